@@ -1,0 +1,56 @@
+"""How long `import` takes: fresh interpreters, the libraries alternating."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+from harness import YARDSTICK, Timing, ratio, show, write_json
+
+TITLE = "Import time"
+_IMPORT = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=TITLE)
+    parser.add_argument("--libraries", nargs="+", default=["stride0", YARDSTICK], metavar="NAME")
+    parser.add_argument("--rounds", type=int, default=25, metavar="N")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    missing = [name for name in options.libraries if importlib.util.find_spec(name) is None]
+    if missing:
+        raise SystemExit(f"not installed: {', '.join(missing)}")
+
+    libraries = list(dict.fromkeys([*options.libraries, YARDSTICK]))
+    for name in libraries:
+        seconds(name)  # once unmeasured: bytecode is compiled, files are read from disk
+    taken: dict[str, list[float]] = {name: [] for name in libraries}
+    for _ in range(options.rounds):
+        for name in libraries:
+            taken[name].append(seconds(name))
+    timings = {name: Timing(values) for name, values in taken.items()}
+
+    print(
+        f"## {TITLE}\n\nTime of the import statement in a fresh interpreter, {options.rounds} rounds: median"
+    )
+    print(f"(lower to upper quartile). Ratio: median over the rounds of time / {YARDSTICK}'s time.\n")
+    print(f"| library | time | / {YARDSTICK} |\n|---|---:|---:|")
+    for name, timing in timings.items():
+        print(f"| {name} | {show(timing)} | {ratio(timing, timings[YARDSTICK]):.2f} |")
+    rows = {
+        name: {"quartiles": timing.quartiles, "ratio": ratio(timing, timings[YARDSTICK])}
+        for name, timing in timings.items()
+    }
+    write_json(options.json, {"title": TITLE, "rounds": options.rounds, "rows": rows})
+
+
+def seconds(name: str) -> float:
+    command = [sys.executable, "-c", _IMPORT.format(name)]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1])
+
+
+if __name__ == "__main__":
+    main()

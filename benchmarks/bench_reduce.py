@@ -1,0 +1,34 @@
+"""Reductions: all axes, the first, the last, and two that are not neighbours."""
+
+from __future__ import annotations
+
+from harness import Case, Operand, main
+
+DTYPES = {
+    "sum": ("float64", "float32", "int32"),
+    "max": ("float64", "float32", "int32"),
+    "mean": ("float64", "float32"),
+    "any": ("bool",),
+}
+AXES = {
+    (1000,): (None,),
+    (1000, 1000): (None, 0, 1),
+    (100_000, 8): (0, 1),
+    (64, 128, 64): (None, (0, 2), 1),
+}
+
+CASES = [
+    Case(
+        f"{function}, {'x'.join(map(str, shape))} {dtype}, {'all' if axis is None else f'axis {axis}'}",
+        "f(x)" if axis is None else f"f(x, axis={axis})",
+        [Operand(shape, dtype)],
+        function,
+    )
+    for function, dtypes in DTYPES.items()
+    for dtype in dtypes
+    for shape, axes in AXES.items()
+    for axis in axes
+]
+
+if __name__ == "__main__":
+    main("Reductions", CASES)

@@ -1,0 +1,198 @@
+"""Timing libraries side by side: the cases of a file, one process, alternating in rounds.
+
+A ratio is formed within each round, where both libraries ran within milliseconds of each other, and the
+median of those ratios is reported: a machine that slows down for a while slows both, and the ratio stands.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import platform
+import statistics
+import sys
+import timeit
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+YARDSTICK = "numpy"
+PEERS = ("stride0", YARDSTICK, "torch")
+SAMPLE_SECONDS = 0.002
+
+# Where a peer spells an operation otherwise than the standard does.
+SPELLED = {
+    ("torch", "max"): "amax",
+}
+
+
+@dataclass(frozen=True)
+class Operand:
+    """How an array of a case is made: random values of `shape`, then a `view`, such as "[::2]"."""
+
+    shape: tuple[int, ...]
+    dtype: str = "float64"
+    view: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A statement that is timed. In it stand `x`, `y` (the operands), and `f` (the library's `function`)."""
+
+    name: str
+    statement: str
+    operands: Sequence[Operand]
+    function: str = ""
+
+
+@dataclass(frozen=True)
+class Timing:
+    seconds: list[float]  # of each round
+
+    @property
+    def quartiles(self) -> tuple[float, float, float]:
+        if len(self.seconds) < 2:
+            return (self.seconds[0],) * 3
+        low, middle, high = statistics.quantiles(self.seconds, n=4, method="inclusive")
+        return low, middle, high
+
+
+def main(title: str, cases: Sequence[Case]) -> None:
+    """Parse the command line, time the cases, print a markdown table."""
+    parser = argparse.ArgumentParser(description=title)
+    parser.add_argument("--libraries", nargs="+", metavar="NAME", help=f"default: those installed of {PEERS}")
+    parser.add_argument("--rounds", type=int, default=25, metavar="N")
+    parser.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="threads each library may use (1)"
+    )
+    parser.add_argument("-k", default="", metavar="TEXT", help="only cases with this in their name")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args()
+
+    limit_threads(options.threads)
+    libraries = load(options.libraries)
+    print(f"## {title}\n")
+    print(f"{describe(libraries)}; {options.threads} thread(s), {options.rounds} rounds.")
+    print("Time: median (lower to upper quartile). Ratio: median over the rounds of time / NumPy's time.\n")
+    others = [name for name in libraries if name != YARDSTICK]
+    header = ["case", *libraries, *(f"{name} / {YARDSTICK}" for name in others)]
+    print("| " + " | ".join(header) + " |\n|---|" + "---:|" * (len(header) - 1), flush=True)
+
+    rows = []
+    for case in cases:
+        if options.k not in case.name:
+            continue
+        timings = time_case(case, libraries, options.rounds)
+        ratios = {name: ratio(timings[name], timings[YARDSTICK]) for name in others if name in timings}
+        cells = [show(timings.get(name)) for name in libraries]
+        cells += [f"{ratios[name]:.2f}" if name in ratios else "" for name in others]
+        print("| " + " | ".join([case.name, *cells]) + " |", flush=True)
+        quartiles = {name: timing.quartiles for name, timing in timings.items()}
+        rows.append({"case": case.name, "quartiles": quartiles, f"ratio_to_{YARDSTICK}": ratios})
+    setting = {"libraries": describe(libraries), "threads": options.threads, "rounds": options.rounds}
+    write_json(options.json, {"title": title, **setting, "rows": rows})
+
+
+def limit_threads(threads: int) -> None:
+    """Set the variables that libraries read when they are loaded; so this comes before any of them is."""
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "STRIDE0_NUM_THREADS"):
+        os.environ[variable] = str(threads)
+
+
+def load(names: Sequence[str] | None) -> dict[str, Any]:
+    """The libraries asked for (an absent one is an error), or those of PEERS installed; NumPy always."""
+    libraries = {}
+    for name in [*(names or PEERS), YARDSTICK]:
+        try:
+            libraries[name] = importlib.import_module(name)
+        except ImportError as error:
+            if names:
+                raise SystemExit(f"{name} cannot be imported: {error}") from None
+            print(f"({name} is not installed)", file=sys.stderr)
+    if "torch" in libraries:
+        libraries["torch"].set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+    return libraries
+
+
+def describe(libraries: dict[str, Any]) -> str:
+    versions = ", ".join(
+        f"{name} {getattr(module, '__version__', '?')}" for name, module in libraries.items()
+    )
+    isa = getattr(libraries.get("stride0"), "_instruction_set", None)
+    kernels = f" (kernels: {isa})" if isa else ""
+    return f"{versions}{kernels}; Python {platform.python_version()}, {platform.machine()}"
+
+
+def time_case(case: Case, libraries: dict[str, Any], rounds: int) -> dict[str, Timing]:
+    timers: dict[str, tuple[timeit.Timer, int]] = {}
+    for name, library in libraries.items():
+        names = names_of(case, name, library)
+        # Local names, as in a function of a user's; and `x += y` could not assign to a global one.
+        setup = "; ".join(f"{letter} = names['{letter}']" for letter in names)
+        timer = timeit.Timer(case.statement, setup, globals={"names": names})
+        try:
+            timer.timeit(1)  # once unmeasured: pages are touched, caches and lazy imports filled
+        except (TypeError, ValueError, RuntimeError) as error:  # a peer may lack a case
+            print(f"({name} cannot do {case.name}: {type(error).__name__}: {error})", file=sys.stderr)
+            continue
+        timers[name] = timer, calibrated(timer)
+    seconds: dict[str, list[float]] = {name: [] for name in timers}
+    order = list(timers)
+    for _ in range(rounds):
+        for name in order:
+            timer, number = timers[name]
+            seconds[name].append(timer.timeit(number) / number)
+        order = order[1:] + order[:1]  # nobody always runs after the same neighbour
+    return {name: Timing(values) for name, values in seconds.items()}
+
+
+def calibrated(timer: timeit.Timer) -> int:
+    """How many times the statement runs in one sample."""
+    number = 1
+    while (taken := timer.timeit(number)) < SAMPLE_SECONDS and number < 10_000_000:
+        number = max(number + 1, min(number * 10, int(number * SAMPLE_SECONDS / max(taken, 1e-9)) + 1))
+    return number
+
+
+def names_of(case: Case, name: str, library: Any) -> dict[str, Any]:
+    """The names a statement sees, with operands of the same values in every library."""
+    names: dict[str, Any] = {}
+    for letter, operand in zip("xyz", case.operands, strict=False):
+        names[letter] = make(operand, name, library, seed=ord(letter))
+    if case.function:
+        names["f"] = getattr(library, SPELLED.get((name, case.function), case.function))
+    return names
+
+
+def make(operand: Operand, name: str, library: Any, seed: int = 0) -> Any:
+    import numpy
+
+    values = numpy.random.default_rng(seed).uniform(1, 100, operand.shape)
+    # False throughout, or `any` would be done at the first True.
+    array: Any = values > 100 if operand.dtype == "bool" else values.astype(operand.dtype)
+    if name == "torch":
+        array = library.tensor(array)
+    elif name != YARDSTICK:
+        array = library.asarray(array, copy=True)  # in memory of the library's own
+    return eval(f"array{operand.view}", {"array": array}) if operand.view else array
+
+
+def ratio(timing: Timing, yardstick: Timing) -> float:
+    return statistics.median(a / b for a, b in zip(timing.seconds, yardstick.seconds, strict=True))
+
+
+def show(timing: Timing | None) -> str:
+    if timing is None:
+        return "-"
+    low, middle, high = timing.quartiles
+    units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+    scale, unit = next(((scale, unit) for scale, unit in units if middle >= scale), (1e-9, "ns"))
+    return f"{middle / scale:.3g} {unit} ({low / scale:.3g} to {high / scale:.3g})"
+
+
+def write_json(path: Path | None, content: dict[str, Any]) -> None:
+    if path is not None:
+        path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

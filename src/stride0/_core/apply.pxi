@@ -1,0 +1,638 @@
+# The seam: every operation on arrays runs through one of the functions here.
+# scalars -> plan -> run. Included in `array.pyx`.
+
+cdef tuple ONE = ("x",)
+cdef tuple TWO = ("x1", "x2")
+
+
+cdef Array scalar_array(object value, int code, str operation):
+    """An array without axes that holds a Python scalar."""
+    cdef Array x = new_array(code, 0, NULL, NULL, False)
+    write_scalar(value, code, x.data, operation)
+    return x
+
+
+cdef object named_shapes(tuple names, Array x1, Array x2, Array x3):
+    return [(name, shape_tuple(x)) for name, x in zip(names, (x1, x2, x3))]
+
+
+cdef int check_writable(Array out, str operation) except -1:
+    """Refuse memory that must not be written to."""
+    cdef Operand view = operand_of(out)
+    if out.storage.readonly:
+        raise WriteError(operation, "the array is read-only", (("shape", f"{shape_tuple(out)}"),),
+                         "an array of its own memory: copy it first, asarray(x, copy=True)")
+    if not out.c_contiguous and shares_location(&view):
+        raise WriteError(operation, "several elements of the array share one memory location",
+                         (("shape", f"{shape_tuple(out)}"), ("strides", f"{strides(out)}")),
+                         "an array of its own memory: copy it first, asarray(x, copy=True)")
+    return 0
+
+
+cdef bint overlaps(Array out, Array x) noexcept:
+    """Whether writing `out` element by element could change elements of x that are still to be read."""
+    cdef Operand a = operand_of(out), b = operand_of(x)
+    cdef char* low1
+    cdef char* high1
+    cdef char* low2
+    cdef char* high2
+    cdef int axis
+    extent(&a, &low1, &high1)
+    extent(&b, &low2, &high2)
+    if low1 == high1 or low2 == high2 or high1 <= low2 or high2 <= low1:
+        return False
+    # The very same elements in the same places are read before they are written.
+    if out.data != x.data or out.code != x.code or out.ndim != x.ndim:
+        return True
+    for axis in range(out.ndim):
+        if out.shape_[axis] != x.shape_[axis] or (out.shape_[axis] > 1 and out.strides_[axis] != x.strides_[axis]):
+            return True
+    return False
+
+
+cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1, Array x2, Array x3, Array out, str name, tuple names):
+    """
+    Run an elementwise operation: the steps of the planner in their order.
+
+    `loop` is the dtype code that the operands are cast to (-1: each runs in its own), `out_code` the
+    dtype of the result, `out` the array to write to or None for a new one, `names` those of the operands.
+    """
+    cdef Operand operands[MAX_OPERANDS]
+    cdef Plan plan
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int ndim, axis, k
+    if out is not None:
+        check_writable(out, name)
+        if overlaps(out, x1):
+            x1 = copy_array(x1, x1.code, False)
+        if nin > 1 and overlaps(out, x2):
+            x2 = copy_array(x2, x2.code, False)
+        if nin > 2 and overlaps(out, x3):
+            x3 = copy_array(x3, x3.code, False)
+    operands[0] = operand_of(x1)
+    if nin > 1:
+        operands[1] = operand_of(x2)
+    if nin > 2:
+        operands[2] = operand_of(x3)
+    if loop >= 0:
+        for k in range(nin):
+            operands[k].loop_code = loop
+    if broadcast(operands, nin, shape, &ndim) != 0:
+        raise BroadcastError(name, named_shapes(names, x1, x2, x3))
+    if out is not None and (ndim != out.ndim or memcmp(shape, out.shape_, ndim * sizeof(Py_ssize_t)) != 0):
+        raise BroadcastError(name, named_shapes(names, x1, x2, x3), (names[0], shape_tuple(out)))
+    set_strides(&plan, operands, nin, shape, ndim)
+    if out is None:
+        order_axes(&plan, False)
+        result_strides(&plan, shape, ndim, itemsize_at(out_code), steps)
+        out = new_array(out_code, ndim, shape, steps, False)
+        operands[nin] = operand_of(out)
+        set_result(&plan, &operands[nin], shape, ndim)
+    else:
+        operands[nin] = operand_of(out)
+        operands[nin].loop_code = out_code
+        set_result(&plan, &operands[nin], shape, ndim)
+        order_axes(&plan, True)
+    coalesce(&plan, 0)
+    if out.size < RELEASE_GIL:
+        run_elementwise(&plan, loops)
+    else:
+        with nogil:
+            run_elementwise(&plan, loops)
+    return out
+
+
+# --- dtypes and operands of the table's operations
+
+
+cdef object refuse_dtype(int op, str name, int code):
+    row = _optable.OPS[op]
+    accepts = f"{name} takes {row.on} dtypes"
+    raise DTypeError(name, f"Unsupported dtype {dtype_at(code).name}", (), accepts)
+
+
+cdef int loop_for(int op, int code, str name) except -1:
+    """Dtype code of the loop that runs operands which combine to `code`."""
+    cdef int loop = S0_LOOP[op][code]
+    if loop < 0:
+        refuse_dtype(op, name, code)
+    return loop
+
+
+cdef Array foreign_scalar(object value):
+    """A scalar object of NumPy's as an array without axes; None for anything else."""
+    kind = type(value)
+    if kind.__module__ == "numpy" and hasattr(kind, "dtype") and getattr(value, "ndim", -1) == 0 and kind.__name__ != "ndarray":
+        return asarray(value)
+    return None
+
+
+cdef object refuse_operand(str name, str argument, object value):
+    kind = type(value)
+    label = f"{kind.__module__}.{kind.__qualname__}" if kind.__module__ != "builtins" else kind.__qualname__
+    raise ForeignArrayError(name, f"{argument} is of type {label}", (), "a stride0 array or a Python scalar; stride0.asarray converts arrays of other libraries")
+
+
+# Arrays of these libraries would answer our NotImplemented with an array of their own.
+cdef tuple FOREIGN_LIBRARIES = ("numpy", "torch", "jaxlib", "jax", "cupy", "dask", "tensorflow", "array_api_strict")
+
+
+cdef bint is_known_foreign(object value):
+    return (type(value).__module__ or "").partition(".")[0] in FOREIGN_LIBRARIES
+
+
+def as_array(x, operation, like=None):
+    """
+    An operand as an array.
+
+    Parameters
+    ----------
+    x : Array or Python scalar
+        The operand; an array comes back as it is.
+    operation : str
+        Named in the error.
+    like : DType, optional
+        Dtype that a Python scalar takes part in; its default dtype where there is none.
+    """
+    if type(x) is Array:
+        return x
+    if is_python_scalar(x):
+        return scalar_array(x, scalar_code(x) if like is None else weak_code((<DType>like).code, x), operation)
+    found = foreign_scalar(x)
+    if found is not None:
+        return found
+    refuse_operand(operation, "x", x)
+
+
+cdef object unary(int op, object x, str name):
+    cdef Array a, out
+    cdef int loop
+    cdef Py_ssize_t steps[MAX_OPERANDS]
+    cdef char* args[MAX_OPERANDS]
+    if type(x) is not Array:
+        x = foreign_scalar(x)
+        if x is None:
+            refuse_operand(name, "x", x)
+    a = <Array>x
+    loop = loop_for(op, a.code, name)
+    if loop == a.code and a.c_contiguous and a.size < RELEASE_GIL:
+        out = new_like(a, S0_OUT[op][loop])
+        if a.size:
+            # Note [Short path]: one run of one dtype needs no plan.
+            args[0], args[1] = a.data, out.data
+            steps[0], steps[1] = itemsize_at(a.code), itemsize_at(out.code)
+            K.ops[op][loop][0](args, steps, steps, a.size, 1)
+        return out
+    return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 1, a, None, None, None, name, ONE)
+
+
+cdef bint same_shape(Array a, Array b) noexcept:
+    return a.ndim == b.ndim and memcmp(a.shape_, b.shape_, a.ndim * sizeof(Py_ssize_t)) == 0
+
+
+cdef Array short_binary(int op, Array a, Array b):
+    """Note [Short path]: same dtype, same shape, both contiguous; straight to the loop."""
+    cdef Array out = new_like(a, S0_OUT[op][a.code])
+    cdef Py_ssize_t steps[3]
+    cdef char* args[3]
+    if a.size:
+        args[0], args[1], args[2] = a.data, b.data, out.data
+        steps[0] = steps[1] = itemsize_at(a.code)
+        steps[2] = itemsize_at(out.code)
+        K.ops[op][a.code][0](args, steps, steps, a.size, 1)
+    return out
+
+
+cdef Array short_scalar(int op, Array a, object value, int code, bint reflected, str name):
+    """Note [Short path] for a contiguous array with a Python scalar, which never becomes an array."""
+    cdef Array out
+    cdef Py_ssize_t steps[3]
+    cdef char* args[3]
+    cdef char place[16]
+    write_scalar(value, code, place, name)
+    out = new_like(a, S0_OUT[op][code])
+    if a.size:
+        args[1 if reflected else 0] = a.data
+        args[0 if reflected else 1] = place
+        args[2] = out.data
+        steps[1 if reflected else 0] = itemsize_at(code)
+        steps[0 if reflected else 1] = 0
+        steps[2] = itemsize_at(out.code)
+        K.ops[op][code][1 if reflected else 2](args, steps, steps, a.size, 1)
+    return out
+
+
+cdef object compare_beyond(int op, Array a, object value, bint reflected):
+    """Comparison with a Python integer that the dtype cannot hold: the answer does not depend on the elements."""
+    # The array's elements all lie on one side of the value; so does 0 of a value of the same sign.
+    cdef bint answer = compare_numbers(op, value, 0) if reflected else compare_numbers(op, 0, value)
+    cdef Array out = new_array(BOOL, a.ndim, a.shape_, NULL, False)
+    memset(out.data, 1 if answer else 0, out.size)
+    return out
+
+
+cdef bint compare_numbers(int op, object x, object y) except *:
+    name = _optable.OPS[op].operator
+    return {"==": x == y, "!=": x != y, "<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y}[name]
+
+
+cdef Array weak_operand(int op, Array a, object value, str name):
+    """A Python scalar as an operand beside the array a."""
+    return scalar_array(value, weak_code(a.code, value), name)
+
+
+cdef object binary(int op, object x1, object x2, str name, bint is_operator):
+    """A binary operation of the table; an operator answers NotImplemented to operands it does not know."""
+    cdef Array a = None, b = None
+    cdef int loop, code
+    if type(x1) is Array:
+        a = <Array>x1
+    if type(x2) is Array:
+        b = <Array>x2
+    if a is not None and b is not None:
+        code = a.code if a.code == b.code else promote_codes(a.code, b.code)
+        loop = loop_for(op, code, name)
+        if (loop == a.code and a.code == b.code and a.c_contiguous and b.c_contiguous and a.size < RELEASE_GIL
+                and same_shape(a, b)):
+            if S0_CHECK_EXPONENT[op]:
+                check_exponent(op, b, loop, name)
+            return short_binary(op, a, b)
+    elif a is not None and is_python_scalar(x2):
+        code = weak_code(a.code, x2)
+        loop = loop_for(op, code, name)
+        try:
+            if loop == a.code and a.c_contiguous and a.size < RELEASE_GIL:
+                if S0_CHECK_EXPONENT[op] and letter_at(loop) == c"i" and x2 < 0:
+                    refuse_exponent(name)
+                return short_scalar(op, a, x2, loop, False, name)
+            b = scalar_array(x2, code, name)
+        except RangeError:
+            if S0_OUT[op][loop] != BOOL or not isinstance(x2, int):
+                raise
+            return compare_beyond(op, a, x2, False)
+    elif b is not None and is_python_scalar(x1):
+        code = weak_code(b.code, x1)
+        loop = loop_for(op, code, name)
+        try:
+            if loop == b.code and b.c_contiguous and b.size < RELEASE_GIL and not S0_CHECK_EXPONENT[op]:
+                return short_scalar(op, b, x1, loop, True, name)
+            a = scalar_array(x1, code, name)
+        except RangeError:
+            if S0_OUT[op][loop] != BOOL or not isinstance(x1, int):
+                raise
+            return compare_beyond(op, b, x1, True)
+    else:
+        return binary_other(op, x1, x2, name, is_operator)
+    if S0_CHECK_EXPONENT[op]:
+        check_exponent(op, b, loop, name)
+    return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 2, a, b, None, None, name, TWO)
+
+
+cdef object binary_other(int op, object x1, object x2, str name, bint is_operator):
+    """Operands that are neither arrays of ours nor Python scalars."""
+    for argument, value in (("x1", x1), ("x2", x2)):
+        if type(value) is Array or is_python_scalar(value):
+            continue
+        found = foreign_scalar(value)
+        if found is not None:
+            return binary(op, found if value is x1 else x1, found if value is x2 else x2, name, is_operator)
+        if is_operator and not is_known_foreign(value):
+            return NotImplemented
+        refuse_operand(name, argument, value)
+    raise ForeignArrayError(name, "neither x1 nor x2 is an array", (), "at least one stride0 array beside a Python scalar")
+
+
+cdef object refuse_exponent(str name):
+    raise ArgumentValueError(name, "integers cannot be raised to negative integer powers", (), "exponents of 0 or more, or a floating-point dtype")
+
+
+cdef int check_exponent(int op, Array exponent, int loop, str name) except -1:
+    """Refuse a negative exponent of an integer power, which has no integer result."""
+    if letter_at(loop) == c"i" and letter_at(exponent.code) == c"i" and exponent.size:
+        smallest = reduce_array("min", exponent, tuple(range(exponent.ndim)), False, None)
+        if read_scalar((<Array>smallest).data, exponent.code) < 0:
+            refuse_exponent(name)
+    return 0
+
+
+cdef object in_place(int op, Array x, object other, str name):
+    """`x op= other`: keeps the shape and the dtype of x, or changes nothing and raises."""
+    cdef Array b
+    cdef int code, loop
+    if type(other) is Array:
+        b = <Array>other
+    elif is_python_scalar(other):
+        b = weak_operand(op, x, other, name)
+    else:
+        b = foreign_scalar(other)
+        if b is None:
+            if not is_known_foreign(other):
+                return NotImplemented
+            refuse_operand(name, "x2", other)
+    code = promote_codes(x.code, b.code)
+    loop = loop_for(op, code, name)
+    if code != x.code or S0_OUT[op][loop] != x.code:
+        raise DTypeError(
+            name,
+            f"the in-place result of dtype {dtype_at(S0_OUT[op][loop]).name} cannot be cast to the dtype of x1",
+            (("x1", dtype_at(x.code).name), ("x2", dtype_at(b.code).name)),
+            "operands whose dtypes promote to the dtype of x1",
+        )
+    if S0_CHECK_EXPONENT[op]:
+        check_exponent(op, b, loop, name)
+    apply(K.ops[op][loop], loop, x.code, 2, x, b, None, x, name, TWO)
+    return x
+
+
+cdef object ternary(int op, object x1, object x2, object x3, str name, tuple names):
+    """A ternary operation whose operands all combine to one dtype."""
+    cdef list values = [x1, x2, x3]
+    cdef int code = -1, k, loop
+    for k in range(3):
+        if type(values[k]) is not Array and not is_python_scalar(values[k]):
+            found = foreign_scalar(values[k])
+            if found is None:
+                refuse_operand(name, names[k], values[k])
+            values[k] = found
+        if type(values[k]) is Array:
+            code = (<Array>values[k]).code if code < 0 else promote_codes(code, (<Array>values[k]).code)
+    if code < 0:
+        raise ForeignArrayError(name, "none of the operands is an array", (), "at least one stride0 array")
+    for k in range(3):
+        if type(values[k]) is not Array:
+            code = weak_code(code, values[k])
+    loop = loop_for(op, code, name)
+    for k in range(3):
+        if type(values[k]) is not Array:
+            values[k] = scalar_array(values[k], code, name)
+    return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 3, <Array>values[0], <Array>values[1], <Array>values[2], None, name, names)
+
+
+# --- moving elements
+
+
+cdef int check_cast(int source, int target, str operation) except -1:
+    if K.casts[source][target][0] is NULL:
+        raise CastError(operation, f"{dtype_at(source).name} cannot be cast to {dtype_at(target).name}", (),
+                        "a complex dtype; real(x) or abs(x) give real values")
+    return 0
+
+
+cdef Array copy_array(Array x, int code, bint c_order):
+    """A new array of the elements of x, cast; in their memory order, or in C order."""
+    cdef Array out = None
+    check_cast(x.code, code, "copy")
+    if c_order and not x.c_contiguous:
+        out = new_array(code, x.ndim, x.shape_, NULL, False)
+    return apply(K.casts[x.code][code], -1, code, 1, x, None, None, out, "copy", ONE)
+
+
+cdef int assign_array(Array dst, Array src, str operation) except -1:
+    """`dst[...] = src`: broadcasts and casts."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Operand operands[2]
+    cdef int ndim
+    check_cast(src.code, dst.code, operation)
+    operands[0], operands[1] = operand_of(dst), operand_of(src)
+    if broadcast(operands, 2, shape, &ndim) != 0 or ndim != dst.ndim or memcmp(shape, dst.shape_, ndim * sizeof(Py_ssize_t)) != 0:
+        raise BroadcastError(operation, [("x", shape_tuple(dst)), ("value", shape_tuple(src))], ("x", shape_tuple(dst)))
+    if not same_shape(dst, src):
+        src = stretched(src, dst)
+    apply(K.casts[src.code][dst.code], -1, dst.code, 1, src, None, None, dst, operation, ONE)
+    return 0
+
+
+cdef Array stretched(Array x, Array like):
+    """x broadcast to the shape of `like`, as a view; the caller knows that it fits."""
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int axis, own
+    for axis in range(like.ndim):
+        own = axis - (like.ndim - x.ndim)
+        steps[axis] = 0 if own < 0 or x.shape_[own] == 1 else x.strides_[own]
+    return view_of(x, x.data, like.ndim, like.shape_, steps)
+
+
+def assign(Array dst not None, src, str operation="assign"):
+    """`dst[...] = src` for an array or a Python scalar; broadcasts, casts, and copes with shared memory."""
+    assign_array(dst, value_operand(dst, src, operation), operation)
+
+
+cdef Array value_operand(Array dst, object src, str operation):
+    """What is assigned, as an array; a Python scalar takes the dtype of the target."""
+    if type(src) is Array:
+        return <Array>src
+    if is_python_scalar(src):
+        return scalar_array(src, dst.code, operation)
+    return asarray(src)
+
+
+def copy(Array x not None, dtype=None, str order="K"):
+    """A new array of the elements of x, cast where a dtype is given; memory order kept ("K") or "C"."""
+    return copy_array(x, x.code if dtype is None else (<DType?>dtype).code, order == "C")
+
+
+ctypedef fused number:
+    int64_t
+    uint64_t
+    double
+
+
+cdef void count_up(number* out, Py_ssize_t n, number start, number step) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        out[i] = start + <number>i * step
+
+
+def iota(Array out not None, start, step):
+    """Fill a one-dimensional array with `start + i * step`: integers modulo their width, floats in float64."""
+    cdef Array work = out
+    cdef char letter = letter_at(out.code)
+    cdef uint64_t first, by
+    if letter == c"i" or letter == c"u" or letter == c"b":
+        if out.code != UINT64 or not out.c_contiguous:
+            work = new_array(UINT64, 1, out.shape_, NULL, False)
+        first, by = int(start) & 0xFFFFFFFFFFFFFFFF, int(step) & 0xFFFFFFFFFFFFFFFF
+        count_up[uint64_t](<uint64_t*>work.data, work.size, first, by)
+    else:
+        if out.code != FLOAT64 or not out.c_contiguous:
+            work = new_array(FLOAT64, 1, out.shape_, NULL, False)
+        count_up[double](<double*>work.data, work.size, start, step)
+    if work is not out:
+        assign_array(out, work, "iota")
+
+
+# --- reductions
+
+
+cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(_optable.REDUCTIONS)}
+cdef dict SCAN_NUMBERS = {row.name: number for number, row in enumerate(_optable.SCANS)}
+cdef dict STARTS = {"sum": -0.0, "prod": 1, "any": 0, "all": 1, "count_nonzero": 0, "sum_squared_deviation": 0, "vecdot": -0.0}
+
+
+cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint keepdims, int loop, int out_code):
+    """
+    Run a reduction: the planner's steps again, with a result whose size is 1 along the reduced axes.
+
+    Stretched to the shape of the input, as any operand is, that result has the step 0 there, and all
+    elements along those axes accumulate in one place.
+    """
+    cdef int number = REDUCTION_NUMBERS[name], acc_code = S0_ACCUMULATOR[number][loop]
+    cdef Operand operands[3]
+    cdef Plan plan
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t kept[MAX_NDIM]
+    cdef Array total, first
+    cdef int axis, ndim, k
+    cdef bint empty = False
+    operands[0] = operand_of(x)
+    operands[0].loop_code = loop
+    if nin > 1:
+        operands[1] = operand_of(x2)
+        operands[1].loop_code = loop
+    if acc_code < 0:
+        raise DTypeError(name, f"Unsupported dtype {dtype_at(loop).name}")
+    if broadcast(operands, nin, shape, &ndim) != 0:
+        raise BroadcastError(name, named_shapes(TWO, x, x2, None))
+    for axis in range(ndim):
+        kept[axis] = shape[axis]
+    for axis in axes:
+        kept[axis] = 1
+        empty = empty or shape[axis] == 0
+    total = new_array(acc_code, ndim, kept, NULL, False)
+    if total.size:
+        if name not in STARTS:
+            # The first element along the reduced axes: folding it once more changes no extreme.
+            assign_array(total, view_of(x, x.data, ndim, kept, x.strides_), name)
+        else:
+            start = 0 if empty and name != "prod" and name != "all" else STARTS[name]
+            if start == 0 and letter_at(acc_code) == c"c":
+                start = complex(start, start)
+            assign_array(total, scalar_array(start, acc_code, name), name)
+        if not empty:
+            set_strides(&plan, operands, nin, shape, ndim)
+            order_axes(&plan, False)
+            operands[nin] = operand_of(total)
+            set_result(&plan, &operands[nin], shape, ndim)
+            coalesce(&plan, 0)
+            with nogil:
+                run_reduction(&plan, K.reductions[number][loop])
+    if out_code != acc_code:
+        total = copy_array(total, out_code, True)
+    return total if keepdims else without_axes(total, axes)
+
+
+cdef Array without_axes(Array x, tuple axes):
+    """x without axes of size 1."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int axis, ndim = 0
+    if not axes:
+        return x
+    for axis in range(x.ndim):
+        if axis not in axes:
+            shape[ndim] = x.shape_[axis]
+            steps[ndim] = x.strides_[axis]
+            ndim += 1
+    return view_of(x, x.data, ndim, shape, steps)
+
+
+cdef Array reduce_array(str name, Array x, tuple axes, bint keepdims, object dtype):
+    cdef int loop = x.code, number = REDUCTION_NUMBERS[name]
+    cdef int out_code
+    if dtype is None:
+        out_code = S0_ACCUMULATOR[number][x.code]
+        if name in ("sum", "prod") and x.code in (FLOAT32, COMPLEX64):
+            out_code = x.code
+    else:
+        out_code = (<DType?>dtype).code
+        if name in ("sum", "prod") and S0_ACCUMULATOR[number][out_code] != S0_ACCUMULATOR[number][x.code]:
+            # Elements are cast before they are added; a bool has no sum of its own.
+            loop = out_code if out_code != BOOL else x.code
+            check_cast(x.code, loop, name)
+    return accumulate(name, 1, x, None, axes, keepdims, loop, out_code)
+
+
+def reduce(str name, Array x not None, tuple axes, bint keepdims, dtype=None):
+    """
+    Reduce x over axes by an operation of the table.
+
+    Parameters
+    ----------
+    name : str
+        A reduction of one operand.
+    x : Array
+        The operand; at least one element along the axes for "min" and "max".
+    axes : tuple of int
+        Not negative, each once.
+    keepdims : bool
+        Keep the reduced axes with size 1.
+    dtype : DType, optional
+        Of the result; elements are cast to it first.
+    """
+    return reduce_array(name, x, axes, keepdims, dtype)
+
+
+def reduce2(str name, Array x not None, Array other not None, tuple axes, bint keepdims, dtype=None):
+    """Reduce two operands, which broadcast, by an operation of the table."""
+    cdef int code = promote_codes(x.code, other.code)
+    cdef int acc = S0_ACCUMULATOR[<int>REDUCTION_NUMBERS[name]][code]
+    return accumulate(name, 2, x, other, axes, keepdims, code, acc if dtype is None else (<DType?>dtype).code)
+
+
+def scan(str name, Array x not None, int axis, DType dtype not None, bint include_initial):
+    """Cumulative operation along an axis; with the identity in front where `include_initial` asks for it."""
+    cdef int number = SCAN_NUMBERS[name]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Array out, target, source = x
+    cdef Operand operands[2]
+    cdef Plan plan
+    memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    if include_initial:
+        shape[axis] += 1
+    out = new_array(dtype.code, x.ndim, shape, NULL, False)
+    target = out
+    if include_initial:
+        shape[axis] = 1
+        assign_array(view_of(out, out.data, out.ndim, shape, out.strides_),
+                     scalar_array(1 if name == "cumulative_prod" else 0, dtype.code, name), name)
+        target = view_of(out, out.data + out.strides_[axis], out.ndim, x.shape_, out.strides_)
+    if x.size == 0:
+        return out
+    if source.code != dtype.code:
+        check_cast(x.code, dtype.code, name)
+        source = copy_array(x, dtype.code, False)
+    if x.shape_[axis] == 1:
+        assign_array(target, source, name)
+        return out
+    operands[0], operands[1] = operand_of(source), operand_of(target)
+    run_on_axis(&plan, operands, source, axis, K.scans[number][dtype.code])
+    return out
+
+
+cdef void run_on_axis(Plan* plan, Operand* operands, Array x, int axis, s0_loop loop) noexcept:
+    """Run a loop along an axis of x, of more than one element, for every position of the other axes."""
+    set_strides(plan, operands, 1, x.shape_, x.ndim)
+    order_axes(plan, False)
+    set_result(plan, &operands[1], x.shape_, x.ndim)
+    innermost(plan, axis)
+    coalesce(plan, 1)
+    with nogil:
+        run_along(plan, loop)
+
+
+def argreduce(str name, Array x not None, int axis, bint keepdims):
+    """Index along an axis of the first extreme; of the first NaN where there is one."""
+    cdef int which = 0 if name == "argmax" else 1
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Operand operands[2]
+    cdef Plan plan
+    cdef Array out
+    memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    shape[axis] = 1
+    out = new_array(INT64, x.ndim, shape, NULL, True)
+    # An axis of one element has index 0, which is there already.
+    if x.size and x.shape_[axis] > 1:
+        operands[0], operands[1] = operand_of(x), operand_of(out)
+        run_on_axis(&plan, operands, x, axis, K.arg_reductions[which][x.code])
+    return out if keepdims else without_axes(out, (axis,))

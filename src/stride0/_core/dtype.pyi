@@ -1,0 +1,39 @@
+import builtins
+from typing import Any, Final, Literal, final
+
+@final
+class DType:
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(
+        self,
+    ) -> Literal["bool", "signed integer", "unsigned integer", "real floating", "complex floating"]: ...
+    @property
+    def itemsize(self) -> int: ...
+    @property
+    def __numpy_dtype__(self) -> Any: ...
+    @property
+    def dtype(self) -> Any: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object) -> builtins.bool: ...
+
+bool: Final[DType]
+int8: Final[DType]
+int16: Final[DType]
+int32: Final[DType]
+int64: Final[DType]
+uint8: Final[DType]
+uint16: Final[DType]
+uint32: Final[DType]
+uint64: Final[DType]
+float32: Final[DType]
+float64: Final[DType]
+complex64: Final[DType]
+complex128: Final[DType]
+
+DTYPES: Final[tuple[DType, ...]]
+
+def promote(first: DType, second: DType) -> DType: ...
+def weak(dtype: DType, value: complex) -> DType: ...
+def default_for(value: complex) -> DType: ...

@@ -1,0 +1,266 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""The data type objects, how they combine, and single values between Python and memory."""
+
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from stride0 import _dtypetable
+from stride0._errors import CastError, DTypeError, RangeError
+
+cdef int PROMOTE[N_DTYPES][N_DTYPES]
+cdef int ITEMSIZE[N_DTYPES]
+cdef char LETTER[N_DTYPES]
+cdef list OBJECTS = []
+
+# Order of the kinds in promotion; a Python scalar of a kind not above the array's takes its dtype.
+cdef int rank_of(char letter) noexcept nogil:
+    if letter == c"b":
+        return 0
+    if letter == c"i" or letter == c"u":
+        return 1
+    return 2 if letter == c"f" else 3
+
+
+cdef class DType:
+    """
+    A data type of the standard. The thirteen instances are attributes of the namespace.
+
+    Attributes
+    ----------
+    name : str
+        The standard's name, ``"float64"`` for example.
+    kind : str
+        The standard's word: ``"bool"``, ``"signed integer"``, ``"unsigned integer"``,
+        ``"real floating"`` or ``"complex floating"``.
+    itemsize : int
+        Size of an element in bytes.
+
+    References
+    ----------
+    Array API standard 2025.12, "Data Types".
+    """
+
+    def __init__(self):
+        raise TypeError("DType: data types cannot be created; use those of the namespace, stride0.float64 for example")
+
+    def __repr__(self):
+        return f"stride0.{self.name}"
+
+    def __str__(self):
+        return self.name
+
+    def __hash__(self):
+        return hash(("stride0", self.name))
+
+    def __eq__(self, other):
+        return self is other
+
+    def __ne__(self, other):
+        return self is not other
+
+    def __reduce__(self):
+        return _by_name, (self.name,)
+
+    @property
+    def __numpy_dtype__(self):
+        """The NumPy dtype of the same name, for ``numpy.dtype(stride0.float64)``."""
+        import numpy
+
+        return numpy.dtype(self.name)
+
+    @property
+    def dtype(self):
+        """What NumPy before 2.4 asks for in the place of `__numpy_dtype__`."""
+        return self.__numpy_dtype__
+
+
+def _by_name(name):
+    """The dtype of that name (pickling needs a function to name)."""
+    return OBJECTS[_dtypetable.CODES[name]]
+
+
+cdef object _fill_tables():
+    cdef DType made
+    cdef int code, other
+    for code, row in enumerate(_dtypetable.ROWS):
+        made = DType.__new__(DType)
+        made.name = row.name
+        made.kind = row.kind
+        made.itemsize = row.itemsize
+        made.code = code
+        made.letter = ord(row.letter)
+        made.format = row.format.encode()
+        OBJECTS.append(made)
+        ITEMSIZE[code] = row.itemsize
+        LETTER[code] = made.letter
+        for other in range(N_DTYPES):
+            PROMOTE[code][other] = _dtypetable.CODES[_dtypetable.promote(row.name, _dtypetable.ROWS[other].name)]
+
+
+_fill_tables()
+DTYPES = tuple(OBJECTS)
+globals().update({made.name: made for made in DTYPES})
+
+
+cdef DType dtype_at(int code):
+    return <DType>OBJECTS[code]
+
+
+cdef int promote_codes(int code1, int code2) noexcept nogil:
+    return PROMOTE[code1][code2]
+
+
+cdef int itemsize_at(int code) noexcept nogil:
+    return ITEMSIZE[code]
+
+
+cdef char letter_at(int code) noexcept nogil:
+    return LETTER[code]
+
+
+cdef const char* format_at(int code) noexcept:
+    return (<DType>OBJECTS[code]).format
+
+
+def promote(DType first not None, DType second not None):
+    """Dtype that two dtypes combine to; see `_dtypetable.promote`."""
+    return dtype_at(PROMOTE[first.code][second.code])
+
+
+def weak(DType dtype not None, value):
+    """Dtype that an array of `dtype` and the Python scalar `value` combine to."""
+    return dtype_at(weak_code(dtype.code, value))
+
+
+def default_for(value):
+    """Dtype of an array made of the Python scalar `value` alone."""
+    return dtype_at(scalar_code(value))
+
+
+cdef bint is_python_scalar(object value) noexcept:
+    return isinstance(value, (float, int, complex))
+
+
+cdef char letter_of(object value) except 0:
+    if isinstance(value, bool):
+        return c"b"
+    if isinstance(value, int):
+        return c"i"
+    if isinstance(value, float):
+        return c"f"
+    if isinstance(value, complex):
+        return c"c"
+    raise DTypeError("promote", f"a {type(value).__name__} is not a Python scalar", (), "bool, int, float or complex")
+
+
+cdef int scalar_code(object value) except -1:
+    cdef char letter = letter_of(value)
+    return BOOL if letter == c"b" else INT64 if letter == c"i" else FLOAT64 if letter == c"f" else COMPLEX128
+
+
+cdef int weak_code(int code, object value) except -1:
+    cdef char letter = letter_of(value)
+    if rank_of(letter) <= rank_of(LETTER[code]):
+        return code
+    if letter == c"c" and code == FLOAT32:
+        return COMPLEX64
+    return scalar_code(value)
+
+
+ctypedef fused integer:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+cdef int write_integer(object value, int code, char* out, str operation) except -1:
+    """Write a Python int that must fit."""
+    cdef int bits = 8 * ITEMSIZE[code]
+    low, high = (0, (1 << bits) - 1) if LETTER[code] == c"u" else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    if not low <= value <= high:
+        raise RangeError(
+            operation,
+            f"Python integer {value} is out of bounds for {dtype_at(code).name}",
+            (),
+            f"{dtype_at(code).name} holds the integers from {low} to {high}",
+        )
+    # The bytes of a two's complement integer do not depend on its sign: one path for both.
+    cdef uint64_t pattern = <uint64_t>(value & 0xFFFFFFFFFFFFFFFF)
+    memcpy(out, &pattern, ITEMSIZE[code])
+    return 0
+
+
+cdef int write_scalar(object value, int code, char* out, str operation) except -1:
+    """
+    Write a Python scalar into one element, as assignment casts it.
+
+    A float becomes an integer by truncation; an integer that does not fit raises RangeError; a complex
+    number has no real value and raises CastError.
+    """
+    cdef double real, imag
+    cdef float half
+    cdef char letter = LETTER[code]
+    if letter == c"f" or letter == c"c":
+        imag = 0
+        if isinstance(value, complex):
+            if letter == c"f":
+                raise CastError(operation, f"a complex number cannot be cast to the dtype {dtype_at(code).name}")
+            real, imag = value.real, value.imag
+        else:
+            try:
+                real = value
+            except OverflowError:
+                raise RangeError(operation, f"Python integer is out of bounds for {dtype_at(code).name}") from None
+        if ITEMSIZE[code] == 8 and letter == c"f":
+            memcpy(out, &real, 8)
+        elif code == COMPLEX128:
+            memcpy(out, &real, 8)
+            memcpy(out + 8, &imag, 8)
+        else:
+            half = <float>real
+            memcpy(out, &half, 4)
+            if letter == c"c":
+                half = <float>imag
+                memcpy(out + 4, &half, 4)
+        return 0
+    if letter == c"b":
+        out[0] = 1 if value else 0
+        return 0
+    if isinstance(value, complex):
+        raise CastError(operation, f"a complex number cannot be cast to the dtype {dtype_at(code).name}")
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            raise RangeError(operation, f"cannot convert the float {value} to {dtype_at(code).name}")
+        value = int(value)
+    return write_integer(int(value), code, out, operation)
+
+
+cdef object read_scalar(const char* place, int code):
+    """The element as a Python scalar."""
+    cdef double d[2]
+    cdef float f[2]
+    cdef uint64_t u = 0
+    if code == FLOAT64:
+        memcpy(d, place, 8)
+        return d[0]
+    if code == FLOAT32:
+        memcpy(f, place, 4)
+        return <double>f[0]
+    if code == COMPLEX128:
+        memcpy(d, place, 16)
+        return complex(d[0], d[1])
+    if code == COMPLEX64:
+        memcpy(f, place, 8)
+        return complex(f[0], f[1])
+    if code == BOOL:
+        return place[0] != 0
+    memcpy(&u, place, ITEMSIZE[code])
+    if LETTER[code] == c"u":
+        return u
+    cdef int shift = 64 - 8 * ITEMSIZE[code]
+    return <int64_t>(u << shift) >> shift

@@ -1,0 +1,25 @@
+/* The table of loops that each build of the kernels fills and the core calls through.
+ *
+ * A loop runs over n elements m times. args[k] is the first element of operand k (the result is the
+ * last one), inner[k] its step in bytes along the n elements and outer[k] along the m runs. */
+#ifndef STRIDE0_KERNELS_H
+#define STRIDE0_KERNELS_H
+
+#include <Python.h>
+
+typedef void (*s0_loop)(char **args, const Py_ssize_t *inner, const Py_ssize_t *outer,
+                        Py_ssize_t n, Py_ssize_t m);
+
+enum { S0_MAX_OPS = 96, S0_MAX_REDUCTIONS = 16, S0_MAX_SCANS = 4, S0_DTYPES = 13, S0_LAYOUTS = 4,
+       S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5 };
+
+typedef struct {
+    s0_loop ops[S0_MAX_OPS][S0_DTYPES][S0_LAYOUTS];
+    s0_loop casts[S0_DTYPES][S0_DTYPES][S0_LAYOUTS];
+    s0_loop where[S0_WIDTHS][S0_LAYOUTS];
+    s0_loop reductions[S0_MAX_REDUCTIONS][S0_DTYPES][S0_REDUCE_LAYOUTS];
+    s0_loop scans[S0_MAX_SCANS][S0_DTYPES];
+    s0_loop arg_reductions[2][S0_DTYPES];
+} s0_kernels;
+
+#endif

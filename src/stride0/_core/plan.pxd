@@ -1,0 +1,51 @@
+# The planner: from operands to loops, in small steps on plain C structs.
+
+cdef extern from "kernels.h":
+    ctypedef void (*s0_loop)(char**, const Py_ssize_t*, const Py_ssize_t*, Py_ssize_t, Py_ssize_t) noexcept nogil
+    ctypedef struct s0_kernels:
+        s0_loop ops[96][13][4]
+        s0_loop casts[13][13][4]
+        s0_loop where[5][4]
+        s0_loop reductions[16][13][5]
+        s0_loop scans[4][13]
+        s0_loop arg_reductions[2][13]
+
+cdef enum:
+    MAX_NDIM = 64
+    MAX_OPERANDS = 4
+
+
+ctypedef struct Operand:
+    # Memory as an array sees it: logical axes, outermost first, steps in bytes.
+    char* data
+    int code        # dtype in memory
+    int loop_code   # dtype in the loop; differs where the planner has to cast
+    int ndim
+    const Py_ssize_t* shape
+    const Py_ssize_t* strides
+
+
+ctypedef struct Plan:
+    int nop         # the inputs, then the result
+    int ndim
+    int axis[MAX_NDIM]  # the logical axis that each axis of the plan came from; innermost first
+    Py_ssize_t shape[MAX_NDIM]
+    Py_ssize_t strides[MAX_OPERANDS][MAX_NDIM]
+    char* data[MAX_OPERANDS]
+    int code[MAX_OPERANDS]
+    int loop_code[MAX_OPERANDS]
+
+
+cdef s0_kernels* kernels() noexcept nogil
+cdef int broadcast(const Operand* operands, int nop, Py_ssize_t* shape, int* ndim) noexcept nogil
+cdef void set_strides(Plan* plan, const Operand* operands, int nop, const Py_ssize_t* shape, int ndim) noexcept nogil
+cdef void set_result(Plan* plan, const Operand* result, const Py_ssize_t* shape, int ndim) noexcept nogil
+cdef void order_axes(Plan* plan, bint result_first) noexcept nogil
+cdef void innermost(Plan* plan, int axis) noexcept nogil
+cdef void result_strides(const Plan* plan, const Py_ssize_t* shape, int ndim, Py_ssize_t itemsize, Py_ssize_t* strides) noexcept nogil
+cdef void coalesce(Plan* plan, int first) noexcept nogil
+cdef void run_elementwise(const Plan* plan, const s0_loop* loops) noexcept nogil
+cdef void run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil
+cdef void run_along(const Plan* plan, s0_loop loop) noexcept nogil
+cdef void extent(const Operand* operand, char** low, char** high) noexcept nogil
+cdef bint shares_location(const Operand* operand) noexcept nogil

@@ -1,0 +1,13 @@
+# Reference-counted memory: what arrays are views of.
+
+cdef class Storage:
+    cdef char* data
+    cdef Py_ssize_t nbytes
+    cdef void* block
+    cdef int bin
+    cdef object owner
+    cdef bint readonly
+
+
+cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed)
+cdef Storage foreign_storage(char* data, Py_ssize_t nbytes, object owner, bint readonly)

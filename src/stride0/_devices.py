@@ -1,0 +1,96 @@
+"""Devices: where the memory of an array lies. There is one, the processor's own memory."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from ._errors import DeviceError
+
+__all__ = ["CPU", "Device", "check_device"]
+
+
+class Device:
+    """A place where arrays live.
+
+    Parameters
+    ----------
+    name : str
+        ``"cpu"`` is the only one there is.
+
+    Raises
+    ------
+    DeviceError
+        For any other name.
+    """
+
+    __slots__ = ("_name",)
+    _name: str
+
+    def __init__(self, name: str) -> None:
+        if name != "cpu":
+            raise DeviceError("Device", f"unknown device {name!r}", accepts='The only device is "cpu".')
+        object.__setattr__(self, "_name", "cpu")
+
+    @property
+    def name(self) -> str:
+        """The device's name."""
+        return self._name
+
+    def __setattr__(self, attribute: str, value: object) -> NoReturn:
+        raise AttributeError(f"Device objects cannot be changed: {attribute!r}")
+
+    def __delattr__(self, attribute: str) -> NoReturn:
+        raise AttributeError(f"Device objects cannot be changed: {attribute!r}")
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Device):
+            return self._name == other._name
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((Device, self._name))
+
+    def __repr__(self) -> str:
+        return f"Device({self._name!r})"
+
+    def __str__(self) -> str:
+        return self._name
+
+    def __reduce__(self) -> tuple[type[Device], tuple[str]]:
+        # The default would set the slot, which is refused above.
+        return Device, (self._name,)
+
+
+CPU = Device("cpu")
+
+
+def check_device(operation: str, device: object) -> Device:
+    """Return the device that a ``device=`` argument names.
+
+    Parameters
+    ----------
+    operation : str
+        Name of the function, for the error.
+    device : None, Device or str
+        None stands for the default device.
+
+    Returns
+    -------
+    Device
+        Always :data:`CPU`.
+
+    Raises
+    ------
+    DeviceError
+        If there is no such device.
+    """
+    if (
+        device is None
+        or device is CPU
+        or isinstance(device, Device)
+        or (isinstance(device, str) and device == "cpu")
+    ):
+        return CPU
+    raise DeviceError(
+        operation, f"unknown device {device!r}", accepts='device must be None, "cpu" or Device("cpu").'
+    )

@@ -1,0 +1,315 @@
+"""The exceptions of stride0: facts in fields, text built in ``__str__``.
+
+Each class derives from the exception that a Python user would expect (``ValueError`` for shapes,
+``TypeError`` for dtypes, ``IndexError`` for indices), so code that catches those keeps working. The text
+always reads
+
+    <operation>: <what is wrong>
+
+        <fact>   <its value>
+
+        <what would be accepted>
+
+and is put together only when somebody looks at it: raising stays cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+Fact = tuple[str, str]
+Shape = tuple[int, ...]
+Operand = tuple[str, Shape]
+
+__all__ = [
+    "ArgumentTypeError",
+    "ArgumentValueError",
+    "AxisError",
+    "BroadcastError",
+    "CastError",
+    "DTypeError",
+    "DeviceError",
+    "ForeignArrayError",
+    "OutOfBoundsError",
+    "RangeError",
+    "ShapeError",
+    "Stride0Error",
+    "WriteError",
+]
+
+_INDENT = " " * 4
+_GAP = " " * 3
+
+
+class Stride0Error(Exception):
+    """Base of every error that stride0 raises itself.
+
+    Parameters
+    ----------
+    operation : str
+        Name of the function or operator that was called, as the caller spelled it.
+    problem : str
+        What is wrong, in one line.
+    facts : sequence of (label, text) pairs
+        What the caller needs to see to understand the problem; printed in two aligned columns.
+    accepts : str
+        What would have been accepted.
+    """
+
+    operation: str
+    problem: str
+    facts: tuple[Fact, ...]
+    accepts: str
+
+    def __init__(
+        self, operation: str, problem: str = "", facts: Iterable[Sequence[str]] = (), accepts: str = ""
+    ) -> None:
+        self.operation = operation
+        self.problem = problem
+        self.facts = tuple((str(label), str(text)) for label, text in facts)
+        self.accepts = accepts
+        # `args` is what pickle and copy call the class with again, so it mirrors the signature.
+        super().__init__(operation, problem, self.facts, accepts)
+
+    def __str__(self) -> str:
+        lines = [f"{self.operation}: {self.problem}"]
+        if self.facts:
+            width = max(len(label) for label, _ in self.facts)
+            lines.append("")
+            lines += [f"{_INDENT}{label:<{width}}{_GAP}{text}".rstrip() for label, text in self.facts]
+        if self.accepts:
+            lines += ["", f"{_INDENT}{self.accepts}"]
+        return "\n".join(lines)
+
+
+class ArgumentTypeError(Stride0Error, TypeError):
+    """An argument is of a Python type that the function does not take."""
+
+
+class ArgumentValueError(Stride0Error, ValueError):
+    """An argument has the right type and a value that makes no sense (a step of 0, an unknown kind)."""
+
+
+class ShapeError(Stride0Error, ValueError):
+    """A shape is impossible, or does not fit the operation."""
+
+
+class DTypeError(Stride0Error, TypeError):
+    """A dtype is none of those that the operation accepts."""
+
+
+class AxisError(Stride0Error, ValueError, IndexError):
+    """An axis lies outside the array, or is named twice."""
+
+
+class OutOfBoundsError(Stride0Error, IndexError):
+    """An index lies outside its axis."""
+
+
+class WriteError(Stride0Error, ValueError):
+    """Memory that must not be written to: read-only, or stretched so that elements share a place."""
+
+
+class DeviceError(Stride0Error, ValueError):
+    """A device that does not exist, or operands on different devices."""
+
+
+class CastError(Stride0Error, TypeError):
+    """A cast that the standard does not permit."""
+
+
+class RangeError(Stride0Error, OverflowError):
+    """A Python scalar that the dtype cannot hold."""
+
+
+class ForeignArrayError(Stride0Error, TypeError):
+    """An array of another library, or no array at all, where a stride0 array is needed."""
+
+
+class BroadcastError(Stride0Error, ValueError):
+    """Shapes that do not broadcast, with the axis at which they fail.
+
+    Parameters
+    ----------
+    operation : str
+        Name of the function or operator.
+    operands : sequence of (name, shape) pairs
+        All operands, in the order of the call. A name that is also an expression of the caller's (``x2``) can
+        appear in a hint; one with a space in it (``shape 2``) never does.
+    grow : (name, shape) pair, optional
+        For in-place calls: the target, whose shape is fixed. It need not be among `operands`.
+
+    Attributes
+    ----------
+    operands : tuple of (name, shape) pairs
+        As given, with the target in front if it was not among them.
+    axis : int or None
+        The failing axis, counted from the last one (-1), since shapes are aligned there.
+    sizes : tuple of (int or None)
+        Size of that axis in each operand; None where the operand has no such axis.
+    """
+
+    operands: tuple[Operand, ...]
+    axis: int | None
+    sizes: tuple[int | None, ...]
+
+    def __init__(
+        self,
+        operation: str,
+        operands: Iterable[tuple[str, Sequence[int]]],
+        grow: tuple[str, Sequence[int]] | None = None,
+    ) -> None:
+        pairs = tuple((str(name), tuple(shape)) for name, shape in operands)
+        target = None if grow is None else (str(grow[0]), tuple(grow[1]))
+        if target is not None and target not in pairs:
+            pairs = (target, *pairs)
+        self.operands = pairs
+        self.grow = target
+        self.axis = _clashing_axis([shape for _, shape in pairs])
+        self._grows = self.axis is None and target is not None
+        if self._grows:
+            assert target is not None
+            self.axis = _growing_axis(target[1], [shape for _, shape in pairs])
+        self.sizes = () if self.axis is None else tuple(_size_at(shape, self.axis) for _, shape in pairs)
+        super().__init__(operation, self._headline())
+        self.args = (operation, pairs, target)
+
+    def _headline(self) -> str:
+        problem = "operands could not be broadcast together"
+        if self.axis is None:
+            return problem
+        if self._grows:
+            assert self.grow is not None
+            return f"{problem} without growing {self.grow[0]} at axis {self.axis}"
+        return f"{problem} at axis {self.axis}"
+
+    def __str__(self) -> str:
+        text = f"{self.operation}: {self.problem}\n\n" + "\n".join(_drawing(self.operands, self.axis))
+        if self.axis is None:
+            return text
+        text += f"\n{_INDENT}{self._explanation(self.axis)}"
+        # Mending the other operand cannot help where the target must keep its shape and is itself too small.
+        hint = "" if self._grows else self.hint()
+        return f"{text}\n{_INDENT}{hint}" if hint else text
+
+    def _explanation(self, axis: int) -> str:
+        if self._grows:
+            assert self.grow is not None
+            name, shape = self.grow
+            size = _size_at(shape, axis)
+            wanted = next(
+                n for n in self.sizes if (n is not None and n != 1) or (size is None and n is not None)
+            )
+            if size is None:
+                return (
+                    f"{name} has no axis {axis} and would need one of size {wanted}, and its shape is fixed."
+                )
+            return (
+                f"axis {axis} of {name} would have to grow from {size} to {wanted}, and its shape is fixed."
+            )
+        (name1, size1), (name2, size2) = _first_clash(self.operands, axis)
+        return (
+            f"axis {axis} has size {size1} in {name1} and {size2} in {name2}; "
+            "sizes must be equal, or one of them 1."
+        )
+
+    def hint(self) -> str:
+        """Return ``insert an axis: x2[:, None]``, or nothing where that is not certainly what was meant.
+
+        Certain means: one operand alone has a single way to line its axes up with equal sizes of the others
+        (:func:`_only_fit`), and that way is one inserted axis away from the shape it has.
+        """
+        hints = []
+        for i, (name, shape) in enumerate(self.operands):
+            others = [s for j, (_, s) in enumerate(self.operands) if j != i]
+            if " " in name or _clashing_axis(others) is not None:
+                continue
+            fit = _only_fit(shape, _broadcast(others))
+            if fit is not None and len(fit) == len(shape) + 1:
+                # Next to an axis of size 1 several places give this shape; the rightmost one reads best.
+                at = max(k for k in range(len(fit)) if fit[k] == 1 and fit[:k] + fit[k + 1 :] == shape)
+                keys = [":"] * len(shape)
+                keys.insert(at, "None")
+                hints.append(f"insert an axis: {name}[{', '.join(keys)}]")
+        return hints[0] if len(hints) == 1 else ""
+
+
+def _size_at(shape: Shape, axis: int) -> int | None:
+    return shape[axis] if -axis <= len(shape) else None
+
+
+def _clashing_axis(shapes: Sequence[Shape]) -> int | None:
+    """Return the first axis, from the last one on, where two sizes differ and neither is 1."""
+    for axis in range(-1, -1 - max(map(len, shapes), default=0), -1):
+        if len({shape[axis] for shape in shapes if -axis <= len(shape)} - {1}) > 1:
+            return axis
+    return None
+
+
+def _growing_axis(target: Shape, shapes: Sequence[Shape]) -> int | None:
+    """Return the first axis, from the last one on, that the result has and the target lacks."""
+    for axis in range(-1, -1 - max(map(len, shapes), default=0), -1):
+        size = _size_at(target, axis)
+        if size is None or (size == 1 and any(_size_at(shape, axis) not in (None, 1) for shape in shapes)):
+            return axis
+    return None
+
+
+def _first_clash(operands: Sequence[Operand], axis: int) -> tuple[tuple[str, int], tuple[str, int]]:
+    """Return names and sizes of the first two operands that disagree at `axis`."""
+    sized = [(name, shape[axis]) for name, shape in operands if -axis <= len(shape) and shape[axis] != 1]
+    return sized[0], next(pair for pair in sized if pair[1] != sized[0][1])
+
+
+def _broadcast(shapes: Sequence[Shape]) -> Shape:
+    """Return the common shape of shapes that are known to fit."""
+    result = []
+    for axis in range(-max(map(len, shapes), default=0), 0):
+        sizes = {shape[axis] for shape in shapes if -axis <= len(shape)} - {1}
+        result.append(sizes.pop() if sizes else 1)
+    return tuple(result)
+
+
+def _only_fit(shape: Shape, other: Shape) -> Shape | None:
+    """Return `shape` with axes of size 1 inserted so that its sizes meet their equals in `other`.
+
+    None if there is no such shape or more than one. Leading axes of size 1 are left away, as broadcasting
+    adds them. Axes of `shape` of size 1 may lie on any size, but no axis may stretch one of `other`: a result
+    with new sizes is possible and may be meant, but it is not certain.
+    """
+    fits: set[Shape] = set()
+    # Every way to place the axes of `shape`, in order, on axes of `other`: built up from the last axis of
+    # `other`.
+    partial: list[tuple[int, Shape]] = [(len(shape), ())]
+    for size in reversed(other):
+        grown: list[tuple[int, Shape]] = []
+        for left, built in partial:
+            if left:
+                grown.append((left, (1, *built)))
+                if shape[left - 1] in (1, size):
+                    grown.append((left - 1, (shape[left - 1], *built)))
+            else:
+                fits.add(built)
+        partial = list(dict.fromkeys(grown))
+        if len(partial) > 4096:  # a shape full of ones: certainly not certain
+            return None
+    fits.update(built for left, built in partial if not left)
+    return fits.pop() if len(fits) == 1 else None
+
+
+def _drawing(operands: Sequence[Operand], axis: int | None) -> list[str]:
+    """Return the shapes under each other, aligned axis by axis from the right, and a caret under `axis`."""
+    ndim = max((len(shape) for _, shape in operands), default=0)
+    widths = [max(len(str(shape[k])) for _, shape in operands if -k <= len(shape)) for k in range(-ndim, 0)]
+    names = max((len(name) for name, _ in operands), default=0)
+    full = sum(widths) + 2 * max(ndim - 1, 0) + 1  # up to the last digit, "(" included
+    lines = []
+    for name, shape in operands:
+        cells = [str(size).rjust(widths[k - len(shape)]) for k, size in enumerate(shape)]
+        body = "(" + ", ".join([cells[0].lstrip(), *cells[1:]]) if cells else "("
+        close = ",)" if len(shape) == 1 else ")"
+        lines.append(f"{_INDENT}{name:<{names}}{_GAP}{body.rjust(full)}{close}")
+    if axis is not None:
+        after = sum(widths[axis + ndim + 1 :]) + 2 * (-axis - 1)
+        lines.append(" " * (len(_INDENT) + names + len(_GAP) + full - after - 1) + "^")
+    return lines

@@ -1,0 +1,130 @@
+"""Inspection: what the library can do, for code that asks before it acts.
+
+References
+----------
+Array API standard 2025.12, "Inspection".
+"""
+
+from __future__ import annotations
+
+from ._core import dtype as dt
+from ._core.dtype import DType
+from ._data_types import kinds_named
+from ._devices import CPU, Device, check_device
+from ._shapes import MAX_NDIM
+
+__all__ = ["__array_namespace_info__"]
+
+
+class ArrayNamespaceInfo:
+    """What :func:`__array_namespace_info__` returns."""
+
+    __slots__ = ()
+
+    def capabilities(self) -> dict[str, bool | int]:
+        """Return what the library supports.
+
+        Returns
+        -------
+        dict
+            ``"boolean indexing"`` and ``"data-dependent shapes"``: True. ``"max dimensions"``: 64.
+        """
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": MAX_NDIM}
+
+    def default_device(self) -> Device:
+        """Return the device on which arrays are made unless one is named.
+
+        Returns
+        -------
+        Device
+            ``Device("cpu")``.
+        """
+        return CPU
+
+    def default_dtypes(self, *, device: Device | str | None = None) -> dict[str, DType]:
+        """Return the dtypes that arrays get unless one is named.
+
+        Parameters
+        ----------
+        device : Device, optional
+            All devices have the same.
+
+        Returns
+        -------
+        dict
+            Dtypes by ``"real floating"``, ``"complex floating"``, ``"integral"`` and ``"indexing"``.
+
+        Raises
+        ------
+        DeviceError
+            If there is no such device.
+        """
+        check_device("default_dtypes", device)
+        return {
+            "real floating": dt.float64,
+            "complex floating": dt.complex128,
+            "integral": dt.int64,
+            "indexing": dt.int64,
+        }
+
+    def devices(self) -> tuple[Device, ...]:
+        """Return all devices.
+
+        Returns
+        -------
+        tuple of Device
+            The processor alone.
+        """
+        return (CPU,)
+
+    def dtypes(
+        self, *, device: Device | str | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, DType]:
+        """Return the dtypes of a kind.
+
+        Parameters
+        ----------
+        device : Device, optional
+            All devices have the same.
+        kind : str or tuple of str, optional
+            ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"integral"``, ``"real floating"``,
+            ``"complex floating"`` or ``"numeric"``; or a tuple, any entry of which will do. By default all.
+
+        Returns
+        -------
+        dict
+            Dtypes by name.
+
+        Raises
+        ------
+        DeviceError
+            If there is no such device.
+        ArgumentValueError
+            If a kind is not one of those words.
+        """
+        check_device("dtypes", device)
+        if kind is None:
+            return {d.name: d for d in dt.DTYPES}
+        words = kind if isinstance(kind, tuple) else (kind,)
+        kinds = {k for word in words for k in kinds_named("dtypes", word)}
+        return {d.name: d for d in dt.DTYPES if d.kind in kinds}
+
+    def __repr__(self) -> str:
+        return (
+            "<what stride0 can do: capabilities(), default_device(), default_dtypes(), devices(), dtypes()>"
+        )
+
+
+def __array_namespace_info__() -> ArrayNamespaceInfo:
+    """Return an object that tells what the library can do.
+
+    Returns
+    -------
+    ArrayNamespaceInfo
+        With the methods ``capabilities``, ``default_device``, ``default_dtypes``, ``devices`` and ``dtypes``.
+
+    References
+    ----------
+    Array API standard 2025.12, "Inspection", ``__array_namespace_info__``.
+    """
+    return ArrayNamespaceInfo()

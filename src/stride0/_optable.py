@@ -1,0 +1,296 @@
+"""The operation table: every elementwise function and every reduction is one row.
+
+From it come the kernels, the public functions with their docstrings, the operators of the array
+type, the type stubs and the names that the tests run over (their expectations come from elsewhere).
+Standard library only: the build loads this file by its path before the package exists.
+
+Note [Bodies]
+    A body is a C-like Cython expression over the operands: `x`, or `x1`, `x2`, `x3`. Its key says for
+    which kinds of data it is written: b bool, i signed, u unsigned, f real floating, c complex
+    floating. The key "iu" means that one loop on unsigned operands serves both signs, which makes
+    overflow wrap. Complex operands are `c128` structs, whatever their precision in memory.
+    `{t}` stands for f32/f64, `{T}` for the C type in memory, `{U}` for the unsigned one of its size
+    and `{W}` for its width in bits.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+# The standard's words for what an operation accepts, as letters of the dtype table.
+KINDS: Final = {
+    "any": "biufc",
+    "numeric": "iufc",
+    "real-valued": "iuf",
+    "integer": "iu",
+    "integer or boolean": "biu",
+    "boolean": "b",
+    "floating-point": "fc",
+    "real-valued floating-point": "f",
+    "complex floating-point": "c",
+}
+
+OUT: Final = ("same", "bool", "real")
+
+
+class Domain(NamedTuple):
+    """Where the property tests draw ordinary operands from (special values are added by the tests)."""
+
+    low: float = -100.0
+    high: float = 100.0
+
+
+class Op(NamedTuple):
+    """One elementwise operation."""
+
+    name: str
+    nin: int
+    on: str  # a key of KINDS: what the standard defines
+    body: dict[str, str]
+    doc: str
+    out: str = "same"
+    operator: str = ""
+    # Dtype in which operands run whose kind has no body; "" refuses them.
+    otherwise: str = ""
+    # The body is a library call: one strided loop serves every layout.
+    call: bool = False
+    public: bool = True
+    ulp: float = 0.5
+    samples: Domain = Domain()
+    since: str = "2021.12"
+
+
+class Reduction(NamedTuple):
+    """One reduction: `fold` combines accumulators, `body` makes one from the operands."""
+
+    name: str
+    nin: int
+    body: dict[str, str]
+    fold: dict[str, str]  # over a and b
+    accumulator: dict[str, str]  # kind -> name of a dtype, or "same"
+    identity: dict[str, str]  # kind of the accumulator -> a constant
+    absorbing: str = ""  # a constant that ends the reduction early
+
+
+class Scan(NamedTuple):
+    """One cumulative operation along an axis; accumulates like the reduction of the same fold."""
+
+    name: str
+    reduction: str
+
+
+def _unary(name: str, on: str, body: dict[str, str], doc: str, **more: object) -> Op:
+    return Op(name, 1, on, body, doc, **more)  # type: ignore[arg-type]
+
+
+def _binary(name: str, on: str, body: dict[str, str], doc: str, **more: object) -> Op:
+    return Op(name, 2, on, body, doc, **more)  # type: ignore[arg-type]
+
+
+def _library(name: str, doc: str, *, complex_too: bool = True, low: float = -100.0, high: float = 100.0, **more: object) -> Op:
+    """Row of a function that libm computes: `exp`, `expf` and, for complex operands, `exp_c`."""
+    body = {"f": name + "_{t}(x)"}
+    if complex_too:
+        body["c"] = f"{name}_c(x)"
+    on = "floating-point" if complex_too else "real-valued floating-point"
+    return Op(name, 1, on, body, doc, otherwise="float64", call=True, ulp=4, samples=Domain(low, high), **more)  # type: ignore[arg-type]
+
+
+_COMPARE = {"out": "bool"}
+
+OPS: Final = (
+    # --- arithmetic
+    _binary("add", "numeric", {"b": "x1 | x2", "iu": "x1 + x2", "f": "x1 + x2", "c": "add_c(x1, x2)"},
+            "Sum of each pair of elements.", operator="+"),
+    _binary("subtract", "numeric", {"iu": "x1 - x2", "f": "x1 - x2", "c": "subtract_c(x1, x2)"},
+            "Difference of each pair of elements, `x1 - x2`.", operator="-"),
+    _binary("multiply", "numeric", {"b": "x1 & x2", "iu": "x1 * x2", "f": "x1 * x2", "c": "multiply_c(x1, x2)"},
+            "Product of each pair of elements.", operator="*"),
+    _binary("divide", "numeric", {"f": "x1 / x2", "c": "divide_c(x1, x2)"},
+            "Quotient of each pair of elements, `x1 / x2`.", operator="/", otherwise="float64"),
+    _binary("floor_divide", "real-valued",
+            {"i": "floor_divide_i64(x1, x2)", "u": "floor_divide_u64(x1, x2)", "f": "floor_divide_{t}(x1, x2)"},
+            "Quotient of each pair of elements, rounded towards minus infinity. An integer divided by zero gives 0.",
+            operator="//", call=True),
+    _binary("remainder", "real-valued",
+            {"i": "remainder_i64(x1, x2)", "u": "remainder_u64(x1, x2)", "f": "remainder_{t}(x1, x2)"},
+            "Remainder of each pair of elements, with the sign of the divisor. An integer modulo zero gives 0.",
+            operator="%", call=True),
+    _binary("pow", "numeric",
+            {"i": "pow_u64(x1, x2)", "u": "pow_u64(x1, x2)", "f": "pow_{t}(x1, x2)", "c": "pow_c(x1, x2)"},
+            "Each element of `x1` raised to the power of the element of `x2`.", operator="**", call=True, ulp=4,
+            samples=Domain(0.0, 10.0)),
+    Op("add_scaled", 3, "numeric", {"iu": "x1 + x3 * x2", "f": "x1 + x3 * x2", "c": "add_c(x1, multiply_c(x3, x2))"},
+       "`x1 + x3 * x2` in one pass: what `add` runs when it is given `alpha`.", public=False),
+    _unary("negative", "numeric", {"iu": "0 - x", "f": "-x", "c": "negative_c(x)"},
+           "Each element with its sign reversed.", operator="neg"),
+    _unary("positive", "numeric", {"iu": "x", "f": "x", "c": "x"}, "A copy of the elements.", operator="pos"),
+    _unary("abs", "numeric", {"i": "<{T}>(0 - <{U}>x) if x < 0 else x", "u": "x", "f": "fabs_{t}(x)", "c": "abs_c(x)"},
+           "Absolute value of each element; the magnitude where it is complex.", out="real", operator="abs"),
+    _unary("sign", "numeric", {"i": "(x > 0) - (x < 0)", "u": "x > 0", "f": "sign_{t}(x)", "c": "sign_c(x)"},
+           "Sign of each element: -1, 0 or 1; `x / abs(x)` where it is complex."),
+    _unary("reciprocal", "floating-point", {"f": "1 / x", "c": "reciprocal_c(x)"}, "`1 / x` for each element.",
+           otherwise="float64"),
+    _unary("square", "numeric", {"iu": "x * x", "f": "x * x", "c": "square_c(x)"}, "Each element multiplied by itself."),
+    _unary("sqrt", "floating-point", {"f": "sqrt_{t}(x)", "c": "sqrt_c(x)"}, "Principal square root of each element.",
+           otherwise="float64", samples=Domain(0.0, 1e6)),
+    _binary("hypot", "real-valued floating-point", {"f": "hypot_{t}(x1, x2)"},
+            "Square root of `x1**2 + x2**2`, without overflow on the way.", otherwise="float64", call=True, ulp=2,
+            since="2023.12"),
+    _binary("maximum", "real-valued",
+            {"b": "x1 | x2", "i": "x1 if x1 > x2 else x2", "u": "x1 if x1 > x2 else x2", "f": "maximum_{t}(x1, x2)"},
+            "Larger of each pair of elements; NaN where either is NaN.", since="2023.12"),
+    _binary("minimum", "real-valued",
+            {"b": "x1 & x2", "i": "x1 if x1 < x2 else x2", "u": "x1 if x1 < x2 else x2", "f": "minimum_{t}(x1, x2)"},
+            "Smaller of each pair of elements; NaN where either is NaN.", since="2023.12"),
+    Op("clip", 3, "real-valued",
+       {"i": "min_c(max_c(x1, x2), x3)", "u": "min_c(max_c(x1, x2), x3)",
+        "f": "minimum_{t}(maximum_{t}(x1, x2), x3)"},
+       "Elements limited to the range from `x2` to `x3`: the three-operand form of the public `clip`.", public=False),
+    # --- rounding
+    _unary("ceil", "real-valued", {"iu": "x", "f": "ceil_{t}(x)"}, "Least integer not below each element."),
+    _unary("floor", "real-valued", {"iu": "x", "f": "floor_{t}(x)"}, "Greatest integer not above each element."),
+    _unary("trunc", "real-valued", {"iu": "x", "f": "trunc_{t}(x)"}, "Each element rounded towards zero."),
+    _unary("round", "numeric", {"iu": "x", "f": "round_{t}(x)", "c": "round_c(x)"},
+           "Each element rounded to the nearest integer, halves to the even one."),
+    # --- comparison and classification
+    _binary("equal", "any", {"b": "x1 == x2", "iu": "x1 == x2", "f": "x1 == x2", "c": "equal_c(x1, x2)"},
+            "Whether each pair of elements is equal.", operator="==", **_COMPARE),
+    _binary("not_equal", "any", {"b": "x1 != x2", "iu": "x1 != x2", "f": "x1 != x2", "c": "not equal_c(x1, x2)"},
+            "Whether each pair of elements differs.", operator="!=", **_COMPARE),
+    *(
+        _binary(name, "real-valued", {kind: f"x1 {sign} x2" for kind in "biuf"}, doc, operator=sign, **_COMPARE)
+        for name, sign, doc in (
+            ("less", "<", "Whether each element of `x1` is less than that of `x2`."),
+            ("less_equal", "<=", "Whether each element of `x1` is less than or equal to that of `x2`."),
+            ("greater", ">", "Whether each element of `x1` is greater than that of `x2`."),
+            ("greater_equal", ">=", "Whether each element of `x1` is greater than or equal to that of `x2`."),
+        )
+    ),
+    _unary("isfinite", "numeric", {"b": "1", "iu": "1", "f": "x - x == 0", "c": "isfinite_c(x)"},
+           "Whether each element is neither infinite nor NaN.", **_COMPARE),
+    _unary("isinf", "numeric", {"b": "0", "iu": "0", "f": "fabs_{t}(x) == INFINITY", "c": "isinf_c(x)"},
+           "Whether each element is infinite (of a complex one: either component).", **_COMPARE),
+    _unary("isnan", "numeric", {"b": "0", "iu": "0", "f": "x != x", "c": "isnan_c(x)"},
+           "Whether each element is NaN (of a complex one: either component).", **_COMPARE),
+    _unary("signbit", "real-valued floating-point", {"f": "signbit_{t}(x)"},
+           "Whether the sign bit of each element is set, of zeros and NaNs too.", since="2023.12", **_COMPARE),
+    # --- logic and bits
+    _binary("logical_and", "boolean", {"b": "x1 & x2"}, "Logical AND of each pair of elements.", otherwise="bool",
+            **_COMPARE),
+    _binary("logical_or", "boolean", {"b": "x1 | x2"}, "Logical OR of each pair of elements.", otherwise="bool",
+            **_COMPARE),
+    _binary("logical_xor", "boolean", {"b": "x1 ^ x2"}, "Logical XOR of each pair of elements.", otherwise="bool",
+            **_COMPARE),
+    _unary("logical_not", "boolean", {"b": "x ^ 1"}, "Logical NOT of each element.", otherwise="bool", **_COMPARE),
+    _binary("bitwise_and", "integer or boolean", {"b": "x1 & x2", "iu": "x1 & x2"}, "Bitwise AND of each pair of elements.",
+            operator="&"),
+    _binary("bitwise_or", "integer or boolean", {"b": "x1 | x2", "iu": "x1 | x2"}, "Bitwise OR of each pair of elements.",
+            operator="|"),
+    _binary("bitwise_xor", "integer or boolean", {"b": "x1 ^ x2", "iu": "x1 ^ x2"}, "Bitwise XOR of each pair of elements.",
+            operator="^"),
+    _unary("bitwise_invert", "integer or boolean", {"b": "x ^ 1", "iu": "~x"}, "Each element with its bits inverted.",
+           operator="invert"),
+    _binary("bitwise_left_shift", "integer", {"i": "<{U}>x1 << x2 if <{U}>x2 < {W} else 0",
+                                              "u": "x1 << x2 if x2 < {W} else 0"},
+            "Bits of `x1` shifted left by `x2`, 0 where `x2` is not below the number of bits.", operator="<<",
+            samples=Domain(0, 7)),
+    _binary("bitwise_right_shift", "integer", {"i": "x1 >> (x2 if <{U}>x2 < {W} else {W} - 1)",
+                                               "u": "x1 >> x2 if x2 < {W} else 0"},
+            "Bits of `x1` shifted right by `x2`, keeping the sign.", operator=">>", samples=Domain(0, 7)),
+    # --- complex numbers
+    _unary("conj", "numeric", {"iu": "x", "f": "x", "c": "conj_c(x)"}, "Complex conjugate of each element.",
+           since="2022.12"),
+    # --- floating-point representation
+    _binary("copysign", "real-valued floating-point", {"f": "copysign_{t}(x1, x2)"},
+            "Magnitude of `x1` with the sign of `x2`.", otherwise="float64", since="2023.12"),
+    _binary("nextafter", "real-valued floating-point", {"f": "nextafter_{t}(x1, x2)"},
+            "Next representable value after `x1` towards `x2`.", otherwise="float64", call=True, since="2024.12"),
+    # --- exponentials and logarithms
+    _library("exp", "Exponential of each element."),
+    _library("expm1", "`exp(x) - 1` for each element, accurate near zero."),
+    _library("log", "Natural logarithm of each element.", low=0.0, high=1e6),
+    _library("log1p", "Natural logarithm of `1 + x` for each element, accurate near zero.", low=-1.0, high=1e6),
+    _library("log2", "Base-2 logarithm of each element.", low=0.0, high=1e6),
+    _library("log10", "Base-10 logarithm of each element.", low=0.0, high=1e6),
+    _binary("logaddexp", "real-valued floating-point", {"f": "logaddexp_{t}(x1, x2)"},
+            "Logarithm of the sum of the exponentials, `log(exp(x1) + exp(x2))`, without overflow on the way.",
+            otherwise="float64", call=True, ulp=4),
+    # --- trigonometric and hyperbolic functions
+    _library("sin", "Sine of each element, in radians."),
+    _library("cos", "Cosine of each element, in radians."),
+    _library("tan", "Tangent of each element, in radians."),
+    _library("asin", "Inverse sine of each element, in radians.", low=-1.0, high=1.0),
+    _library("acos", "Inverse cosine of each element, in radians.", low=-1.0, high=1.0),
+    _library("atan", "Inverse tangent of each element, in radians."),
+    _binary("atan2", "real-valued floating-point", {"f": "atan2_{t}(x1, x2)"},
+            "Angle in radians of the point with the ordinate `x1` and the abscissa `x2`.", otherwise="float64", call=True,
+            ulp=4),
+    _library("sinh", "Hyperbolic sine of each element."),
+    _library("cosh", "Hyperbolic cosine of each element."),
+    _library("tanh", "Hyperbolic tangent of each element."),
+    _library("asinh", "Inverse hyperbolic sine of each element."),
+    _library("acosh", "Inverse hyperbolic cosine of each element.", low=1.0, high=1e6),
+    _library("atanh", "Inverse hyperbolic tangent of each element.", low=-1.0, high=1.0),
+)
+
+_INT_SUM = {"b": "int64", "i": "int64", "u": "uint64", "f": "float64", "c": "complex128"}
+_COUNT = dict.fromkeys("biufc", "int64")
+_FLAG = dict.fromkeys("biufc", "bool")
+_NONZERO = {"b": "x", "iu": "x != 0", "f": "x != 0", "c": "(x.re != 0) | (x.im != 0)"}
+
+REDUCTIONS: Final = (
+    # The identity is -0.0, so that a sum of negative zeros keeps its sign.
+    Reduction("sum", 1, dict.fromkeys("biufc", "x"), {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"}, _INT_SUM,
+              {"iu": "0", "f": "-0.0", "c": "c128(-0.0, -0.0)"}),
+    Reduction("prod", 1, dict.fromkeys("biufc", "x"), {"iu": "a * b", "f": "a * b", "c": "multiply_c(a, b)"}, _INT_SUM,
+              {"iu": "1", "f": "1.0", "c": "c128(1.0, 0.0)"}),
+    Reduction("max", 1, dict.fromkeys("biuf", "x"),
+              {"b": "a | b", "i": "a if a > b else b", "u": "a if a > b else b", "f": "maximum_{t}(a, b)"},
+              dict.fromkeys("biuf", "same"), {"b": "0", "i": "{MIN}", "u": "0", "f": "-INFINITY"}),
+    Reduction("min", 1, dict.fromkeys("biuf", "x"),
+              {"b": "a & b", "i": "a if a < b else b", "u": "a if a < b else b", "f": "minimum_{t}(a, b)"},
+              dict.fromkeys("biuf", "same"), {"b": "1", "i": "{MAX}", "u": "{MAX}", "f": "INFINITY"}),
+    Reduction("any", 1, _NONZERO, {"b": "a | b"}, _FLAG, {"b": "0"}, absorbing="1"),
+    Reduction("all", 1, _NONZERO, {"b": "a & b"}, _FLAG, {"b": "1"}, absorbing="0"),
+    Reduction("count_nonzero", 1, _NONZERO, {"iu": "a + b"}, _COUNT, {"iu": "0"}),
+    Reduction("sum_squared_deviation", 2, {"f": "(x1 - x2) * (x1 - x2)", "c": "abs2_c(subtract_c(x1, x2))"},
+              {"f": "a + b"}, {"f": "float64", "c": "float64"}, {"f": "0.0"}),
+    Reduction("vecdot", 2, {"b": "x1 & x2", "i": "x1 * x2", "u": "x1 * x2", "f": "x1 * x2",
+                            "c": "multiply_c(conj_c(x1), x2)"},
+              {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"}, _INT_SUM, {"iu": "0", "f": "-0.0", "c": "c128(-0.0, -0.0)"}),
+)
+
+SCANS: Final = (Scan("cumulative_sum", "sum"), Scan("cumulative_prod", "prod"))
+
+ARG_REDUCTIONS: Final = {"argmax": ">", "argmin": "<"}
+
+
+def body_for(bodies: dict[str, str], letter: str) -> tuple[str, bool] | None:
+    """The body that serves a kind, and whether it runs on unsigned operands; None where there is none."""
+    if letter in bodies:
+        return bodies[letter], False
+    if letter in "iu" and "iu" in bodies:
+        return bodies["iu"], True
+    if letter in "iu" and "biufc" in bodies:
+        return bodies["biufc"], False
+    return None
+
+
+def check() -> None:
+    """Check the table against itself: names, words and letters, and a body for every kind."""
+    names = [op.name for op in OPS]
+    assert len(names) == len(set(names)), "names are unique"
+    for op in OPS:
+        assert op.on in KINDS and op.out in OUT and 1 <= op.nin <= 3 and op.doc.endswith("."), op.name
+        for letter in KINDS[op.on]:
+            assert body_for(op.body, letter) or op.otherwise, (op.name, letter)
+        assert all(set(key) <= set("biufc") for key in op.body), op.name
+    reductions = {row.name: row for row in REDUCTIONS}
+    assert len(reductions) == len(REDUCTIONS)
+    for row in REDUCTIONS:
+        assert set(row.accumulator) == {letter for letter in "biufc" if body_for(row.body, letter)}, row.name
+    assert all(scan.reduction in reductions for scan in SCANS)
+
+
+check()

@@ -1,0 +1,405 @@
+"""Statistical functions: the core's reductions, with the standard's rules for dtypes and empty arrays.
+
+References
+----------
+Array API standard 2025.12, "Statistical Functions".
+"""
+
+from __future__ import annotations
+
+import math
+
+from ._core import dtype as dt
+from ._core.array import Array, copy, divide, reduce, reduce2, restride, scan, sqrt
+from ._core.dtype import DType
+from ._data_types import as_scalar, check_array, check_bool, check_cast, check_dtype, refuse_dtype
+from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError
+from ._shapes import normalize_axes, normalize_axis, size_of
+
+__all__ = [
+    "cumulative_prod",
+    "cumulative_sum",
+    "max",
+    "mean",
+    "min",
+    "prod",
+    "std",
+    "sum",
+    "var",
+]
+
+Axis = int | tuple[int, ...] | None
+
+
+def cumulative_prod(
+    x: Array, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
+) -> Array:
+    """Return the products of all first elements along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any dtype.
+    axis : int, optional
+        The axis; it may be left out if there is only one.
+    dtype : DType, optional
+        Dtype of the result, to which elements are cast first. By default that of `x`; int64 or uint64 for
+        smaller integers, int64 for bool.
+    include_initial : bool
+        Whether to put the empty product, 1, in front.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `x`, longer by one along `axis` if `include_initial`.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `axis` is left out and there are several.
+
+    Notes
+    -----
+    A 0-d array is taken as one with a single axis of size 1.
+
+    References
+    ----------
+    Array API standard 2025.12, "Statistical Functions", ``cumulative_prod``.
+    """
+    return _cumulative("cumulative_prod", x, axis, dtype, include_initial)
+
+
+def cumulative_sum(
+    x: Array, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
+) -> Array:
+    """Return the sums of all first elements along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any dtype.
+    axis : int, optional
+        The axis; it may be left out if there is only one.
+    dtype : DType, optional
+        Dtype of the result, to which elements are cast first. By default that of `x`; int64 or uint64 for
+        smaller integers, int64 for bool.
+    include_initial : bool
+        Whether to put the empty sum, 0, in front.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `x`, longer by one along `axis` if `include_initial`.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `axis` is left out and there are several.
+
+    Notes
+    -----
+    A 0-d array is taken as one with a single axis of size 1.
+
+    References
+    ----------
+    Array API standard 2025.12, "Statistical Functions", ``cumulative_sum``.
+    """
+    return _cumulative("cumulative_sum", x, axis, dtype, include_initial)
+
+
+def _cumulative(op: str, x: Array, axis: int | None, dtype: DType | None, include_initial: bool) -> Array:
+    x = check_array(op, x)
+    target = _sum_dtype(op, x, dtype)
+    if x.ndim == 0:
+        x = restride(x, (1,), (1,))
+    if axis is None:
+        if x.ndim > 1:
+            raise ArgumentValueError(
+                op, f"axis must be given for an array with {x.ndim} axes", [("x", str(x.shape))]
+            )
+        axis = 0
+    return scan(
+        op, x, normalize_axis(op, axis, x.ndim), target, check_bool(op, "include_initial", include_initial)
+    )
+
+
+def max(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Return the largest element.
+
+    Parameters
+    ----------
+    x : Array
+        Array of bool or a real dtype.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether to keep the reduced axes, with size 1.
+
+    Returns
+    -------
+    Array
+        New array of the dtype of `x`. NaN where there is a NaN.
+
+    Raises
+    ------
+    ShapeError
+        If there is no element to choose from.
+    DTypeError
+        If `x` is complex.
+
+    References
+    ----------
+    Array API standard 2025.12, "Statistical Functions", ``max``.
+    """
+    return _extreme("max", x, axis, keepdims)
+
+
+def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Return the arithmetic mean.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any dtype.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether to keep the reduced axes, with size 1.
+
+    Returns
+    -------
+    Array
+        New array of the dtype of `x`, float64 for integers and bool. NaN where there is no element.
+
+    Notes
+    -----
+    float32 is summed up and divided in float64, and rounded once.
+
+    References
+    ----------
+    Array API standard 2025.12, "Statistical Functions", ``mean``.
+    """
+    x = check_array("mean", x)
+    axes = normalize_axes("mean", axis, x.ndim)
+    result = _wide_mean(x, axes, check_bool("mean", "keepdims", keepdims))
+    return _as_dtype(result, _floating(x.dtype))
+
+
+def _wide_mean(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    """Return the mean in float64 or complex128."""
+    wide = dt.complex128 if x.dtype.kind == "complex floating" else dt.float64
+    total = reduce("sum", x, axes, keepdims, wide)
+    return divide(total, float(size_of([x.shape[k] for k in axes])))
+
+
+def _floating(dtype: DType) -> DType:
+    return dtype if dtype.kind in ("real floating", "complex floating") else dt.float64
+
+
+def _as_dtype(x: Array, dtype: DType) -> Array:
+    return x if x.dtype is dtype else copy(x, dtype)
+
+
+def min(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+    """Return the smallest element.
+
+    Parameters
+    ----------
+    x : Array
+        Array of bool or a real dtype.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether to keep the reduced axes, with size 1.
+
+    Returns
+    -------
+    Array
+        New array of the dtype of `x`. NaN where there is a NaN.
+
+    Raises
+    ------
+    ShapeError
+        If there is no element to choose from.
+    DTypeError
+        If `x` is complex.
+
+    References
+    ----------
+    Array API standard 2025.12, "Statistical Functions", ``min``.
+    """
+    return _extreme("min", x, axis, keepdims)
+
+
+def _extreme(op: str, x: Array, axis: Axis, keepdims: bool) -> Array:
+    x = check_array(op, x)
+    if x.dtype.kind == "complex floating":
+        refuse_dtype(op, x.dtype, "a real dtype; complex numbers have no order")
+    axes = normalize_axes(op, axis, x.ndim)
+    kept = [n for k, n in enumerate(x.shape) if k not in axes]
+    if x.size == 0 and size_of(kept):
+        empty = next(k for k in axes if x.shape[k] == 0)
+        raise ShapeError(op, f"axis {empty} has no elements to choose from", [("x", str(x.shape))])
+    keepdims = check_bool(op, "keepdims", keepdims)
+    if x.dtype.kind == "bool":
+        return reduce("any" if op == "max" else "all", x, axes, keepdims, None)
+    return reduce(op, x, axes, keepdims, None)
+
+
+def prod(x: Array, /, *, axis: Axis = None, dtype: DType | None = None, keepdims: bool = False) -> Array:
+    """Return the product of the elements.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any dtype.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    dtype : DType, optional
+        Dtype of the result, to which elements are cast first. By default that of `x`; int64 or uint64 for
+        smaller integers, int64 for bool.
+    keepdims : bool
+        Whether to keep the reduced axes, with size 1.
+
+    Returns
+    -------
+    Array
+        New array; 1 where there is no element.
+
+    Raises
+    ------
+    CastError
+        If `x` is complex and `dtype` is real.
+
+    References
+    ----------
+    Array API standard 2025.12, "Statistical Functions", ``prod``.
+    """
+    return _total("prod", x, axis, dtype, keepdims)
+
+
+def _total(op: str, x: Array, axis: Axis, dtype: DType | None, keepdims: bool) -> Array:
+    x = check_array(op, x)
+    target = _sum_dtype(op, x, dtype)
+    return reduce(op, x, normalize_axes(op, axis, x.ndim), check_bool(op, "keepdims", keepdims), target)
+
+
+def _sum_dtype(op: str, x: Array, dtype: DType | None) -> DType:
+    """Return the dtype of sums and products: integers are widened, as their sums soon do not fit."""
+    if dtype is None:
+        if x.dtype.kind == "unsigned integer":
+            return dt.uint64
+        return dt.int64 if x.dtype.kind in ("signed integer", "bool") else x.dtype
+    target = check_dtype(op, dtype)
+    if target.kind == "bool":
+        refuse_dtype(op, target, "a numeric dtype", "the result")
+    check_cast(op, x.dtype, target)
+    return target
+
+
+def std(x: Array, /, *, axis: Axis = None, correction: int | float = 0.0, keepdims: bool = False) -> Array:
+    """Return the standard deviation.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any dtype.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    correction : int or float
+        The sum of squares is divided by the number of elements less this: 0 for a population, 1 for a sample.
+    keepdims : bool
+        Whether to keep the reduced axes, with size 1.
+
+    Returns
+    -------
+    Array
+        New array of the dtype of `x`; float64 for integers and bool, the components' dtype for complex ones.
+        NaN where there are no more elements than `correction`.
+
+    References
+    ----------
+    Array API standard 2025.12, "Statistical Functions", ``std``.
+    """
+    variance, dtype = _wide_variance("std", x, axis, correction, keepdims)
+    return _as_dtype(sqrt(variance), dtype)
+
+
+def sum(x: Array, /, *, axis: Axis = None, dtype: DType | None = None, keepdims: bool = False) -> Array:
+    """Return the sum of the elements.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any dtype.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    dtype : DType, optional
+        Dtype of the result, to which elements are cast first. By default that of `x`; int64 or uint64 for
+        smaller integers, int64 for bool.
+    keepdims : bool
+        Whether to keep the reduced axes, with size 1.
+
+    Returns
+    -------
+    Array
+        New array; 0 where there is no element.
+
+    Raises
+    ------
+    CastError
+        If `x` is complex and `dtype` is real.
+
+    References
+    ----------
+    Array API standard 2025.12, "Statistical Functions", ``sum``.
+    """
+    return _total("sum", x, axis, dtype, keepdims)
+
+
+def var(x: Array, /, *, axis: Axis = None, correction: int | float = 0.0, keepdims: bool = False) -> Array:
+    """Return the variance.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any dtype.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    correction : int or float
+        The sum of squares is divided by the number of elements less this: 0 for a population, 1 for a sample.
+    keepdims : bool
+        Whether to keep the reduced axes, with size 1.
+
+    Returns
+    -------
+    Array
+        New array of the dtype of `x`; float64 for integers and bool, the components' dtype for complex ones.
+        NaN where there are no more elements than `correction`.
+
+    References
+    ----------
+    Array API standard 2025.12, "Statistical Functions", ``var``.
+    """
+    variance, dtype = _wide_variance("var", x, axis, correction, keepdims)
+    return _as_dtype(variance, dtype)
+
+
+def _wide_variance(
+    op: str, x: Array, axis: Axis, correction: int | float, keepdims: bool
+) -> tuple[Array, DType]:
+    """Return the variance in float64, and the dtype that the result is to have."""
+    x = check_array(op, x)
+    axes = normalize_axes(op, axis, x.ndim)
+    less = as_scalar(op, "correction", correction)
+    if isinstance(less, (bool, complex)):
+        raise ArgumentTypeError(
+            op, "correction must be an int or a float", [("correction", repr(correction))]
+        )
+    keepdims = check_bool(op, "keepdims", keepdims)
+    squares = reduce2("sum_squared_deviation", x, _wide_mean(x, axes, True), axes, keepdims, dt.float64)
+    divisor = size_of([x.shape[k] for k in axes]) - less
+    # NumPy divides by 0 here, which gives inf where the sum of squares is not 0; the standard says NaN.
+    result = divide(squares, float(divisor) if divisor > 0 else math.nan)
+    dtype = {dt.complex64: dt.float32, dt.complex128: dt.float64}.get(x.dtype)
+    return result, dtype or _floating(x.dtype)

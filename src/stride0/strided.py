@@ -1,0 +1,124 @@
+"""What lies beneath an array: its strides, its place in its storage, and views made by hand.
+
+Strides and offsets are in elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stride0._core.array import (
+    Array,
+    as_array,
+    copy,
+    is_c_contiguous,
+    is_writable,
+    offset,
+    restride,
+    shares_storage,
+    storage_bounds,
+    storage_nbytes,
+    strides,
+)
+from stride0._core.storage import memory_statistics
+from stride0._errors import OutOfBoundsError, ShapeError
+from stride0._shapes import normalize_shape
+
+__all__ = [
+    "as_strided",
+    "contiguous",
+    "is_contiguous",
+    "is_writable",
+    "memory_statistics",
+    "offset",
+    "shares_storage",
+    "storage_nbytes",
+    "strides",
+]
+
+
+def is_contiguous(x: Array, /) -> bool:
+    """
+    Whether the elements lie side by side in C order.
+
+    Parameters
+    ----------
+    x : Array
+        Of any dtype and shape.
+
+    Returns
+    -------
+    bool
+        True for every array without elements.
+    """
+    return is_c_contiguous(x)
+
+
+def contiguous(x: Array, /) -> Array:
+    """
+    The array in C order.
+
+    Parameters
+    ----------
+    x : Array
+        Of any dtype and shape.
+
+    Returns
+    -------
+    Array
+        `x` itself where it is contiguous, else a copy.
+    """
+    x = as_array(x, "contiguous")
+    return x if is_c_contiguous(x) else copy(x, order="C")
+
+
+def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset: int | None = None) -> Array:
+    """
+    A view of any shape and strides on the storage of an array.
+
+    Parameters
+    ----------
+    x : Array
+        Of any dtype and shape.
+    shape : sequence of int
+        Shape of the view.
+    strides : sequence of int
+        Step of each axis, in elements; zero and negative steps are allowed.
+    offset : int, optional
+        Place of the view's first element in the storage, in elements; default the place of that of `x`.
+
+    Returns
+    -------
+    Array
+        A view. Writing to it is refused where several of its elements share one memory location.
+
+    Raises
+    ------
+    ShapeError
+        If shape and strides differ in length, or a size is negative.
+    OutOfBoundsError
+        If the view would reach outside the storage.
+    """
+    x = as_array(x, "as_strided")
+    sizes = normalize_shape("as_strided", tuple(shape))
+    steps = tuple(int(step) for step in strides)
+    if len(sizes) != len(steps):
+        raise ShapeError(
+            "as_strided", f"{len(sizes)} sizes and {len(steps)} strides", (), "one stride for each axis"
+        )
+    first, last = storage_bounds(x)
+    start = 0 if offset is None else int(offset) + first
+    if 0 not in sizes:
+        reaches = [(size - 1) * step for size, step in zip(sizes, steps, strict=True)]
+        low = start + sum(reach for reach in reaches if reach < 0)
+        high = start + sum(reach for reach in reaches if reach > 0)
+        if low < first or high > last:
+            raise OutOfBoundsError(
+                "as_strided",
+                f"the view would reach from element {low - first} to element {high - first} of the storage",
+                (("shape", str(sizes)), ("strides", str(steps))),
+                f"the storage holds the elements 0 to {last - first}",
+            )
+    else:
+        start = 0
+    return restride(x, sizes, steps, start)
