@@ -236,14 +236,10 @@ def _extreme(op: str, x: Array, axis: Axis, keepdims: bool) -> Array:
     if x.dtype.kind == "complex floating":
         refuse_dtype(op, x.dtype, "a real dtype; complex numbers have no order")
     axes = normalize_axes(op, axis, x.ndim)
-    kept = [n for k, n in enumerate(x.shape) if k not in axes]
-    if x.size == 0 and size_of(kept):
-        empty = next(k for k in axes if x.shape[k] == 0)
+    empty = next((k for k in axes if x.shape[k] == 0), None)
+    if empty is not None:
         raise ShapeError(op, f"axis {empty} has no elements to choose from", [("x", str(x.shape))])
-    keepdims = check_bool(op, "keepdims", keepdims)
-    if x.dtype.kind == "bool":
-        return reduce("any" if op == "max" else "all", x, axes, keepdims, None)
-    return reduce(op, x, axes, keepdims, None)
+    return reduce(op, x, axes, check_bool(op, "keepdims", keepdims), None)
 
 
 def prod(x: Array, /, *, axis: Axis = None, dtype: DType | None = None, keepdims: bool = False) -> Array:

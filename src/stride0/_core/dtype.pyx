@@ -11,6 +11,7 @@ cdef int PROMOTE[N_DTYPES][N_DTYPES]
 cdef int ITEMSIZE[N_DTYPES]
 cdef char LETTER[N_DTYPES]
 cdef list OBJECTS = []
+cdef list LIMITS = []  # least and greatest integer, as Python integers
 
 # Order of the kinds in promotion; a Python scalar of a kind not above the array's takes its dtype.
 cdef int rank_of(char letter) noexcept nogil:
@@ -91,6 +92,8 @@ cdef object _fill_tables():
         made.letter = ord(row.letter)
         made.format = row.format.encode()
         OBJECTS.append(made)
+        bits = 8 * row.itemsize
+        LIMITS.append((0, 2**bits - 1) if row.letter == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
         ITEMSIZE[code] = row.itemsize
         LETTER[code] = made.letter
         for other in range(N_DTYPES):
@@ -180,8 +183,7 @@ ctypedef fused integer:
 
 cdef int write_integer(object value, int code, char* out, str operation) except -1:
     """Write a Python int that must fit."""
-    cdef int bits = 8 * ITEMSIZE[code]
-    low, high = (0, (1 << bits) - 1) if LETTER[code] == c"u" else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    low, high = LIMITS[code]
     if not low <= value <= high:
         raise RangeError(
             operation,

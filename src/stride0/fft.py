@@ -1,0 +1,1 @@
+"""The extension "Fourier transform Functions"."""
