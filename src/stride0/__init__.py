@@ -6,7 +6,7 @@ This module is the namespace: the names of the standard, and of our own `strided
 
 from stride0 import strided
 from stride0._constants import e, inf, nan, newaxis, pi
-from stride0._core.array import Array, asarray, where
+from stride0._core.array import Array, asarray, from_dlpack, where
 from stride0._core.dtype import (
     DType,
     bool,
@@ -51,6 +51,7 @@ from stride0._errors import (
     CastError,
     DeviceError,
     DTypeError,
+    ExchangeError,
     ForeignArrayError,
     OutOfBoundsError,
     RangeError,

@@ -29,6 +29,7 @@ __all__ = [
     "CastError",
     "DTypeError",
     "DeviceError",
+    "ExchangeError",
     "ForeignArrayError",
     "OutOfBoundsError",
     "RangeError",
@@ -124,6 +125,10 @@ class RangeError(Stride0Error, OverflowError):
 
 class ForeignArrayError(Stride0Error, TypeError):
     """An array of another library, or no array at all, where a stride0 array is needed."""
+
+
+class ExchangeError(Stride0Error, BufferError, ValueError):
+    """Memory that cannot be shared with another library."""
 
 
 class BroadcastError(Stride0Error, ValueError):

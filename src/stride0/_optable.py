@@ -239,6 +239,8 @@ _COUNT = dict.fromkeys("biufc", "int64")
 _FLAG = dict.fromkeys("biufc", "bool")
 _NONZERO = {"b": "x", "iu": "x != 0", "f": "x != 0", "c": "(x.re != 0) | (x.im != 0)"}
 
+# The fold of max and min asks the new element b for NaN, which keeps that test out of the chain of
+# operations that each accumulator waits for.
 REDUCTIONS: Final = (
     # The identity is -0.0, so that a sum of negative zeros keeps its sign.
     Reduction("sum", 1, dict.fromkeys("biufc", "x"), {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"}, _INT_SUM,
@@ -246,16 +248,18 @@ REDUCTIONS: Final = (
     Reduction("prod", 1, dict.fromkeys("biufc", "x"), {"iu": "a * b", "f": "a * b", "c": "multiply_c(a, b)"}, _INT_SUM,
               {"iu": "1", "f": "1.0", "c": "c128(1.0, 0.0)"}),
     Reduction("max", 1, dict.fromkeys("biuf", "x"),
-              {"b": "a | b", "i": "a if a > b else b", "u": "a if a > b else b", "f": "maximum_{t}(a, b)"},
+              {"b": "a | b", "i": "a if a > b else b", "u": "a if a > b else b", "f": "maximum_{t}(b, a)"},
               dict.fromkeys("biuf", "same"), {"b": "0", "i": "{MIN}", "u": "0", "f": "-INFINITY"}),
     Reduction("min", 1, dict.fromkeys("biuf", "x"),
-              {"b": "a & b", "i": "a if a < b else b", "u": "a if a < b else b", "f": "minimum_{t}(a, b)"},
+              {"b": "a & b", "i": "a if a < b else b", "u": "a if a < b else b", "f": "minimum_{t}(b, a)"},
               dict.fromkeys("biuf", "same"), {"b": "1", "i": "{MAX}", "u": "{MAX}", "f": "INFINITY"}),
     Reduction("any", 1, _NONZERO, {"b": "a | b"}, _FLAG, {"b": "0"}, absorbing="1"),
     Reduction("all", 1, _NONZERO, {"b": "a & b"}, _FLAG, {"b": "1"}, absorbing="0"),
     Reduction("count_nonzero", 1, _NONZERO, {"iu": "a + b"}, _COUNT, {"iu": "0"}),
     Reduction("sum_squared_deviation", 2, {"f": "(x1 - x2) * (x1 - x2)", "c": "abs2_c(subtract_c(x1, x2))"},
               {"f": "a + b"}, {"f": "float64", "c": "float64"}, {"f": "0.0"}),
+    Reduction("dot", 2, {"b": "x1 & x2", "i": "x1 * x2", "u": "x1 * x2", "f": "x1 * x2", "c": "multiply_c(x1, x2)"},
+              {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"}, _INT_SUM, {"iu": "0", "f": "-0.0", "c": "c128(-0.0, -0.0)"}),
     Reduction("vecdot", 2, {"b": "x1 & x2", "i": "x1 * x2", "u": "x1 * x2", "f": "x1 * x2",
                             "c": "multiply_c(conj_c(x1), x2)"},
               {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"}, _INT_SUM, {"iu": "0", "f": "-0.0", "c": "c128(-0.0, -0.0)"}),

@@ -5,6 +5,7 @@ Strides and offsets are in elements.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 from stride0._core.array import (
@@ -101,13 +102,13 @@ def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset
     """
     x = as_array(x, "as_strided")
     sizes = normalize_shape("as_strided", tuple(shape))
-    steps = tuple(int(step) for step in strides)
+    steps = tuple(operator.index(step) for step in strides)
     if len(sizes) != len(steps):
         raise ShapeError(
             "as_strided", f"{len(sizes)} sizes and {len(steps)} strides", (), "one stride for each axis"
         )
     first, last = storage_bounds(x)
-    start = 0 if offset is None else int(offset) + first
+    start = 0 if offset is None else operator.index(offset) + first
     if 0 not in sizes:
         reaches = [(size - 1) * step for size, step in zip(sizes, steps, strict=True)]
         low = start + sum(reach for reach in reaches if reach < 0)
@@ -121,4 +122,6 @@ def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset
             )
     else:
         start = 0
+    # Where an axis never moves, its stride may be anything, and too large for the core.
+    steps = tuple(step if size > 1 else 1 for size, step in zip(sizes, steps, strict=True))
     return restride(x, sizes, steps, start)

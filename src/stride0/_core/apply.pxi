@@ -424,6 +424,9 @@ cdef Array value_operand(Array dst, object src, str operation):
         return <Array>src
     if is_python_scalar(src):
         return scalar_array(src, dst.code, operation)
+    if isinstance(src, (list, tuple, range)):
+        # Python scalars in a sequence must fit the target, as one alone must.
+        return from_sequence(src, dst.code)
     return asarray(src)
 
 
@@ -467,7 +470,7 @@ def iota(Array out not None, start, step):
 
 cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(_optable.REDUCTIONS)}
 cdef dict SCAN_NUMBERS = {row.name: number for number, row in enumerate(_optable.SCANS)}
-cdef dict STARTS = {"sum": -0.0, "prod": 1, "any": 0, "all": 1, "count_nonzero": 0, "sum_squared_deviation": 0, "vecdot": -0.0}
+cdef dict STARTS = {"sum": -0.0, "prod": 1, "any": 0, "all": 1, "count_nonzero": 0, "sum_squared_deviation": 0, "dot": -0.0, "vecdot": -0.0}
 
 
 cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint keepdims, int loop, int out_code):

@@ -91,16 +91,39 @@ cdef bint is_swapped(const char* format) noexcept:
     return format[0] == c">" or format[0] == c"!"
 
 
-cdef bint is_aligned(const Py_buffer* buffer, int code) noexcept:
-    """Whether every element lies where the kernels may load it."""
-    cdef Py_ssize_t unit = itemsize_at(code) // 2 if letter_at(code) == c"c" else itemsize_at(code)
+cdef bint is_aligned(Array x) noexcept:
+    """Whether every element lies where the kernels may load it, a whole number of elements from the first."""
+    cdef Py_ssize_t itemsize = itemsize_at(x.code)
+    cdef Py_ssize_t unit = itemsize // 2 if letter_at(x.code) == c"c" else itemsize
     cdef int axis
-    if <uintptr_t>buffer.buf % unit:
+    if x.size == 0:
+        return True
+    if <uintptr_t>x.data % unit:
         return False
-    for axis in range(buffer.ndim):
-        if buffer.shape[axis] > 1 and buffer.strides is not NULL and buffer.strides[axis] % unit:
+    for axis in range(x.ndim):
+        if x.shape_[axis] > 1 and x.strides_[axis] % itemsize:
             return False
     return True
+
+
+cdef void lend(Array x, object owner, bint readonly):
+    """
+    Give an array on foreign memory its storage.
+
+    It spans all that the array reaches, which for negative steps begins before the first element.
+    """
+    cdef Operand reach = operand_of(x)
+    cdef char* low
+    cdef char* high
+    extent(&reach, &low, &high)
+    x.storage = foreign_storage(low, high - low, owner, readonly)
+
+
+cdef Array copy_unaligned(Array x):
+    """A copy of elements that the kernels may not load: byte by byte, through NumPy."""
+    import numpy
+
+    return from_buffer(numpy.array(numpy.asarray(x), order="C", copy=True), "copy")
 
 
 cdef Array from_buffer(object source, str operation):
@@ -109,8 +132,15 @@ cdef Array from_buffer(object source, str operation):
 
     None where the kernels cannot use that memory (bytes swapped, elements unaligned) but a copy could.
     """
-    cdef object view = PyMemoryView_FromObject(source)
+    cdef object view
+    try:
+        view = PyMemoryView_FromObject(source)
+    except (ValueError, BufferError, TypeError) as error:
+        # NumPy's dtypes without a buffer format: times, variable-width strings.
+        raise DTypeError(operation, f"Unsupported dtype: {error}", (), "the dtypes of the standard") from None
     cdef Py_buffer* buffer = PyMemoryView_GET_BUFFER(view)
+    if buffer.suboffsets is not NULL:
+        raise ExchangeError(operation, "the buffer is indirect: its rows are pointers", (), "a buffer of one block of memory")
     cdef int code = code_of_format(buffer.format, buffer.itemsize), axis
     cdef Py_ssize_t step = buffer.itemsize
     cdef Array x
@@ -118,7 +148,7 @@ cdef Array from_buffer(object source, str operation):
         text = "?" if buffer.format is NULL else (<bytes>buffer.format).decode("ascii", "replace")
         raise DTypeError(operation, f"Unsupported dtype (buffer format {text!r}, {buffer.itemsize} bytes)", (),
                          "bool, integers of 8 to 64 bits, float32, float64, complex64 and complex128")
-    if (is_swapped(buffer.format) and buffer.itemsize > 1) or not is_aligned(buffer, code):
+    if is_swapped(buffer.format) and buffer.itemsize > 1:
         return None
     if buffer.ndim > MAX_NDIM:
         raise ShapeError(operation, f"{buffer.ndim} axes are too many", (), f"an array has at most {MAX_NDIM} axes")
@@ -131,27 +161,25 @@ cdef Array from_buffer(object source, str operation):
         step *= buffer.shape[axis]
     set_flags(x)
     x.data = <char*>buffer.buf
-    x.storage = foreign_storage(x.data, x.size * buffer.itemsize, view, buffer.readonly)
-    # The storage spans all that the view can reach, which for negative steps begins before its first element.
-    cdef Operand reach = operand_of(x)
-    cdef char* low
-    cdef char* high
-    extent(&reach, &low, &high)
-    x.storage.data = low
-    x.storage.nbytes = high - low
-    return x
+    lend(x, view, buffer.readonly)
+    return x if is_aligned(x) else None
 
 
 cdef Array foreign_array(object source, object copy, str operation):
     """An array on the memory of an object of another library, or a copy of it."""
     cdef Array x = None
+    kind = getattr(getattr(source, "dtype", None), "kind", None) if type(source).__module__ == "numpy" else None
+    if kind is not None and kind not in "biufc":
+        raise DTypeError(operation, f"Unsupported dtype {source.dtype}", (), "the dtypes of the standard")
     if not lends_buffer(source):
-        if hasattr(type(source), "__array__") and not hasattr(type(source), "__dlpack__"):
-            import numpy
+        if hasattr(type(source), "__dlpack__"):
+            try:
+                return import_dlpack(source, None, copy, operation)
+            except ExchangeError as error:
+                raise DTypeError(operation, error.problem, error.facts, error.accepts) from error
+        import numpy
 
-            source = numpy.asarray(source)
-        else:
-            source = numpy_view(source)
+        source = numpy.asarray(source)
     x = from_buffer(source, operation)
     if x is None:
         if copy is False:
@@ -164,17 +192,6 @@ cdef Array foreign_array(object source, object copy, str operation):
         # NumPy's scalars lend read-only memory; an array of one's own is what was meant.
         x = copy_array(x, x.code, False)
     return x
-
-
-cdef object numpy_view(object source):
-    """A NumPy array on the memory of an object that speaks DLPack."""
-    import numpy
-
-    try:
-        return numpy.from_dlpack(source)
-    except (TypeError, BufferError, RuntimeError) as error:
-        raise DTypeError("asarray", f"cannot take the memory of a {type(source).__name__}: {error}", (),
-                         "an array on the CPU, of a dtype of the standard, that exports its memory") from error
 
 
 cdef bint lends_buffer(object source):

@@ -67,7 +67,7 @@ class Operand:
     """How a loop reads or writes one operand of a dtype at one layout ('c'ontiguous, 's'calar, 'v'aried)."""
 
     def __init__(self, index: int, row, how: str, unsigned: bool = False, name: str | None = None):
-        self.index, self.row, self.how = index, row, how
+        self.index, self.row, self.how, self.unsigned = index, row, how, unsigned
         self.memory = UNSIGNED[row.itemsize] if unsigned else row.ctype
         self.pointer = f"p{index}" if name is None else name
         self.complex = row.letter == "c"
@@ -386,22 +386,22 @@ def run_loop(red, inputs: list[Operand], acc: Accumulator, expression: str, name
 
 
 def rows_loop(red, inputs: list[Operand], acc: Accumulator, expression: str, names: list[str], how: str) -> str:
-    """m rows of n elements folded into a row of n accumulators, four rows at a time, a strip at a time."""
+    """m rows of n elements folded into a row of n accumulators, a strip of them at a time, four rows at once."""
     out = Operand(red.nin, acc.row, how, acc.unsigned, name="q")
-    declare = [line for op in (*inputs, out) for line in (op.declare(), op.step())]
+    four = [[Operand(op.index, op.row, how, op.unsigned, name=f"p{op.index}_{r}") for r in range(4)] for op in inputs]
+    declare = [line for op in (*(op for row in four for op in row), out) for line in (op.declare(), op.step())]
     declare += ["cdef Py_ssize_t first, last", f"cdef {acc.value} acc, v, v0, v1, v2, v3", "cdef c128 z"]
     declare += [f"cdef {op.value} {x}" for op, x in zip(inputs, names, strict=True)]
     result = expression if acc.operand.complex else f"<{acc.value}>({expression})"
 
     def rows(count: int) -> list[str]:
-        lines = ["for i in range(first, last):"]
+        # Pointers in locals: a store through a pointer that may alias the arguments would reload them.
+        lines = []
         for r in range(count):
-            for op, x in zip(inputs, names, strict=True):
-                place = f"(a[{op.index}] + (j + {r}) * t[{op.index}])"
-                step = f"s{op.index}" if op.how == "v" else str(op.row.itemsize)
-                pointer = f"(<{op.memory}*>({place} + i * {step}))"
-                value = f"make_c({pointer}[0], {pointer}[1])" if op.complex else f"{pointer}[0]"
-                lines.append(f"    {x} = {value}" + (" != 0" if op.row.letter == "b" else ""))
+            lines += [f"{row[r].pointer} = <{row[r].memory}*>(a[{row[r].index}] + (j + {r}) * t[{row[r].index}])" for row in four]
+        lines.append("for i in range(first, last):")
+        for r in range(count):
+            lines += [f"    {x} = {row[r].load('i')}" for row, x in zip(four, names, strict=True)]
             lines.append(f"    v{r} = {result}")
         lines.append(f"    acc = {out.load('i')}")
         if count == 4:
@@ -411,7 +411,10 @@ def rows_loop(red, inputs: list[Operand], acc: Accumulator, expression: str, nam
 
     body = [out.start(f"a[{red.nin}]"), "first = 0", "while first < n:"]
     strip = ["last = first + 1024 if n - first > 1024 else n", "j = 0"]
-    strip += ["while j + 4 <= m:", *indent(rows(4)), "    j += 4", "while j < m:", *indent(rows(1)), "    j += 1", "first = last"]
+    # Nested selections become branches in the compiler's hands, which it does not vectorise.
+    if " if " not in acc.expression and "imum_" not in acc.expression:
+        strip += ["while j + 4 <= m:", *indent(rows(4)), "    j += 4"]
+    strip += ["while j < m:", *indent(rows(1)), "    j += 1", "first = last"]
     return function("NAME", declare, body + indent(strip))
 
 

@@ -2,12 +2,14 @@
 #
 # Note [Offsets]
 #     Integers, slices, `...` and None only change shape, strides and the first element: a view. Integer
-#     arrays and masks are turned into one array of byte offsets, in which each axis that they index
-#     has been checked against its size, so that the loops that move elements check nothing. What is left
-#     (the axes not indexed by arrays) is the block that moves at every offset.
+#     arrays and masks are turned into one array of offsets, in which each axis that they index has been
+#     checked against its size, so that the loops that move elements check nothing. What is left (the
+#     axes not indexed by arrays) is the block that moves at every offset.
 
-cdef enum:
-    TAKE_ALL = -1
+
+cdef extern from "Python.h":
+    int PySlice_Unpack(object slice, Py_ssize_t* start, Py_ssize_t* stop, Py_ssize_t* step) except -1
+    Py_ssize_t PySlice_AdjustIndices(Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* stop, Py_ssize_t step) noexcept
 
 
 cdef Array swapped_matrix(Array x):
@@ -75,6 +77,10 @@ cdef Py_ssize_t index_value(object item, Py_ssize_t size, int axis) except? -1:
     return index
 
 
+cdef object refuse_index(str what):
+    raise OutOfBoundsError("index", f"{what} is no index", (), "integers, slices, ..., None, and integer or boolean arrays")
+
+
 cdef object classify(object item):
     """
     An item of a key in the form the rest works with: int, slice, None, Ellipsis or an Array.
@@ -88,17 +94,23 @@ cdef object classify(object item):
         return scalar_array(item, BOOL, "index")
     if type(item) is Array:
         a = <Array>item
-    elif hasattr(type(item), "__index__") and getattr(item, "ndim", 0) == 0:
-        return operator.index(item)
-    elif isinstance(item, (list, tuple)) or hasattr(type(item), "__array__") or hasattr(type(item), "__dlpack__"):
-        # An empty list says nothing of its dtype; as an index it can only be meant as integers.
-        a = asarray(item, dtype=dtype_at(INT64)) if isinstance(item, (list, tuple)) and len(item) == 0 else asarray(item)
     else:
-        raise OutOfBoundsError("index", f"a {type(item).__name__} is no index", (),
-                               "integers, slices, ..., None, and integer or boolean arrays")
+        if hasattr(type(item), "__index__") and not hasattr(type(item), "__len__"):
+            try:
+                return operator.index(item)
+            except TypeError:
+                pass  # NumPy's bool scalars
+        if not (isinstance(item, (list, tuple)) or hasattr(type(item), "__array__") or hasattr(type(item), "__dlpack__")):
+            refuse_index(f"a {type(item).__name__}")
+        try:
+            a = asarray(item)
+        except (RangeError, DTypeError, ShapeError) as error:
+            raise OutOfBoundsError("index", f"a {type(item).__name__} is no index: {error.problem}") from error
+        if a.size == 0 and isinstance(item, (list, tuple)):
+            # An empty sequence says nothing of its dtype; as an index it can only be meant as integers.
+            a = copy_array(a, INT64, True)
     if letter_at(a.code) not in b"iub":
-        raise OutOfBoundsError("index", f"an array of dtype {dtype_at(a.code).name} is no index", (),
-                               "an array of an integer dtype or of dtype bool")
+        refuse_index(f"an array of dtype {dtype_at(a.code).name}")
     if a.ndim == 0 and a.code != BOOL:
         return read_scalar(a.data, a.code)
     return a
@@ -133,37 +145,73 @@ cdef list expand_key(Array x, object key):
 
 
 cdef int take_slice(Selection* into, object item, Py_ssize_t size, Py_ssize_t step) except -1:
-    start, stop, by = item.indices(size)
-    cdef Py_ssize_t first = start, stride = by, count
-    count = len(range(start, stop, by))
+    cdef Py_ssize_t start, stop, by, count
+    PySlice_Unpack(item, &start, &stop, &by)
+    count = PySlice_AdjustIndices(size, &start, &stop, by)
     into.shape[into.ndim] = count
-    into.strides[into.ndim] = step * stride
+    # A slice of one element may step by anything; its step would overflow for nothing.
+    into.strides[into.ndim] = step * by if count > 1 else step
     if count > 0:
-        into.data += first * step
+        into.data += start * step
     into.ndim += 1
     return 0
 
 
-cdef Array fast_view(Array x, object key):
-    """The views of the commonest keys, without a list: one integer, or one slice, of the first axis."""
+cdef int take_item(Selection* into, object item, Array x, int axis) except -1:
+    """One integer, slice or None of a key; how many axes it uses up."""
+    if item is None:
+        into.shape[into.ndim] = 1
+        into.strides[into.ndim] = 0
+        into.ndim += 1
+        return 0
+    if isinstance(item, slice):
+        take_slice(into, item, x.shape_[axis], x.strides_[axis])
+    else:
+        into.data += index_value(item, x.shape_[axis], axis) * x.strides_[axis]
+    return 1
+
+
+cdef Array plain_view(Array x, object key):
+    """The view that a key of integers, slices, None and `...` makes; None for any other key."""
     cdef Selection out
-    cdef Py_ssize_t index
-    if type(key) is int and x.ndim > 0:
-        index = index_value(key, x.shape_[0], 0)
-        return view_of(x, x.data + index * x.strides_[0], x.ndim - 1, x.shape_ + 1, x.strides_ + 1)
-    if type(key) is slice and x.ndim > 0:
-        out.data = x.data
-        out.ndim = 0
-        take_slice(&out, key, x.shape_[0], x.strides_[0])
-        memcpy(out.shape + 1, x.shape_ + 1, (x.ndim - 1) * sizeof(Py_ssize_t))
-        memcpy(out.strides + 1, x.strides_ + 1, (x.ndim - 1) * sizeof(Py_ssize_t))
-        return view_of(x, out.data, x.ndim, out.shape, out.strides)
-    return None
+    cdef int axis = 0, taken = 0, extra = 0, dots = 0
+    cdef tuple items = <tuple>key if type(key) is tuple else (key,)
+    for item in items:
+        if type(item) is int or type(item) is slice:
+            taken += 1
+        elif item is None:
+            extra += 1
+        elif item is Ellipsis:
+            dots += 1
+        else:
+            return None
+    # What is wrong with such a key, and what would have been right, the general path explains.
+    if dots > 1 or taken > x.ndim or x.ndim + extra > MAX_NDIM:
+        return None
+    out.data = x.data
+    out.ndim = 0
+    for item in items:
+        if item is Ellipsis:
+            axis = take_rest(&out, x, axis, axis + x.ndim - taken)
+        else:
+            axis += take_item(&out, item, x, axis)
+    take_rest(&out, x, axis, x.ndim)
+    return view_of(x, out.data, out.ndim, out.shape, out.strides)
+
+
+cdef int take_rest(Selection* into, Array x, int first, int last) noexcept:
+    """Axes as they are; the axis that comes after them."""
+    cdef int axis
+    for axis in range(first, last):
+        into.shape[into.ndim] = x.shape_[axis]
+        into.strides[into.ndim] = x.strides_[axis]
+        into.ndim += 1
+    return last
 
 
 cdef int check_axes(int ndim) except -1:
     if ndim > MAX_NDIM:
-        raise ShapeError("index", f"the result would have {ndim} axes", (), f"an array has at most {MAX_NDIM} axes")
+        raise OutOfBoundsError("index", f"the result would have {ndim} axes", (), f"an array has at most {MAX_NDIM} axes")
     return 0
 
 
@@ -175,46 +223,50 @@ cdef Array basic_view(Array x, list items):
     out.data = x.data
     out.ndim = 0
     for item in items:
-        if item is None:
-            out.shape[out.ndim] = 1
-            out.strides[out.ndim] = 0
-            out.ndim += 1
-            continue
-        if isinstance(item, slice):
-            take_slice(&out, item, x.shape_[axis], x.strides_[axis])
-        else:
-            out.data += index_value(item, x.shape_[axis], axis) * x.strides_[axis]
-        axis += 1
+        axis += take_item(&out, item, x, axis)
     return view_of(x, out.data, out.ndim, out.shape, out.strides)
 
 
+@cython.final
 cdef class Gathering:
     """Where the elements of `x[key]` lie, for a key with arrays in it; Note [Offsets]."""
 
-    cdef Array base      # the axes that arrays do not index, as a view
-    cdef Array offsets   # bytes, of the arrays' broadcast shape
-    cdef int at          # where that shape goes among the axes of `base`
+    cdef Array base         # the axes that arrays do not index, as a view
+    cdef Array offsets      # of the arrays' broadcast shape: bytes; or checked indices, times `scale`
+    cdef Py_ssize_t wrap    # what negative indices have to be increased by
+    cdef Py_ssize_t scale
+    cdef int at             # where that shape goes among the axes of `base`
 
 
-cdef Array integer_offsets(Array index, Py_ssize_t size, Py_ssize_t step, int axis):
-    """Byte offsets of an integer array used on an axis, checked and wrapped."""
-    cdef Array out = copy_array(index, INT64, True)
-    cdef int64_t* values = <int64_t*>out.data
+cdef Array checked_indices(Array index, Py_ssize_t size, int axis):
+    """An index array as contiguous int64, every element within the axis."""
+    cdef Array out = index if index.code == INT64 and index.c_contiguous else copy_array(index, INT64, True)
+    cdef const int64_t* values = <const int64_t*>out.data
     cdef Py_ssize_t i
-    cdef int64_t value
-    cdef Py_ssize_t bad = -1
+    cdef bint bad = False
+    if index.code == UINT64:
+        # Above the greatest int64, a uint64 would come out negative, as an index from the end.
+        greatest = reduce_array("max", index, tuple(range(index.ndim)), False, None) if index.size else None
+        if greatest is not None and <uint64_t>read_scalar((<Array>greatest).data, UINT64) >= <uint64_t>size:
+            raise OutOfBoundsError("index", f"{int(greatest)} is out of bounds for axis {axis} with size {size}")
     with nogil:
         for i in range(out.size):
-            value = values[i]
-            if value < 0:
-                value += size
-            if value < 0 or value >= size:
-                bad = i
-                break
-            values[i] = value * step
-    if bad >= 0:
-        raise OutOfBoundsError("index", f"{values[bad]} is out of bounds for axis {axis} with size {size}", (),
-                               f"indices from {-size} to {size - 1}" if size else "no index: the axis is empty")
+            bad |= (values[i] < -size) | (values[i] >= size)
+    if bad:
+        for i in range(out.size):
+            index_value(values[i], size, axis)
+    return out
+
+
+cdef Array index_offsets(Array index, Py_ssize_t size, Py_ssize_t step):
+    """Byte offsets of checked indices."""
+    cdef Array out = new_array(INT64, index.ndim, index.shape_, NULL, False)
+    cdef const int64_t* values = <const int64_t*>index.data
+    cdef int64_t* offsets = <int64_t*>out.data
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(out.size):
+            offsets[i] = (values[i] + (size if values[i] < 0 else 0)) * step
     return out
 
 
@@ -273,17 +325,11 @@ cdef Gathering gathering(Array x, list items):
     kept.data = x.data
     kept.ndim = 0
     out.at = 0
+    out.wrap, out.scale = 0, 1
     check_axes(x.ndim + sum([item is None for item in items]))
     for item in items:
-        if item is None:
-            kept.shape[kept.ndim] = 1
-            kept.strides[kept.ndim] = 0
-            kept.ndim += 1
-            inside = False
-            continue
-        if isinstance(item, slice):
-            take_slice(&kept, item, x.shape_[axis], x.strides_[axis])
-            axis += 1
+        if item is None or isinstance(item, slice):
+            axis += take_item(&kept, item, x, axis)
             inside = False
             continue
         if not inside:
@@ -296,7 +342,12 @@ cdef Gathering gathering(Array x, list items):
                 part = mask_offsets(<Array>item, x, axis)
                 axis += (<Array>item).ndim
             else:
-                part = integer_offsets(<Array>item, x.shape_[axis], x.strides_[axis], axis)
+                part = checked_indices(<Array>item, x.shape_[axis], axis)
+                if count_arrays(items) == 1:
+                    # Alone, they need no pass of their own to become offsets.
+                    out.wrap, out.scale = x.shape_[axis], x.strides_[axis]
+                else:
+                    part = index_offsets(part, x.shape_[axis], x.strides_[axis])
                 axis += 1
             shapes.append((f"index {len(shapes)}", shape_tuple(part)))
             try:
@@ -304,8 +355,7 @@ cdef Gathering gathering(Array x, list items):
             except BroadcastError:
                 raise BroadcastIndexError("index", shapes) from None
         else:
-            kept.data += index_value(item, x.shape_[axis], axis) * x.strides_[axis]
-            axis += 1
+            axis += take_item(&kept, item, x, axis)
     out.base = view_of(x, kept.data, kept.ndim, kept.shape, kept.strides)
     out.offsets = offsets if offsets.c_contiguous else copy_array(offsets, INT64, True)
     check_axes(out.base.ndim + offsets.ndim)
@@ -339,39 +389,52 @@ ctypedef fused bits:
     uint64_t
 
 
-cdef void move_each(bits* kind, bint reading, char* base, const int64_t* offsets, char* other, Py_ssize_t step, Py_ssize_t n) noexcept nogil:
+ctypedef struct Places:
+    # The offsets of a gathering, in C.
+    const int64_t* values
+    Py_ssize_t n
+    int64_t wrap
+    int64_t scale
+
+
+cdef inline int64_t place_at(const Places* at, Py_ssize_t i) noexcept nogil:
+    return (at.values[i] + (at.wrap if at.values[i] < 0 else 0)) * at.scale
+
+
+cdef void move_each(bits* kind, bint reading, char* base, const Places* at, char* other, Py_ssize_t step) noexcept nogil:
     """One element at each offset, of the width of `kind`."""
     cdef Py_ssize_t i
+    cdef Places here = at[0]
     if reading:
-        for i in range(n):
-            (<bits*>(other + i * step))[0] = (<bits*>(base + offsets[i]))[0]
+        for i in range(here.n):
+            (<bits*>(other + i * step))[0] = (<bits*>(base + place_at(&here, i)))[0]
     else:
-        for i in range(n):
-            (<bits*>(base + offsets[i]))[0] = (<bits*>(other + i * step))[0]
+        for i in range(here.n):
+            (<bits*>(base + place_at(&here, i)))[0] = (<bits*>(other + i * step))[0]
 
 
-cdef void move_runs(Py_ssize_t nbytes, bint reading, char* base, const int64_t* offsets, char* other, Py_ssize_t step, Py_ssize_t n) noexcept nogil:
+cdef void move_runs(Py_ssize_t nbytes, bint reading, char* base, const Places* at, char* other, Py_ssize_t step) noexcept nogil:
     """A run of bytes at each offset."""
     cdef Py_ssize_t i
     if reading:
-        for i in range(n):
-            memcpy(other + i * step, base + offsets[i], nbytes)
+        for i in range(at.n):
+            memcpy(other + i * step, base + place_at(at, i), nbytes)
     else:
-        for i in range(n):
-            memcpy(base + offsets[i], other + i * step, nbytes)
+        for i in range(at.n):
+            memcpy(base + place_at(at, i), other + i * step, nbytes)
 
 
-cdef void move_block(Py_ssize_t nbytes, bint reading, char* base, const int64_t* offsets, char* other, Py_ssize_t step, Py_ssize_t n) noexcept nogil:
+cdef void move_block(Py_ssize_t nbytes, bint reading, char* base, const Places* at, char* other, Py_ssize_t step) noexcept nogil:
     if nbytes == 8:
-        move_each[uint64_t](NULL, reading, base, offsets, other, step, n)
+        move_each[uint64_t](NULL, reading, base, at, other, step)
     elif nbytes == 4:
-        move_each[uint32_t](NULL, reading, base, offsets, other, step, n)
+        move_each[uint32_t](NULL, reading, base, at, other, step)
     elif nbytes == 2:
-        move_each[uint16_t](NULL, reading, base, offsets, other, step, n)
+        move_each[uint16_t](NULL, reading, base, at, other, step)
     elif nbytes == 1:
-        move_each[uint8_t](NULL, reading, base, offsets, other, step, n)
+        move_each[uint8_t](NULL, reading, base, at, other, step)
     else:
-        move_runs(nbytes, reading, base, offsets, other, step, n)
+        move_runs(nbytes, reading, base, at, other, step)
 
 
 cdef void move_gathered(Gathering where_, Array other, bint reading):
@@ -388,11 +451,12 @@ cdef void move_gathered(Gathering where_, Array other, bint reading):
     cdef Py_ssize_t step = itemsize_at(base.code), run = itemsize_at(base.code), n = where_.offsets.size
     cdef char* here = base.data
     cdef char* there = other.data
-    cdef const int64_t* offsets = <const int64_t*>where_.offsets.data
+    cdef Places at
     cdef bint one = other.ndim == 0 and (base.ndim > 0 or where_.offsets.ndim > 0)
     cdef int axis, d, first = 0
     if n == 0 or base.size == 0:
         return
+    at.values, at.n, at.wrap, at.scale = <const int64_t*>where_.offsets.data, n, where_.wrap, where_.scale
     for axis in range(base.ndim - 1, -1, -1):
         if axis == where_.at - 1:
             step *= n
@@ -415,7 +479,7 @@ cdef void move_gathered(Gathering where_, Array other, bint reading):
         for d in range(plan.ndim):
             position[d] = 0
         while True:
-            move_block(run, reading, here, offsets, there, 0 if one else step, n)
+            move_block(run, reading, here, &at, there, 0 if one else step)
             d = first
             while d < plan.ndim:
                 position[d] += 1
@@ -431,21 +495,21 @@ cdef void move_gathered(Gathering where_, Array other, bint reading):
                 break
 
 
-cdef bint has_arrays(list items):
+cdef int count_arrays(list items):
+    cdef int count = 0
     for item in items:
-        if type(item) is Array:
-            return True
-    return False
+        count += type(item) is Array
+    return count
 
 
 cdef Array get_item(Array x, object key):
-    cdef Array out = fast_view(x, key)
+    cdef Array out = plain_view(x, key)
     cdef list items
     cdef Gathering where_
     if out is not None:
         return out
     items = expand_key(x, key)
-    if not has_arrays(items):
+    if count_arrays(items) == 0:
         return basic_view(x, items)
     where_ = gathering(x, items)
     out = empty_gathered(where_)
@@ -459,14 +523,17 @@ cdef int set_item(Array x, object key, object value) except -1:
     cdef Gathering where_
     check_writable(x, "setitem")
     source = value_operand(x, value, "setitem")
-    target = fast_view(x, key)
+    target = plain_view(x, key)
     if target is None:
         items = expand_key(x, key)
-        if not has_arrays(items):
+        if count_arrays(items) == 0:
             target = basic_view(x, items)
     if target is not None:
         return assign_array(target, source, "setitem")
     where_ = gathering(x, items)
+    if shares_storage(x, where_.offsets):
+        # `x[x] = v`: the indices must not change under the writing.
+        where_.offsets = copy_array(where_.offsets, INT64, True)
     check_cast(source.code, x.code, "setitem")
     room = empty_gathered(where_)
     if source.ndim == 0:

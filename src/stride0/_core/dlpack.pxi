@@ -1,0 +1,284 @@
+# DLPack, both ways: memory shared with other libraries, never copied behind anybody's back.
+# Included in `array.pyx`.
+#
+# Note [Ownership of a capsule]
+#     A capsule carries a managed tensor and is named "dltensor" or "dltensor_versioned". Whoever takes the
+#     tensor renames the capsule to "used_..." and calls the tensor's deleter when done; a capsule that
+#     nobody took calls it itself. So the deleter runs exactly once, whoever ends up with the tensor.
+
+from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_IsValid, PyCapsule_New, PyCapsule_SetName
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
+
+cdef extern from "dlpack.h":
+    enum:
+        kDLCPU
+        kDLInt
+        kDLUInt
+        kDLFloat
+        kDLComplex
+        kDLBool
+        DLPACK_READ_ONLY
+        DLPACK_IS_COPIED
+        DLPACK_MAJOR
+        DLPACK_MINOR
+    ctypedef struct DLDevice:
+        int32_t device_type
+        int32_t device_id
+    ctypedef struct DLDataType:
+        uint8_t code
+        uint8_t bits
+        uint16_t lanes
+    ctypedef struct DLPackVersion:
+        uint32_t major
+        uint32_t minor
+    ctypedef struct DLTensor:
+        void* data
+        DLDevice device
+        int32_t ndim
+        DLDataType dtype
+        int64_t* shape
+        int64_t* strides
+        uint64_t byte_offset
+    ctypedef struct DLManagedTensor:
+        DLTensor dl_tensor
+        void* manager_ctx
+        void (*deleter)(DLManagedTensor*) noexcept
+    ctypedef struct DLManagedTensorVersioned:
+        DLPackVersion version
+        void* manager_ctx
+        void (*deleter)(DLManagedTensorVersioned*) noexcept
+        uint64_t flags
+        DLTensor dl_tensor
+
+cdef extern from "Python.h":
+    int Py_IsInitialized() nogil
+
+
+# --- out
+
+
+cdef void release_array(void* context) noexcept nogil:
+    """Let go of the array behind a tensor; consumers may call from any thread, holding the GIL or not."""
+    if Py_IsInitialized():
+        with gil:
+            Py_DECREF(<object>context)
+
+
+cdef void delete_unversioned(DLManagedTensor* managed) noexcept nogil:
+    if managed is not NULL:
+        release_array(managed.manager_ctx)
+        free(managed)
+
+
+cdef void delete_versioned(DLManagedTensorVersioned* managed) noexcept nogil:
+    if managed is not NULL:
+        release_array(managed.manager_ctx)
+        free(managed)
+
+
+cdef void drop_unversioned(object capsule) noexcept:
+    """What a capsule does when it goes: delete the tensor, unless somebody took it."""
+    cdef DLManagedTensor* managed
+    if PyCapsule_IsValid(capsule, "dltensor"):
+        managed = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
+        if managed.deleter is not NULL:
+            managed.deleter(managed)
+
+
+cdef void drop_versioned(object capsule) noexcept:
+    cdef DLManagedTensorVersioned* managed
+    if PyCapsule_IsValid(capsule, "dltensor_versioned"):
+        managed = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
+        if managed.deleter is not NULL:
+            managed.deleter(managed)
+
+
+cdef void describe(DLTensor* tensor, Array x, int64_t* room) noexcept:
+    """Fill a tensor with the memory of x; `room` holds its shape and strides."""
+    cdef int axis
+    cdef char letter = letter_at(x.code)
+    tensor.data = x.data
+    tensor.device.device_type, tensor.device.device_id = kDLCPU, 0
+    tensor.ndim = x.ndim
+    tensor.dtype.code = (kDLBool if letter == c"b" else kDLInt if letter == c"i" else kDLUInt if letter == c"u"
+                         else kDLFloat if letter == c"f" else kDLComplex)
+    tensor.dtype.bits = 8 * itemsize_at(x.code)
+    tensor.dtype.lanes = 1
+    tensor.shape, tensor.strides = room, room + x.ndim
+    tensor.byte_offset = 0
+    for axis in range(x.ndim):
+        room[axis] = x.shape_[axis]
+        room[x.ndim + axis] = x.strides_[axis] // itemsize_at(x.code)
+
+
+cdef object export_capsule(Array x, object max_version, object copy):
+    """A capsule of x, of the newest layout that the consumer understands."""
+    cdef DLManagedTensor* old
+    cdef DLManagedTensorVersioned* new
+    cdef size_t more = 2 * x.ndim * sizeof(int64_t)
+    cdef bint copied = copy is True
+    cdef bint locked
+    if copied:
+        x = copy_array(x, x.code, False)
+    locked = not is_writable(x)
+    if max_version is None or max_version[0] < DLPACK_MAJOR:
+        if locked:
+            # The old layout cannot say so, and whoever wrote to it would write where nobody may.
+            raise ExchangeError("__dlpack__", "the memory of the array is read-only or stretched, and DLPack before 1.0 cannot say so",
+                                (), "max_version=(1, 0) or copy=True")
+        old = <DLManagedTensor*>malloc(sizeof(DLManagedTensor) + more)
+        if old is NULL:
+            raise MemoryError("__dlpack__: no memory for the capsule")
+        describe(&old.dl_tensor, x, <int64_t*>(old + 1))
+        old.manager_ctx, old.deleter = <void*>x, delete_unversioned
+        Py_INCREF(x)
+        return PyCapsule_New(old, "dltensor", drop_unversioned)
+    new = <DLManagedTensorVersioned*>malloc(sizeof(DLManagedTensorVersioned) + more)
+    if new is NULL:
+        raise MemoryError("__dlpack__: no memory for the capsule")
+    describe(&new.dl_tensor, x, <int64_t*>(new + 1))
+    new.version.major, new.version.minor = DLPACK_MAJOR, DLPACK_MINOR
+    new.flags = (DLPACK_READ_ONLY if locked else 0) | (DLPACK_IS_COPIED if copied else 0)
+    new.manager_ctx, new.deleter = <void*>x, delete_versioned
+    Py_INCREF(x)
+    return PyCapsule_New(new, "dltensor_versioned", drop_versioned)
+
+
+cdef object export_dlpack(Array x, object stream, object max_version, object dl_device, object copy):
+    if stream is not None:
+        raise ArgumentValueError("__dlpack__", f"stream is {stream!r}", (), "None: the CPU has no streams")
+    if copy is not None and not isinstance(copy, bool):
+        raise ArgumentTypeError("__dlpack__", f"copy is {copy!r}", (), "True, False or None")
+    if dl_device is not None and (int(dl_device[0]), int(dl_device[1])) != (kDLCPU, 0):
+        raise ExchangeError("__dlpack__", f"there is no way to the device {tuple(dl_device)}", (), "the CPU, (1, 0)")
+    return export_capsule(x, max_version, copy)
+
+
+# --- in
+
+
+@cython.final
+@cython.no_gc
+cdef class Borrowed:
+    """Keeps the tensor of another library alive as long as the storage made of it."""
+
+    cdef DLManagedTensor* old
+    cdef DLManagedTensorVersioned* new
+
+    def __dealloc__(self):
+        if self.old is not NULL and self.old.deleter is not NULL:
+            self.old.deleter(self.old)
+        if self.new is not NULL and self.new.deleter is not NULL:
+            self.new.deleter(self.new)
+
+
+cdef object request_capsule(object x, object device, object copy):
+    """Ask an object for a capsule: with all keywords, or with none where it is from before they were."""
+    try:
+        return x.__dlpack__(max_version=(DLPACK_MAJOR, DLPACK_MINOR), dl_device=None if device is None else (kDLCPU, 0), copy=copy)
+    except TypeError:
+        return x.__dlpack__()
+
+
+cdef int code_of_tensor(const DLTensor* tensor) noexcept:
+    cdef int code
+    cdef char letter = (c"b" if tensor.dtype.code == kDLBool else c"i" if tensor.dtype.code == kDLInt
+                        else c"u" if tensor.dtype.code == kDLUInt else c"f" if tensor.dtype.code == kDLFloat
+                        else c"c" if tensor.dtype.code == kDLComplex else c"?")
+    for code in range(N_DTYPES):
+        if letter_at(code) == letter and 8 * itemsize_at(code) == tensor.dtype.bits and tensor.dtype.lanes == 1:
+            return code
+    return NO_DTYPE
+
+
+cdef Array import_dlpack(object x, object device, object copy, str operation):
+    """An array on the memory of an object that speaks DLPack."""
+    cdef Borrowed owner = Borrowed.__new__(Borrowed)
+    cdef DLTensor* tensor
+    cdef Array out
+    cdef bint readonly = False, copied = False
+    cdef int code, axis
+    cdef Py_ssize_t step, itemsize
+    where_to = x.__dlpack_device__()
+    if int(where_to[0]) != kDLCPU and device is None:
+        raise ExchangeError(operation, f"the memory is on the device {tuple(where_to)}", (), "memory of the CPU, or device='cpu'")
+    capsule = request_capsule(x, device, copy)
+    if PyCapsule_IsValid(capsule, "dltensor_versioned"):
+        owner.new = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
+        PyCapsule_SetName(capsule, "used_dltensor_versioned")
+        if owner.new.version.major > DLPACK_MAJOR:
+            raise ExchangeError(operation, f"the capsule is of DLPack {owner.new.version.major}.{owner.new.version.minor}", (),
+                                f"DLPack up to {DLPACK_MAJOR}.x")
+        tensor = &owner.new.dl_tensor
+        readonly = owner.new.flags & DLPACK_READ_ONLY
+        copied = owner.new.flags & DLPACK_IS_COPIED
+    elif PyCapsule_IsValid(capsule, "dltensor"):
+        owner.old = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
+        PyCapsule_SetName(capsule, "used_dltensor")
+        tensor = &owner.old.dl_tensor
+    else:
+        raise ExchangeError(operation, f"{type(x).__name__}.__dlpack__ gave no fresh DLPack capsule")
+    if tensor.device.device_type != kDLCPU:
+        raise ExchangeError(operation, "the capsule's memory is not on the CPU", (), "memory of the CPU")
+    code = code_of_tensor(tensor)
+    if code < 0:
+        raise ExchangeError(
+            operation, f"Unsupported dtype (DLPack code {tensor.dtype.code}, {tensor.dtype.bits} bits, {tensor.dtype.lanes} lanes)", (),
+            "bool, integers of 8 to 64 bits, float32, float64, complex64 and complex128")
+    if tensor.ndim > MAX_NDIM:
+        raise ExchangeError(operation, f"{tensor.ndim} axes are too many", (), f"an array has at most {MAX_NDIM} axes")
+    itemsize = step = itemsize_at(code)
+    out = Array.__new__(Array)
+    out.code = code
+    set_ndim(out, tensor.ndim)
+    for axis in range(tensor.ndim - 1, -1, -1):
+        out.shape_[axis] = tensor.shape[axis]
+        out.strides_[axis] = step if tensor.strides is NULL else tensor.strides[axis] * itemsize
+        step *= tensor.shape[axis]
+    set_flags(out)
+    out.data = <char*>tensor.data + tensor.byte_offset
+    lend(out, owner, readonly)
+    if not is_aligned(out):
+        if copy is False:
+            raise ExchangeError(operation, "copy=False, but the memory is unaligned and has to be copied")
+        return copy_unaligned(out)
+    # A producer from before `copy` may have shared its memory all the same.
+    return copy_array(out, code, False) if copy is True and not copied else out
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    """
+    An array on the memory of an array of another library.
+
+    Parameters
+    ----------
+    x : object with ``__dlpack__`` and ``__dlpack_device__``
+        The other array.
+    device : Device, optional
+        The CPU: memory of other devices is then asked for as a copy on the CPU.
+    copy : bool, optional
+        True always copies, False never does, None copies only where it must.
+
+    Returns
+    -------
+    Array
+        A view on the memory of `x`, read-only where `x` says so; or a copy, as `copy` allows.
+
+    Raises
+    ------
+    ExchangeError
+        (A BufferError.) If `x` cannot lend its memory, if it is of a dtype that is not one of the
+        standard's, or if a copy would be needed and `copy` is False.
+    AttributeError
+        If `x` does not speak DLPack.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``from_dlpack``, and "Data interchange mechanisms".
+    """
+    check_device("from_dlpack", device)
+    if copy is not None and not isinstance(copy, bool):
+        raise ArgumentTypeError("from_dlpack", f"copy is {copy!r}", (), "True, False or None")
+    return import_dlpack(x, device, copy, "from_dlpack")

@@ -1,0 +1,38 @@
+"""The way to NumPy and back, for what NumPy does better than we ever would: LAPACK, FFT, sorting.
+
+NumPy is imported by the first function that needs it, not with the package: it would take most of the
+time that ``import stride0`` takes.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from ._core.array import Array, asarray
+
+__all__ = ["from_numpy", "numpy", "quiet", "to_numpy"]
+
+
+@cache
+def numpy() -> ModuleType:
+    """Return the module ``numpy``."""
+    import numpy as module
+
+    return module
+
+
+def to_numpy(x: Array) -> Any:
+    """Return an ndarray that is a view of `x`."""
+    return numpy().asarray(x)
+
+
+def from_numpy(a: Any) -> Array:
+    """Return an array that is a view of the ndarray (or a copy of the NumPy scalar) `a`."""
+    return asarray(a)
+
+
+def quiet() -> Any:
+    """Return a context in which NumPy does not warn of overflow and the like: stride0 never does."""
+    return numpy().errstate(all="ignore")
