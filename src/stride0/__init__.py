@@ -81,6 +81,6 @@ from stride0._manipulation import (
 from stride0._searching import argmax, argmin, count_nonzero, nonzero
 from stride0._statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
 from stride0._utility import all, any, diff
+from stride0._version import __version__
 
-__version__ = "0.1.0.dev0"
 __array_api_version__ = "2025.12"

@@ -56,7 +56,9 @@ def promote(name1: str, name2: str) -> str:
     """
     if name1 == name2:
         return name1
-    first, second = sorted((ROWS[CODES[name1]], ROWS[CODES[name2]]), key=lambda row: "biufc".index(row.letter))
+    first, second = sorted(
+        (ROWS[CODES[name1]], ROWS[CODES[name2]]), key=lambda row: "biufc".index(row.letter)
+    )
     pair = first.letter + second.letter
     if first.letter == "b":
         return second.name

@@ -33,5 +33,7 @@ def load_kernels() -> tuple[str, object]:
     choices = supported()
     wanted = os.environ.get("STRIDE0_ISA") or choices[0]
     if wanted not in choices:
-        raise ImportError(f"STRIDE0_ISA: there is no instruction set {wanted!r} here; choose from {', '.join(choices)}")
+        raise ImportError(
+            f"STRIDE0_ISA: there is no instruction set {wanted!r} here; choose from {', '.join(choices)}"
+        )
     return wanted, importlib.import_module(f"stride0._core._kernels_{wanted}").table

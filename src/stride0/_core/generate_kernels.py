@@ -72,7 +72,13 @@ class Operand:
         self.pointer = f"p{index}" if name is None else name
         self.complex = row.letter == "c"
         self.value = (
-            "c128" if self.complex else "int" if row.letter == "b" else ARITHMETIC[row.itemsize] if unsigned else row.ctype
+            "c128"
+            if self.complex
+            else "int"
+            if row.letter == "b"
+            else ARITHMETIC[row.itemsize]
+            if unsigned
+            else row.ctype
         )
 
     def declare(self) -> str:
@@ -206,11 +212,27 @@ class Emitter:
                     self.entry(f"casts[{CODE[source.name]}][{CODE[target.name]}][{layout}]", name)
                     if own == layout and not same:
                         how = layouts[own]
-                        self.add(map_loop(name, [Operand(0, source, how[0])], Operand(1, target, how[1]), expression, ["x"]))
+                        self.add(
+                            map_loop(
+                                name,
+                                [Operand(0, source, how[0])],
+                                Operand(1, target, how[1]),
+                                expression,
+                                ["x"],
+                            )
+                        )
         for width in (1, 2, 4, 8, 16):
             row = BITS[width]
             for layout, how in {0: "cc", 1: "sc", 3: "vv"}.items():
-                self.add(map_loop(f"move_{width}_{layout}", [Operand(0, row, how[0])], Operand(1, row, how[1]), "x", ["x"]))
+                self.add(
+                    map_loop(
+                        f"move_{width}_{layout}",
+                        [Operand(0, row, how[0])],
+                        Operand(1, row, how[1]),
+                        "x",
+                        ["x"],
+                    )
+                )
 
     def where(self) -> None:
         for number, width in enumerate((1, 2, 4, 8, 16)):
@@ -243,10 +265,19 @@ class Emitter:
                 x, out = Operand(0, row, "v"), Operand(1, row, "v")
                 name = f"{scan.name}_{row.name}"
                 body = ["for j in range(m):"]
-                body += indent([x.start("a[0] + j * t[0]"), out.start("a[1] + j * t[1]"), f"acc = {acc.identity}"])
+                body += indent(
+                    [x.start("a[0] + j * t[0]"), out.start("a[1] + j * t[1]"), f"acc = {acc.identity}"]
+                )
                 inner = [f"acc = {acc.folded('acc', x.load('i'))}", *out.store("i", "acc")]
                 body += [*indent(["for i in range(n):"]), *indent(inner, 2)]
-                declare = [x.declare(), x.step(), out.declare(), out.step(), f"cdef {acc.value} acc", "cdef c128 z"]
+                declare = [
+                    x.declare(),
+                    x.step(),
+                    out.declare(),
+                    out.step(),
+                    f"cdef {acc.value} acc",
+                    "cdef c128 z",
+                ]
                 self.add(function(name, declare, body))
                 self.entry(f"scans[{number}][{CODE[row.name]}]", name)
 
@@ -258,7 +289,13 @@ class Emitter:
                     self.entry(f"arg_reductions[{number}][{CODE[row.name]}]", f"{name}_{row.name}")
 
     def text(self) -> str:
-        return PRELUDE + "\n\n".join(self.functions) + "\n\ncdef void fill_table() noexcept nogil:\n" + "\n".join(self.table) + CLOSE
+        return (
+            PRELUDE
+            + "\n\n".join(self.functions)
+            + "\n\ncdef void fill_table() noexcept nogil:\n"
+            + "\n".join(self.table)
+            + CLOSE
+        )
 
 
 class _Bits:
@@ -358,7 +395,11 @@ def run_loop(red, inputs: list[Operand], acc: Accumulator, expression: str, name
     lane_type = "uint8_t" if acc.narrow else acc.memory if not acc.operand.complex else "c128"
     declare += [f"cdef {lane_type} {lane}[{LANES}]", "cdef c128 z"]
     block = ["for k in range(LANES):", f"    {lane}[k] = {acc.identity}"]
-    step = [*element("i + k"), f"v = <{acc.value}>({expression})", f"{lane}[k] = <{lane_type}>({acc.folded(lane + '[k]', 'v')})"]
+    step = [
+        *element("i + k"),
+        f"v = <{acc.value}>({expression})",
+        f"{lane}[k] = <{lane_type}>({acc.folded(lane + '[k]', 'v')})",
+    ]
     if acc.operand.complex:
         step[-2] = f"v = {expression}"
         step[-1] = f"{lane}[k] = {acc.folded(lane + '[k]', 'v')}"
@@ -376,7 +417,11 @@ def run_loop(red, inputs: list[Operand], acc: Accumulator, expression: str, name
     tail = [*element("i"), tail_value, f"acc = {acc.folded('acc', 'v')}", "i += 1"]
     once = [op.start(f"a[{op.index}] + j * t[{op.index}]") for op in inputs]
     once += [acc.operand.start(f"a[{red.nin}] + j * t[{red.nin}]"), f"acc = {acc.operand.load('0')}", "i = 0"]
-    once += ["while n - i >= LANES:", f"    stop = i + (BLOCK if n - i >= BLOCK else (n - i) // LANES * LANES)", *indent(block)]
+    once += [
+        "while n - i >= LANES:",
+        f"    stop = i + (BLOCK if n - i >= BLOCK else (n - i) // LANES * LANES)",
+        *indent(block),
+    ]
     if red.absorbing:
         once += [f"if acc != {red.absorbing}:", "    while i < n:", *indent(tail, 2)]
     else:
@@ -385,11 +430,18 @@ def run_loop(red, inputs: list[Operand], acc: Accumulator, expression: str, name
     return function("NAME", declare, ["for j in range(m):", *indent(once)])
 
 
-def rows_loop(red, inputs: list[Operand], acc: Accumulator, expression: str, names: list[str], how: str) -> str:
+def rows_loop(
+    red, inputs: list[Operand], acc: Accumulator, expression: str, names: list[str], how: str
+) -> str:
     """m rows of n elements folded into a row of n accumulators, a strip of them at a time, four rows at once."""
     out = Operand(red.nin, acc.row, how, acc.unsigned, name="q")
-    four = [[Operand(op.index, op.row, how, op.unsigned, name=f"p{op.index}_{r}") for r in range(4)] for op in inputs]
-    declare = [line for op in (*(op for row in four for op in row), out) for line in (op.declare(), op.step())]
+    four = [
+        [Operand(op.index, op.row, how, op.unsigned, name=f"p{op.index}_{r}") for r in range(4)]
+        for op in inputs
+    ]
+    declare = [
+        line for op in (*(op for row in four for op in row), out) for line in (op.declare(), op.step())
+    ]
     declare += ["cdef Py_ssize_t first, last", f"cdef {acc.value} acc, v, v0, v1, v2, v3", "cdef c128 z"]
     declare += [f"cdef {op.value} {x}" for op, x in zip(inputs, names, strict=True)]
     result = expression if acc.operand.complex else f"<{acc.value}>({expression})"
@@ -398,14 +450,21 @@ def rows_loop(red, inputs: list[Operand], acc: Accumulator, expression: str, nam
         # Pointers in locals: a store through a pointer that may alias the arguments would reload them.
         lines = []
         for r in range(count):
-            lines += [f"{row[r].pointer} = <{row[r].memory}*>(a[{row[r].index}] + (j + {r}) * t[{row[r].index}])" for row in four]
+            lines += [
+                f"{row[r].pointer} = <{row[r].memory}*>(a[{row[r].index}] + (j + {r}) * t[{row[r].index}])"
+                for row in four
+            ]
         lines.append("for i in range(first, last):")
         for r in range(count):
             lines += [f"    {x} = {row[r].load('i')}" for row, x in zip(four, names, strict=True)]
             lines.append(f"    v{r} = {result}")
         lines.append(f"    acc = {out.load('i')}")
         if count == 4:
-            lines += [f"    v0 = {acc.folded('v0', 'v1')}", f"    v2 = {acc.folded('v2', 'v3')}", f"    v0 = {acc.folded('v0', 'v2')}"]
+            lines += [
+                f"    v0 = {acc.folded('v0', 'v1')}",
+                f"    v2 = {acc.folded('v2', 'v3')}",
+                f"    v0 = {acc.folded('v0', 'v2')}",
+            ]
         lines.append(f"    acc = {acc.folded('acc', 'v0')}")
         return lines + indent(out.store("i", "acc"))
 
@@ -427,7 +486,12 @@ def arg_loop(name: str, sign: str, row) -> str:
     fold = "max" if sign == ">" else "min"
     x = Operand(0, row, "v")
     identity = fill(
-        next(text for key, text in next(r for r in optable.REDUCTIONS if r.name == fold).identity.items() if row.letter in key), row
+        next(
+            text
+            for key, text in next(r for r in optable.REDUCTIONS if r.name == fold).identity.items()
+            if row.letter in key
+        ),
+        row,
     )
     better = f"best {'<' if sign == '>' else '>'} v"
     nan = row.letter == "f"
@@ -510,12 +574,12 @@ cdef s0_kernels TABLE
 
 '''
 
-CLOSE = '''
+CLOSE = """
 
 
 fill_table()
 table = PyCapsule_New(&TABLE, "stride0.kernels", NULL)
-'''
+"""
 
 
 def main(target: str) -> None:

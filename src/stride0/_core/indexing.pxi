@@ -126,7 +126,7 @@ cdef int axes_taken(object item) except -1:
 
 
 cdef list expand_key(Array x, object key):
-    """The key as a list that names every axis: one Ellipsis, replaced by the slices it stands for."""
+    """The key as a list that names every axis: an Ellipsis is replaced by the slices it stands for."""
     cdef list items = [classify(item) for item in key] if type(key) is tuple else [classify(key)]
     cdef int taken = 0, count = 0, missing
     for item in items:
@@ -140,7 +140,9 @@ cdef list expand_key(Array x, object key):
     if count == 0:
         items.append(Ellipsis)
     at = [item is Ellipsis for item in items].index(True)
-    items[at:at + 1] = [slice(None)] * missing
+    # An Ellipsis that stands for no axis stays: it still sets the arrays on its sides apart.
+    if missing > 0 or count == 0:
+        items[at:at + 1] = [slice(None)] * missing
     return items
 
 
@@ -158,7 +160,9 @@ cdef int take_slice(Selection* into, object item, Py_ssize_t size, Py_ssize_t st
 
 
 cdef int take_item(Selection* into, object item, Array x, int axis) except -1:
-    """One integer, slice or None of a key; how many axes it uses up."""
+    """One integer, slice, None or empty `...` of a key; how many axes it uses up."""
+    if item is Ellipsis:
+        return 0
     if item is None:
         into.shape[into.ndim] = 1
         into.strides[into.ndim] = 0
@@ -328,7 +332,7 @@ cdef Gathering gathering(Array x, list items):
     out.wrap, out.scale = 0, 1
     check_axes(x.ndim + sum([item is None for item in items]))
     for item in items:
-        if item is None or isinstance(item, slice):
+        if item is None or item is Ellipsis or isinstance(item, slice):
             axis += take_item(&kept, item, x, axis)
             inside = False
             continue

@@ -1,0 +1,281 @@
+"""Each instruction set's kernels against the baseline's: the same input gives the same bits.
+
+Every set runs this file as a script in a process of its own (one set is chosen when stride0 is imported). The
+script calls every loop there is and prints a digest of each result's bytes; the digests must agree.
+
+NaNs are made alike before their bytes count. Which NaN an operation returns is nobody's promise: x86 keeps
+sign and payload of its first NaN operand, compilers may swap the operands of commutative operations, and
+whether they do differs from one instruction set to the next.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stride0 as xp
+from stride0._core import _dispatch, plan
+from stride0._core.array import argreduce, copy, reduce, reduce2, scan
+from stride0._core.dtype import DTYPES
+from stride0._optable import ARG_REDUCTIONS, OPS, REDUCTIONS, SCANS
+
+# Around the widths of vectors and of the reductions' lanes, and beyond their blocks of 4096 elements.
+LENGTHS = (1, 7, 31, 32, 33, 64, 1000, 5000)
+LAYOUTS = ("contiguous", "strided", "reversed")
+
+
+def data(dtype: Any, seed: int) -> Any:
+    """Elements of a dtype: ordinary, large, tiny and special ones in any order, twice as many as the longest run."""
+    rng = np.random.default_rng(seed)
+    n = 2 * LENGTHS[-1]
+    if dtype.kind == "bool":
+        return rng.integers(0, 2, n).astype(bool)
+    if "integer" in dtype.kind:
+        info = np.iinfo(dtype.name)
+        small = rng.integers(max(info.min, -9), 9, n)
+        wide = rng.integers(info.min, info.max, n, dtype=dtype.name, endpoint=True)
+        extreme = rng.choice(np.asarray([info.min, info.max, 0], dtype.name), n)
+        return np.choose(rng.integers(0, 3, n), [small.astype(dtype.name), wide, extreme])
+    if dtype.kind == "complex floating":
+        real = {"complex64": xp.float32, "complex128": xp.float64}[dtype.name]
+        return (data(real, seed) + 1j * data(real, seed + 100)).astype(dtype.name)
+    # Ends of what casts to integers hold, of exp, and halves for rounding.
+    special = [
+        np.nan,
+        np.inf,
+        -np.inf,
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        2.5,
+        127.5,
+        255.5,
+        2.0**31,
+        -(2.0**31),
+        88.8,
+    ]
+    special += [2.0**63, -(2.0**63), 2.0**64, 709.8, -745.2, 1e-40, -1e-30, 3e38, np.finfo(dtype.name).tiny]
+    ordinary = [
+        rng.normal(0, 3, n),
+        rng.uniform(-1, 1, n),
+        rng.normal(size=n) * 10.0 ** rng.uniform(-30, 30, n),
+    ]
+    pick = rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1])
+    return np.choose(pick, [*ordinary, rng.choice(special, n)]).astype(dtype.name)
+
+
+def lay_out(a: Any, length: int, layout: str) -> Any:
+    """Return a stride0 view of `length` elements of a NumPy array in a layout."""
+    x = xp.asarray(a)
+    if layout == "contiguous":
+        return x[:length]
+    return x[1 : 2 * length : 2] if layout == "strided" else x[length - 1 :: -1]
+
+
+def digest(x: Any) -> str:
+    """Return a digest of shape and bytes, every NaN being the same NaN."""
+    a = np.array(x)
+    if a.dtype.kind in "fc":
+        parts = a.reshape(-1).view(a.real.dtype)
+        parts[np.isnan(parts)] = np.nan
+    return hashlib.blake2b(repr((a.dtype, a.shape)).encode() + a.tobytes(), digest_size=8).hexdigest()
+
+
+def elementwise() -> Iterator[tuple[str, Any]]:
+    """Every row of the table in every dtype that has a loop, in all layouts, with either operand still."""
+    for op in OPS:
+        call = {"add_scaled": lambda x, y, z: xp.add(x, y, alpha=z)}.get(op.name) or getattr(xp, op.name)
+        for dtype in DTYPES:
+            given = [data(dtype, seed) for seed in range(op.nin)]
+            if op.name == "pow" and dtype.kind == "signed integer":
+                given[1] = given[1] & 15  # negative exponents are refused
+            try:
+                call(*(lay_out(a, 1, "contiguous") for a in given))
+            except TypeError:
+                continue
+            for length in LENGTHS:
+                for layout in LAYOUTS:
+                    operands = [lay_out(a, length, layout) for a in given]
+                    yield f"{op.name} {dtype} {length} {layout}", call(*operands)
+                still = [lay_out(a, 1, "contiguous") for a in given]
+                x = [lay_out(a, length, "contiguous") for a in given]
+                if op.nin == 2:
+                    yield f"{op.name} {dtype} {length} still first", call(still[0], x[1])
+                    yield f"{op.name} {dtype} {length} still second", call(x[0], still[1])
+                if op.nin == 3:
+                    yield f"{op.name} {dtype} {length} still last", call(x[0], x[1], still[2])
+                    yield f"{op.name} {dtype} {length} still last two", call(x[0], still[1], still[2])
+
+
+def casts() -> Iterator[tuple[str, Any]]:
+    for source in DTYPES:
+        a = data(source, 3)
+        for target in DTYPES:
+            if source.kind == "complex floating" and target.kind not in ("complex floating", "bool"):
+                continue
+            for length in LENGTHS:
+                for layout in LAYOUTS:
+                    yield f"{source} to {target} {length} {layout}", copy(lay_out(a, length, layout), target)
+            stretched = xp.broadcast_to(lay_out(a, 1, "contiguous"), (33,))
+            yield f"{source} to {target} stretched", copy(stretched, target, "C")
+
+
+def selections() -> Iterator[tuple[str, Any]]:
+    for dtype in DTYPES:
+        c, a, b = data(xp.bool, 4), data(dtype, 5), data(dtype, 6)
+        for length in LENGTHS:
+            for layout in LAYOUTS:
+                condition, x, y = (lay_out(v, length, layout) for v in (c, a, b))
+                yield f"where {dtype} {length} {layout}", xp.where(condition, x, y)
+                yield f"where {dtype} {length} {layout} still last", xp.where(condition, x, y[0])
+                yield f"where {dtype} {length} {layout} still", xp.where(condition, x[0], y[0])
+
+
+def matrices(a: Any) -> Iterator[tuple[str, Any]]:
+    """Two axes in shapes that take a reduction along runs, along rows, and across strides."""
+    for shape in ((3, 1000), (1000, 3), (33, 65), (5, 7)):
+        x = xp.reshape(xp.asarray(a[: shape[0] * shape[1]]), shape)
+        yield f"{shape}", x
+        yield f"{shape} transposed", x.T
+        yield f"{shape} sliced", x[::2, ::-2]
+
+
+def reductions() -> Iterator[tuple[str, Any]]:
+    for red in REDUCTIONS:
+        for dtype in DTYPES:
+            if (
+                dtype.kind != "bool"
+                and red.name in ("sum_squared_deviation",)
+                and "floating" not in dtype.kind
+            ):
+                continue
+            a, b = data(dtype, 7), data(dtype, 8)
+
+            def call(x: Any, y: Any, axes: tuple[int, ...], red: Any = red) -> Any:
+                return (
+                    reduce(red.name, x, axes, False) if red.nin == 1 else reduce2(red.name, x, y, axes, False)
+                )
+
+            try:
+                call(xp.asarray(a[:2]), xp.asarray(b[:2]), (0,))
+            except TypeError:
+                continue
+            for length in LENGTHS:
+                for layout in LAYOUTS:
+                    x, y = lay_out(a, length, layout), lay_out(b, length, layout)
+                    yield f"{red.name} {dtype} {length} {layout}", call(x, y, (0,))
+                    if red.nin == 2:
+                        yield f"{red.name} {dtype} {length} {layout} still", call(x, y[:1], (0,))
+            for (what, x), (_, y) in zip(matrices(a), matrices(b), strict=True):
+                for axes in ((0,), (1,), (0, 1)):
+                    yield f"{red.name} {dtype} {what} over {axes}", call(x, y, axes)
+
+
+def runs() -> Iterator[tuple[str, Any]]:
+    """Cumulative operations and places of extremes."""
+    for dtype in DTYPES[1:]:
+        a = data(dtype, 9)
+        series = [(f"{n} {layout}", lay_out(a, n, layout)) for n in LENGTHS for layout in LAYOUTS]
+        for what, x in [*series, *matrices(a)]:
+            for axis in range(x.ndim):
+                for row in SCANS:
+                    yield f"{row.name} {dtype} {what} {axis}", scan(row.name, x, axis, dtype, False)
+                if dtype.kind != "complex floating":
+                    for name in ARG_REDUCTIONS:
+                        yield f"{name} {dtype} {what} {axis}", argreduce(name, x, axis, False)
+
+
+GROUPS = {f.__name__: f for f in (elementwise, casts, selections, reductions, runs)}
+
+
+def report() -> dict[str, Any]:
+    cases = {}
+    for group, generate in GROUPS.items():
+        for what, result in generate():
+            cases[f"{group}: {what}"] = digest(result)
+    return {"set": plan.instruction_set, "cases": cases}
+
+
+# -- the tests -----------------------------------------------------------------------------------------------
+
+
+def run(name: str | None, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with an instruction set; with the best one for None."""
+    environment = {k: v for k, v in os.environ.items() if k != "STRIDE0_ISA"}
+    if name is not None:
+        environment["STRIDE0_ISA"] = name
+    return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def baseline() -> dict[str, Any]:
+    done = run("baseline", __file__)
+    assert done.returncode == 0, done.stderr
+    out: dict[str, Any] = json.loads(done.stdout)
+    return out
+
+
+def test_baseline_covers_every_loop(baseline: dict[str, Any]) -> None:
+    assert baseline["set"] == "baseline"
+    keys = baseline["cases"]
+    for row in OPS:
+        assert any(key.startswith(f"elementwise: {row.name} ") for key in keys), row.name
+    for red in REDUCTIONS:
+        assert any(key.startswith(f"reductions: {red.name} ") for key in keys), red.name
+    for source in DTYPES:
+        for target in DTYPES:
+            complex_to_real = source.kind == "complex floating" and target.kind not in (
+                "complex floating",
+                "bool",
+            )
+            assert complex_to_real != any(key.startswith(f"casts: {source} to {target} ") for key in keys)
+
+
+@pytest.mark.parametrize("name", [name for name in _dispatch.BUILDS if name != "baseline"])
+def test_same_bits_as_the_baseline(name: str, baseline: dict[str, Any]) -> None:
+    if name not in _dispatch.supported():
+        pytest.skip(f"this processor lacks {name}")
+    done = run(name, __file__)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["set"] == name
+    assert found["cases"].keys() == baseline["cases"].keys()
+    different = [key for key, value in found["cases"].items() if baseline["cases"][key] != value]
+    assert not different, f"{len(different)} results differ, among them:\n" + "\n".join(different[:40])
+
+
+def test_what_is_supported() -> None:
+    supported = _dispatch.supported()
+    assert supported[-1] == "baseline"
+    assert set(supported) <= set(_dispatch.BUILDS) <= {"v4", "v3", "baseline"}
+    assert list(supported) == [name for name in _dispatch.BUILDS if name in supported]  # best first
+    assert plan.instruction_set == (os.environ.get("STRIDE0_ISA") or supported[0])
+
+
+def test_the_best_set_is_the_default() -> None:
+    script = "from stride0._core import plan; print(plan.instruction_set)"
+    for name in (None, ""):
+        done = run(name, "-c", script)
+        assert done.stdout.strip() == _dispatch.supported()[0], done.stderr
+
+
+def test_unknown_set() -> None:
+    done = run("avx9000", "-c", "import stride0")
+    assert done.returncode != 0
+    assert "ImportError: STRIDE0_ISA: there is no instruction set 'avx9000' here" in done.stderr
+    for name in _dispatch.supported():
+        assert name in done.stderr.splitlines()[-1]
+
+
+if __name__ == "__main__":
+    json.dump(report(), sys.stdout)
