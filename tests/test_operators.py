@@ -263,7 +263,7 @@ def test_in_place_keeps_the_shape(target, other):
 
 
 class Unit:
-    """An operand that stride0 does not know; it answers to an operator with its name and the other operand."""
+    """An operand that stride0 does not know; it answers to operators with their name and the other one."""
 
 
 for _method, *_ in BINARY.values():

@@ -19,12 +19,12 @@ Note [Thresholds of matrix products]
     Measured on two cores of an AVX-512 server with NumPy 2.4, in microseconds. To get to NumPy and back
     costs 1.7 more than what is shown for it.
 
-    1000 products of                2x2  3x3  4x4  8x8  16x16  2x2 times 2x1  4x8 times 8x1  1x128 times 128x2
-    float64     numpy.matmul         27   32   33   50    190             31             73                 78
-                dot in place (2)     29   56   78  424   3047             13             22                185
+    1000 products of                2x2  3x3  4x4  8x8  16x16  2x2 times 2x1  2x8 times 8x1  1x128 times 128x2
+    float64     numpy.matmul         27   32   33   50    190             31             35                 78
+                dot in place (2)     29   56   78  424   3047             13             14                185
                 batch innermost (3)  16   44   68  416   4990
-    complex128  numpy.matmul         60   79   86  210   1150             32             45                167
-                dot in place (2)     31   66  113  676   4973             15             34                537
+    complex128  numpy.matmul         60   79   86  210   1150             32             38                167
+                dot in place (2)     31   66  113  676   4973             15             23                537
                 batch innermost (3)  23   57  116  803   7090
     int64       numpy.matmul         13   27   50  324   2478
                 dot, packed (4)      33   58   83  300   1360
@@ -50,11 +50,14 @@ __all__ = ["multiply_stacks"]
 # Note [Thresholds of matrix products]
 FEW = 256  # multiplications altogether
 SHORT = 16384  # elements of a dot product, if there is but one
-NARROW = 4, 8  # elements of the result per matrix, and K; from
+NARROW = 4  # elements of the result per matrix, with
+NARROW_INNER = {"real floating": 8, "complex floating": 4}  # K, from
 SEVERAL = 8  # matrices on
-TINY = {"real floating": 8, "complex floating": 27}  # multiplications per matrix; from
+TINY = {"real floating": 8, "complex floating": 27}  # multiplications per matrix, from
 MANY = 200  # matrices on
 LONG = 24  # K
+
+INTEGERS = ("signed integer", "unsigned integer")
 
 Shape = tuple[int, ...]
 
@@ -85,19 +88,147 @@ def multiply_stacks(x1: Array, x2: Array, batch: Shape, dtype: DType) -> Array:
         return multiply(x1, x2)
     if not batch:
         return _multiply(x1, x2, dtype)
-    x1, x2 = _merge(x1, x2, batch)
-    if x1.ndim == 3 and _steps(x1)[0] == 0 and _steps(x2)[0] != 0:
-        # The columns of all matrices of x2 beside each other; as rows, for the result to have the batch in front.
-        folded = _fold(restride(x2, *_swapped(x2)))
-        if folded is not None:
-            plain = restride(x1, *_swapped(restride(x1, x1.shape[1:], strides(x1)[1:])))
-            result = _multiply(folded, plain, dtype)
-            steps = (*(rows * columns * s for s in c_strides(batch)), 1, rows)
-            return restride(_in_c_order(result), shape, steps)
-    while x1.ndim > 2 and strides(x2)[-3] == 0:
-        folded = _fold(x1)
-        if folded is None:
-            break
-        x1 = folded
-        x2 = restride(x2, (*x2.shape[:-3], *x2.shape[-2:]), (*strides(x2)[:-3], *strides(x2)[-2:]))
-    return restride(_in_c_order(_multiply(x1, x2, dtype)), shape, c_strides(shape))
+    steps1, steps2 = _batch_steps(x1, batch), _batch_steps(x2, batch)
+    x1, x2 = _merge(x1, x2, batch, steps1, steps2)
+    # Along an axis on which both operands stand still, one product serves for all.
+    moving = tuple(n if s1 or s2 else 1 for n, s1, s2 in zip(batch, steps1, steps2, strict=True))
+    if x1.ndim == 3 and strides(x1)[0] == 0 and (folded := _fold(_transpose(x2))) is not None:
+        # Computed transposed, so that the batch is in front in memory.
+        result = _multiply(folded, _transpose(restride(x1, x1.shape[1:], strides(x1)[1:])), dtype)
+        steps = (*(rows * columns * s for s in c_strides(moving)), 1, rows)
+    else:
+        while x1.ndim > 2 and strides(x2)[-3] == 0 and (folded := _fold(x1)) is not None:
+            x1 = folded
+            x2 = restride(x2, (*x2.shape[:-3], *x2.shape[-2:]), (*strides(x2)[:-3], *strides(x2)[-2:]))
+        result = _multiply(x1, x2, dtype)
+        steps = c_strides((*moving, rows, columns))
+    if moving == batch:
+        return restride(result, shape, steps)
+    repeated = (s if n == m else 0 for s, n, m in zip(steps, batch, moving, strict=False))
+    return copy(restride(result, shape, (*repeated, *steps[-2:])), None, "C")
+
+
+def _batch_steps(x: Array, batch: Shape) -> Shape:
+    """Return the strides of the leading axes of `x` when it is stretched to `batch`."""
+    own = zip(x.shape[:-2], strides(x)[:-2], batch[len(batch) - x.ndim + 2 :], strict=True)
+    return (*(0,) * (len(batch) - x.ndim + 2), *(s if n == m else 0 for n, s, m in own))
+
+
+def _merge(x1: Array, x2: Array, batch: Shape, steps1: Shape, steps2: Shape) -> tuple[Array, Array]:
+    """Return both operands with the same batch axes: as few as strides allow, without those that none moves along."""
+    runs: list[tuple[int, int, int]] = []
+    for n, s1, s2 in zip(batch, steps1, steps2, strict=True):
+        if n == 1 or not (s1 or s2):
+            continue
+        if runs and runs[-1][1:] == (n * s1, n * s2):
+            runs[-1] = (runs[-1][0] * n, s1, s2)
+        else:
+            runs.append((n, s1, s2))
+    sizes = [n for n, _, _ in runs]
+    return (
+        restride(x1, (*sizes, *x1.shape[-2:]), (*(s for _, s, _ in runs), *strides(x1)[-2:])),
+        restride(x2, (*sizes, *x2.shape[-2:]), (*(s for _, _, s in runs), *strides(x2)[-2:])),
+    )
+
+
+def _transpose(x: Array) -> Array:
+    *lead, down, across = strides(x)
+    return restride(x, (*x.shape[:-2], x.shape[-1], x.shape[-2]), (*lead, across, down))
+
+
+def _fold(x: Array) -> Array | None:
+    """Return a stack (..., n, R, C) as (..., n * R, C), or None where that is no view."""
+    *lead, n, rows, columns = x.shape
+    *rest, step, down, across = strides(x)
+    if rows == 1:
+        down = step
+    elif step != rows * down:
+        return None
+    return restride(x, (*lead, n * rows, columns), (*rest, down, across))
+
+
+def _multiply(x1: Array, x2: Array, dtype: DType) -> Array:
+    """Return the products of stacks with equal leading axes, in C order."""
+    *lead, rows, inner = x1.shape
+    columns = x2.shape[-1]
+    count = size_of(lead)
+    sums = count * rows * columns
+    if sums * inner <= FEW or (sums == 1 and inner <= SHORT):
+        return _dot(x1, x2, dtype)
+    if count >= MANY and rows > 1 < columns and rows * columns * inner <= TINY.get(dtype.kind, 0):
+        return _batch_innermost(x1, x2, dtype)
+    if count >= SEVERAL and rows * columns <= NARROW and inner <= NARROW_INNER.get(dtype.kind, 0):
+        return _dot(x1, x2, dtype)
+    if dtype.kind in INTEGERS and inner >= LONG:
+        in_rows = x1 if strides(x1)[-1] == 1 else _pack(x1)
+        in_columns = x2 if strides(x2)[-2] == 1 else _transpose(_pack(_transpose(x2)))
+        return _dot(in_rows, in_columns, dtype)
+    a, b = to_numpy(_readable(x1, dtype)), to_numpy(_readable(x2, dtype))
+    with quiet():
+        return from_numpy(numpy().matmul(a, b, order="C"))
+
+
+def _dot(x1: Array, x2: Array, dtype: DType) -> Array:
+    """Sum up products in the core: (..., M, 1, K) times (..., 1, N, K)."""
+    *lead1, rows, inner = x1.shape
+    *lead2, _, columns = x2.shape
+    *steps1, down1, across1 = strides(x1)
+    *steps2, down2, across2 = strides(x2)
+    left = restride(x1, (*lead1, rows, 1, inner), (*steps1, down1, 0, across1))
+    right = restride(x2, (*lead2, 1, columns, inner), (*steps2, 0, across2, down2))
+    return reduce2("dot", left, right, (len(lead1) + 2,), False, dtype)
+
+
+def _batch_innermost(x1: Array, x2: Array, dtype: DType) -> Array:
+    """Sum up products in the core: (M, 1, K, ...) times (1, N, K, ...), both copied to that order."""
+    left = _batch_last(x1)
+    right = _batch_last(_transpose(x2))
+    steps1, steps2 = strides(left), strides(right)
+    result = reduce2(
+        "dot",
+        restride(left, (left.shape[0], 1, *left.shape[1:]), (steps1[0], 0, *steps1[1:])),
+        restride(right, (1, *right.shape), (0, *steps2)),
+        (2,),
+        False,
+        dtype,
+    )
+    down, across, *lead = strides(result)
+    rows, columns, *sizes = result.shape
+    return copy(restride(result, (*sizes, rows, columns), (*lead, down, across)), None, "C")
+
+
+def _batch_last(x: Array) -> Array:
+    x = _unstretched(x)
+    *sizes, rows, columns = x.shape
+    *lead, down, across = strides(x)
+    return copy(restride(x, (rows, columns, *sizes), (down, across, *lead)), None, "C")
+
+
+def _unstretched(x: Array) -> Array:
+    """Return a stack with size 1 along the leading axes that it does not move along: what a copy needs."""
+    steps = strides(x)
+    lead = (n if s else 1 for n, s in zip(x.shape[:-2], steps, strict=False))
+    return restride(x, (*lead, *x.shape[-2:]), steps)
+
+
+def _pack(x: Array, dtype: DType | None = None) -> Array:
+    return copy(_unstretched(x), dtype, "C")
+
+
+def _readable(x: Array, dtype: DType) -> Array:
+    """Return a stack of `dtype` whose matrices BLAS can read: `x` itself, or packed.
+
+    One of the two axes must have step 1, the other one at least the size of the first. (NumPy would take any
+    matrix, but multiply it in plain loops, a hundred times slower.)
+    """
+    rows, columns = x.shape[-2:]
+    *lead, down, across = strides(x)
+    # The step along an axis of size 1 means nothing, so it may as well be a good one.
+    if columns == 1:
+        across = 1
+    if rows == 1:
+        down = columns if across == 1 else 1
+    if (across == 1 and down >= columns) or (down == 1 and across >= rows) or dtype.kind in INTEGERS:
+        if x.dtype is dtype:
+            return restride(x, x.shape, (*lead, down, across))
+    return _pack(x, dtype)

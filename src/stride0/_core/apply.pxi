@@ -139,7 +139,10 @@ cdef tuple FOREIGN_LIBRARIES = ("numpy", "torch", "jaxlib", "jax", "cupy", "dask
 
 
 cdef bint is_known_foreign(object value):
-    return (type(value).__module__ or "").partition(".")[0] in FOREIGN_LIBRARIES
+    for kind in type(value).__mro__:
+        if (kind.__module__ or "").partition(".")[0] in FOREIGN_LIBRARIES:
+            return True
+    return False
 
 
 def as_array(x, operation, like=None):
@@ -170,11 +173,12 @@ cdef object unary(int op, object x, str name):
     cdef int loop
     cdef Py_ssize_t steps[MAX_OPERANDS]
     cdef char* args[MAX_OPERANDS]
-    if type(x) is not Array:
-        x = foreign_scalar(x)
-        if x is None:
+    if type(x) is Array:
+        a = <Array>x
+    else:
+        a = foreign_scalar(x)
+        if a is None:
             refuse_operand(name, "x", x)
-    a = <Array>x
     loop = loop_for(op, a.code, name)
     if loop == a.code and a.c_contiguous and a.size < RELEASE_GIL:
         out = new_like(a, S0_OUT[op][loop])
@@ -223,18 +227,43 @@ cdef Array short_scalar(int op, Array a, object value, int code, bint reflected,
     return out
 
 
-cdef object compare_beyond(int op, Array a, object value, bint reflected):
-    """Comparison with a Python integer that the dtype cannot hold: the answer does not depend on the elements."""
-    # The array's elements all lie on one side of the value; so does 0 of a value of the same sign.
-    cdef bint answer = compare_numbers(op, value, 0) if reflected else compare_numbers(op, 0, value)
-    cdef Array out = new_array(BOOL, a.ndim, a.shape_, NULL, False)
-    memset(out.data, 1 if answer else 0, out.size)
-    return out
+# `value op x` as `x op value`.
+cdef dict MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-cdef bint compare_numbers(int op, object x, object y) except *:
-    name = _optable.OPS[op].operator
-    return {"==": x == y, "!=": x != y, "<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y}[name]
+cdef object compare_beyond(int op, Array a, object value, bint reflected, str name):
+    """
+    Comparison with a Python integer that the dtype cannot hold.
+
+    All finite elements lie on one side of it; only an infinity can lie on the other.
+    """
+    cdef bint above = value > 0
+    sign = _optable.OPS[op].operator
+    sign = MIRRORED[sign] if reflected else sign
+    if sign in ("==", "!=") or letter_at(a.code) not in b"fc":
+        answer = sign == "!=" or (sign in ("<", "<=")) == above and sign != "=="
+        out = new_array(BOOL, a.ndim, a.shape_, NULL, False)
+        memset((<Array>out).data, answer, (<Array>out).size)
+        return out
+    infinity = math.inf if above else -math.inf
+    if sign in ("<", "<="):
+        return binary(OP_LESS if above else OP_LESS_EQUAL, a, infinity, name, False)
+    return binary(OP_GREATER_EQUAL if above else OP_GREATER, a, infinity, name, False)
+
+
+cdef object compare_signs(int op, Array a, Array b, bint swapped, str name):
+    """
+    Comparison of signed integers `a` with unsigned 64-bit ones `b`, which no dtype holds both of.
+
+    A negative element is less than any unsigned one, as -1 is less than 0; the others fit into uint64.
+    """
+    below = binary(OP_LESS, a, 0, name, False)
+    # -1 and 0 as unsigned operands in the same order: 0 and 1.
+    low, high = scalar_array(0, UINT64, name), scalar_array(1, UINT64, name)
+    unsigned = copy_array(a, UINT64, False)
+    if swapped:
+        return where(below, binary(op, high, low, name, False), binary(op, b, unsigned, name, False))
+    return where(below, binary(op, low, high, name, False), binary(op, unsigned, b, name, False))
 
 
 cdef Array weak_operand(int op, Array a, object value, str name):
@@ -252,6 +281,11 @@ cdef object binary(int op, object x1, object x2, str name, bint is_operator):
         b = <Array>x2
     if a is not None and b is not None:
         code = a.code if a.code == b.code else promote_codes(a.code, b.code)
+        if S0_COMPARES[op] and a.code != b.code and (a.code == UINT64 or b.code == UINT64):
+            if letter_at(a.code) == c"i":
+                return compare_signs(op, a, b, False, name)
+            if letter_at(b.code) == c"i":
+                return compare_signs(op, b, a, True, name)
         loop = loop_for(op, code, name)
         if (loop == a.code and a.code == b.code and a.c_contiguous and b.c_contiguous and a.size < RELEASE_GIL
                 and same_shape(a, b)):
@@ -268,9 +302,9 @@ cdef object binary(int op, object x1, object x2, str name, bint is_operator):
                 return short_scalar(op, a, x2, loop, False, name)
             b = scalar_array(x2, code, name)
         except RangeError:
-            if S0_OUT[op][loop] != BOOL or not isinstance(x2, int):
+            if not S0_COMPARES[op] or not isinstance(x2, int):
                 raise
-            return compare_beyond(op, a, x2, False)
+            return compare_beyond(op, a, x2, False, name)
     elif b is not None and is_python_scalar(x1):
         code = weak_code(b.code, x1)
         loop = loop_for(op, code, name)
@@ -279,9 +313,9 @@ cdef object binary(int op, object x1, object x2, str name, bint is_operator):
                 return short_scalar(op, b, x1, loop, True, name)
             a = scalar_array(x1, code, name)
         except RangeError:
-            if S0_OUT[op][loop] != BOOL or not isinstance(x1, int):
+            if not S0_COMPARES[op] or not isinstance(x1, int):
                 raise
-            return compare_beyond(op, b, x1, True)
+            return compare_beyond(op, b, x1, True, name)
     else:
         return binary_other(op, x1, x2, name, is_operator)
     if S0_CHECK_EXPONENT[op]:
@@ -348,6 +382,7 @@ cdef object in_place(int op, Array x, object other, str name):
 cdef object ternary(int op, object x1, object x2, object x3, str name, tuple names):
     """A ternary operation whose operands all combine to one dtype."""
     cdef list values = [x1, x2, x3]
+    cdef list codes = []
     cdef int code = -1, k, loop
     for k in range(3):
         if type(values[k]) is not Array and not is_python_scalar(values[k]):
@@ -356,7 +391,10 @@ cdef object ternary(int op, object x1, object x2, object x3, str name, tuple nam
                 refuse_operand(name, names[k], values[k])
             values[k] = found
         if type(values[k]) is Array:
-            code = (<Array>values[k]).code if code < 0 else promote_codes(code, (<Array>values[k]).code)
+            codes.append((<Array>values[k]).code)
+    # The highest kind first: an int8 and a uint16 fit into a float32, the int32 that they make does not.
+    for k in sorted(codes, reverse=True):
+        code = k if code < 0 else promote_codes(code, k)
     if code < 0:
         raise ForeignArrayError(name, "none of the operands is an array", (), "at least one stride0 array")
     for k in range(3):

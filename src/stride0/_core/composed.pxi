@@ -30,13 +30,13 @@ def clip(x, /, min=None, max=None):
     """
     if type(x) is not Array:
         x = as_array(x, "clip")
+    loop_for(OP_CLIP, (<Array>x).code, "clip")
     if min is not None and max is not None:
         return ternary(OP_CLIP, x, min, max, "clip", ("x", "min", "max"))
     if min is not None:
         return binary(OP_MAXIMUM, x, min, "clip", False)
     if max is not None:
         return binary(OP_MINIMUM, x, max, "clip", False)
-    loop_for(OP_CLIP, (<Array>x).code, "clip")
     return copy_array(<Array>x, (<Array>x).code, False)
 
 

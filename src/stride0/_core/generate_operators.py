@@ -68,11 +68,13 @@ def tables() -> str:
     text += c_table("S0_ACCUMULATOR", [[accumulator_code(red, row) for row in ROWS] for red in reductions])
     flags = ", ".join("1" if op.name == "pow" else "0" for op in ops)
     text += f"    static const char S0_CHECK_EXPONENT[{len(ops)}] = {{{flags}}};\n"
+    flags = ", ".join("1" if op.operator in COMPARE else "0" for op in ops)
+    text += f"    static const char S0_COMPARES[{len(ops)}] = {{{flags}}};\n"
     text += '    """\n'
     text += f"    const signed char S0_LOOP[{len(ops)}][{len(ROWS)}]\n"
     text += f"    const signed char S0_OUT[{len(ops)}][{len(ROWS)}]\n"
     text += f"    const signed char S0_ACCUMULATOR[{len(reductions)}][{len(ROWS)}]\n"
-    text += f"    const char S0_CHECK_EXPONENT[{len(ops)}]\n\n"
+    text += f"    const char S0_CHECK_EXPONENT[{len(ops)}]\n    const char S0_COMPARES[{len(ops)}]\n\n"
     text += "cdef enum:\n" + "".join(
         f"    OP_{op.name.upper()} = {number}\n" for number, op in enumerate(ops)
     )

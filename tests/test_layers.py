@@ -1,0 +1,322 @@
+"""The layers of the package: imports go downwards only (docs/design, "Layers").
+
+Read from the source tree, not from the imported package, so that compiled modules count like any other and
+nothing has to run. A file that is in no layer fails the test: whoever adds one says here where it belongs.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parent.parent / "src" / "stride0"
+
+CHAPTERS = (
+    *(
+        "_constants",
+        "_creation",
+        "_data_types",
+        "_elementwise",
+        "_indexing",
+        "_inspection",
+        "_linear_algebra",
+    ),
+    *("_manipulation", "_searching", "_set", "_sorting", "_statistical", "_utility"),
+)
+
+# Modules of a layer may import those of the layers below, and each other as long as nothing goes round in a
+# circle. Names without files are modules still to come.
+LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("tables and errors", ("_version", "_errors", "_optable", "_dtypetable")),
+    ("devices and shapes", ("_devices", "_shapes")),
+    # Scalar bodies, then the kernels they make: C beneath Python.
+    ("bodies", ("_core.complexmath", "_core.realmath", "_core.scalars")),
+    ("kernels", ("_core.kernels",)),
+    ("dispatch", ("_core", "_core._cpu", "_core._dispatch")),
+    ("dtypes and storage", ("_core.dtype", "_core.storage")),
+    ("plan", ("_core.plan",)),
+    ("array", ("_core.array", "_core._functions")),
+    # What chapters and extensions share to reach NumPy's decompositions, FFTs and sorting.
+    ("bridges", ("_numpy", "_matmul", "_decompositions", "_broadcasting")),
+    ("chapters", CHAPTERS),
+    ("extensions", ("linalg", "fft", "strided", "testing")),
+    ("namespace", ("",)),
+    ("gradients", ("autograd",)),
+)
+
+# Generators, in whose text stand the imports of the modules that they write.
+GENERATORS = {"_core/generate_kernels.py": "_core.kernels", "_core/generate_operators.py": "_core.array"}
+SUFFIXES = (".py", ".pyi", ".pyx", ".pxd", ".pxi")  # a template's name ends in ".in" after these
+NO_CODE = {"meson.build", "py.typed", "_core/meson.build", "_core/kernels.h", "_core/dlpack.h"}
+# Imported by a name that is known only at run time: the build of the kernels that the processor can run.
+DYNAMIC = {"_core._dispatch": "stride0._core.kernels"}
+
+
+class Import(NamedTuple):
+    """One import of a module of the package (`""` is the namespace itself) or of another package."""
+
+    file: str
+    line: int
+    importer: str
+    target: str
+    inside_function: bool
+
+
+def files() -> list[str]:
+    return sorted(
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so"
+    )
+
+
+CODE = [file for file in files() if file not in NO_CODE]
+TEXT = {file: (SOURCE / file).read_text(encoding="utf-8") for file in CODE}
+
+
+def suffix(file: str) -> str:
+    return Path(file.removesuffix(".in")).suffix
+
+
+def included() -> dict[str, str]:
+    """Files that another one includes, and that one."""
+    found = {}
+    for file, text in TEXT.items():
+        for name in re.findall(r'^include "(.*)"', text, re.MULTILINE):
+            found[(Path(file).parent / name).as_posix()] = file
+    return found
+
+
+INCLUDED = included()
+
+
+def module_of(file: str) -> str:
+    """Name of the module that a file makes, or makes a part of, without the package's."""
+    if file in GENERATORS:
+        return GENERATORS[file]
+    file = INCLUDED.get(file, file)
+    name = file.removesuffix(".in").removesuffix(suffix(file)).replace("/", ".")
+    return "" if name == "__init__" else name.removesuffix(".__init__")
+
+
+MODULES = {module_of(file) for file in CODE}
+
+
+def rank(module: str) -> int | None:
+    """Number of a module's layer, None for one that is in none."""
+    for number, (_, names) in enumerate(LAYERS):
+        if module in names or any(module.startswith(name + ".") for name in names if name == "autograd"):
+            return number
+    return None
+
+
+def targets(module: str, names: list[str]) -> Iterator[str]:
+    """Modules that `from module import names` needs: a submodule where the name is one, else the module."""
+    if module != "stride0" and not module.startswith("stride0."):
+        yield module
+        return
+    inner = module.removeprefix("stride0").removeprefix(".")
+    longer = [f"{inner}.{name}".strip(".") for name in names]
+    yield from dict.fromkeys("stride0." + (name if name in MODULES else inner) for name in longer)
+
+
+def absolute(module: str | None, level: int, file: str) -> str:
+    """Absolute form of a relative import."""
+    if level == 0:
+        return module or ""
+    package = ["stride0", *file.split("/")[:-1]]
+    return ".".join([*package[: len(package) - level + 1], *([module] if module else [])])
+
+
+def python_imports(file: str, text: str) -> Iterator[Import]:
+    tree = ast.parse(text, file)
+    inside = {
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        for node in ast.walk(function)
+    }
+    importer = module_of(file)
+    for node in ast.walk(tree):
+        found: list[str] = []
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [alias.name for alias in node.names]
+            found = list(targets(absolute(node.module, node.level, file), names))
+        for target in found:
+            yield Import(file, node.lineno, importer, target, id(node) in inside)
+
+
+CYTHON = re.compile(
+    r"""^(?P<indent>[ ]*)(?:
+    from[ ]+(?P<module>[\w.]+)[ ]+c?import[ ]+(?P<names>\([^)]*\)|[^\n(]*)
+    |c?import[ ]+(?P<plain>[\w., ]+)
+    )""",
+    re.MULTILINE | re.VERBOSE,
+)
+
+
+def cython_imports(file: str, text: str) -> Iterator[Import]:
+    """Imports of a Cython file; what is indented there stands inside a function."""
+    importer = module_of(file)
+    for match in CYTHON.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        if match["plain"]:
+            found = [name.split()[0] for name in match["plain"].split(",")]
+        else:
+            names = re.sub(r"#.*", "", match["names"]).strip("() \n").split(",")
+            level = len(match["module"]) - len(match["module"].lstrip("."))
+            module = absolute(match["module"].lstrip("."), level, file)
+            found = list(targets(module, [name.split()[0] for name in names if name.strip()]))
+        for target in found:
+            yield Import(file, line, importer, target, bool(match["indent"]))
+
+
+def imports() -> Iterator[Import]:
+    for file, text in TEXT.items():
+        python = suffix(file) in (".py", ".pyi")
+        if python:
+            yield from python_imports(file, text)
+        if not python:
+            yield from cython_imports(file, text)
+        elif file in GENERATORS:  # what they write; the imports above are those of a script of the build
+            yield from (found for found in cython_imports(file, text) if found.target.startswith("stride0."))
+
+
+ALL = list(imports())
+INNER = [found for found in ALL if found.target == "stride0" or found.target.startswith("stride0.")]
+
+
+def where(found: Import) -> str:
+    return f"{found.file}:{found.line}: {found.importer or 'stride0'} imports {found.target}"
+
+
+def inner(found: Import) -> str:
+    return found.target.removeprefix("stride0").removeprefix(".")
+
+
+def test_the_tree_is_here() -> None:
+    assert {"", "_errors", "_optable", "_core.array", "_core.kernels", "_manipulation"} <= MODULES
+    assert len(INNER) > 60, "the parser finds imports"
+
+
+def test_every_file_is_in_a_layer() -> None:
+    strays = [file for file in CODE if suffix(file) not in SUFFIXES]
+    strays += [file for file in CODE if suffix(file) == ".pxi" and file not in INCLUDED]
+    assert not strays, f"files of no known kind: {strays}"
+    strays = [module for module in sorted(MODULES) if rank(module) is None]
+    assert not strays, f"modules in no layer: {strays}"
+    names = [name for _, group in LAYERS for name in group]
+    assert len(names) == len(set(names))
+
+
+def back_edges(some: list[Import]) -> list[str]:
+    wrong = []
+    for found in some:
+        source, target = rank(found.importer), rank(inner(found))
+        if target is None:
+            wrong.append(f"{where(found)}, which is in no layer")
+        elif source is not None and target > source:
+            wrong.append(f"{where(found)}, which lies above it")
+    return wrong
+
+
+def circles(some: list[Import]) -> list[str]:
+    """Modules that are left when those that need none of the others are taken away, again and again."""
+    left: dict[str, set[str]] = {module: set() for module in MODULES}
+    for found in some:
+        if inner(found) != found.importer:
+            left.setdefault(found.importer, set()).add(inner(found))
+    while free := [module for module, needs in left.items() if not needs & left.keys()]:
+        for module in free:
+            del left[module]
+    return sorted(left)
+
+
+def test_imports_go_downwards() -> None:
+    assert not (wrong := back_edges(INNER)), "\n".join(wrong)
+
+
+def test_nothing_goes_round_in_a_circle() -> None:
+    assert not circles([*INNER, *(Import("", 0, *edge, False) for edge in DYNAMIC.items())])
+
+
+def test_the_checks_find_what_they_are_for() -> None:
+    for importer, target in (
+        ("_core.plan", "_core.array"),
+        ("_core.array", "_manipulation"),
+        ("_errors", "_shapes"),
+        ("_creation", "linalg"),
+        ("_core.array", "autograd.tape"),
+        ("_shapes", "nowhere"),
+    ):
+        assert back_edges([Import("file", 1, importer, f"stride0.{target}", False)])
+    back = Import("file", 1, "_data_types", "stride0._utility", False)  # of one layer, but in a circle
+    assert not back_edges([back])
+    assert {"_data_types", "_manipulation", "_utility"} <= set(circles([*INNER, back]))
+
+
+def test_nobody_imports_the_namespace() -> None:
+    wrong = [where(found) for found in INNER if inner(found) == "" and found.importer != ""]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_imports_inside_functions_but_numpy() -> None:
+    """Deferred for start-up time; anything else inside a function would dodge a circle."""
+    wrong = [where(f) for f in ALL if f.inside_function and f.target.partition(".")[0] != "numpy"]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_numpy_is_imported_when_needed_only() -> None:
+    wrong = [where(f) for f in ALL if not f.inside_function and f.target.partition(".")[0] == "numpy"]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_dynamic_imports() -> None:
+    def users(pattern: str) -> set[str]:
+        return {module_of(f) for f, text in TEXT.items() if f not in GENERATORS and re.search(pattern, text)}
+
+    assert users(r"\b(import_module|__import__|importlib\.util)\b") == set(DYNAMIC)
+    # Not an import: `__array_namespace__` hands out the namespace, which exists once there is an array.
+    assert users(r"\bsys\.modules\b") <= {"_core.array"}
+
+
+def test_tables_need_the_standard_library_only() -> None:
+    """The build loads them by their path, before there is a package."""
+    for module in ("_optable", "_dtypetable"):
+        needs = {found.target for found in ALL if found.importer == module}
+        assert needs == {"__future__", "typing"}
+
+
+def test_the_core_knows_no_chapter_and_no_gradient() -> None:
+    first_chapter = next(number for number, (name, _) in enumerate(LAYERS) if name == "bridges")
+    for found in INNER:
+        if found.importer.startswith("_core"):
+            number = rank(inner(found))
+            assert number is not None and number < first_chapter, where(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("from stride0._core.plan cimport Operand", ["stride0._core.plan"]),
+        ("from stride0._core.dtype cimport *", ["stride0._core.dtype"]),
+        ("from stride0 import _optable", ["stride0._optable"]),
+        (
+            "from stride0 import (\n    _optable,  # the table\n    Array,\n)",
+            ["stride0._optable", "stride0."],
+        ),
+        ("import stride0", ["stride0"]),
+        ("cimport cython, libc.math as m", ["cython", "libc.math"]),
+        ("    import numpy", ["numpy"]),
+        ("import_array()  # no import", []),
+    ],
+)
+def test_the_parser(text: str, expected: list[str]) -> None:
+    assert [found.target for found in cython_imports("_core/array.pyx.in", text)] == expected
