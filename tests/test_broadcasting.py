@@ -380,7 +380,7 @@ BROADCASTS = {
     "reversed": lambda x, row, column: x[::-1] + row[::-1],
     "stretched": lambda x, row, column: xp.broadcast_to(row, x.shape) + xp.broadcast_to(column, x.shape),
     "comparison": lambda x, row, column: x < row,
-    "mixed dtypes": lambda x, row, column: xp.astype(x, x.dtype, copy=False) + ROW_OF_INT8,
+    "mixed dtypes": lambda x, row, column: x + ROW_OF_INT8,
     "three operands": lambda x, row, column: xp.where(CONDITION, row, column),
     "hypot": lambda x, row, column: xp.hypot(row, column),
     "alpha": lambda x, row, column: xp.add(row, column, alpha=0.5),

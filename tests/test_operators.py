@@ -146,6 +146,25 @@ def test_power_takes_no_modulus():
     identical(pow(x, 2), x * x)
 
 
+@pytest.mark.parametrize("dtype", [*INTEGERS, *REAL_FLOATING])
+def test_divmod(dtype):
+    """Not in the standard; without it NumPy would answer `divmod(array, ndarray)`."""
+    (x, a), (y, b) = operands(dtype)
+    for got, expected in (
+        (divmod(x, y), divmod(a, b)),
+        (divmod(x, 3), divmod(a, 3)),
+        (divmod(3, y), divmod(3, b)),
+    ):
+        assert isinstance(got, tuple)
+        assert_same(got[0], expected[0])
+        assert_same(got[1], expected[1])
+    for nothing in ("text", None, [1, 2]):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            divmod(x, nothing)
+        with pytest.raises(TypeError, match="unsupported operand"):
+            divmod(nothing, x)
+
+
 # -- in place ------------------------------------------------------------------------------------------------
 
 

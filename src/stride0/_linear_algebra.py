@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ._core.array import Array, reduce2, restride, set_matmul, strides
 from ._core.dtype import promote
 from ._data_types import check_array, refuse_dtype
-from ._errors import ArgumentTypeError, ArgumentValueError, AxisError, ShapeError
+from ._errors import ArgumentValueError, AxisError, ShapeError
 from ._manipulation import permute_dims, reshape
 from ._matmul import multiply_stacks
 from ._shapes import broadcast_shapes, check_ndim, normalize_axes, normalize_axis, normalize_index, size_of
@@ -33,9 +33,9 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     Returns
     -------
     Array
-        New array of shape ``(..., M, N)``, where the leading axes are those of `x1` and `x2` broadcast; without
-        ``M`` where `x1` is a vector, without ``N`` where `x2` is one. Its dtype is the one that those of `x1` and
-        `x2` promote to.
+        New array of shape ``(..., M, N)``, where the leading axes are those of `x1` and `x2` broadcast;
+        without ``M`` where `x1` is a vector, without ``N`` where `x2` is one. Its dtype is the one that those
+        of `x1` and `x2` promote to.
 
     Raises
     ------
@@ -142,9 +142,7 @@ def check_matrices(op: str, x: object, name: str = "x") -> Array:
     return found
 
 
-def tensordot(
-    x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
-) -> Array:
+def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
     """Multiply all pairs of elements and sum up along pairs of axes.
 
     Parameters
@@ -152,8 +150,8 @@ def tensordot(
     x1, x2 : Array
         Arrays of numeric dtypes.
     axes : int or pair of sequences of int
-        The axes to sum along: as many of the last of `x1` and the first of `x2`, in order; or those of `x1` and
-        those of `x2`, pair by pair.
+        The axes to sum along: as many of the last of `x1` and the first of `x2`, in order; or those of `x1`
+        and those of `x2`, pair by pair.
 
     Returns
     -------
@@ -193,27 +191,26 @@ def tensordot(
 
 
 def _contracted(axes: object, x1: Array, x2: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the axes of both arrays that ``axes=`` means."""
     op = "tensordot"
+    given = [("axes", repr(axes))]
     if isinstance(axes, (tuple, list)):
-        if len(axes) != 2:
-            raise ArgumentValueError(op, "axes must be an integer or a pair of sequences", [("axes", repr(axes))])
-        # A list, a range or whatever sequence: `normalize_axes` takes tuples.
-        given1, given2 = (tuple(a) if isinstance(a, Sequence) else a for a in axes)
-        summed1, summed2 = normalize_axes(op, given1, x1.ndim), normalize_axes(op, given2, x2.ndim)
-        if given1 is None or given2 is None:
-            raise ArgumentTypeError(op, "axes must be given for both arrays, not None", [("axes", repr(axes))])
+        if len(axes) != 2 or axes[0] is None or axes[1] is None:
+            raise ArgumentValueError(op, "axes must be an integer or a pair of sequences", given)
+        # Lists, ranges or whatever sequences: `normalize_axes` takes tuples.
+        pair = [tuple(part) if isinstance(part, Sequence) else part for part in axes]
+        summed1, summed2 = normalize_axes(op, pair[0], x1.ndim), normalize_axes(op, pair[1], x2.ndim)
         if len(summed1) != len(summed2):
             raise ArgumentValueError(
-                op, f"{len(summed1)} axes of x1 and {len(summed2)} of x2 are no pairs", [("axes", repr(axes))]
+                op, f"{len(summed1)} axes of x1 and {len(summed2)} of x2 are no pairs", given
             )
         return summed1, summed2
     count = normalize_index(op, "axes", axes)
     if count < 0:
-        raise ArgumentValueError(op, "a number of axes must not be negative", [("axes", str(count))])
+        raise ArgumentValueError(op, "a number of axes must not be negative", given)
     if count > min(x1.ndim, x2.ndim):
-        raise AxisError(
-            op, f"there are fewer than {count} axes to sum along", [("x1", str(x1.shape)), ("x2", str(x2.shape))]
-        )
+        shapes = [("x1", str(x1.shape)), ("x2", str(x2.shape))]
+        raise AxisError(op, f"there are fewer than {count} axes to sum along", shapes)
     return tuple(range(x1.ndim - count, x1.ndim)), tuple(range(count))
 
 
@@ -225,8 +222,8 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     x1, x2 : Array
         Arrays of numeric dtypes, with the same size along `axis`; the other axes broadcast.
     axis : int
-        The axis that the vectors lie along, counted from the last one in both arrays: from -N to -1, where N is
-        the smaller number of axes.
+        The axis that the vectors lie along, counted from the last one in both arrays: from -N to -1, where N
+        is the smaller number of axes.
 
     Returns
     -------
@@ -265,7 +262,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 
 def check_vectors(op: str, x1: Array, x2: Array, axis: object) -> int:
-    """Return the axis that vectors lie along in both arrays: negative, as their numbers of axes may differ."""
+    """Return the axis that vectors lie along: negative, as the two arrays may differ in their number."""
     number = normalize_index(op, "axis", axis)
     fewest = min(x1.ndim, x2.ndim)
     if number >= 0 and fewest:

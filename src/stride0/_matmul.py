@@ -29,8 +29,8 @@ Note [Thresholds of matrix products]
     int64       numpy.matmul         13   27   50  324   2478
                 dot, packed (4)      33   58   83  300   1360
 
-    One product of int64 100x100: numpy.matmul 895, dot in place 1191, packed 328; 300x300: 36052, 32740, 7023;
-    int8 16x16 (100 of them): numpy.matmul 250, packed 319; 300x300: 16123, packed 4274.
+    One product of int64 100x100: numpy.matmul 895, dot in place 1191, packed 328; 300x300: 36052, 32740 and
+    7023. int8, 100 products of 16x16: numpy.matmul 250, packed 319; one of 300x300: 16123 and 4274.
     One dot product of float64: 0.6 against 0.8 (1000 elements), 1.5 against 1.6 (10,000), 9.6 against 5.8
     (100,000).
 
@@ -115,7 +115,7 @@ def _batch_steps(x: Array, batch: Shape) -> Shape:
 
 
 def _merge(x1: Array, x2: Array, batch: Shape, steps1: Shape, steps2: Shape) -> tuple[Array, Array]:
-    """Return both operands with the same batch axes: as few as strides allow, without those that none moves along."""
+    """Return both operands with the same batch axes: few, and none that both stand still on."""
     runs: list[tuple[int, int, int]] = []
     for n, s1, s2 in zip(batch, steps1, steps2, strict=True):
         if n == 1 or not (s1 or s2):
@@ -228,7 +228,5 @@ def _readable(x: Array, dtype: DType) -> Array:
         across = 1
     if rows == 1:
         down = columns if across == 1 else 1
-    if (across == 1 and down >= columns) or (down == 1 and across >= rows) or dtype.kind in INTEGERS:
-        if x.dtype is dtype:
-            return restride(x, x.shape, (*lead, down, across))
-    return _pack(x, dtype)
+    good = (across == 1 and down >= columns) or (down == 1 and across >= rows) or dtype.kind in INTEGERS
+    return restride(x, x.shape, (*lead, down, across)) if good and x.dtype is dtype else _pack(x, dtype)

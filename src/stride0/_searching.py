@@ -1,4 +1,4 @@
-"""Searching functions, but for ``searchsorted`` (which sorts) and ``where`` (which is elementwise).
+"""Searching functions, but for ``where``, which is elementwise.
 
 References
 ----------
@@ -7,14 +7,19 @@ Array API standard 2025.12, "Searching Functions".
 
 from __future__ import annotations
 
-from ._core.array import Array, argreduce, reduce, restride
+from typing import Literal
+
+from ._core import dtype as dt
+from ._core.array import Array, argreduce, as_array, copy, gather, reduce, restride
 from ._core.array import nonzero as _nonzero
-from ._data_types import check_array, check_bool, refuse_dtype
-from ._errors import ShapeError
+from ._core.dtype import promote
+from ._data_types import KINDS, check_array, check_bool, refuse_dtype
+from ._errors import ArgumentValueError, OutOfBoundsError, ShapeError
 from ._manipulation import reshape
+from ._numpy import from_numpy, numpy, to_numpy
 from ._shapes import normalize_axes, normalize_axis
 
-__all__ = ["argmax", "argmin", "count_nonzero", "nonzero"]
+__all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted"]
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
@@ -149,3 +154,81 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
             "nonzero", "x must have at least one axis", [("x", "()")], "A 0-d array has no indices."
         )
     return _nonzero(x)
+
+
+def searchsorted(
+    x1: Array,
+    x2: Array | int | float,
+    /,
+    *,
+    side: Literal["left", "right"] = "left",
+    sorter: Array | None = None,
+) -> Array:
+    """Find where in a sorted array elements would have to be put to keep it sorted.
+
+    Parameters
+    ----------
+    x1 : Array
+        Array of one axis, of bool or a real dtype, in ascending order unless there is a `sorter`.
+    x2 : Array, int or float
+        The elements to put into it, of bool or a real dtype.
+    side : {"left", "right"}
+        Whether an element goes before those of `x1` that are equal to it, or behind them.
+    sorter : Array, optional
+        Indices that put `x1` in ascending order, as from ``argsort``: of the shape of `x1` and an integer dtype.
+
+    Returns
+    -------
+    Array
+        New int64 array of the shape of `x2`: indices from 0 to the number of elements of `x1`.
+
+    Raises
+    ------
+    ShapeError
+        If `x1` has not one axis, or `sorter` not its shape.
+    DTypeError
+        If a dtype is complex, or that of `sorter` not integer.
+    OutOfBoundsError
+        If an index in `sorter` is out of bounds.
+
+    Notes
+    -----
+    Elements are compared in the dtype that those of `x1` and `x2` promote to; the order is that of ``sort``: NaN is
+    larger than any number, and -0.0 is equal to 0.0. Whether `x1` is in order is not checked.
+
+    References
+    ----------
+    Array API standard 2025.12, "Searching Functions", ``searchsorted``.
+    """
+    op = "searchsorted"
+    x1 = check_array(op, x1, "x1")
+    wanted = as_array(x2, op, x1.dtype)
+    for name, x in (("x1", x1), ("x2", wanted)):
+        if x.dtype.kind == "complex floating":
+            refuse_dtype(op, x.dtype, "a real dtype; complex numbers have no order", name)
+    if x1.ndim != 1:
+        raise ShapeError(op, "x1 must have one axis", [("x1", str(x1.shape))])
+    if side not in ("left", "right"):
+        raise ArgumentValueError(op, f"unknown side {side!r}", (), "side must be 'left' or 'right'.")
+    if sorter is not None:
+        x1 = _put_in_order(x1, sorter)
+    dtype = promote(x1.dtype, wanted.dtype)
+    a, v = (to_numpy(x if x.dtype is dtype else copy(x, dtype)) for x in (x1, wanted))
+    return from_numpy(numpy().searchsorted(a, v, side=side))
+
+
+def _put_in_order(x: Array, sorter: Array) -> Array:
+    op = "searchsorted"
+    sorter = check_array(op, sorter, "sorter")
+    if sorter.dtype.kind not in KINDS["integral"]:
+        refuse_dtype(op, sorter.dtype, "an integer dtype", "sorter")
+    if sorter.shape != x.shape:
+        shapes = [("x1", str(x.shape)), ("sorter", str(sorter.shape))]
+        raise ShapeError(op, "sorter must have the shape of x1", shapes)
+    if not x.size:
+        return x
+    least, most = (int(reduce(name, sorter, (0,), False, None)) for name in ("min", "max"))
+    if least < 0 or most >= x.size:
+        bad = least if least < 0 else most
+        raise OutOfBoundsError(op, f"index {bad} in sorter is out of bounds for {x.size} elements")
+    return gather(x, copy(sorter, dt.int64), 0)

@@ -123,5 +123,5 @@ def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset
     else:
         start = 0
     # Where an axis never moves, its stride may be anything, and too large for the core.
-    steps = tuple(step if size > 1 else 1 for size, step in zip(sizes, steps, strict=True))
+    steps = tuple(step if size > 1 and 0 not in sizes else 1 for size, step in zip(sizes, steps, strict=True))
     return restride(x, sizes, steps, start)

@@ -286,7 +286,8 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
     cdef int64_t offset = 0
     for d in range(mask.ndim):
         position[d] = 0
-        if mask.shape_[d] != x.shape_[axis + d]:
+        # A size of 0 is allowed by the standard's text: such a mask selects nothing.
+        if mask.shape_[d] != x.shape_[axis + d] and mask.shape_[d] != 0:
             raise OutOfBoundsError(
                 "index", f"the mask has size {mask.shape_[d]} where the array has size {x.shape_[axis + d]}, at axis {axis + d}",
                 (("array", f"{shape_tuple(x)}"), ("mask", f"{shape_tuple(mask)}")), "a mask of the shape of the axes it selects from")

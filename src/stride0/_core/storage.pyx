@@ -12,8 +12,26 @@ from libc.string cimport memset
 
 cdef enum:
     ALIGNMENT = 64
+    HUGE = 1 << 22  # bytes from which huge pages are asked for
     BINS = 16  # blocks of 1 to 16 times 64 bytes
     KEPT = 32
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <stddef.h>
+    #if defined(__linux__)
+    #include <sys/mman.h>
+    /* Fresh memory costs a page fault per page; with pages of 2 MiB there are 512 times fewer. */
+    static void s0_ask_for_huge_pages(void *block, size_t size) {
+        uintptr_t page = 4096, first = ((uintptr_t)block + page - 1) & ~(page - 1);
+        madvise((void *)first, size - (size_t)(first - (uintptr_t)block), MADV_HUGEPAGE);
+    }
+    #else
+    static void s0_ask_for_huge_pages(void *block, size_t size) { (void)block; (void)size; }
+    #endif
+    """
+    void s0_ask_for_huge_pages(void* block, size_t size) nogil
 
 cdef void* waiting[BINS][KEPT]
 cdef int count[BINS]
@@ -55,6 +73,8 @@ cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed):
     if block is NULL:
         # calloc leaves fresh pages untouched, so that large zeros cost nothing until they are used.
         block = calloc(size + ALIGNMENT, 1) if zeroed else malloc(size + ALIGNMENT)
+    if block is not NULL and size >= HUGE:
+        s0_ask_for_huge_pages(block, size)
     if block is NULL:
         raise MemoryError(f"allocate: no memory for an array of {nbytes} bytes")
     storage.block = block
