@@ -24,6 +24,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import report
 import suite
 import summary
 
@@ -270,6 +271,9 @@ def write_summary(
     name = summary.file_name(options.module, about["instruction_set"], options.max_examples, seed, selection)
     path: Path = options.results / name
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    if options.results == summary.RESULTS:
+        # Results that are kept show on the page.
+        report.write()
     return path
 
 

@@ -73,9 +73,22 @@ class Liar(list):
         return 5
 
 
-def arrays(rng):
-    """Return one array of any dtype and layout; all elements of integers and floats included."""
-    dtype, shape = rng.choice(DTYPES), rng.choice(SHAPES)
+class Fate(random.Random):
+    """Random numbers, and a shape and a dtype that the arrays of one call tend to share: some calls should succeed."""
+
+    shape: tuple[int, ...] | None = None
+    dtype: object = None
+
+    def turn(self):
+        """Choose what the next call tends to."""
+        self.shape = self.choice(SHAPES) if self.randrange(3) else None
+        self.dtype = self.choice(DTYPES) if self.randrange(3) else None
+
+
+def arrays(rng, dtype=None):
+    """Return one array of any dtype and layout; all kinds of elements, NaN and infinities included."""
+    dtype = dtype or (rng.dtype if rng.dtype and rng.randrange(5) else rng.choice(DTYPES))
+    shape = rng.shape if rng.shape is not None and rng.randrange(5) else rng.choice(SHAPES)
     a = np.zeros(shape, dtype.name)
     kind = a.dtype.kind
     pool = {
@@ -134,10 +147,13 @@ def junk(rng):
 def plausible(name, rng):
     """Return something that suits an argument of that name, most of the time."""
     small = lambda: rng.choice([0, 1, -1, 2, 3, -2])  # noqa: E731
-    if name in ("axis", "axes", "shifts", "shift", "k", "n", "num", "repeats", "repetitions", "source", "destination", "correction", "offset"):
-        return rng.choice([small, small, lambda: None, lambda: tuple(small() for _ in range(rng.randrange(3))), lambda: arrays(rng)])()
+    if name in ("axis", "shifts", "shift", "k", "n", "num", "repeats", "repetitions", "source", "destination", "correction", "offset"):
+        return rng.choice([small, small, lambda: 0, lambda: None, lambda: tuple(small() for _ in range(rng.randrange(3))), lambda: arrays(rng)])()
+    if name == "axes":
+        return tuple(rng.sample(range(len(rng.shape or (1, 1))), len(rng.shape or (1, 1))))
     if name in ("shape", "strides"):
-        return tuple(small() for _ in range(rng.randrange(4)))
+        like = rng.choice([rng.shape or (), (2, *(rng.shape or ())), (-1,)])
+        return rng.choice([like, tuple(small() for _ in range(rng.randrange(4)))])
     if name in ("dtype", "to"):
         return rng.choice([None, *DTYPES])
     if name in ("copy", "keepdims", "endpoint", "include_initial"):
@@ -149,8 +165,11 @@ def plausible(name, rng):
     if name in ("arrays", "shapes"):
         return [arrays(rng) for _ in range(rng.randrange(4))]
     if name == "indices":
-        return xp.asarray([rng.choice([0, 1, -1, 2]) for _ in range(rng.randrange(4))], dtype=xp.int64)
-    return arrays(rng)
+        one_axis = xp.asarray([rng.choice([0, 0, -1, 1]) for _ in range(rng.randrange(4))], dtype=xp.int64)
+        return rng.choice([one_axis, arrays(rng, xp.int8), xp.zeros(rng.shape or (), dtype=xp.int64)])
+    if name == "kind":
+        return rng.choice(["bool", "integral", "numeric", ("real floating", "signed integer"), rng.choice(DTYPES), "indexing"])
+    return arrays(rng, xp.bool) if name == "condition" else arrays(rng)
 
 
 def functions():
@@ -172,10 +191,11 @@ def functions():
 
 
 def key_of(rng):
-    items = [
-        rng.choice([lambda: junk(rng), lambda: rng.choice([0, -1, slice(None), ..., None, True]), lambda: arrays(rng)])()
-        for _ in range(rng.randrange(1, 4))
-    ]
+    plain = [0, -1, slice(None), slice(None, None, -2), ..., None, True, [0], [-1, 0]]
+    kinds = [lambda: rng.choice(plain)] * 3 + [lambda: arrays(rng, rng.choice([xp.bool, xp.int64]))]
+    if rng.randrange(3) == 0:
+        kinds += [lambda: junk(rng), lambda: arrays(rng)]
+    items = [rng.choice(kinds)() for _ in range(rng.choice([1, 1, 2, 3]))]
     return items[0] if rng.randrange(2) else tuple(items)
 
 
@@ -197,6 +217,7 @@ IN_PLACE = [
 
 def draw_call(rng, table):
     """Return (what it is, callable, positional arguments, keyword arguments, the argument it may change or None)."""
+    rng.turn()
     turn = rng.randrange(10)
     if turn == 0:
         call = rng.choice(UNARY)
@@ -213,10 +234,10 @@ def draw_call(rng, table):
         call = rng.choice([operator.getitem, operator.getitem, operator.contains, operator.delitem])
         return call.__name__, call, [arrays(rng), key_of(rng)], {}, None
     if turn == 4:
-        return "setitem", operator.setitem, [arrays(rng), key_of(rng), rng.choice([junk, arrays])(rng)], {}, 0
+        return "setitem", operator.setitem, [arrays(rng), key_of(rng), rng.choice([junk, arrays, lambda r: r.choice([0, True])])(rng)], {}, 0
     name, function, parameters = rng.choice(table)
     positional, keywords = [], {}
-    wild = rng.choice([0.0, 0.1, 0.3, 1.0])
+    wild = rng.choice([0.0, 0.0, 0.1, 0.3, 1.0])
     for parameter in parameters:
         value = junk(rng) if rng.random() < wild else plausible(parameter.name, rng)
         if parameter.kind is parameter.VAR_POSITIONAL:
@@ -281,7 +302,7 @@ def look(result):
 
 def run(seed, calls, log=None):
     """Make that many calls; return what went wrong, as texts."""
-    rng, table, wrong = random.Random(seed), functions(), []
+    rng, table, wrong = Fate(seed), functions(), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NumPy's, about casts while the arguments are made
         for number in range(calls):

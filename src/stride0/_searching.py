@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Literal
 
 from ._core import dtype as dt
-from ._core.array import Array, argreduce, as_array, copy, gather, reduce, restride
+from ._core.array import Array, argreduce, as_array, copy, gather, greater, less, reduce, restride, where
 from ._core.array import nonzero as _nonzero
 from ._core.dtype import promote
-from ._data_types import KINDS, check_array, check_bool, refuse_dtype
+from ._data_types import KINDS, check_array, check_bool, iinfo, refuse_dtype
 from ._errors import ArgumentValueError, OutOfBoundsError, ShapeError
 from ._manipulation import reshape
 from ._numpy import from_numpy, numpy, to_numpy
@@ -175,7 +175,8 @@ def searchsorted(
     side : {"left", "right"}
         Whether an element goes before those of `x1` that are equal to it, or behind them.
     sorter : Array, optional
-        Indices that put `x1` in ascending order, as from ``argsort``: of the shape of `x1` and an integer dtype.
+        Indices that put `x1` in ascending order, as from ``argsort``: of the shape of `x1` and an integer
+        dtype.
 
     Returns
     -------
@@ -193,8 +194,8 @@ def searchsorted(
 
     Notes
     -----
-    Elements are compared in the dtype that those of `x1` and `x2` promote to; the order is that of ``sort``: NaN is
-    larger than any number, and -0.0 is equal to 0.0. Whether `x1` is in order is not checked.
+    Elements are compared in the dtype that those of `x1` and `x2` promote to; the order is that of ``sort``:
+    NaN is larger than any number, and -0.0 is equal to 0.0. Whether `x1` is in order is not checked.
 
     References
     ----------
@@ -213,8 +214,17 @@ def searchsorted(
     if sorter is not None:
         x1 = _put_in_order(x1, sorter)
     dtype = promote(x1.dtype, wanted.dtype)
+    integral = KINDS["integral"]
+    mixed = x1.dtype.kind in integral and wanted.dtype.kind in integral and dtype.kind not in integral
+    if mixed:
+        # uint64 and a signed dtype: float64 would make neighbours equal. What x1 cannot hold is beyond its ends.
+        dtype = x1.dtype
     a, v = (to_numpy(x if x.dtype is dtype else copy(x, dtype)) for x in (x1, wanted))
-    return from_numpy(numpy().searchsorted(a, v, side=side))
+    places = from_numpy(numpy().searchsorted(a, v, side=side))
+    if mixed:
+        places = where(less(wanted, iinfo(dtype).min), 0, places)
+        places = where(greater(wanted, iinfo(dtype).max), x1.size, places)
+    return places
 
 
 def _put_in_order(x: Array, sorter: Array) -> Array:

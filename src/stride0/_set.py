@@ -1,8 +1,9 @@
 """Set functions: sorted by NumPy, the rest by the core.
 
 Note [Unique elements]
-    Elements are sorted stably and compared with their neighbours. What is equal is then side by side; NaN, which
-    is equal to nothing, stands for itself each time it occurs; of -0.0 and 0.0 the one that came first stays.
+    Elements are sorted stably and compared with their neighbours. What is equal is then side by side; NaN,
+    which is equal to nothing, stands for itself each time it occurs; of -0.0 and 0.0 the one that came first
+    stays.
 
 References
 ----------
@@ -22,6 +23,9 @@ from ._core.array import (
     empty,
     equal,
     gather,
+    greater_equal,
+    less_equal,
+    logical_and,
     logical_not,
     logical_or,
     minimum,
@@ -35,7 +39,7 @@ from ._core.array import (
     zeros,
 )
 from ._core.dtype import promote
-from ._data_types import check_array, check_bool
+from ._data_types import check_array, check_bool, iinfo
 from ._errors import ForeignArrayError
 from ._manipulation import reshape
 from ._numpy import from_numpy, numpy, to_numpy
@@ -51,6 +55,8 @@ __all__ = [
     "unique_inverse",
     "unique_values",
 ]
+
+_INTEGERS = ("signed integer", "unsigned integer")
 
 # Up to so many elements are compared with all others, one by one, which needs no sorting.
 FEW = 8
@@ -98,8 +104,8 @@ def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
 
     Notes
     -----
-    Elements are compared as by ``equal``: in the dtype that those of `x1` and `x2` promote to. NaN is nowhere in,
-    and -0.0 is in where 0.0 is.
+    Elements are compared as by ``equal``: in the dtype that those of `x1` and `x2` promote to. NaN is nowhere
+    in, and -0.0 is in where 0.0 is.
 
     References
     ----------
@@ -127,6 +133,13 @@ def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
 
 def _is_among(x1: Array, x2: Array) -> Array:
     dtype = promote(x1.dtype, x2.dtype)
+    if dtype.kind == "real floating" and x1.dtype.kind in _INTEGERS and x2.dtype.kind in _INTEGERS:
+        # uint64 and a signed dtype: float64 would make neighbours equal. What x1 cannot hold is nowhere in it.
+        dtype = x1.dtype
+        limits = iinfo(dtype)
+        x2 = x2[logical_and(greater_equal(x2, limits.min), less_equal(x2, limits.max))]
+        if not x2.size:
+            return zeros(x1.shape, dt.bool)
     wanted = x1 if x1.dtype is dtype else copy(x1, dtype)
     among = copy(reshape(x2, (x2.size,)), dtype)
     sort_in_place(among, 0)

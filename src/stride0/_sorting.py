@@ -1,8 +1,8 @@
 """Sorting functions: `numpy.sort` and `numpy.argsort` on views of our memory.
 
 Note [Order of NaN and zeros]
-    NaN counts as larger than any number, as in `argmax` and `searchsorted`: it comes last in ascending order and
-    first in descending order. -0.0 and 0.0 are equal, so that they keep the order they came in.
+    NaN counts as larger than any number, as in `argmax` and `searchsorted`: it comes last in ascending order
+    and first in descending order. -0.0 and 0.0 are equal, so that they keep the order they came in.
 
 References
 ----------
@@ -76,8 +76,8 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     descending : bool
         Whether the largest element comes first.
     stable : bool
-        Whether equal elements must keep their order, in descending order too. Only -0.0 and 0.0 are equal and can
-        be told apart.
+        Whether equal elements must keep their order, in descending order too. Only -0.0 and 0.0 are equal and
+        can be told apart.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
 def sort_in_place(x: Array, axis: int, descending: bool = False) -> None:
     """Sort an array of our own, of any dtype, stably."""
     a = to_numpy(x)
-    # Without zeros of both signs nobody can tell whether it was stable, and the other way is up to ten times faster.
+    # Without zeros of both signs nobody can tell whether it was stable; the other way is some times faster.
     (_backwards(a, axis) if descending else a).sort(axis=axis, stable=_has_both_zeros(x))
 
 
