@@ -16,7 +16,8 @@ HEAD = f"""# Conformance
 Written by `python conformance/run.py` from the files in `conformance/results/`; edit neither by hand.
 
 The judge is [data-apis/array-api-tests]({suite.URL}) at commit
-`{suite.COMMIT}`, version {suite.VERSION} of the standard, all chapters and both extensions, without a list of tests to skip or to excuse. The same runner
+`{suite.COMMIT}`, version {suite.VERSION} of the standard,
+all chapters and both extensions, without a list of tests to skip or to excuse. The same runner
 measures every library.
 """
 

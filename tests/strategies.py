@@ -1,7 +1,7 @@
 """What property tests draw from: arrays of every dtype and layout with up to five axes, and keys into them.
 
-Each drawn array comes as a pair, one of stride0 and one of NumPy, on two buffers with equal bytes. Comparing the
-*buffers* after a write also finds elements written where the array has none.
+Each drawn array comes as a pair, one of stride0 and one of NumPy, on two buffers with equal bytes. Comparing
+the *buffers* after a write also finds elements written where the array has none.
 """
 
 from __future__ import annotations
@@ -11,12 +11,18 @@ from typing import Any
 
 import numpy as np
 from helpers import DTYPES, values
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 import stride0 as xp
 from stride0 import strided
 
 ROOM = 3  # elements around the array in its buffer, that nothing may touch
+
+
+def examples(count: int) -> settings:
+    """Return settings for that many examples; how long they take depends on who else is at work."""
+    return settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @dataclass
@@ -138,7 +144,9 @@ def integer_arrays(draw: Any, size: int, shape: tuple[int, ...], wrong: bool) ->
     dtypes = ["int8", "int16", "int32", "int64"]
     if not a.size or a.min() >= 0:
         dtypes += ["uint8", "uint16", "uint32", "uint64"]
-    return xp.asarray(np.array(a, draw(st.sampled_from(dtypes)), order="F" if form == "transposed" else "C")), a
+    return xp.asarray(
+        np.array(a, draw(st.sampled_from(dtypes)), order="F" if form == "transposed" else "C")
+    ), a
 
 
 @st.composite
@@ -162,7 +170,7 @@ def masks(draw: Any, shape: tuple[int, ...], counts: list[int], wrong: bool) -> 
 
 @st.composite
 def keys(draw: Any, shape: tuple[int, ...], advanced: bool = True, wrong: bool = False) -> tuple[Any, Any]:
-    """Keys into an array of that shape, as (of stride0, of NumPy); `wrong` ones may be out of bounds or too long."""
+    """Keys into an array of that shape, as (of stride0, of NumPy); `wrong` ones may not fit."""
     kinds = ["stop", "int", "int", "slice", "slice", "slice", "none"]
     if advanced:
         kinds += ["array", "array", "mask", "0-d mask"]

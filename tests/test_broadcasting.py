@@ -1,4 +1,4 @@
-"""How shapes combine, what lies in memory, and what may be written: the facts that stride0 has to reproduce."""
+"""How shapes combine, what lies in memory, what may be written: facts that stride0 has to reproduce."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import operator
 import numpy as np
 import pytest
 from helpers import DTYPES, assert_same, both, pair, values
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 import stride0 as xp
 from stride0 import strided
@@ -122,7 +123,7 @@ def test_multiplication_broadcasts_all_axes():
         xp.ones((3, 4)) * xp.ones((4, 5))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(st.lists(st.integers(0, 3), max_size=5).map(tuple), min_size=1, max_size=4))
 def test_any_number_of_shapes(shapes):
     try:
@@ -137,7 +138,7 @@ def test_any_number_of_shapes(shapes):
         assert [x.shape for x in xp.broadcast_arrays(*map(xp.zeros, shapes))] == [expected] * len(shapes)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(st.integers(0, 3), max_size=4).map(tuple), st.lists(st.integers(0, 3), max_size=5).map(tuple))
 def test_broadcast_to_never_changes_the_size_of_an_axis_but_from_1(shape, target):
     x, a = filled(shape)
@@ -271,7 +272,9 @@ def test_the_target_keeps_its_shape_and_dtype():
     assert_same(small, np.full(3, 4, dtype=np.float32))
 
 
-@pytest.mark.parametrize("op", [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ipow])
+@pytest.mark.parametrize(
+    "op", [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ipow]
+)
 def test_the_target_does_not_grow(op):
     x = xp.ones((1, 3, 1))
     with pytest.raises(xp.BroadcastError, match="would have to grow from 1 to 7") as caught:
@@ -325,9 +328,13 @@ def test_add_takes_alpha(dtype, layouts):
     y, b = pair(dtype, layouts[1])
     if layouts in (("transposed", "C"), ("negative", "sliced")):
         y, b = y[:1, :1], b[:1, :1]
-    for alpha in (1, 2, 0, 3) + ((-1,) if not dtype.startswith("u") else ()) + ((0.5,) if dtype[0] in "fc" else ()):
+    for alpha in (
+        (1, 2, 0, 3) + ((-1,) if not dtype.startswith("u") else ()) + ((0.5,) if dtype[0] in "fc" else ())
+    ):
         with np.errstate(all="ignore"):
-            assert_same(xp.add(x, y, alpha=alpha), a + np.asarray(alpha, dtype) * b, rtol=1e-6, what=f"{alpha}")
+            assert_same(
+                xp.add(x, y, alpha=alpha), a + np.asarray(alpha, dtype) * b, rtol=1e-6, what=f"{alpha}"
+            )
     assert_same(xp.add(x, y), a + b)
 
 

@@ -2,8 +2,8 @@
 
 The table gives names, numbers of operands and error bounds; what is expected comes from NumPy, rational
 arithmetic and mpmath. Where stride0 follows the standard and NumPy does not, `expectation` says so: it is
-the one place where the domain is restricted. Promotion, scalars, broadcasting, long operands, `clip`,
-`where`, `real`, `imag` and `add(alpha=)` are in `test_operands.py`.
+the one place where the domain is restricted. Promotion, scalars, broadcasting and long operands are in
+`test_operands.py`; `clip`, `where`, `real`, `imag` and `add(alpha=)` in `test_composed.py`.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -41,16 +42,19 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("dtypes and storage", ("_core.dtype", "_core.storage")),
     ("plan", ("_core.plan",)),
     ("array", ("_core.array", "_core._functions")),
-    # What chapters and extensions share to reach NumPy's decompositions, FFTs and sorting.
-    ("bridges", ("_numpy", "_matmul", "_decompositions", "_broadcasting")),
+    # What chapters and extensions share: the way to NumPy and back, the engine of matmul.
+    ("bridges", ("_numpy", "_matmul")),
     ("chapters", CHAPTERS),
-    ("extensions", ("linalg", "fft", "strided", "testing")),
+    ("extensions", ("_decompositions", "linalg", "fft", "strided", "testing")),
     ("namespace", ("",)),
     ("gradients", ("autograd",)),
 )
 
-# Generators, in whose text stand the imports of the modules that they write.
-GENERATORS = {"_core/generate_kernels.py": "_core.kernels", "_core/generate_operators.py": "_core.array"}
+# Scripts of the build, in whose text stand the imports of the modules that they write.
+GENERATORS = {
+    **{f"_core/generate/{name}.py": "_core.kernels" for name in ("common", "kernels", "reductions")},
+    "_core/generate/operators.py": "_core.array",
+}
 SUFFIXES = (".py", ".pyi", ".pyx", ".pxd", ".pxi")  # a template's name ends in ".in" after these
 NO_CODE = {"meson.build", "py.typed", "_core/meson.build", "_core/kernels.h", "_core/dlpack.h"}
 # Imported by a name that is known only at run time: the build of the kernels that the processor can run.
@@ -71,7 +75,9 @@ def files() -> list[str]:
     return sorted(
         path.relative_to(SOURCE).as_posix()
         for path in SOURCE.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so"
+        if path.is_file()
+        and path.suffix != ".so"
+        and not any(part == "__pycache__" or part.startswith(".") for part in path.relative_to(SOURCE).parts)
     )
 
 
@@ -285,6 +291,14 @@ def test_dynamic_imports() -> None:
     assert users(r"\b(import_module|__import__|importlib\.util)\b") == set(DYNAMIC)
     # Not an import: `__array_namespace__` hands out the namespace, which exists once there is an array.
     assert users(r"\bsys\.modules\b") <= {"_core.array"}
+
+
+def test_generators_need_the_standard_library_only() -> None:
+    """They run before there is a package; what they share lies beside them."""
+    siblings = {Path(file).stem for file in GENERATORS}
+    for found in ALL:
+        if found.file in GENERATORS and not found.target.startswith("stride0."):
+            assert found.target.partition(".")[0] in siblings | sys.stdlib_module_names, where(found)
 
 
 def test_tables_need_the_standard_library_only() -> None:

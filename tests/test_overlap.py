@@ -7,13 +7,14 @@ import operator
 import numpy as np
 import pytest
 from helpers import DTYPES, INTEGERS, assert_same, both, values
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from strategies import examples
 
 import stride0 as xp
 from stride0 import strided
 
-SETTINGS = settings(max_examples=250, deadline=None)
+SETTINGS = examples(250)
 
 SMALL = 24  # elements of the buffer that drawn windows look into
 
@@ -94,9 +95,11 @@ def distinct(window):
 
 
 def nested(window):
-    """Whether each axis steps over all that the faster ones reach: so it is in every view of a plain array."""
+    """Whether each axis steps over all that faster ones reach, as in every view of a plain array."""
     reach = 1
-    for step, size in sorted((abs(step), size) for step, size in zip(window[1], window[0], strict=True) if size != 1):
+    for step, size in sorted(
+        (abs(step), size) for step, size in zip(window[1], window[0], strict=True) if size != 1
+    ):
         if step < reach:
             return False
         reach += (size - 1) * step
@@ -104,7 +107,7 @@ def nested(window):
 
 
 def write(memory, target, x_write, a_write):
-    """Write by both; where elements of the target share memory the write must be refused and change nothing."""
+    """Write by both; where elements of the target share memory, the write must be refused."""
     x = memory.window(target)
     if distinct(target) and nested(target):
         x_write(x)
@@ -197,8 +200,12 @@ OVERLAPS = {
     "even from odd": lambda ns, x: operator.iadd(x[:, ::2], x[:, :3]),
     "odd from even": lambda ns, x: operator.setitem(x, (slice(None), slice(1, None, 2)), x[:, ::2][:, :2]),
     "rows of a permutation": lambda ns, x: operator.setitem(x, ns.asarray([1, 2, 3, 4, 0]), x),
-    "columns of a permutation": lambda ns, x: operator.setitem(x, (slice(None), ns.asarray([4, 0, 1, 2, 3])), x),
-    "a row into masked rows": lambda ns, x: operator.setitem(x, ns.asarray([True, False, True, True, False]), x[2]),
+    "columns of a permutation": lambda ns, x: operator.setitem(
+        x, (slice(None), ns.asarray([4, 0, 1, 2, 3])), x
+    ),
+    "a row into masked rows": lambda ns, x: operator.setitem(
+        x, ns.asarray([True, False, True, True, False]), x[2]
+    ),
     "an element into masked ones": lambda ns, x: operator.setitem(x, x == x, x[2, 2, ...]),
     "the diagonal block": lambda ns, x: operator.imul(x[1:4, 1:4], x[:3, 2:]),
 }
@@ -249,7 +256,9 @@ def test_sizes_around_those_of_blocks(dtype, size):
 
 
 @pytest.mark.parametrize("shift", [-8, -3, -1, 0, 1, 3, 8])
-@pytest.mark.parametrize(("wide", "narrow"), [("int64", "int8"), ("float64", "float32"), ("float64", "int16")])
+@pytest.mark.parametrize(
+    ("wide", "narrow"), [("int64", "int8"), ("float64", "float32"), ("float64", "int16")]
+)
 def test_operands_of_other_dtypes_in_the_same_bytes(wide, narrow, shift):
     # The source is cast in blocks while the target is written: block after block must not read what is new.
     count = 3000

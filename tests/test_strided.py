@@ -9,14 +9,14 @@ import pickle
 import numpy as np
 import pytest
 from helpers import DTYPES, assert_same, both, pairs, values
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from strategies import drawn_arrays
+from strategies import drawn_arrays, examples
 
 import stride0 as xp
 from stride0 import strided
 
-SETTINGS = settings(max_examples=250, deadline=None)
+SETTINGS = examples(250)
 
 
 def test_the_names():
@@ -102,7 +102,9 @@ def test_writable():
     assert not strided.is_writable(strided.as_strided(xp.asarray(a), (3,), (1,)))
 
 
-@pytest.mark.parametrize("name", sorted(set(strided.__all__) - {"memory_statistics", "as_strided", "shares_storage"}))
+@pytest.mark.parametrize(
+    "name", sorted(set(strided.__all__) - {"memory_statistics", "as_strided", "shares_storage"})
+)
 @pytest.mark.parametrize("value", [None, [1, 2], "a", np.zeros(3)], ids=["None", "list", "str", "ndarray"])
 def test_only_arrays(name, value):
     with pytest.raises(TypeError):
@@ -117,12 +119,14 @@ def requests(draw):
     """Shapes, strides and offsets that fit into 12 elements about half of the time."""
     ndim = draw(st.integers(0, 3))
     shape = tuple(draw(st.integers(0, 5)) for _ in range(ndim))
-    strides = tuple(draw(st.integers(-6, 6) | st.sampled_from([2**31, 2**61, -(2**62), 2**80])) for _ in range(ndim))
+    strides = tuple(
+        draw(st.integers(-6, 6) | st.sampled_from([2**31, 2**61, -(2**62), 2**80])) for _ in range(ndim)
+    )
     return shape, strides, draw(st.none() | st.integers(-3, 14) | st.sampled_from([2**62, -(2**62), 2**80]))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "float64", "complex128"])
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(requests(), st.sampled_from([slice(None), slice(3, None, 2), slice(None, None, -1), slice(5, 5)]))
 def test_windows_never_reach_outside(dtype, request, key):
     shape, strides, offset = request
@@ -141,7 +145,7 @@ def test_windows_never_reach_outside(dtype, request, key):
         if strided.is_writable(window):
             assert len(set(reached)) == len(reached)
     else:
-        with pytest.raises(xp.OutOfBoundsError, match="outside|reach"):
+        with pytest.raises(xp.OutOfBoundsError, match="would reach"):
             strided.as_strided(x, shape, strides, offset)
     assert_same(base, memory)
 
@@ -170,7 +174,9 @@ def test_windows_of_parts_of_complex_numbers():
 
 def test_sliding_window():
     x = xp.arange(7)
-    assert_same(strided.as_strided(x, (5, 3), (1, 1)), np.lib.stride_tricks.sliding_window_view(np.arange(7), 3))
+    assert_same(
+        strided.as_strided(x, (5, 3), (1, 1)), np.lib.stride_tricks.sliding_window_view(np.arange(7), 3)
+    )
     with pytest.raises(xp.WriteError):
         strided.as_strided(x, (5, 3), (1, 1))[...] = 0
 
@@ -348,7 +354,14 @@ def test_nothing_is_leaked_where_calls_succeed():
         xp.concat([x, y])[::-1].T + xp.broadcast_to(x[0, 0], (6, 8))
         pickle.loads(pickle.dumps(x.T))
         np.asarray(x) + np.asarray(y.T).T
-        repr(x), list(x), xp.asarray([x, x]), xp.asarray([[1, 2.5], [3, 4j]]), float(x[0, 0]), xp.astype(x, xp.int8)
+        (
+            repr(x),
+            list(x),
+            xp.asarray([x, x]),
+            xp.asarray([[1, 2.5], [3, 4j]]),
+            float(x[0, 0]),
+            xp.astype(x, xp.int8),
+        )
         xp.nonzero(x), xp.argmax(x), xp.cumulative_sum(x, axis=0), xp.var(x), xp.where(x > 0, x, 1)
 
     everything()

@@ -4,7 +4,7 @@ This module is the namespace: the names of the standard, and of our own `strided
 `Device` and the exceptions.
 """
 
-from stride0 import strided
+from stride0 import fft, linalg, strided
 from stride0._constants import e, inf, nan, newaxis, pi
 from stride0._core.array import Array, asarray, from_dlpack, where
 from stride0._core.dtype import (
@@ -61,6 +61,7 @@ from stride0._errors import (
 )
 from stride0._indexing import take, take_along_axis
 from stride0._inspection import __array_namespace_info__
+from stride0._linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from stride0._manipulation import (
     broadcast_arrays,
     broadcast_shapes,
@@ -78,7 +79,9 @@ from stride0._manipulation import (
     tile,
     unstack,
 )
-from stride0._searching import argmax, argmin, count_nonzero, nonzero
+from stride0._searching import argmax, argmin, count_nonzero, nonzero, searchsorted
+from stride0._set import isin, unique_all, unique_counts, unique_inverse, unique_values
+from stride0._sorting import argsort, sort
 from stride0._statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
 from stride0._utility import all, any, diff
 from stride0._version import __version__

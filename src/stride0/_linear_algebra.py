@@ -14,7 +14,7 @@ from ._core.dtype import promote
 from ._data_types import check_array, refuse_dtype
 from ._errors import ArgumentValueError, AxisError, ShapeError
 from ._manipulation import permute_dims, reshape
-from ._matmul import multiply_stacks
+from ._matmul import SHORT, multiply_stacks
 from ._shapes import broadcast_shapes, check_ndim, normalize_axes, normalize_axis, normalize_index, size_of
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
@@ -72,12 +72,15 @@ def matmul(x1: Array, x2: Array, /) -> Array:
             [("x1", str(shape1)), ("x2", str(shape2))],
             "The last axis of x1 must be as long as the last but one of x2 (the only one of a vector).",
         )
+    dtype = x1.dtype if x1.dtype is x2.dtype else promote(x1.dtype, x2.dtype)
+    if len(shape1) == len(shape2) == 1 and inner <= SHORT:
+        return reduce2("dot", x1, x2, (0,), False, dtype)
     a = x1 if x1.ndim > 1 else restride(x1, (1, *shape1), (0, *strides(x1)))
     b = x2 if x2.ndim > 1 else restride(x2, (*shape2, 1), (*strides(x2), 0))
     batch: tuple[int, ...] = ()
     if a.ndim > 2 or b.ndim > 2:
         batch = broadcast_batches("matmul", a, b)
-    result = multiply_stacks(a, b, batch, promote(x1.dtype, x2.dtype))
+    result = multiply_stacks(a, b, batch, dtype)
     if x1.ndim > 1 < x2.ndim:
         return result
     # The axes that the vectors were given.

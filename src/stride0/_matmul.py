@@ -40,7 +40,7 @@ Note [Thresholds of matrix products]
 
 from __future__ import annotations
 
-from ._core.array import Array, copy, multiply, reduce2, restride, strides, zeros
+from ._core.array import Array, copy, is_c_contiguous, multiply, reduce2, restride, strides, zeros
 from ._core.dtype import DType
 from ._numpy import from_numpy, numpy, quiet, to_numpy
 from ._shapes import c_strides, size_of
@@ -55,7 +55,7 @@ NARROW_INNER = {"real floating": 8, "complex floating": 4}  # K, from
 SEVERAL = 8  # matrices on
 TINY = {"real floating": 8, "complex floating": 27}  # multiplications per matrix, from
 MANY = 200  # matrices on
-LONG = 24  # K
+LONG = 32  # K
 
 INTEGERS = ("signed integer", "unsigned integer")
 
@@ -86,7 +86,7 @@ def multiply_stacks(x1: Array, x2: Array, batch: Shape, dtype: DType) -> Array:
         return zeros(shape, dtype)
     if inner == 1:
         return multiply(x1, x2)
-    if not batch:
+    if len(batch) <= 1 and x1.shape[:-2] == x2.shape[:-2] and is_c_contiguous(x1) and is_c_contiguous(x2):
         return _multiply(x1, x2, dtype)
     steps1, steps2 = _batch_steps(x1, batch), _batch_steps(x2, batch)
     x1, x2 = _merge(x1, x2, batch, steps1, steps2)
@@ -110,8 +110,9 @@ def multiply_stacks(x1: Array, x2: Array, batch: Shape, dtype: DType) -> Array:
 
 def _batch_steps(x: Array, batch: Shape) -> Shape:
     """Return the strides of the leading axes of `x` when it is stretched to `batch`."""
-    own = zip(x.shape[:-2], strides(x)[:-2], batch[len(batch) - x.ndim + 2 :], strict=True)
-    return (*(0,) * (len(batch) - x.ndim + 2), *(s if n == m else 0 for n, s, m in own))
+    missing = len(batch) - x.ndim + 2
+    own = zip(x.shape, strides(x), batch[missing:], strict=False)
+    return (*(0,) * missing, *[s if n == m else 0 for n, s, m in own])
 
 
 def _merge(x1: Array, x2: Array, batch: Shape, steps1: Shape, steps2: Shape) -> tuple[Array, Array]:
@@ -221,6 +222,8 @@ def _readable(x: Array, dtype: DType) -> Array:
     One of the two axes must have step 1, the other one at least the size of the first. (NumPy would take any
     matrix, but multiply it in plain loops, a hundred times slower.)
     """
+    if x.dtype is dtype and is_c_contiguous(x):
+        return x
     rows, columns = x.shape[-2:]
     *lead, down, across = strides(x)
     # The step along an axis of size 1 means nothing, so it may as well be a good one.

@@ -15,7 +15,7 @@ Note [Bodies]
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 # The standard's words for what an operation accepts, as letters of the dtype table.
 KINDS: Final = {
@@ -79,16 +79,16 @@ class Scan(NamedTuple):
     reduction: str
 
 
-def _unary(name: str, on: str, body: dict[str, str], doc: str, **more: object) -> Op:
-    return Op(name, 1, on, body, doc, **more)  # type: ignore[arg-type]
+def _unary(name: str, on: str, body: dict[str, str], doc: str, **more: Any) -> Op:
+    return Op(name, 1, on, body, doc, **more)
 
 
-def _binary(name: str, on: str, body: dict[str, str], doc: str, **more: object) -> Op:
-    return Op(name, 2, on, body, doc, **more)  # type: ignore[arg-type]
+def _binary(name: str, on: str, body: dict[str, str], doc: str, **more: Any) -> Op:
+    return Op(name, 2, on, body, doc, **more)
 
 
 def _library(
-    name: str, doc: str, *, complex_too: bool = True, low: float = -100.0, high: float = 100.0, **more: object
+    name: str, doc: str, *, complex_too: bool = True, low: float = -100.0, high: float = 100.0, **more: Any
 ) -> Op:
     """Row of a function that libm computes: `exp`, `expf` and, for complex operands, `exp_c`."""
     body = {"f": name + "_{t}(x)"}
@@ -97,10 +97,10 @@ def _library(
     on = "floating-point" if complex_too else "real-valued floating-point"
     return Op(
         name, 1, on, body, doc, otherwise="float64", call=True, ulp=4, samples=Domain(low, high), **more
-    )  # type: ignore[arg-type]
+    )
 
 
-_COMPARE = {"out": "bool"}
+_COMPARE: Final[dict[str, Any]] = {"out": "bool"}
 
 OPS: Final = (
     # --- arithmetic
@@ -137,7 +137,7 @@ OPS: Final = (
         "floor_divide",
         "real-valued",
         {"i": "floor_divide_i64(x1, x2)", "u": "floor_divide_u64(x1, x2)", "f": "floor_divide_{t}(x1, x2)"},
-        "Quotient of each pair of elements, rounded towards minus infinity. An integer divided by zero gives 0.",
+        "Quotient of each pair of elements, rounded down; 0 where an integer is divided by zero.",
         operator="//",
         call=True,
     ),
@@ -251,7 +251,7 @@ OPS: Final = (
         {
             "i": "min_c(max_c(x1, x2), x3)",
             "u": "min_c(max_c(x1, x2), x3)",
-            "f": "minimum_{t}(maximum_{t}(x1, x2), x3)",
+            "f": "clip_{t}(x1, x2, x3)",
         },
         "Elements limited to the range from `x2` to `x3`: the three-operand form of the public `clip`.",
         public=False,

@@ -217,7 +217,7 @@ def searchsorted(
     integral = KINDS["integral"]
     mixed = x1.dtype.kind in integral and wanted.dtype.kind in integral and dtype.kind not in integral
     if mixed:
-        # uint64 and a signed dtype: float64 would make neighbours equal. What x1 cannot hold is beyond its ends.
+        # uint64 and a signed dtype: float64 would make neighbours equal. What x1 cannot hold is beyond it.
         dtype = x1.dtype
     a, v = (to_numpy(x if x.dtype is dtype else copy(x, dtype)) for x in (x1, wanted))
     places = from_numpy(numpy().searchsorted(a, v, side=side))

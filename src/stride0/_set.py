@@ -134,7 +134,7 @@ def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
 def _is_among(x1: Array, x2: Array) -> Array:
     dtype = promote(x1.dtype, x2.dtype)
     if dtype.kind == "real floating" and x1.dtype.kind in _INTEGERS and x2.dtype.kind in _INTEGERS:
-        # uint64 and a signed dtype: float64 would make neighbours equal. What x1 cannot hold is nowhere in it.
+        # uint64 and a signed dtype: float64 would make neighbours equal. What x1 cannot hold is not in it.
         dtype = x1.dtype
         limits = iinfo(dtype)
         x2 = x2[logical_and(greater_equal(x2, limits.min), less_equal(x2, limits.max))]
@@ -160,9 +160,9 @@ def unique_all(x: Array, /) -> UniqueAllResult:
     Returns
     -------
     UniqueAllResult
-        ``values`` of shape ``(n,)``, sorted (complex ones by real part first); ``indices``, where in `x` each occurs
-        first; ``inverse_indices`` of the shape of `x`, with ``values[inverse_indices]`` equal to `x`; and ``counts``.
-        The last three are int64. Each NaN is a value of its own; -0.0 and 0.0 are one value.
+        ``values`` of shape ``(n,)``, sorted (complex ones by real part first); ``indices``, where in `x` each
+        occurs first; ``inverse_indices`` of the shape of `x`, with ``values[inverse_indices]`` equal to `x`;
+        and ``counts``. The last three are int64. Each NaN is a value of its own; -0.0 and 0.0 are one value.
 
     References
     ----------
@@ -191,8 +191,8 @@ def unique_counts(x: Array, /) -> UniqueCountsResult:
     Returns
     -------
     UniqueCountsResult
-        ``values`` of shape ``(n,)``, sorted (complex ones by real part first), and int64 ``counts``. Each NaN is a
-        value of its own; -0.0 and 0.0 are one value.
+        ``values`` of shape ``(n,)``, sorted (complex ones by real part first), and int64 ``counts``. Each NaN
+        is a value of its own; -0.0 and 0.0 are one value.
 
     References
     ----------
@@ -214,9 +214,9 @@ def unique_inverse(x: Array, /) -> UniqueInverseResult:
     Returns
     -------
     UniqueInverseResult
-        ``values`` of shape ``(n,)``, sorted (complex ones by real part first), and int64 ``inverse_indices`` of the
-        shape of `x`, with ``values[inverse_indices]`` equal to `x`. Each NaN is a value of its own; -0.0 and 0.0 are
-        one value.
+        ``values`` of shape ``(n,)``, sorted (complex ones by real part first), and int64 ``inverse_indices``
+        of the shape of `x`, with ``values[inverse_indices]`` equal to `x`. Each NaN is a value of its own;
+        -0.0 and 0.0 are one value.
 
     References
     ----------
@@ -239,8 +239,8 @@ def unique_values(x: Array, /) -> Array:
     Returns
     -------
     Array
-        New array of shape ``(n,)``, sorted (complex ones by real part first). Each NaN is a value of its own; -0.0 and
-        0.0 are one value.
+        New array of shape ``(n,)``, sorted (complex ones by real part first). Each NaN is a value of its own;
+        -0.0 and 0.0 are one value.
 
     References
     ----------

@@ -1,8 +1,8 @@
 from collections.abc import Callable, Iterator
-from types import EllipsisType, ModuleType
+from types import ModuleType
 from typing import Any, Final, Literal, TypeAlias, final
 
-from stride0._core._functions import *
+from stride0._core._functions import *  # noqa: F403
 from stride0._core.dtype import DType
 from stride0._devices import Device
 

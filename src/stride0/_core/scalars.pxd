@@ -68,6 +68,20 @@ cdef extern from *:
     int64_t min_c "s0_min"(int64_t, int64_t) noexcept nogil
 
 
+# One selection per bound and one for NaN bounds: `minimum(maximum(x, low), high)` asks about NaN in every step,
+# and the compiler turns such chains into branches.
+cdef inline double clip_f64(double x, double low, double high) noexcept nogil:
+    cdef double y = low if x < low else x
+    y = high if y > high else y
+    return low + high if (low != low) | (high != high) else y
+
+
+cdef inline float clip_f32(float x, float low, float high) noexcept nogil:
+    cdef float y = low if x < low else x
+    y = high if y > high else y
+    return low + high if (low != low) | (high != high) else y
+
+
 cdef inline c128 make_c(double re, double im) noexcept nogil:
     cdef c128 z
     z.re = re

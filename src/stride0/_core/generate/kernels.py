@@ -1,0 +1,223 @@
+"""Writes `kernels.pyx`, the loops of every operation, from the operation table. Run by the build."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from typing import Any
+
+from common import (
+    ARGUMENTS,
+    BITS,
+    BLOCK,
+    CODE,
+    ELEMENTWISE_LAYOUTS,
+    LANES,
+    ROWS,
+    Operand,
+    Row,
+    fill,
+    map_loop,
+    names_of,
+    optable,
+)
+from reductions import arg_loop, reduction_loops, scan_loop
+
+
+class Emitter:
+    """Collects the loops and the assignments that put them into the table."""
+
+    def __init__(self) -> None:
+        self.functions: list[str] = []
+        self.table: list[str] = []
+
+    def add(self, text: str) -> None:
+        self.functions.append(text)
+
+    def entry(self, place: str, name: str) -> None:
+        self.table.append(f"    TABLE.{place} = {name}")
+
+    def elementwise(self) -> None:
+        for number, op in enumerate(optable.OPS):
+            for row in ROWS:
+                found = optable.body_for(op.body, row.letter)
+                if found is None:
+                    continue
+                expression, unsigned = found
+                shared = unsigned and row.letter == "i"
+                owner = ROWS[CODE["u" + row.name]] if shared else row
+                layouts = {3: "v" * (op.nin + 1)} if op.call else ELEMENTWISE_LAYOUTS[op.nin]
+                for layout in range(4):
+                    own = layout if layout in layouts else 3
+                    name = f"{op.name}_{owner.name}_{own}"
+                    self.entry(f"ops[{number}][{CODE[row.name]}][{layout}]", name)
+                    if own != layout or shared:
+                        continue
+                    self.add(self._elementwise(op, row, expression, unsigned, layouts[own], name))
+
+    def _elementwise(self, op: Any, row: Row, expression: str, unsigned: bool, how: str, name: str) -> str:
+        inputs = [Operand(k, row, how[k], unsigned) for k in range(op.nin)]
+        out_row = row
+        if op.out == "bool":
+            out_row = ROWS[0]
+        elif op.out == "real" and row.letter == "c":
+            out_row = ROWS[CODE[f"float{row.itemsize * 4}"]]
+        out = Operand(op.nin, out_row, how[-1], unsigned and out_row is row)
+        return map_loop(name, inputs, out, fill(expression, row), names_of(op.nin))
+
+    def casts(self) -> None:
+        for source in ROWS:
+            for target in ROWS:
+                expression = cast_expression(source, target)
+                if expression is None:
+                    continue
+                same = source is target
+                # Equal widths move as bits, whatever they mean.
+                width = source.itemsize
+                layouts = {0: "cc", 1: "sc", 3: "vv"}
+                for layout in (0, 1, 2, 3):
+                    own = layout if layout in layouts else 3
+                    name = f"move_{width}_{own}" if same else f"cast_{source.name}_{target.name}_{own}"
+                    self.entry(f"casts[{CODE[source.name]}][{CODE[target.name]}][{layout}]", name)
+                    if own == layout and not same:
+                        how = layouts[own]
+                        self.add(
+                            map_loop(
+                                name,
+                                [Operand(0, source, how[0])],
+                                Operand(1, target, how[1]),
+                                expression,
+                                ["x"],
+                            )
+                        )
+        for width in (1, 2, 4, 8, 16):
+            row = BITS[width]
+            for layout, how in {0: "cc", 1: "sc", 3: "vv"}.items():
+                self.add(
+                    map_loop(
+                        f"move_{width}_{layout}",
+                        [Operand(0, row, how[0])],
+                        Operand(1, row, how[1]),
+                        "x",
+                        ["x"],
+                    )
+                )
+
+    def where(self) -> None:
+        for number, width in enumerate((1, 2, 4, 8, 16)):
+            row = BITS[width]
+            for layout, how in ELEMENTWISE_LAYOUTS[3].items():
+                inputs = [Operand(0, ROWS[0], how[0])] + [Operand(k, row, how[k]) for k in (1, 2)]
+                name = f"where_{width}_{layout}"
+                self.add(map_loop(name, inputs, Operand(3, row, how[3]), "x2 if x1 else x3", names_of(3)))
+                self.entry(f"where[{number}][{layout}]", name)
+
+    def reductions(self) -> None:
+        for number, red in enumerate(optable.REDUCTIONS):
+            for row in ROWS:
+                found = optable.body_for(red.body, row.letter)
+                if found is None:
+                    continue
+                accumulator = red.accumulator[row.letter]
+                acc = row if accumulator == "same" else ROWS[CODE[accumulator]]
+                for layout, text in reduction_loops(red, row, found, acc):
+                    name = f"{red.name}_{row.name}_{layout}"
+                    self.add(text.replace("NAME", name))
+                    self.entry(f"reductions[{number}][{CODE[row.name]}][{layout}]", name)
+
+    def scans(self) -> None:
+        reductions = {red.name: red for red in optable.REDUCTIONS}
+        for number, scan in enumerate(optable.SCANS):
+            red = reductions[scan.reduction]
+            for row in ROWS[1:]:
+                name = f"{scan.name}_{row.name}"
+                self.add(scan_loop(name, red, row))
+                self.entry(f"scans[{number}][{CODE[row.name]}]", name)
+
+    def arg_reductions(self) -> None:
+        for number, (name, sign) in enumerate(optable.ARG_REDUCTIONS.items()):
+            for row in ROWS:
+                if row.letter != "c":
+                    self.add(arg_loop(name, sign, row))
+                    self.entry(f"arg_reductions[{number}][{CODE[row.name]}]", f"{name}_{row.name}")
+
+    def text(self) -> str:
+        return (
+            PRELUDE
+            + "\n\n".join(self.functions)
+            + "\n\ncdef void fill_table() noexcept nogil:\n"
+            + "\n".join(self.table)
+            + CLOSE
+        )
+
+
+def cast_expression(source: Row, target: Row) -> str | None:
+    """How one value is cast; None where the standard permits no cast (complex to real)."""
+    if target.letter == "b":
+        return {"b": "x", "c": "(x.re != 0) | (x.im != 0)"}.get(source.letter, "x != 0")
+    if source.letter == "c":
+        return "x" if target.letter == "c" else None
+    if target.letter == "c":
+        return "make_c(x, 0)"
+    if source.letter == "f" and target.letter in "iu":
+        return "to_uint(x)" if target.name == "uint64" else "to_int(x)"
+    return "x"
+
+
+PRELUDE = f'''# Generated by src/stride0/_core/generate/kernels.py from src/stride0/_optable.py: edit those.
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: cpow=True, binding=False
+
+from cpython.pycapsule cimport PyCapsule_New
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from stride0._core.complexmath cimport *
+from stride0._core.realmath cimport *
+from stride0._core.scalars cimport *
+
+cdef extern from *:
+    """
+    typedef struct {{ unsigned long long low, high; }} s0_bits16;
+    """
+    ctypedef struct s0_bits16:
+        unsigned long long low
+        unsigned long long high
+
+cdef extern from "kernels.h":
+    ctypedef void (*s0_loop){ARGUMENTS} noexcept nogil
+    ctypedef struct s0_kernels:
+        s0_loop ops[96][13][4]
+        s0_loop casts[13][13][4]
+        s0_loop where[5][4]
+        s0_loop reductions[16][13][5]
+        s0_loop scans[4][13]
+        s0_loop arg_reductions[2][13]
+
+cdef enum:
+    LANES = {LANES}
+    BLOCK = {BLOCK}
+
+cdef s0_kernels TABLE
+
+'''
+
+CLOSE = """
+
+
+fill_table()
+table = PyCapsule_New(&TABLE, "stride0.kernels", NULL)
+"""
+
+
+def main(target: str) -> None:
+    emitter = Emitter()
+    emitter.elementwise()
+    emitter.casts()
+    emitter.where()
+    emitter.reductions()
+    emitter.scans()
+    emitter.arg_reductions()
+    pathlib.Path(target).write_text(emitter.text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

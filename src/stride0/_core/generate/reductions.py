@@ -1,0 +1,240 @@
+"""The loops of reductions, cumulative operations and arg-reductions.
+
+Note [Order of a reduction]
+    The order in which a run is folded depends on its length alone, never on the instruction set or on
+    the number of threads: LANES accumulators side by side over blocks of BLOCK elements, folded
+    pairwise, then the blocks one after the other, then the tail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from common import ARGUMENTS, CODE, LANES, ROWS, Operand, Row, fill, function, indent, names_of, optable
+
+
+class Accumulator:
+    """The accumulator of a reduction over operands of one dtype."""
+
+    def __init__(self, red: Any, row: Row, acc_row: Row) -> None:
+        found = optable.body_for(red.fold, acc_row.letter)
+        assert found is not None, (red.name, acc_row.name)
+        self.expression, self.unsigned = found
+        self.row = acc_row
+        self.red = red
+        self.operand = Operand(red.nin, acc_row, "c", self.unsigned, name="q")
+        self.value = self.operand.value
+        self.memory = self.operand.memory
+        key = next(key for key in red.identity if acc_row.letter in key)
+        self.identity = fill(red.identity[key], acc_row).replace("c128(", "make_c(")
+        self.narrow = acc_row.letter == "b"
+
+    def folded(self, a: str, b: str) -> str:
+        """The fold as one expression; operands are names or calls, both without side effects."""
+        text = fill(self.expression, self.row)
+        out = "".join(
+            f"(<{self.value}>({a}))" if token == "a" else f"(<{self.value}>({b}))" if token == "b" else token
+            for token in _tokens(text)
+        )
+        return out.replace("<c128>", "")
+
+
+def _tokens(text: str) -> Iterator[str]:
+    """Split into words and single other characters, so that names can be replaced whole."""
+    word = ""
+    for ch in text:
+        if ch.isalnum() or ch == "_":
+            word += ch
+            continue
+        if word:
+            yield word
+            word = ""
+        yield ch
+    if word:
+        yield word
+
+
+def reduction_loops(red: Any, row: Row, found: tuple[str, bool], acc_row: Row) -> Iterator[tuple[int, str]]:
+    """The loops of one reduction over one dtype, by Note [Layouts]."""
+    expression, unsigned = fill(found[0], row), found[1]
+    acc = Accumulator(red, row, acc_row)
+    names = names_of(red.nin)
+
+    def operands(how: str) -> list[Operand]:
+        return [Operand(k, row, how[k], unsigned) for k in range(red.nin)]
+
+    layouts = {0: "c" * red.nin, 1: "v" * red.nin}
+    if red.nin == 2:
+        layouts[4] = "cs"
+    for layout, how in layouts.items():
+        yield layout, run_loop(red, operands(how), acc, expression, names)
+    yield 2, rows_loop(red, operands("c" * red.nin), acc, expression, names, "c")
+    yield 3, rows_loop(red, operands("v" * red.nin), acc, expression, names, "v")
+
+
+def run_loop(red: Any, inputs: list[Operand], acc: Accumulator, expression: str, names: list[str]) -> str:
+    """A run of n elements folded into one accumulator; Note [Order of a reduction]."""
+
+    def element(i: str) -> list[str]:
+        return [f"{x} = {op.load(i)}" for op, x in zip(inputs, names, strict=True)]
+
+    lane = "lane_n" if acc.narrow else "lane"
+    declare = [line for op in inputs for line in (op.declare(), op.step())]
+    declare += [acc.operand.declare(), "cdef Py_ssize_t k, w, stop", f"cdef {acc.value} acc, v"]
+    declare += [f"cdef {op.value} {x}" for op, x in zip(inputs, names, strict=True)]
+    lane_type = "uint8_t" if acc.narrow else acc.memory if not acc.operand.complex else "c128"
+    declare += [f"cdef {lane_type} {lane}[{LANES}]", "cdef c128 z"]
+    block = ["for k in range(LANES):", f"    {lane}[k] = {acc.identity}"]
+    step = [
+        *element("i + k"),
+        f"v = <{acc.value}>({expression})",
+        f"{lane}[k] = <{lane_type}>({acc.folded(lane + '[k]', 'v')})",
+    ]
+    if acc.operand.complex:
+        step[-2] = f"v = {expression}"
+        step[-1] = f"{lane}[k] = {acc.folded(lane + '[k]', 'v')}"
+    block += ["while i < stop:", "    for k in range(LANES):", *indent(step, 2), "    i += LANES"]
+    combine = f"{lane}[k] = " + (
+        acc.folded(f"{lane}[k]", f"{lane}[k + w]")
+        if acc.operand.complex
+        else f"<{lane_type}>({acc.folded(f'{lane}[k]', f'{lane}[k + w]')})"
+    )
+    block += ["w = LANES // 2", "while w > 0:", "    for k in range(w):", f"        {combine}", "    w >>= 1"]
+    block += [f"acc = {acc.folded('acc', lane + '[0]')}"]
+    if red.absorbing:
+        block += [f"if acc == {red.absorbing}:", "    break"]
+    tail_value = f"v = {expression}" if acc.operand.complex else f"v = <{acc.value}>({expression})"
+    tail = [*element("i"), tail_value, f"acc = {acc.folded('acc', 'v')}", "i += 1"]
+    once = [op.start(f"a[{op.index}] + j * t[{op.index}]") for op in inputs]
+    once += [acc.operand.start(f"a[{red.nin}] + j * t[{red.nin}]"), f"acc = {acc.operand.load('0')}", "i = 0"]
+    once += [
+        "while n - i >= LANES:",
+        "    stop = i + (BLOCK if n - i >= BLOCK else (n - i) // LANES * LANES)",
+        *indent(block),
+    ]
+    if red.absorbing:
+        once += [f"if acc != {red.absorbing}:", "    while i < n:", *indent(tail, 2)]
+    else:
+        once += ["while i < n:", *indent(tail)]
+    once += acc.operand.store("0", "acc")
+    return function("NAME", declare, ["for j in range(m):", *indent(once)])
+
+
+def rows_loop(
+    red: Any, inputs: list[Operand], acc: Accumulator, expression: str, names: list[str], how: str
+) -> str:
+    """Rows of n elements folded into a row of n accumulators, a strip at a time, four rows at once."""
+    out = Operand(red.nin, acc.row, how, acc.unsigned, name="q")
+    four = [
+        [Operand(op.index, op.row, how, op.unsigned, name=f"p{op.index}_{r}") for r in range(4)]
+        for op in inputs
+    ]
+    declare = [
+        line for op in (*(op for row in four for op in row), out) for line in (op.declare(), op.step())
+    ]
+    declare += ["cdef Py_ssize_t first, last", f"cdef {acc.value} acc, v, v0, v1, v2, v3", "cdef c128 z"]
+    declare += [f"cdef {op.value} {x}" for op, x in zip(inputs, names, strict=True)]
+    result = expression if acc.operand.complex else f"<{acc.value}>({expression})"
+
+    def rows(count: int) -> list[str]:
+        # Pointers in locals: a store through a pointer that may alias the arguments would reload them.
+        lines = []
+        for r in range(count):
+            lines += [
+                f"{row[r].pointer} = <{row[r].memory}*>(a[{row[r].index}] + (j + {r}) * t[{row[r].index}])"
+                for row in four
+            ]
+        lines.append("for i in range(first, last):")
+        for r in range(count):
+            lines += [f"    {x} = {row[r].load('i')}" for row, x in zip(four, names, strict=True)]
+            lines.append(f"    v{r} = {result}")
+        lines.append(f"    acc = {out.load('i')}")
+        if count == 4:
+            lines += [
+                f"    v0 = {acc.folded('v0', 'v1')}",
+                f"    v2 = {acc.folded('v2', 'v3')}",
+                f"    v0 = {acc.folded('v0', 'v2')}",
+            ]
+        lines.append(f"    acc = {acc.folded('acc', 'v0')}")
+        return lines + indent(out.store("i", "acc"))
+
+    body = [out.start(f"a[{red.nin}]"), "first = 0", "while first < n:"]
+    strip = ["last = first + 1024 if n - first > 1024 else n", "j = 0"]
+    # Nested selections become branches in the compiler's hands, which it does not vectorise.
+    if " if " not in acc.expression and "imum_" not in acc.expression:
+        strip += ["while j + 4 <= m:", *indent(rows(4)), "    j += 4"]
+    strip += ["while j < m:", *indent(rows(1)), "    j += 1", "first = last"]
+    return function("NAME", declare, body + indent(strip))
+
+
+def scan_loop(name: str, red: Any, row: Row) -> str:
+    """Every partial fold of a run, from the identity on."""
+    acc = Accumulator(red, row, ROWS[CODE[red.accumulator[row.letter]]])
+    x, out = Operand(0, row, "v"), Operand(1, row, "v")
+    declare = [x.declare(), x.step(), out.declare(), out.step(), f"cdef {acc.value} acc", "cdef c128 z"]
+    inner = [f"acc = {acc.folded('acc', x.load('i'))}", *out.store("i", "acc")]
+    start = [x.start("a[0] + j * t[0]"), out.start("a[1] + j * t[1]"), f"acc = {acc.identity}"]
+    body = ["for j in range(m):", *indent(start), *indent(["for i in range(n):"]), *indent(inner, 2)]
+    return function(name, declare, body)
+
+
+def arg_loop(name: str, sign: str, row: Row) -> str:
+    """Index of the first extreme of a run; the first NaN where there is one.
+
+    Blocks are folded by the vectorised loop of `max` or `min`; only the block that holds the extreme is
+    searched.
+    """
+    fold = "max" if sign == ">" else "min"
+    x = Operand(0, row, "v")
+    identity = fill(
+        next(
+            text
+            for key, text in next(r for r in optable.REDUCTIONS if r.name == fold).identity.items()
+            if row.letter in key
+        ),
+        row,
+    )
+    better = f"best {'<' if sign == '>' else '>'} v"
+    nan = row.letter == "f"
+    stop = "best != best" if nan else "False"
+    same = "(v == best) | (v != v)" if nan else "v == best"
+    unordered = " or v != v" if nan else ""
+    body = f"""
+    cdef {x.memory}* p0
+    cdef {x.memory} found
+    cdef {x.value} best, v
+    cdef int64_t* q
+    cdef Py_ssize_t s0 = s[0], first, where, count, none[2]
+    cdef char* args[2]
+    none[0] = 0
+    none[1] = 0
+    for j in range(m):
+        q = <int64_t*>(a[1] + j * t[1])
+        p0 = <{x.memory}*>(a[0] + j * t[0])
+        best = {x.load("0")}
+        where = 0
+        first = 0
+        while first < n and not ({stop}):
+            count = n - first if n - first < BLOCK else BLOCK
+            found = {identity}
+            args[0] = a[0] + j * t[0] + first * s0
+            args[1] = <char*>&found
+            if s0 == {row.itemsize}:
+                {fold}_{row.name}_0(args, s, none, count, 1)
+            else:
+                {fold}_{row.name}_1(args, s, none, count, 1)
+            v = found
+            if {better}{unordered}:
+                best = v
+                where = first
+            first += count
+        for i in range(where, n):
+            v = {x.load("i")}
+            if {same}:
+                where = i
+                break
+        q[0] = where
+"""
+    head = f"cdef void {name}_{row.name}{ARGUMENTS} noexcept nogil:\n    cdef Py_ssize_t i, j"
+    return head + body

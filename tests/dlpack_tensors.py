@@ -1,0 +1,163 @@
+"""DLPack tensors made and read by hand, through ctypes: what producers and consumers see of each other."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+CPU, CUDA = (1, 0), (2, 0)
+CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+READ_ONLY, IS_COPIED = 1, 2
+OLD, NEW = b"dltensor", b"dltensor_versioned"
+
+Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+# Producers live for ever: a test that fails may leave behind an array that calls a deleter very late.
+_producers: list[Producer] = []
+
+
+class Tensor(ctypes.Structure):
+    """DLTensor."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    )
+
+
+class Unversioned(ctypes.Structure):
+    """DLManagedTensor."""
+
+    _fields_ = (("tensor", Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p))
+
+
+class Versioned(ctypes.Structure):
+    """DLManagedTensorVersioned."""
+
+    _fields_ = (
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", Tensor),
+    )
+
+
+def _api(name: str, result: Any, *arguments: Any) -> Any:
+    # Not through the attributes of pythonapi, whose signatures other users of ctypes may have set.
+    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+
+
+_new = _api("PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+_name = _api("PyCapsule_GetName", ctypes.c_char_p, ctypes.py_object)
+_pointer = _api("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+_rename = _api("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+
+
+def name_of(capsule: Any) -> bytes:
+    """Return the name of a capsule."""
+    return _name(capsule)
+
+
+def read(capsule: Any) -> Any:
+    """Return the managed tensor in a fresh capsule; it stays the capsule's."""
+    kind = {OLD: Unversioned, NEW: Versioned}[name_of(capsule)]
+    managed = kind.from_address(_pointer(capsule, name_of(capsule)))
+    managed.capsule = capsule  # or it would go, and the tensor with it
+    return managed
+
+
+def take(capsule: Any) -> Any:
+    """Return the managed tensor in a fresh capsule as a consumer does, who then must call its deleter."""
+    managed = read(capsule)
+    _rename(capsule, b"used_dltensor" if name_of(capsule) == OLD else b"used_dltensor_versioned")
+    return managed
+
+
+def delete(managed: Any) -> None:
+    """Call the deleter of a taken tensor, without the GIL."""
+    Deleter(managed.deleter)(ctypes.addressof(managed))
+
+
+class Producer:
+    """An object that lends the memory of a NumPy array, as told by its keywords, and counts its releases.
+
+    The keywords are fields of the structures and overwrite what describes the array; `version` is None for
+    the layout from before 1.0. `asked` are the keywords of each call of ``__dlpack__``.
+    """
+
+    def __init__(
+        self,
+        array: Any,
+        *,
+        version: tuple[int, int] | None = (1, 0),
+        device: Any = CPU,
+        flags: int = 0,
+        deleter: bool = True,
+        capsule: Any = None,
+        **fields: Any,
+    ) -> None:
+        self.array = array
+        self.device = device
+        self.released = 0
+        self.asked: list[dict[str, Any]] = []
+        self._made = capsule
+        _producers.append(self)
+        self._shape = (ctypes.c_int64 * array.ndim)(*array.shape)
+        self._strides = (ctypes.c_int64 * array.ndim)(*(s // array.itemsize for s in array.strides))
+        self._call = Deleter(self._release)
+        managed = Unversioned() if version is None else Versioned()
+        if version is not None:
+            managed.major, managed.minor = version
+            managed.flags = flags
+        managed.deleter = ctypes.cast(self._call, ctypes.c_void_p).value if deleter else None
+        tensor = managed.tensor
+        tensor.data = array.__array_interface__["data"][0]
+        tensor.device_type, tensor.device_id = CPU
+        tensor.ndim = array.ndim
+        tensor.code, tensor.bits, tensor.lanes = CODES[array.dtype.kind], 8 * array.itemsize, 1
+        tensor.shape, tensor.strides = self._shape, self._strides
+        for field, value in fields.items():
+            if field in ("shape", "strides") and value is not None:
+                value = (ctypes.c_int64 * len(value))(*value)
+            setattr(tensor, field, value)
+        self.managed = managed
+        self.name = OLD if version is None else NEW
+
+    def _release(self, address: int) -> None:
+        assert address == ctypes.addressof(self.managed)
+        self.released += 1
+
+    def capsule(self, name: bytes | None = None) -> Any:
+        """Return a capsule without a destructor: what nobody takes, nobody releases."""
+        return _new(ctypes.addressof(self.managed), name or self.name, None)
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        self.asked.append(keywords)
+        return self._made if self._made is not None else self.capsule()
+
+    def __dlpack_device__(self) -> Any:
+        return self.device
+
+
+class OldProducer(Producer):
+    """A producer from before the keywords of 2023.12."""
+
+    def __dlpack__(self, stream: Any = None) -> Any:  # type: ignore[override]
+        return super().__dlpack__()
+
+
+def address(a: Any) -> int:
+    """Return where the first element of anything with the buffer protocol lies."""
+    return int(np.asarray(a).__array_interface__["data"][0])

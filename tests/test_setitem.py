@@ -1,0 +1,219 @@
+"""Writing elements, against NumPy: values, casts, exceptions, and what stays as it was."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+import pytest
+from helpers import DTYPES, INTEGERS, assert_same, both, pair, quietly, values
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import drawn_arrays, examples, keys
+
+import stride0 as xp
+
+ERRORS = (IndexError, ValueError, TypeError, OverflowError)
+FEW = examples(150)
+MANY = examples(400)
+
+
+def outcome(call, *args):
+    """Return (result, None) or (None, the built-in exception that describes what was raised)."""
+    try:
+        return quietly(call, *args), None
+    except ERRORS as error:
+        return None, next(c for c in type(error).__mro__ if c.__module__ == "builtins")
+
+
+# --- writing
+
+
+@st.composite
+def written(draw, shape, dtype):
+    """A value that broadcasts to `shape`, as a pair; its cast to `dtype` is defined everywhere."""
+    own = tuple(draw(st.sampled_from([n, n, 1])) for n in shape)[draw(st.integers(0, len(shape))) :]
+    source = draw(st.sampled_from(DTYPES))
+    a = values(source, own)
+    if dtype.startswith("uint") and np.dtype(source).kind in "fc":
+        a = abs(a).astype(source)  # C leaves it open what becomes of a negative float
+    if a.ndim == 0 and draw(st.booleans()) and source != "bool":
+        return xp.asarray(a, copy=True), a
+    layout = draw(st.sampled_from(["C", "F", "negative", "numpy"]))
+    if layout == "numpy":
+        return a, a
+    if layout == "F":
+        return xp.asarray(np.array(a, order="F")), a
+    return xp.asarray(a, copy=True) if layout == "C" else xp.flip(xp.asarray(np.flip(a))), a
+
+
+@MANY
+@given(st.data())
+def test_writing_as_numpy(data):
+    d = data.draw(drawn_arrays())
+    key, np_key = data.draw(keys(d.a.shape))
+    places = np.arange(d.a.size).reshape(d.a.shape)[np_key]
+    # Where an element is written twice, the order of writing is nobody's business: one value for all.
+    shape = np.shape(places) if np.unique(places).size == np.size(places) else ()
+    value, np_value = data.draw(written(shape, d.a.dtype.name))
+    if d.stretched:
+        with pytest.raises(ValueError):
+            d.x[key] = value
+    elif np_value.dtype.kind == "c" and d.a.dtype.kind not in "bc":
+        with pytest.raises(TypeError):
+            d.x[key] = value
+    else:
+        d.x[key] = value
+        quietly(operator.setitem, d.a, np_key, np_value)
+    d.assert_same_memory()
+
+
+@FEW
+@given(st.data())
+def test_values_that_do_not_broadcast(data):
+    d = data.draw(drawn_arrays(["float64"], stretch=False))
+    key, np_key = data.draw(keys(d.a.shape))
+    shape = np.shape(d.a[np_key])
+    value_shape = data.draw(st.lists(st.integers(0, 3), max_size=4).map(tuple))
+    try:
+        fits = np.broadcast_shapes(shape, value_shape) == shape
+    except ValueError:
+        fits = False
+    value = np.ones(value_shape)
+    if fits:
+        d.x[key] = xp.asarray(value)
+        d.a[np_key] = value
+    else:
+        with pytest.raises(ValueError, match="could not be broadcast"):
+            d.x[key] = xp.asarray(value)
+    d.assert_same_memory()
+
+
+SCALARS = [
+    True,
+    0,
+    1,
+    -1,
+    127,
+    255,
+    2**31,
+    2**63 - 1,
+    2**63,
+    -(2**63),
+    2**64,
+    10**40,
+    10**400,
+    1.1,
+    -0.0,
+    1e300,
+    np.nan,
+    np.inf,
+    1j,
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("key", [slice(None), (1, 2), (..., 0), [0, 2], True, (slice(None), [1, 1])], ids=str)
+def test_python_scalars(dtype, key):
+    for scalar in SCALARS:
+        if dtype.startswith("uint") and scalar == -1:
+            scalar = -1
+        x, a = pair(dtype)
+        before = a.copy()
+        try:
+            quietly(operator.setitem, a, key, scalar)
+        except (OverflowError, TypeError, ValueError) as error:
+            # NaN as an integer is a ValueError in NumPy and one more number out of range here.
+            wanted = OverflowError if isinstance(error, ValueError) else type(error)
+            with pytest.raises(wanted):
+                x[key] = scalar
+            assert_same(x, before, what=f"{scalar}")
+        else:
+            x[key] = scalar
+            assert_same(x, a, what=f"{scalar}")
+
+
+def test_casts_of_values():
+    x = xp.arange(4)
+    x[...] = 1.9
+    assert_same(x, np.ones(4, dtype=np.int64))
+    x[1:3] = xp.asarray([2.7, -2.7])
+    assert_same(x, np.asarray([1, 2, -2, 1]))
+    x[[0, 3]] = [True, False]
+    assert_same(x, np.asarray([1, 2, -2, 0]))
+    for value in (1j, xp.asarray(1j), [1j, 2j, 3j, 4j], np.ones(4, dtype=complex)):
+        for key in (..., slice(None), [0, 1, 2, 3]):
+            with pytest.raises(TypeError, match="cast"):
+                x[key] = value
+    assert_same(x, np.asarray([1, 2, -2, 0]))
+    b = xp.zeros(3, dtype=xp.bool)
+    b[...] = xp.asarray([0.5, 0.0, np.nan])
+    assert_same(b, np.asarray([True, False, True]))
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integers_in_lists_are_checked_like_integers(dtype):
+    info = np.iinfo(dtype)
+    x, a = both(np.zeros(2, dtype))
+    for value in ([int(info.max), int(info.min)], ([int(info.max)]), [True, 1.5]):
+        for key in (slice(None), [1, 0], [True, True]):
+            x[key] = value
+            a[key] = value
+            assert_same(x, a, what=f"{value}")
+    for value in ([int(info.max) + 1, 0], [0, int(info.min) - 1], [10**30, 0]):
+        for key in (slice(None), [1, 0], [True, True]):
+            with pytest.raises(OverflowError):
+                x[key] = value
+            assert_same(x, a, what=f"{value}")
+
+
+def test_values_of_other_kinds():
+    x, a = both(np.zeros((2, 3)))
+    for value in (
+        [1, 2, 3],
+        [[1], [2]],
+        (1.5, 2.5, 3.5),
+        np.arange(3),
+        np.float32(2),
+        range(3),
+        bytearray(b"abc"),
+    ):
+        x[...] = value
+        a[...] = np.frombuffer(value, np.uint8) if isinstance(value, bytearray) else value
+        assert_same(x, a, what=f"{value}")
+    for value in ("1", None, {}, object(), ["1"], [None], b"abc"):
+        with pytest.raises(TypeError):
+            x[...] = value
+        with pytest.raises(TypeError):
+            x[[0]] = value
+    with pytest.raises(ValueError, match="ragged"):
+        x[...] = [[1, 2], [3]]
+    assert_same(x, a)
+
+
+def test_repeated_indices_keep_the_last_value():
+    x = xp.zeros(4)
+    x[xp.asarray([0, 1, 0, 3, 0])] = xp.asarray([1.0, 2, 3, 4, 5])
+    assert_same(x, np.asarray([5.0, 2, 0, 4]))
+
+
+def test_a_write_never_adds_axes_or_stretches_the_target():
+    x = xp.zeros((2, 3))
+    for shape in ((1, 2, 3), (3, 3), (2, 4), (2, 1, 3), (0,)):
+        for key in (..., slice(None), ([0, 1],), (slice(None), [0, 1, 2])):
+            with pytest.raises(ValueError, match="could not be broadcast"):
+                x[key] = xp.ones(shape)
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        x[1, ...] = xp.ones((1, 3))
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        x[1, 1] = xp.ones((1,))
+    assert_same(x, np.zeros((2, 3)))
+
+
+def test_elements_cannot_be_deleted():
+    x = xp.arange(3)
+    with pytest.raises((TypeError, ValueError)):
+        del x[0]
+    with pytest.raises((TypeError, ValueError)):
+        del x[...]
+    assert_same(x, np.arange(3))
