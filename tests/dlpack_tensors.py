@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -161,3 +163,13 @@ class OldProducer(Producer):
 def address(a: Any) -> int:
     """Return where the first element of anything with the buffer protocol lies."""
     return int(np.asarray(a).__array_interface__["data"][0])
+
+
+def started(program: str) -> subprocess.Popen[str]:
+    """Start a program in an interpreter of its own, with this one's path: what may crash is not run here."""
+    path = [entry for entry in sys.path if entry]
+    return subprocess.Popen(
+        [sys.executable, "-c", f"import sys\nsys.path[:0] = {path!r}\n{program}"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )

@@ -279,6 +279,12 @@ def plausible(name, rng):
     if name == "indices":
         one_axis = xp.asarray([rng.choice([0, 0, -1, 1]) for _ in range(rng.randrange(4))], dtype=xp.int64)
         return rng.choice([one_axis, arrays(rng, xp.int8), xp.zeros(rng.shape or (), dtype=xp.int64)])
+    if name in ("ord", "norm", "mode", "side", "uplo", "UPLO"):
+        return rng.choice(
+            [1, 2, -1, math.inf, "fro", "nuc", "ortho", "backward", "reduced", "left", "right", "L"]
+        )
+    if name == "s":
+        return rng.choice([None, (2, 3), [1], [2, 0]])
     if name == "kind":
         return rng.choice(
             [
@@ -296,23 +302,15 @@ def plausible(name, rng):
 def functions():
     """Return (name, callable, parameters) of everything public that can be called."""
     found = []
-    for module in (xp, strided):
+    modules = [m for name, m in vars(xp).items() if isinstance(m, types.ModuleType) and name[0] != "_"]
+    for module in (xp, *modules):
         for name in sorted(getattr(module, "__all__", vars(module))):
             function = getattr(module, name)
-            if (
-                name.startswith("_")
-                or isinstance(function, (type, types.ModuleType))
-                or not callable(function)
-            ):
-                continue
-            if name == "memory_statistics" or isinstance(function, xp.DType):
-                continue
-            found.append((name, function, list(inspect.signature(function).parameters.values())))
-    for name, method in (("to_device", "to_device"), ("__array_namespace__", "__array_namespace__")):
-        function = getattr(xp.Array, method)
-        parameters = list(inspect.signature(function).parameters.values())
-        found.append((name, function, parameters))
-    return found
+            is_function = callable(function) and not isinstance(function, (type, xp.DType))
+            if is_function and name[0] != "_" and name != "memory_statistics":
+                found.append((name, function))
+    found += [("to_device", xp.Array.to_device), ("__array_namespace__", xp.Array.__array_namespace__)]
+    return [(*each, list(inspect.signature(each[1]).parameters.values())) for each in found]
 
 
 def key_of(rng):

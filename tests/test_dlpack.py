@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import enum
 import gc
-import subprocess
 import sys
 import threading
 import weakref
@@ -31,6 +30,7 @@ from dlpack_tensors import (
     delete,
     name_of,
     read,
+    started,
     take,
 )
 from helpers import DTYPES, LAYOUTS, assert_same, pair, values
@@ -351,7 +351,7 @@ def test_writing_reaches_the_producer():
     a[0, 0] = -5
     assert int(x[3, 0]) == -5
     stretched = xp.from_dlpack(Producer(np.broadcast_to(a[0], (3, 6))))
-    with pytest.raises(ValueError, match="stretched"):
+    with pytest.raises(ValueError, match="share one memory location"):
         stretched[0, 0] = 1
 
 
@@ -757,17 +757,10 @@ else:
 """
 
 
-def test_broken_producers_and_consumers(tmp_path):
+def test_broken_producers_and_consumers():
     programs = {what: PROGRAM.format(case=case) for what, case in BROKEN.items()}
     programs |= {what: ODD_PROGRAM.format(case=case) for what, case in ODD_ARGUMENTS.items()}
-    running = {
-        what: subprocess.Popen(
-            [sys.executable, "-c", f"import sys; sys.path[:0] = {[p for p in sys.path if p]!r}\n{program}"],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for what, program in programs.items()
-    }
+    running = {what: started(program) for what, program in programs.items()}
     failures = []
     for what, process in running.items():
         _, errors = process.communicate(timeout=120)

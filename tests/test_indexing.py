@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 import pytest
-from helpers import assert_same, both, pair, pairs, quietly, same
+from helpers import assert_same, both, pair, pairs, quietly, same, values
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import drawn_arrays, examples, is_basic, keys

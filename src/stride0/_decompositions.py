@@ -566,7 +566,7 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
 
 
 def _svd(op: str, x: Array, full_matrices: bool) -> SVDResult:
-    u, s, vh = _lapack(op, lambda a: numpy().linalg.svd(a, full_matrices=full_matrices), x)
+    u, s, vh = _lapack(op, lambda a: _finite_svd(a, full_matrices=full_matrices), x)
     return SVDResult(from_numpy(u), from_numpy(s), from_numpy(vh))
 
 
@@ -597,4 +597,13 @@ def svdvals(x: Array, /) -> Array:
 
 def singular_values(op: str, x: Array) -> Array:
     """Return singular values, for :func:`svdvals` and the matrix norms made of them."""
-    return from_numpy(_lapack(op, lambda a: numpy().linalg.svd(a, compute_uv=False), x))
+    return from_numpy(_lapack(op, lambda a: _finite_svd(a, compute_uv=False), x))
+
+
+def _finite_svd(a: Any, **options: bool) -> Any:
+    """Do what ``numpy.linalg.svd`` does, but fail on infinity as it does on NaN, not return NaN."""
+    np = numpy()
+    result = np.linalg.svd(a, **options)
+    if np.isnan(result if isinstance(result, np.ndarray) else result[1]).any():
+        raise np.linalg.LinAlgError
+    return result

@@ -1,6 +1,6 @@
 """The thirteen data types of the standard and how they combine: the one place for these facts.
 
-Standard library only, since the build loads this file by its path (`_core/generate.py`), before the
+Standard library only, since the build loads this file by its path (`_core/generate/`), before the
 package exists, and `_core/dtype.pyx` fills its C tables from it when it is imported.
 """
 
@@ -39,9 +39,6 @@ ROWS: Final = (
 
 CODES: Final = {row.name: code for code, row in enumerate(ROWS)}
 
-# The dtype that a Python scalar asks for where the array's kind cannot hold it.
-DEFAULTS: Final = {"b": "bool", "i": "int64", "f": "float64", "c": "complex128"}
-
 
 def promote(name1: str, name2: str) -> str:
     """
@@ -79,6 +76,7 @@ def promote(name1: str, name2: str) -> str:
 
 def check() -> None:
     """Check what the rest relies on: sizes, and that promotion is symmetric and closed."""
+    assert len({row.name for row in ROWS}) == len(ROWS), "names are unique"
     for row in ROWS:
         bits = "".join(ch for ch in row.name if ch.isdigit())
         assert row.name == "bool" or int(bits) == 8 * row.itemsize, row

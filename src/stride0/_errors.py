@@ -26,6 +26,7 @@ __all__ = [
     "ArgumentValueError",
     "AxisError",
     "BroadcastError",
+    "BroadcastIndexError",
     "CastError",
     "DTypeError",
     "DeviceError",
@@ -40,6 +41,11 @@ __all__ = [
 
 _INDENT = " " * 4
 _GAP = " " * 3
+
+
+def brief(value: int) -> str:
+    """Write an integer for a message: whole, or by its size where nobody would read its digits."""
+    return str(value) if value.bit_length() < 256 else f"an integer of {value.bit_length()} bits"
 
 
 class Stride0Error(Exception):
@@ -239,6 +245,11 @@ class BroadcastError(Stride0Error, ValueError):
         return hints[0] if len(hints) == 1 else ""
 
 
+class BroadcastIndexError(BroadcastError, IndexError):
+    """Index arrays whose shapes do not broadcast."""
+
+
+
 def _size_at(shape: Shape, axis: int) -> int | None:
     return shape[axis] if -axis <= len(shape) else None
 
@@ -318,3 +329,8 @@ def _drawing(operands: Sequence[Operand], axis: int | None) -> list[str]:
         after = sum(widths[axis + ndim + 1 :]) + 2 * (-axis - 1)
         lines.append(" " * (len(_INDENT) + names + len(_GAP) + full - after - 1) + "^")
     return lines
+
+
+# Tracebacks name the place from which users take the classes.
+for _name in __all__:
+    globals()[_name].__module__ = "stride0"

@@ -226,7 +226,9 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     Array API standard 2025.12, "Manipulation Functions", ``expand_dims``.
     """
     x = check_array("expand_dims", x)
-    ndim = x.ndim + (len(axis) if isinstance(axis, (tuple, list)) else 1)
+    if isinstance(axis, (tuple, list)):
+        axis = tuple(axis)
+    ndim = x.ndim + (len(axis) if isinstance(axis, tuple) else 1)
     if axis is None:
         raise ArgumentTypeError("expand_dims", "axis must be an integer or a tuple of integers, not None")
     axes = normalize_axes("expand_dims", axis, ndim)

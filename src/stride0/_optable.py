@@ -195,6 +195,7 @@ OPS: Final = (
         {"f": "1 / x", "c": "reciprocal_c(x)"},
         "`1 / x` for each element.",
         otherwise="float64",
+        since="2024.12",
     ),
     _unary(
         "square",
@@ -551,20 +552,43 @@ def body_for(bodies: dict[str, str], letter: str) -> tuple[str, bool] | None:
     return None
 
 
+OPERATORS: Final = frozenset(
+    {"+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">="}
+    | {"neg", "pos", "abs", "invert"}
+)
+
+PLACEHOLDERS: Final = frozenset({"t", "T", "U", "W", "MIN", "MAX"})
+
+
 def check() -> None:
-    """Check the table against itself: names, words and letters, and a body for every kind."""
-    names = [op.name for op in OPS]
-    assert len(names) == len(set(names)), "names are unique"
+    """Check the table against itself: names, words, letters and operators, and a body for every kind."""
+    for what in (
+        [op.name for op in OPS],
+        [op.operator for op in OPS if op.operator],
+        [r.name for r in REDUCTIONS],
+    ):
+        assert len(what) == len(set(what)), f"used twice among {what}"
     for op in OPS:
         assert op.on in KINDS and op.out in OUT and 1 <= op.nin <= 3 and op.doc.endswith("."), op.name
+        assert op.operator in OPERATORS | {""} and op.ulp > 0 and op.samples.low < op.samples.high, op.name
         for letter in KINDS[op.on]:
             assert body_for(op.body, letter) or op.otherwise, (op.name, letter)
-        assert all(set(key) <= set("biufc") for key in op.body), op.name
-    reductions = {row.name: row for row in REDUCTIONS}
-    assert len(reductions) == len(REDUCTIONS)
+        _check_bodies(op.name, op.body)
     for row in REDUCTIONS:
+        for bodies in (row.body, row.fold, row.identity):
+            _check_bodies(row.name, bodies)
         assert set(row.accumulator) == {letter for letter in "biufc" if body_for(row.body, letter)}, row.name
-    assert all(scan.reduction in reductions for scan in SCANS)
+        for letter, accumulator in row.accumulator.items():
+            kind = letter if accumulator == "same" else accumulator[0]
+            assert body_for(row.fold, kind) and any(kind in key for key in row.identity), (row.name, letter)
+    assert all(scan.reduction in {row.name for row in REDUCTIONS} for scan in SCANS)
+
+
+def _check_bodies(name: str, bodies: dict[str, str]) -> None:
+    for key, text in bodies.items():
+        assert key and set(key) <= set("biufc"), (name, key)
+        words = {part.partition("}")[0] for part in text.split("{")[1:]}
+        assert words <= PLACEHOLDERS, (name, words)
 
 
 check()

@@ -445,11 +445,12 @@ def _extreme(op: str, x: Array, axes: tuple[int, ...], largest: bool) -> Array:
 
 
 def _euclidean_norm(x: Array, axes: tuple[int, ...]) -> Array:
-    squares = reduce2("sum_squared_deviation", x, zeros((), x.dtype), axes, True, dt.float64)
+    # A zero of float64 makes the core take the squares in float64 too, where no float32 overflows.
+    squares = reduce2("sum_squared_deviation", x, zeros((), dt.float64), axes, True, dt.float64)
     result = sqrt(squares)
     real = _real(x.dtype)
     if real is dt.float32:
-        return copy(result, real)  # No square of a float32 leaves the range of float64.
+        return copy(result, real)
     # Beyond these bounds squares have overflowed, or some of them lost bits below the range.
     doubtful = logical_or(less(squares, 1e-280), equal(squares, math.inf))
     if x.size and reduce("any", doubtful, tuple(range(x.ndim)), False, None):

@@ -15,12 +15,12 @@ from stride0._core.array import (
     is_c_contiguous,
     is_writable,
     offset,
-    restride,
     shares_storage,
-    storage_bounds,
     storage_nbytes,
     strides,
 )
+from stride0._core.array import restride as _restride
+from stride0._core.array import storage_bounds as _storage_bounds
 from stride0._core.storage import memory_statistics
 from stride0._errors import OutOfBoundsError, ShapeError
 from stride0._shapes import normalize_shape
@@ -107,7 +107,7 @@ def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset
         raise ShapeError(
             "as_strided", f"{len(sizes)} sizes and {len(steps)} strides", (), "one stride for each axis"
         )
-    first, last = storage_bounds(x)
+    first, last = _storage_bounds(x)
     start = 0 if offset is None else operator.index(offset) + first
     if 0 not in sizes:
         reaches = [(size - 1) * step for size, step in zip(sizes, steps, strict=True)]
@@ -124,4 +124,4 @@ def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset
         start = 0
     # Where an axis never moves, its stride may be anything, and too large for the core.
     steps = tuple(step if size > 1 and 0 not in sizes else 1 for size, step in zip(sizes, steps, strict=True))
-    return restride(x, sizes, steps, start)
+    return _restride(x, sizes, steps, start)

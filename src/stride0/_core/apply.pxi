@@ -120,12 +120,15 @@ cdef int loop_for(int op, int code, str name) except -1:
     return loop
 
 
+cdef bint is_numpy_scalar(object value):
+    """Whether a value is a scalar object of NumPy's: it has a dtype, and unlike an array nothing can be assigned to it."""
+    kind = type(value)
+    return kind.__module__ == "numpy" and hasattr(kind, "dtype") and hasattr(kind, "item") and not hasattr(kind, "__setitem__")
+
+
 cdef Array foreign_scalar(object value):
     """A scalar object of NumPy's as an array without axes; None for anything else."""
-    kind = type(value)
-    if kind.__module__ == "numpy" and hasattr(kind, "dtype") and getattr(value, "ndim", -1) == 0 and kind.__name__ != "ndarray":
-        return asarray(value)
-    return None
+    return asarray(value) if is_numpy_scalar(value) else None
 
 
 cdef object refuse_operand(str name, str argument, object value):
@@ -136,6 +139,9 @@ cdef object refuse_operand(str name, str argument, object value):
 
 # Arrays of these libraries would answer our NotImplemented with an array of their own.
 cdef tuple FOREIGN_LIBRARIES = ("numpy", "torch", "jaxlib", "jax", "cupy", "dask", "tensorflow", "array_api_strict")
+
+
+cdef tuple SEQUENCES = (list, tuple, range, str, bytes, bytearray)
 
 
 cdef bint is_known_foreign(object value):
@@ -290,17 +296,17 @@ cdef object binary(int op, object x1, object x2, str name, bint is_operator):
         if (loop == a.code and a.code == b.code and a.c_contiguous and b.c_contiguous and a.size < RELEASE_GIL
                 and same_shape(a, b)):
             if S0_CHECK_EXPONENT[op]:
-                check_exponent(op, b, loop, name)
+                check_exponent(a, b, loop, name)
             return short_binary(op, a, b)
     elif a is not None and is_python_scalar(x2):
         code = weak_code(a.code, x2)
         loop = loop_for(op, code, name)
         try:
             if loop == a.code and a.c_contiguous and a.size < RELEASE_GIL:
-                if S0_CHECK_EXPONENT[op] and letter_at(loop) == c"i" and x2 < 0:
+                if S0_CHECK_EXPONENT[op] and letter_at(loop) == c"i" and x2 < 0 and a.size:
                     refuse_exponent(name)
                 return short_scalar(op, a, x2, loop, False, name)
-            b = scalar_array(x2, code, name)
+            b = scalar_array(x2, loop, name)
         except RangeError:
             if not S0_COMPARES[op] or not isinstance(x2, int):
                 raise
@@ -311,7 +317,7 @@ cdef object binary(int op, object x1, object x2, str name, bint is_operator):
         try:
             if loop == b.code and b.c_contiguous and b.size < RELEASE_GIL and not S0_CHECK_EXPONENT[op]:
                 return short_scalar(op, b, x1, loop, True, name)
-            a = scalar_array(x1, code, name)
+            a = scalar_array(x1, loop, name)
         except RangeError:
             if not S0_COMPARES[op] or not isinstance(x1, int):
                 raise
@@ -319,7 +325,7 @@ cdef object binary(int op, object x1, object x2, str name, bint is_operator):
     else:
         return binary_other(op, x1, x2, name, is_operator)
     if S0_CHECK_EXPONENT[op]:
-        check_exponent(op, b, loop, name)
+        check_exponent(a, b, loop, name)
     return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 2, a, b, None, None, name, TWO)
 
 
@@ -331,7 +337,8 @@ cdef object binary_other(int op, object x1, object x2, str name, bint is_operato
         found = foreign_scalar(value)
         if found is not None:
             return binary(op, found if value is x1 else x1, found if value is x2 else x2, name, is_operator)
-        if is_operator and not is_known_foreign(value):
+        # Left to Python, a product with a sequence would repeat it as often as an integer array says.
+        if is_operator and not is_known_foreign(value) and not (op == OP_MULTIPLY and isinstance(value, SEQUENCES)):
             return NotImplemented
         refuse_operand(name, argument, value)
     raise ForeignArrayError(name, "neither x1 nor x2 is an array", (), "at least one stride0 array beside a Python scalar")
@@ -341,9 +348,9 @@ cdef object refuse_exponent(str name):
     raise ArgumentValueError(name, "integers cannot be raised to negative integer powers", (), "exponents of 0 or more, or a floating-point dtype")
 
 
-cdef int check_exponent(int op, Array exponent, int loop, str name) except -1:
+cdef int check_exponent(Array base, Array exponent, int loop, str name) except -1:
     """Refuse a negative exponent of an integer power, which has no integer result."""
-    if letter_at(loop) == c"i" and letter_at(exponent.code) == c"i" and exponent.size:
+    if base.size and letter_at(loop) == c"i" and letter_at(exponent.code) == c"i" and exponent.size:
         smallest = reduce_array("min", exponent, tuple(range(exponent.ndim)), False, None)
         if read_scalar((<Array>smallest).data, exponent.code) < 0:
             refuse_exponent(name)
@@ -374,7 +381,7 @@ cdef object in_place(int op, Array x, object other, str name):
             "operands whose dtypes promote to the dtype of x1",
         )
     if S0_CHECK_EXPONENT[op]:
-        check_exponent(op, b, loop, name)
+        check_exponent(x, b, loop, name)
     apply(K.ops[op][loop], loop, x.code, 2, x, b, None, x, name, TWO)
     return x
 
@@ -464,7 +471,7 @@ cdef Array value_operand(Array dst, object src, str operation):
         return scalar_array(src, dst.code, operation)
     if isinstance(src, (list, tuple, range)):
         # Python scalars in a sequence must fit the target, as one alone must.
-        return from_sequence(src, dst.code)
+        return from_sequence(src, dst.code, 0)
     return asarray(src)
 
 

@@ -31,6 +31,8 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
         raise BufferError("buffer: the memory of the array is read-only or stretched")
     if not x.c_contiguous and (flags & PyBUF_STRIDES != PyBUF_STRIDES or flags & PyBUF_C_CONTIGUOUS == PyBUF_C_CONTIGUOUS):
         raise BufferError("buffer: the array is not contiguous in C order")
+    if flags & PyBUF_ANY_CONTIGUOUS == PyBUF_ANY_CONTIGUOUS and not x.c_contiguous and not is_f_contiguous(x):
+        raise BufferError("buffer: the array is contiguous in no order")
     if flags & PyBUF_F_CONTIGUOUS == PyBUF_F_CONTIGUOUS and x.ndim > 1 and not is_f_contiguous(x):
         raise BufferError("buffer: the array is not contiguous in Fortran order")
     buffer.buf = x.data
@@ -152,8 +154,7 @@ cdef Array from_buffer(object source, str operation):
         return None
     if buffer.ndim > MAX_NDIM:
         raise ShapeError(operation, f"{buffer.ndim} axes are too many", (), f"an array has at most {MAX_NDIM} axes")
-    x = Array.__new__(Array)
-    x.code = code
+    x = blank(code)
     set_ndim(x, buffer.ndim)
     for axis in range(buffer.ndim - 1, -1, -1):
         x.shape_[axis] = buffer.shape[axis]
@@ -188,7 +189,7 @@ cdef Array foreign_array(object source, object copy, str operation):
 
         source = numpy.asarray(source)
         return from_buffer(source.astype(source.dtype.newbyteorder("="), copy=True), operation)
-    if copy is True or (copy is None and x.ndim == 0 and x.storage.readonly):
+    if copy is True or (copy is None and is_numpy_scalar(source)):
         # NumPy's scalars lend read-only memory; an array of one's own is what was meant.
         x = copy_array(x, x.code, False)
     return x
@@ -206,67 +207,77 @@ cdef bint lends_buffer(object source):
 # --- in: nested sequences
 
 
-cdef int collect(object item, int depth, list shape, list leaves) except -1:
-    """Flatten nested sequences, checking that each level has one length."""
+cdef bint collect(object item, int outside, int depth, list shape, list leaves) except -1:
+    """
+    Flatten nested sequences of Python scalars, checking that each level has one length.
+
+    False as soon as something else is met. `outside` counts the levels around them.
+    """
     cdef Py_ssize_t length
     if isinstance(item, (list, tuple, range)):
-        if depth >= MAX_NDIM:
+        if outside + depth >= MAX_NDIM:
             raise ShapeError("asarray", "the sequences are nested too deeply", (), f"an array has at most {MAX_NDIM} axes")
         length = len(item)
-        if depth == len(shape):
-            if leaves:
-                raise ShapeError("asarray", "the nested sequences are ragged", (), "sequences of one length at each depth")
+        if depth == len(shape) and not leaves:
             shape.append(length)
-        elif shape[depth] != length:
-            raise ShapeError("asarray", f"the nested sequences are ragged: lengths {shape[depth]} and {length} at depth {depth}",
-                             (), "sequences of one length at each depth")
+        elif depth >= len(shape) or shape[depth] != length:
+            refuse_ragged(outside + depth)
         for part in item:
-            collect(part, depth + 1, shape, leaves)
-        return 0
+            if not collect(part, outside, depth + 1, shape, leaves):
+                return False
+        return True
+    if not is_python_scalar(item):
+        return False
     if depth != len(shape):
-        raise ShapeError("asarray", "the nested sequences are ragged", (), "sequences of one length at each depth")
+        refuse_ragged(outside + depth)
     leaves.append(item)
-    return 0
+    return True
 
 
-cdef Array from_sequence(object source, int code):
+cdef object refuse_ragged(int depth):
+    raise ShapeError("asarray", f"the nested sequences are ragged at depth {depth}", (), "sequences of one length at each depth")
+
+
+cdef Array from_sequence(object source, int code, int depth):
     """A new array of the elements of nested sequences; of dtype `code`, or of the dtype they ask for."""
-    cdef list shape = [], leaves = [], parts
-    cdef Array out, part
+    cdef list shape = [], leaves = []
+    cdef Array out
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef Py_ssize_t i, itemsize
+    cdef int found = NO_DTYPE, own, ndim
+    if not collect(source, depth, 0, shape, leaves):
+        return from_parts(source, code, depth)
+    if code < 0:
+        for leaf in leaves:
+            own = scalar_code(leaf)
+            found = own if found < 0 else promote_codes(found, own)
+        code = FLOAT64 if found < 0 else found
+    ndim = read_shape(tuple(shape), sizes, "asarray")
+    out = new_array(code, ndim, sizes, NULL, False)
+    itemsize = itemsize_at(code)
+    for i in range(len(leaves)):
+        write_scalar(leaves[i], code, out.data + i * itemsize, "asarray")
+    return out
+
+
+cdef Array from_parts(object source, int code, int depth):
+    """A new array of the items of a sequence, each an array or a sequence of one shape."""
+    cdef list parts = []
+    cdef Array out, part
+    cdef Py_ssize_t sizes[MAX_NDIM]
     cdef int found = NO_DTYPE, ndim
-    cdef bint plain = True
-    collect(source, 0, shape, leaves)
-    for leaf in leaves:
-        if not is_python_scalar(leaf):
-            plain = False
-            break
-    if plain:
-        if code < 0:
-            for leaf in leaves:
-                ndim = scalar_code(leaf)
-                found = ndim if found < 0 else promote_codes(found, ndim)
-            code = FLOAT64 if found < 0 else found
-        ndim = read_shape(tuple(shape), sizes, "asarray")
-        out = new_array(code, ndim, sizes, NULL, False)
-        itemsize = itemsize_at(code)
-        for i in range(len(leaves)):
-            write_scalar(leaves[i], code, out.data + i * itemsize, "asarray")
-        return out
-    parts = [leaf if type(leaf) is Array else asarray(leaf) for leaf in leaves]
-    inner = shape_tuple(parts[0])
-    for part in parts:
-        if shape_tuple(part) != inner:
-            raise ShapeError("asarray", f"arrays of shapes {inner} and {shape_tuple(part)} side by side", (), "arrays of one shape")
+    cdef Py_ssize_t i
+    for item in source:
+        part = from_sequence(item, NO_DTYPE, depth + 1) if isinstance(item, (list, tuple, range)) else asarray(item)
+        if parts and not same_shape(part, <Array>parts[0]):
+            raise ShapeError("asarray", f"shapes {shape_tuple(<Array>parts[0])} and {shape_tuple(part)} side by side", (), "items of one shape")
         found = part.code if found < 0 else promote_codes(found, part.code)
-    ndim = read_shape(tuple(shape) + inner, sizes, "asarray")
+        parts.append(part)
+    ndim = read_shape((len(parts),) + shape_tuple(<Array>parts[0]), sizes, "asarray")
     out = new_array(found if code < 0 else code, ndim, sizes, NULL, False)
-    itemsize = itemsize_at(out.code)
     for i in range(len(parts)):
         part = <Array>parts[i]
-        assign_array(view_of(out, out.data + i * part.size * itemsize, part.ndim, out.shape_ + len(shape), out.strides_ + len(shape)),
-                     part, "asarray")
+        assign_array(view_of(out, out.data + i * out.strides_[0], part.ndim, out.shape_ + 1, out.strides_ + 1), part, "asarray")
     return out
 
 
@@ -330,7 +341,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     elif isinstance(obj, (list, tuple, range)):
         if copy is False:
             raise ArgumentValueError("asarray", "copy=False, but a sequence has to be copied")
-        return from_sequence(obj, code)
+        return from_sequence(obj, code, 0)
     elif isinstance(obj, (str, bytes)) or not speaks_array(obj):
         raise DTypeError("asarray", f"Unsupported type {type(obj).__name__}", (),
                          "arrays, Python scalars, nested sequences of them, or objects with the buffer protocol, __dlpack__ or __array__")

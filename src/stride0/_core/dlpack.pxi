@@ -146,12 +146,23 @@ cdef object export_capsule(Array x, object max_version, object copy):
     return PyCapsule_New(new, "dltensor_versioned", drop_versioned)
 
 
+cdef tuple pair_of(object value, str argument):
+    """A pair of integers, as versions and devices are given."""
+    try:
+        first, second = value
+        return operator.index(getattr(first, "value", first)), operator.index(second)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError("dlpack", f"{argument} is {value!r}", (), "a pair of integers") from error
+
+
 cdef object export_dlpack(Array x, object stream, object max_version, object dl_device, object copy):
     if stream is not None:
         raise ArgumentValueError("__dlpack__", f"stream is {stream!r}", (), "None: the CPU has no streams")
     if copy is not None and not isinstance(copy, bool):
         raise ArgumentTypeError("__dlpack__", f"copy is {copy!r}", (), "True, False or None")
-    if dl_device is not None and (int(dl_device[0]), int(dl_device[1])) != (kDLCPU, 0):
+    if max_version is not None:
+        max_version = pair_of(max_version, "max_version")
+    if dl_device is not None and pair_of(dl_device, "dl_device") != (kDLCPU, 0):
         raise ExchangeError("__dlpack__", f"there is no way to the device {tuple(dl_device)}", (), "the CPU, (1, 0)")
     return export_capsule(x, max_version, copy)
 
@@ -175,11 +186,21 @@ cdef class Borrowed:
 
 
 cdef object request_capsule(object x, object device, object copy):
-    """Ask an object for a capsule: with all keywords, or with none where it is from before they were."""
-    try:
-        return x.__dlpack__(max_version=(DLPACK_MAJOR, DLPACK_MINOR), dl_device=None if device is None else (kDLCPU, 0), copy=copy)
-    except TypeError:
-        return x.__dlpack__()
+    """
+    Ask an object for a capsule, with the keywords that are needed.
+
+    Producers from before `copy`, and those from before `max_version`, are asked again without.
+    """
+    version = {"max_version": (DLPACK_MAJOR, DLPACK_MINOR)}
+    more = {} if device is None else {"dl_device": (<int>kDLCPU, 0)}
+    if copy is not None:
+        more["copy"] = copy
+    for keywords in ({**version, **more}, version):
+        try:
+            return x.__dlpack__(**keywords)
+        except TypeError:
+            pass
+    return x.__dlpack__()
 
 
 cdef int code_of_tensor(const DLTensor* tensor) noexcept:
@@ -193,17 +214,54 @@ cdef int code_of_tensor(const DLTensor* tensor) noexcept:
     return NO_DTYPE
 
 
+cdef int check_tensor(const DLTensor* tensor, Py_ssize_t itemsize, str operation) except -1:
+    """Refuse what no correct producer sends, since the kernels trust shapes and strides; whether there are no elements."""
+    cdef int axis
+    cdef Py_ssize_t limit = (<Py_ssize_t>1) << 62, count = itemsize, reach, step
+    cdef bint empty = False
+    if tensor.ndim < 0 or tensor.ndim > MAX_NDIM:
+        raise ExchangeError(operation, f"a tensor of {tensor.ndim} axes", (), f"0 to {MAX_NDIM} axes")
+    if tensor.shape is NULL and tensor.ndim > 0:
+        raise ExchangeError(operation, "a tensor without a shape")
+    for axis in range(tensor.ndim):
+        if tensor.shape[axis] < 0:
+            raise ExchangeError(operation, f"a tensor with the negative size {tensor.shape[axis]}")
+        empty = empty or tensor.shape[axis] == 0
+    if empty:
+        return 1
+    if tensor.data is NULL:
+        raise ExchangeError(operation, "a tensor without memory")
+    reach = itemsize
+    for axis in range(tensor.ndim):
+        if tensor.shape[axis] > limit // count:
+            raise ExchangeError(operation, "a tensor larger than any memory")
+        count *= tensor.shape[axis]
+        if tensor.strides is not NULL and tensor.shape[axis] > 1:
+            step = tensor.strides[axis]
+            if step < -limit // itemsize or step > limit // itemsize:
+                raise ExchangeError(operation, "a tensor with a stride larger than any memory")
+            step = (step if step > 0 else -step) * itemsize
+            if step > 0 and tensor.shape[axis] - 1 > (limit - reach) // step:
+                raise ExchangeError(operation, "a tensor that reaches farther than any memory")
+            reach += (tensor.shape[axis] - 1) * step
+    return 0
+
+
 cdef Array import_dlpack(object x, object device, object copy, str operation):
     """An array on the memory of an object that speaks DLPack."""
     cdef Borrowed owner = Borrowed.__new__(Borrowed)
     cdef DLTensor* tensor
     cdef Array out
-    cdef bint readonly = False, copied = False
+    # A capsule from before 1.0 cannot say that its memory must not be written to, so nobody writes to it.
+    cdef bint readonly = True, copied = False, empty
     cdef int code, axis
     cdef Py_ssize_t step, itemsize
-    where_to = x.__dlpack_device__()
-    if int(where_to[0]) != kDLCPU and device is None:
-        raise ExchangeError(operation, f"the memory is on the device {tuple(where_to)}", (), "memory of the CPU, or device='cpu'")
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        # The standard names this exception.
+        raise AttributeError(f"{operation}: a {type(x).__name__} has no __dlpack__ and __dlpack_device__")
+    where_to = pair_of(x.__dlpack_device__(), "what __dlpack_device__ gives")
+    if where_to[0] != kDLCPU and device is None:
+        raise ExchangeError(operation, f"the memory is on the device {where_to}", (), "memory of the CPU, or device='cpu'")
     capsule = request_capsule(x, device, copy)
     if PyCapsule_IsValid(capsule, "dltensor_versioned"):
         owner.new = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
@@ -212,8 +270,11 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
             raise ExchangeError(operation, f"the capsule is of DLPack {owner.new.version.major}.{owner.new.version.minor}", (),
                                 f"DLPack up to {DLPACK_MAJOR}.x")
         tensor = &owner.new.dl_tensor
-        readonly = owner.new.flags & DLPACK_READ_ONLY
         copied = owner.new.flags & DLPACK_IS_COPIED
+        # A copy that was asked for belongs to nobody else.
+        readonly = owner.new.flags & DLPACK_READ_ONLY and not (copied and copy is True)
+        if copied and copy is False:
+            raise ExchangeError(operation, f"copy=False, but {type(x).__name__}.__dlpack__ made a copy")
     elif PyCapsule_IsValid(capsule, "dltensor"):
         owner.old = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
         PyCapsule_SetName(capsule, "used_dltensor")
@@ -227,16 +288,18 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
         raise ExchangeError(
             operation, f"Unsupported dtype (DLPack code {tensor.dtype.code}, {tensor.dtype.bits} bits, {tensor.dtype.lanes} lanes)", (),
             "bool, integers of 8 to 64 bits, float32, float64, complex64 and complex128")
-    if tensor.ndim > MAX_NDIM:
-        raise ExchangeError(operation, f"{tensor.ndim} axes are too many", (), f"an array has at most {MAX_NDIM} axes")
+    empty = check_tensor(tensor, itemsize_at(code), operation)
     itemsize = step = itemsize_at(code)
-    out = Array.__new__(Array)
-    out.code = code
+    out = blank(code)
     set_ndim(out, tensor.ndim)
     for axis in range(tensor.ndim - 1, -1, -1):
         out.shape_[axis] = tensor.shape[axis]
-        out.strides_[axis] = step if tensor.strides is NULL else tensor.strides[axis] * itemsize
-        step *= tensor.shape[axis]
+        # Where an axis never moves, its stride may be anything, and overflow.
+        if tensor.strides is NULL or tensor.shape[axis] < 2 or empty:
+            out.strides_[axis] = step
+        else:
+            out.strides_[axis] = tensor.strides[axis] * itemsize
+        step *= tensor.shape[axis] if tensor.shape[axis] > 0 else 1
     set_flags(out)
     out.data = <char*>tensor.data + tensor.byte_offset
     lend(out, owner, readonly)

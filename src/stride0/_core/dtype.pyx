@@ -5,11 +5,12 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from libc.string cimport memcpy
 
 from stride0 import _dtypetable
-from stride0._errors import CastError, DTypeError, RangeError
+from stride0._errors import CastError, DTypeError, RangeError, brief
 
 cdef int PROMOTE[N_DTYPES][N_DTYPES]
 cdef int ITEMSIZE[N_DTYPES]
 cdef char LETTER[N_DTYPES]
+cdef bint SEALED = False  # once the thirteen are there
 cdef list OBJECTS = []
 cdef list LIMITS = []  # least and greatest integer, as Python integers
 
@@ -40,6 +41,10 @@ cdef class DType:
     ----------
     Array API standard 2025.12, "Data Types".
     """
+
+    def __cinit__(self):
+        if SEALED:
+            raise TypeError("DType: data types cannot be created; use those of the namespace, stride0.float64 for example")
 
     def __init__(self):
         raise TypeError("DType: data types cannot be created; use those of the namespace, stride0.float64 for example")
@@ -101,6 +106,7 @@ cdef object _fill_tables():
 
 
 _fill_tables()
+SEALED = True
 DTYPES = tuple(OBJECTS)
 globals().update({made.name: made for made in DTYPES})
 
@@ -187,7 +193,7 @@ cdef int write_integer(object value, int code, char* out, str operation) except 
     if not low <= value <= high:
         raise RangeError(
             operation,
-            f"Python integer {value} is out of bounds for {dtype_at(code).name}",
+            f"Python integer {brief(value)} is out of bounds for {dtype_at(code).name}",
             (),
             f"{dtype_at(code).name} holds the integers from {low} to {high}",
         )

@@ -37,7 +37,9 @@ cdef class ArrayIterator:
     cdef Array x
     cdef Py_ssize_t next_index
 
-    def __cinit__(self, Array x):
+    def __cinit__(self, Array x not None):
+        if x.ndim == 0:
+            raise TypeError("iter: an array without axes cannot be iterated over")
         self.x = x
 
     def __iter__(self):
@@ -67,7 +69,7 @@ cdef Py_ssize_t index_value(object item, Py_ssize_t size, int axis) except? -1:
     try:
         index = operator.index(item)
     except OverflowError:
-        raise OutOfBoundsError("index", f"{item} is out of bounds for axis {axis} with size {size}") from None
+        raise OutOfBoundsError("index", f"{brief(operator.index(item))} is out of bounds for axis {axis} with size {size}") from None
     given = index
     if index < 0:
         index += size
@@ -365,10 +367,6 @@ cdef Gathering gathering(Array x, list items):
     out.offsets = offsets if offsets.c_contiguous else copy_array(offsets, INT64, True)
     check_axes(out.base.ndim + offsets.ndim)
     return out
-
-
-class BroadcastIndexError(BroadcastError, IndexError):
-    """Index arrays whose shapes do not broadcast."""
 
 
 cdef Array empty_gathered(Gathering where_):

@@ -3,7 +3,7 @@
 
 Note [Small blocks]
     The smallest arrays cost more in malloc and free than in arithmetic. Freed blocks of up to
-    SMALL bytes wait in a stack per size, at most KEPT of each, for the next array of that size.
+    BINS times 64 bytes wait in a stack per size, at most KEPT of each, for the next array of that size.
 """
 
 from libc.stdint cimport uintptr_t

@@ -1,0 +1,241 @@
+"""The FFT extension, against NumPy over dtypes, layouts, lengths, axes and norms."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from helpers import (
+    COMPLEX_FLOATING,
+    DTYPES,
+    FLOATING,
+    INTEGERS,
+    LAYOUTS,
+    REAL_FLOATING,
+    assert_same,
+    axes_of,
+    both,
+    pair,
+    same,
+    values,
+)
+
+import stride0 as xp
+
+TO_COMPLEX = ["fft", "ifft"]
+FROM_REAL = ["rfft", "ihfft"]
+TO_REAL = ["irfft", "hfft"]
+NORMS = ["backward", "ortho", "forward"]
+EPS = {"float32": 1e-4, "complex64": 1e-4, "float64": 1e-12, "complex128": 1e-12}
+
+
+def dtypes_of(name):
+    return REAL_FLOATING if name in (*FROM_REAL, "rfftn") else COMPLEX_FLOATING
+
+
+def fft(name, **options):
+    return lambda ns, v: getattr(ns.fft, name)(v, **options)
+
+
+@pytest.mark.parametrize("name", TO_COMPLEX + FROM_REAL + TO_REAL)
+def test_one_axis(name):
+    for dtype, layout in itertools.product(dtypes_of(name), LAYOUTS):
+        x, a = pair(dtype, layout)
+        for axis in axes_of(a):
+            if axis is None:
+                continue
+            for n, norm in itertools.product((None, 1, 3, 6, 7, 9), NORMS):
+                what = f"{dtype} {layout} {axis} {n} {norm}"
+                same(fft(name, n=n, axis=axis, norm=norm), (x, a), rtol=EPS[dtype], what=what)
+
+
+@pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn"])
+def test_several_axes(name):
+    for dtype, layout in itertools.product(dtypes_of(name), LAYOUTS):
+        x, a = pair(dtype, layout)
+        if a.ndim == 0:
+            continue
+        for axes, s in (
+            (None, None),
+            ((0,), None),
+            ((-1,), (5,)),
+            ((-1, 0), None),
+            ((0, 1), (2, 7)),
+            ([1, 0], [3, 4]),
+            ((5,), None),
+            ((0,), (0,)),
+            ((0,), (2, 3)),
+        ):
+            if axes is not None and a.ndim == 1 and len(axes) > 1:
+                continue
+            for norm in NORMS:
+                what = f"{dtype} {layout} {axes} {s} {norm}"
+                same(fft(name, axes=axes, s=s, norm=norm), (x, a), rtol=EPS[dtype], what=what)
+
+
+def test_minus_one_stands_for_all_elements():
+    x, a = both(values("complex128", (4, 5)))
+    assert_same(xp.fft.fftn(x, s=(-1, 3), axes=(0, 1)), np.fft.fftn(a, s=(4, 3), axes=(0, 1)), 1e-12)
+    assert_same(xp.fft.ifftn(x, s=(2, -1), axes=(0, 1)), np.fft.ifftn(a, s=(2, 5), axes=(0, 1)), 1e-12)
+    # All elements of half a spectrum of 5 are a result of 8.
+    assert_same(xp.fft.irfftn(x, s=(-1, -1), axes=(0, 1)), np.fft.irfftn(a, axes=(0, 1)), 1e-12)
+    assert_same(xp.fft.rfftn(xp.real(x), s=(-1, -1), axes=(0, 1)), np.fft.rfftn(a.real), 1e-12)
+
+
+@pytest.mark.parametrize("precise", [False, True])
+def test_there_and_back(precise):
+    real, complex_ = ("float64", "complex128") if precise else ("float32", "complex64")
+    ns, rtol = xp.fft, EPS[real]
+    for shape, norm in itertools.product(((6,), (7,), (3, 8), (2, 3, 5)), NORMS):
+        z, b = both(values(complex_, shape))
+        assert_same(ns.ifft(ns.fft(z, norm=norm), norm=norm), b, rtol)
+        assert_same(ns.ifftn(ns.fftn(z, norm=norm), norm=norm), b, rtol)
+        x, a = both(values(real, shape))
+        assert_same(ns.irfft(ns.rfft(x, norm=norm), n=shape[-1], norm=norm), a, rtol)
+        s, axes = shape, tuple(range(len(shape)))
+        assert_same(ns.irfftn(ns.rfftn(x, norm=norm), s=s, axes=axes, norm=norm), a, rtol)
+        assert_same(ns.hfft(ns.ihfft(x, norm=norm), n=shape[-1], norm=norm), a, rtol)
+
+
+def test_precision_is_kept():
+    for name in (*TO_COMPLEX, "fftn", "ifftn", *TO_REAL, "irfftn", *FROM_REAL, "rfftn"):
+        for dtype in dtypes_of(name):
+            result = getattr(xp.fft, name)(xp.ones((4, 4), dtype=getattr(xp, dtype)))
+            wide = dtype in ("float64", "complex128")
+            if name in (*TO_REAL, "irfftn"):
+                assert result.dtype is (xp.float64 if wide else xp.float32)
+            else:
+                assert result.dtype is (xp.complex128 if wide else xp.complex64)
+
+
+def test_size_0():
+    z = xp.zeros((0, 4), dtype=xp.complex64)
+    for name in TO_COMPLEX:
+        assert getattr(xp.fft, name)(z).shape == (0, 4)
+        with pytest.raises(xp.ShapeError, match=f"{name}: the length of the transform would be 0"):
+            getattr(xp.fft, name)(z, axis=0)
+        assert_same(getattr(xp.fft, name)(z, axis=0, n=3), np.zeros((3, 4), np.complex64))
+    assert xp.fft.rfft(xp.zeros((0, 4))).shape == (0, 3)
+    assert xp.fft.irfft(z).shape == (0, 6)
+    assert xp.fft.fftn(z, axes=(1,)).shape == (0, 4)
+    with pytest.raises(xp.ShapeError):
+        xp.fft.fftn(z)
+    with pytest.raises(xp.ShapeError, match="irfft: the length of the transform would be 0"):
+        xp.fft.irfft(xp.zeros(1, dtype=xp.complex128))
+    assert_same(xp.fft.irfft(xp.ones(1, dtype=xp.complex128), n=1), np.ones(1))
+
+
+def test_no_axes():
+    z, b = both(np.asarray(2 + 1j))
+    assert_same(xp.fft.fftn(z), b)
+    x, a = both(values("complex64", (2, 3)))
+    result = xp.fft.ifftn(x, axes=())
+    assert_same(result, a)
+    assert not xp.strided.shares_storage(result, x)
+    for name, v in (("rfftn", xp.ones((2, 3))), ("irfftn", x)):
+        with pytest.raises(ValueError, match="at least one axis"):
+            getattr(xp.fft, name)(v, axes=())
+    with pytest.raises(xp.AxisError):
+        xp.fft.fft(z)
+
+
+@pytest.mark.parametrize("name", [*TO_COMPLEX, "fftn", "ifftn", *TO_REAL, "irfftn", *FROM_REAL, "rfftn"])
+def test_transforms_refuse(name):
+    function = getattr(xp.fft, name)
+    for dtype in DTYPES:
+        if dtype not in dtypes_of(name):
+            with pytest.raises(TypeError, match=f"{name}: Unsupported dtype {dtype} of x"):
+                function(xp.ones(4, dtype=getattr(xp, dtype)))
+    x = xp.ones((4, 4), dtype=getattr(xp, dtypes_of(name)[0]))
+    for norm in ("none", None, "Ortho", 1):
+        with pytest.raises(ValueError, match="unknown norm"):
+            function(x, norm=norm)
+    for wrong in (np.asarray(x), [1.0, 2.0], 1.0):
+        with pytest.raises(TypeError):
+            function(wrong)
+    if name.endswith("n"):
+        with pytest.raises(ValueError, match="axes must be given where s is"):
+            function(x, s=(4, 4))
+        with pytest.raises(ValueError, match="as many sizes as axes"):
+            function(x, s=(4,), axes=(0, 1))
+        with pytest.raises(ValueError, match="named more than once"):
+            function(x, axes=(0, -2))
+        with pytest.raises(ValueError, match="would be -2"):
+            function(x, s=(4, -2), axes=(0, 1))
+        for options in ({"axes": 1}, {"axes": (0,), "s": 4}, {"axes": (0.0,)}, {"axes": (0,), "s": (4.0,)}):
+            with pytest.raises(TypeError):
+                function(x, **options)
+    else:
+        for n in (0, -1):
+            with pytest.raises(ValueError, match=f"the length of the transform would be {n}"):
+                function(x, n=n)
+        for options in ({"axis": None}, {"axis": 0.0}, {"n": 4.0}, {"n": True}):
+            with pytest.raises(TypeError):
+                function(x, **options)
+
+
+@pytest.mark.parametrize("name", ["fftfreq", "rfftfreq"])
+def test_frequencies(name):
+    function, reference = getattr(xp.fft, name), getattr(np.fft, name)
+    for n, d in itertools.product((1, 2, 3, 8, 9, 100), (1.0, 0.1, 3, -2.5)):
+        assert_same(function(n, d=d), reference(n, d=d), 1e-15, f"{n} {d}")
+        assert_same(function(n, d=d, dtype=xp.float32), reference(n, d=d).astype("float32"), 1e-6)
+    assert_same(function(6), reference(6))
+    assert function(4, device="cpu").device == xp.Device("cpu")
+    assert function(4, dtype=xp.float64).dtype is xp.float64
+    # Each is the quotient rounded once.
+    expected = [k / (0.1 * 10) for k in range(5)]
+    assert np.asarray(function(10, d=0.1))[:5].tolist() == expected
+    for dtype in (xp.int64, xp.complex64, xp.bool):
+        with pytest.raises(TypeError, match="Unsupported dtype"):
+            function(4, dtype=dtype)
+    for n in (0, -1):
+        with pytest.raises(ValueError, match="n must be at least 1"):
+            function(n)
+    with pytest.raises(ValueError, match="d must not be 0"):
+        function(4, d=0)
+    with pytest.raises(ValueError, match="device"):
+        function(4, device="gpu")
+    for call in (
+        lambda: function(4.0),
+        lambda: function(4, d=1j),
+        lambda: function(4, d="1"),
+        lambda: function(4, dtype="float32"),
+    ):
+        with pytest.raises(TypeError):
+            call()
+
+
+@pytest.mark.parametrize("name", ["fftshift", "ifftshift"])
+def test_shifts(name):
+    for dtype, layout in itertools.product((*FLOATING, INTEGERS[0]), LAYOUTS):
+        x, a = pair(dtype, layout)
+        if a.ndim == 0:
+            assert_same(getattr(xp.fft, name)(x), a)  # NumPy fails here.
+            continue
+        axes = [*axes_of(a), (), [], *([(0, 1), [-1, 0]] if a.ndim > 1 else [])]
+        for along in axes:
+            same(fft(name, axes=along), (x, a), what=f"{dtype} {layout} {along}")
+    for n in (0, 1, 2, 5):
+        x, a = both(np.arange(float(n)))
+        same(fft(name), (x, a))
+        assert_same(xp.fft.ifftshift(xp.fft.fftshift(x)), a)
+    with pytest.raises(ValueError, match="more than once"):
+        getattr(xp.fft, name)(xp.ones((2, 2)), axes=(0, -2))
+    for call in (
+        lambda: getattr(xp.fft, name)(np.ones(2)),
+        lambda: getattr(xp.fft, name)(xp.ones(2), axes=0.0),
+    ):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_no_warnings():
+    for special in (np.inf, np.nan, 1.7e308):
+        x = xp.full(5, special, dtype=xp.complex128)
+        assert not bool(xp.all(xp.isfinite(xp.fft.fft(x))))
+
+
+def test_everything_is_there():
+    assert len(xp.fft.__all__) == 14

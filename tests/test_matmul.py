@@ -1,0 +1,447 @@
+"""Matrix products: `matmul` by all its ways, `vecdot`, `tensordot` and `matrix_transpose`, against NumPy."""
+
+from __future__ import annotations
+
+import itertools
+import tracemalloc
+
+import numpy as np
+import pytest
+from helpers import DTYPES, FLOATING, INTEGERS, NUMERIC, assert_same, both, same, values
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import stride0 as xp
+from stride0 import _matmul, strided
+
+ROUNDING = {"float32": 2e-4, "complex64": 2e-4, "float64": 1e-11, "complex128": 1e-11}
+
+
+def tolerance(*arrays):
+    """How far sums of products of floats may differ by their order; not at all for integers."""
+    return ROUNDING.get(np.result_type(*arrays).name, 0.0)
+
+
+def matrices(dtype, *shape):
+    return both(values(dtype, shape))
+
+
+def product(x, y, what=""):
+    same(lambda ns, a, b: ns.matmul(a, b), x, y, rtol=tolerance(x[1], y[1]), what=what)
+
+
+# The ways of a product
+
+
+SHAPES = [
+    # (M, K, N), batch: each way of Note [Ways of a matrix product] and both sides of its thresholds
+    *itertools.product([(1, 1, 1), (2, 2, 2), (1, 5, 3), (3, 3, 3), (4, 1, 5)], [(), (1,), (7,), (2, 3)]),
+    *itertools.product([(2, 2, 2), (3, 3, 3), (1, 8, 2), (4, 4, 1), (2, 3, 4)], [(250,), (20, 15)]),
+    *itertools.product([(33, 40, 35), (1, 300, 1), (1, 300, 20), (20, 300, 1), (70, 70, 70)], [(), (3,)]),
+]
+
+
+@pytest.mark.parametrize("dtype", NUMERIC)
+def test_matmul_of_all_sizes(dtype):
+    for (m, k, n), batch in SHAPES:
+        x, y = matrices(dtype, *batch, m, k), matrices(dtype, *batch, k, n)
+        product(x, y, f"{batch} {m} {k} {n}")
+
+
+def views(pair):
+    """The same elements in other layouts: each axis order, slices, negative steps."""
+    x, a = pair
+    yield x, a
+    back = tuple(range(a.ndim))[::-1]
+    f = np.asfortranarray(a)
+    yield xp.permute_dims(xp.asarray(np.ascontiguousarray(f.T)), back), f
+    wide = np.repeat(np.repeat(a, 2, axis=-1), 3, axis=0)
+    sliced = (slice(None, None, 6),) if a.ndim == 1 else (slice(None, None, 3), ..., slice(None, None, 2))
+    yield xp.asarray(wide)[sliced], wide[sliced]
+    flipped = np.ascontiguousarray(np.flip(a))
+    yield xp.flip(xp.asarray(flipped)), np.flip(flipped)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int64", "uint8"])
+def test_matmul_of_all_layouts(dtype):
+    for m, k, n in ((2, 2, 2), (5, 4, 3), (3, 40, 2), (40, 40, 40), (1, 40, 40), (40, 40, 1)):
+        for batch1, batch2 in (((), ()), ((3,), (3,)), ((3,), ()), ((), (3,)), ((2, 1, 4), (3, 1))):
+            pairs = itertools.product(
+                views(matrices(dtype, *batch1, m, k)), views(matrices(dtype, *batch2, k, n))
+            )
+            for number, (x, y) in enumerate(pairs):
+                product(x, y, f"{batch1} {batch2} {m} {k} {n} {number}")
+
+
+@st.composite
+def operands(draw):
+    """Two arrays that multiply: batches of up to three axes that broadcast, size 0, stretched axes."""
+    sizes = st.sampled_from([1, 2, 3, 5])
+    batch = draw(st.lists(sizes, max_size=3))
+    m, k, n = (draw(st.sampled_from([0, 1, 2, 3, 9, 33])) for _ in range(3))
+    arrays = []
+    for rows, columns in ((m, k), (k, n)):
+        own = [draw(st.sampled_from([b, b, 1])) for b in batch][draw(st.integers(0, len(batch))) :]
+        dtype = draw(st.sampled_from(["float64", "float64", "float32", "int32", "complex64"]))
+        x, a = draw(st.sampled_from(list(views(matrices(dtype, *own, rows, columns)))))
+        if draw(st.booleans()):
+            shape = (*batch, rows, columns)
+            x, a = xp.broadcast_to(x, shape), np.broadcast_to(a, shape)
+        arrays.append((x, a))
+    return arrays
+
+
+@settings(max_examples=300, deadline=None)
+@given(operands())
+def test_matmul_of_anything(arrays):
+    product(*arrays)
+
+
+def test_facts_of_broadcasting():
+    for shape1, shape2 in (
+        ((3, 4), (4, 5)),
+        ((10, 1, 3, 4), (1, 20, 4, 5)),
+        ((4,), (4, 5)),
+        ((3, 4), (4,)),
+        ((4,), (4,)),
+        ((4,), (7, 4, 5)),
+        ((7, 3, 4), (4,)),
+        ((2, 0, 4), (4, 3)),
+        ((2, 3, 0), (0, 3)),
+        ((0,), (0,)),
+        ((0, 3, 4), (1, 4, 5)),
+        ((0, 3, 4), (2, 4, 5)),
+        ((3, 4), (5, 4)),
+        ((4,), (5,)),
+        ((3, 4), (5,)),
+        ((), (4,)),
+        ((4,), ()),
+        ((2, 3, 4), (3, 4, 5)),
+    ):
+        product(matrices("float64", *shape1), matrices("float64", *shape2), f"{shape1} {shape2}")
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        xp.multiply(xp.zeros((3, 4)), xp.zeros((4, 5)))
+
+
+@pytest.mark.parametrize("dtype1", NUMERIC)
+def test_mixed_dtypes_promote(dtype1):
+    for dtype2 in NUMERIC:
+        for m, k, n in ((2, 3, 2), (20, 30, 20)):
+            x, y = matrices(dtype1, m, k), matrices(dtype2, k, n)
+            result = xp.matmul(x[0], y[0])
+            assert result.dtype is xp.result_type(x[0], y[0])
+            product(x, y, f"{dtype1} {dtype2}")
+
+
+def test_integers_wrap_around():
+    for size in (2, 20, 50):
+        for dtype in INTEGERS:
+            info = np.iinfo(dtype)
+            a = np.full((size, size), info.max, dtype)
+            product(both(a), both(a), dtype)
+
+
+def test_float32_dot_products_are_summed_up_in_float64():
+    x = xp.asarray([1e8, 1.0, -1e8], dtype=xp.float32)
+    assert float(xp.matmul(x, xp.ones(3, dtype=xp.float32))) == 1.0
+    assert float(xp.vecdot(x, xp.ones(3, dtype=xp.float32))) == 1.0
+
+
+def test_no_warnings_of_overflow_and_nan():
+    for size in (2, 30):
+        x = xp.full((size, size), 1e300)
+        assert bool(xp.all(xp.isinf(x @ x)))
+        x = xp.full((size, size), xp.inf)
+        assert bool(xp.all(xp.isnan(x @ xp.zeros((size, size)))))
+
+
+# What it costs
+
+
+class Counted:
+    """Stands for the module `numpy` in `_matmul`, and notes the shapes that its `matmul` is called with."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self):
+        return self
+
+    def matmul(self, a, b, **options):
+        self.calls.append((a.shape, b.shape))
+        return np.matmul(a, b, **options)
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    counter = Counted()
+    monkeypatch.setattr(_matmul, "numpy", counter)
+    return counter
+
+
+@pytest.mark.parametrize(
+    ("shape1", "shape2", "call1", "call2"),
+    [
+        ((50, 10, 16), (16, 8), (500, 16), (16, 8)),
+        ((5, 10, 10, 16), (16, 8), (500, 16), (16, 8)),
+        ((5, 10, 10, 16), (1, 1, 16, 8), (500, 16), (16, 8)),
+        ((50, 10, 16), (16,), (500, 16), (16, 1)),
+        ((9, 9), (100, 9, 1), (100, 9), (9, 9)),
+        # The batch that both have stays, the other one is folded.
+        ((7, 50, 10, 16), (7, 1, 16, 8), (7, 500, 16), (7, 16, 8)),
+    ],
+)
+def test_a_batch_folds_into_one_product(counted, shape1, shape2, call1, call2):
+    product(matrices("float64", *shape1), matrices("float64", *shape2))
+    assert counted.calls == [(call1, call2)]
+
+
+def test_transposed_columns_fold_too(counted):
+    x, y = matrices("float64", 9, 9), matrices("float64", 100, 5, 9)
+    product(x, (xp.matrix_transpose(y[0]), y[1].swapaxes(1, 2)))
+    assert counted.calls == [((500, 9), (9, 9))]
+
+
+def test_tiny_matrices_take_no_call(counted):
+    for dtype, m, k, n in (("float64", 2, 2, 2), ("float32", 4, 8, 1), ("complex128", 3, 3, 3)):
+        product(matrices(dtype, 1000, m, k), matrices(dtype, 1000, k, n))
+    product(matrices("float64", 3, 3), matrices("float64", 3, 3))
+    product(matrices("int32", 64, 64), matrices("int32", 64, 64))
+    product(matrices("float64", 50, 1), matrices("float64", 1, 60))
+    assert not counted.calls
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_stretched_axes_are_not_materialised(dtype):
+    x = xp.ones((1, 64, 64), dtype=getattr(xp, dtype))
+    y = xp.ones((500, 64, 2), dtype=getattr(xp, dtype))
+    xp.matmul(x, y[:2, ...])
+    for a in (x, xp.broadcast_to(x, (500, 64, 64))):
+        tracemalloc.start()
+        before = strided.memory_statistics(reset_peak=True)
+        result = xp.matmul(a, y)
+        own = strided.memory_statistics()["peak_bytes"] - before["live_bytes"]
+        _, peak = tracemalloc.get_traced_memory()  # of NumPy's memory too
+        tracemalloc.stop()
+        # Materialised, the first operand would be 500 * 64 * 64 elements, 32 times as large as the result.
+        assert peak + own < 2 * result.size * result.dtype.itemsize + 200_000
+
+
+def test_where_both_stand_still_one_product_serves_all(counted):
+    x, y = matrices("float64", 3, 1, 20, 30), matrices("float64", 30, 20)
+    shapes = (3, 5, 20, 30), (3, 5, 30, 20)
+    a, b = (xp.broadcast_to(v, s) for v, s in zip((x[0], y[0]), shapes, strict=True))
+    product((a, np.broadcast_to(x[1], shapes[0])), (b, np.broadcast_to(y[1], shapes[1])))
+    assert counted.calls == [((60, 30), (30, 20))]
+
+
+def test_64_axes():
+    for size in (2, 30):
+        a = values("float64", (size, size))
+        x = xp.reshape(xp.asarray(a), (1,) * 62 + (size, size))
+        assert_same(xp.matmul(x, x), (a @ a).reshape(x.shape), 1e-11)
+        assert_same(xp.matmul(x, x[(0,) * 62 + (...,)]), (a @ a).reshape(x.shape), 1e-11)
+
+
+# Errors
+
+
+def test_matmul_refuses():
+    with pytest.raises(ValueError, match="the inner sizes differ: 4 in x1 and 5 in x2"):
+        xp.matmul(xp.zeros((3, 4)), xp.zeros((5, 3)))
+    with pytest.raises(xp.ShapeError, match="the inner sizes differ: 1 in x1 and 5 in x2"):
+        xp.matmul(xp.zeros((3, 1)), xp.zeros(5))
+    with pytest.raises(xp.ShapeError, match="x2 must have at least one axis"):
+        xp.matmul(xp.zeros(3), xp.asarray(2.0))
+    with pytest.raises(xp.BroadcastError, match="leading axes of x1") as caught:
+        xp.matmul(xp.zeros((2, 3, 4)), xp.zeros((3, 4, 5)))
+    assert caught.value.sizes == (2, 3)
+    with pytest.raises(TypeError, match="Unsupported dtype bool of x1"):
+        xp.matmul(xp.ones((2, 2), dtype=xp.bool), xp.ones((2, 2)))
+    with pytest.raises(TypeError, match="Unsupported dtype bool of x2"):
+        xp.matmul(xp.ones((2, 2)), xp.ones((2, 2), dtype=xp.bool))
+    for wrong in (2, [1.0, 2.0], np.ones(2), None):
+        with pytest.raises(TypeError):
+            xp.matmul(xp.ones(2), wrong)
+        with pytest.raises(TypeError):
+            xp.matmul(wrong, xp.ones(2))
+
+
+def test_operators():
+    x, a = matrices("float64", 3, 3)
+    assert_same(x @ x, a @ a, 1e-11)
+    y = xp.asarray(a, copy=True)
+    same_object = y
+    y @= x
+    assert y is same_object
+    assert_same(y, a @ a, 1e-11)
+    y = xp.asarray(a, copy=True)
+    y @= y
+    assert_same(y, a @ a, 1e-11)
+    for wrong in (2, 2.0, [1.0], np.ones((3, 3))):
+        with pytest.raises(TypeError):
+            x @ wrong
+        with pytest.raises(TypeError):
+            wrong @ x
+    with pytest.raises(ValueError, match="another shape than x1"):
+        y = xp.ones((2, 3))
+        y @= xp.ones((3, 4))
+    with pytest.raises(TypeError, match="cannot be cast"):
+        y = xp.ones((3, 3), dtype=xp.float32)
+        y @= x
+
+
+# matrix_transpose
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_matrix_transpose(dtype):
+    for shape in ((3, 4), (2, 3, 4), (0, 3), (2, 0, 1, 4)):
+        x, a = both(values(dtype, shape))
+        got = xp.matrix_transpose(x)
+        assert_same(got, np.matrix_transpose(a))
+        assert not x.size or strided.shares_storage(got, x)
+    with pytest.raises(ValueError, match="matrix_transpose: x must be a matrix"):
+        xp.matrix_transpose(xp.zeros(3))
+    with pytest.raises(TypeError):
+        xp.matrix_transpose(np.zeros((2, 2)))
+
+
+# vecdot
+
+
+@pytest.mark.parametrize("dtype", NUMERIC)
+def test_vecdot(dtype):
+    for shape1, shape2, axis in (
+        ((4,), (4,), -1),
+        ((0,), (0,), -1),
+        ((3, 4), (3, 4), -1),
+        ((3, 4), (3, 4), -2),
+        ((3, 4), (4,), -1),
+        ((5, 1, 4), (3, 4), -1),
+        ((5, 4, 1), (4, 3), -2),
+        ((2, 0, 3), (2, 1, 3), -1),
+        ((2, 3, 0), (3, 0), -1),
+        ((2, 1000), (2, 1000), -1),
+    ):
+        for x, y in itertools.product(
+            views(both(values(dtype, shape1))), views(both(values(dtype, shape2)[..., ::-1]))
+        ):
+            same(
+                lambda ns, a, b, k=axis: ns.vecdot(a, b, axis=k),
+                x,
+                y,
+                rtol=tolerance(x[1], y[1]),
+                what=f"{shape1} {shape2} {axis}",
+            )
+
+
+def test_vecdot_conjugates_the_first():
+    x, y = xp.asarray([1 + 2j, 3j]), xp.asarray([2 - 1j, 1 + 1j])
+    assert complex(xp.vecdot(x, y)) == (1 - 2j) * (2 - 1j) + (-3j) * (1 + 1j)
+    assert complex(xp.vecdot(y, x)) == complex(xp.vecdot(x, y)).conjugate()
+    assert complex(xp.matmul(x, y)) == (1 + 2j) * (2 - 1j) + 3j * (1 + 1j)
+    assert_same(xp.vecdot(xp.asarray([1j], dtype=xp.complex64), xp.asarray([2.0])), np.asarray(-2j), 1e-15)
+
+
+def test_vecdot_refuses():
+    x = xp.zeros((3, 4))
+    with pytest.raises(xp.ShapeError, match="axis -1 has size 4 in x1 and 1 in x2"):
+        xp.vecdot(x, xp.zeros((3, 1)))
+    with pytest.raises(xp.BroadcastError, match="vecdot"):
+        xp.vecdot(x, xp.zeros((2, 4)))
+    with pytest.raises(xp.AxisError, match="axis 1 is not counted from the last one"):
+        xp.vecdot(x, x, axis=1)
+    with pytest.raises(xp.AxisError, match="out of bounds"):
+        xp.vecdot(x, xp.zeros(4), axis=-2)
+    with pytest.raises(xp.AxisError):
+        xp.vecdot(xp.zeros(()), x)
+    for call in (
+        lambda: xp.vecdot(x, np.zeros(4)),
+        lambda: xp.vecdot(x, 1.0),
+        lambda: xp.vecdot(xp.ones(2, dtype=xp.bool), xp.ones(2, dtype=xp.bool)),
+        lambda: xp.vecdot(x, x, axis=None),
+    ):
+        with pytest.raises(TypeError):
+            call()
+
+
+# tensordot
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint64", *FLOATING])
+def test_tensordot(dtype):
+    for shape1, shape2, axes in (
+        ((2, 3, 4), (3, 4, 5), 2),
+        ((2, 3, 4), (4, 5), 1),
+        ((2, 3), (4, 5), 0),
+        ((), (4, 5), 0),
+        ((), (), 0),
+        ((2, 3), (2, 3), 2),
+        ((2, 0), (0, 3), 1),
+        ((0, 2), (2, 3), 1),
+        ((2, 3, 4), (4, 3, 2), ((1, 0), (1, 2))),
+        ((2, 3, 4), (4, 3, 2), ([-1], [0])),
+        ((2, 3, 4), (4, 3, 2), ((), ())),
+        ((2, 3, 4), (4, 3, 2), ((0, 1, 2), (2, -2, 0))),
+        ((2, 3, 4), (4, 3, 2), 2),  # sizes differ
+        ((2, 3), (3, 2), 3),
+        ((2, 3), (3, 2), ((0,), (0,))),
+        ((2, 3), (3, 1), ((0,), (1,))),  # no broadcasting
+        ((2, 3), (3, 2), ((0, 0), (1, 1))),
+        ((2, 3), (3, 2), ((0, 1), (1,))),
+        ((2, 3), (3, 2), ((2,), (0,))),
+    ):
+        for x, y in itertools.islice(
+            itertools.product(
+                views(both(values(dtype, shape1))) if shape1 else [both(values(dtype, ()))],
+                views(both(values(dtype, shape2))) if shape2 else [both(values(dtype, ()))],
+            ),
+            0,
+            None,
+            3,
+        ):
+            same(
+                lambda ns, a, b, k=axes: ns.tensordot(a, b, axes=k),
+                x,
+                y,
+                rtol=tolerance(x[1], y[1]),
+                what=f"{shape1} {shape2} {axes}",
+            )
+
+
+def test_tensordot_does_not_conjugate():
+    x, y = both([1 + 2j, 3j]), both([2 - 1j, 1 + 1j])
+    same(lambda ns, a, b: ns.tensordot(a, b, axes=1), x, y)
+
+
+def test_tensordot_refuses():
+    x = xp.zeros((2, 3))
+    with pytest.raises(xp.ShapeError, match="axis 1 of x1 has size 3 and axis 0 of x2 has size 2"):
+        xp.tensordot(x, x, axes=1)
+    with pytest.raises(ValueError, match="must not be negative"):
+        xp.tensordot(x, x, axes=-1)
+    with pytest.raises(ValueError, match="fewer than 3 axes"):
+        xp.tensordot(x, x, axes=3)
+    with pytest.raises(ValueError, match="2 axes of x1 and 1 of x2 are no pairs"):
+        xp.tensordot(x, x, axes=((0, 1), (0,)))
+    with pytest.raises(ValueError, match="named more than once"):
+        xp.tensordot(x, x, axes=((0, -2), (0, 1)))
+    with pytest.raises(ValueError, match="an integer or a pair"):
+        xp.tensordot(x, x, axes=((0,), (0,), (0,)))
+    with pytest.raises(ValueError, match="an integer or a pair"):
+        xp.tensordot(x, x, axes=(None, (0,)))
+    for call in (
+        lambda: xp.tensordot(x, x, axes=1.0),
+        lambda: xp.tensordot(x, np.zeros((2, 3))),
+        lambda: xp.tensordot(x, xp.ones((2, 3), dtype=xp.bool)),
+    ):
+        with pytest.raises(TypeError):
+            call()
+    with pytest.raises(ValueError, match="too many"):
+        xp.tensordot(xp.zeros((1,) * 40), xp.zeros((1,) * 40), axes=0)
+
+
+def test_the_extension_has_them_too():
+    for name in ("matmul", "matrix_transpose", "tensordot", "vecdot"):
+        assert getattr(xp.linalg, name) is getattr(xp, name)

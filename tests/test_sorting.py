@@ -1,0 +1,223 @@
+"""`sort`, `argsort` and `searchsorted`, against NumPy and, where NumPy has no such option, against Python."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from helpers import (
+    COMPLEX_FLOATING,
+    DTYPES,
+    INTEGERS,
+    LAYOUTS,
+    assert_same,
+    axes_of,
+    both,
+    pair,
+    same,
+    values,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+import stride0 as xp
+from stride0 import strided
+
+REAL = [name for name in DTYPES if name not in COMPLEX_FLOATING]
+
+
+def expected_order(a, axis, descending):
+    """Stable in both directions, NaN the largest: a stable sort of ranks, negated for the descending order."""
+    _, ranks = np.unique(a, return_inverse=True, equal_nan=True)
+    ranks = ranks.reshape(a.shape)
+    return np.argsort(-ranks if descending else ranks, axis=axis, stable=True)
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("descending", [False, True])
+def test_sort_and_argsort(dtype, descending):
+    for layout, special in itertools.product(LAYOUTS, (False, True)):
+        x, a = pair(dtype, layout, special)
+        before = a.copy()
+        for axis in range(-a.ndim, a.ndim):
+            order = expected_order(a, axis, descending)
+            what = f"{layout} {special} {axis}"
+            for stable in (True, False):
+                result = xp.sort(x, axis=axis, descending=descending, stable=stable)
+                assert_same(result, np.take_along_axis(a, order, axis), what=what)
+                assert strided.is_contiguous(result)
+            assert_same(xp.argsort(x, axis=axis, descending=descending), order, what=what)
+            loose = xp.argsort(x, axis=axis, descending=descending, stable=False)
+            assert loose.dtype is xp.int64
+            taken = np.take_along_axis(a, np.asarray(loose), axis)
+            np.testing.assert_array_equal(taken, np.take_along_axis(a, order, axis), what)
+        assert_same(x, before)
+
+
+def test_defaults():
+    for name in ("sort", "argsort"):
+        x, a = both(values("int16", (3, 4, 5)))
+        same(lambda ns, v, name=name: getattr(ns, name)(v), (x, a))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [7, 64, 1000])
+def test_zeros_keep_their_order_and_their_signs(dtype, size):
+    rng = np.random.default_rng(size)
+    for choices in ([0.0, -0.0], [-0.0], [0.0], [0.0, -0.0, 1.0, -1.0, math.nan, math.inf, -math.inf]):
+        a = rng.choice(np.asarray(choices, dtype), (2, size))
+        for x, b in (both(a), (xp.asarray(a.T.copy()).T, a)):
+            for descending in (False, True):
+                order = expected_order(b, 1, descending)
+                assert_same(xp.argsort(x, descending=descending), order)
+                assert_same(xp.sort(x, descending=descending), np.take_along_axis(b, order, 1))
+
+
+def test_nan_counts_as_the_largest():
+    x = xp.asarray([1.0, math.nan, -math.inf, math.inf])
+    assert_same(xp.sort(x), np.asarray([-math.inf, 1.0, math.inf, math.nan]))
+    assert_same(xp.sort(x, descending=True), np.asarray([math.nan, math.inf, 1.0, -math.inf]))
+    assert_same(xp.argsort(x), np.asarray([2, 0, 3, 1]))
+    assert_same(xp.argsort(x, descending=True), np.asarray([1, 3, 0, 2]))
+
+
+@given(
+    st.lists(st.floats(width=32) | st.sampled_from([0.0, -0.0]), max_size=300),
+    st.booleans(),
+    st.integers(1, 3),
+)
+def test_sort_of_anything(numbers, descending, step):
+    a = np.asarray(numbers, np.float32)[::-step]
+    x = xp.asarray(np.asarray(numbers, np.float32))[::-step]
+    order = expected_order(a, 0, descending)
+    assert_same(xp.argsort(x, descending=descending), order)
+    assert_same(xp.sort(x, descending=descending), a[order])
+
+
+def test_sort_refuses():
+    for name in ("sort", "argsort"):
+        function = getattr(xp, name)
+        for dtype in COMPLEX_FLOATING:
+            with pytest.raises(TypeError, match=f"{name}: Unsupported dtype {dtype} of x"):
+                function(xp.ones(2, dtype=getattr(xp, dtype)))
+        with pytest.raises(xp.AxisError):
+            function(xp.asarray(1.0))
+        for axis in (2, -3):
+            with pytest.raises(IndexError, match="out of bounds"):
+                function(xp.ones((2, 2)), axis=axis)
+        for call in (
+            lambda f=function: f(xp.ones(2), axis=None),
+            lambda f=function: f(xp.ones(2), descending=1),
+            lambda f=function: f(xp.ones(2), stable=None),
+            lambda f=function: f(np.ones(2)),
+            lambda f=function: f([1, 2]),
+        ):
+            with pytest.raises(TypeError):
+                call()
+
+
+# searchsorted
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searchsorted(dtype, side):
+    for special in (False, True):
+        a = np.sort(values(dtype, (50,), special))
+        for layout in LAYOUTS:
+            v = pair(dtype, layout, special)
+            same(lambda ns, p, q: ns.searchsorted(p, q, side=side), both(a), v, what=f"{layout} {special}")
+        wide = np.repeat(a, 2)
+        same(
+            lambda ns, p, q: ns.searchsorted(p, q, side=side),
+            (xp.asarray(wide)[::2], wide[::2]),
+            both(np.concatenate([a, a[::-1]])),
+        )
+        same(lambda ns, p, q: ns.searchsorted(p, q, side=side), both(a[:0]), both(a))
+
+
+def test_searchsorted_of_mixed_dtypes():
+    for dtype1, dtype2 in itertools.product(REAL, REAL):
+        x, v = both(np.sort(values(dtype1, (20,)))), both(values(dtype2, (3, 5)))
+        # The values are small enough for float64, in which NumPy compares where it must.
+        expected = np.searchsorted(x[1].astype("float64"), v[1].astype("float64"))
+        assert_same(xp.searchsorted(x[0], v[0]), expected, what=f"{dtype1} {dtype2}")
+
+
+def test_searchsorted_of_large_integers_is_exact():
+    big = 2**62
+    signed = [-5, big, big + 1, big + 2, 2**63 - 1]
+    unsigned = [0, big, big + 1, big + 2, 2**63 - 1, 2**63, 2**64 - 1]
+    for side, first in (("left", True), ("right", False)):
+
+        def position(numbers, v, first=first):
+            return sum(n < v if first else n <= v for n in numbers)
+
+        result = xp.searchsorted(xp.asarray(signed), xp.asarray(unsigned, dtype=xp.uint64), side=side)
+        assert np.asarray(result).tolist() == [position(signed, v) for v in unsigned]
+        result = xp.searchsorted(xp.asarray(unsigned, dtype=xp.uint64), xp.asarray(signed), side=side)
+        assert np.asarray(result).tolist() == [position(unsigned, v) for v in signed]
+
+
+def test_searchsorted_with_scalars():
+    x = xp.asarray([1, 3, 3, 5], dtype=xp.int8)
+    for v, left, right in ((3, 1, 3), (0, 0, 0), (9, 4, 4), (3.5, 3, 3), (True, 0, 1), (math.nan, 4, 4)):
+        for side, expected in (("left", left), ("right", right)):
+            result = xp.searchsorted(x, v, side=side)
+            assert result.shape == ()
+            assert result.dtype is xp.int64
+            assert int(result) == expected
+    assert int(xp.searchsorted(xp.asarray([0.1], dtype=xp.float32), 0.1)) == 0  # weak: 0.1 is a float32 too
+
+
+def test_searchsorted_with_sorter():
+    for dtype in ("int16", "float64", "uint64"):
+        a = values(dtype, (40,), special=True)
+        x, v = xp.asarray(a), both(values(dtype, (3, 7), special=True))
+        for index in INTEGERS:
+            sorter = xp.astype(xp.argsort(x), getattr(xp, index))
+            expected = np.searchsorted(a, v[1], sorter=np.argsort(a, stable=True))
+            assert_same(xp.searchsorted(x, v[0], sorter=sorter), expected, what=f"{dtype} {index}")
+    assert_same(
+        xp.searchsorted(xp.ones(0), xp.ones(2), sorter=xp.zeros(0, dtype=xp.int8)), np.zeros(2, "int64")
+    )
+
+
+def test_searchsorted_agrees_with_sort():
+    a = np.asarray([0.0, -0.0, 1.0, math.inf, math.nan, math.nan])
+    for v in (-math.inf, -0.0, 0.0, 2.0, math.inf, math.nan):
+        for side in ("left", "right"):
+            k = int(xp.searchsorted(xp.asarray(a), xp.asarray(v), side=side))
+            longer = np.insert(a, k, v)
+            assert_same(xp.sort(xp.asarray(longer)), longer)
+
+
+def test_searchsorted_refuses():
+    x = xp.asarray([1.0, 2.0])
+    with pytest.raises(xp.ShapeError, match="x1 must have one axis"):
+        xp.searchsorted(xp.ones((2, 2)), x)
+    with pytest.raises(xp.ShapeError, match="x1 must have one axis"):
+        xp.searchsorted(xp.asarray(1.0), x)
+    with pytest.raises(ValueError, match="unknown side 'middle'"):
+        xp.searchsorted(x, x, side="middle")
+    with pytest.raises(xp.ShapeError, match="sorter must have the shape of x1"):
+        xp.searchsorted(x, x, sorter=xp.asarray([0]))
+    for wrong in ([0, 2], [-1, 0]):
+        with pytest.raises(IndexError, match="in sorter is out of bounds for 2 elements"):
+            xp.searchsorted(x, x, sorter=xp.asarray(wrong))
+    z = xp.ones(2, dtype=xp.complex64)
+    for call in (
+        lambda: xp.searchsorted(z, x),
+        lambda: xp.searchsorted(x, z),
+        lambda: xp.searchsorted(x, 1j),
+        lambda: xp.searchsorted(x, [1.0]),
+        lambda: xp.searchsorted([1.0], x),
+        lambda: xp.searchsorted(x, np.ones(2)),
+        lambda: xp.searchsorted(x, x, sorter=xp.asarray([0.0, 1.0])),
+        lambda: xp.searchsorted(x, x, sorter=[0, 1]),
+        lambda: xp.searchsorted(x, None),
+    ):
+        with pytest.raises(TypeError):
+            call()
