@@ -12,6 +12,7 @@ from stride0 import _errors as errors
 from stride0._errors import AxisError, BroadcastError, ShapeError
 
 BASES = {
+    "AccidentalBroadcastError": (ValueError,),
     "ArgumentTypeError": (TypeError,),
     "ArgumentValueError": (ValueError,),
     "AxisError": (ValueError, IndexError),
@@ -34,7 +35,7 @@ def text(*shapes: tuple[int, ...]) -> str:
 
 
 def test_every_class_is_known_here():
-    assert set(errors.__all__) == {*BASES, "Stride0Error"}
+    assert set(errors.__all__) == {*BASES, "Stride0Error", "AccidentalBroadcastWarning"}
 
 
 @pytest.mark.parametrize("name", sorted(BASES))
@@ -45,7 +46,9 @@ def test_bases(name):
         assert issubclass(cls, base)
 
 
-@pytest.mark.parametrize("name", sorted(set(BASES) - {"BroadcastError", "BroadcastIndexError"}))
+@pytest.mark.parametrize(
+    "name", sorted(set(BASES) - {"AccidentalBroadcastError", "BroadcastError", "BroadcastIndexError"})
+)
 def test_pickle_and_copy(name):
     error = getattr(errors, name)("sum", "no", [["x", "(3,)"], ["axis", "5"]], "Axes -1 and 0.")
     for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):

@@ -291,8 +291,11 @@ def test_decompositions_refuse(name):
 
 def test_options_are_checked():
     x = xp.eye(2)
-    with pytest.raises(ValueError, match="unknown mode 'r'"):
-        xp.linalg.qr(x, mode="r")
+    for mode in ("r", None, x):
+        with pytest.raises(ValueError, match="unknown mode"):
+            xp.linalg.qr(x, mode=mode)
+    with pytest.raises(OverflowError, match="bits does not fit float64"):
+        xp.linalg.pinv(x, rtol=10**400)
     for call in (
         lambda: xp.linalg.cholesky(x, upper=1),
         lambda: xp.linalg.svd(x, full_matrices=None),
@@ -469,6 +472,8 @@ def test_vector_norm_refuses():
         xp.linalg.vector_norm(x, axis=2)
     with pytest.raises(ValueError, match="more than once"):
         xp.linalg.vector_norm(x, axis=(0, -2))
+    with pytest.raises(OverflowError, match="bits does not fit float64"):
+        xp.linalg.vector_norm(x, ord=10**400)
     with pytest.raises(ValueError, match="must not be NaN"):
         xp.linalg.vector_norm(x, ord=math.nan)
     with pytest.raises(xp.ShapeError, match="no elements to choose the smallest of"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 import tracemalloc
 
 import numpy as np
@@ -209,6 +211,12 @@ def test_tiny_matrices_take_no_call(counted):
     product(matrices("int32", 64, 64), matrices("int32", 64, 64))
     product(matrices("float64", 50, 1), matrices("float64", 1, 60))
     assert not counted.calls
+
+
+def test_small_products_do_not_load_numpy():
+    code = "import stride0, sys; x = stride0.ones((3, 3)); x @ x; x[0, :] @ x[1, :]"
+    code += "; assert 'numpy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

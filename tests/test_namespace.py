@@ -55,13 +55,15 @@ OPERATORS = (
 )
 ATTRIBUTES = "dtype device mT ndim shape size T to_device"
 
-OURS = {"strided", "Array", "DType", "Device"}
+OURS = {"strided", "Array", "DType", "Device", "AccidentalBroadcastWarning"}
 EXCEPTIONS = {
     "Stride0Error",
+    "AccidentalBroadcastError",
     "ArgumentTypeError",
     "ArgumentValueError",
     "AxisError",
     "BroadcastError",
+    "BroadcastIndexError",
     "CastError",
     "DTypeError",
     "DeviceError",
@@ -109,8 +111,10 @@ def test_no_other_names():
     assert public - standard == OURS | EXCEPTIONS
     # Python's own apart, three names with underscores are meant for users.
     special = {name for name in dir(xp) if name.startswith("__")} - set(dir(types.ModuleType("m")))
-    special -= {"__builtins__", "__cached__", "__file__", "__path__", "__annotations__"}
+    special -= {"__builtins__", "__cached__", "__file__", "__path__", "__annotations__", "__all__"}
     assert special == {"__array_api_version__", "__array_namespace_info__", "__version__"}
+    assert set(xp.__all__) == standard | OURS | EXCEPTIONS | {"__version__"}
+    assert len(set(xp.__all__)) == len(xp.__all__)
     for name in public - {"linalg", "fft", "strided"}:
         assert not isinstance(getattr(xp, name), types.ModuleType), name
 

@@ -108,18 +108,21 @@ def is_comparable(name, a, scalar):
 def scalar_expectation(name, a, scalar, reflected):
     fits = True
     if type(scalar) is int:
-        info = np.iinfo(a.dtype if a.dtype.kind in "iu" else "int64") if a.dtype.kind in "biu" else None
+        # A quotient is one of floats, whatever the dtype of the integers.
+        whole = a.dtype.kind in "biu" and name != "divide"
+        info = np.iinfo(a.dtype if a.dtype.kind in "iu" else "int64") if whole else None
         fits = info.min <= scalar <= info.max if info else abs(scalar) < 10**308
     if not fits and name in PYTHON:
         # Right whatever the dtype holds; NumPy refuses such comparisons with bool and floating dtypes.
         out = [PYTHON[name](*((scalar, v) if reflected else (v, scalar))) for v in a.reshape(-1).tolist()]
         return np.asarray(out, dtype=bool).reshape(a.shape)
     if not fits:
-        # The scalar becomes an element of the array's dtype, whatever the loop runs in; NumPy's division
-        # of int8 by 1000 is one of floats.
+        # The scalar becomes an element of the array's dtype.
         raise TypeError(name) if name.startswith("bitwise") and a.dtype.kind == "f" else OverflowError(name)
     if a.dtype == bool and type(scalar) is bool and name in ("floor_divide", "remainder", *SHIFTS):
         raise TypeError(name)
+    if name == "divide" and a.dtype.kind in "biu" and type(scalar) is int:
+        a, scalar = a.astype(np.float64), float(scalar)
     return getattr(np, name)(*((scalar, a) if reflected else (a, scalar)))
 
 

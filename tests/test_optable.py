@@ -336,7 +336,7 @@ TO_COME = {
     *("isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
 }
 # Names of our own: the types, the introspection, and the errors.
-OWN = {"Array", "DType", "Device", "strided", "testing", "autograd"}
+OWN = {"Array", "DType", "Device", "strided", "AccidentalBroadcastWarning"}
 OWN |= {
     name for name, value in vars(xp).items() if isinstance(value, type) and issubclass(value, xp.Stride0Error)
 }

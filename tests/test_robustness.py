@@ -26,13 +26,11 @@ def survives(seed, calls, log_path):
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
     }
-    process = subprocess.run(
-        [sys.executable, fuzz.__file__, str(seed), str(calls), str(log_path)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=300,
-    )
+    command = [sys.executable, fuzz.__file__, str(seed), str(calls), str(log_path)]
+    try:
+        process = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
+    except subprocess.TimeoutExpired:
+        return f"did not come to an end\nlast call: {log_path.read_text().strip()}"
     if process.returncode == 0:
         return ""
     if process.returncode == 1:

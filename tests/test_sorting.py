@@ -13,7 +13,6 @@ from helpers import (
     INTEGERS,
     LAYOUTS,
     assert_same,
-    axes_of,
     both,
     pair,
     same,
@@ -29,7 +28,7 @@ REAL = [name for name in DTYPES if name not in COMPLEX_FLOATING]
 
 
 def expected_order(a, axis, descending):
-    """Stable in both directions, NaN the largest: a stable sort of ranks, negated for the descending order."""
+    """Stable in both directions, NaN the largest: a stable sort of ranks, negated to descend."""
     _, ranks = np.unique(a, return_inverse=True, equal_nan=True)
     ranks = ranks.reshape(a.shape)
     return np.argsort(-ranks if descending else ranks, axis=axis, stable=True)
@@ -172,6 +171,16 @@ def test_searchsorted_with_scalars():
     assert int(xp.searchsorted(xp.asarray([0.1], dtype=xp.float32), 0.1)) == 0  # weak: 0.1 is a float32 too
 
 
+def test_searchsorted_with_integers_beyond_the_dtype():
+    x = xp.asarray([1, 200, 255], dtype=xp.uint8)
+    sorter = xp.asarray([0, 1, 2])
+    for v, expected in ((300, 3), (2**70, 3), (10**5000, 3), (-1, 0), (-(2**70), 0), (255, 2)):
+        for options in ({}, {"sorter": sorter}):
+            result = xp.searchsorted(x, v, **options)
+            assert_same(result, np.asarray(expected))
+    assert int(xp.searchsorted(x, 255, side="right")) == 3
+
+
 def test_searchsorted_with_sorter():
     for dtype in ("int16", "float64", "uint64"):
         a = values(dtype, (40,), special=True)
@@ -200,8 +209,9 @@ def test_searchsorted_refuses():
         xp.searchsorted(xp.ones((2, 2)), x)
     with pytest.raises(xp.ShapeError, match="x1 must have one axis"):
         xp.searchsorted(xp.asarray(1.0), x)
-    with pytest.raises(ValueError, match="unknown side 'middle'"):
-        xp.searchsorted(x, x, side="middle")
+    for side in ("middle", None, x):
+        with pytest.raises(ValueError, match="unknown side"):
+            xp.searchsorted(x, x, side=side)
     with pytest.raises(xp.ShapeError, match="sorter must have the shape of x1"):
         xp.searchsorted(x, x, sorter=xp.asarray([0]))
     for wrong in ([0, 2], [-1, 0]):

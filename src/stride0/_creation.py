@@ -40,7 +40,7 @@ from ._data_types import (
     refuse_dtype,
 )
 from ._devices import Device, check_device
-from ._errors import ArgumentTypeError, ArgumentValueError, CastError, RangeError, ShapeError
+from ._errors import ArgumentTypeError, ArgumentValueError, CastError, RangeError, ShapeError, shown
 from ._shapes import normalize_index, normalize_shape
 
 __all__ = [
@@ -173,13 +173,13 @@ def _arange_integers(op: str, count: int, start: int, step: int, dtype: DType) -
 
 
 def _named(numbers: list[int | float]) -> list[tuple[str, str]]:
-    return [(name, repr(n)) for name, n in zip(("start", "stop", "step"), numbers, strict=True)]
+    return [(name, shown(n)) for name, n in zip(("start", "stop", "step"), numbers, strict=True)]
 
 
 def _real(op: str, name: str, value: object) -> int | float:
     number = as_scalar(op, name, value)
     if isinstance(number, complex):
-        raise ArgumentTypeError(op, f"{name} must be a real number, not complex", [(name, repr(number))])
+        raise ArgumentTypeError(op, f"{name} must be a real number, not complex", [(name, shown(number))])
     return int(number) if isinstance(number, bool) else number
 
 
@@ -349,7 +349,7 @@ def _full(op: str, shape: tuple[int, ...], value: object, dtype: object) -> Arra
     scalar = as_scalar(op, "fill_value", value)
     target = check_dtype(op, dtype, _default_dtype(scalar))
     if isinstance(scalar, complex) and target.kind not in ("complex floating", "bool"):
-        raise CastError(op, f"cannot cast a complex number to {target.name}", [("fill_value", repr(scalar))])
+        raise CastError(op, f"cannot cast a complex number to {target.name}", [("fill_value", shown(scalar))])
     result = _empty(shape, target)
     assign(result, scalar, op)
     return result
@@ -523,7 +523,7 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     """
     if indexing not in ("xy", "ij"):
         raise ArgumentValueError(
-            "meshgrid", f"unknown indexing {indexing!r}", accepts='indexing is "xy" or "ij".'
+            "meshgrid", f"unknown indexing {shown(indexing)}", accepts='indexing is "xy" or "ij".'
         )
     for i, x in enumerate(arrays):
         if check_array("meshgrid", x, f"arrays[{i}]").ndim != 1:

@@ -16,7 +16,7 @@ from ._core.array import Array
 from ._core.array import copy as _copy
 from ._core.dtype import DType, promote, weak
 from ._devices import Device, check_device
-from ._errors import ArgumentTypeError, ArgumentValueError, CastError, DTypeError, ForeignArrayError
+from ._errors import ArgumentTypeError, ArgumentValueError, CastError, DTypeError, ForeignArrayError, shown
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
@@ -70,7 +70,7 @@ def check_dtype(operation: str, dtype: object, default: DType | None = None) -> 
         return default
     raise DTypeError(
         operation,
-        f"Unsupported dtype {dtype!r}",
+        f"Unsupported dtype {shown(dtype)}",
         accepts="The dtypes are " + ", ".join(d.name for d in dt.DTYPES) + ", as attributes of stride0.",
     )
 
@@ -402,7 +402,7 @@ def kinds_named(operation: str, kind: object) -> tuple[str, ...]:
         )
     if kind not in KINDS:
         raise ArgumentValueError(
-            operation, f"unknown kind {kind!r}", accepts="Kinds are " + ", ".join(map(repr, KINDS)) + "."
+            operation, f"unknown kind {shown(kind)}", accepts="Kinds are " + ", ".join(map(repr, KINDS)) + "."
         )
     return KINDS[kind]
 

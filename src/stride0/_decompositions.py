@@ -13,8 +13,9 @@ from typing import Any, Literal, NamedTuple, NoReturn
 from ._core import dtype as dt
 from ._core.array import Array, conj, copy, greater, multiply, reciprocal, reduce, where
 from ._core.dtype import DType
+from ._creation import _as_float
 from ._data_types import as_scalar, check_array, check_bool, check_kind, finfo, refuse_dtype
-from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, Stride0Error
+from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, Stride0Error, shown
 from ._linear_algebra import broadcast_batches, check_matrices, matmul, matrix_transpose
 from ._manipulation import expand_dims
 from ._numpy import from_numpy, numpy, quiet, to_numpy
@@ -397,8 +398,8 @@ def _relative_tolerance(op: str, x: Array, rtol: object) -> float | Array:
         return expand_dims(rtol, axis=-1)
     number = as_scalar(op, "rtol", rtol)
     if isinstance(number, (bool, complex)):
-        raise ArgumentTypeError(op, "rtol must be a float or an array", [("rtol", repr(rtol))])
-    return float(number)
+        raise ArgumentTypeError(op, "rtol must be a float or an array", [("rtol", shown(rtol))])
+    return _as_float(op, number)
 
 
 def _significant(s: Array, limit: float | Array) -> Array:
@@ -461,8 +462,10 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     Array API standard 2025.12, "Linear Algebra Extension", ``qr``.
     """
     x = _check_floating_matrices("qr", x)
-    if mode not in ("reduced", "complete"):
-        raise ArgumentValueError("qr", f"unknown mode {mode!r}", (), "mode must be 'reduced' or 'complete'.")
+    if not isinstance(mode, str) or mode not in ("reduced", "complete"):
+        raise ArgumentValueError(
+            "qr", f"unknown mode {shown(mode)}", (), "mode must be 'reduced' or 'complete'."
+        )
     q, r = _lapack("qr", lambda a: numpy().linalg.qr(a, mode=mode), x)
     return QRResult(from_numpy(q), from_numpy(r))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from ._errors import DeviceError
+from ._errors import DeviceError, shown
 
 __all__ = ["CPU", "Device", "check_device"]
 
@@ -28,7 +28,7 @@ class Device:
 
     def __init__(self, name: str) -> None:
         if name != "cpu":
-            raise DeviceError("Device", f"unknown device {name!r}", accepts='The only device is "cpu".')
+            raise DeviceError("Device", f"unknown device {shown(name)}", accepts='The only device is "cpu".')
         object.__setattr__(self, "_name", "cpu")
 
     @property
@@ -37,10 +37,10 @@ class Device:
         return self._name
 
     def __setattr__(self, attribute: str, value: object) -> NoReturn:
-        raise AttributeError(f"Device objects cannot be changed: {attribute!r}")
+        raise AttributeError(f"Device objects cannot be changed: {shown(attribute)}")
 
     def __delattr__(self, attribute: str) -> NoReturn:
-        raise AttributeError(f"Device objects cannot be changed: {attribute!r}")
+        raise AttributeError(f"Device objects cannot be changed: {shown(attribute)}")
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Device):
@@ -51,7 +51,7 @@ class Device:
         return hash((Device, self._name))
 
     def __repr__(self) -> str:
-        return f"Device({self._name!r})"
+        return f"Device({shown(self._name)})"
 
     def __str__(self) -> str:
         return self._name
@@ -92,5 +92,5 @@ def check_device(operation: str, device: object) -> Device:
     ):
         return CPU
     raise DeviceError(
-        operation, f"unknown device {device!r}", accepts='device must be None, "cpu" or Device("cpu").'
+        operation, f"unknown device {shown(device)}", accepts='device must be None, "cpu" or Device("cpu").'
     )

@@ -22,6 +22,8 @@ Shape = tuple[int, ...]
 Operand = tuple[str, Shape]
 
 __all__ = [
+    "AccidentalBroadcastError",
+    "AccidentalBroadcastWarning",
     "ArgumentTypeError",
     "ArgumentValueError",
     "AxisError",
@@ -46,6 +48,14 @@ _GAP = " " * 3
 def brief(value: int) -> str:
     """Write an integer for a message: whole, or by its size where nobody would read its digits."""
     return str(value) if value.bit_length() < 256 else f"an integer of {value.bit_length()} bits"
+
+
+def shown(value: object) -> str:
+    """Write a value for a message; Python refuses to write integers of more than some thousand digits."""
+    try:
+        return repr(value)
+    except ValueError:
+        return f"<{type(value).__name__} too long to be written out>"
 
 
 class Stride0Error(Exception):
@@ -245,9 +255,33 @@ class BroadcastError(Stride0Error, ValueError):
         return hints[0] if len(hints) == 1 else ""
 
 
+class AccidentalBroadcastError(Stride0Error, ValueError):
+    """Shapes that broadcast, refused by the guard since they have equally many elements.
+
+    Parameters
+    ----------
+    operation : str
+        Name of the function or operator.
+    operands : sequence of (name, shape) pairs
+        All operands, in the order of the call.
+    """
+
+    def __init__(self, operation: str, operands: Iterable[tuple[str, Sequence[int]]]) -> None:
+        self.operands = tuple((str(name), tuple(shape)) for name, shape in operands)
+        super().__init__(operation, "operands of equal size stretch each other, which looks like an accident")
+        self.args = (operation, self.operands)
+
+    def __str__(self) -> str:
+        drawing = "\n".join(_drawing(self.operands, None))
+        return f"{self.operation}: {self.problem}\n\n{drawing}\n\n{_INDENT}strided.broadcast_guard is on."
+
+
+class AccidentalBroadcastWarning(UserWarning):
+    """What the guard warns with; see `strided.broadcast_guard`."""
+
+
 class BroadcastIndexError(BroadcastError, IndexError):
     """Index arrays whose shapes do not broadcast."""
-
 
 
 def _size_at(shape: Shape, axis: int) -> int | None:

@@ -82,8 +82,8 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     Returns
     -------
     Array
-        A new array of the dtype of `x`; along `axis` it has the size of `indices`, elsewhere the size to which
-        both broadcast.
+        A new array of the dtype of `x`; along `axis` it has the size of `indices`, elsewhere the size to
+        which both broadcast.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ._core.array import Array, reduce2, restride, set_matmul, strides
 from ._core.dtype import promote
 from ._data_types import check_array, refuse_dtype
-from ._errors import ArgumentValueError, AxisError, ShapeError
+from ._errors import ArgumentValueError, AxisError, ShapeError, brief, shown
 from ._manipulation import permute_dims, reshape
 from ._matmul import SHORT, multiply_stacks
 from ._shapes import broadcast_shapes, check_ndim, normalize_axes, normalize_axis, normalize_index, size_of
@@ -180,7 +180,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
             raise ShapeError(
                 op,
                 f"axis {k1} of x1 has size {x1.shape[k1]} and axis {k2} of x2 has size {x2.shape[k2]}",
-                [("x1", str(x1.shape)), ("x2", str(x2.shape)), ("axes", repr(axes))],
+                [("x1", str(x1.shape)), ("x2", str(x2.shape)), ("axes", shown(axes))],
                 "Axes that are summed along must be equal; they do not broadcast.",
             )
     free1 = [k for k in range(x1.ndim) if k not in summed1]
@@ -196,7 +196,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
 def _contracted(axes: object, x1: Array, x2: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the axes of both arrays that ``axes=`` means."""
     op = "tensordot"
-    given = [("axes", repr(axes))]
+    given = [("axes", brief(axes) if isinstance(axes, int) else shown(axes))]
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2 or axes[0] is None or axes[1] is None:
             raise ArgumentValueError(op, "axes must be an integer or a pair of sequences", given)
@@ -213,7 +213,7 @@ def _contracted(axes: object, x1: Array, x2: Array) -> tuple[tuple[int, ...], tu
         raise ArgumentValueError(op, "a number of axes must not be negative", given)
     if count > min(x1.ndim, x2.ndim):
         shapes = [("x1", str(x1.shape)), ("x2", str(x2.shape))]
-        raise AxisError(op, f"there are fewer than {count} axes to sum along", shapes)
+        raise AxisError(op, f"there are fewer than {brief(count)} axes to sum along", shapes)
     return tuple(range(x1.ndim - count, x1.ndim)), tuple(range(count))
 
 
@@ -271,7 +271,7 @@ def check_vectors(op: str, x1: Array, x2: Array, axis: object) -> int:
     if number >= 0 and fewest:
         raise AxisError(
             op,
-            f"axis {number} is not counted from the last one",
+            f"axis {brief(number)} is not counted from the last one",
             [("x1", str(x1.shape)), ("x2", str(x2.shape))],
             f"axis must be from {-fewest} to -1: the arrays are aligned from the right.",
         )

@@ -15,7 +15,7 @@ from ._core.array import copy as _copy
 from ._core.array import empty as _empty
 from ._core.array import zeros as _zeros
 from ._data_types import KINDS, check_array, check_arrays, check_bool, promote_all, refuse_dtype
-from ._errors import ArgumentTypeError, ArgumentValueError, AxisError, BroadcastError, ShapeError
+from ._errors import ArgumentTypeError, ArgumentValueError, AxisError, BroadcastError, ShapeError, shown
 from ._shapes import broadcast_shapes as _broadcast_shapes
 from ._shapes import (
     c_strides,
@@ -308,7 +308,7 @@ def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[i
         raise ArgumentValueError(
             "moveaxis",
             "source and destination must name equally many axes",
-            [("source", repr(source)), ("destination", repr(destination))],
+            [("source", shown(source)), ("destination", shown(destination))],
         )
     order = [k for k in range(x.ndim) if k not in sources]
     for where, axis in sorted(zip(destinations, sources, strict=True)):
@@ -342,13 +342,13 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     """
     x = check_array("permute_dims", x)
     if not isinstance(axes, (tuple, list)):
-        raise ArgumentTypeError("permute_dims", "axes must be a tuple of integers", [("axes", repr(axes))])
+        raise ArgumentTypeError("permute_dims", "axes must be a tuple of integers", [("axes", shown(axes))])
     order = normalize_axes("permute_dims", axes, x.ndim)
     if len(order) != x.ndim:
         raise AxisError(
             "permute_dims",
             f"axes must name each of the {x.ndim} axes of x once",
-            [("x", str(x.shape)), ("axes", repr(tuple(axes)))],
+            [("x", str(x.shape)), ("axes", shown(tuple(axes)))],
         )
     return _permuted(x, order)
 
@@ -538,7 +538,7 @@ def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ..
     if axis is None:
         if len(shifts) != 1:
             raise ArgumentValueError(
-                "roll", "a tuple of shifts needs a tuple of axes", [("shift", repr(shift))]
+                "roll", "a tuple of shifts needs a tuple of axes", [("shift", shown(shift))]
             )
         if x.ndim != 1:
             flat = reshape(x, (x.size,))
@@ -552,7 +552,9 @@ def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ..
             shifts *= len(axes)
         if len(shifts) != len(axes):
             raise ArgumentValueError(
-                "roll", "there must be as many shifts as axes", [("shift", repr(shift)), ("axis", repr(axis))]
+                "roll",
+                "there must be as many shifts as axes",
+                [("shift", shown(shift)), ("axis", shown(axis))],
             )
     moves: dict[int, int] = {}
     for a, s in zip(axes, shifts, strict=True):
@@ -690,12 +692,12 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     x = check_array("tile", x)
     if not isinstance(repetitions, (tuple, list)):
         raise ArgumentTypeError(
-            "tile", "repetitions must be a tuple of integers", [("repetitions", repr(repetitions))]
+            "tile", "repetitions must be a tuple of integers", [("repetitions", shown(repetitions))]
         )
     counts = [normalize_index("tile", "repetitions", r) for r in repetitions]
     if any(r < 0 for r in counts):
         raise ArgumentValueError(
-            "tile", "repetitions must not be negative", [("repetitions", repr(repetitions))]
+            "tile", "repetitions must not be negative", [("repetitions", shown(repetitions))]
         )
     ndim = max(len(counts), x.ndim)
     counts = [1] * (ndim - len(counts)) + counts

@@ -14,7 +14,7 @@ from ._core.array import Array, argreduce, as_array, copy, gather, greater, less
 from ._core.array import nonzero as _nonzero
 from ._core.dtype import promote
 from ._data_types import KINDS, check_array, check_bool, iinfo, refuse_dtype
-from ._errors import ArgumentValueError, OutOfBoundsError, ShapeError
+from ._errors import ArgumentValueError, OutOfBoundsError, ShapeError, shown
 from ._manipulation import reshape
 from ._numpy import from_numpy, numpy, to_numpy
 from ._shapes import normalize_axes, normalize_axis
@@ -203,16 +203,19 @@ def searchsorted(
     """
     op = "searchsorted"
     x1 = check_array(op, x1, "x1")
-    wanted = as_array(x2, op, x1.dtype)
+    beyond = _beyond(x1, x2)
+    wanted = as_array(0 if beyond else x2, op, x1.dtype)
     for name, x in (("x1", x1), ("x2", wanted)):
         if x.dtype.kind == "complex floating":
             refuse_dtype(op, x.dtype, "a real dtype; complex numbers have no order", name)
     if x1.ndim != 1:
         raise ShapeError(op, "x1 must have one axis", [("x1", str(x1.shape))])
-    if side not in ("left", "right"):
-        raise ArgumentValueError(op, f"unknown side {side!r}", (), "side must be 'left' or 'right'.")
+    if not isinstance(side, str) or side not in ("left", "right"):
+        raise ArgumentValueError(op, f"unknown side {shown(side)}", (), "side must be 'left' or 'right'.")
     if sorter is not None:
         x1 = _put_in_order(x1, sorter)
+    if beyond:
+        return as_array(x1.size if beyond > 0 else 0, op, dt.int64)
     dtype = promote(x1.dtype, wanted.dtype)
     integral = KINDS["integral"]
     mixed = x1.dtype.kind in integral and wanted.dtype.kind in integral and dtype.kind not in integral
@@ -225,6 +228,14 @@ def searchsorted(
         places = where(less(wanted, iinfo(dtype).min), 0, places)
         places = where(greater(wanted, iinfo(dtype).max), x1.size, places)
     return places
+
+
+def _beyond(x: Array, number: object) -> int:
+    """Return 1 or -1 for a Python integer too large or too small for the dtype of `x`, else 0."""
+    if isinstance(number, bool) or not isinstance(number, int) or x.dtype.kind not in KINDS["integral"]:
+        return 0
+    limits = iinfo(x.dtype)
+    return int(number > limits.max) - int(number < limits.min)
 
 
 def _put_in_order(x: Array, sorter: Array) -> Array:

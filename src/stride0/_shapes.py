@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Sequence
 
-from ._errors import ArgumentTypeError, AxisError, BroadcastError, ShapeError
+from ._errors import ArgumentTypeError, AxisError, BroadcastError, ShapeError, brief, shown
 
 __all__ = [
     "MAX_NDIM",
@@ -50,7 +50,7 @@ def normalize_index(operation: str, name: str, value: object) -> int:
         except TypeError:
             pass
     raise ArgumentTypeError(
-        operation, f"{name} must be an integer, not {type(value).__name__}", [(name, repr(value))]
+        operation, f"{name} must be an integer, not {type(value).__name__}", [(name, shown(value))]
     )
 
 
@@ -93,7 +93,7 @@ def normalize_axis(operation: str, axis: object, ndim: int) -> int:
     )
     raise AxisError(
         operation,
-        f"axis {number} is out of bounds for an array with {ndim} {'axis' if ndim == 1 else 'axes'}",
+        f"axis {brief(number)} is out of bounds for an array with {ndim} {'axis' if ndim == 1 else 'axes'}",
         accepts=accepts,
     )
 
@@ -124,7 +124,7 @@ def normalize_axes(operation: str, axis: object, ndim: int) -> tuple[int, ...]:
     axes = tuple(normalize_axis(operation, a, ndim) for a in axis)
     if len(set(axes)) < len(axes):
         twice = next(a for i, a in enumerate(axes) if a in axes[:i])
-        raise AxisError(operation, f"axis {twice} is named more than once", [("axis", repr(tuple(axis)))])
+        raise AxisError(operation, f"axis {twice} is named more than once", [("axis", shown(tuple(axis)))])
     return axes
 
 
@@ -174,8 +174,8 @@ def normalize_shape(operation: str, shape: object) -> Shape:
         if size < 0:
             raise ShapeError(
                 operation,
-                f"axis {k} has negative size {size}",
-                [("shape", repr(sizes))],
+                f"axis {k} has negative size {brief(size)}",
+                [("shape", shown(sizes))],
                 "Sizes must be 0 or more.",
             )
     _check_limits(operation, sizes)
@@ -189,7 +189,7 @@ def _check_limits(operation: str, shape: Shape) -> None:
         raise ShapeError(
             operation,
             "the shape has too many elements",
-            [("shape", repr(shape))],
+            [("shape", shown(shape))],
             "At most 2**63 - 1 elements fit.",
         )
 
@@ -214,7 +214,7 @@ def infer_shape(operation: str, size: int, shape: object) -> Shape:
         If `shape` is not made of integers.
     """
     wanted = _sizes(operation, shape)
-    facts = [("elements", str(size)), ("shape", repr(tuple(wanted)))]
+    facts = [("elements", str(size)), ("shape", shown(tuple(wanted)))]
     unknown = [k for k, n in enumerate(wanted) if n < 0]
     if any(wanted[k] != -1 for k in unknown):
         raise ShapeError(
@@ -232,10 +232,12 @@ def infer_shape(operation: str, size: int, shape: object) -> Shape:
                 "Write the size out instead of -1.",
             )
         if size % known:
-            raise ShapeError(operation, f"{size} elements cannot be divided into rows of {known}", facts)
+            raise ShapeError(
+                operation, f"{size} elements cannot be divided into rows of {brief(known)}", facts
+            )
         wanted[unknown[0]] = size // known
     elif known != size:
-        raise ShapeError(operation, f"{size} elements do not fill a shape of {known}", facts)
+        raise ShapeError(operation, f"{size} elements do not fill a shape of {brief(known)}", facts)
     result = tuple(wanted)
     _check_limits(operation, result)
     return result

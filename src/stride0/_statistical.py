@@ -13,7 +13,7 @@ from ._core import dtype as dt
 from ._core.array import Array, copy, divide, reduce, reduce2, restride, scan, sqrt
 from ._core.dtype import DType
 from ._data_types import as_scalar, check_array, check_bool, check_cast, check_dtype, refuse_dtype
-from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError
+from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
 from ._shapes import normalize_axes, normalize_axis, size_of
 
 __all__ = [
@@ -390,7 +390,7 @@ def _wide_variance(
     less = as_scalar(op, "correction", correction)
     if isinstance(less, (bool, complex)):
         raise ArgumentTypeError(
-            op, "correction must be an int or a float", [("correction", repr(correction))]
+            op, "correction must be an int or a float", [("correction", shown(correction))]
         )
     keepdims = check_bool(op, "keepdims", keepdims)
     squares = reduce2("sum_squared_deviation", x, _wide_mean(x, axes, True), axes, keepdims, dt.float64)

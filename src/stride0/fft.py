@@ -13,10 +13,10 @@ from typing import Any, Literal
 from ._core import dtype as dt
 from ._core.array import Array, copy, divide, empty, iota, restride
 from ._core.dtype import DType
-from ._creation import DeviceLike
+from ._creation import DeviceLike, _as_float
 from ._data_types import as_scalar, check_array, check_dtype, refuse_dtype
 from ._devices import check_device
-from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError
+from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, brief, shown
 from ._manipulation import roll
 from ._numpy import from_numpy, numpy, quiet, to_numpy
 from ._shapes import normalize_axes, normalize_axis, normalize_index, normalize_shape
@@ -51,6 +51,7 @@ def _transform(op: str, kind: str, x: object, n: object, axis: object, norm: obj
     axis = normalize_axis(op, axis, found.ndim)
     length = _whole(op, found.shape[axis]) if n is None else normalize_index(op, "n", n)
     _check_length(op, length, found)
+    normalize_shape(op, (*found.shape[:axis], length, *found.shape[axis + 1 :]))
     with quiet():
         return from_numpy(getattr(numpy().fft, op)(to_numpy(found), n=length, axis=axis, norm=norm))
 
@@ -59,24 +60,27 @@ def _transform_nd(op: str, kind: str, x: object, s: object, axes: object, norm: 
     """Check the arguments of a transform along several axes, and let NumPy do it."""
     found = _operand(op, kind, x, norm)
     if s is not None and axes is None:
-        raise ArgumentValueError(op, "axes must be given where s is", [("s", repr(s))])
+        raise ArgumentValueError(op, "axes must be given where s is", [("s", shown(s))])
     if axes is not None and not isinstance(axes, Sequence):
-        raise ArgumentTypeError(op, "axes must be a sequence of integers", [("axes", repr(axes))])
+        raise ArgumentTypeError(op, "axes must be a sequence of integers", [("axes", shown(axes))])
     along = normalize_axes(op, None if axes is None else tuple(axes), found.ndim)
     lengths = [found.shape[k] for k in along]
     if along:
         lengths[-1] = _whole(op, lengths[-1])
     if s is not None:
         if not isinstance(s, Sequence):
-            raise ArgumentTypeError(op, "s must be a sequence of integers", [("s", repr(s))])
+            raise ArgumentTypeError(op, "s must be a sequence of integers", [("s", shown(s))])
         if len(s) != len(along):
             raise ArgumentValueError(
-                op, "there must be as many sizes as axes", [("s", repr(s)), ("axes", repr(axes))]
+                op, "there must be as many sizes as axes", [("s", shown(s)), ("axes", shown(axes))]
             )
         given = [normalize_index(op, "s", n) for n in s]
         lengths = [whole if n == -1 else n for n, whole in zip(given, lengths, strict=True)]
-    for n in lengths:
+    shape = list(found.shape)
+    for k, n in zip(along, lengths, strict=True):
         _check_length(op, n, found)
+        shape[k] = n
+    normalize_shape(op, tuple(shape))
     if not along:
         # NumPy's real transforms need one; the others leave every element as it is.
         if op in ("rfftn", "irfftn"):
@@ -90,9 +94,9 @@ def _operand(op: str, kind: str, x: object, norm: object) -> Array:
     found = check_array(op, x)
     if found.dtype.kind != kind:
         refuse_dtype(op, found.dtype, _REAL if kind == "real floating" else _COMPLEX)
-    if norm not in ("backward", "ortho", "forward"):
+    if not isinstance(norm, str) or norm not in ("backward", "ortho", "forward"):
         raise ArgumentValueError(
-            op, f"unknown norm {norm!r}", (), "norm must be 'backward', 'ortho' or 'forward'."
+            op, f"unknown norm {shown(norm)}", (), "norm must be 'backward', 'ortho' or 'forward'."
         )
     return found
 
@@ -103,13 +107,10 @@ def _whole(op: str, size: int) -> int:
 
 
 def _check_length(op: str, n: int, x: Array) -> None:
-    if n < 1:
-        raise ShapeError(
-            op,
-            f"the length of the transform would be {n}",
-            [("x", str(x.shape))],
-            "There must be at least one element along a transformed axis.",
-        )
+    if n < 1 or n.bit_length() > 63:
+        accepts = "There must be at least one element along a transformed axis." if n < 1 else ""
+        problem = f"the length of the transform would be {brief(n)}"
+        raise ShapeError(op, problem, [("x", str(x.shape))], accepts)
 
 
 def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
@@ -549,18 +550,17 @@ def _frequency_arguments(
     """Return the length, the distance of the samples times the length, and the dtype of the result."""
     check_device(op, device)
     length = normalize_index(op, "n", n)
-    if length < 1:
-        raise ArgumentValueError(op, "n must be at least 1", [("n", str(length))])
-    normalize_shape(op, length)
+    if length < 1 or length.bit_length() > 63:
+        raise ArgumentValueError(op, "n must be at least 1, and less than 2**63", [("n", brief(length))])
     spacing = as_scalar(op, "d", d)
     if isinstance(spacing, (bool, complex)):
-        raise ArgumentTypeError(op, "d must be a real number", [("d", repr(d))])
+        raise ArgumentTypeError(op, "d must be a real number", [("d", shown(d))])
     if spacing == 0:
-        raise ArgumentValueError(op, "d must not be 0", [("d", repr(d))])
+        raise ArgumentValueError(op, "d must not be 0", [("d", shown(d))])
     target = check_dtype(op, dtype, dt.float64)
     if target.kind != "real floating":
         refuse_dtype(op, target, "a real floating-point dtype", "the result")
-    return length, float(spacing) * length, target
+    return length, _as_float(op, spacing) * length, target
 
 
 def _as_dtype(x: Array, dtype: DType) -> Array:

@@ -39,6 +39,7 @@ from ._core.array import (
     zeros,
 )
 from ._core.dtype import DType, promote
+from ._creation import _as_float
 from ._data_types import as_scalar, check_array, check_bool
 from ._decompositions import (
     LinAlgError,
@@ -61,7 +62,7 @@ from ._decompositions import (
     svd,
     svdvals,
 )
-from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError
+from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
 from ._linear_algebra import (
     check_matrices,
     check_numeric,
@@ -249,7 +250,7 @@ def matrix_norm(
         result = restride(result, (*result.shape, 1), (*strides(result), 1))
     else:
         raise ArgumentValueError(
-            op, f"unknown norm {ord!r}", (), "ord must be 'fro', 'nuc', 1, 2, inf, -1, -2 or -inf."
+            op, f"unknown norm {shown(ord)}", (), "ord must be 'fro', 'nuc', 1, 2, inf, -1, -2 or -inf."
         )
     return result if keepdims else _without(result, (rows, columns))
 
@@ -401,7 +402,8 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     keepdims = check_bool(op, "keepdims", keepdims)
     p = as_scalar(op, "ord", ord)
     if isinstance(p, (bool, complex)):
-        raise ArgumentTypeError(op, "ord must be an int or a float", [("ord", repr(ord))])
+        raise ArgumentTypeError(op, "ord must be an int or a float", [("ord", shown(ord))])
+    p = _as_float(op, p)
     if math.isnan(p):
         raise ArgumentValueError(op, "ord must not be NaN")
     if p == 2:
@@ -413,7 +415,7 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     elif p == 1:
         result = reduce("sum", abs(x), axes, True, _real(x.dtype))
     else:
-        result = _p_norm(x, axes, float(p))
+        result = _p_norm(x, axes, p)
     return result if keepdims else _without(result, axes)
 
 

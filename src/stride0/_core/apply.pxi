@@ -50,6 +50,47 @@ cdef bint overlaps(Array out, Array x) noexcept:
     return False
 
 
+# What is done about broadcasts that look like accidents; see `set_broadcast_guard`.
+cdef enum:
+    SILENT = 0
+    WARN = 1
+    REFUSE = 2
+
+cdef int guard = SILENT
+cdef tuple GUARDS = ("silent", "warn", "refuse")
+
+
+def set_broadcast_guard(mode):
+    """Set what is done about accidental broadcasts: "silent", "warn" or "refuse". Returns what was done before."""
+    global guard
+    if mode not in GUARDS:
+        raise ArgumentValueError("broadcast_guard", f"there is no mode {mode!r}", (), f"one of {', '.join(GUARDS)}")
+    before = GUARDS[guard]
+    guard = GUARDS.index(mode)
+    return before
+
+
+cdef int check_accident(int nin, const Operand* operands, int ndim, const Py_ssize_t* shape, object pairs, str name) except -1:
+    """Look for two operands that stretch each other though they have equally many elements: (4, 1) with (4,)."""
+    cdef Py_ssize_t total = 1, sizes[MAX_OPERANDS]
+    cdef int k, other, axis
+    for axis in range(ndim):
+        total *= shape[axis]
+    for k in range(nin):
+        sizes[k] = 1
+        for axis in range(operands[k].ndim):
+            sizes[k] *= operands[k].shape[axis]
+    for k in range(nin):
+        for other in range(k):
+            if sizes[k] == sizes[other] and 1 < sizes[k] < total:
+                error = AccidentalBroadcastError(name, pairs)
+                if guard == REFUSE:
+                    raise error
+                warnings.warn(AccidentalBroadcastWarning(str(error)), stacklevel=2)
+                return 0
+    return 0
+
+
 cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1, Array x2, Array x3, Array out, str name, tuple names):
     """
     Run an elementwise operation: the steps of the planner in their order.
@@ -80,6 +121,8 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
             operands[k].loop_code = loop
     if broadcast(operands, nin, shape, &ndim) != 0:
         raise BroadcastError(name, named_shapes(names, x1, x2, x3))
+    if guard != SILENT and nin > 1:
+        check_accident(nin, operands, ndim, shape, named_shapes(names, x1, x2, x3), name)
     if out is not None and (ndim != out.ndim or memcmp(shape, out.shape_, ndim * sizeof(Py_ssize_t)) != 0):
         raise BroadcastError(name, named_shapes(names, x1, x2, x3), (names[0], shape_tuple(out)))
     set_strides(&plan, operands, nin, shape, ndim)
@@ -272,7 +315,7 @@ cdef object compare_signs(int op, Array a, Array b, bint swapped, str name):
     return where(below, binary(op, low, high, name, False), binary(op, unsigned, b, name, False))
 
 
-cdef Array weak_operand(int op, Array a, object value, str name):
+cdef Array weak_operand(Array a, object value, str name):
     """A Python scalar as an operand beside the array a."""
     return scalar_array(value, weak_code(a.code, value), name)
 
@@ -364,7 +407,7 @@ cdef object in_place(int op, Array x, object other, str name):
     if type(other) is Array:
         b = <Array>other
     elif is_python_scalar(other):
-        b = weak_operand(op, x, other, name)
+        b = weak_operand(x, other, name)
     else:
         b = foreign_scalar(other)
         if b is None:
@@ -412,275 +455,3 @@ cdef object ternary(int op, object x1, object x2, object x3, str name, tuple nam
         if type(values[k]) is not Array:
             values[k] = scalar_array(values[k], code, name)
     return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 3, <Array>values[0], <Array>values[1], <Array>values[2], None, name, names)
-
-
-# --- moving elements
-
-
-cdef int check_cast(int source, int target, str operation) except -1:
-    if K.casts[source][target][0] is NULL:
-        raise CastError(operation, f"{dtype_at(source).name} cannot be cast to {dtype_at(target).name}", (),
-                        "a complex dtype; real(x) or abs(x) give real values")
-    return 0
-
-
-cdef Array copy_array(Array x, int code, bint c_order):
-    """A new array of the elements of x, cast; in their memory order, or in C order."""
-    cdef Array out = None
-    check_cast(x.code, code, "copy")
-    if c_order and not x.c_contiguous:
-        out = new_array(code, x.ndim, x.shape_, NULL, False)
-    return apply(K.casts[x.code][code], -1, code, 1, x, None, None, out, "copy", ONE)
-
-
-cdef int assign_array(Array dst, Array src, str operation) except -1:
-    """`dst[...] = src`: broadcasts and casts."""
-    cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Operand operands[2]
-    cdef int ndim
-    check_cast(src.code, dst.code, operation)
-    operands[0], operands[1] = operand_of(dst), operand_of(src)
-    if broadcast(operands, 2, shape, &ndim) != 0 or ndim != dst.ndim or memcmp(shape, dst.shape_, ndim * sizeof(Py_ssize_t)) != 0:
-        raise BroadcastError(operation, [("x", shape_tuple(dst)), ("value", shape_tuple(src))], ("x", shape_tuple(dst)))
-    if not same_shape(dst, src):
-        src = stretched(src, dst)
-    apply(K.casts[src.code][dst.code], -1, dst.code, 1, src, None, None, dst, operation, ONE)
-    return 0
-
-
-cdef Array stretched(Array x, Array like):
-    """x broadcast to the shape of `like`, as a view; the caller knows that it fits."""
-    cdef Py_ssize_t steps[MAX_NDIM]
-    cdef int axis, own
-    for axis in range(like.ndim):
-        own = axis - (like.ndim - x.ndim)
-        steps[axis] = 0 if own < 0 or x.shape_[own] == 1 else x.strides_[own]
-    return view_of(x, x.data, like.ndim, like.shape_, steps)
-
-
-def assign(Array dst not None, src, str operation="assign"):
-    """`dst[...] = src` for an array or a Python scalar; broadcasts, casts, and copes with shared memory."""
-    assign_array(dst, value_operand(dst, src, operation), operation)
-
-
-cdef Array value_operand(Array dst, object src, str operation):
-    """What is assigned, as an array; a Python scalar takes the dtype of the target."""
-    if type(src) is Array:
-        return <Array>src
-    if is_python_scalar(src):
-        return scalar_array(src, dst.code, operation)
-    if isinstance(src, (list, tuple, range)):
-        # Python scalars in a sequence must fit the target, as one alone must.
-        return from_sequence(src, dst.code, 0)
-    return asarray(src)
-
-
-def copy(Array x not None, dtype=None, str order="K"):
-    """A new array of the elements of x, cast where a dtype is given; memory order kept ("K") or "C"."""
-    return copy_array(x, x.code if dtype is None else (<DType?>dtype).code, order == "C")
-
-
-ctypedef fused number:
-    int64_t
-    uint64_t
-    double
-
-
-cdef void count_up(number* out, Py_ssize_t n, number start, number step) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        out[i] = start + <number>i * step
-
-
-def iota(Array out not None, start, step):
-    """Fill a one-dimensional array with `start + i * step`: integers modulo their width, floats in float64."""
-    cdef Array work = out
-    cdef char letter = letter_at(out.code)
-    cdef uint64_t first, by
-    if letter == c"i" or letter == c"u" or letter == c"b":
-        if out.code != UINT64 or not out.c_contiguous:
-            work = new_array(UINT64, 1, out.shape_, NULL, False)
-        first, by = int(start) & 0xFFFFFFFFFFFFFFFF, int(step) & 0xFFFFFFFFFFFFFFFF
-        count_up[uint64_t](<uint64_t*>work.data, work.size, first, by)
-    else:
-        if out.code != FLOAT64 or not out.c_contiguous:
-            work = new_array(FLOAT64, 1, out.shape_, NULL, False)
-        count_up[double](<double*>work.data, work.size, start, step)
-    if work is not out:
-        assign_array(out, work, "iota")
-
-
-# --- reductions
-
-
-cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(_optable.REDUCTIONS)}
-cdef dict SCAN_NUMBERS = {row.name: number for number, row in enumerate(_optable.SCANS)}
-cdef dict STARTS = {"sum": -0.0, "prod": 1, "any": 0, "all": 1, "count_nonzero": 0, "sum_squared_deviation": 0, "dot": -0.0, "vecdot": -0.0}
-
-
-cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint keepdims, int loop, int out_code):
-    """
-    Run a reduction: the planner's steps again, with a result whose size is 1 along the reduced axes.
-
-    Stretched to the shape of the input, as any operand is, that result has the step 0 there, and all
-    elements along those axes accumulate in one place.
-    """
-    cdef int number = REDUCTION_NUMBERS[name], acc_code = S0_ACCUMULATOR[number][loop]
-    cdef Operand operands[3]
-    cdef Plan plan
-    cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t kept[MAX_NDIM]
-    cdef Array total, first
-    cdef int axis, ndim, k
-    cdef bint empty = False
-    operands[0] = operand_of(x)
-    operands[0].loop_code = loop
-    if nin > 1:
-        operands[1] = operand_of(x2)
-        operands[1].loop_code = loop
-    if acc_code < 0:
-        raise DTypeError(name, f"Unsupported dtype {dtype_at(loop).name}")
-    if broadcast(operands, nin, shape, &ndim) != 0:
-        raise BroadcastError(name, named_shapes(TWO, x, x2, None))
-    for axis in range(ndim):
-        kept[axis] = shape[axis]
-    for axis in axes:
-        kept[axis] = 1
-        empty = empty or shape[axis] == 0
-    total = new_array(acc_code, ndim, kept, NULL, False)
-    if total.size:
-        if name not in STARTS:
-            # The first element along the reduced axes: folding it once more changes no extreme.
-            assign_array(total, view_of(x, x.data, ndim, kept, x.strides_), name)
-        else:
-            start = 0 if empty and name != "prod" and name != "all" else STARTS[name]
-            if start == 0 and letter_at(acc_code) == c"c":
-                start = complex(start, start)
-            assign_array(total, scalar_array(start, acc_code, name), name)
-        if not empty:
-            set_strides(&plan, operands, nin, shape, ndim)
-            order_axes(&plan, False)
-            operands[nin] = operand_of(total)
-            set_result(&plan, &operands[nin], shape, ndim)
-            coalesce(&plan, 0)
-            with nogil:
-                run_reduction(&plan, K.reductions[number][loop])
-    if out_code != acc_code:
-        total = copy_array(total, out_code, True)
-    return total if keepdims else without_axes(total, axes)
-
-
-cdef Array without_axes(Array x, tuple axes):
-    """x without axes of size 1."""
-    cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
-    cdef int axis, ndim = 0
-    if not axes:
-        return x
-    for axis in range(x.ndim):
-        if axis not in axes:
-            shape[ndim] = x.shape_[axis]
-            steps[ndim] = x.strides_[axis]
-            ndim += 1
-    return view_of(x, x.data, ndim, shape, steps)
-
-
-cdef Array reduce_array(str name, Array x, tuple axes, bint keepdims, object dtype):
-    cdef int loop = x.code, number = REDUCTION_NUMBERS[name]
-    cdef int out_code
-    if dtype is None:
-        out_code = S0_ACCUMULATOR[number][x.code]
-        if name in ("sum", "prod") and x.code in (FLOAT32, COMPLEX64):
-            out_code = x.code
-    else:
-        out_code = (<DType?>dtype).code
-        if name in ("sum", "prod") and S0_ACCUMULATOR[number][out_code] != S0_ACCUMULATOR[number][x.code]:
-            # Elements are cast before they are added; a bool has no sum of its own.
-            loop = out_code if out_code != BOOL else x.code
-            check_cast(x.code, loop, name)
-    return accumulate(name, 1, x, None, axes, keepdims, loop, out_code)
-
-
-def reduce(str name, Array x not None, tuple axes, bint keepdims, dtype=None):
-    """
-    Reduce x over axes by an operation of the table.
-
-    Parameters
-    ----------
-    name : str
-        A reduction of one operand.
-    x : Array
-        The operand; at least one element along the axes for "min" and "max".
-    axes : tuple of int
-        Not negative, each once.
-    keepdims : bool
-        Keep the reduced axes with size 1.
-    dtype : DType, optional
-        Of the result; elements are cast to it first.
-    """
-    return reduce_array(name, x, axes, keepdims, dtype)
-
-
-def reduce2(str name, Array x not None, Array other not None, tuple axes, bint keepdims, dtype=None):
-    """Reduce two operands, which broadcast, by an operation of the table."""
-    cdef int code = promote_codes(x.code, other.code)
-    cdef int acc = S0_ACCUMULATOR[<int>REDUCTION_NUMBERS[name]][code]
-    return accumulate(name, 2, x, other, axes, keepdims, code, acc if dtype is None else (<DType?>dtype).code)
-
-
-def scan(str name, Array x not None, int axis, DType dtype not None, bint include_initial):
-    """Cumulative operation along an axis; with the identity in front where `include_initial` asks for it."""
-    cdef int number = SCAN_NUMBERS[name]
-    cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Array out, target, source = x
-    cdef Operand operands[2]
-    cdef Plan plan
-    memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
-    if include_initial:
-        shape[axis] += 1
-    out = new_array(dtype.code, x.ndim, shape, NULL, False)
-    target = out
-    if include_initial:
-        shape[axis] = 1
-        assign_array(view_of(out, out.data, out.ndim, shape, out.strides_),
-                     scalar_array(1 if name == "cumulative_prod" else 0, dtype.code, name), name)
-        target = view_of(out, out.data + out.strides_[axis], out.ndim, x.shape_, out.strides_)
-    if x.size == 0:
-        return out
-    if source.code != dtype.code:
-        check_cast(x.code, dtype.code, name)
-        source = copy_array(x, dtype.code, False)
-    if x.shape_[axis] == 1:
-        assign_array(target, source, name)
-        return out
-    operands[0], operands[1] = operand_of(source), operand_of(target)
-    run_on_axis(&plan, operands, source, axis, K.scans[number][dtype.code])
-    return out
-
-
-cdef void run_on_axis(Plan* plan, Operand* operands, Array x, int axis, s0_loop loop) noexcept:
-    """Run a loop along an axis of x, of more than one element, for every position of the other axes."""
-    set_strides(plan, operands, 1, x.shape_, x.ndim)
-    order_axes(plan, False)
-    set_result(plan, &operands[1], x.shape_, x.ndim)
-    innermost(plan, axis)
-    coalesce(plan, 1)
-    with nogil:
-        run_along(plan, loop)
-
-
-def argreduce(str name, Array x not None, int axis, bint keepdims):
-    """Index along an axis of the first extreme; of the first NaN where there is one."""
-    cdef int which = 0 if name == "argmax" else 1
-    cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Operand operands[2]
-    cdef Plan plan
-    cdef Array out
-    memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
-    shape[axis] = 1
-    out = new_array(INT64, x.ndim, shape, NULL, True)
-    # An axis of one element has index 0, which is there already.
-    if x.size and x.shape_[axis] > 1:
-        operands[0], operands[1] = operand_of(x), operand_of(out)
-        run_on_axis(&plan, operands, x, axis, K.arg_reductions[which][x.code])
-    return out if keepdims else without_axes(out, (axis,))

@@ -396,7 +396,14 @@ cdef inline c128 asinh_c(c128 z) noexcept nogil:
 
 
 cdef inline c128 atanh_c(c128 z) noexcept nogil:
-    return _catanh(z)
+    # The standard wants it odd, and even under conjugation, to the last bit; libm rounds the quadrants apart.
+    cdef c128 w
+    w.re = _cfabs(z.re)
+    w.im = _cfabs(z.im)
+    w = _catanh(w)
+    w.re = _ccopysign(w.re, z.re)
+    w.im = _ccopysign(w.im, z.im)
+    return w
 
 
 cdef inline c128 acos_c(c128 z) noexcept nogil:
@@ -408,7 +415,7 @@ cdef inline c128 asin_c(c128 z) noexcept nogil:
 
 
 cdef inline c128 atan_c(c128 z) noexcept nogil:
-    return _turned_back(_catanh(_turned(z)))
+    return _turned_back(atanh_c(_turned(z)))
 
 
 cdef inline c128 cos_c(c128 z) noexcept nogil:

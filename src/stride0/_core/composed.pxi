@@ -142,10 +142,10 @@ def where(condition, x1, x2, /):
         a, b = scalar_array(x1, code, "where"), scalar_array(x2, code, "where")
     elif is_python_scalar(x1):
         b = as_array(x2, "where")
-        a = weak_operand(OP_EQUAL, b, x1, "where")
+        a = weak_operand(b, x1, "where")
     elif is_python_scalar(x2):
         a = as_array(x1, "where")
-        b = weak_operand(OP_EQUAL, a, x2, "where")
+        b = weak_operand(a, x2, "where")
     else:
         a, b = as_array(x1, "where"), as_array(x2, "where")
     code = promote_codes(a.code, b.code)

@@ -73,6 +73,13 @@ def reduction_loops(red: Any, row: Row, found: tuple[str, bool], acc_row: Row) -
     yield 3, rows_loop(red, operands("v" * red.nin), acc, expression, names, "v")
 
 
+def value_of(op: Operand, acc: Accumulator) -> str:
+    """In which type a body computes: a product of float32 or int32 is one of the accumulator's type."""
+    if acc.red.nin == 1 or op.complex:
+        return op.value
+    return acc.value
+
+
 def run_loop(red: Any, inputs: list[Operand], acc: Accumulator, expression: str, names: list[str]) -> str:
     """A run of n elements folded into one accumulator; Note [Order of a reduction]."""
 
@@ -82,7 +89,7 @@ def run_loop(red: Any, inputs: list[Operand], acc: Accumulator, expression: str,
     lane = "lane_n" if acc.narrow else "lane"
     declare = [line for op in inputs for line in (op.declare(), op.step())]
     declare += [acc.operand.declare(), "cdef Py_ssize_t k, w, stop", f"cdef {acc.value} acc, v"]
-    declare += [f"cdef {op.value} {x}" for op, x in zip(inputs, names, strict=True)]
+    declare += [f"cdef {value_of(op, acc)} {x}" for op, x in zip(inputs, names, strict=True)]
     lane_type = "uint8_t" if acc.narrow else acc.memory if not acc.operand.complex else "c128"
     declare += [f"cdef {lane_type} {lane}[{LANES}]", "cdef c128 z"]
     block = ["for k in range(LANES):", f"    {lane}[k] = {acc.identity}"]
@@ -134,7 +141,7 @@ def rows_loop(
         line for op in (*(op for row in four for op in row), out) for line in (op.declare(), op.step())
     ]
     declare += ["cdef Py_ssize_t first, last", f"cdef {acc.value} acc, v, v0, v1, v2, v3", "cdef c128 z"]
-    declare += [f"cdef {op.value} {x}" for op, x in zip(inputs, names, strict=True)]
+    declare += [f"cdef {value_of(op, acc)} {x}" for op, x in zip(inputs, names, strict=True)]
     result = expression if acc.operand.complex else f"<{acc.value}>({expression})"
 
     def rows(count: int) -> list[str]:
@@ -205,7 +212,8 @@ def arg_loop(name: str, sign: str, row: Row) -> str:
     cdef {x.memory} found
     cdef {x.value} best, v
     cdef int64_t* q
-    cdef Py_ssize_t s0 = s[0], first, where, count, none[2]
+    cdef Py_ssize_t s0 = s[0], first, where, count
+    cdef Py_ssize_t none[2]
     cdef char* args[2]
     none[0] = 0
     none[1] = 0

@@ -1,0 +1,372 @@
+# Reading and writing elements: `x[key]` and `x[key] = value`, for keys with integer arrays and masks too.
+# Included in `array.pyx`.
+#
+# Note [Offsets]
+#     Integers, slices, `...` and None only change shape, strides and the first element: a view. Integer
+#     arrays and masks are turned into one array of offsets, in which each axis that they index has been
+#     checked against its size, so that the loops that move elements check nothing. What is left (the
+#     axes not indexed by arrays) is the block that moves at every offset.
+
+
+@cython.final
+cdef class Gathering:
+    """Where the elements of `x[key]` lie, for a key with arrays in it; Note [Offsets]."""
+
+    cdef Array base         # the axes that arrays do not index, as a view
+    cdef Array offsets      # of the arrays' broadcast shape: bytes; or checked indices, times `scale`
+    cdef Py_ssize_t wrap    # what negative indices have to be increased by
+    cdef Py_ssize_t scale
+    cdef int at             # where that shape goes among the axes of `base`
+
+
+cdef Array checked_indices(Array index, Py_ssize_t size, int axis):
+    """An index array as contiguous int64, every element within the axis."""
+    cdef Array out = index if index.code == INT64 and index.c_contiguous else copy_array(index, INT64, True)
+    cdef const int64_t* values = <const int64_t*>out.data
+    cdef Py_ssize_t i
+    cdef bint bad = False
+    if index.code == UINT64:
+        # Above the greatest int64, a uint64 would come out negative, as an index from the end.
+        greatest = reduce_array("max", index, tuple(range(index.ndim)), False, None) if index.size else None
+        if greatest is not None and <uint64_t>read_scalar((<Array>greatest).data, UINT64) >= <uint64_t>size:
+            raise OutOfBoundsError("index", f"{int(greatest)} is out of bounds for axis {axis} with size {size}")
+    with nogil:
+        for i in range(out.size):
+            bad |= (values[i] < -size) | (values[i] >= size)
+    if bad:
+        for i in range(out.size):
+            index_value(values[i], size, axis)
+    return out
+
+
+cdef Array index_offsets(Array index, Py_ssize_t size, Py_ssize_t step):
+    """Byte offsets of checked indices."""
+    cdef Array out = new_array(INT64, index.ndim, index.shape_, NULL, False)
+    cdef const int64_t* values = <const int64_t*>index.data
+    cdef int64_t* offsets = <int64_t*>out.data
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(out.size):
+            offsets[i] = (values[i] + (size if values[i] < 0 else 0)) * step
+    return out
+
+
+cdef Array mask_offsets(Array mask, Array x, int axis):
+    """Byte offsets of the elements that a mask over the axes from `axis` on selects, in C order."""
+    cdef Array flat = mask if mask.c_contiguous else copy_array(mask, BOOL, True)
+    cdef Array out
+    cdef int d
+    cdef Py_ssize_t count = 0, i, k = 0, run, size = flat.size
+    cdef Py_ssize_t position[MAX_NDIM]
+    cdef const uint8_t* bits = <const uint8_t*>flat.data
+    cdef int64_t* values
+    cdef int64_t offset = 0
+    for d in range(mask.ndim):
+        position[d] = 0
+        # A size of 0 is allowed by the standard's text: such a mask selects nothing.
+        if mask.shape_[d] != x.shape_[axis + d] and mask.shape_[d] != 0:
+            raise OutOfBoundsError(
+                "index", f"the mask has size {mask.shape_[d]} where the array has size {x.shape_[axis + d]}, at axis {axis + d}",
+                (("array", f"{shape_tuple(x)}"), ("mask", f"{shape_tuple(mask)}")), "a mask of the shape of the axes it selects from")
+    for i in range(size):
+        count += bits[i] != 0
+    out = new_array(INT64, 1, &count, NULL, False)
+    values = <int64_t*>out.data
+    if mask.ndim == 0:
+        for i in range(count):
+            values[i] = 0
+        return out
+    run = mask.shape_[mask.ndim - 1]
+    cdef Py_ssize_t step = x.strides_[axis + mask.ndim - 1]
+    cdef Py_ssize_t first = 0
+    with nogil:
+        while k < count:
+            for i in range(run):
+                if bits[first + i] != 0:
+                    values[k] = offset + i * step
+                    k += 1
+            first += run
+            for d in range(mask.ndim - 2, -1, -1):
+                position[d] += 1
+                offset += x.strides_[axis + d]
+                if position[d] < mask.shape_[d]:
+                    break
+                offset -= position[d] * x.strides_[axis + d]
+                position[d] = 0
+    return out
+
+
+cdef Gathering gathering(Array x, list items):
+    """Resolve a key with arrays in it, as NumPy combines them: integers count as arrays beside arrays."""
+    cdef Gathering out = Gathering()
+    cdef Selection kept
+    cdef int axis = 0, runs = 0
+    cdef bint inside = False
+    cdef Array part, offsets = None
+    cdef list shapes = []
+    kept.data = x.data
+    kept.ndim = 0
+    out.at = 0
+    out.wrap, out.scale = 0, 1
+    check_axes(x.ndim + sum([item is None for item in items]))
+    for item in items:
+        if item is None or item is Ellipsis or isinstance(item, slice):
+            axis += take_item(&kept, item, x, axis)
+            inside = False
+            continue
+        if not inside:
+            runs += 1
+            # Arrays side by side leave their axes where they are; arrays apart put theirs in front.
+            out.at = kept.ndim if runs == 1 else 0
+            inside = True
+        if type(item) is Array:
+            if (<Array>item).code == BOOL:
+                part = mask_offsets(<Array>item, x, axis)
+                axis += (<Array>item).ndim
+            else:
+                part = checked_indices(<Array>item, x.shape_[axis], axis)
+                if count_arrays(items) == 1:
+                    # Alone, they need no pass of their own to become offsets.
+                    out.wrap, out.scale = x.shape_[axis], x.strides_[axis]
+                else:
+                    part = index_offsets(part, x.shape_[axis], x.strides_[axis])
+                axis += 1
+            shapes.append((f"index {len(shapes)}", shape_tuple(part)))
+            try:
+                offsets = part if offsets is None else <Array>add(offsets, part)
+            except BroadcastError:
+                raise BroadcastIndexError("index", shapes) from None
+        else:
+            axis += take_item(&kept, item, x, axis)
+    out.base = view_of(x, kept.data, kept.ndim, kept.shape, kept.strides)
+    out.offsets = offsets if offsets.c_contiguous else copy_array(offsets, INT64, True)
+    check_axes(out.base.ndim + offsets.ndim)
+    return out
+
+
+cdef Array empty_gathered(Gathering where_):
+    """A new array of the shape of `x[key]`."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef int ndim = 0, axis
+    for axis in range(where_.at):
+        shape[ndim] = where_.base.shape_[axis]
+        ndim += 1
+    for axis in range(where_.offsets.ndim):
+        shape[ndim] = where_.offsets.shape_[axis]
+        ndim += 1
+    for axis in range(where_.at, where_.base.ndim):
+        shape[ndim] = where_.base.shape_[axis]
+        ndim += 1
+    return new_array(where_.base.code, ndim, shape, NULL, False)
+
+
+ctypedef fused bits:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+ctypedef struct Places:
+    # The offsets of a gathering, in C.
+    const int64_t* values
+    Py_ssize_t n
+    int64_t wrap
+    int64_t scale
+
+
+cdef inline int64_t place_at(const Places* at, Py_ssize_t i) noexcept nogil:
+    return (at.values[i] + (at.wrap if at.values[i] < 0 else 0)) * at.scale
+
+
+cdef void move_each(bits* kind, bint reading, char* base, const Places* at, char* other, Py_ssize_t step) noexcept nogil:
+    """One element at each offset, of the width of `kind`."""
+    cdef Py_ssize_t i
+    cdef Places here = at[0]
+    if reading:
+        for i in range(here.n):
+            (<bits*>(other + i * step))[0] = (<bits*>(base + place_at(&here, i)))[0]
+    else:
+        for i in range(here.n):
+            (<bits*>(base + place_at(&here, i)))[0] = (<bits*>(other + i * step))[0]
+
+
+cdef void move_runs(Py_ssize_t nbytes, bint reading, char* base, const Places* at, char* other, Py_ssize_t step) noexcept nogil:
+    """A run of bytes at each offset."""
+    cdef Py_ssize_t i
+    if reading:
+        for i in range(at.n):
+            memcpy(other + i * step, base + place_at(at, i), nbytes)
+    else:
+        for i in range(at.n):
+            memcpy(base + place_at(at, i), other + i * step, nbytes)
+
+
+cdef void move_block(Py_ssize_t nbytes, bint reading, char* base, const Places* at, char* other, Py_ssize_t step) noexcept nogil:
+    if nbytes == 8:
+        move_each[uint64_t](NULL, reading, base, at, other, step)
+    elif nbytes == 4:
+        move_each[uint32_t](NULL, reading, base, at, other, step)
+    elif nbytes == 2:
+        move_each[uint16_t](NULL, reading, base, at, other, step)
+    elif nbytes == 1:
+        move_each[uint8_t](NULL, reading, base, at, other, step)
+    else:
+        move_runs(nbytes, reading, base, at, other, step)
+
+
+cdef void move_gathered(Gathering where_, Array other, bint reading):
+    """
+    Move elements between the places of a gathering and `other`.
+
+    `other` is in C order with the gathering's shape, or one element that is written everywhere.
+    """
+    cdef Array base = where_.base
+    cdef Plan plan
+    cdef Operand operands[2]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t position[MAX_NDIM]
+    cdef Py_ssize_t step = itemsize_at(base.code), run = itemsize_at(base.code), n = where_.offsets.size
+    cdef char* here = base.data
+    cdef char* there = other.data
+    cdef Places at
+    cdef bint one = other.ndim == 0 and (base.ndim > 0 or where_.offsets.ndim > 0)
+    cdef int axis, d, first = 0
+    if n == 0 or base.size == 0:
+        return
+    at.values, at.n, at.wrap, at.scale = <const int64_t*>where_.offsets.data, n, where_.wrap, where_.scale
+    for axis in range(base.ndim - 1, -1, -1):
+        if axis == where_.at - 1:
+            step *= n
+        steps[axis] = 0 if one else step
+        step *= base.shape_[axis]
+    # Bytes from one offset's element of `other` to the next: the size of the block behind the arrays' axes.
+    step = itemsize_at(base.code)
+    for axis in range(where_.at, base.ndim):
+        step *= base.shape_[axis]
+    operands[0] = operand_of(base)
+    operands[1] = operand_of(base)
+    operands[1].data = other.data
+    operands[1].strides = steps
+    set_strides(&plan, operands, 2, base.shape_, base.ndim)
+    coalesce(&plan, 0)
+    with nogil:
+        if plan.ndim > 0 and plan.strides[0][0] == run and plan.strides[1][0] == run:
+            run *= plan.shape[0]
+            first = 1
+        for d in range(plan.ndim):
+            position[d] = 0
+        while True:
+            move_block(run, reading, here, &at, there, 0 if one else step)
+            d = first
+            while d < plan.ndim:
+                position[d] += 1
+                here += plan.strides[0][d]
+                there += plan.strides[1][d]
+                if position[d] < plan.shape[d]:
+                    break
+                here -= position[d] * plan.strides[0][d]
+                there -= position[d] * plan.strides[1][d]
+                position[d] = 0
+                d += 1
+            if d >= plan.ndim:
+                break
+
+
+cdef int count_arrays(list items):
+    cdef int count = 0
+    for item in items:
+        count += type(item) is Array
+    return count
+
+
+cdef Array get_item(Array x, object key):
+    cdef Array out = plain_view(x, key)
+    cdef list items
+    cdef Gathering where_
+    if out is not None:
+        return out
+    items = expand_key(x, key)
+    if count_arrays(items) == 0:
+        return basic_view(x, items)
+    where_ = gathering(x, items)
+    out = empty_gathered(where_)
+    move_gathered(where_, out, True)
+    return out
+
+
+cdef int set_item(Array x, object key, object value) except -1:
+    cdef Array target, source, room
+    cdef list items
+    cdef Gathering where_
+    check_writable(x, "setitem")
+    source = value_operand(x, value, "setitem")
+    target = plain_view(x, key)
+    if target is None:
+        items = expand_key(x, key)
+        if count_arrays(items) == 0:
+            target = basic_view(x, items)
+    if target is not None:
+        return assign_array(target, source, "setitem")
+    where_ = gathering(x, items)
+    if shares_storage(x, where_.offsets):
+        # `x[x] = v`: the indices must not change under the writing.
+        where_.offsets = copy_array(where_.offsets, INT64, True)
+    check_cast(source.code, x.code, "setitem")
+    room = empty_gathered(where_)
+    if source.ndim == 0:
+        if source.code != x.code or overlaps(x, source):
+            source = copy_array(source, x.code, True)
+    elif source.code != x.code or not source.c_contiguous or not same_shape(source, room) or overlaps(x, source) or source.data == x.data:
+        assign_array(room, source, "setitem")
+        source = room
+    move_gathered(where_, source, False)
+    return 0
+
+
+def gather(Array x not None, Array indices not None, int axis):
+    """`take`: the elements of x at integer indices along an axis; a new array."""
+    return get_item(x, tuple([slice(None)] * axis + [indices]))
+
+
+def nonzero(x, /):
+    """
+    Indices of the elements that are not zero.
+
+    Parameters
+    ----------
+    x : Array
+        Of any dtype, with at least one axis.
+
+    Returns
+    -------
+    tuple of Array
+        One one-dimensional array of dtype ``int64`` per axis, in C order of the elements.
+
+    Raises
+    ------
+    ShapeError
+        If `x` has no axes.
+
+    References
+    ----------
+    Array API standard 2025.12, "Searching Functions", ``nonzero``.
+    """
+    cdef Array a = as_array(x, "nonzero"), mask, indices
+    cdef int axis
+    cdef Py_ssize_t step = 1, i
+    cdef int64_t* values
+    if a.ndim == 0:
+        raise ShapeError("nonzero", "the array has no axes", (), "an array of one or more axes")
+    mask = copy_array(a, BOOL, True)
+    # As a selection from itself the mask gives offsets of one byte per element: flat indices.
+    flat = mask_offsets(mask, mask, 0)
+    out = []
+    for axis in range(a.ndim - 1, -1, -1):
+        if axis == 0:
+            indices = <Array>(flat if step == 1 else floor_divide(flat, step))
+        else:
+            indices = <Array>remainder(flat if step == 1 else floor_divide(flat, step), a.shape_[axis] if a.shape_[axis] else 1)
+        step *= a.shape_[axis] if a.shape_[axis] else 1
+        out.append(indices)
+    return tuple(out[::-1])

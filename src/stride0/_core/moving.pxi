@@ -1,0 +1,94 @@
+# Moving elements as they are or cast: copies, assignment, counting up. Included in `array.pyx`.
+
+
+cdef int check_cast(int source, int target, str operation) except -1:
+    if K.casts[source][target][0] is NULL:
+        raise CastError(operation, f"{dtype_at(source).name} cannot be cast to {dtype_at(target).name}", (),
+                        "a complex dtype; real(x) or abs(x) give real values")
+    return 0
+
+
+cdef Array copy_array(Array x, int code, bint c_order):
+    """A new array of the elements of x, cast; in their memory order, or in C order."""
+    cdef Array out = None
+    check_cast(x.code, code, "copy")
+    if c_order and not x.c_contiguous:
+        out = new_array(code, x.ndim, x.shape_, NULL, False)
+    return apply(K.casts[x.code][code], -1, code, 1, x, None, None, out, "copy", ONE)
+
+
+cdef int assign_array(Array dst, Array src, str operation) except -1:
+    """`dst[...] = src`: broadcasts and casts."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Operand operands[2]
+    cdef int ndim
+    check_cast(src.code, dst.code, operation)
+    operands[0], operands[1] = operand_of(dst), operand_of(src)
+    if broadcast(operands, 2, shape, &ndim) != 0 or ndim != dst.ndim or memcmp(shape, dst.shape_, ndim * sizeof(Py_ssize_t)) != 0:
+        raise BroadcastError(operation, [("x", shape_tuple(dst)), ("value", shape_tuple(src))], ("x", shape_tuple(dst)))
+    if not same_shape(dst, src):
+        src = stretched(src, dst)
+    apply(K.casts[src.code][dst.code], -1, dst.code, 1, src, None, None, dst, operation, ONE)
+    return 0
+
+
+cdef Array stretched(Array x, Array like):
+    """x broadcast to the shape of `like`, as a view; the caller knows that it fits."""
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int axis, own
+    for axis in range(like.ndim):
+        own = axis - (like.ndim - x.ndim)
+        steps[axis] = 0 if own < 0 or x.shape_[own] == 1 else x.strides_[own]
+    return view_of(x, x.data, like.ndim, like.shape_, steps)
+
+
+def assign(Array dst not None, src, str operation="assign"):
+    """`dst[...] = src` for an array or a Python scalar; broadcasts, casts, and copes with shared memory."""
+    assign_array(dst, value_operand(dst, src, operation), operation)
+
+
+cdef Array value_operand(Array dst, object src, str operation):
+    """What is assigned, as an array; a Python scalar takes the dtype of the target."""
+    if type(src) is Array:
+        return <Array>src
+    if is_python_scalar(src):
+        return scalar_array(src, dst.code, operation)
+    if isinstance(src, (list, tuple, range)):
+        # Python scalars in a sequence must fit the target, as one alone must.
+        return from_sequence(src, dst.code, 0)
+    return asarray(src)
+
+
+def copy(Array x not None, dtype=None, str order="K"):
+    """A new array of the elements of x, cast where a dtype is given; memory order kept ("K") or "C"."""
+    return copy_array(x, x.code if dtype is None else (<DType?>dtype).code, order == "C")
+
+
+ctypedef fused number:
+    int64_t
+    uint64_t
+    double
+
+
+cdef void count_up(number* out, Py_ssize_t n, number start, number step) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        out[i] = start + <number>i * step
+
+
+def iota(Array out not None, start, step):
+    """Fill a one-dimensional array with `start + i * step`: integers modulo their width, floats in float64."""
+    cdef Array work = out
+    cdef char letter = letter_at(out.code)
+    cdef uint64_t first, by
+    if letter == c"i" or letter == c"u" or letter == c"b":
+        if out.code != UINT64 or not out.c_contiguous:
+            work = new_array(UINT64, 1, out.shape_, NULL, False)
+        first, by = int(start) & 0xFFFFFFFFFFFFFFFF, int(step) & 0xFFFFFFFFFFFFFFFF
+        count_up[uint64_t](<uint64_t*>work.data, work.size, first, by)
+    else:
+        if out.code != FLOAT64 or not out.c_contiguous:
+            work = new_array(FLOAT64, 1, out.shape_, NULL, False)
+        count_up[double](<double*>work.data, work.size, start, step)
+    if work is not out:
+        assign_array(out, work, "iota")

@@ -1,0 +1,174 @@
+# Reductions, cumulative operations and arg-reductions: results that several elements accumulate in.
+# Included in `array.pyx`.
+
+cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(_optable.REDUCTIONS)}
+cdef dict SCAN_NUMBERS = {row.name: number for number, row in enumerate(_optable.SCANS)}
+cdef dict STARTS = {"sum": -0.0, "prod": 1, "any": 0, "all": 1, "count_nonzero": 0, "sum_squared_deviation": 0, "dot": -0.0, "vecdot": -0.0}
+
+
+cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint keepdims, int loop, int out_code):
+    """
+    Run a reduction: the planner's steps again, with a result whose size is 1 along the reduced axes.
+
+    Stretched to the shape of the input, as any operand is, that result has the step 0 there, and all
+    elements along those axes accumulate in one place.
+    """
+    cdef int number = REDUCTION_NUMBERS[name], acc_code = S0_ACCUMULATOR[number][loop]
+    cdef Operand operands[3]
+    cdef Plan plan
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t kept[MAX_NDIM]
+    cdef Array total, first
+    cdef int axis, ndim, k
+    cdef bint empty = False
+    operands[0] = operand_of(x)
+    operands[0].loop_code = loop
+    if nin > 1:
+        operands[1] = operand_of(x2)
+        operands[1].loop_code = loop
+    if acc_code < 0:
+        raise DTypeError(name, f"Unsupported dtype {dtype_at(loop).name}")
+    if broadcast(operands, nin, shape, &ndim) != 0:
+        raise BroadcastError(name, named_shapes(TWO, x, x2, None))
+    for axis in range(ndim):
+        kept[axis] = shape[axis]
+    for axis in axes:
+        kept[axis] = 1
+        empty = empty or shape[axis] == 0
+    total = new_array(acc_code, ndim, kept, NULL, False)
+    if total.size:
+        if name not in STARTS:
+            # The first element along the reduced axes: folding it once more changes no extreme.
+            assign_array(total, view_of(x, x.data, ndim, kept, x.strides_), name)
+        else:
+            start = 0 if empty and name != "prod" and name != "all" else STARTS[name]
+            if start == 0 and letter_at(acc_code) == c"c":
+                start = complex(start, start)
+            assign_array(total, scalar_array(start, acc_code, name), name)
+        if not empty:
+            set_strides(&plan, operands, nin, shape, ndim)
+            order_axes(&plan, False)
+            operands[nin] = operand_of(total)
+            set_result(&plan, &operands[nin], shape, ndim)
+            coalesce(&plan, 0)
+            with nogil:
+                run_reduction(&plan, K.reductions[number][loop])
+    if out_code != acc_code:
+        total = copy_array(total, out_code, True)
+    return total if keepdims else without_axes(total, axes)
+
+
+cdef Array without_axes(Array x, tuple axes):
+    """x without axes of size 1."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int axis, ndim = 0
+    if not axes:
+        return x
+    for axis in range(x.ndim):
+        if axis not in axes:
+            shape[ndim] = x.shape_[axis]
+            steps[ndim] = x.strides_[axis]
+            ndim += 1
+    return view_of(x, x.data, ndim, shape, steps)
+
+
+cdef Array reduce_array(str name, Array x, tuple axes, bint keepdims, object dtype):
+    cdef int loop = x.code, number = REDUCTION_NUMBERS[name]
+    cdef int out_code
+    if dtype is None:
+        out_code = S0_ACCUMULATOR[number][x.code]
+        if name in ("sum", "prod") and x.code in (FLOAT32, COMPLEX64):
+            out_code = x.code
+    else:
+        out_code = (<DType?>dtype).code
+        if name in ("sum", "prod") and S0_ACCUMULATOR[number][out_code] != S0_ACCUMULATOR[number][x.code]:
+            # Elements are cast before they are added; a bool has no sum of its own.
+            loop = out_code if out_code != BOOL else x.code
+            check_cast(x.code, loop, name)
+    return accumulate(name, 1, x, None, axes, keepdims, loop, out_code)
+
+
+def reduce(str name, Array x not None, tuple axes, bint keepdims, dtype=None):
+    """
+    Reduce x over axes by an operation of the table.
+
+    Parameters
+    ----------
+    name : str
+        A reduction of one operand.
+    x : Array
+        The operand; at least one element along the axes for "min" and "max".
+    axes : tuple of int
+        Not negative, each once.
+    keepdims : bool
+        Keep the reduced axes with size 1.
+    dtype : DType, optional
+        Of the result; elements are cast to it first.
+    """
+    return reduce_array(name, x, axes, keepdims, dtype)
+
+
+def reduce2(str name, Array x not None, Array other not None, tuple axes, bint keepdims, dtype=None):
+    """Reduce two operands, which broadcast, by an operation of the table."""
+    cdef int code = promote_codes(x.code, other.code)
+    cdef int acc = S0_ACCUMULATOR[<int>REDUCTION_NUMBERS[name]][code]
+    return accumulate(name, 2, x, other, axes, keepdims, code, acc if dtype is None else (<DType?>dtype).code)
+
+
+def scan(str name, Array x not None, int axis, DType dtype not None, bint include_initial):
+    """Cumulative operation along an axis; with the identity in front where `include_initial` asks for it."""
+    cdef int number = SCAN_NUMBERS[name]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Array out, target, source = x
+    cdef Operand operands[2]
+    cdef Plan plan
+    memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    if include_initial:
+        shape[axis] += 1
+    out = new_array(dtype.code, x.ndim, shape, NULL, False)
+    target = out
+    if include_initial:
+        shape[axis] = 1
+        assign_array(view_of(out, out.data, out.ndim, shape, out.strides_),
+                     scalar_array(1 if name == "cumulative_prod" else 0, dtype.code, name), name)
+        target = view_of(out, out.data + out.strides_[axis], out.ndim, x.shape_, out.strides_)
+    if x.size == 0:
+        return out
+    if source.code != dtype.code:
+        check_cast(x.code, dtype.code, name)
+        source = copy_array(x, dtype.code, False)
+    if x.shape_[axis] == 1:
+        assign_array(target, source, name)
+        return out
+    operands[0], operands[1] = operand_of(source), operand_of(target)
+    run_on_axis(&plan, operands, source, axis, K.scans[number][dtype.code])
+    return out
+
+
+cdef void run_on_axis(Plan* plan, Operand* operands, Array x, int axis, s0_loop loop) noexcept:
+    """Run a loop along an axis of x, of more than one element, for every position of the other axes."""
+    set_strides(plan, operands, 1, x.shape_, x.ndim)
+    order_axes(plan, False)
+    set_result(plan, &operands[1], x.shape_, x.ndim)
+    innermost(plan, axis)
+    coalesce(plan, 1)
+    with nogil:
+        run_along(plan, loop)
+
+
+def argreduce(str name, Array x not None, int axis, bint keepdims):
+    """Index along an axis of the first extreme; of the first NaN where there is one."""
+    cdef int which = 0 if name == "argmax" else 1
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Operand operands[2]
+    cdef Plan plan
+    cdef Array out
+    memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    shape[axis] = 1
+    out = new_array(INT64, x.ndim, shape, NULL, True)
+    # An axis of one element has index 0, which is there already.
+    if x.size and x.shape_[axis] > 1:
+        operands[0], operands[1] = operand_of(x), operand_of(out)
+        run_on_axis(&plan, operands, x, axis, K.arg_reductions[which][x.code])
+    return out if keepdims else without_axes(out, (axis,))
