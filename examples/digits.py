@@ -130,7 +130,7 @@ class Outcome:
 
 
 def load() -> Digits:
-    from sklearn.datasets import load_digits  # type: ignore  # heavy, and of no use to the measuring processes
+    from sklearn.datasets import load_digits  # type: ignore[import-untyped, import-not-found, unused-ignore]  # heavy, and of no use to the measuring processes
 
     pixels, labels = load_digits(return_X_y=True)
     return Digits(array("d", pixels.ravel().tolist()), array("q", labels.tolist()))

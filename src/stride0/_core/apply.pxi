@@ -102,7 +102,8 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
     cdef Plan plan
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
-    cdef int ndim, axis, k
+    cdef int ndim, k
+    cdef bint done
     if out is not None:
         check_writable(out, name)
         if overlaps(out, x1):
@@ -127,6 +128,7 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
         raise BroadcastError(name, named_shapes(names, x1, x2, x3), (names[0], shape_tuple(out)))
     set_strides(&plan, operands, nin, shape, ndim)
     if out is None:
+        checked_size(out_code, ndim, shape)
         order_axes(&plan, False)
         result_strides(&plan, shape, ndim, itemsize_at(out_code), steps)
         out = new_array(out_code, ndim, shape, steps, False)
@@ -139,10 +141,12 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
         order_axes(&plan, True)
     coalesce(&plan, 0)
     if out.size < RELEASE_GIL:
-        run_elementwise(&plan, loops)
+        done = run_elementwise(&plan, loops)
     else:
         with nogil:
-            run_elementwise(&plan, loops)
+            done = run_elementwise(&plan, loops)
+    if not done:
+        raise MemoryError(f"{name}: no memory for the buffers that operands are cast in")
     return out
 
 

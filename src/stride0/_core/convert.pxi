@@ -255,7 +255,10 @@ cdef Array from_sequence(object source, int code, int depth):
     ndim = read_shape(tuple(shape), sizes, "asarray")
     out = new_array(code, ndim, sizes, NULL, False)
     itemsize = itemsize_at(code)
-    for i in range(len(leaves)):
+    if len(leaves) != out.size:
+        # A subclass of list may have another length than it says.
+        refuse_ragged(depth)
+    for i in range(out.size):
         write_scalar(leaves[i], code, out.data + i * itemsize, "asarray")
     return out
 
@@ -273,6 +276,8 @@ cdef Array from_parts(object source, int code, int depth):
             raise ShapeError("asarray", f"shapes {shape_tuple(<Array>parts[0])} and {shape_tuple(part)} side by side", (), "items of one shape")
         found = part.code if found < 0 else promote_codes(found, part.code)
         parts.append(part)
+    if not parts:
+        refuse_ragged(depth)
     ndim = read_shape((len(parts),) + shape_tuple(<Array>parts[0]), sizes, "asarray")
     out = new_array(found if code < 0 else code, ndim, sizes, NULL, False)
     for i in range(len(parts)):

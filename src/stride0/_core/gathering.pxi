@@ -4,8 +4,9 @@
 # Note [Offsets]
 #     Integers, slices, `...` and None only change shape, strides and the first element: a view. Integer
 #     arrays and masks are turned into one array of offsets, in which each axis that they index has been
-#     checked against its size, so that the loops that move elements check nothing. What is left (the
-#     axes not indexed by arrays) is the block that moves at every offset.
+#     checked against its size before anything moves. What is left (the axes not indexed by arrays) is the
+#     block that moves at every offset. An index array of the caller's is read where it lies, and another
+#     thread may write to it meanwhile: the loops look once more, so that nothing outside is ever touched.
 
 
 @cython.final
@@ -79,10 +80,11 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
     run = mask.shape_[mask.ndim - 1]
     cdef Py_ssize_t step = x.strides_[axis + mask.ndim - 1]
     cdef Py_ssize_t first = 0
+    # Another thread may write to the mask meanwhile: neither loop runs on what it says alone.
     with nogil:
-        while k < count:
+        while first < size and k < count:
             for i in range(run):
-                if bits[first + i] != 0:
+                if bits[first + i] != 0 and k < count:
                     values[k] = offset + i * step
                     k += 1
             first += run
@@ -93,6 +95,8 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
                     break
                 offset -= position[d] * x.strides_[axis + d]
                 position[d] = 0
+    if k < count:
+        out.shape_[0] = out.size = k
     return out
 
 
@@ -171,15 +175,23 @@ ctypedef struct Places:
     # The offsets of a gathering, in C.
     const int64_t* values
     Py_ssize_t n
-    int64_t wrap
+    int64_t wrap   # 0 where the values are bytes, which are our own
     int64_t scale
+    bint changed   # whether an index was outside after it had been checked
 
 
-cdef inline int64_t place_at(const Places* at, Py_ssize_t i) noexcept nogil:
-    return (at.values[i] + (at.wrap if at.values[i] < 0 else 0)) * at.scale
+cdef inline int64_t place_at(Places* at, Py_ssize_t i) noexcept nogil:
+    cdef int64_t value = at.values[i]
+    if at.wrap == 0:
+        return value
+    value += at.wrap if value < 0 else 0
+    if <uint64_t>value >= <uint64_t>at.wrap:
+        at.changed = True
+        return 0
+    return value * at.scale
 
 
-cdef void move_each(bits* kind, bint reading, char* base, const Places* at, char* other, Py_ssize_t step) noexcept nogil:
+cdef void move_each(bits* kind, bint reading, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
     """One element at each offset, of the width of `kind`."""
     cdef Py_ssize_t i
     cdef Places here = at[0]
@@ -189,9 +201,10 @@ cdef void move_each(bits* kind, bint reading, char* base, const Places* at, char
     else:
         for i in range(here.n):
             (<bits*>(base + place_at(&here, i)))[0] = (<bits*>(other + i * step))[0]
+    at.changed = here.changed
 
 
-cdef void move_runs(Py_ssize_t nbytes, bint reading, char* base, const Places* at, char* other, Py_ssize_t step) noexcept nogil:
+cdef void move_runs(Py_ssize_t nbytes, bint reading, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
     """A run of bytes at each offset."""
     cdef Py_ssize_t i
     if reading:
@@ -202,7 +215,7 @@ cdef void move_runs(Py_ssize_t nbytes, bint reading, char* base, const Places* a
             memcpy(base + place_at(at, i), other + i * step, nbytes)
 
 
-cdef void move_block(Py_ssize_t nbytes, bint reading, char* base, const Places* at, char* other, Py_ssize_t step) noexcept nogil:
+cdef void move_block(Py_ssize_t nbytes, bint reading, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
     if nbytes == 8:
         move_each[uint64_t](NULL, reading, base, at, other, step)
     elif nbytes == 4:
@@ -215,7 +228,7 @@ cdef void move_block(Py_ssize_t nbytes, bint reading, char* base, const Places* 
         move_runs(nbytes, reading, base, at, other, step)
 
 
-cdef void move_gathered(Gathering where_, Array other, bint reading):
+cdef int move_gathered(Gathering where_, Array other, bint reading) except -1:
     """
     Move elements between the places of a gathering and `other`.
 
@@ -233,8 +246,9 @@ cdef void move_gathered(Gathering where_, Array other, bint reading):
     cdef bint one = other.ndim == 0 and (base.ndim > 0 or where_.offsets.ndim > 0)
     cdef int axis, d, first = 0
     if n == 0 or base.size == 0:
-        return
+        return 0
     at.values, at.n, at.wrap, at.scale = <const int64_t*>where_.offsets.data, n, where_.wrap, where_.scale
+    at.changed = False
     for axis in range(base.ndim - 1, -1, -1):
         if axis == where_.at - 1:
             step *= n
@@ -271,6 +285,9 @@ cdef void move_gathered(Gathering where_, Array other, bint reading):
                 d += 1
             if d >= plan.ndim:
                 break
+    if at.changed:
+        raise OutOfBoundsError("index", "an index array was changed while it was used, to something out of bounds")
+    return 0
 
 
 cdef int count_arrays(list items):

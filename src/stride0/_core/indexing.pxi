@@ -77,6 +77,17 @@ cdef object refuse_index(str what):
     raise OutOfBoundsError("index", f"{what} is no index", (), "integers, slices, ..., None, and integer or boolean arrays")
 
 
+cdef object plain_slice(object item):
+    """
+    A slice of integers, as C holds them.
+
+    Objects in a slice may run code of the caller's, which must be over before index arrays are checked.
+    """
+    cdef Py_ssize_t start, stop, by
+    PySlice_Unpack(item, &start, &stop, &by)
+    return slice(start, stop, by)
+
+
 cdef object classify(object item):
     """
     An item of a key in the form the rest works with: int, slice, None, Ellipsis or an Array.
@@ -84,8 +95,10 @@ cdef object classify(object item):
     Sequences and arrays of other libraries become Arrays; an integer array without axes is an int.
     """
     cdef Array a
-    if item is None or item is Ellipsis or isinstance(item, slice):
+    if item is None or item is Ellipsis:
         return item
+    if isinstance(item, slice):
+        return plain_slice(item)
     if isinstance(item, bool):
         return scalar_array(item, BOOL, "index")
     if type(item) is Array:

@@ -44,8 +44,8 @@ cdef void order_axes(Plan* plan, bint result_first) noexcept nogil
 cdef void innermost(Plan* plan, int axis) noexcept nogil
 cdef void result_strides(const Plan* plan, const Py_ssize_t* shape, int ndim, Py_ssize_t itemsize, Py_ssize_t* strides) noexcept nogil
 cdef void coalesce(Plan* plan, int first) noexcept nogil
-cdef void run_elementwise(const Plan* plan, const s0_loop* loops) noexcept nogil
-cdef void run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil
+cdef bint run_elementwise(const Plan* plan, const s0_loop* loops) noexcept nogil
+cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil
 cdef void run_along(const Plan* plan, s0_loop loop) noexcept nogil
 cdef void extent(const Operand* operand, char** low, char** high) noexcept nogil
 cdef bint shares_location(const Operand* operand) noexcept nogil

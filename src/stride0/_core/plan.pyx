@@ -8,6 +8,7 @@ of the layout and walk the axes that the loop does not. None of them touches a P
 """
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from stride0._core.dtype cimport itemsize_at
@@ -17,6 +18,9 @@ from stride0._core._dispatch import load_kernels
 cdef enum:
     # Elements of a block in which operands are cast: small enough for all of them to stay in cache.
     BLOCK = 1024
+    # The same for a reduction: the block in which the loops fold, by Note [Order of a reduction]. A cast
+    # must not change the order in which elements are added up.
+    FOLD_BLOCK = 4096
 
 instruction_set, _capsule = load_kernels()
 cdef s0_kernels* TABLE = <s0_kernels*>PyCapsule_GetPointer(_capsule, "stride0.kernels")
@@ -214,8 +218,41 @@ cdef int pick_reduction(const Plan* plan, const Py_ssize_t* inner) noexcept nogi
     return 0 if straight else 1
 
 
-cdef void walk(const Plan* plan, const s0_loop* loops, bint reduction) noexcept nogil:
-    """Run the loop over the two innermost axes for every position of the others."""
+ctypedef struct Buffers:
+    # Where operands of another dtype are cast, a block at a time. On the heap: threads may have small stacks.
+    char* memory
+    char* of_operand[MAX_OPERANDS]
+    Py_ssize_t block    # elements
+    Py_ssize_t rows     # a block of several runs has a multiple of so many
+
+
+cdef bint get_buffers(const Plan* plan, Buffers* buffers, bint reduction, bint rows) noexcept nogil:
+    """Room for a block of each operand that is cast; False where there is no memory."""
+    cdef Py_ssize_t room = 0
+    cdef int k
+    buffers.block = FOLD_BLOCK if reduction else BLOCK
+    # Loops that fold rows take four at once, counted from the first row that they are given.
+    buffers.rows = 4 if reduction and rows else 1
+    for k in range(plan.nop):
+        if plan.code[k] != plan.loop_code[k]:
+            room += buffers.block * itemsize_at(plan.loop_code[k])
+    buffers.memory = <char*>malloc(room)
+    if buffers.memory is NULL:
+        return False
+    room = 0
+    for k in range(plan.nop):
+        if plan.code[k] != plan.loop_code[k]:
+            buffers.of_operand[k] = buffers.memory + room
+            room += buffers.block * itemsize_at(plan.loop_code[k])
+    return True
+
+
+cdef bint walk(const Plan* plan, const s0_loop* loops, bint reduction) noexcept nogil:
+    """
+    Run the loop over the two innermost axes for every position of the others.
+
+    False, with nothing done, where there is no memory for the buffers of a cast.
+    """
     cdef Py_ssize_t n = plan.shape[0] if plan.ndim > 0 else 1
     cdef Py_ssize_t m = plan.shape[1] if plan.ndim > 1 else 1
     cdef Py_ssize_t inner[MAX_OPERANDS]
@@ -224,6 +261,7 @@ cdef void walk(const Plan* plan, const s0_loop* loops, bint reduction) noexcept 
     cdef Py_ssize_t buffer_outer[MAX_OPERANDS]
     cdef Py_ssize_t position[MAX_NDIM]
     cdef char* data[MAX_OPERANDS]
+    cdef Buffers buffers
     cdef bint cast = False
     cdef int k, d, layout, first_outer = 2
     for k in range(plan.nop):
@@ -241,7 +279,7 @@ cdef void walk(const Plan* plan, const s0_loop* loops, bint reduction) noexcept 
         first_outer = 1
     for d in range(plan.ndim):
         if plan.shape[d] == 0:
-            return
+            return True
         position[d] = 0
     memcpy(buffer_inner, inner, sizeof(inner))
     memcpy(buffer_outer, outer, sizeof(outer))
@@ -250,9 +288,11 @@ cdef void walk(const Plan* plan, const s0_loop* loops, bint reduction) noexcept 
             if plan.code[k] != plan.loop_code[k] and (inner[k] != 0 or k == plan.nop - 1):
                 buffer_inner[k] = itemsize_at(plan.loop_code[k])
     layout = pick_reduction(plan, buffer_inner) if reduction else pick_elementwise(plan, buffer_inner)
+    if cast and not get_buffers(plan, &buffers, reduction, inner[plan.nop - 1] != 0):
+        return False
     while True:
         if cast:
-            run_cast(plan, loops[layout], data, inner, outer, n, m)
+            run_cast(plan, loops[layout], &buffers, data, inner, outer, n, m)
         else:
             loops[layout](data, inner, outer, n, m)
         d = first_outer
@@ -267,11 +307,15 @@ cdef void walk(const Plan* plan, const s0_loop* loops, bint reduction) noexcept 
             position[d] = 0
             d += 1
         if d >= plan.ndim:
-            return
+            break
+    if cast:
+        free(buffers.memory)
+    return True
 
 
 cdef void run_cast(
-    const Plan* plan, s0_loop loop, char** data, const Py_ssize_t* inner, const Py_ssize_t* outer, Py_ssize_t n, Py_ssize_t m
+    const Plan* plan, s0_loop loop, const Buffers* buffers, char** data, const Py_ssize_t* inner, const Py_ssize_t* outer,
+    Py_ssize_t n, Py_ssize_t m
 ) noexcept nogil:
     """
     Run a loop block by block, with the operands of another dtype cast through buffers.
@@ -279,9 +323,8 @@ cdef void run_cast(
     A block is a piece of a run, or several short runs at once. An operand that stands still along the
     run is cast once per run; one that stands still altogether, once per block.
     """
-    cdef char buffers[MAX_OPERANDS][16 * BLOCK]
-    cdef Py_ssize_t wide = n if n < BLOCK else BLOCK
-    cdef Py_ssize_t high = BLOCK // wide if BLOCK // wide < m else m
+    cdef Py_ssize_t wide = n if n < buffers.block // buffers.rows else buffers.block // buffers.rows
+    cdef Py_ssize_t high = buffers.block // wide // buffers.rows * buffers.rows
     cdef Py_ssize_t i, j, bn, bm, count, runs
     cdef Py_ssize_t block_inner[MAX_OPERANDS]
     cdef Py_ssize_t block_outer[MAX_OPERANDS]
@@ -291,6 +334,8 @@ cdef void run_cast(
     cdef char* pair[2]
     cdef int k, result = plan.nop - 1, size
     cdef const s0_loop* casts
+    if high > m:
+        high = m
     for j from 0 <= j < m by high:
         bm = high if m - j >= high else m - j
         for i from 0 <= i < n by wide:
@@ -302,8 +347,8 @@ cdef void run_cast(
                 if plan.code[k] == plan.loop_code[k]:
                     continue
                 size = itemsize_at(plan.loop_code[k])
-                pair[0], pair[1] = args[k], buffers[k]
-                args[k] = buffers[k]
+                pair[0], pair[1] = args[k], buffers.of_operand[k]
+                args[k] = buffers.of_operand[k]
                 count = 1 if inner[k] == 0 and k != result else bn
                 runs = 1 if outer[k] == 0 and k != result else bm
                 block_inner[k] = 0 if count == 1 and inner[k] == 0 and k != result else size
@@ -316,7 +361,7 @@ cdef void run_cast(
                 casts[0 if inner[k] == itemsize_at(plan.code[k]) else 3](pair, cast_inner, cast_outer, count, runs)
             loop(args, block_inner, block_outer, bn, bm)
             if plan.code[result] != plan.loop_code[result]:
-                pair[0] = buffers[result]
+                pair[0] = buffers.of_operand[result]
                 pair[1] = data[result] + i * inner[result] + j * outer[result]
                 cast_inner[0], cast_inner[1] = block_inner[result], inner[result]
                 cast_outer[0], cast_outer[1] = block_outer[result], outer[result]
@@ -324,13 +369,14 @@ cdef void run_cast(
                 casts[0 if inner[result] == itemsize_at(plan.code[result]) else 3](pair, cast_inner, cast_outer, bn, bm)
 
 
-cdef void run_elementwise(const Plan* plan, const s0_loop* loops) noexcept nogil:
-    walk(plan, loops, False)
+cdef bint run_elementwise(const Plan* plan, const s0_loop* loops) noexcept nogil:
+    """False where there is no memory for the buffers of a cast."""
+    return walk(plan, loops, False)
 
 
-cdef void run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil:
-    """Accumulate into the result, whose step is 0 along the reduced axes."""
-    walk(plan, loops, True)
+cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil:
+    """Accumulate into the result, whose step is 0 along the reduced axes; False as `run_elementwise`."""
+    return walk(plan, loops, True)
 
 
 cdef void run_along(const Plan* plan, s0_loop loop) noexcept nogil:

@@ -20,7 +20,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
     cdef Py_ssize_t kept[MAX_NDIM]
     cdef Array total, first
     cdef int axis, ndim, k
-    cdef bint empty = False
+    cdef bint empty = False, done
     operands[0] = operand_of(x)
     operands[0].loop_code = loop
     if nin > 1:
@@ -33,11 +33,15 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
     for axis in range(ndim):
         kept[axis] = shape[axis]
     for axis in axes:
+        if not 0 <= axis < ndim:
+            raise AxisError(name, f"axis {axis} is out of bounds for an array with {ndim} axes")
         kept[axis] = 1
         empty = empty or shape[axis] == 0
     total = new_array(acc_code, ndim, kept, NULL, False)
     if total.size:
         if name not in STARTS:
+            if empty:
+                raise ShapeError(name, "no elements to choose from", (("x", f"{shape_tuple(x)}"),))
             # The first element along the reduced axes: folding it once more changes no extreme.
             assign_array(total, view_of(x, x.data, ndim, kept, x.strides_), name)
         else:
@@ -52,7 +56,9 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             set_result(&plan, &operands[nin], shape, ndim)
             coalesce(&plan, 0)
             with nogil:
-                run_reduction(&plan, K.reductions[number][loop])
+                done = run_reduction(&plan, K.reductions[number][loop])
+            if not done:
+                raise MemoryError(f"{name}: no memory for the buffers that operands are cast in")
     if out_code != acc_code:
         total = copy_array(total, out_code, True)
     return total if keepdims else without_axes(total, axes)
@@ -116,6 +122,12 @@ def reduce2(str name, Array x not None, Array other not None, tuple axes, bint k
     return accumulate(name, 2, x, other, axes, keepdims, code, acc if dtype is None else (<DType?>dtype).code)
 
 
+cdef int check_axis(Array x, int axis, str name) except -1:
+    if not 0 <= axis < x.ndim:
+        raise AxisError(name, f"axis {axis} is out of bounds for an array with {x.ndim} axes")
+    return 0
+
+
 def scan(str name, Array x not None, int axis, DType dtype not None, bint include_initial):
     """Cumulative operation along an axis; with the identity in front where `include_initial` asks for it."""
     cdef int number = SCAN_NUMBERS[name]
@@ -123,6 +135,7 @@ def scan(str name, Array x not None, int axis, DType dtype not None, bint includ
     cdef Array out, target, source = x
     cdef Operand operands[2]
     cdef Plan plan
+    check_axis(x, axis, name)
     memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
     if include_initial:
         shape[axis] += 1
@@ -164,6 +177,7 @@ def argreduce(str name, Array x not None, int axis, bint keepdims):
     cdef Operand operands[2]
     cdef Plan plan
     cdef Array out
+    check_axis(x, axis, name)
     memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
     shape[axis] = 1
     out = new_array(INT64, x.ndim, shape, NULL, True)
