@@ -1,4 +1,4 @@
-"""What an independent review broke: sizes that overflow, arrays that change while they are read, odd sequences."""
+"""What a review broke: sizes that overflow, arrays that change while they are read, odd sequences."""
 
 from __future__ import annotations
 
