@@ -221,6 +221,15 @@ def as_array(x, operation, like=None):
     refuse_operand(operation, "x", x)
 
 
+cdef void run_once(s0_loop loop, char** args, const Py_ssize_t* steps, Py_ssize_t n) noexcept:
+    """One run of a loop, as the short paths make it."""
+    if n >= RELEASE_GIL:
+        with nogil:
+            loop(args, steps, steps, n, 1)
+    elif n > 0:
+        loop(args, steps, steps, n, 1)
+
+
 cdef object unary(int op, object x, str name):
     cdef Array a, out
     cdef int loop
@@ -233,13 +242,12 @@ cdef object unary(int op, object x, str name):
         if a is None:
             refuse_operand(name, "x", x)
     loop = loop_for(op, a.code, name)
-    if loop == a.code and a.c_contiguous and a.size < RELEASE_GIL:
+    if loop == a.code and a.c_contiguous:
         out = new_like(a, S0_OUT[op][loop])
-        if a.size:
-            # Note [Short path]: one run of one dtype needs no plan.
-            args[0], args[1] = a.data, out.data
-            steps[0], steps[1] = itemsize_at(a.code), itemsize_at(out.code)
-            K.ops[op][loop][0](args, steps, steps, a.size, 1)
+        # Note [Short path]: one run of one dtype needs no plan.
+        args[0], args[1] = a.data, out.data
+        steps[0], steps[1] = itemsize_at(a.code), itemsize_at(out.code)
+        run_once(K.ops[op][loop][0], args, steps, a.size)
         return out
     return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 1, a, None, None, None, name, ONE)
 
@@ -253,11 +261,10 @@ cdef Array short_binary(int op, Array a, Array b):
     cdef Array out = new_like(a, S0_OUT[op][a.code])
     cdef Py_ssize_t steps[3]
     cdef char* args[3]
-    if a.size:
-        args[0], args[1], args[2] = a.data, b.data, out.data
-        steps[0] = steps[1] = itemsize_at(a.code)
-        steps[2] = itemsize_at(out.code)
-        K.ops[op][a.code][0](args, steps, steps, a.size, 1)
+    args[0], args[1], args[2] = a.data, b.data, out.data
+    steps[0] = steps[1] = itemsize_at(a.code)
+    steps[2] = itemsize_at(out.code)
+    run_once(K.ops[op][a.code][0], args, steps, a.size)
     return out
 
 
@@ -269,14 +276,13 @@ cdef Array short_scalar(int op, Array a, object value, int code, bint reflected,
     cdef char place[16]
     write_scalar(value, code, place, name)
     out = new_like(a, S0_OUT[op][code])
-    if a.size:
-        args[1 if reflected else 0] = a.data
-        args[0 if reflected else 1] = place
-        args[2] = out.data
-        steps[1 if reflected else 0] = itemsize_at(code)
-        steps[0 if reflected else 1] = 0
-        steps[2] = itemsize_at(out.code)
-        K.ops[op][code][1 if reflected else 2](args, steps, steps, a.size, 1)
+    args[1 if reflected else 0] = a.data
+    args[0 if reflected else 1] = place
+    args[2] = out.data
+    steps[1 if reflected else 0] = itemsize_at(code)
+    steps[0 if reflected else 1] = 0
+    steps[2] = itemsize_at(out.code)
+    run_once(K.ops[op][code][1 if reflected else 2], args, steps, a.size)
     return out
 
 
@@ -340,8 +346,7 @@ cdef object binary(int op, object x1, object x2, str name, bint is_operator):
             if letter_at(b.code) == c"i":
                 return compare_signs(op, b, a, True, name)
         loop = loop_for(op, code, name)
-        if (loop == a.code and a.code == b.code and a.c_contiguous and b.c_contiguous and a.size < RELEASE_GIL
-                and same_shape(a, b)):
+        if loop == a.code and a.code == b.code and a.c_contiguous and b.c_contiguous and same_shape(a, b):
             if S0_CHECK_EXPONENT[op]:
                 check_exponent(a, b, loop, name)
             return short_binary(op, a, b)
@@ -349,7 +354,7 @@ cdef object binary(int op, object x1, object x2, str name, bint is_operator):
         code = weak_code(a.code, x2)
         loop = loop_for(op, code, name)
         try:
-            if loop == a.code and a.c_contiguous and a.size < RELEASE_GIL:
+            if loop == a.code and a.c_contiguous:
                 if S0_CHECK_EXPONENT[op] and letter_at(loop) == c"i" and x2 < 0 and a.size:
                     refuse_exponent(name)
                 return short_scalar(op, a, x2, loop, False, name)
@@ -362,7 +367,7 @@ cdef object binary(int op, object x1, object x2, str name, bint is_operator):
         code = weak_code(b.code, x1)
         loop = loop_for(op, code, name)
         try:
-            if loop == b.code and b.c_contiguous and b.size < RELEASE_GIL and not S0_CHECK_EXPONENT[op]:
+            if loop == b.code and b.c_contiguous and not S0_CHECK_EXPONENT[op]:
                 return short_scalar(op, b, x1, loop, True, name)
             a = scalar_array(x1, loop, name)
         except RangeError:
