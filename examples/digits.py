@@ -167,7 +167,7 @@ def job(x: Array, labels: Array, progress: Callable[[], object]) -> tuple[Array,
 
 def measure(library: str, digits: Digits, repeat: int) -> Outcome:
     """Run the job `repeat` times, in a fresh process that has imported this library alone."""
-    from tqdm import tqdm  # type: ignore
+    from tqdm import tqdm  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     xp = importlib.import_module(library)
     x = xp.reshape(xp.asarray(digits.pixels), digits.shape)
