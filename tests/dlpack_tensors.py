@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import enum
+import gc
 import subprocess
 import sys
 from typing import Any
 
 import numpy as np
+
+from stride0 import strided
 
 CPU, CUDA = (1, 0), (2, 0)
 CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
@@ -173,3 +177,22 @@ def started(program: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+# The newest version that stride0 speaks.
+NEWEST = (1, 1)
+
+
+def live() -> int:
+    gc.collect()
+    return strided.memory_statistics()["live_bytes"]
+
+
+def read_only(a):
+    a.flags.writeable = False
+    return a
+
+
+class Device(enum.IntEnum):
+    CPU = 1
+    CUDA = 2

@@ -21,36 +21,23 @@ from dlpack_tensors import (
     CUDA,
     IS_COPIED,
     NEW,
+    NEWEST,
     OLD,
     READ_ONLY,
+    Device,
     Producer,
     address,
     delete,
+    live,
     name_of,
     read,
+    read_only,
     take,
 )
 from helpers import DTYPES, LAYOUTS, assert_same, pair, values
 
 import stride0 as xp
 from stride0 import strided
-
-NEWEST = (1, 1)
-
-
-def live() -> int:
-    gc.collect()
-    return strided.memory_statistics()["live_bytes"]
-
-
-def read_only(a):
-    a.flags.writeable = False
-    return a
-
-
-class Device(enum.IntEnum):
-    CPU = 1
-    CUDA = 2
 
 
 class PlainDevice(enum.Enum):

@@ -7,7 +7,6 @@ other direction, `test_dlpack_libraries.py` both with other libraries.
 from __future__ import annotations
 
 import ctypes
-import enum
 import gc
 import threading
 import weakref
@@ -18,13 +17,16 @@ from dlpack_tensors import (
     CPU,
     CUDA,
     IS_COPIED,
+    NEWEST,
     OLD,
     READ_ONLY,
     Deleter,
+    Device,
     OldProducer,
     Producer,
     Versioned,
     address,
+    live,
     name_of,
     started,
 )
@@ -32,24 +34,6 @@ from helpers import DTYPES, assert_same, values
 
 import stride0 as xp
 from stride0 import strided
-
-NEWEST = (1, 1)
-
-
-def live() -> int:
-    gc.collect()
-    return strided.memory_statistics()["live_bytes"]
-
-
-def read_only(a):
-    a.flags.writeable = False
-    return a
-
-
-class Device(enum.IntEnum):
-    CPU = 1
-    CUDA = 2
-
 
 # --- in: the elements
 
