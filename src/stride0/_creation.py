@@ -21,6 +21,7 @@ from ._core.array import (
     iota,
     less_equal,
     multiply,
+    primitive,
     restride,
     strides,
     where,
@@ -291,6 +292,7 @@ def eye(
     return result
 
 
+@primitive
 def full(
     shape: int | tuple[int, ...],
     fill_value: bool | int | float | complex,
@@ -363,6 +365,7 @@ def _default_dtype(scalar: Scalar) -> DType:
     return dt.float64 if isinstance(scalar, float) else dt.complex128
 
 
+@primitive
 def full_like(
     x: Array,
     /,
@@ -492,6 +495,7 @@ def _spaced(first: float, last: float, num: int, parts: int) -> Array:
     return values
 
 
+@primitive
 def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
     """Return the coordinates of all points of a grid.
 
@@ -594,6 +598,7 @@ def ones_like(x: Array, /, *, dtype: DType | None = None, device: DeviceLike = N
     return _full("ones_like", x.shape, 1, dtype)
 
 
+@primitive
 def tril(x: Array, /, *, k: int = 0) -> Array:
     """Return the lower triangles of matrices, with zeros above.
 
@@ -622,6 +627,7 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
     return where(below, x, _zeros((), x.dtype))
 
 
+@primitive
 def triu(x: Array, /, *, k: int = 0) -> Array:
     """Return the upper triangles of matrices, with zeros below.
 

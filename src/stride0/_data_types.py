@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Final, NoReturn
 
 from ._core import dtype as dt
-from ._core.array import Array
+from ._core.array import Array, primitive
 from ._core.array import copy as _copy
 from ._core.dtype import DType, promote, weak
 from ._devices import Device, check_device
@@ -230,6 +230,7 @@ class iinfo_object:
         return f"iinfo(dtype={self.dtype.name}, bits={self.bits}, min={self.min}, max={self.max})"
 
 
+@primitive
 def astype(x: Array, dtype: DType, /, *, copy: bool = True, device: Device | str | None = None) -> Array:
     """Cast an array to a dtype.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from ._core import dtype as dt
-from ._core.array import Array, conj, copy, greater, multiply, reciprocal, reduce, where
+from ._core.array import Array, conj, copy, greater, multiply, primitive_in, reciprocal, reduce, where
 from ._core.dtype import DType
 from ._creation import _as_float
 from ._data_types import as_scalar, check_array, check_bool, check_kind, finfo, refuse_dtype
@@ -171,6 +171,7 @@ def _as_complex(a: Any, dtype: DType) -> Array:
 # The functions
 
 
+@primitive_in("linalg")
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """Return the Cholesky factor of a symmetric or Hermitian positive definite matrix.
 
@@ -200,6 +201,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     return from_numpy(_lapack("cholesky", lambda a: numpy().linalg.cholesky(a, upper=upper), x))
 
 
+@primitive_in("linalg")
 def det(x: Array, /) -> Array:
     """Return the determinant of a matrix.
 
@@ -220,6 +222,7 @@ def det(x: Array, /) -> Array:
     return from_numpy(_lapack("det", numpy().linalg.det, check_square("det", x)))
 
 
+@primitive_in("linalg")
 def eig(x: Array, /) -> EigResult:
     """Return eigenvalues and eigenvectors of a matrix.
 
@@ -248,6 +251,7 @@ def eig(x: Array, /) -> EigResult:
     return EigResult(_as_complex(eigenvalues, x.dtype), _as_complex(eigenvectors, x.dtype))
 
 
+@primitive_in("linalg")
 def eigh(x: Array, /) -> EighResult:
     """Return eigenvalues and eigenvectors of a symmetric or Hermitian matrix.
 
@@ -275,6 +279,7 @@ def eigh(x: Array, /) -> EighResult:
     return EighResult(from_numpy(eigenvalues), from_numpy(eigenvectors))
 
 
+@primitive_in("linalg")
 def eigvals(x: Array, /) -> Array:
     """Return the eigenvalues of a matrix.
 
@@ -301,6 +306,7 @@ def eigvals(x: Array, /) -> Array:
     return _as_complex(_lapack("eigvals", numpy().linalg.eigvals, x), x.dtype)
 
 
+@primitive_in("linalg")
 def eigvalsh(x: Array, /) -> Array:
     """Return the eigenvalues of a symmetric or Hermitian matrix.
 
@@ -326,6 +332,7 @@ def eigvalsh(x: Array, /) -> Array:
     return from_numpy(_lapack("eigvalsh", numpy().linalg.eigvalsh, check_square("eigvalsh", x)))
 
 
+@primitive_in("linalg")
 def inv(x: Array, /) -> Array:
     """Return the inverse of a matrix.
 
@@ -356,6 +363,7 @@ def inverse(op: str, x: Array) -> Array:
     return from_numpy(_lapack(op, numpy().linalg.inv, x))
 
 
+@primitive_in("linalg")
 def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """Return the number of singular values that are not negligible.
 
@@ -407,6 +415,7 @@ def _significant(s: Array, limit: float | Array) -> Array:
     return greater(s, multiply(s[..., :1], limit))
 
 
+@primitive_in("linalg")
 def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """Return the Moore-Penrose pseudo-inverse of a matrix.
 
@@ -441,6 +450,7 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     return matmul(scaled, matrix_transpose(conj(u)))
 
 
+@primitive_in("linalg")
 def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """Return the QR decomposition of a matrix.
 
@@ -470,6 +480,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     return QRResult(from_numpy(q), from_numpy(r))
 
 
+@primitive_in("linalg")
 def slogdet(x: Array, /) -> SlogdetResult:
     """Return sign and logarithm of the absolute value of the determinant, which itself may overflow.
 
@@ -492,6 +503,7 @@ def slogdet(x: Array, /) -> SlogdetResult:
     return SlogdetResult(from_numpy(sign), from_numpy(logabsdet))
 
 
+@primitive_in("linalg")
 def solve(x1: Array, x2: Array, /) -> Array:
     """Return the solution of a system of linear equations.
 
@@ -538,6 +550,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
     return from_numpy(_lapack("solve", numpy().linalg.solve, x1, x2))
 
 
+@primitive_in("linalg")
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     """Return the singular value decomposition of a matrix.
 
@@ -573,6 +586,7 @@ def _svd(op: str, x: Array, full_matrices: bool) -> SVDResult:
     return SVDResult(from_numpy(u), from_numpy(s), from_numpy(vh))
 
 
+@primitive_in("linalg")
 def svdvals(x: Array, /) -> Array:
     """Return the singular values of a matrix.
 

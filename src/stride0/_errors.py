@@ -34,6 +34,7 @@ __all__ = [
     "DeviceError",
     "ExchangeError",
     "ForeignArrayError",
+    "GradientError",
     "OutOfBoundsError",
     "RangeError",
     "ShapeError",
@@ -145,6 +146,10 @@ class ForeignArrayError(Stride0Error, TypeError):
 
 class ExchangeError(Stride0Error, BufferError, ValueError):
     """Memory that cannot be shared with another library."""
+
+
+class GradientError(Stride0Error, RuntimeError):
+    """A gradient would be lost, is not known, or was asked for where there is none."""
 
 
 class BroadcastError(Stride0Error, ValueError):

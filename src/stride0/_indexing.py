@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stride0._core.array import Array, as_array, gather, iota, restride, strides
+from stride0._core.array import Array, as_array, gather, iota, primitive, restride, strides
 from stride0._core.array import empty as _empty
 from stride0._core.dtype import int64
 from stride0._errors import BroadcastError, DTypeError, ShapeError
@@ -20,6 +20,7 @@ def _check_indices(operation: str, indices: object) -> Array:
     return found
 
 
+@primitive
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """
     Elements of an array at indices along an axis.
@@ -65,6 +66,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     return gather(x, found, normalize_axis("take", axis, x.ndim))
 
 
+@primitive
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """
     Elements of an array at indices along an axis, with indices of their own for every other position.

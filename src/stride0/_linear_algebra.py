@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ._core.array import Array, reduce2, restride, set_matmul, strides
+from ._core.array import Array, primitive, reduce2, restride, set_matmul, strides
 from ._core.dtype import promote
 from ._data_types import check_array, refuse_dtype
 from ._errors import ArgumentValueError, AxisError, ShapeError, brief, shown
@@ -20,6 +20,7 @@ from ._shapes import broadcast_shapes, check_ndim, normalize_axes, normalize_axi
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
 
+@primitive
 def matmul(x1: Array, x2: Array, /) -> Array:
     """Return the matrix product; also spelled ``x1 @ x2``.
 
@@ -109,6 +110,7 @@ def broadcast_batches(op: str, x1: Array, x2: Array) -> tuple[int, ...]:
     return broadcast_shapes(op, [("leading axes of x1", lead1), ("leading axes of x2", lead2)])
 
 
+@primitive
 def matrix_transpose(x: Array, /) -> Array:
     """Swap rows and columns of a matrix, or of each matrix of a stack.
 
@@ -145,6 +147,7 @@ def check_matrices(op: str, x: object, name: str = "x") -> Array:
     return found
 
 
+@primitive
 def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
     """Multiply all pairs of elements and sum up along pairs of axes.
 
@@ -217,6 +220,7 @@ def _contracted(axes: object, x1: Array, x2: Array) -> tuple[tuple[int, ...], tu
     return tuple(range(x1.ndim - count, x1.ndim)), tuple(range(count))
 
 
+@primitive
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Return dot products of vectors, the first one conjugated.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 
 from ._core import dtype as dt
-from ._core.array import Array, assign, gather, nonzero, reduce, restride, scan, strides
+from ._core.array import Array, assign, gather, nonzero, primitive, reduce, restride, scan, strides
 from ._core.array import copy as _copy
 from ._core.array import empty as _empty
 from ._core.array import zeros as _zeros
@@ -49,6 +49,7 @@ __all__ = [
 Shape = tuple[int, ...]
 
 
+@primitive
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     """Stretch arrays to their common shape.
 
@@ -105,6 +106,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return _broadcast_shapes("broadcast_shapes", named)
 
 
+@primitive
 def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     """Stretch an array to a shape, without copying.
 
@@ -146,6 +148,7 @@ def _stretch(x: Array, shape: Shape) -> Array:
     return restride(x, shape, (0,) * missing + tuple(kept))
 
 
+@primitive
 def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) -> Array:
     """Join arrays along an axis that they have.
 
@@ -201,6 +204,7 @@ def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) 
     return result
 
 
+@primitive
 def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """Insert axes of size 1.
 
@@ -238,6 +242,7 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     return restride(x, tuple(n for n, _ in both), tuple(s for _, s in both))
 
 
+@primitive
 def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     """Reverse the order of elements along axes.
 
@@ -271,6 +276,7 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     return restride(x, x.shape, tuple(steps), offset)
 
 
+@primitive
 def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Array:
     """Move axes to other places; the others keep their order.
 
@@ -316,6 +322,7 @@ def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[i
     return _permuted(x, tuple(order))
 
 
+@primitive
 def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     """Put the axes of an array into another order.
 
@@ -358,6 +365,7 @@ def _permuted(x: Array, order: Shape) -> Array:
     return restride(x, tuple(x.shape[k] for k in order), tuple(steps[k] for k in order))
 
 
+@primitive
 def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
     """Repeat each element a number of times.
 
@@ -458,6 +466,7 @@ def _repeated_indices(repeats: Array) -> Array:
     return scan("cumulative_sum", result, 0, dt.int64, False)
 
 
+@primitive
 def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
     """Give an array another shape with the same elements in C order.
 
@@ -502,6 +511,7 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     return restride(_copy(x, None, "C"), new, c_strides(new))
 
 
+@primitive
 def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
     """Move elements along axes; what leaves at one end comes in at the other.
 
@@ -581,6 +591,7 @@ def _roll(x: Array, moves: dict[int, int]) -> Array:
     return result
 
 
+@primitive
 def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     """Remove axes of size 1.
 
@@ -619,6 +630,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     return restride(x, tuple(x.shape[k] for k in kept), tuple(steps[k] for k in kept))
 
 
+@primitive
 def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array:
     """Join arrays along a new axis.
 
@@ -664,6 +676,7 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
     return result
 
 
+@primitive
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     """Lay copies of an array side by side.
 
@@ -714,6 +727,7 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     return result
 
 
+@primitive
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """Split an array along an axis.
 

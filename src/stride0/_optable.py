@@ -167,6 +167,14 @@ OPS: Final = (
         "`x1 + x3 * x2` in one pass: what `add` runs when it is given `alpha`.",
         public=False,
     ),
+    Op(
+        "multiply_masked",
+        2,
+        "floating-point",
+        {"f": "x1 * x2 if x1 != 0 else x1", "c": "multiply_masked_c(x1, x2)"},
+        "Product that is zero where `x1` is, even where `x2` is infinite or NaN: `x1` is a cotangent.",
+        public=False,
+    ),
     _unary(
         "negative",
         "numeric",
@@ -525,6 +533,14 @@ REDUCTIONS: Final = (
         {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"},
         _INT_SUM,
         {"iu": "0", "f": "-0.0", "c": "c128(-0.0, -0.0)"},
+    ),
+    Reduction(
+        "dot_masked",
+        2,
+        {"f": "x1 * x2 if x1 != 0 else x1", "c": "multiply_masked_c(x1, x2)"},
+        {"f": "a + b", "c": "add_c(a, b)"},
+        {"f": "float64", "c": "complex128"},
+        {"f": "-0.0", "c": "c128(-0.0, -0.0)"},
     ),
     Reduction(
         "vecdot",

@@ -10,7 +10,19 @@ from __future__ import annotations
 from typing import Literal
 
 from ._core import dtype as dt
-from ._core.array import Array, argreduce, as_array, copy, gather, greater, less, reduce, restride, where
+from ._core.array import (
+    Array,
+    argreduce,
+    as_array,
+    copy,
+    gather,
+    greater,
+    less,
+    primitive,
+    reduce,
+    restride,
+    where,
+)
 from ._core.array import nonzero as _nonzero
 from ._core.dtype import promote
 from ._data_types import KINDS, check_array, check_bool, iinfo, refuse_dtype
@@ -22,6 +34,7 @@ from ._shapes import normalize_axes, normalize_axis
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted"]
 
 
+@primitive
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Return the index of the largest element, of several equal ones the first.
 
@@ -53,6 +66,7 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     return _search("argmax", x, axis, keepdims)
 
 
+@primitive
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Return the index of the smallest element, of several equal ones the first.
 
@@ -100,6 +114,7 @@ def _search(op: str, x: Array, axis: int | None, keepdims: bool) -> Array:
     return restride(result, (1,) * x.ndim, (0,) * x.ndim) if keepdims else result
 
 
+@primitive
 def count_nonzero(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
     """Count the elements that are not zero.
 
@@ -156,6 +171,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     return _nonzero(x)
 
 
+@primitive
 def searchsorted(
     x1: Array,
     x2: Array | int | float,

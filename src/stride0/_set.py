@@ -31,6 +31,7 @@ from ._core.array import (
     minimum,
     nonzero,
     not_equal,
+    primitive,
     reduce,
     restride,
     scan,
@@ -85,6 +86,7 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: Array
 
 
+@primitive
 def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
     """Tell for each element of an array whether it is among those of another.
 
@@ -149,6 +151,7 @@ def _is_among(x1: Array, x2: Array) -> Array:
     return equal(reshape(nearest, x1.shape), wanted)
 
 
+@primitive
 def unique_all(x: Array, /) -> UniqueAllResult:
     """Return the distinct elements of an array, where they are and how many there are of each.
 
@@ -180,6 +183,7 @@ def unique_all(x: Array, /) -> UniqueAllResult:
     )
 
 
+@primitive
 def unique_counts(x: Array, /) -> UniqueCountsResult:
     """Return the distinct elements of an array and how many there are of each.
 
@@ -203,6 +207,7 @@ def unique_counts(x: Array, /) -> UniqueCountsResult:
     return UniqueCountsResult(gather(ordered, starts, 0), _counts(starts, ordered.size))
 
 
+@primitive
 def unique_inverse(x: Array, /) -> UniqueInverseResult:
     """Return the distinct elements of an array and which of them each element is.
 
@@ -228,6 +233,7 @@ def unique_inverse(x: Array, /) -> UniqueInverseResult:
     return UniqueInverseResult(gather(ordered, nonzero(first)[0], 0), _inverse(x, order, first))
 
 
+@primitive
 def unique_values(x: Array, /) -> Array:
     """Return the distinct elements of an array.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._core.array import Array, copy, equal, logical_and, logical_not, reduce, signbit
+from ._core.array import Array, copy, equal, logical_and, logical_not, primitive, reduce, signbit
 from ._data_types import check_array, check_bool, refuse_dtype
 from ._numpy import from_numpy, numpy, to_numpy
 from ._shapes import normalize_axis
@@ -21,6 +21,7 @@ from ._shapes import normalize_axis
 __all__ = ["argsort", "sort"]
 
 
+@primitive
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Return the indices that put an array in order.
 
@@ -64,6 +65,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     return from_numpy(numpy().subtract(a.shape[axis] - 1, _backwards(indices, axis), order="C"))
 
 
+@primitive
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Return a sorted copy of an array.
 

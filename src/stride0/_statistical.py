@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from ._core import dtype as dt
-from ._core.array import Array, copy, divide, reduce, reduce2, restride, scan, sqrt
+from ._core.array import Array, copy, divide, primitive, reduce, reduce2, restride, scan, sqrt
 from ._core.dtype import DType
 from ._data_types import as_scalar, check_array, check_bool, check_cast, check_dtype, refuse_dtype
 from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
@@ -31,6 +31,7 @@ __all__ = [
 Axis = int | tuple[int, ...] | None
 
 
+@primitive
 def cumulative_prod(
     x: Array, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
 ) -> Array:
@@ -69,6 +70,7 @@ def cumulative_prod(
     return _cumulative("cumulative_prod", x, axis, dtype, include_initial)
 
 
+@primitive
 def cumulative_sum(
     x: Array, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
 ) -> Array:
@@ -123,6 +125,7 @@ def _cumulative(op: str, x: Array, axis: int | None, dtype: DType | None, includ
     )
 
 
+@primitive
 def max(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Return the largest element.
 
@@ -154,6 +157,7 @@ def max(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     return _extreme("max", x, axis, keepdims)
 
 
+@primitive
 def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Return the arithmetic mean.
 
@@ -200,6 +204,7 @@ def _as_dtype(x: Array, dtype: DType) -> Array:
     return x if x.dtype is dtype else copy(x, dtype)
 
 
+@primitive
 def min(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Return the smallest element.
 
@@ -242,6 +247,7 @@ def _extreme(op: str, x: Array, axis: Axis, keepdims: bool) -> Array:
     return reduce(op, x, axes, check_bool(op, "keepdims", keepdims), None)
 
 
+@primitive
 def prod(x: Array, /, *, axis: Axis = None, dtype: DType | None = None, keepdims: bool = False) -> Array:
     """Return the product of the elements.
 
@@ -293,6 +299,7 @@ def _sum_dtype(op: str, x: Array, dtype: DType | None) -> DType:
     return target
 
 
+@primitive
 def std(x: Array, /, *, axis: Axis = None, correction: int | float = 0.0, keepdims: bool = False) -> Array:
     """Return the standard deviation.
 
@@ -321,6 +328,7 @@ def std(x: Array, /, *, axis: Axis = None, correction: int | float = 0.0, keepdi
     return _as_dtype(sqrt(variance), dtype)
 
 
+@primitive
 def sum(x: Array, /, *, axis: Axis = None, dtype: DType | None = None, keepdims: bool = False) -> Array:
     """Return the sum of the elements.
 
@@ -353,6 +361,7 @@ def sum(x: Array, /, *, axis: Axis = None, dtype: DType | None = None, keepdims:
     return _total("sum", x, axis, dtype, keepdims)
 
 
+@primitive
 def var(x: Array, /, *, axis: Axis = None, correction: int | float = 0.0, keepdims: bool = False) -> Array:
     """Return the variance.
 

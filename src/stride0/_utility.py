@@ -7,7 +7,7 @@ Array API standard 2025.12, "Utility Functions".
 
 from __future__ import annotations
 
-from ._core.array import Array, copy, not_equal, reduce, restride, strides, subtract
+from ._core.array import Array, copy, not_equal, primitive, reduce, restride, strides, subtract
 from ._data_types import check_array, check_bool
 from ._errors import ArgumentValueError, ShapeError
 from ._manipulation import concat
@@ -16,6 +16,7 @@ from ._shapes import normalize_axes, normalize_axis, normalize_index
 __all__ = ["all", "any", "diff"]
 
 
+@primitive
 def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
     """Tell whether all elements are true.
 
@@ -43,6 +44,7 @@ def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     )
 
 
+@primitive
 def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
     """Tell whether any element is true.
 
@@ -70,6 +72,7 @@ def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     )
 
 
+@primitive
 def diff(
     x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None, append: Array | None = None
 ) -> Array:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from ._core import dtype as dt
-from ._core.array import Array, copy, divide, empty, iota, restride
+from ._core.array import Array, copy, divide, empty, iota, primitive_in, restride
 from ._core.dtype import DType
 from ._creation import DeviceLike, _as_float
 from ._data_types import as_scalar, check_array, check_dtype, refuse_dtype
@@ -113,6 +113,7 @@ def _check_length(op: str, n: int, x: Array) -> None:
         raise ShapeError(op, problem, [("x", str(x.shape))], accepts)
 
 
+@primitive_in("fft")
 def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """Return the discrete Fourier transform along an axis.
 
@@ -145,6 +146,7 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
     return _transform("fft", "complex floating", x, n, axis, norm)
 
 
+@primitive_in("fft")
 def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """Return the inverse discrete Fourier transform along an axis.
 
@@ -177,6 +179,7 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     return _transform("ifft", "complex floating", x, n, axis, norm)
 
 
+@primitive_in("fft")
 def fftn(
     x: Array,
     /,
@@ -219,6 +222,7 @@ def fftn(
     return _transform_nd("fftn", "complex floating", x, s, axes, norm)
 
 
+@primitive_in("fft")
 def ifftn(
     x: Array,
     /,
@@ -261,6 +265,7 @@ def ifftn(
     return _transform_nd("ifftn", "complex floating", x, s, axes, norm)
 
 
+@primitive_in("fft")
 def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """Return the discrete Fourier transform of real numbers: its first half, which the other one mirrors.
 
@@ -293,6 +298,7 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     return _transform("rfft", "real floating", x, n, axis, norm)
 
 
+@primitive_in("fft")
 def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """Return the real numbers whose :func:`rfft` an array is.
 
@@ -325,6 +331,7 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     return _transform("irfft", "complex floating", x, n, axis, norm)
 
 
+@primitive_in("fft")
 def rfftn(
     x: Array,
     /,
@@ -367,6 +374,7 @@ def rfftn(
     return _transform_nd("rfftn", "real floating", x, s, axes, norm)
 
 
+@primitive_in("fft")
 def irfftn(
     x: Array,
     /,
@@ -410,6 +418,7 @@ def irfftn(
     return _transform_nd("irfftn", "complex floating", x, s, axes, norm)
 
 
+@primitive_in("fft")
 def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """Return the discrete Fourier transform, which is real, of a signal whose other half mirrors `x`.
 
@@ -442,6 +451,7 @@ def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     return _transform("hfft", "complex floating", x, n, axis, norm)
 
 
+@primitive_in("fft")
 def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """Return the half of a signal whose :func:`hfft` an array is.
 
@@ -567,6 +577,7 @@ def _as_dtype(x: Array, dtype: DType) -> Array:
     return x if x.dtype is dtype else copy(x, dtype)
 
 
+@primitive_in("fft")
 def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """Move the frequency 0 from the front to the middle.
 
@@ -589,6 +600,7 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     return _shift("fftshift", x, axes, 1)
 
 
+@primitive_in("fft")
 def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """Move the frequency 0 from the middle back to the front: the inverse of :func:`fftshift`.
 

@@ -29,6 +29,7 @@ from ._core.array import (
     multiply,
     not_equal,
     pow,
+    primitive_in,
     reduce,
     reduce2,
     restride,
@@ -107,6 +108,7 @@ __all__ = [
 Axis = int | tuple[int, ...] | None
 
 
+@primitive_in("linalg")
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Return cross products of vectors of three elements.
 
@@ -163,6 +165,7 @@ def _component(x: Array, axis: int, k: int) -> Array:
     return restride(x, tuple(sizes), tuple(steps), start if x.size else 0)
 
 
+@primitive_in("linalg")
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """Return the diagonal of a matrix.
 
@@ -196,6 +199,7 @@ def _diagonal(op: str, x: Array, offset: int) -> Array:
     return restride(x, (*lead, length), (*steps, down + across), start if length and x.size else 0)
 
 
+@primitive_in("linalg")
 def matrix_norm(
     x: Array, /, *, keepdims: bool = False, ord: int | float | Literal["fro", "nuc"] | None = "fro"
 ) -> Array:
@@ -255,6 +259,7 @@ def matrix_norm(
     return result if keepdims else _without(result, (rows, columns))
 
 
+@primitive_in("linalg")
 def matrix_power(x: Array, n: int, /) -> Array:
     """Return a power of a matrix.
 
@@ -299,6 +304,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
     return copy(power) if n == 1 else power
 
 
+@primitive_in("linalg")
 def outer(x1: Array, x2: Array, /) -> Array:
     """Return the products of all pairs of elements of two vectors.
 
@@ -330,6 +336,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
     return multiply(restride(x1, (*x1.shape, 1), (*strides(x1), 1)), x2)
 
 
+@primitive_in("linalg")
 def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None) -> Array:
     """Return the sum of the diagonal of a matrix.
 
@@ -361,6 +368,7 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None) -> Array:
     return reduce("sum", elements, (elements.ndim - 1,), False, _sum_dtype("trace", elements, dtype))
 
 
+@primitive_in("linalg")
 def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: int | float = 2) -> Array:
     """Return the norm of a vector.
 

@@ -17,6 +17,7 @@ from stride0._core.array import (
     is_c_contiguous,
     is_writable,
     offset,
+    primitive_in,
     shares_storage,
     storage_nbytes,
     strides,
@@ -85,6 +86,7 @@ def is_contiguous(x: Array, /) -> bool:
     return is_c_contiguous(x)
 
 
+@primitive_in("strided")
 def contiguous(x: Array, /) -> Array:
     """
     The array in C order.
@@ -103,6 +105,7 @@ def contiguous(x: Array, /) -> Array:
     return x if is_c_contiguous(x) else copy(x, order="C")
 
 
+@primitive_in("strided")
 def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset: int | None = None) -> Array:
     """
     A view of any shape and strides on the storage of an array.

@@ -237,6 +237,8 @@ cdef object unary(int op, object x, str name):
     cdef char* args[MAX_OPERANDS]
     if type(x) is Array:
         a = <Array>x
+        if a.storage.history is not None:
+            return traced(_optable.OPS[op].name, (a,))
     else:
         a = foreign_scalar(x)
         if a is None:
@@ -338,6 +340,10 @@ cdef object binary(int op, object x1, object x2, str name, bint is_operator):
         a = <Array>x1
     if type(x2) is Array:
         b = <Array>x2
+    if (a is not None and a.storage.history is not None) or (b is not None and b.storage.history is not None):
+        # What is no operand at all gets its answer below.
+        if (a is not None or is_python_scalar(x1)) and (b is not None or is_python_scalar(x2)):
+            return traced(_optable.OPS[op].name, (x1, x2))
     if a is not None and b is not None:
         code = a.code if a.code == b.code else promote_codes(a.code, b.code)
         if S0_COMPARES[op] and a.code != b.code and (a.code == UINT64 or b.code == UINT64):
@@ -413,6 +419,8 @@ cdef object in_place(int op, Array x, object other, str name):
     """`x op= other`: keeps the shape and the dtype of x, or changes nothing and raises."""
     cdef Array b
     cdef int code, loop
+    if x.storage.history is not None or is_tracked(other):
+        return traced_in_place(_optable.OPS[op].name, x, other)
     if type(other) is Array:
         b = <Array>other
     elif is_python_scalar(other):

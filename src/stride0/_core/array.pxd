@@ -1,5 +1,7 @@
 # The array type in C: a strided view of a storage.
 
+from libc.stdint cimport int64_t
+
 from stride0._core.plan cimport Operand
 from stride0._core.storage cimport Storage
 
@@ -14,4 +16,14 @@ cdef class Array:
     cdef Py_ssize_t* shape_   # ndim sizes
     cdef Py_ssize_t* strides_ # ndim steps in bytes, right behind the sizes
     cdef Py_ssize_t small[8]  # where both are kept for up to four axes
+    cdef object node          # what the tape knows of the array; None where nothing
+    cdef int64_t seen         # the last write to the storage that `node` knows of
     cdef object __weakref__
+
+
+cdef Array alias(Array x)
+cdef Array bare(Array x)
+cdef Array rejoined(Array x)
+cdef tuple shape_tuple(Array x)
+cpdef Array sum_into(Array x, tuple shape)
+cpdef Array dot_into(Array x1, Array x2, tuple shape)

@@ -145,6 +145,10 @@ cdef inline c128 multiply_c(c128 x, c128 y) noexcept nogil:
     return _pair(x.re * y.re + minus_im * y.im, x.im * y.re + x.re * y.im)
 
 
+cdef inline c128 multiply_masked_c(c128 x, c128 y) noexcept nogil:
+    return multiply_c(x, y) if (x.re != 0) | (x.im != 0) else x
+
+
 cdef inline c128 square_c(c128 z) noexcept nogil:
     return multiply_c(z, z)
 

@@ -30,6 +30,8 @@ def clip(x, /, min=None, max=None):
     """
     if type(x) is not Array:
         x = as_array(x, "clip")
+    if is_tracked(x) or is_tracked(min) or is_tracked(max):
+        return traced("clip", (x, min, max))
     loop_for(OP_CLIP, (<Array>x).code, "clip")
     if min is not None and max is not None:
         return ternary(OP_CLIP, x, min, max, "clip", ("x", "min", "max"))
@@ -74,6 +76,8 @@ def real(x, /):
     cdef Array a = as_array(x, "real")
     if a.code == BOOL:
         raise DTypeError("real", "Unsupported dtype bool", (), "real takes numeric dtypes")
+    if a.storage.history is not None and letter_at(a.code) == c"c":
+        return traced("real", (a,))
     return component(a, 0) if letter_at(a.code) == c"c" else a
 
 
@@ -103,6 +107,8 @@ def imag(x, /):
     cdef Array a = as_array(x, "imag")
     if letter_at(a.code) != c"c":
         raise DTypeError("imag", f"Unsupported dtype {dtype_at(a.code).name}", (), "imag takes complex floating-point dtypes")
+    if a.storage.history is not None:
+        return traced("imag", (a,))
     return component(a, itemsize_at(a.code) // 2)
 
 
@@ -134,7 +140,10 @@ def where(condition, x1, x2, /):
     Array API standard 2025.12, "Searching Functions", ``where``.
     """
     cdef int code, width
-    cdef Array mask = as_array(condition, "where"), a, b
+    cdef Array mask, a, b
+    if is_tracked(condition) or is_tracked(x1) or is_tracked(x2):
+        return traced("where", (condition, x1, x2))
+    mask = as_array(condition, "where")
     if mask.code != BOOL:
         raise DTypeError("where", f"Unsupported dtype {dtype_at(mask.code).name} of condition", (), "condition takes the bool dtype")
     if is_python_scalar(x1) and is_python_scalar(x2):

@@ -27,6 +27,7 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
     cdef Operand view = operand_of(x)
     cdef bint readonly = x.storage.readonly or (not x.c_contiguous and shares_location(&view))
     buffer.obj = None
+    refuse_export(x, "buffer")
     if flags & PyBUF_WRITABLE and readonly:
         raise BufferError("buffer: the memory of the array is read-only or stretched")
     if not x.c_contiguous and (flags & PyBUF_STRIDES != PyBUF_STRIDES or flags & PyBUF_C_CONTIGUOUS == PyBUF_C_CONTIGUOUS):
@@ -278,6 +279,9 @@ cdef Array from_parts(object source, int code, int depth):
         parts.append(part)
     if not parts:
         refuse_ragged(depth)
+    if any([is_tracked(part) for part in parts]):
+        out = traced("stack", (parts,))
+        return out if code < 0 else asarray(out, dtype=dtype_at(code))
     ndim = read_shape((len(parts),) + shape_tuple(<Array>parts[0]), sizes, "asarray")
     out = new_array(found if code < 0 else code, ndim, sizes, NULL, False)
     for i in range(len(parts)):
@@ -341,6 +345,8 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
         return scalar_array(obj, scalar_code(obj) if code < 0 else code, "asarray")
     if type(obj) is Array:
         x = <Array>obj
+        if x.storage.history is not None and (copy is True or code >= 0 and code != x.code):
+            return traced("asarray", (x,), {"dtype": dtype_at(x.code if code < 0 else code), "copy": copy})
         if copy is True:
             return copy_array(x, x.code if code < 0 else code, False)
     elif isinstance(obj, (list, tuple, range)):

@@ -120,6 +120,7 @@ cdef object export_capsule(Array x, object max_version, object copy):
     cdef size_t more = 2 * x.ndim * sizeof(int64_t)
     cdef bint copied = copy is True
     cdef bint locked
+    refuse_export(x, "__dlpack__")
     if copied:
         x = copy_array(x, x.code, False)
     locked = not is_writable(x)

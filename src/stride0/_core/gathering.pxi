@@ -171,6 +171,18 @@ ctypedef fused bits:
     uint64_t
 
 
+cdef enum:
+    # What is done with the elements of a gathering.
+    WRITE = 0
+    READ = 1
+    ADD = 2
+
+
+ctypedef fused component_type:
+    float
+    double
+
+
 ctypedef struct Places:
     # The offsets of a gathering, in C.
     const int64_t* values
@@ -189,6 +201,17 @@ cdef inline int64_t place_at(Places* at, Py_ssize_t i) noexcept nogil:
         at.changed = True
         return 0
     return value * at.scale
+
+
+cdef void add_runs(component_type* kind, Py_ssize_t nbytes, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
+    """A run of real or complex numbers added at each offset, in the order of the offsets."""
+    cdef Py_ssize_t i, k, count = nbytes // <Py_ssize_t>sizeof(component_type)
+    cdef component_type* target
+    cdef const component_type* source
+    for i in range(at.n):
+        target, source = <component_type*>(base + place_at(at, i)), <const component_type*>(other + i * step)
+        for k in range(count):
+            target[k] += source[k]
 
 
 cdef void move_each(bits* kind, bint reading, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
@@ -215,8 +238,14 @@ cdef void move_runs(Py_ssize_t nbytes, bint reading, char* base, Places* at, cha
             memcpy(base + place_at(at, i), other + i * step, nbytes)
 
 
-cdef void move_block(Py_ssize_t nbytes, bint reading, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
-    if nbytes == 8:
+cdef void move_block(Py_ssize_t nbytes, int mode, int code, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
+    cdef bint reading = mode == READ
+    if mode == ADD:
+        if code == FLOAT32 or code == COMPLEX64:
+            add_runs[float](NULL, nbytes, base, at, other, step)
+        else:
+            add_runs[double](NULL, nbytes, base, at, other, step)
+    elif nbytes == 8:
         move_each[uint64_t](NULL, reading, base, at, other, step)
     elif nbytes == 4:
         move_each[uint32_t](NULL, reading, base, at, other, step)
@@ -228,9 +257,9 @@ cdef void move_block(Py_ssize_t nbytes, bint reading, char* base, Places* at, ch
         move_runs(nbytes, reading, base, at, other, step)
 
 
-cdef int move_gathered(Gathering where_, Array other, bint reading) except -1:
+cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
     """
-    Move elements between the places of a gathering and `other`.
+    Move elements between the places of a gathering and `other`: READ, WRITE, or ADD to floating-point ones.
 
     `other` is in C order with the gathering's shape, or one element that is written everywhere.
     """
@@ -271,7 +300,7 @@ cdef int move_gathered(Gathering where_, Array other, bint reading) except -1:
         for d in range(plan.ndim):
             position[d] = 0
         while True:
-            move_block(run, reading, here, &at, there, 0 if one else step)
+            move_block(run, mode, base.code, here, &at, there, 0 if one else step)
             d = first
             while d < plan.ndim:
                 position[d] += 1
@@ -298,9 +327,12 @@ cdef int count_arrays(list items):
 
 
 cdef Array get_item(Array x, object key):
-    cdef Array out = plain_view(x, key)
+    cdef Array out
     cdef list items
     cdef Gathering where_
+    if x.storage.history is not None:
+        return traced("getitem", (x, key))
+    out = plain_view(x, key)
     if out is not None:
         return out
     items = expand_key(x, key)
@@ -308,7 +340,7 @@ cdef Array get_item(Array x, object key):
         return basic_view(x, items)
     where_ = gathering(x, items)
     out = empty_gathered(where_)
-    move_gathered(where_, out, True)
+    move_gathered(where_, out, READ)
     return out
 
 
@@ -318,6 +350,9 @@ cdef int set_item(Array x, object key, object value) except -1:
     cdef Gathering where_
     check_writable(x, "setitem")
     source = value_operand(x, value, "setitem")
+    if x.storage.history is not None or source.storage.history is not None:
+        traced_set_item(x, key, value if is_python_scalar(value) else source)
+        return 0
     target = plain_view(x, key)
     if target is None:
         items = expand_key(x, key)
@@ -337,12 +372,13 @@ cdef int set_item(Array x, object key, object value) except -1:
     elif source.code != x.code or not source.c_contiguous or not same_shape(source, room) or overlaps(x, source) or source.data == x.data:
         assign_array(room, source, "setitem")
         source = room
-    move_gathered(where_, source, False)
+    move_gathered(where_, source, WRITE)
     return 0
 
 
 def gather(Array x not None, Array indices not None, int axis):
     """`take`: the elements of x at integer indices along an axis; a new array."""
+    guard_gradient(x, "gather")
     return get_item(x, tuple([slice(None)] * axis + [indices]))
 
 

@@ -44,6 +44,9 @@ cdef class ArrayIterator:
         cdef char* data
         if self.next_index >= x.shape_[0]:
             raise StopIteration
+        if x.storage.history is not None:
+            self.next_index += 1
+            return get_item(x, self.next_index - 1)
         data = x.data + self.next_index * x.strides_[0]
         self.next_index += 1
         return view_of(x, data, x.ndim - 1, x.shape_ + 1, x.strides_ + 1)

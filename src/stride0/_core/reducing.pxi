@@ -3,7 +3,7 @@
 
 cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(_optable.REDUCTIONS)}
 cdef dict SCAN_NUMBERS = {row.name: number for number, row in enumerate(_optable.SCANS)}
-cdef dict STARTS = {"sum": -0.0, "prod": 1, "any": 0, "all": 1, "count_nonzero": 0, "sum_squared_deviation": 0, "dot": -0.0, "vecdot": -0.0}
+cdef dict STARTS = {"sum": -0.0, "prod": 1, "any": 0, "all": 1, "count_nonzero": 0, "sum_squared_deviation": 0, "dot": -0.0, "dot_masked": -0.0, "vecdot": -0.0}
 
 
 cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint keepdims, int loop, int out_code):
@@ -112,11 +112,14 @@ def reduce(str name, Array x not None, tuple axes, bint keepdims, dtype=None):
     dtype : DType, optional
         Of the result; elements are cast to it first.
     """
+    guard_gradient(x, name)
     return reduce_array(name, x, axes, keepdims, dtype)
 
 
 def reduce2(str name, Array x not None, Array other not None, tuple axes, bint keepdims, dtype=None):
     """Reduce two operands, which broadcast, by an operation of the table."""
+    guard_gradient(x, name)
+    guard_gradient(other, name)
     cdef int code = promote_codes(x.code, other.code)
     cdef int acc = S0_ACCUMULATOR[<int>REDUCTION_NUMBERS[name]][code]
     return accumulate(name, 2, x, other, axes, keepdims, code, acc if dtype is None else (<DType?>dtype).code)
@@ -136,6 +139,7 @@ def scan(str name, Array x not None, int axis, DType dtype not None, bint includ
     cdef Operand operands[2]
     cdef Plan plan
     check_axis(x, axis, name)
+    guard_gradient(x, name)
     memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
     if include_initial:
         shape[axis] += 1

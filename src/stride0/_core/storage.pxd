@@ -7,6 +7,7 @@ cdef class Storage:
     cdef int bin
     cdef object owner
     cdef bint readonly
+    cdef object history  # None until gradients take an interest: see `tracing.pxi`
 
 
 cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed)

@@ -1,0 +1,283 @@
+# What gradients need of a call: where operands are followed, the call goes to the tracer. Included in `array.pyx`.
+#
+# Note [Tracked storages]
+#     An ordinary call pays one pointer test per operand: does its storage have a history? It gets one when one
+#     of its arrays is watched, computed from watched arrays, or saved for a backward pass; then every call
+#     with an array on it is handed to the tracer, which belongs to `stride0.autograd`; the core knows it only as
+#     two callables. The tracer strips its operands: it hands the same memory under a storage
+#     without a history to the function it was called in place of, and records what the function returned.
+
+
+# `on_call(name, args, kwargs)`, `on_write(name, x, ...)`, `is_watched(x)` of the tracer.
+cdef object on_call = None
+cdef object on_write = None
+cdef object asks_watched = None
+
+
+def set_tracer(call, write, watched):
+    """
+    Give calls with tracked operands their functions.
+
+    Parameters
+    ----------
+    call : callable
+        ``call(name, args, kwargs)`` instead of a function of the namespace.
+    write : callable
+        ``write(name, x, other)`` instead of an in-place operation, ``write("setitem", x, key, value)`` instead of an assignment.
+    watched : callable
+        ``watched(x)``: whether a gradient flows through an array that has a node.
+    """
+    global on_call, on_write, asks_watched
+    on_call, on_write, asks_watched = call, write, watched
+
+
+cdef inline bint is_tracked(object x) noexcept:
+    """Whether a value is an array whose storage has a history."""
+    return type(x) is Array and (<Array>x).storage.history is not None
+
+
+cdef object traced(str name, tuple args, dict kwargs=None):
+    return on_call(name, args, kwargs)
+
+
+cdef object traced_in_place(str name, Array x, object other):
+    return on_write(name, x, other)
+
+
+cdef object traced_set_item(Array x, object key, object value):
+    return on_write("setitem", x, key, value)
+
+
+cdef bint is_watched(Array x) except -1:
+    return x.node is not None and asks_watched(x)
+
+
+cdef int refuse_watched(Array x, str operation) except -1:
+    """Refuse to hand out values that leave the tape unseen."""
+    if x.node is not None and asks_watched(x):
+        raise GradientError(operation, "the array is watched, and its gradient would be lost",
+                            (("shape", f"{shape_tuple(x)}"),), "stop_gradient(x), where that is meant")
+    return 0
+
+
+cdef int refuse_export(Array x, str operation) except -1:
+    if x.node is not None and asks_watched(x):
+        raise ExchangeError(operation, "the array is watched, and its gradient would be lost",
+                            (("shape", f"{shape_tuple(x)}"),), "stop_gradient(x), where that is meant")
+    return 0
+
+
+cdef inline int guard_gradient(Array x, str operation) except -1:
+    """A piece of the package was handed an array that the tracer should have stripped: its gradient would be lost."""
+    if x.node is not None and asks_watched(x):
+        raise GradientError(operation, "there is no gradient rule on this way")
+    return 0
+
+
+cdef Array bare(Array x):
+    """The same memory under a storage of its own without a history."""
+    cdef Array y = view_of(x, x.data, x.ndim, x.shape_, x.strides_)
+    y.storage = foreign_storage(x.storage.data, x.storage.nbytes, x.storage, x.storage.readonly)
+    return y
+
+
+cdef Array rejoined(Array x):
+    """A view that a function made of bare memory, back under the storage that it came from; x itself."""
+    if x.storage.owner is not None and type(x.storage.owner) is Storage:
+        x.storage = <Storage>x.storage.owner
+    return x
+
+
+cdef Array alias(Array x):
+    """Another array on the same memory."""
+    return view_of(x, x.data, x.ndim, x.shape_, x.strides_)
+
+
+# --- functions written in Python
+
+cdef extern from *:
+    """
+    static void s0_enable_vectorcall(PyTypeObject *type, Py_ssize_t offset) {
+        type->tp_vectorcall_offset = offset;
+        type->tp_call = PyVectorcall_Call;
+        type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+    }
+    #define s0_nargs(n) PyVectorcall_NARGS(n)
+    """
+    ctypedef PyObject* (*s0_vectorcall "vectorcallfunc")(PyObject*, PyObject* const*, size_t, PyObject*) except NULL
+    void s0_enable_vectorcall(object type, Py_ssize_t offset)
+    Py_ssize_t s0_nargs(size_t nargsf) noexcept
+
+cdef extern from "Python.h":
+    PyObject* PyObject_Vectorcall(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL
+
+
+@cython.final
+cdef class Primitive:
+    """A function of the namespace that the tracer takes over where an argument is tracked."""
+
+    cdef s0_vectorcall vectorcall
+    cdef object function
+    cdef readonly str traced_name
+    cdef dict __dict__
+
+    def __cinit__(self, function, str name):
+        self.vectorcall = call_primitive
+        self.function = function
+        self.traced_name = name
+
+    def __repr__(self):
+        return f"<function {self.__module__}.{self.__qualname__}>"
+
+    def __reduce__(self):
+        return self.__qualname__
+
+
+cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
+    cdef Primitive self = <Primitive>this
+    cdef Py_ssize_t i, n = s0_nargs(nargsf), named = 0 if kwnames is NULL else len(<tuple>kwnames)
+    cdef bint found = False
+    for i in range(n + named):
+        if follows(<object>args[i]):
+            found = True
+            break
+    if not found:
+        return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
+    given = tuple([<object>args[i] for i in range(n)])
+    more = {(<tuple>kwnames)[i]: <object>args[n + i] for i in range(named)}
+    out = on_call(self.traced_name, given, more)
+    Py_INCREF(out)
+    return <PyObject*>out
+
+
+cdef bint follows(object x):
+    """Whether an argument is a tracked array, or a sequence with one in it."""
+    if type(x) is Array:
+        return (<Array>x).storage.history is not None
+    if type(x) is tuple or type(x) is list:
+        for item in x:
+            if type(item) is Array and (<Array>item).storage.history is not None:
+                return True
+    return False
+
+
+PRIMITIVES = {}
+
+
+def primitive(function, extension=""):
+    """
+    Let gradients follow a function: a decorator for functions of arrays that are written in Python.
+
+    The function itself never sees a watched array. The tracer knows it under its name, those of an extension
+    under ``"linalg.inv"`` and the like; its gradient rules stand in `stride0.autograd`.
+
+    Parameters
+    ----------
+    function : callable
+        With arrays, or lists and tuples of them, among its arguments.
+    extension : str
+        The namespace that the function is in, where that is not the main one.
+    """
+    cdef str name = f"{extension}.{function.__name__}" if extension else function.__name__
+    cdef Primitive out = Primitive(function, name)
+    for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(out, attribute, getattr(function, attribute))
+    out.__wrapped__ = function
+    out.__annotations__ = function.__annotations__
+    PRIMITIVES[name] = function
+    return out
+
+
+def primitive_in(str extension):
+    """The decorator `primitive` for the functions of an extension: ``@primitive_in("linalg")``."""
+    return lambda function: primitive(function, extension)
+
+
+cdef Primitive _sample = Primitive(None, "")
+s0_enable_vectorcall(Primitive, <char*>&_sample.vectorcall - <char*><PyObject*>_sample)
+
+
+# --- what backward passes are made of
+
+
+def multiply_masked(x1, x2, /):
+    """`x1 * x2`, and `x1` wherever it is 0, even where `x2` is infinite or NaN. A new array."""
+    return binary(OP_MULTIPLY_MASKED, x1, x2, "multiply_masked", False)
+
+
+cdef tuple axes_into(Array x, int ndim, const Py_ssize_t* shape, tuple target):
+    """The axes along which a sum brings `shape` to the shape `target`, counted in `shape`."""
+    cdef int axis, missing = ndim - <int>len(target)
+    out = list(range(missing))
+    for axis in range(missing, ndim):
+        if target[axis - missing] == 1 and shape[axis] != 1:
+            out.append(axis)
+        elif target[axis - missing] != shape[axis]:
+            raise GradientError("sum_to", "internal error: a gradient does not fit its operand",
+                                (("operand", f"{target}"), ("gradient", f"{tuple([shape[axis] for axis in range(ndim)])}")))
+    return tuple(out)
+
+
+cdef Array without_leading(Array x, int count):
+    return x if count == 0 else view_of(x, x.data, x.ndim - count, x.shape_ + count, x.strides_ + count)
+
+
+cdef int check_fits(int ndim, tuple shape) except -1:
+    if <int>len(shape) > ndim:
+        raise GradientError("sum_to", "internal error: a gradient has fewer axes than its operand", (("operand", f"{shape}"),))
+    return 0
+
+
+cpdef Array sum_into(Array x, tuple shape):
+    """x summed to a shape that broadcasts to its own: what undoes a broadcast. x itself where it has that shape."""
+    cdef tuple axes
+    check_fits(x.ndim, shape)
+    axes = axes_into(x, x.ndim, x.shape_, shape)
+    if not axes:
+        return x
+    return without_leading(accumulate("sum", 1, x, None, axes, True, x.code, x.code), x.ndim - <int>len(shape))
+
+
+cpdef Array dot_into(Array x1, Array x2, tuple shape):
+    """`multiply_masked(x1, x2)` summed to a shape, in one pass and without a temporary."""
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef Operand operands[2]
+    cdef int ndim, code = x1.code if x1.code == x2.code else promote_codes(x1.code, x2.code)
+    cdef tuple axes
+    operands[0], operands[1] = operand_of(x1), operand_of(x2)
+    if broadcast(operands, 2, sizes, &ndim) != 0:
+        raise BroadcastError("multiply_masked", named_shapes(TWO, x1, x2, None))
+    check_fits(ndim, shape)
+    axes = axes_into(x1, ndim, sizes, shape)
+    if not axes:
+        return multiply_masked(x1, x2)
+    return without_leading(accumulate("dot_masked", 2, x1, x2, axes, True, code, code), ndim - <int>len(shape))
+
+
+def add_at(Array x not None, key, Array values not None):
+    """
+    ``x[key] += values``, with elements that `key` names several times adding up.
+
+    For the adjoint of indexing: `x` is contiguous in C order and of the dtype of `values`, whose shape
+    broadcasts to that of ``x[key]``. The order of addition is that of the indices.
+    """
+    cdef Array target = plain_view(x, key), room
+    cdef list items
+    cdef Gathering where_
+    if x.code != values.code or letter_at(x.code) not in b"fc":
+        raise DTypeError("add_at", f"Unsupported dtype {dtype_at(values.code).name}")
+    check_writable(x, "add_at")
+    if target is None:
+        items = expand_key(x, key)
+        if count_arrays(items) == 0:
+            target = basic_view(x, items)
+    if target is not None:
+        in_place(OP_ADD, target, values, "add_at")
+        return
+    where_ = gathering(x, items)
+    room = empty_gathered(where_)
+    if values.c_contiguous and same_shape(room, values):
+        room = values
+    else:
+        assign_array(room, values, "add_at")
+    move_gathered(where_, room, ADD)

@@ -1,0 +1,43 @@
+"""Gradients of array-agnostic code: reverse mode, to any order.
+
+Functions of arrays go in, functions that return gradients come out. The code that is differentiated knows nothing
+of it: it calls the functions of the namespace, as the Array API standard has them.
+
+    >>> import stride0 as xp
+    >>> from stride0.autograd import grad
+    >>> grad(lambda x: xp.sum(xp.sin(x)))(xp.asarray([0.0]))
+    Array([1.], dtype=float64)
+"""
+
+from stride0._errors import GradientError
+from stride0.autograd._custom import checkpoint, custom_vjp
+from stride0.autograd._rules import NO_GRAD, REFUSED, VJP
+from stride0.autograd._transforms import (
+    Tape,
+    grad,
+    hessian,
+    hvp,
+    jacobian,
+    jvp,
+    stop_gradient,
+    value_and_grad,
+    vjp,
+)
+
+__all__ = [
+    "NO_GRAD",
+    "REFUSED",
+    "VJP",
+    "GradientError",
+    "Tape",
+    "checkpoint",
+    "custom_vjp",
+    "grad",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "jvp",
+    "stop_gradient",
+    "value_and_grad",
+    "vjp",
+]

@@ -1,0 +1,181 @@
+"""Functions with gradients of their own: rules of the caller's, and recomputation instead of storage."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from stride0._core.array import Array
+from stride0._errors import ArgumentTypeError, GradientError
+from stride0.autograd._tape import Node, backward, custom_node, detach, frontier, held, is_watched, node_of
+from stride0.autograd._transforms import FLOATING, Watched, like, recording
+from stride0.autograd._trees import flatten
+
+__all__ = ["checkpoint", "custom_vjp"]
+
+
+def _floating(x: Any) -> bool:
+    return isinstance(x, Array) and x.dtype.kind in FLOATING
+
+
+class _Recorded:
+    """A call made on a tape of its own: its results, the nodes it depends on, and how to call again."""
+
+    def __init__(self, operation: str, f: Callable[..., Any], args: Sequence[Any]) -> None:
+        leaves, again = flatten(list(args))
+        self.at = [k for k, x in enumerate(leaves) if _floating(x)]
+        with recording() as tape:
+            inner = Watched(operation, [leaves[k] for k in self.at], tape)
+            for k, x in zip(self.at, inner.tree, strict=True):
+                leaves[k] = x
+            self.value = f(*again(leaves))
+        self.tape, self.inner = tape, inner
+        # What a rule of the caller's or a second run is for, is cut off here.
+        self.own = {
+            k: node for k, x in enumerate(inner.arrays) if (node := node_of(x)) is not None and is_watched(x)
+        }
+
+    def outside(self, results: list[Any]) -> list[Node]:
+        """Return the nodes of arrays that the function took from elsewhere than its arguments."""
+        mine = list(self.own.values())
+        return [n for n in frontier([node_of(x) for x in results], self.tape) if n not in mine]
+
+
+class custom_vjp:  # noqa: N801 (the name is JAX's)
+    """
+    A function whose gradient the caller defines; a decorator.
+
+    Parameters
+    ----------
+    f : callable
+        Takes arrays, or nested structures of them, and returns such.
+    nondiff_argnums : sequence of int
+        Arguments that are no arrays, or not differentiated by.
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> from stride0.autograd import custom_vjp, grad
+    >>> @custom_vjp
+    ... def clipped(x):
+    ...     return x
+    >>> clipped.defvjp(lambda x: (x, None), lambda residuals, g: (xp.clip(g, -1.0, 1.0),))
+    >>> grad(lambda x: xp.sum(5 * clipped(x)))(xp.asarray([1.0, 2.0]))
+    Array([1., 1.], dtype=float64)
+    """
+
+    def __init__(self, f: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
+        self.f = f
+        self.nondiff_argnums = tuple(nondiff_argnums)
+        self.forward: Callable[..., Any] | None = None
+        self.backward: Callable[..., Any] | None = None
+        functools.update_wrapper(self, f)
+
+    def defvjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
+        """
+        Define the gradient.
+
+        Parameters
+        ----------
+        forward : callable
+            Takes the arguments, returns a pair: the result, and whatever `backward` needs.
+        backward : callable
+            Takes the arguments of `nondiff_argnums`, what `forward` kept, and the cotangent of the result;
+            returns a tuple with a cotangent for each other argument, or None for zero.
+        """
+        self.forward, self.backward = forward, backward
+
+    def __call__(self, *args: Any) -> Any:
+        """Call the function; where an argument is watched, by its `forward`."""
+        if self.forward is None or self.backward is None:
+            raise GradientError("custom_vjp", "the function has no gradient", accepts="defvjp(forward, backward)")
+        fixed = {k % len(args): args[k] for k in self.nondiff_argnums}
+        moving = [x for k, x in enumerate(args) if k not in fixed]
+        if not any(_floating(x) and is_watched(x) for x in flatten(moving)[0]):
+            return self.f(*args)
+        forward, backward_rule = self.forward, self.backward
+
+        def run(*given: Any) -> Any:
+            rest = iter(given)
+            return forward(*[fixed[k] if k in fixed else next(rest) for k in range(len(args))])
+
+        call = _Recorded("custom_vjp", run, moving)
+        value, residuals = call.value
+        results, rebuild = flatten(value)
+        if call.outside(results):
+            raise GradientError(
+                "custom_vjp", "the function uses a watched array that is none of its arguments", accepts="pass it as an argument"
+            )
+        outputs = [detach(x) if isinstance(x, Array) else x for x in results]
+
+        def pull(g: Any) -> list[Array | None]:
+            given = rebuild(list(_filled(g, outputs)))
+            found = backward_rule(*fixed.values(), residuals, given)
+            if not isinstance(found, (tuple, list)) or len(found) != len(moving):
+                raise ArgumentTypeError(
+                    "custom_vjp", f"backward must return a tuple of {len(moving)} cotangents"
+                )
+            leaves: list[Any] = []
+            for x, cotangent in zip(moving, found, strict=True):
+                parts = flatten(x)[0]
+                leaves += [None] * len(parts) if cotangent is None else flatten(cotangent)[0]
+            picked = [leaves[k] for k in call.at]
+            return [
+                like("custom_vjp", picked[k], call.inner.arrays[k].shape, call.inner.arrays[k].dtype)
+                if picked[k] is not None
+                else None
+                for k in call.own
+            ]
+
+        custom_node("custom_vjp", list(call.own.values()), pull, _joined(outputs))
+        return rebuild(outputs)
+
+
+def _joined(outputs: list[Any]) -> Any:
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
+def _filled(g: Any, outputs: list[Any]) -> list[Any]:
+    """Return the cotangent of each result: zeros where none came."""
+    given = [g] if len(outputs) == 1 else list(g)
+    return [x * 0 if c is None and isinstance(x, Array) else c for c, x in zip(given, outputs, strict=True)]
+
+
+def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
+    """
+    Make a function keep nothing for its gradient but its arguments: the backward pass calls it again.
+
+    Parameters
+    ----------
+    f : callable
+        Takes arrays, or nested structures of them, and returns such; the same each time it is called.
+
+    Returns
+    -------
+    callable
+        Computes what `f` does, with the same gradients.
+    """
+
+    @functools.wraps(f)
+    def recomputed(*args: Any) -> Any:
+        call = _Recorded("checkpoint", f, args)
+        results, rebuild = flatten(call.value)
+        elsewhere = call.outside(results)
+        parents = [*call.own.values(), *elsewhere]
+        outputs = [detach(x) if isinstance(x, Array) else x for x in results]
+        if parents:
+            leaves, again = flatten(list(args))
+            arguments = [held(x) if isinstance(x, Array) else x for x in leaves]
+
+            def pull(g: Any) -> list[Array | None]:
+                second = _Recorded("checkpoint", f, again(list(arguments)))
+                found, _ = flatten(second.value)
+                targets = [second.inner.nodes[k] for k in call.own] + elsewhere
+                given = [g] if len(outputs) == 1 else list(g)
+                return backward([node_of(x) for x in found], given, targets, second.tape)
+
+            custom_node("checkpoint", parents, pull, _joined(outputs))
+        return rebuild(outputs)
+
+    return recomputed

@@ -1,0 +1,947 @@
+# cython: language_level=3, wraparound=False, initializedcheck=False
+"""The tape: what was computed from watched arrays, and the way back.
+
+Note [Graph of nodes]
+    The tape is no list. Each array that was computed from watched arrays holds a node, and a node holds those of
+    its operands and the values that its rules need. What no result leads to any more is freed at once, by
+    reference counts alone: a node never holds the array that it belongs to (a result that a rule needs is saved
+    without its node, which is put back when it is loaded).
+
+Note [Whose derivative]
+    Every `grad` and every `Tape` watches new leaves, so nested ones never mix their perturbations up. A node knows
+    the first and the last of the open tapes that it depends on. While tape T is differentiated, saved values are
+    handed to the rules with their nodes only if a tape other than T, or T itself still open, could differentiate
+    what the rules compute; else without, and the backward pass records nothing.
+
+Note [Overwritten values]
+    Writes to tracked storages are logged with their region and the line of the caller's code. An array, and a saved
+    value, knows up to which write it is current. A later write to elements that it shares makes it stale:
+    using it raises. Nothing is compared but regions, and those exactly.
+"""
+
+cimport cython
+from libc.stdint cimport int64_t, uintptr_t
+
+from stride0._core.array cimport Array, alias, bare, dot_into, rejoined, shape_tuple, sum_into
+from stride0._core.dtype cimport FLOAT32, DType
+from stride0._core.storage cimport Storage
+
+import inspect
+import operator
+import sys
+
+from stride0._core.array import add, asarray, multiply_masked, is_writable, real, set_tracer, shares_storage
+from stride0._errors import ArgumentTypeError, GradientError
+
+cdef int64_t clock = 0        # writes to tracked storages so far
+cdef int64_t made = 0         # nodes and tapes so far
+cdef Py_ssize_t live_tapes = 0
+
+cdef object MISSING = object()
+
+
+cdef class Tape:
+    """What a context of differentiation is known by; `autograd.Tape` is the public form."""
+
+    cdef int64_t serial
+    cdef readonly bint open
+
+    def __cinit__(self, *args, **kwargs):
+        global made, live_tapes
+        made += 1
+        live_tapes += 1
+        self.serial = made
+        self.open = False
+
+    def __dealloc__(self):
+        global live_tapes
+        live_tapes -= 1
+
+    def start(self):
+        """Let what is computed from watched arrays be recorded."""
+        self.open = True
+
+    def stop(self):
+        """End recording; gradients can be taken further on."""
+        self.open = False
+
+
+@cython.final
+cdef class Rules:
+    """The gradient rules of one function, and how its arguments are called."""
+
+    cdef str name
+    cdef object function
+    cdef tuple parameters
+    cdef int variadic          # index of the parameter that takes all other arguments, or -1
+    cdef tuple defaults
+    cdef dict index
+    cdef tuple keys            # the parameters that have rules
+    cdef tuple at              # their indices
+    cdef tuple rules
+    cdef tuple wanted          # for each rule the indices of its needs
+    cdef tuple needs           # pairs: what (a Need), of which parameter
+    cdef str refused           # why an operand must not be watched; None where it may
+
+    def __cinit__(self, str name, function, dict rules, str refused):
+        cdef list needs = []
+        self.name, self.function, self.refused = name, function, refused
+        found = list(inspect.signature(function).parameters.values()) if name not in OPERATORS else OPERATORS[name]
+        self.parameters = tuple([p.name for p in found])
+        self.variadic = -1
+        for i, p in enumerate(found):
+            if p.kind is p.VAR_POSITIONAL:
+                self.variadic = i
+        self.defaults = tuple([() if p.kind is p.VAR_POSITIONAL else MISSING if p.default is p.empty else p.default for p in found])
+        self.index = {key: i for i, key in enumerate(self.parameters)}
+        self.keys = tuple(rules)
+        self.at = tuple([self.index[key] for key in rules])
+        self.rules = tuple(rules.values())
+        wanted = []
+        for rule in self.rules:
+            names = rule.__code__.co_varnames[1:rule.__code__.co_argcount]
+            wanted.append(tuple([self.need(needs, key) for key in names]))
+        self.wanted, self.needs = tuple(wanted), tuple(needs)
+
+    cdef int need(self, list needs, str key) except -1:
+        """The number of a value that a rule names."""
+        what, subject = VALUE, key
+        if key not in self.index and key.endswith("_shape"):
+            what, subject = SHAPE, key[:-6]
+        elif key not in self.index and key.endswith("_dtype"):
+            what, subject = DTYPE, key[:-6]
+        if subject != "out" and subject not in self.index:
+            raise ValueError(f"a gradient rule of {self.name} asks for {key}, which is none of its parameters")
+        pair = (what, -1 if subject == "out" else self.index[subject])
+        if pair not in needs:
+            needs.append(pair)
+        return needs.index(pair)
+
+    cdef list bind(self, tuple args, dict kwargs):
+        """The value of each parameter in a call that the function has accepted."""
+        cdef Py_ssize_t n = len(args)
+        cdef list values
+        if self.variadic < 0 and n == len(self.parameters):
+            return list(args)
+        if self.variadic >= 0:
+            values = list(args[:self.variadic]) + [args[self.variadic:]] + list(self.defaults[self.variadic + 1:])
+        else:
+            values = list(args) + list(self.defaults[n:])
+        if kwargs:
+            for key, value in kwargs.items():
+                values[self.index[key]] = value
+        return values
+
+
+cdef enum:
+    VALUE = 0
+    SHAPE = 1
+    DTYPE = 2
+
+cdef object parameter(str name):
+    return inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY)
+
+# Functions without a signature of their own, by the names that the core calls them.
+cdef dict OPERATORS = {
+    "getitem": [parameter("x"), parameter("key")],
+    "setitem": [parameter("x"), parameter("key"), parameter("value")],
+    "watch": [parameter("x")],
+}
+
+cdef dict IN_PLACE = {
+    "add": operator.iadd, "subtract": operator.isub, "multiply": operator.imul, "divide": operator.itruediv,
+    "floor_divide": operator.ifloordiv, "remainder": operator.imod, "pow": operator.ipow, "matmul": operator.imatmul,
+    "bitwise_and": operator.iand, "bitwise_or": operator.ior, "bitwise_xor": operator.ixor,
+    "bitwise_left_shift": operator.ilshift, "bitwise_right_shift": operator.irshift,
+}
+
+cdef dict TABLE = {}
+
+
+def define(str name, function, dict rules, refused=None):
+    """
+    Tell the tape about a function.
+
+    Parameters
+    ----------
+    name : str
+        As the core hands it over: ``"sum"``, ``"linalg.inv"``, ``"getitem"``.
+    function : callable
+        Called with operands that are not tracked.
+    rules : dict
+        Parameter name to gradient rule; empty where the result is constant.
+    refused : str, optional
+        Why a watched operand is refused.
+    """
+    TABLE[name] = Rules(name, function, rules, refused)
+
+
+# --- nodes
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+cdef class Node:
+    """Where an array came from; Note [Graph of nodes]."""
+
+    cdef Rules rules
+    cdef int64_t serial
+    cdef Tape low, high        # the first and the last open tape that it depends on
+    cdef list parents          # a node per edge
+    cdef list edges            # of which rule, or (rule, position) for an array in a sequence
+    cdef list saved            # in the order of rules.needs
+    cdef object pull           # instead of rules: from a cotangent to those of the parents
+    cdef tuple shape
+    cdef object dtype
+    cdef int outputs           # of a function with several results, else 0
+    cdef int output            # which of them this node stands for: its only parent has them all
+
+
+cdef inline bint is_open(Node node) noexcept:
+    return node.low is not None and (node.low.open or node.high.open)
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+cdef class Saved:
+    """A value that a rule needs: memory without history, and what is needed to attach and to check it."""
+
+    cdef Array plain
+    cdef Storage storage
+    cdef Node node
+    cdef int64_t seen
+    cdef int result            # 0 an operand, 1 the result, 2 and up: one of several results
+
+
+cdef Node new_node(Rules rules, list parents):
+    """A node that depends on what its parents depend on, as far as tapes are open."""
+    global made
+    cdef Node node = Node.__new__(Node), parent
+    made += 1
+    node.serial = made
+    node.rules = rules
+    node.parents = parents
+    for parent in parents:
+        consider(node, parent.low)
+        consider(node, parent.high)
+    return node
+
+
+cdef void consider(Node node, Tape tape) noexcept:
+    if tape.open:
+        if node.low is None or tape.serial < node.low.serial:
+            node.low = tape
+        if node.high is None or tape.serial > node.high.serial:
+            node.high = tape
+
+
+cdef inline bint is_floating(Array x) noexcept:
+    return x.code >= FLOAT32
+
+
+def watch(Array x not None, Tape tape not None):
+    """A view of x that the tape follows."""
+    cdef Array y
+    cdef Node parent, node
+    if not is_floating(x):
+        raise ArgumentTypeError("watch", f"an array of dtype {x.dtype.name} has no derivative", (), "an array of a floating-point dtype")
+    parent = None if x.storage.history is None else enter(x, "watch", None)
+    node = new_node(TABLE["watch"], [] if parent is None else [parent])
+    node.edges = [] if parent is None else [0]
+    node.saved = []
+    consider(node, tape)
+    y = alias(x)
+    attach(y, node)
+    return y
+
+
+cdef int attach(Array x, Node node) except -1:
+    """Make x an array that a gradient flows through."""
+    if x.storage.history is None:
+        x.storage.history = CLEAN
+    node.shape = shape_tuple(x)
+    node.dtype = x.dtype
+    x.node = node
+    x.seen = clock
+    return 0
+
+
+def detach(Array x not None):
+    """A view of x through which no gradient flows."""
+    cdef Array y
+    if x.storage.history is not None:
+        enter(x, "stop_gradient", None)
+    y = alias(x)
+    y.node = None
+    y.seen = clock
+    return y
+
+
+def is_watched(Array x not None):
+    """Whether what is computed from x is recorded."""
+    return x.node is not None and is_open(<Node>x.node)
+
+
+def node_of(x):
+    """The node of an array, or None: what gradients are taken with respect to."""
+    return (<Array>x).node if type(x) is Array else None
+
+
+# --- writes; Note [Overwritten values]
+
+
+@cython.final
+cdef class Write:
+    cdef int64_t time
+    cdef uintptr_t data
+    cdef tuple shape, strides, key
+    cdef Py_ssize_t itemsize
+    cdef str where
+    cdef Tape tape             # of the written value, where that is watched
+
+
+@cython.final
+cdef class History:
+    cdef list writes
+    cdef int64_t last
+
+    def __cinit__(self):
+        self.writes = []
+
+cdef History CLEAN = History()
+
+
+cdef tuple byte_strides(Array x):
+    cdef int axis
+    return tuple([x.strides_[axis] for axis in range(x.ndim)])
+
+
+cdef str line_of_caller():
+    """The line of code, outside of this package, that is running."""
+    frame = sys._getframe(0)
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "stride0":
+        frame = frame.f_back
+    return "an unknown line" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
+    """Note that elements of x were overwritten: those of `region`, of those the ones that `key` names."""
+    global clock
+    cdef History history = x.storage.history
+    cdef Write write = Write(), old
+    clock += 1
+    if history is None or history is CLEAN:
+        history = x.storage.history = History()
+    write.time = history.last = x.seen = clock
+    write.data, write.itemsize = <uintptr_t>region.data, region.dtype.itemsize
+    write.shape, write.strides, write.key = shape_tuple(region), byte_strides(region), key
+    write.where = line_of_caller()
+    write.tape = None if node is None else node.low
+    if key is None:
+        # A region that is written again and again is one entry.
+        history.writes = [old for old in history.writes if not is_region(old, region)]
+    history.writes.append(write)
+    return 0
+
+
+cdef bint is_region(Write write, Array x):
+    return write.key is None and write.data == <uintptr_t>x.data and write.shape == shape_tuple(x) and write.strides == byte_strides(x)
+
+
+cdef bint touches(Write write, Array x) except -1:
+    """Whether a write went to elements of x."""
+    import numpy
+
+    if x.size == 0:
+        return False
+    mine = granules(numpy, <uintptr_t>x.data, shape_tuple(x), byte_strides(x), x.dtype.itemsize, None)
+    theirs = granules(numpy, write.data, write.shape, write.strides, write.itemsize, write.key)
+    if theirs.size == 0 or mine.max() < theirs.min() or theirs.max() < mine.min():
+        return False
+    return bool(numpy.isin(mine, theirs).any())
+
+
+cdef object granules(object numpy, uintptr_t data, tuple shape, tuple strides, Py_ssize_t itemsize, tuple key):
+    """Addresses of all elements, in pieces of four bytes: the smallest component of a floating-point number."""
+    cdef object found = numpy.asarray(<int64_t>data, dtype=numpy.int64)
+    cdef Py_ssize_t axis, ndim = len(shape)
+    for axis in range(ndim):
+        steps = numpy.arange(shape[axis], dtype=numpy.int64) * strides[axis]
+        found = found + steps.reshape([-1 if k == axis else 1 for k in range(ndim)])
+    found = numpy.broadcast_to(found, shape)
+    if key is not None:
+        found = found[tuple([numpy.asarray(item) if type(item) is Array else item for item in key])]
+    return (found.reshape(-1, 1) + numpy.arange(0, itemsize, 4)).reshape(-1)
+
+
+cdef Node enter(Array x, str name, Array overwritten):
+    """
+    The node of an operand whose storage is tracked, None where no gradient flows through it.
+
+    Raises where the array is stale; writes to exactly the region `overwritten` are no matter.
+    """
+    cdef Node node = None
+    cdef History history = x.storage.history
+    cdef Write write
+    if live_tapes == 0:
+        # Nobody can ask for a gradient any more.
+        x.storage.history = x.node = None
+        return None
+    if x.node is not None and is_open(<Node>x.node):
+        node = <Node>x.node
+    if history.last > x.seen:
+        for write in history.writes:
+            if write.time <= x.seen or (node is None and (write.tape is None or not write.tape.open)):
+                continue
+            if overwritten is not None and is_region(write, overwritten):
+                continue
+            if touches(write, x):
+                raise GradientError(
+                    name, "the array was overwritten through another one that shares its memory, and its gradient is not known",
+                    (("shape", f"{shape_tuple(x)}"), ("written at", write.where)),
+                    "write through the array itself, x[key] = value, or take the view after the write")
+        x.seen = history.last
+    return node
+
+
+# --- forward
+
+
+cdef object stripped(object value, str name, list nodes):
+    """An argument as the function may see it; nodes of watched arrays are appended."""
+    cdef Node node
+    if type(value) is Array:
+        if (<Array>value).storage.history is None:
+            return value
+        node = enter(<Array>value, name, None)
+        if node is not None:
+            nodes.append(node)
+        return value if (<Array>value).storage.history is None else bare(<Array>value)
+    if type(value) is tuple or type(value) is list:
+        for item in value:
+            if type(item) is Array and (<Array>item).storage.history is not None:
+                return type(value)([stripped(item, name, nodes) for item in value])
+    return value
+
+
+cdef Rules rules_of(str name):
+    found = TABLE.get(name)
+    if found is None:
+        raise GradientError(name, "there is no gradient rule", (), "stop_gradient(x), where no gradient is meant to flow")
+    return <Rules>found
+
+
+def call(str name, tuple args, dict kwargs):
+    """Run a function of the namespace some of whose operands are tracked, and record it."""
+    cdef Rules rules = rules_of(name)
+    cdef list nodes = []
+    cdef tuple plain = tuple([stripped(value, name, nodes) for value in args])
+    cdef dict more = None
+    cdef list results
+    if kwargs:
+        more = {key: stripped(value, name, nodes) for key, value in kwargs.items()}
+        out = rules.function(*plain, **more)
+    else:
+        out = rules.function(*plain)
+    if type(out) is Array:
+        for given, value in zip(plain, args):
+            if out is given:
+                return value
+        rejoined(<Array>out)
+        (<Array>out).seen = clock
+    elif isinstance(out, (tuple, list)):
+        for item in out:
+            if type(item) is Array:
+                rejoined(<Array>item)
+                (<Array>item).seen = clock
+    if not nodes:
+        return out
+    if rules.refused is not None:
+        raise GradientError(name, f"a watched array is not allowed: {rules.refused}", (), "stop_gradient(x), where no gradient is meant to flow")
+    if rules.rules:
+        if name == "getitem":
+            # The caller may change the key before the backward pass.
+            key = settled(args[1])[0]
+            record(rules, [args[0], key], [plain[0], key], out)
+        else:
+            record(rules, rules.bind(args, kwargs), rules.bind(plain, more), out)
+    return out
+
+
+cdef int record(Rules rules, list values, list plain, object out) except -1:
+    """Give the result of a call, or each of its results, its node."""
+    cdef Node node = joined(rules, values), part
+    cdef Array result
+    cdef int i
+    if node is None:
+        return 0
+    node.saved = kept(rules, node, values, plain, out)
+    if type(out) is Array:
+        if is_floating(<Array>out):
+            attach(<Array>out, node)
+        return 0
+    node.outputs = len(out)
+    for i, item in enumerate(out):
+        if type(item) is Array and is_floating(<Array>item):
+            part = new_node(None, [node])
+            part.output = i
+            attach(<Array>item, part)
+    return 0
+
+
+cdef Node joined(Rules rules, list values):
+    """A node with an edge for each watched operand that has a rule; None where there is none."""
+    cdef list parents = [], edges = []
+    cdef Node node
+    cdef int r, at
+    for r in range(len(rules.rules)):
+        at = rules.at[r]
+        value = values[at]
+        if type(value) is Array:
+            if (<Array>value).node is not None and is_open(<Node>(<Array>value).node):
+                parents.append((<Array>value).node)
+                edges.append(r)
+        elif type(value) is tuple or type(value) is list:
+            for i, item in enumerate(value):
+                if type(item) is Array and (<Array>item).node is not None and is_open(<Node>(<Array>item).node):
+                    parents.append((<Array>item).node)
+                    edges.append((r, i))
+    if not parents:
+        return None
+    node = new_node(rules, parents)
+    node.edges = edges
+    return node
+
+
+cdef list kept(Rules rules, Node node, list values, list plain, object out):
+    """The values that the rules of the edges need."""
+    cdef list saved = [None] * len(rules.needs)
+    cdef int number, what, subject
+    for edge in node.edges:
+        for number in <tuple>rules.wanted[edge if type(edge) is int else edge[0]]:
+            if saved[number] is not None:
+                continue
+            what, subject = rules.needs[number]
+            value = out if subject < 0 else values[subject]
+            if what == VALUE:
+                saved[number] = keep(value, out if subject < 0 else plain[subject], subject < 0)
+            elif what == SHAPE:
+                saved[number] = [shape_of(item) for item in value] if isinstance(value, (tuple, list)) else shape_of(value)
+            else:
+                saved[number] = [dtype_of(item) for item in value] if isinstance(value, (tuple, list)) else dtype_of(value)
+    return saved
+
+
+cdef object shape_of(object x):
+    return shape_tuple(<Array>x) if type(x) is Array else ()
+
+
+cdef object dtype_of(object x):
+    return (<Array>x).dtype if type(x) is Array else None
+
+
+cdef object keep(object value, object plain, int result):
+    """A value as it is saved: arrays with what it takes to attach and to check them."""
+    cdef Saved saved
+    cdef Array x
+    if type(value) is Array:
+        x = <Array>value
+        saved = Saved.__new__(Saved)
+        saved.plain = <Array>plain if plain is not value else bare(x)
+        saved.result = result
+        saved.storage = x.storage
+        if not result and x.node is not None and is_open(<Node>x.node):
+            saved.node = <Node>x.node
+        if x.storage.history is None:
+            x.storage.history = CLEAN
+            x.seen = clock
+        saved.seen = clock
+        return saved
+    if isinstance(value, (tuple, list)) and any([type(item) is Array for item in value]):
+        return tuple([keep(item, part, result + i if result else 0) for i, (item, part) in enumerate(zip(value, plain))])
+    return value
+
+
+# --- in place
+
+
+def write(str name, Array x not None, *rest):
+    """Run an in-place operation or an assignment some of whose operands are tracked, and record it."""
+    if name == "setitem":
+        return write_item(x, rest[0], rest[1])
+    return write_all(name, x, rest[0])
+
+
+cdef object write_all(str name, Array x, object other):
+    cdef Rules rules = rules_of(name)
+    cdef list nodes = [], values = rules.bind((x, other), None), plain
+    cdef Node node
+    if x.storage.history is not None:
+        node = enter(x, name, None)
+        if node is not None:
+            nodes.append(node)
+    plain = rules.bind((bare(x), stripped(other, name, nodes)), None)
+    if nodes and rules.refused is not None:
+        raise GradientError(name, f"a watched array is not allowed: {rules.refused}")
+    target, operand = plain[0], plain[1]
+    if nodes:
+        snapshot(rules, values, plain)
+    if IN_PLACE[name](target, operand) is NotImplemented:
+        return NotImplemented
+    finish_write(rules, x, values, plain, target, None)
+    return x
+
+
+cdef int snapshot(Rules rules, list values, list plain) except -1:
+    """Copy what is about to be overwritten where a rule that is going to be recorded needs it."""
+    cdef Node node = joined(rules, values)
+    cdef Array before, old
+    cdef int i
+    if node is None:
+        return 0
+    for i in range(2):
+        if type(values[i]) is not Array or (i == 1 and not shares_storage(values[0], values[1])):
+            continue
+        if not any([rules.needs[number] == (VALUE, i) for r in node.edges for number in <tuple>rules.wanted[r]]):
+            continue
+        before = asarray(bare(<Array>values[i]), copy=True)
+        old = alias(before)
+        old.storage = before.storage
+        before = bare(old)
+        old.storage.history = CLEAN
+        old.node, old.seen = (<Array>values[i]).node, clock
+        values[i], plain[i] = old, before
+    return 0
+
+
+cdef int finish_write(Rules rules, Array x, list values, list plain, Array region, tuple key) except -1:
+    """Record a write that has been made: the node of its result becomes that of x."""
+    cdef Node node = joined(rules, values) if is_floating(x) else None
+    log_write(x, region, key, node)
+    if node is not None:
+        node.saved = kept(rules, node, values, plain, x)
+    x.node = None
+    if node is not None:
+        attach(x, node)
+    return 0
+
+
+cdef tuple settled(object key):
+    """A key as a tuple that nobody can change any more; None in place of one of integers, slices, `...` and None."""
+    cdef bint plain = True
+    cdef list items = []
+    for item in key if type(key) is tuple else (key,):
+        if isinstance(item, (int, slice)) and not isinstance(item, bool) or item is None or item is Ellipsis:
+            items.append(item)
+            continue
+        if type(item) is not Array and hasattr(type(item), "__index__") and not hasattr(type(item), "__len__"):
+            items.append(operator.index(item))
+            continue
+        plain = False
+        if isinstance(item, (list, tuple)) and not len(item):
+            items.append(asarray(item, dtype=INT64))
+        elif type(item) is Array:
+            items.append(asarray(item if (<Array>item).storage.history is None else bare(<Array>item), copy=True))
+        elif isinstance(item, bool):
+            items.append(item)
+        else:
+            items.append(asarray(item, copy=True))
+    return tuple(items), plain
+
+cdef object INT64 = asarray(0).dtype
+
+
+cdef object write_item(Array x, object key, object value):
+    cdef Rules rules = rules_of("setitem")
+    cdef list nodes = []
+    cdef Array plain, region
+    items, is_view = settled(key)
+    plain = bare(x)
+    region = plain[items] if is_view else plain
+    if x.storage.history is not None:
+        node = enter(x, "setitem", region if is_view else None)
+        if node is not None:
+            nodes.append(node)
+    given = stripped(value, "setitem", nodes)
+    plain[items] = given
+    finish_write(rules, x, [x, items, value], [plain, items, given], region, None if is_view else items)
+
+
+# --- backward
+
+
+class Product:
+    """
+    A product of a cotangent and a factor that nobody has computed yet.
+
+    The engine sums it into the shape of the operand that it belongs to, in the same pass.
+    """
+
+    __slots__ = ("d", "g")
+
+    def __init__(self, g, d):
+        self.g = g
+        self.d = d
+
+
+cdef object load(object item, Rules rules, Node node, Tape tape):
+    """A saved value, with its node where what is computed from it may be differentiated."""
+    cdef Saved saved
+    cdef History history
+    cdef Write write
+    cdef Array x
+    cdef Node source
+    if type(item) is Saved:
+        saved = <Saved>item
+        history = saved.storage.history
+        if history is not None and history.last > saved.seen:
+            for write in history.writes:
+                if write.time > saved.seen and touches(write, saved.plain):
+                    raise GradientError(
+                        rules.name, "a value that its gradient needs has been overwritten",
+                        (("saved by", rules.name), ("shape", f"{shape_tuple(saved.plain)}"), ("written at", write.where)),
+                        "a copy of the value, made before it is overwritten: asarray(x, copy=True)")
+        source = saved.node
+        if saved.result == 1 and node.outputs == 0:
+            source = node
+        elif saved.result >= 1:
+            source = new_node(None, [node])
+            source.output = saved.result - 1
+        if source is None or not wanted(source, tape):
+            return saved.plain
+        x = alias(saved.plain)
+        x.storage = saved.storage
+        if x.storage.history is None:
+            x.storage.history = CLEAN
+        x.node = source
+        if source.shape is None:
+            source.shape, source.dtype = shape_tuple(x), x.dtype
+        x.seen = clock
+        return x
+    if type(item) is tuple and any([type(part) is Saved for part in item]):
+        return tuple([load(part, rules, node, tape) for part in item])
+    return item
+
+
+cdef bint wanted(Node node, Tape tape) noexcept:
+    """Note [Whose derivative]"""
+    return node.low is not None and (node.low.open and (node.low is not tape or tape.open) or node.high.open and (node.high is not tape or tape.open))
+
+
+cdef object fitted(object g, Node node):
+    """A cotangent in the shape and the dtype of the array that it belongs to."""
+    cdef Array x
+    cdef DType dtype = node.dtype
+    if type(g) is Product:
+        factor = g.d
+        if type(g.g) is Array and type(factor) is Array:
+            if (<Array>g.g).storage.history is None and (<Array>factor).storage.history is None:
+                x = dot_into(<Array>g.g, <Array>factor, node.shape)
+            else:
+                x = call("dot_into", (g.g, factor, node.shape), None)
+        else:
+            x = multiply_masked(g.g, factor)
+    elif type(g) is Array:
+        x = <Array>g
+    else:
+        raise GradientError("backward", f"internal error: a rule returned {type(g).__name__}")
+    if shape_tuple(x) != node.shape:
+        x = sum_into(x, node.shape) if x.storage.history is None else call("sum_into", (x, node.shape), None)
+    if x.dtype is not dtype:
+        if x.dtype.kind == "complex floating" and dtype.kind != "complex floating":
+            x = real(x)
+        x = asarray(x, dtype=dtype)
+    return x
+
+
+cdef list pulled(Node node, object g, Tape tape):
+    """The cotangents of the parents, in their order."""
+    cdef Rules rules = node.rules
+    cdef list out = [], loaded
+    cdef dict found = {}
+    cdef int r, position
+    if node.pull is not None:
+        return list(node.pull(g))
+    if rules is None:
+        # One of several results: what it has goes to their common node.
+        return [g]
+    loaded = [None] * len(node.saved)
+    for edge in node.edges:
+        r = edge if type(edge) is int else edge[0]
+        if r not in found:
+            found[r] = None
+            for position in <tuple>rules.wanted[r]:
+                if loaded[position] is None:
+                    loaded[position] = load(node.saved[position], rules, node, tape)
+            found[r] = rules.rules[r](g, *[loaded[position] for position in <tuple>rules.wanted[r]])
+        out.append(found[r] if type(edge) is int else None if found[r] is None else found[r][edge[1]])
+    return out
+
+
+cdef list reachable(list roots, list targets):
+    """The nodes on ways from the roots to the targets, oldest first."""
+    cdef dict useful = {node: True for node in targets}
+    cdef set seen = set()
+    cdef list stack = [node for node in roots if node is not None], found = []
+    cdef Node node, parent
+    cdef int64_t oldest = min([(<Node>node).serial for node in targets]) if targets else 0
+    while stack:
+        node = stack.pop()
+        if node in seen or node.serial < oldest:
+            continue
+        seen.add(node)
+        found.append((node.serial, node))
+        stack.extend(node.parents)
+    found.sort(key=operator.itemgetter(0))
+    out = []
+    for _, node in found:
+        for parent in node.parents:
+            if parent in useful:
+                useful[node] = True
+                break
+        if node in useful:
+            out.append(node)
+    return out
+
+
+def backward(list roots, list cotangents, list targets, Tape tape):
+    """
+    Cotangents of nodes, from those of results.
+
+    Parameters
+    ----------
+    roots : list of Node or None
+        Nodes of the results.
+    cotangents : list of Array or None
+        One for each root, of its shape and dtype.
+    targets : list of Node
+        What to differentiate with respect to.
+    tape : Tape
+        The tape that is differentiated.
+
+    Returns
+    -------
+    list of Array or None
+        One for each target; None where no result depends on it.
+    """
+    cdef list order = reachable(roots, targets)
+    cdef set useful = set(order), ends = set(targets)
+    cdef dict grads = {}
+    cdef dict done = {}
+    cdef Node node, parent
+    cdef Py_ssize_t i
+    for root, g in zip(roots, cotangents):
+        if root is not None and g is not None and root in useful:
+            add_to(grads, <Node>root, fitted(g, <Node>root))
+    while order:
+        node = <Node>order.pop()
+        g = grads.pop(node, None)
+        if g is None:
+            continue
+        if node in ends:
+            done[node] = g
+        useful_parents = False
+        for parent in node.parents:
+            if parent in useful:
+                useful_parents = True
+        if not useful_parents:
+            continue
+        results = pulled(node, g if node.outputs == 0 else tuple(g), tape)
+        for i in range(len(node.parents)):
+            parent = <Node>node.parents[i]
+            if parent not in useful or results[i] is None:
+                continue
+            if parent.outputs and node.rules is None and node.pull is None:
+                add_part(grads, parent, node.output, results[i])
+            else:
+                add_to(grads, parent, fitted(results[i], parent))
+    return [done.get(node) for node in targets]
+
+
+cdef int add_to(dict grads, Node node, object g) except -1:
+    before = grads.get(node)
+    grads[node] = g if before is None else add(before, g)
+    return 0
+
+
+cdef int add_part(dict grads, Node node, int output, object g) except -1:
+    """A cotangent of one of several results, to those of the others."""
+    if node not in grads:
+        grads[node] = [None] * node.outputs
+    before = grads[node][output]
+    grads[node][output] = g if before is None else add(before, g)
+    return 0
+
+
+def handed_out(list grads, cotangents):
+    """Gradients as a caller may keep and change them: memory of their own, each its own."""
+    cdef set taken = {id((<Array>g).storage) for g in cotangents if type(g) is Array}
+    cdef list out = []
+    cdef Array x
+    for g in grads:
+        if type(g) is Array and ((<Array>g).node is None or not is_open(<Node>(<Array>g).node)):
+            x = <Array>g
+            if x.storage.block is NULL or id(x.storage) in taken or not is_writable(x):
+                g = x = asarray(x if x.storage.history is None else bare(x), copy=True)
+            taken.add(id(x.storage))
+        out.append(g)
+    return out
+
+
+def held(Array x not None):
+    """Another array on the same memory, with the same node, for a later use of the value as it is now."""
+    cdef Array y = alias(x)
+    y.node = x.node
+    return y
+
+
+def custom_node(str name, list parents, pull, out):
+    """
+    Give arrays a node with a backward function of its own.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    parents : list of Node
+        What the arrays depend on.
+    pull : callable
+        From the cotangent of `out` (of a tuple: a tuple, None where there is none) to a list of those of the parents.
+    out : Array or tuple of Array
+        New arrays, which are not watched.
+    """
+    cdef Node node = new_node(None, parents), part
+    cdef int i
+    node.pull = pull
+    node.edges = []
+    if type(out) is Array:
+        attach(<Array>out, node)
+        return
+    node.outputs = len(out)
+    for i, item in enumerate(out):
+        if type(item) is Array and is_floating(<Array>item):
+            part = new_node(None, [node])
+            part.output = i
+            attach(<Array>item, part)
+
+
+def frontier(list roots, Tape tape):
+    """The nodes older than a tape that results lead to: what a function took from outside of its arguments."""
+    cdef set seen = set()
+    cdef list stack = [node for node in roots if node is not None], out = []
+    cdef Node node
+    while stack:
+        node = <Node>stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.serial < tape.serial:
+            out.append(node)
+        else:
+            stack.extend(node.parents)
+    return out
+
+
+set_tracer(call, write, is_watched)

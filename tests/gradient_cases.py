@@ -1,0 +1,23 @@
+"""What a case of the gradient tests is; the cases themselves stand in a file per chapter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Call = Callable[..., Any]
+
+
+class Case(NamedTuple):
+    """One call of a differentiable function, and how the peers spell it."""
+
+    name: str  # a key of VJP
+    call: Call  # takes the namespace, then the arrays
+    args: Callable[[np.random.Generator], tuple[np.ndarray[Any, Any], ...]]  # makes the arrays to differentiate by
+    id: str
+    torch: Call | bool | None = None  # None: spelled like `call`; False: PyTorch cannot do it
+    jax: Call | bool | None = None
+    order: int = 2  # the highest order that finite differences may check
+    tol: float = 1.0  # factor of the usual tolerance
