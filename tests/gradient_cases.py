@@ -21,3 +21,14 @@ class Case(NamedTuple):
     jax: Call | bool | None = None
     order: int = 2  # the highest order that finite differences may check
     tol: float = 1.0  # factor of the usual tolerance
+    layout_matters: bool = False  # whether the result depends on strides, as that of as_strided does
+
+
+class Singular(NamedTuple):
+    """A call at a point without finite differences, and what is defined there."""
+
+    id: str
+    call: Call  # as in a case
+    args: tuple[np.ndarray[Any, Any], ...]
+    gradients: tuple[Any, ...]  # of the sum of the real parts of the result, by each of the arrays
+    second: tuple[Any, ...] | None = None  # gradients of the sum of all those gradients, where they are defined

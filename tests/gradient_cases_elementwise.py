@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from gradient_cases import Call, Case
+from gradient_cases import Call, Case, Singular
 
 NumPyArray = np.ndarray[Any, Any]
 Args = Callable[[np.random.Generator], tuple[NumPyArray, ...]]
@@ -14,17 +14,6 @@ Shape = tuple[int, ...]
 Range = tuple[float, float]
 
 inf, nan = float("inf"), float("nan")
-
-
-class Singular(NamedTuple):
-    """A call at a point without finite differences, and what is defined there."""
-
-    id: str
-    call: Call  # as in a case
-    args: tuple[NumPyArray, ...]
-    gradients: tuple[Any, ...]  # of the sum of the result, by each of the arrays
-    # Gradients of the sum of all those gradients; None where they are not defined.
-    second: tuple[Any, ...] | None
 
 
 def real(*shapes: Shape, low: float = 0.2, high: float = 0.8) -> Args:
@@ -202,7 +191,8 @@ CASES: list[Case] = [
             unary(name),
             kinds(lambda rng: (-complex_((3,))(rng)[0],)),
             f"{name}-left-half-complex",
-            **UNARY_PEERS.get(name, {}),
+            # JAX's derivative of acosh has the wrong sign there.
+            **UNARY_PEERS.get(name, {"jax": False} if name == "acosh" else {}),
         )
         for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "log", "sqrt", "abs", "sign")
     ),
@@ -250,7 +240,7 @@ CASES: list[Case] = [
             ("atan2", {"torch": False}),
             ("logaddexp", {"torch": False}),
             ("copysign", {"torch": False}),
-            ("remainder", {}),
+            ("remainder", {"torch": False}),
             ("maximum", {"torch": False}),
             ("minimum", {"torch": False}),
         )
@@ -343,7 +333,8 @@ CASES: list[Case] = [
         for make in (real, complex_)
         for a, b in (((2, 3), (2, 3)), ((3,), (2, 1)), ((), (2, 3)))
     ),
-    Case("where", chosen, kinds(real((2, 3)), complex_((3,))), "where-real-complex"),
+    # PyTorch warns of the real part that it takes of the gradient.
+    Case("where", chosen, kinds(real((2, 3)), complex_((3,))), "where-real-complex", False),
     Case("where", lambda xp, x: chosen(xp, x, 1.0), real((2, 3)), "where-number"),
     Case("where", lambda xp, x: chosen(xp, 1j, x), real((3,)), "where-complex-number", False),
     Case(

@@ -64,6 +64,7 @@ __all__ = [
 DeviceLike = Device | str | None
 
 
+@primitive
 def arange(
     start: int | float,
     /,
@@ -407,6 +408,7 @@ def full_like(
     return _full("full_like", x.shape, fill_value, dtype)
 
 
+@primitive
 def linspace(
     start: int | float | complex,
     stop: int | float | complex,

@@ -104,6 +104,11 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
     cdef Py_ssize_t steps[MAX_NDIM]
     cdef int ndim, k
     cdef bint done
+    guard_gradient(x1, name)
+    if nin > 1:
+        guard_gradient(x2, name)
+    if nin > 2:
+        guard_gradient(x3, name)
     if out is not None:
         check_writable(out, name)
         if overlaps(out, x1):

@@ -44,10 +44,8 @@ cdef Array stretched(Array x, Array like):
 
 def assign(Array dst not None, src, str operation="assign"):
     """`dst[...] = src` for an array or a Python scalar; broadcasts, casts, and copes with shared memory."""
-    cdef Array source = value_operand(dst, src, operation)
     guard_gradient(dst, operation)
-    guard_gradient(source, operation)
-    assign_array(dst, source, operation)
+    assign_array(dst, value_operand(dst, src, operation), operation)
 
 
 cdef Array value_operand(Array dst, object src, str operation):
@@ -64,7 +62,6 @@ cdef Array value_operand(Array dst, object src, str operation):
 
 def copy(Array x not None, dtype=None, str order="K"):
     """A new array of the elements of x, cast where a dtype is given; memory order kept ("K") or "C"."""
-    guard_gradient(x, "copy")
     return copy_array(x, x.code if dtype is None else (<DType?>dtype).code, order == "C")
 
 

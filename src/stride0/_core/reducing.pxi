@@ -21,9 +21,11 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
     cdef Array total, first
     cdef int axis, ndim, k
     cdef bint empty = False, done
+    guard_gradient(x, name)
     operands[0] = operand_of(x)
     operands[0].loop_code = loop
     if nin > 1:
+        guard_gradient(x2, name)
         operands[1] = operand_of(x2)
         operands[1].loop_code = loop
     if acc_code < 0:
@@ -112,14 +114,11 @@ def reduce(str name, Array x not None, tuple axes, bint keepdims, dtype=None):
     dtype : DType, optional
         Of the result; elements are cast to it first.
     """
-    guard_gradient(x, name)
     return reduce_array(name, x, axes, keepdims, dtype)
 
 
 def reduce2(str name, Array x not None, Array other not None, tuple axes, bint keepdims, dtype=None):
     """Reduce two operands, which broadcast, by an operation of the table."""
-    guard_gradient(x, name)
-    guard_gradient(other, name)
     cdef int code = promote_codes(x.code, other.code)
     cdef int acc = S0_ACCUMULATOR[<int>REDUCTION_NUMBERS[name]][code]
     return accumulate(name, 2, x, other, axes, keepdims, code, acc if dtype is None else (<DType?>dtype).code)

@@ -51,6 +51,7 @@ from stride0.autograd._inverses import (
     diagonal_mask,
     differences,
     hermitian,
+    reciprocals,
     slack_of,
     solved,
     with_diagonal,

@@ -43,7 +43,8 @@ from stride0._elementwise import (
     sqrt,
 )
 from stride0._utility import any
-from stride0.autograd._parts import Product, conjugate, product, times
+from stride0.autograd._parts import conjugate, product, times
+from stride0.autograd._tape import Product
 
 LN2 = math.log(2.0)
 LN10 = math.log(10.0)

@@ -29,6 +29,7 @@ from stride0._elementwise import (
     imag,
     isfinite,
     less_equal,
+    logical_and,
     logical_or,
     not_equal,
     reciprocal,
@@ -168,7 +169,7 @@ def _truncated_pinv(g: Array, x: Array, rtol: Any) -> Array:
 def _det(g: Array, x: Array, out: Array) -> Any:
     if x.size == 0:
         return None
-    if all(not_equal(out, 0)):
+    if all(logical_and(isfinite(out), not_equal(out, 0))):
         inverse = inv(x)
         # Note [Derivatives of the determinant]
         condition = max(abs(x), axis=(-2, -1)) * max(abs(inverse), axis=(-2, -1))
@@ -233,12 +234,13 @@ def _slogdet(g: tuple[Array | None, Array | None], x: Array, out: Any) -> Any:
         total = turn if total is None else total + turn
     if total is None:
         return None
-    singular = per_matrix(equal(out[0], 0))
-    if any(singular):
-        regular = where(singular, eye(x.shape[-1], dtype=x.dtype), x)
-        inverse = where(singular, math.inf, inv(regular))
-    else:
+    regular = greater(abs(out[0]), 0)
+    if all(regular):
         inverse = inv(x)
+    else:
+        regular = per_matrix(regular)
+        inverse = inv(where(regular, x, eye(x.shape[-1], dtype=x.dtype)))
+        inverse = where(regular, inverse, math.nan)
     return times(per_matrix(total), adjoint(inverse))
 
 

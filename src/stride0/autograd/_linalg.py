@@ -1,10 +1,10 @@
 """Gradient rules of matrix products, norms, and what else in linear algebra needs no decomposition.
 
 Note [Zero cotangents in products]
-    A term of a contraction whose cotangent is 0 must contribute 0, even where the other factor is infinite or
-    NaN: in `where(valid, x @ w, 0)` some rows of `x` may hold anything, and nothing of that belongs in the
-    gradient of `w`. BLAS does not know that, so `contract` looks at what it returned. Only a result that is not
-    finite everywhere is computed once more, without the entries that are to blame, and the two are put
+    A term of a contraction whose cotangent is 0 must contribute 0, even where the other factor is infinite
+    or NaN: in `where(valid, x @ w, 0)` some rows of `x` may hold anything, and nothing of it belongs in the
+    gradient of `w`. BLAS does not know that, so `contract` looks at what it returned. Only a result that is
+    not finite everywhere is computed once more, without the entries that are to blame, and the two are put
     together: where such an entry meets a cotangent other than 0 the first one stands.
 """
 

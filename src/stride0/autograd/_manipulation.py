@@ -195,11 +195,11 @@ def _last_written(shape: Shape, key: Any) -> Array | None:
         return None
     sizes = [size for group in taken for size in group]
     owner = zeros((*sizes, *(1,) * (ndim - len(sizes))), dtype=dt.int64)
-    where_ = tuple(items)
-    room = owner[where_].shape
+    place = tuple(items)
+    room = owner[place].shape
     numbers = reshape(arange(_size(room)), room)
-    owner[where_] = numbers
-    return equal(owner[where_], numbers)
+    owner[place] = numbers
+    return equal(owner[place], numbers)
 
 
 def _classified(item: Any) -> Any:
@@ -335,7 +335,6 @@ NO_GRAD: dict[str, str] = {
     "iinfo": _DTYPE_ONLY,
     "isdtype": _DTYPE_ONLY,
     "result_type": _DTYPE_ONLY,
-    "__array_namespace_info__": "tells what the library can do",
     "strided.broadcast_guard": "sets how broadcasts are watched",
     "strided.is_contiguous": _LAYOUT,
     "strided.is_writable": _LAYOUT,

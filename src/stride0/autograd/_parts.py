@@ -80,5 +80,4 @@ INNER_VJP = {
     },
     "put": {"g": lambda g, key: g[key]},
     "watch": {"x": lambda g: g},
-    "asarray": {"obj": lambda g: g},
 }

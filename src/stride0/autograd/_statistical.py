@@ -20,7 +20,6 @@ from stride0._utility import any, diff
 from stride0.autograd._elementwise import unless_zero
 from stride0.autograd._parts import (
     Axis,
-    Product,
     Shape,
     conjugate,
     count,
@@ -30,6 +29,7 @@ from stride0.autograd._parts import (
     times,
     unreduce,
 )
+from stride0.autograd._tape import Product
 
 
 def _part(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
@@ -106,13 +106,15 @@ def _sums_from_here(x: Array, axis: int) -> Array:
     return flip(cumulative_sum(flip(x, axis=axis), axis=axis), axis=axis)
 
 
-def _cumulative_prod(g: Array, x: Array, axis: int | None, include_initial: bool, out: Array) -> Any:
+def _cumulative_prod(g: Array, x: Array, axis: int | None, include_initial: bool, out: Array) -> Product:
     axis = _line(axis, x.shape)
     if include_initial:
         g, out = (_part(y, axis, 1, None) for y in (g, out))
+    if not x.shape:
+        x = reshape(x, (1,))
     if not any(equal(out, 0)):
         return times(_sums_from_here(product(g, conjugate(out)), axis), 1 / conjugate(x))
-    x = reshape(astype(x, out.dtype, copy=False), out.shape)
+    x = astype(x, out.dtype, copy=False)
     # What comes before an element is a factor of all results that it is in.
     return times(_behind(g, conjugate(x), axis), conjugate(_product_before(x, axis)))
 

@@ -633,12 +633,18 @@ cdef tuple settled(object key):
     cdef bint plain = True
     cdef list items = []
     for item in key if type(key) is tuple else (key,):
-        if isinstance(item, (int, slice)) and not isinstance(item, bool) or item is None or item is Ellipsis:
+        if isinstance(item, slice):
+            items.append(slice(*[None if part is None else operator.index(part) for part in (item.start, item.stop, item.step)]))
+            continue
+        if type(item) is int or item is None or item is Ellipsis:
             items.append(item)
             continue
-        if type(item) is not Array and hasattr(type(item), "__index__") and not hasattr(type(item), "__len__"):
-            items.append(operator.index(item))
-            continue
+        if not isinstance(item, bool) and hasattr(type(item), "__index__") and not hasattr(type(item), "__len__"):
+            try:
+                items.append(operator.index(item))
+                continue
+            except TypeError:
+                pass  # NumPy's bool scalars
         plain = False
         if isinstance(item, (list, tuple)) and not len(item):
             items.append(asarray(item, dtype=INT64))

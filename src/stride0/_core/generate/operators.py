@@ -148,7 +148,12 @@ def functions() -> str:
             text += define(op.name, "x, /", docstring(op), call("unary", op, "x"))
         elif op.name == "add":
             scaled = 'ternary(OP_ADD_SCALED, x1, x2, alpha, "add", ("x1", "x2", "alpha"))'
-            body = ["if not (type(alpha) is int and alpha == 1):", f"    return {scaled}"]
+            body = [
+                "if not (type(alpha) is int and alpha == 1):",
+                "    if is_tracked(x1) or is_tracked(x2) or is_tracked(alpha):",
+                '        return traced("add", (x1, x2), {"alpha": alpha})',
+                f"    return {scaled}",
+            ]
             body.append(call("binary", op, "x1, x2", "False"))
             text += define(op.name, "x1, x2, /, *, alpha=1", docstring(op), *body)
         else:
