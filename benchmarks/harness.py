@@ -127,24 +127,30 @@ def describe(libraries: dict[str, Any]) -> str:
 
 
 def time_case(case: Case, libraries: dict[str, Any], rounds: int) -> dict[str, Timing]:
-    timers: dict[str, tuple[timeit.Timer, int]] = {}
+    timers: dict[str, timeit.Timer] = {}
     for name, library in libraries.items():
         names = names_of(case, name, library)
         # Local names, as in a function of a user's; and `x += y` could not assign to a global one.
         setup = "; ".join(f"{letter} = names['{letter}']" for letter in names)
-        timer = timeit.Timer(case.statement, setup, globals={"names": names})
+        timers[name] = timeit.Timer(case.statement, setup, globals={"names": names})
+    return interleave(case.name, timers, rounds)
+
+
+def interleave(case: str, timers: dict[str, timeit.Timer], rounds: int) -> dict[str, Timing]:
+    """Run each library's timer once in every round."""
+    numbers: dict[str, int] = {}
+    for name, timer in timers.items():
         try:
             timer.timeit(1)  # once unmeasured: pages are touched, caches and lazy imports filled
         except (TypeError, ValueError, RuntimeError) as error:  # a peer may lack a case
-            print(f"({name} cannot do {case.name}: {type(error).__name__}: {error})", file=sys.stderr)
+            print(f"({name} cannot do {case}: {type(error).__name__}: {error})", file=sys.stderr)
             continue
-        timers[name] = timer, calibrated(timer)
-    seconds: dict[str, list[float]] = {name: [] for name in timers}
-    order = list(timers)
+        numbers[name] = calibrated(timer)
+    seconds: dict[str, list[float]] = {name: [] for name in numbers}
+    order = list(numbers)
     for _ in range(rounds):
         for name in order:
-            timer, number = timers[name]
-            seconds[name].append(timer.timeit(number) / number)
+            seconds[name].append(timers[name].timeit(numbers[name]) / numbers[name])
         order = order[1:] + order[:1]  # nobody always runs after the same neighbour
     return {name: Timing(values) for name, values in seconds.items()}
 

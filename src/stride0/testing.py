@@ -9,7 +9,7 @@ from typing import Any
 from stride0._core.array import Array, add, asarray, conj, multiply, real
 from stride0._manipulation import reshape
 from stride0._statistical import sum
-from stride0.autograd._transforms import FLOATING, as_leaf, grad, stop_gradient
+from stride0.autograd._transforms import FLOATING, grad, stop_gradient
 from stride0.autograd._trees import flatten
 
 __all__ = ["check_grad"]
@@ -60,9 +60,9 @@ def check_grad(
     >>> check_grad(xp.sin, xp.asarray([0.5, 1.0]), order=3)
     """
     rng = random.Random(seed)
-    leaves, rebuild = flatten(list(xs))
-    points = [as_leaf("check_grad", x) for x in leaves]
-    g = _weighted(lambda *arrays: f(*rebuild(list(arrays))), points, rng)
+    leaves, structure = flatten(list(xs))
+    points = [asarray(x) for x in leaves]
+    g = _weighted(lambda *arrays: f(*structure.rebuild(arrays)), points, rng)
     numbers = tuple(range(len(points)))
     for k in range(1, order + 1):
         gradient = grad(g, argnums=numbers)

@@ -104,11 +104,6 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
     cdef Py_ssize_t steps[MAX_NDIM]
     cdef int ndim, k
     cdef bint done
-    guard_gradient(x1, name)
-    if nin > 1:
-        guard_gradient(x2, name)
-    if nin > 2:
-        guard_gradient(x3, name)
     if out is not None:
         check_writable(out, name)
         if overlaps(out, x1):
@@ -236,18 +231,25 @@ cdef void run_once(s0_loop loop, char** args, const Py_ssize_t* steps, Py_ssize_
 
 
 cdef object unary(int op, object x, str name):
-    cdef Array a, out
-    cdef int loop
-    cdef Py_ssize_t steps[MAX_OPERANDS]
-    cdef char* args[MAX_OPERANDS]
+    """A unary operation of the table."""
+    cdef Array a
     if type(x) is Array:
         a = <Array>x
         if a.storage.history is not None:
-            return traced(_optable.OPS[op].name, (a,))
-    else:
-        a = foreign_scalar(x)
-        if a is None:
-            refuse_operand(name, "x", x)
+            return tracer.unary(op, a, name)
+        return unary_raw(op, a, name)
+    a = foreign_scalar(x)
+    if a is None:
+        refuse_operand(name, "x", x)
+    return unary_raw(op, a, name)
+
+
+cdef object unary_raw(int op, Array a, str name):
+    """The same, whether gradients take an interest or not."""
+    cdef Array out
+    cdef int loop
+    cdef Py_ssize_t steps[MAX_OPERANDS]
+    cdef char* args[MAX_OPERANDS]
     loop = loop_for(op, a.code, name)
     if loop == a.code and a.c_contiguous:
         out = new_like(a, S0_OUT[op][loop])
@@ -339,16 +341,21 @@ cdef Array weak_operand(Array a, object value, str name):
 
 cdef object binary(int op, object x1, object x2, str name, bint is_operator):
     """A binary operation of the table; an operator answers NotImplemented to operands it does not know."""
+    if is_tracked(x1) or is_tracked(x2):
+        # What is no operand at all gets its answer below.
+        if (type(x1) is Array or is_python_scalar(x1)) and (type(x2) is Array or is_python_scalar(x2)):
+            return tracer.binary(op, x1, x2, name)
+    return binary_raw(op, x1, x2, name, is_operator)
+
+
+cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator):
+    """The same, whether gradients take an interest or not."""
     cdef Array a = None, b = None
     cdef int loop, code
     if type(x1) is Array:
         a = <Array>x1
     if type(x2) is Array:
         b = <Array>x2
-    if (a is not None and a.storage.history is not None) or (b is not None and b.storage.history is not None):
-        # What is no operand at all gets its answer below.
-        if (a is not None or is_python_scalar(x1)) and (b is not None or is_python_scalar(x2)):
-            return traced(_optable.OPS[op].name, (x1, x2))
     if a is not None and b is not None:
         code = a.code if a.code == b.code else promote_codes(a.code, b.code)
         if S0_COMPARES[op] and a.code != b.code and (a.code == UINT64 or b.code == UINT64):
@@ -425,7 +432,7 @@ cdef object in_place(int op, Array x, object other, str name):
     cdef Array b
     cdef int code, loop
     if x.storage.history is not None or is_tracked(other):
-        return traced_in_place(_optable.OPS[op].name, x, other)
+        return tracer.in_place(_optable.OPS[op].name, x, other)
     if type(other) is Array:
         b = <Array>other
     elif is_python_scalar(other):
@@ -457,7 +464,9 @@ cdef object ternary(int op, object x1, object x2, object x3, str name, tuple nam
     cdef list codes = []
     cdef int code = -1, k, loop
     for k in range(3):
-        if type(values[k]) is not Array and not is_python_scalar(values[k]):
+        if type(values[k]) is Array:
+            guard_gradient(<Array>values[k], name)
+        elif not is_python_scalar(values[k]):
             found = foreign_scalar(values[k])
             if found is None:
                 refuse_operand(name, names[k], values[k])

@@ -21,6 +21,20 @@ cdef class Array:
     cdef object __weakref__
 
 
+cdef class Tracer:
+    # What is called instead of a function one of whose operands is tracked.
+    cdef object unary(self, int op, Array x, str name)
+    cdef object binary(self, int op, object x1, object x2, str name)
+    cdef object call(self, str name, tuple args, dict kwargs)
+    cdef object in_place(self, str name, Array x, object other)
+    cdef object set_item(self, Array x, object key, object value)
+    cdef bint watched(self, Array x) except -1
+
+
+cdef void set_tracer(Tracer tracer) noexcept
+cdef object unary_raw(int op, Array x, str name)
+cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
+cdef Array masked_product(Array g, Array d)
 cdef Array alias(Array x)
 cdef Array bare(Array x)
 cdef Array rejoined(Array x)

@@ -7,7 +7,6 @@
 #     nobody took calls it itself. So the deleter runs exactly once, whoever ends up with the tensor.
 
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_IsValid, PyCapsule_New, PyCapsule_SetName
-from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 

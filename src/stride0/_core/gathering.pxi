@@ -351,7 +351,7 @@ cdef int set_item(Array x, object key, object value) except -1:
     check_writable(x, "setitem")
     source = value_operand(x, value, "setitem")
     if x.storage.history is not None or source.storage.history is not None:
-        traced_set_item(x, key, value if is_python_scalar(value) else source)
+        tracer.set_item(x, key, value if is_python_scalar(value) else source)
         return 0
     target = plain_view(x, key)
     if target is None:

@@ -11,6 +11,7 @@ cdef int check_cast(int source, int target, str operation) except -1:
 cdef Array copy_array(Array x, int code, bint c_order):
     """A new array of the elements of x, cast; in their memory order, or in C order."""
     cdef Array out = None
+    guard_gradient(x, "copy")
     check_cast(x.code, code, "copy")
     if c_order and not x.c_contiguous:
         out = new_array(code, x.ndim, x.shape_, NULL, False)
@@ -22,6 +23,8 @@ cdef int assign_array(Array dst, Array src, str operation) except -1:
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Operand operands[2]
     cdef int ndim
+    guard_gradient(dst, operation)
+    guard_gradient(src, operation)
     check_cast(src.code, dst.code, operation)
     operands[0], operands[1] = operand_of(dst), operand_of(src)
     if broadcast(operands, 2, shape, &ndim) != 0 or ndim != dst.ndim or memcmp(shape, dst.shape_, ndim * sizeof(Py_ssize_t)) != 0:
@@ -44,7 +47,6 @@ cdef Array stretched(Array x, Array like):
 
 def assign(Array dst not None, src, str operation="assign"):
     """`dst[...] = src` for an array or a Python scalar; broadcasts, casts, and copes with shared memory."""
-    guard_gradient(dst, operation)
     assign_array(dst, value_operand(dst, src, operation), operation)
 
 

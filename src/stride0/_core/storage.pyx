@@ -6,6 +6,7 @@ Note [Small blocks]
     BINS times 64 bytes wait in a stack per size, at most KEPT of each, for the next array of that size.
 """
 
+cimport cython
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
@@ -40,6 +41,10 @@ cdef Py_ssize_t peak_bytes = 0
 cdef Py_ssize_t allocations = 0
 
 
+# Without the garbage collector, as arrays are: small results are made by the million.
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
 cdef class Storage:
     """A block of memory, of our own or kept alive by the object that lent it."""
 

@@ -3,32 +3,40 @@
 # Note [Tracked storages]
 #     An ordinary call pays one pointer test per operand: does its storage have a history? It gets one when one
 #     of its arrays is watched, computed from watched arrays, or saved for a backward pass; then every call
-#     with an array on it is handed to the tracer, which belongs to `stride0.autograd`; the core knows it only as
-#     two callables. The tracer strips its operands: it hands the same memory under a storage
-#     without a history to the function it was called in place of, and records what the function returned.
+#     with an array on it is handed to the tracer, which belongs to `stride0.autograd`; the core knows only its
+#     interface. Operations of the table are run as they are, on the operands as they are. To every other function
+#     the tracer hands stripped operands: the same memory under a storage without a history, so that nothing is
+#     recorded twice. What the function returns is recorded as a whole.
 
 
-# `on_call(name, args, kwargs)`, `on_write(name, x, ...)`, `is_watched(x)` of the tracer.
-cdef object on_call = None
-cdef object on_write = None
-cdef object asks_watched = None
+cdef class Tracer:
+    """What is called instead of a function one of whose operands is tracked; `stride0.autograd` has the only real one."""
+
+    cdef object unary(self, int op, Array x, str name):
+        raise NotImplementedError
+
+    cdef object binary(self, int op, object x1, object x2, str name):
+        raise NotImplementedError
+
+    cdef object call(self, str name, tuple args, dict kwargs):
+        raise NotImplementedError
+
+    cdef object in_place(self, str name, Array x, object other):
+        raise NotImplementedError
+
+    cdef object set_item(self, Array x, object key, object value):
+        raise NotImplementedError
+
+    cdef bint watched(self, Array x) except -1:
+        raise NotImplementedError
 
 
-def set_tracer(call, write, watched):
-    """
-    Give calls with tracked operands their functions.
+cdef Tracer tracer = Tracer()
 
-    Parameters
-    ----------
-    call : callable
-        ``call(name, args, kwargs)`` instead of a function of the namespace.
-    write : callable
-        ``write(name, x, other)`` instead of an in-place operation, ``write("setitem", x, key, value)`` instead of an assignment.
-    watched : callable
-        ``watched(x)``: whether a gradient flows through an array that has a node.
-    """
-    global on_call, on_write, asks_watched
-    on_call, on_write, asks_watched = call, write, watched
+
+cdef void set_tracer(Tracer new) noexcept:
+    global tracer
+    tracer = new
 
 
 cdef inline bint is_tracked(object x) noexcept:
@@ -37,31 +45,19 @@ cdef inline bint is_tracked(object x) noexcept:
 
 
 cdef object traced(str name, tuple args, dict kwargs=None):
-    return on_call(name, args, kwargs)
-
-
-cdef object traced_in_place(str name, Array x, object other):
-    return on_write(name, x, other)
-
-
-cdef object traced_set_item(Array x, object key, object value):
-    return on_write("setitem", x, key, value)
-
-
-cdef bint is_watched(Array x) except -1:
-    return x.node is not None and asks_watched(x)
+    return tracer.call(name, args, kwargs)
 
 
 cdef int refuse_watched(Array x, str operation) except -1:
     """Refuse to hand out values that leave the tape unseen."""
-    if x.node is not None and asks_watched(x):
+    if x.node is not None and tracer.watched(x):
         raise GradientError(operation, "the array is watched, and its gradient would be lost",
                             (("shape", f"{shape_tuple(x)}"),), "stop_gradient(x), where that is meant")
     return 0
 
 
 cdef int refuse_export(Array x, str operation) except -1:
-    if x.node is not None and asks_watched(x):
+    if x.node is not None and tracer.watched(x):
         raise ExchangeError(operation, "the array is watched, and its gradient would be lost",
                             (("shape", f"{shape_tuple(x)}"),), "stop_gradient(x), where that is meant")
     return 0
@@ -69,7 +65,7 @@ cdef int refuse_export(Array x, str operation) except -1:
 
 cdef inline int guard_gradient(Array x, str operation) except -1:
     """A piece of the package was handed an array that the tracer should have stripped: its gradient would be lost."""
-    if x.node is not None and asks_watched(x):
+    if x.node is not None and tracer.watched(x):
         raise GradientError(operation, "there is no gradient rule on this way")
     return 0
 
@@ -145,7 +141,7 @@ cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t narg
         return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
     given = tuple([<object>args[i] for i in range(n)])
     more = {(<tuple>kwnames)[i]: <object>args[n + i] for i in range(named)}
-    out = on_call(self.traced_name, given, more)
+    out = tracer.call(self.traced_name, given, more)
     Py_INCREF(out)
     return <PyObject*>out
 
@@ -205,6 +201,44 @@ def multiply_masked(x1, x2, /):
     return binary(OP_MULTIPLY_MASKED, x1, x2, "multiply_masked", False)
 
 
+cdef Array masked_product(Array g, Array d):
+    return <Array>binary(OP_MULTIPLY_MASKED, g, d, "multiply_masked", False)
+
+
+def conjugate(x):
+    """The complex conjugate; what is real comes back as it is, without a copy."""
+    if type(x) is Array:
+        return unary(OP_CONJ, x, "conj") if letter_at((<Array>x).code) == c"c" else x
+    return x.conjugate()
+
+
+def unreduce(x, tuple shape, axis):
+    """
+    What a reduction over `axis` of an array of `shape` left, stretched back to that shape: a view.
+
+    `axis` is as the reduction was given it; reduced axes may have been kept or not.
+    """
+    cdef Array a = <Array?>x
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int d, own = 0, ndim = <int>len(shape)
+    cdef bint reduced[MAX_NDIM]
+    if a.storage.history is not None:
+        return traced("unreduce", (x, shape, axis))
+    read_shape(shape, sizes, "unreduce")
+    for d in range(ndim):
+        reduced[d] = axis is None
+    if axis is not None:
+        for item in axis if isinstance(axis, (tuple, list)) else (axis,):
+            d = operator.index(item)
+            reduced[d + ndim if d < 0 else d] = True
+    for d in range(ndim):
+        steps[d] = 0 if reduced[d] else a.strides_[own]
+        if not reduced[d] or a.ndim == ndim:
+            own += 1
+    return view_of(a, a.data, ndim, sizes, steps)
+
+
 cdef tuple axes_into(Array x, int ndim, const Py_ssize_t* shape, tuple target):
     """The axes along which a sum brings `shape` to the shape `target`, counted in `shape`."""
     cdef int axis, missing = ndim - <int>len(target)
@@ -250,7 +284,7 @@ cpdef Array dot_into(Array x1, Array x2, tuple shape):
     check_fits(ndim, shape)
     axes = axes_into(x1, ndim, sizes, shape)
     if not axes:
-        return multiply_masked(x1, x2)
+        return masked_product(x1, x2)
     return without_leading(accumulate("dot_masked", 2, x1, x2, axes, True, code, code), ndim - <int>len(shape))
 
 

@@ -23,13 +23,13 @@ class _Recorded:
     """A call made on a tape of its own: its results, the nodes it depends on, and how to call again."""
 
     def __init__(self, operation: str, f: Callable[..., Any], args: Sequence[Any]) -> None:
-        leaves, again = flatten(list(args))
+        leaves, structure = flatten(list(args))
         self.at = [k for k, x in enumerate(leaves) if _floating(x)]
         with recording() as tape:
             inner = Watched(operation, [leaves[k] for k in self.at], tape)
             for k, x in zip(self.at, inner.tree, strict=True):
                 leaves[k] = x
-            self.value = f(*again(leaves))
+            self.value = f(*structure.rebuild(leaves))
         self.tape, self.inner = tape, inner
         # What a rule of the caller's or a second run is for, is cut off here.
         self.own = {
@@ -102,7 +102,7 @@ class custom_vjp:  # noqa: N801 (the name is JAX's)
 
         call = _Recorded("custom_vjp", run, moving)
         value, residuals = call.value
-        results, rebuild = flatten(value)
+        results, structure = flatten(value)
         if call.outside(results):
             raise GradientError(
                 "custom_vjp", "the function uses a watched array that is none of its arguments", accepts="pass it as an argument"
@@ -110,7 +110,7 @@ class custom_vjp:  # noqa: N801 (the name is JAX's)
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
 
         def pull(g: Any) -> list[Array | None]:
-            given = rebuild(list(_filled(g, outputs)))
+            given = structure.rebuild(_filled(g, outputs))
             found = backward_rule(*fixed.values(), residuals, given)
             if not isinstance(found, (tuple, list)) or len(found) != len(moving):
                 raise ArgumentTypeError(
@@ -129,7 +129,7 @@ class custom_vjp:  # noqa: N801 (the name is JAX's)
             ]
 
         custom_node("custom_vjp", list(call.own.values()), pull, _joined(outputs))
-        return rebuild(outputs)
+        return structure.rebuild(outputs)
 
 
 def _joined(outputs: list[Any]) -> Any:
@@ -160,22 +160,22 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
     def recomputed(*args: Any) -> Any:
         call = _Recorded("checkpoint", f, args)
-        results, rebuild = flatten(call.value)
+        results, structure = flatten(call.value)
         elsewhere = call.outside(results)
         parents = [*call.own.values(), *elsewhere]
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
         if parents:
-            leaves, again = flatten(list(args))
+            leaves, given_structure = flatten(list(args))
             arguments = [held(x) if isinstance(x, Array) else x for x in leaves]
 
             def pull(g: Any) -> list[Array | None]:
-                second = _Recorded("checkpoint", f, again(list(arguments)))
+                second = _Recorded("checkpoint", f, given_structure.rebuild(arguments))
                 found, _ = flatten(second.value)
                 targets = [second.inner.nodes[k] for k in call.own] + elsewhere
                 given = [g] if len(outputs) == 1 else list(g)
                 return backward([node_of(x) for x in found], given, targets, second.tape)
 
             custom_node("checkpoint", parents, pull, _joined(outputs))
-        return rebuild(outputs)
+        return structure.rebuild(outputs)
 
     return recomputed

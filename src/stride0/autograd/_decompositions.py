@@ -31,7 +31,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from stride0._core.array import Array, where
+from stride0._core.array import Array, conjugate, where
 from stride0._creation import tril, triu, zeros
 from stride0._data_types import finfo
 from stride0._decompositions import LinAlgError
@@ -61,7 +61,7 @@ from stride0.autograd._linalg import (
     after,
     before,
 )
-from stride0.autograd._parts import conjugate, product
+from stride0.autograd._parts import product
 from stride0.linalg import diagonal, eig, eigh, inv, svd
 
 Shape = tuple[int, ...]

@@ -7,8 +7,11 @@ Note [Derivatives of the determinant]
         det(x + dx) = det(U) det(V^H) det(diag(s) + U^H dx V),
 
     the first derivative needs products of all s but one, the second those of all but two: no division by 0,
-    no difference. That way is taken where x is not safely regular; it is exact to second order. (Higher ones
-    go through the rule of the SVD, and so are exact there if singular values do not repeat.)
+    no difference. That way is taken where x is not safely regular.
+
+    Derivatives of higher order are those of the second one, D(x). It is a polynomial, so its value at x is
+    the mean of its values around x: D(x + w Y) for the roots of unity w of an order above its degree. There
+    is a Y, the same for all w, with which those matrices are regular and D can be made of their inverses.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from stride0._core.array import Array, primitive, where
+from stride0._core.array import Array, conjugate, primitive, where
 from stride0._core.dtype import bool as _bool
 from stride0._creation import arange, eye
 from stride0._data_types import finfo
@@ -25,6 +28,7 @@ from stride0._decompositions import LinAlgError, _relative_tolerance, _significa
 from stride0._elementwise import (
     abs,
     equal,
+    exp,
     greater,
     imag,
     isfinite,
@@ -36,8 +40,8 @@ from stride0._elementwise import (
     subtract,
 )
 from stride0._linear_algebra import matmul, matrix_transpose
-from stride0._manipulation import expand_dims, squeeze
-from stride0._statistical import max, prod
+from stride0._manipulation import expand_dims, reshape, squeeze
+from stride0._statistical import max, mean, prod
 from stride0._utility import all, any
 from stride0.autograd._linalg import (
     adjoint,
@@ -47,8 +51,8 @@ from stride0.autograd._linalg import (
     per_matrix,
     tolerance,
 )
-from stride0.autograd._parts import conjugate, product, times
-from stride0.linalg import det, diagonal, inv, solve, svd
+from stride0.autograd._parts import product, times
+from stride0.linalg import det, diagonal, inv, solve, svd, trace
 
 Shape = tuple[int, ...]
 
@@ -171,9 +175,9 @@ def _det(g: Array, x: Array, out: Array) -> Any:
         return None
     if all(logical_and(isfinite(out), not_equal(out, 0))):
         inverse = inv(x)
-        # Note [Derivatives of the determinant]
+        # Note [Derivatives of the determinant]. Each order loses about as many digits as this has.
         condition = max(abs(x), axis=(-2, -1)) * max(abs(inverse), axis=(-2, -1))
-        if all(less_equal(condition, finfo(x.dtype).eps ** -0.25)):
+        if all(less_equal(condition, finfo(x.dtype).eps ** (-1 / 6))):
             return times(per_matrix(g), conjugate(per_matrix(out) * matrix_transpose(inverse)))
     return times(per_matrix(g), conjugate(_cofactors(x)))
 
@@ -189,15 +193,42 @@ def _cofactors(x: Array) -> Array:
     return where(finite, unit * conjugate(matmul(u * expand_dims(singles, axis=-2), vh)), math.nan)
 
 
-def _cofactors_rule(g: Array, x: Array) -> Array:
+@primitive
+def _cofactors_pullback(h: Array, x: Array) -> Array:
+    """Return the cotangent of `x` in ``_cofactors(x)``, whose own cotangent is `h`."""
     finite = all(isfinite(x), axis=(-2, -1), keepdims=True)
     u, s, vh = svd(where(finite, x, 0))
     _, pairs = _products_of_others(s)
     unit = conjugate(det(u) * det(vh))
-    inner = matmul(matmul(matrix_transpose(u), g), matrix_transpose(vh))
+    inner = matmul(matmul(matrix_transpose(u), h), matrix_transpose(vh))
     traces = squeeze(matmul(pairs, expand_dims(diagonal(inner), axis=-1)), axis=-1)
     inner = with_diagonal(-pairs * matrix_transpose(inner), traces)
-    return where(finite, per_matrix(unit) * matmul(matmul(u, inner), vh), product(g, math.nan))
+    return where(finite, per_matrix(unit) * matmul(matmul(u, inner), vh), product(h, math.nan))
+
+
+def _cofactors_pullback_x(g: Array, h: Array, x: Array) -> Array:
+    """Return the cotangent of `x` there: from the second derivative of det(x) along `a` and `b`."""
+    a, b = conjugate(h), g
+    n = x.shape[-1]
+    x = where(all(isfinite(x), axis=(-2, -1), keepdims=True), x, 0)
+    turns = exp(arange(n + 1) * complex(0, 2 * math.pi / (n + 1)))
+    nodes = x + reshape(turns, (n + 1, *(1,) * x.ndim)) * _regular_shift(x)
+    inverse = inv(nodes)
+    ia, ib = matmul(inverse, a), matmul(inverse, b)
+    iab, iba = matmul(ia, ib), matmul(ib, ia)
+    trace_a, trace_b = per_matrix(trace(ia)), per_matrix(trace(ib))
+    factor = (trace_a * trace_b - per_matrix(trace(iab))) * eye(n) - trace_a * ib - trace_b * ia
+    total = per_matrix(det(nodes)) * matmul(factor + iab + iba, inverse)
+    return adjoint(mean(total, axis=0))
+
+
+@primitive
+def _regular_shift(x: Array) -> Array:
+    """Return what can be added to `x`, times any number of absolute value 1, to make it safely regular."""
+    u, s, vh = svd(x)
+    largest = s[..., :1]
+    small = less_equal(s, finfo(x.dtype).eps ** (1 / 6) * largest)
+    return matmul(u * expand_dims(where(small, where(equal(largest, 0), 1, largest), 0), axis=-2), vh)
 
 
 def _products_of_others(s: Array) -> tuple[Array, Array]:
@@ -253,4 +284,11 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
 }
 
 # Rules of functions that are not public, but differentiated as one operation.
-INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {"_cofactors": {"x": _cofactors_rule}}
+INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
+    "_cofactors": {"x": lambda g, x: _cofactors_pullback(g, x)},
+    "_cofactors_pullback": {
+        "h": lambda g, x: conjugate(_cofactors_pullback(conjugate(g), x)),
+        "x": _cofactors_pullback_x,
+    },
+    "_regular_shift": {"x": lambda g: None},
+}

@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stride0._core.array import Array, where
+from stride0._core.array import Array, conjugate, unreduce, where
 from stride0._core.dtype import bool as _bool
 from stride0._creation import eye, zeros
 from stride0._data_types import astype, finfo
@@ -24,7 +24,9 @@ from stride0._elementwise import (
     equal,
     greater,
     isfinite,
+    less,
     less_equal,
+    logical_and,
     logical_not,
     not_equal,
     pow,
@@ -35,7 +37,7 @@ from stride0._linear_algebra import matmul, matrix_transpose, tensordot
 from stride0._manipulation import concat, expand_dims, permute_dims, roll
 from stride0._statistical import max, min, sum
 from stride0._utility import all, any
-from stride0.autograd._parts import conjugate, product, reduced_axes, times, unreduce
+from stride0.autograd._parts import product, reduced_axes, times
 from stride0.linalg import inv, svd
 
 Shape = tuple[int, ...]
@@ -206,9 +208,13 @@ def _trace(g: Array, x_shape: Shape, offset: int) -> Array:
 # Norms
 
 
-def _quotient(x: Array, norm: Array) -> Array:
-    """Return ``x / norm``, and 0 where the norm is 0, with all its derivatives."""
-    return divide(x, where(equal(norm, 0), math.inf, norm))
+def _euclidean(g: Array, x: Array, out: Array, axis: Any) -> Any:
+    """Return ``g * x / out``, the cotangent of a norm; 0 where the norm is 0, with all its derivatives."""
+    if all(logical_and(greater(out, finfo(out.dtype).smallest_normal), less(out, math.inf))):
+        return times(unreduce(divide(g, out), x.shape, axis), x)
+    # Here the quotients of numbers are finite, but not those of cotangents.
+    norm = where(equal(out, 0), math.inf, out)
+    return times(unreduce(g, x.shape, axis), divide(x, unreduce(norm, x.shape, axis)))
 
 
 def _shares(x: Array, axis: int, largest: bool, slack: float = 0.0) -> Array:
@@ -223,8 +229,8 @@ def _vector_norm(g: Array, x: Array, out: Array, axis: Any, ord: float) -> Any:
     if ord == 0 or x.size == 0:
         return None
     if ord == 2:
-        d = _quotient(x, unreduce(out, x.shape, axis))
-    elif ord == 1:
+        return _euclidean(g, x, out, axis)
+    if ord == 1:
         d = sign(x)
     elif math.isinf(ord):
         magnitudes = abs(x)
@@ -244,8 +250,8 @@ def _matrix_norm(g: Array, x: Array, out: Array, ord: Any) -> Any:
         return None
     axes = (-2, -1)
     if ord is None or ord == "fro":
-        d = _quotient(x, unreduce(out, x.shape, axes))
-    elif ord == "nuc" or ord in (2, -2):
+        return _euclidean(g, x, out, axes)
+    if ord == "nuc" or ord in (2, -2):
         d = _spectral_norm(x, ord)
     else:
         summed, chosen = (-2, -1) if ord in (1, -1) else (-1, -2)

@@ -14,7 +14,7 @@ from stride0._core import dtype as dt
 from stride0._core.array import Array, asarray, where
 from stride0._creation import arange, ones, tril, triu, zeros
 from stride0._elementwise import equal
-from stride0._errors import OutOfBoundsError
+from stride0._errors import GradientError
 from stride0._manipulation import (
     flip,
     moveaxis,
@@ -176,40 +176,31 @@ def _last_written(shape: Shape, key: Any) -> Array | None:
     Only integer arrays can name a place twice. Every element writes its number, and the last one stays. Axes
     that no array indexes do not matter: they have size 1 here, and the answer is stretched along them.
     """
-    items: list[Any] = []
-    taken: list[list[int]] = []  # sizes of the axes that each item uses up, from its place on
-    repeated = False
-    ndim = len(shape)
-    entries = [_classified(item) for item in (key if isinstance(key, tuple) else (key,))]
-    used = [_axes_taken(item) for item in entries]
-    axis = 0
-    for item, n in zip(entries, used, strict=True):
-        if item is Ellipsis:
-            n = ndim - sum(used)
-        through = isinstance(item, Array)
-        repeated |= through and item.dtype is not dt.bool and item.size > 1
-        taken.append([size if through else 1 for size in shape[axis : axis + n]])
-        items.append(slice(None) if isinstance(item, slice) else 0 if isinstance(item, int) else item)
-        axis += n
-    if not repeated:
+    entries = [_entry(item) for item in (key if isinstance(key, tuple) else (key,))]
+    if not any(isinstance(item, Array) and item.dtype is not dt.bool and item.size > 1 for item in entries):
         return None
-    sizes = [size for group in taken for size in group]
-    owner = zeros((*sizes, *(1,) * (ndim - len(sizes))), dtype=dt.int64)
+    taken = [_axes_taken(item) for item in entries]
+    rest = len(shape) - sum(taken)
+    sizes: list[int] = []
+    items: list[Any] = []
+    for item, n in zip(entries, taken, strict=True):
+        if isinstance(item, Array):
+            sizes += shape[len(sizes) : len(sizes) + n]
+            items.append(item)
+        else:
+            sizes += [1] * (rest if item is Ellipsis else n)
+            items.append(slice(None) if isinstance(item, slice) else 0 if n else item)
     place = tuple(items)
+    owner = zeros((*sizes, *(1,) * (len(shape) - len(sizes))), dtype=dt.int64)
     room = owner[place].shape
     numbers = reshape(arange(_size(room)), room)
     owner[place] = numbers
     return equal(owner[place], numbers)
 
 
-def _classified(item: Any) -> Any:
-    """Return an item of a key as None, Ellipsis, a slice, an int or an array that takes or makes axes."""
-    if item is None or item is Ellipsis or isinstance(item, slice):
-        return item
-    found = asarray(item)
-    if found.dtype is dt.bool:
-        return found
-    return int(found) if found.ndim == 0 else found if found.size else asarray(found, dtype=dt.int64)
+def _entry(item: Any) -> Any:
+    """Return an item of a key as None, Ellipsis, a slice, an array, or an integer, which is anything else."""
+    return asarray(item) if isinstance(item, (bool, list)) else item
 
 
 def _axes_taken(item: Any) -> int:
@@ -247,7 +238,7 @@ def _unstride(g: Array, x: Array, shape: Any, strides: Any, offset: int | None) 
     lines, read = lines - first, read - first
     copies = put(ones(lines.shape, dtype=_real(g)), (size,), lines)
     if _any(equal(copies[read], 0)):
-        raise OutOfBoundsError(
+        raise GradientError(
             "as_strided",
             "the view reads elements of the storage that lie outside x, and their gradient would be lost",
             (("x", str(x.shape)), ("shape", str(tuple(shape))), ("strides", str(tuple(strides)))),

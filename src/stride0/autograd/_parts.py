@@ -6,11 +6,14 @@ again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from stride0._core.array import Array, add_at, conj, multiply_masked, primitive
+from stride0._core.array import Array, add_at, conjugate, multiply_masked, primitive, unreduce, where
 from stride0._creation import zeros
-from stride0._manipulation import broadcast_to, reshape
+from stride0._elementwise import equal
+from stride0._manipulation import broadcast_shapes, broadcast_to, reshape
+from stride0._statistical import sum
 from stride0.autograd._tape import Product
 
 Shape = tuple[int, ...]
@@ -23,13 +26,6 @@ times = Product
 
 # The same within a larger expression, evaluated.
 product = multiply_masked
-
-
-def conjugate(x: Any) -> Any:
-    """Return the complex conjugate; what is real comes back as it is."""
-    if isinstance(x, Array):
-        return conj(x) if x.dtype.kind == "complex floating" else x
-    return x.conjugate()
 
 
 def reduced_axes(axis: Axis, ndim: int) -> Shape:
@@ -54,11 +50,6 @@ def count(shape: Shape, axis: Axis) -> int:
     return total
 
 
-def unreduce(x: Array, shape: Shape, axis: Axis) -> Array:
-    """Return what a reduction of an array of `shape` left, stretched back to that shape: a view."""
-    return broadcast_to(reshape(x, kept(shape, axis)) if axis is not None else x, shape)
-
-
 @primitive
 def put(g: Array, shape: Shape, key: Any) -> Array:
     """Return zeros of `shape` to whose elements `[key]` those of `g` were added: the adjoint of indexing."""
@@ -67,17 +58,21 @@ def put(g: Array, shape: Shape, key: Any) -> Array:
     return out
 
 
-INNER_VJP = {
+# Of a product `g * d` whose sum is `out`.
+def _masked_x1(g: Array, x2: Any, x1_shape: Shape) -> Product:
+    return times(broadcast_to(g, broadcast_shapes(g.shape, x1_shape)), conjugate(x2))
+
+
+def _masked_x2(g: Array, x1: Array) -> Product:
+    # What the first cotangent hid stays hidden, whatever the new one is.
+    return times(where(equal(x1, 0), 0, g), conjugate(x1))
+
+
+INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "sum_into": {"x": lambda g, x_shape: broadcast_to(g, x_shape)},
-    "dot_into": {
-        "x1": lambda g, x2: times(g, conjugate(x2)),
-        # The cotangent that was the first factor still decides what comes through.
-        "x2": lambda g, x1: times(conjugate(x1), g),
-    },
-    "multiply_masked": {
-        "x1": lambda g, x2: times(g, conjugate(x2)),
-        "x2": lambda g, x1: times(conjugate(x1), g),
-    },
+    "dot_into": {"x1": _masked_x1, "x2": _masked_x2},
+    "multiply_masked": {"x1": _masked_x1, "x2": _masked_x2},
+    "unreduce": {"x": lambda g, x_shape, axis: reshape(sum(g, axis=axis), x_shape)},
     "put": {"g": lambda g, key: g[key]},
     "watch": {"x": lambda g: g},
 }

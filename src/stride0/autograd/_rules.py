@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import stride0
-from stride0._core.array import PRIMITIVES, dot_into, multiply_masked, sum_into
+from stride0._core.array import PRIMITIVES, dot_into, multiply_masked, sum_into, unreduce
 from stride0.autograd import _decompositions, _elementwise, _fft, _linalg, _manipulation, _parts, _statistical
 from stride0.autograd._tape import define
 
@@ -37,6 +37,7 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "sum_into": sum_into,
     "dot_into": dot_into,
     "multiply_masked": multiply_masked,
+    "unreduce": unreduce,
     "watch": operator.pos,
 }
 

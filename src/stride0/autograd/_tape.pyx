@@ -22,15 +22,29 @@ Note [Overwritten values]
 cimport cython
 from libc.stdint cimport int64_t, uintptr_t
 
-from stride0._core.array cimport Array, alias, bare, dot_into, rejoined, shape_tuple, sum_into
-from stride0._core.dtype cimport FLOAT32, DType
+from stride0._core.array cimport (
+    Array,
+    Tracer,
+    alias,
+    bare,
+    binary_raw,
+    dot_into,
+    masked_product,
+    rejoined,
+    set_tracer,
+    shape_tuple,
+    sum_into,
+    unary_raw,
+)
+from stride0._core.dtype cimport COMPLEX64, FLOAT32, dtype_at
 from stride0._core.storage cimport Storage
 
 import inspect
 import operator
 import sys
 
-from stride0._core.array import add, asarray, multiply_masked, is_writable, real, set_tracer, shares_storage
+from stride0 import _optable
+from stride0._core.array import add, asarray, is_writable, multiply_masked, real, shares_storage, zeros
 from stride0._errors import ArgumentTypeError, GradientError
 
 cdef int64_t clock = 0        # writes to tracked storages so far
@@ -80,7 +94,9 @@ cdef class Rules:
     cdef tuple at              # their indices
     cdef tuple rules
     cdef tuple wanted          # for each rule the indices of its needs
-    cdef tuple needs           # pairs: what (a Need), of which parameter
+    cdef tuple needs           # pairs: what, of which parameter
+    cdef int what[16]          # the same in C
+    cdef int subject[16]
     cdef str refused           # why an operand must not be watched; None where it may
 
     def __cinit__(self, str name, function, dict rules, str refused):
@@ -102,6 +118,8 @@ cdef class Rules:
             names = rule.__code__.co_varnames[1:rule.__code__.co_argcount]
             wanted.append(tuple([self.need(needs, key) for key in names]))
         self.wanted, self.needs = tuple(wanted), tuple(needs)
+        for i, (what, subject) in enumerate(needs):
+            self.what[i], self.subject[i] = what, subject
 
     cdef int need(self, list needs, str key) except -1:
         """The number of a value that a rule names."""
@@ -156,6 +174,9 @@ cdef dict IN_PLACE = {
 }
 
 cdef dict TABLE = {}
+# The same by number, for the operations of the table.
+cdef list OPERATIONS = [None] * len(_optable.OPS)
+cdef dict NUMBERS = {op.name: number for number, op in enumerate(_optable.OPS)}
 
 
 def define(str name, function, dict rules, refused=None):
@@ -174,9 +195,14 @@ def define(str name, function, dict rules, refused=None):
         Why a watched operand is refused.
     """
     TABLE[name] = Rules(name, function, rules, refused)
+    if name in NUMBERS:
+        OPERATIONS[NUMBERS[name]] = TABLE[name]
 
 
 # --- nodes
+
+cdef enum:
+    FEW = 6
 
 
 @cython.final
@@ -192,8 +218,10 @@ cdef class Node:
     cdef list edges            # of which rule, or (rule, position) for an array in a sequence
     cdef list saved            # in the order of rules.needs
     cdef object pull           # instead of rules: from a cotangent to those of the parents
-    cdef tuple shape
-    cdef object dtype
+    cdef int code              # dtype and shape of the array that it belongs to
+    cdef int ndim
+    cdef Py_ssize_t dims[FEW]
+    cdef tuple shape           # where it has more than FEW axes
     cdef int outputs           # of a function with several results, else 0
     cdef int output            # which of them this node stands for: its only parent has them all
 
@@ -257,15 +285,69 @@ def watch(Array x not None, Tape tape not None):
     return y
 
 
+def watch_all(str operation, list leaves, Tape tape not None):
+    """
+    Watch the leaves of an argument.
+
+    Returns
+    -------
+    arrays, watched, nodes : lists
+        The leaves as arrays, views of them that the tape follows, and the nodes of those.
+    """
+    cdef list arrays = [], watched = [], nodes = []
+    cdef Array y
+    for x in leaves:
+        if type(x) is not Array:
+            if not isinstance(x, (float, complex)):
+                raise ArgumentTypeError(operation, f"an argument of type {type(x).__name__} has no derivative", (), ACCEPTED)
+            x = asarray(x)
+        elif not is_floating(<Array>x):
+            raise ArgumentTypeError(operation, f"an array of dtype {x.dtype.name} has no derivative", (), ACCEPTED)
+        y = watch(<Array>x, tape)
+        arrays.append(x)
+        watched.append(y)
+        nodes.append(y.node)
+    return arrays, watched, nodes
+
+cdef str ACCEPTED = "arrays of a floating-point dtype, or nested tuples, lists and dicts of them; argnums names those to differentiate by"
+
+
 cdef int attach(Array x, Node node) except -1:
     """Make x an array that a gradient flows through."""
     if x.storage.history is None:
         x.storage.history = CLEAN
-    node.shape = shape_tuple(x)
-    node.dtype = x.dtype
+    describe(node, x)
     x.node = node
     x.seen = clock
     return 0
+
+
+cdef inline void describe(Node node, Array x):
+    cdef int axis
+    node.code = x.code
+    node.ndim = x.ndim
+    if x.ndim > FEW:
+        node.shape = shape_tuple(x)
+        return
+    for axis in range(x.ndim):
+        node.dims[axis] = x.shape_[axis]
+
+
+cdef tuple shape_of_node(Node node):
+    cdef int axis
+    return node.shape if node.ndim > FEW else tuple([node.dims[axis] for axis in range(node.ndim)])
+
+
+cdef inline bint has_shape(Node node, Array x):
+    cdef int axis
+    if x.ndim != node.ndim:
+        return False
+    if x.ndim > FEW:
+        return shape_tuple(x) == node.shape
+    for axis in range(x.ndim):
+        if x.shape_[axis] != node.dims[axis]:
+            return False
+    return True
 
 
 def detach(Array x not None):
@@ -277,6 +359,11 @@ def detach(Array x not None):
     y.node = None
     y.seen = clock
     return y
+
+
+def outside(x):
+    """A result without what only tapes that have ended know of it."""
+    return x if type(x) is not Array or (<Array>x).node is None or is_open(<Node>(<Array>x).node) else detach(<Array>x)
 
 
 def is_watched(Array x not None):
@@ -426,6 +513,67 @@ cdef object stripped(object value, str name, list nodes):
     return value
 
 
+cdef object run_unary(int op, Array x, str name):
+    cdef Node parent = enter(x, name, None), node
+    cdef Array out = unary_raw(op, x, name)
+    cdef Rules rules = OPERATIONS[op]
+    if parent is None:
+        return out
+    if rules is None or rules.refused is not None or not rules.rules:
+        return unfollowed(rules, name, out)
+    if is_floating(out):
+        node = new_node(rules, [parent])
+        node.edges = FIRST
+        node.saved = kept(rules, node, (x,), (x,), out)
+        attach(out, node)
+    return out
+
+
+cdef object run_binary(int op, object x1, object x2, str name):
+    cdef Node first = None, second = None, node
+    cdef Array out
+    cdef Rules rules = OPERATIONS[op]
+    cdef list parents, edges
+    cdef tuple operands
+    if type(x1) is Array and (<Array>x1).storage.history is not None:
+        first = enter(<Array>x1, name, None)
+    if type(x2) is Array and (<Array>x2).storage.history is not None:
+        second = enter(<Array>x2, name, None)
+    out = <Array>binary_raw(op, x1, x2, name, False)
+    if first is None and second is None:
+        return out
+    if rules is None or rules.refused is not None or not rules.rules:
+        return unfollowed(rules, name, out)
+    parents, edges = [], []
+    for r, at in enumerate(rules.at):
+        if at == 0 and first is not None:
+            parents.append(first)
+            edges.append(r)
+        elif at == 1 and second is not None:
+            parents.append(second)
+            edges.append(r)
+    if parents and is_floating(out):
+        node = new_node(rules, parents)
+        node.edges = edges
+        # Those of further parameters are their defaults.
+        operands = (x1, x2) if len(rules.parameters) == 2 else (x1, x2, *rules.defaults[2:])
+        node.saved = kept(rules, node, operands, operands, out)
+        attach(out, node)
+    return out
+
+
+cdef object unfollowed(Rules rules, str name, Array out):
+    """The result of an operation of a watched operand that has no rules."""
+    if rules is None:
+        rules_of(name)
+    if rules.refused is not None:
+        raise GradientError(name, f"a watched array is not allowed: {rules.refused}", (), "stop_gradient(x), where no gradient is meant to flow")
+    return out
+
+
+cdef list FIRST = [0]
+
+
 cdef Rules rules_of(str name):
     found = TABLE.get(name)
     if found is None:
@@ -433,7 +581,7 @@ cdef Rules rules_of(str name):
     return <Rules>found
 
 
-def call(str name, tuple args, dict kwargs):
+cdef object record_call(str name, tuple args, dict kwargs):
     """Run a function of the namespace some of whose operands are tracked, and record it."""
     cdef Rules rules = rules_of(name)
     cdef list nodes = []
@@ -515,15 +663,16 @@ cdef Node joined(Rules rules, list values):
     return node
 
 
-cdef list kept(Rules rules, Node node, list values, list plain, object out):
+cdef list kept(Rules rules, Node node, object values, object plain, object out):
     """The values that the rules of the edges need."""
     cdef list saved = [None] * len(rules.needs)
     cdef int number, what, subject
     for edge in node.edges:
-        for number in <tuple>rules.wanted[edge if type(edge) is int else edge[0]]:
+        for entry in <tuple>rules.wanted[edge if type(edge) is int else edge[0]]:
+            number = entry
             if saved[number] is not None:
                 continue
-            what, subject = rules.needs[number]
+            what, subject = rules.what[number], rules.subject[number]
             value = out if subject < 0 else values[subject]
             if what == VALUE:
                 saved[number] = keep(value, out if subject < 0 else plain[subject], subject < 0)
@@ -567,14 +716,8 @@ cdef object keep(object value, object plain, int result):
 # --- in place
 
 
-def write(str name, Array x not None, *rest):
-    """Run an in-place operation or an assignment some of whose operands are tracked, and record it."""
-    if name == "setitem":
-        return write_item(x, rest[0], rest[1])
-    return write_all(name, x, rest[0])
-
-
 cdef object write_all(str name, Array x, object other):
+    """Run an in-place operation one of whose operands is tracked, and record it."""
     cdef Rules rules = rules_of(name)
     cdef list nodes = [], values = rules.bind((x, other), None), plain
     cdef Node node
@@ -660,6 +803,7 @@ cdef object INT64 = asarray(0).dtype
 
 
 cdef object write_item(Array x, object key, object value):
+    """Run an assignment one of whose operands is tracked, and record it."""
     cdef Rules rules = rules_of("setitem")
     cdef list nodes = []
     cdef Array plain, region
@@ -678,16 +822,20 @@ cdef object write_item(Array x, object key, object value):
 # --- backward
 
 
-class Product:
+@cython.final
+@cython.no_gc
+@cython.freelist(16)
+cdef class Product:
     """
     A product of a cotangent and a factor that nobody has computed yet.
 
     The engine sums it into the shape of the operand that it belongs to, in the same pass.
     """
 
-    __slots__ = ("d", "g")
+    cdef readonly object g
+    cdef readonly object d
 
-    def __init__(self, g, d):
+    def __cinit__(self, g, d):
         self.g = g
         self.d = d
 
@@ -722,8 +870,8 @@ cdef object load(object item, Rules rules, Node node, Tape tape):
         if x.storage.history is None:
             x.storage.history = CLEAN
         x.node = source
-        if source.shape is None:
-            source.shape, source.dtype = shape_tuple(x), x.dtype
+        if source is not node:
+            describe(source, x)
         x.seen = clock
         return x
     if type(item) is tuple and any([type(part) is Saved for part in item]):
@@ -736,80 +884,117 @@ cdef bint wanted(Node node, Tape tape) noexcept:
     return node.low is not None and (node.low.open and (node.low is not tape or tape.open) or node.high.open and (node.high is not tape or tape.open))
 
 
-cdef object fitted(object g, Node node):
+cdef Array fitted(object g, Node node):
     """A cotangent in the shape and the dtype of the array that it belongs to."""
-    cdef Array x
-    cdef DType dtype = node.dtype
+    cdef Array x, factor
     if type(g) is Product:
-        factor = g.d
-        if type(g.g) is Array and type(factor) is Array:
-            if (<Array>g.g).storage.history is None and (<Array>factor).storage.history is None:
-                x = dot_into(<Array>g.g, <Array>factor, node.shape)
+        x = <Array?>(<Product>g).g
+        if type((<Product>g).d) is Array:
+            factor = <Array>(<Product>g).d
+            if has_shape(node, x) and has_shape(node, factor):
+                x = masked_product(x, factor)
+            elif x.storage.history is None and factor.storage.history is None:
+                x = dot_into(x, factor, shape_of_node(node))
             else:
-                x = call("dot_into", (g.g, factor, node.shape), None)
+                x = record_call("dot_into", (x, factor, shape_of_node(node)), None)
         else:
-            x = multiply_masked(g.g, factor)
+            x = multiply_masked(summed(x, node), (<Product>g).d)
     elif type(g) is Array:
-        x = <Array>g
+        x = summed(<Array>g, node)
     else:
         raise GradientError("backward", f"internal error: a rule returned {type(g).__name__}")
-    if shape_tuple(x) != node.shape:
-        x = sum_into(x, node.shape) if x.storage.history is None else call("sum_into", (x, node.shape), None)
-    if x.dtype is not dtype:
-        if x.dtype.kind == "complex floating" and dtype.kind != "complex floating":
+    if x.code != node.code:
+        if x.code >= COMPLEX64 and node.code < COMPLEX64:
             x = real(x)
-        x = asarray(x, dtype=dtype)
+        x = asarray(x, dtype=dtype_at(node.code))
     return x
+
+
+cdef Array summed(Array x, Node node):
+    """What undoes a broadcast: x summed into the shape of the array that a node belongs to."""
+    if has_shape(node, x):
+        return x
+    return sum_into(x, shape_of_node(node)) if x.storage.history is None else record_call("sum_into", (x, shape_of_node(node)), None)
 
 
 cdef list pulled(Node node, object g, Tape tape):
     """The cotangents of the parents, in their order."""
     cdef Rules rules = node.rules
     cdef list out = [], loaded
-    cdef dict found = {}
-    cdef int r, position
+    cdef dict found
+    cdef int position
     if node.pull is not None:
         return list(node.pull(g))
     if rules is None:
         # One of several results: what it has goes to their common node.
         return [g]
     loaded = [None] * len(node.saved)
+    found = None
     for edge in node.edges:
-        r = edge if type(edge) is int else edge[0]
-        if r not in found:
-            found[r] = None
-            for position in <tuple>rules.wanted[r]:
-                if loaded[position] is None:
-                    loaded[position] = load(node.saved[position], rules, node, tape)
-            found[r] = rules.rules[r](g, *[loaded[position] for position in <tuple>rules.wanted[r]])
-        out.append(found[r] if type(edge) is int else None if found[r] is None else found[r][edge[1]])
-    return out
-
-
-cdef list reachable(list roots, list targets):
-    """The nodes on ways from the roots to the targets, oldest first."""
-    cdef dict useful = {node: True for node in targets}
-    cdef set seen = set()
-    cdef list stack = [node for node in roots if node is not None], found = []
-    cdef Node node, parent
-    cdef int64_t oldest = min([(<Node>node).serial for node in targets]) if targets else 0
-    while stack:
-        node = stack.pop()
-        if node in seen or node.serial < oldest:
+        if type(edge) is int:
+            out.append(ruled(rules, edge, node, g, loaded, tape))
             continue
-        seen.add(node)
-        found.append((node.serial, node))
-        stack.extend(node.parents)
-    found.sort(key=operator.itemgetter(0))
-    out = []
-    for _, node in found:
-        for parent in node.parents:
-            if parent in useful:
-                useful[node] = True
-                break
-        if node in useful:
-            out.append(node)
+        # A rule of a sequence gives the cotangents of all arrays in it at once.
+        if found is None:
+            found = {}
+        if edge[0] not in found:
+            found[edge[0]] = ruled(rules, edge[0], node, g, loaded, tape)
+        part = found[edge[0]]
+        out.append(None if part is None else part[edge[1]])
     return out
+
+
+cdef object ruled(Rules rules, int r, Node node, object g, list loaded, Tape tape):
+    """What a rule gives."""
+    cdef tuple wanted = <tuple>rules.wanted[r]
+    cdef int i, number, count = <int>len(wanted)
+    for i in range(count):
+        number = wanted[i]
+        if loaded[number] is None:
+            loaded[number] = load(node.saved[number], rules, node, tape)
+    if count == 0:
+        return rules.rules[r](g)
+    if count == 1:
+        return rules.rules[r](g, loaded[<int>wanted[0]])
+    if count == 2:
+        return rules.rules[r](g, loaded[<int>wanted[0]], loaded[<int>wanted[1]])
+    return rules.rules[r](g, *[loaded[<int>entry] for entry in wanted])
+
+
+cdef list reachable(list roots, dict ends, dict places):
+    """
+    The nodes on ways from the roots to the targets, each after its parents.
+
+    `places` gets where in that list a node is, -1 for nodes that lead to no target.
+    """
+    cdef list stack = [node for node in roots if node is not None], order = []
+    cdef Node node, parent
+    cdef int64_t oldest = made
+    cdef bint ready, useful
+    for node in ends:
+        oldest = min(oldest, node.serial)
+    while stack:
+        node = <Node>stack[len(stack) - 1]
+        if node in places:
+            stack.pop()
+            continue
+        ready, useful = True, node in ends
+        for parent in node.parents:
+            if parent.serial < oldest:
+                continue
+            place = places.get(parent)
+            if place is None:
+                stack.append(parent)
+                ready = False
+            elif place >= 0:
+                useful = True
+        if not ready:
+            continue
+        stack.pop()
+        places[node] = len(order) if useful else -1
+        if useful:
+            order.append(node)
+    return order
 
 
 def backward(list roots, list cotangents, list targets, Tape tape):
@@ -832,67 +1017,76 @@ def backward(list roots, list cotangents, list targets, Tape tape):
     list of Array or None
         One for each target; None where no result depends on it.
     """
-    cdef list order = reachable(roots, targets)
-    cdef set useful = set(order), ends = set(targets)
-    cdef dict grads = {}
-    cdef dict done = {}
+    cdef dict ends = {node: None for node in targets}, places = {}
+    cdef list order = reachable(roots, ends, places), grads = [None] * len(order), results
     cdef Node node, parent
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, k, place
+    cdef bint inner
     for root, g in zip(roots, cotangents):
-        if root is not None and g is not None and root in useful:
-            add_to(grads, <Node>root, fitted(g, <Node>root))
-    while order:
-        node = <Node>order.pop()
-        g = grads.pop(node, None)
+        if root is not None and g is not None and places[root] >= 0:
+            add_to(grads, places[root], fitted(g, <Node>root))
+    for i in range(len(order) - 1, -1, -1):
+        node, g = <Node>order[i], grads[i]
+        # What is behind is not needed any more, and may be large.
+        order[i] = grads[i] = None
         if g is None:
             continue
         if node in ends:
-            done[node] = g
-        useful_parents = False
+            ends[node] = g
+        inner = False
         for parent in node.parents:
-            if parent in useful:
-                useful_parents = True
-        if not useful_parents:
+            if places.get(parent, -1) >= 0:
+                inner = True
+        if not inner:
             continue
         results = pulled(node, g if node.outputs == 0 else tuple(g), tape)
-        for i in range(len(node.parents)):
-            parent = <Node>node.parents[i]
-            if parent not in useful or results[i] is None:
+        for k in range(len(node.parents)):
+            parent = <Node>node.parents[k]
+            place = places.get(parent, -1)
+            if place < 0 or results[k] is None:
                 continue
-            if parent.outputs and node.rules is None and node.pull is None:
-                add_part(grads, parent, node.output, results[i])
+            if node.rules is None and node.pull is None:
+                if grads[place] is None:
+                    grads[place] = [None] * parent.outputs
+                add_to(grads[place], node.output, results[k])
             else:
-                add_to(grads, parent, fitted(results[i], parent))
-    return [done.get(node) for node in targets]
+                add_to(grads, place, fitted(results[k], parent))
+    return [ends[node] for node in targets]
 
 
-cdef int add_to(dict grads, Node node, object g) except -1:
-    before = grads.get(node)
-    grads[node] = g if before is None else add(before, g)
+cdef int add_to(list grads, Py_ssize_t place, object g) except -1:
+    before = grads[place]
+    grads[place] = g if before is None else add(before, g)
     return 0
 
 
-cdef int add_part(dict grads, Node node, int output, object g) except -1:
-    """A cotangent of one of several results, to those of the others."""
-    if node not in grads:
-        grads[node] = [None] * node.outputs
-    before = grads[node][output]
-    grads[node][output] = g if before is None else add(before, g)
-    return 0
+def handed_out(list grads, list arrays, cotangents):
+    """
+    Gradients as a caller may keep and change them: memory of their own, each its own; zeros for None.
 
-
-def handed_out(list grads, cotangents):
-    """Gradients as a caller may keep and change them: memory of their own, each its own."""
-    cdef set taken = {id((<Array>g).storage) for g in cotangents if type(g) is Array}
+    Parameters
+    ----------
+    grads : list of Array or None
+    arrays : list of Array
+        What they are gradients with respect to.
+    cotangents : sequence of Array
+        What the caller gave, and keeps.
+    """
+    cdef set taken = set()
     cdef list out = []
-    cdef Array x
-    for g in grads:
-        if type(g) is Array and ((<Array>g).node is None or not is_open(<Node>(<Array>g).node)):
-            x = <Array>g
+    cdef Array x, like
+    for g in cotangents:
+        taken.add(id((<Array?>g).storage))
+    for g, like in zip(grads, arrays):
+        if g is None:
+            out.append(zeros(shape_tuple(like), dtype_at(like.code)))
+            continue
+        x = <Array>g
+        if x.node is None or not is_open(<Node>x.node):
             if x.storage.block is NULL or id(x.storage) in taken or not is_writable(x):
-                g = x = asarray(x if x.storage.history is None else bare(x), copy=True)
+                x = asarray(x if x.storage.history is None else bare(x), copy=True)
             taken.add(id(x.storage))
-        out.append(g)
+        out.append(x)
     return out
 
 
@@ -950,4 +1144,26 @@ def frontier(list roots, Tape tape):
     return out
 
 
-set_tracer(call, write, is_watched)
+cdef class TapeTracer(Tracer):
+    """What the core calls where an operand is tracked."""
+
+    cdef object unary(self, int op, Array x, str name):
+        return run_unary(op, x, name)
+
+    cdef object binary(self, int op, object x1, object x2, str name):
+        return run_binary(op, x1, x2, name)
+
+    cdef object call(self, str name, tuple args, dict kwargs):
+        return record_call(name, args, kwargs)
+
+    cdef object in_place(self, str name, Array x, object other):
+        return write_all(name, x, other)
+
+    cdef object set_item(self, Array x, object key, object value):
+        return write_item(x, key, value)
+
+    cdef bint watched(self, Array x) except -1:
+        return x.node is not None and is_open(<Node>x.node)
+
+
+set_tracer(TapeTracer())

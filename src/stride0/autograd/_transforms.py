@@ -17,7 +17,7 @@ from stride0._creation import ones, zeros
 from stride0._errors import ArgumentTypeError, ArgumentValueError, GradientError, ShapeError
 from stride0._manipulation import reshape, stack
 from stride0.autograd import _tape
-from stride0.autograd._tape import Node, backward, detach, handed_out, is_watched, node_of
+from stride0.autograd._tape import Node, backward, detach, handed_out, node_of, outside
 from stride0.autograd._trees import flatten, tree_map
 
 __all__ = [
@@ -34,25 +34,6 @@ __all__ = [
 
 Argnums = int | Sequence[int]
 FLOATING = ("real floating", "complex floating")
-
-
-def as_leaf(operation: str, x: Any) -> Array:
-    """Return a leaf of an argument as an array that has a derivative."""
-    if isinstance(x, (float, complex)) and not isinstance(x, bool):
-        return asarray(x)
-    if not isinstance(x, Array):
-        raise ArgumentTypeError(
-            operation,
-            f"an argument of type {type(x).__name__} has no derivative",
-            accepts="arrays of a floating-point dtype, or nested tuples, lists and dicts of them",
-        )
-    if x.dtype.kind not in FLOATING:
-        raise ArgumentTypeError(
-            operation,
-            f"an array of dtype {x.dtype.name} has no derivative",
-            accepts="arrays of a floating-point dtype; argnums names those to differentiate by",
-        )
-    return x
 
 
 def like(operation: str, x: Any, shape: tuple[int, ...], dtype: Any) -> Array:
@@ -88,27 +69,23 @@ class Watched:
     """A nested structure of arrays, and the same with every array watched."""
 
     def __init__(self, operation: str, tree: Any, tape: _tape.Tape) -> None:
-        leaves, self.rebuild = flatten(tree)
-        self.arrays = [as_leaf(operation, leaf) for leaf in leaves]
-        watched = [_tape.watch(x, tape) for x in self.arrays]
-        self.nodes: list[Node] = [node for x in watched if (node := node_of(x)) is not None]
-        self.tree = self.rebuild(list(watched))
+        leaves, self.structure = flatten(tree)
+        self.arrays, watched, self.nodes = _tape.watch_all(operation, leaves, tape)
+        self.tree = self.structure.rebuild(watched)
 
-    def gradients(self, found: list[Array | None], cotangents: Sequence[Array | None] = ()) -> Any:
+    def gradients(self, found: list[Array | None], cotangents: Sequence[Array] = ()) -> Any:
         """Return cotangents of the leaves as a structure like the original one."""
-        grads = [
-            zeros(x.shape, dtype=x.dtype) if g is None else g
-            for g, x in zip(found, self.arrays, strict=True)
-        ]
-        return self.rebuild(handed_out(list(grads), cotangents))
+        return self.structure.rebuild(handed_out(found, self.arrays, cotangents))
 
 
 def kept_outside(tree: Any) -> Any:
     """Return results without what only a tape that has ended knows of them."""
-    return tree_map(lambda x: detach(x) if isinstance(x, Array) and not is_watched(x) else x, tree)
+    return tree_map(outside, tree)
 
 
 def _numbers(operation: str, argnums: Argnums, count: int) -> tuple[int, ...]:
+    if argnums == 0 and count:
+        return (0,)
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     for n in numbers:
         if not -count <= n < count:
@@ -179,19 +156,25 @@ def value_and_grad(
     @functools.wraps(f)
     def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         numbers = _numbers("value_and_grad", argnums, len(args))
-        with recording() as tape:
+        # No context manager, no loop that one argument does not need: for small arrays this is what a call costs.
+        tape = _tape.Tape()
+        tape.start()
+        try:
             chosen = Watched("value_and_grad", [args[n] for n in numbers], tape)
             given = list(args)
             for n, x in zip(numbers, chosen.tree, strict=True):
                 given[n] = x
             out = f(*given, **kwargs)
+        finally:
+            tape.stop()
         y, aux = out if has_aux else (out, None)
         y = _scalar("value_and_grad", y)
         root = node_of(y)
-        value = kept_outside(y)
-        aux = kept_outside(aux)
+        value = outside(y)
+        aux = kept_outside(aux) if has_aux else None
+        # Of what the backward pass has done with, nothing is to stay alive.
         del out, y, given
-        found = backward([root], [ones((), dtype=value.dtype)], chosen.nodes, tape)
+        found = backward([root], [asarray(1.0, dtype=value.dtype)], chosen.nodes, tape)
         grads = chosen.gradients(found)
         result = grads[0] if isinstance(argnums, int) else tuple(grads)
         return ((value, aux) if has_aux else value), result
@@ -271,11 +254,11 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
         chosen = Watched("vjp", list(xs), tape)
         out = f(*chosen.tree)
     y, aux = out if has_aux else (out, None)
-    leaves, rebuild = flatten(y)
+    leaves, structure = flatten(y)
     results = [x if isinstance(x, Array) else asarray(x) for x in leaves]
     roots = [node_of(x) for x in results]
     facts = [(x.shape, x.dtype) for x in results]
-    value = rebuild([kept_outside(x) for x in results])
+    value = structure.rebuild([outside(x) for x in results])
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         given, _ = flatten(cotangent)
@@ -284,7 +267,7 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
                 "pullback", f"{len(given)} cotangents for a function with {len(facts)} results"
             )
         seeds = [like("pullback", g, *fact) for g, fact in zip(given, facts, strict=True)]
-        return tuple(chosen.gradients(backward(roots, list(seeds), chosen.nodes, tape), seeds))
+        return tuple(chosen.gradients(backward(roots, seeds, chosen.nodes, tape), seeds))
 
     return (value, pullback, kept_outside(aux)) if has_aux else (value, pullback)
 
@@ -315,16 +298,16 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[An
     asked for here. So two backward passes make one forward derivative.
     """
     y, pullback = vjp(f, *xs)
-    leaves, rebuild = flatten(y)
+    leaves, structure = flatten(y)
     directions = [
         like("jvp", v, x.shape, x.dtype)
         for v, x in zip(_matched("jvp", vs, xs), flatten(list(xs))[0], strict=True)
     ]
     with recording() as tape:
         zero = Watched("jvp", [zeros(x.shape, dtype=x.dtype) for x in leaves], tape)
-        pulled, _ = flatten(pullback(rebuild(list(zero.tree))))
-    found = backward([node_of(x) for x in pulled], list(directions), zero.nodes, tape)
-    return y, rebuild(list(zero.gradients(found, directions)))
+        pulled, _ = flatten(pullback(structure.rebuild(zero.tree)))
+    found = backward([node_of(x) for x in pulled], directions, zero.nodes, tape)
+    return y, structure.rebuild(zero.gradients(found, directions))
 
 
 def _matched(operation: str, vs: Sequence[Any], xs: Sequence[Any]) -> list[Any]:
@@ -381,7 +364,9 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Array]:
     @functools.wraps(f)
     def matrix(*args: Any, **kwargs: Any) -> Array:
         (n,) = _numbers("jacobian", argnums, len(args))
-        x = as_leaf("jacobian", args[n])
+        x = args[n]
+        if not isinstance(x, Array):
+            raise ArgumentTypeError("jacobian", f"an argument of type {type(x).__name__}", accepts="one array")
         y, pullback = vjp(lambda z: f(*args[:n], z, *args[n + 1 :], **kwargs), x)
         if not isinstance(y, Array):
             raise ArgumentTypeError("jacobian", f"the function returned {type(y).__name__}, not one array")
@@ -517,7 +502,7 @@ class Tape(_tape.Tape):
             y = _scalar("gradient", y)
             cotangent = ones((), dtype=y.dtype)
         results, seeds = flatten(y)[0], flatten(cotangent)[0]
-        leaves, rebuild = flatten(xs)
+        leaves, structure = flatten(xs)
         nodes: list[Node] = []
         for x in leaves:
             node = node_of(x)
@@ -527,6 +512,5 @@ class Tape(_tape.Tape):
         if len(seeds) != len(results):
             raise ArgumentValueError("gradient", f"{len(seeds)} cotangents for {len(results)} results")
         given = [like("gradient", g, r.shape, r.dtype) for g, r in zip(seeds, results, strict=True)]
-        found = backward([node_of(r) for r in results], list(given), nodes, self)
-        grads = [zeros(x.shape, dtype=x.dtype) if g is None else g for g, x in zip(found, leaves, strict=True)]
-        return rebuild(handed_out(list(grads), given))
+        found = backward([node_of(r) for r in results], given, nodes, self)
+        return structure.rebuild(handed_out(found, leaves, given))

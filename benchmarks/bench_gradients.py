@@ -1,0 +1,147 @@
+"""Gradients, forward and backward together: stride0, PyTorch and `jax.jit`, on the same data.
+
+Ratios are to PyTorch's time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import timeit
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from harness import interleave, limit_threads, ratio, show, write_json
+
+YARDSTICK = "torch"
+Loss = Callable[..., Any]  # takes the namespace, then the arrays; written as the standard has it
+
+
+def polynomial(xp: Any, a: Any, b: Any, c: Any) -> Any:
+    return xp.sum((a * b + c) ** 2)
+
+
+def waves(xp: Any, x: Any) -> Any:
+    for _ in range(50):
+        x = xp.sin(x)
+    return xp.sum(x)
+
+
+def outer(xp: Any, a: Any, b: Any) -> Any:
+    return xp.sum(a * b)
+
+
+def chain(xp: Any, x: Any, row: Any, column: Any) -> Any:
+    return xp.sum((x * row + column) * row - x / column)
+
+
+def network(xp: Any, w1: Any, b1: Any, w2: Any, b2: Any, x: Any, labels: Any) -> Any:
+    hidden = xp.tanh(x @ w1 + b1)
+    scores = hidden @ w2 + b2
+    # The logarithm of the softmax, and of it what the labels (one-hot) pick.
+    shifted = scores - xp.max(scores, axis=1, keepdims=True)
+    logarithms = shifted - xp.log(xp.sum(xp.exp(shifted), axis=1, keepdims=True))
+    return -xp.mean(xp.sum(logarithms * labels, axis=1))
+
+
+def cases() -> dict[str, tuple[Loss, list[Any], int]]:
+    """Name to loss, arrays, and how many of those are differentiated by."""
+    import numpy
+
+    rng = numpy.random.default_rng(0)
+
+    def normal(*shape: int, dtype: str = "float64") -> Any:
+        return rng.standard_normal(shape).astype(dtype)
+
+    labels = numpy.eye(10, dtype="float32")[rng.integers(0, 10, 256)]
+    weights = [normal(784, 256, dtype="float32") / 28, normal(256, dtype="float32") / 28]
+    weights += [normal(256, 10, dtype="float32") / 16, normal(10, dtype="float32") / 16]
+    return {
+        "sum((a*b+c)**2), 10 elements": (polynomial, [normal(10), normal(10), normal(10)], 3),
+        "50 times sin, 10 elements": (waves, [normal(10)], 1),
+        "sum(a*b), (2000,1) and (1,2000)": (outer, [normal(2000, 1), normal(1, 2000)], 2),
+        "chain of broadcasts, 1000x1000 float32": (
+            chain,
+            [normal(1000, 1000, dtype="float32"), normal(1000, dtype="float32"), normal(1000, 1, dtype="float32")],
+            3,
+        ),
+        "784-256-10 network, batch of 256, float32": (
+            network,
+            [*weights, normal(256, 784, dtype="float32"), labels],
+            4,
+        ),
+    }
+
+
+def ours(loss: Loss, arrays: list[Any], count: int) -> Callable[[], Any]:
+    import stride0 as xp
+    from stride0.autograd import value_and_grad
+
+    values = [xp.asarray(a, copy=True) for a in arrays]
+    both = value_and_grad(lambda *given: loss(xp, *given), argnums=tuple(range(count)))
+    return lambda: both(*values)
+
+
+def torchs(loss: Loss, arrays: list[Any], count: int) -> Callable[[], Any]:
+    import array_api_compat.torch as namespace
+    import torch
+
+    values = [torch.tensor(a, requires_grad=k < count) for k, a in enumerate(arrays)]
+    # Without the wrappers of array_api_compat, where they would add to PyTorch's time.
+    plain = torch if loss is not network else namespace
+
+    def run() -> Any:
+        return torch.autograd.grad(loss(plain, *values), values[:count])
+
+    return run
+
+
+def jaxs(loss: Loss, arrays: list[Any], count: int) -> Callable[[], Any]:
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    values = [jax.numpy.asarray(a) for a in arrays]
+    both = jax.jit(jax.value_and_grad(lambda *given: loss(jax.numpy, *given), argnums=tuple(range(count))))
+    return lambda: jax.block_until_ready(both(*values))
+
+
+LIBRARIES = {"stride0": ours, "torch": torchs, "jax.jit": jaxs}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=25, metavar="N")
+    parser.add_argument("--threads", type=int, default=1, metavar="N")
+    parser.add_argument("--without", nargs="*", default=[], metavar="NAME", help=f"of {', '.join(LIBRARIES)}")
+    parser.add_argument("-k", default="", metavar="TEXT", help="only cases with this in their name")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    limit_threads(options.threads)
+
+    names = [name for name in LIBRARIES if name not in options.without]
+    if YARDSTICK in names:
+        import torch
+
+        torch.set_num_threads(options.threads)
+    others = [name for name in names if name != YARDSTICK]
+    header = ["case", *names, *(f"{name} / {YARDSTICK}" for name in others)]
+    print("| " + " | ".join(header) + " |\n|---|" + "---:|" * (len(header) - 1), flush=True)
+    rows = []
+    for case, (loss, arrays, count) in cases().items():
+        if options.k not in case:
+            continue
+        timers = {name: timeit.Timer(LIBRARIES[name](loss, arrays, count)) for name in names}
+        timings = interleave(case, timers, options.rounds)
+        ratios = {
+            name: ratio(timings[name], timings[YARDSTICK])
+            for name in others
+            if YARDSTICK in timings and name in timings
+        }
+        cells = [case, *(show(timings.get(name)) for name in names), *(f"{ratios[n]:.2f}" for n in ratios)]
+        print("| " + " | ".join(cells) + " |", flush=True)
+        rows.append({"case": case, "quartiles": {n: t.quartiles for n, t in timings.items()}, "ratios": ratios})
+    write_json(options.json, {"title": "Gradients", "threads": options.threads, "rows": rows})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+from collections.abc import Callable, Iterable
+from typing import Any, final
+
+@final
+class Structure:
+    def rebuild(self, leaves: Iterable[Any]) -> Any: ...
+
+def flatten(tree: Any) -> tuple[list[Any], Structure]: ...
+def tree_map(function: Callable[[Any], Any], tree: Any) -> Any: ...

@@ -1,0 +1,98 @@
+# cython: language_level=3
+"""Nested tuples, lists and dicts of arrays: taken apart, and put together again."""
+
+cimport cython
+
+from stride0._core.array cimport Array
+
+
+@cython.final
+cdef class Structure:
+    """What a nested structure is like, without its leaves; None stands for a leaf in `parts`."""
+
+    cdef object kind
+    cdef tuple keys            # of a dict
+    cdef list parts
+    cdef bint leaf             # the whole is one leaf
+
+    def rebuild(self, leaves):
+        """
+        A structure like the original one.
+
+        Parameters
+        ----------
+        leaves : sequence
+            As many as it has.
+        """
+        given = iter(leaves)
+        out = assembled(self, given)
+        if next(given, self) is not self:
+            raise ValueError("rebuild: more leaves than the structure has")
+        return out
+
+
+cdef object assembled(Structure structure, object given):
+    cdef list out = []
+    if structure.leaf:
+        return next(given)
+    if structure.kind is None:
+        return None
+    for part in structure.parts:
+        out.append(next(given) if part is None else assembled(<Structure>part, given))
+    if structure.keys is not None:
+        return dict(zip(structure.keys, out))
+    return structure.kind(*out) if hasattr(structure.kind, "_fields") else structure.kind(out)
+
+
+cdef Structure ONE_LEAF = Structure()
+ONE_LEAF.leaf = True
+
+
+def flatten(tree):
+    """
+    Take a nested structure apart.
+
+    Parameters
+    ----------
+    tree : nested tuples, lists and dicts of anything
+        Everything else is a leaf, but None, which has none.
+
+    Returns
+    -------
+    leaves : list
+        In order; those of a dict in the order of its keys.
+    structure : Structure
+        Its `rebuild` makes a structure of the same kind of as many leaves.
+    """
+    cdef list leaves = []
+    cdef Structure structure = taken_apart(tree, leaves)
+    return leaves, ONE_LEAF if structure is None else structure
+
+
+cdef Structure taken_apart(object tree, list leaves):
+    cdef Structure out
+    if type(tree) is Array:
+        leaves.append(tree)
+        return None
+    if tree is None:
+        return Structure()
+    if isinstance(tree, dict):
+        out = Structure()
+        out.keys, items = tuple(tree), tree.values()
+    elif isinstance(tree, (tuple, list)):
+        out = Structure()
+        items = tree
+    else:
+        leaves.append(tree)
+        return None
+    out.kind = type(tree)
+    out.parts = [taken_apart(item, leaves) for item in items]
+    return out
+
+
+def tree_map(function, tree):
+    """A structure like `tree` of what `function` makes of its leaves."""
+    if type(tree) is Array:
+        return function(tree)
+    leaves, structure = flatten(tree)
+    return (<Structure>structure).rebuild([function(leaf) for leaf in leaves])
