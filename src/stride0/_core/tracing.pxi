@@ -202,6 +202,9 @@ def multiply_masked(x1, x2, /):
 
 
 cdef Array masked_product(Array g, Array d):
+    """`multiply_masked` of two arrays; on small ones every nanosecond of a backward pass counts."""
+    if g.code == d.code and g.c_contiguous and d.c_contiguous and same_shape(g, d) and g.storage.history is None and d.storage.history is None:
+        return short_binary(OP_MULTIPLY_MASKED, g, d)
     return <Array>binary(OP_MULTIPLY_MASKED, g, d, "multiply_masked", False)
 
 

@@ -97,6 +97,8 @@ cdef class Rules:
     cdef tuple needs           # pairs: what, of which parameter
     cdef int what[16]          # the same in C
     cdef int subject[16]
+    cdef int count[16]         # `wanted` in C
+    cdef int numbers[16][8]
     cdef str refused           # why an operand must not be watched; None where it may
 
     def __cinit__(self, str name, function, dict rules, str refused):
@@ -120,6 +122,10 @@ cdef class Rules:
         self.wanted, self.needs = tuple(wanted), tuple(needs)
         for i, (what, subject) in enumerate(needs):
             self.what[i], self.subject[i] = what, subject
+        for i, each in enumerate(wanted):
+            self.count[i] = len(each)
+            for k, number in enumerate(each):
+                self.numbers[i][k] = number
 
     cdef int need(self, list needs, str key) except -1:
         """The number of a value that a rule names."""
@@ -247,13 +253,16 @@ cdef Node new_node(Rules rules, list parents):
     """A node that depends on what its parents depend on, as far as tapes are open."""
     global made
     cdef Node node = Node.__new__(Node), parent
+    cdef Py_ssize_t i
     made += 1
     node.serial = made
     node.rules = rules
     node.parents = parents
-    for parent in parents:
+    for i in range(len(parents)):
+        parent = <Node>parents[i]
         consider(node, parent.low)
-        consider(node, parent.high)
+        if parent.high is not parent.low:
+            consider(node, parent.high)
     return node
 
 
@@ -470,7 +479,7 @@ cdef Node enter(Array x, str name, Array overwritten):
     Raises where the array is stale; writes to exactly the region `overwritten` are no matter.
     """
     cdef Node node = None
-    cdef History history = x.storage.history
+    cdef History history = <History>x.storage.history
     cdef Write write
     if live_tapes == 0:
         # Nobody can ask for a gradient any more.
@@ -516,7 +525,7 @@ cdef object stripped(object value, str name, list nodes):
 cdef object run_unary(int op, Array x, str name):
     cdef Node parent = enter(x, name, None), node
     cdef Array out = unary_raw(op, x, name)
-    cdef Rules rules = OPERATIONS[op]
+    cdef Rules rules = <Rules>OPERATIONS[op]
     if parent is None:
         return out
     if rules is None or rules.refused is not None or not rules.rules:
@@ -532,7 +541,7 @@ cdef object run_unary(int op, Array x, str name):
 cdef object run_binary(int op, object x1, object x2, str name):
     cdef Node first = None, second = None, node
     cdef Array out
-    cdef Rules rules = OPERATIONS[op]
+    cdef Rules rules = <Rules>OPERATIONS[op]
     cdef list parents, edges
     cdef tuple operands
     if type(x1) is Array and (<Array>x1).storage.history is not None:
@@ -585,18 +594,24 @@ cdef object record_call(str name, tuple args, dict kwargs):
     """Run a function of the namespace some of whose operands are tracked, and record it."""
     cdef Rules rules = rules_of(name)
     cdef list nodes = []
-    cdef tuple plain = tuple([stripped(value, name, nodes) for value in args])
+    cdef tuple plain
     cdef dict more = None
-    cdef list results
+    cdef Py_ssize_t i
+    if len(args) == 1:
+        plain = (stripped(args[0], name, nodes),)
+    else:
+        plain = tuple([stripped(value, name, nodes) for value in args])
     if kwargs:
         more = {key: stripped(value, name, nodes) for key, value in kwargs.items()}
         out = rules.function(*plain, **more)
+    elif len(plain) == 1:
+        out = rules.function(plain[0])
     else:
         out = rules.function(*plain)
     if type(out) is Array:
-        for given, value in zip(plain, args):
-            if out is given:
-                return value
+        for i in range(len(plain)):
+            if out is plain[i]:
+                return args[i]
         rejoined(<Array>out)
         (<Array>out).seen = clock
     elif isinstance(out, (tuple, list)):
@@ -666,10 +681,11 @@ cdef Node joined(Rules rules, list values):
 cdef list kept(Rules rules, Node node, object values, object plain, object out):
     """The values that the rules of the edges need."""
     cdef list saved = [None] * len(rules.needs)
-    cdef int number, what, subject
+    cdef int number, what, subject, r, k
     for edge in node.edges:
-        for entry in <tuple>rules.wanted[edge if type(edge) is int else edge[0]]:
-            number = entry
+        r = edge if type(edge) is int else edge[0]
+        for k in range(rules.count[r]):
+            number = rules.numbers[r][k]
             if saved[number] is not None:
                 continue
             what, subject = rules.what[number], rules.subject[number]
@@ -946,8 +962,8 @@ cdef list pulled(Node node, object g, Tape tape):
 
 cdef object ruled(Rules rules, int r, Node node, object g, list loaded, Tape tape):
     """What a rule gives."""
-    cdef tuple wanted = <tuple>rules.wanted[r]
-    cdef int i, number, count = <int>len(wanted)
+    cdef int i, number, count = rules.count[r]
+    cdef int* wanted = rules.numbers[r]
     for i in range(count):
         number = wanted[i]
         if loaded[number] is None:
@@ -955,10 +971,10 @@ cdef object ruled(Rules rules, int r, Node node, object g, list loaded, Tape tap
     if count == 0:
         return rules.rules[r](g)
     if count == 1:
-        return rules.rules[r](g, loaded[<int>wanted[0]])
+        return rules.rules[r](g, loaded[wanted[0]])
     if count == 2:
-        return rules.rules[r](g, loaded[<int>wanted[0]], loaded[<int>wanted[1]])
-    return rules.rules[r](g, *[loaded[<int>entry] for entry in wanted])
+        return rules.rules[r](g, loaded[wanted[0]], loaded[wanted[1]])
+    return rules.rules[r](g, *[loaded[wanted[i]] for i in range(count)])
 
 
 cdef list reachable(list roots, dict ends, dict places):
@@ -1083,7 +1099,7 @@ def handed_out(list grads, list arrays, cotangents):
             continue
         x = <Array>g
         if x.node is None or not is_open(<Node>x.node):
-            if x.storage.block is NULL or id(x.storage) in taken or not is_writable(x):
+            if type(x.storage.owner) is Storage or id(x.storage) in taken or not is_writable(x):
                 x = asarray(x if x.storage.history is None else bare(x), copy=True)
             taken.add(id(x.storage))
         out.append(x)

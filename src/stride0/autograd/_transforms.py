@@ -84,8 +84,6 @@ def kept_outside(tree: Any) -> Any:
 
 
 def _numbers(operation: str, argnums: Argnums, count: int) -> tuple[int, ...]:
-    if argnums == 0 and count:
-        return (0,)
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     for n in numbers:
         if not -count <= n < count:
@@ -153,16 +151,21 @@ def value_and_grad(
     with respect to the conjugate.
     """
 
+    alone = isinstance(argnums, int)
+    known: dict[int, tuple[int, ...]] = {}  # for calls with so many arguments
+
     @functools.wraps(f)
     def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        numbers = _numbers("value_and_grad", argnums, len(args))
+        numbers = known.get(len(args))
+        if numbers is None:
+            numbers = known[len(args)] = _numbers("value_and_grad", argnums, len(args))
         # No context manager, no loop that one argument does not need: for small arrays this is what a call costs.
         tape = _tape.Tape()
         tape.start()
         try:
             chosen = Watched("value_and_grad", [args[n] for n in numbers], tape)
             given = list(args)
-            for n, x in zip(numbers, chosen.tree, strict=True):
+            for n, x in zip(numbers, chosen.tree):  # noqa: B905 (this is the hot way)
                 given[n] = x
             out = f(*given, **kwargs)
         finally:
@@ -176,7 +179,7 @@ def value_and_grad(
         del out, y, given
         found = backward([root], [asarray(1.0, dtype=value.dtype)], chosen.nodes, tape)
         grads = chosen.gradients(found)
-        result = grads[0] if isinstance(argnums, int) else tuple(grads)
+        result = grads[0] if alone else tuple(grads)
         return ((value, aux) if has_aux else value), result
 
     return value_and_gradient
