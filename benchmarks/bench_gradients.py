@@ -62,7 +62,11 @@ def cases() -> dict[str, tuple[Loss, list[Any], int]]:
         "sum(a*b), (2000,1) and (1,2000)": (outer, [normal(2000, 1), normal(1, 2000)], 2),
         "chain of broadcasts, 1000x1000 float32": (
             chain,
-            [normal(1000, 1000, dtype="float32"), normal(1000, dtype="float32"), normal(1000, 1, dtype="float32")],
+            [
+                normal(1000, 1000, dtype="float32"),
+                normal(1000, dtype="float32"),
+                normal(1000, 1, dtype="float32"),
+            ],
             3,
         ),
         "784-256-10 network, batch of 256, float32": (
@@ -139,7 +143,9 @@ def main() -> None:
         }
         cells = [case, *(show(timings.get(name)) for name in names), *(f"{ratios[n]:.2f}" for n in ratios)]
         print("| " + " | ".join(cells) + " |", flush=True)
-        rows.append({"case": case, "quartiles": {n: t.quartiles for n, t in timings.items()}, "ratios": ratios})
+        rows.append(
+            {"case": case, "quartiles": {n: t.quartiles for n, t in timings.items()}, "ratios": ratios}
+        )
     write_json(options.json, {"title": "Gradients", "threads": options.threads, "rows": rows})
 
 

@@ -15,7 +15,9 @@ class Case(NamedTuple):
 
     name: str  # a key of VJP
     call: Call  # takes the namespace, then the arrays
-    args: Callable[[np.random.Generator], tuple[np.ndarray[Any, Any], ...]]  # makes the arrays to differentiate by
+    args: Callable[
+        [np.random.Generator], tuple[np.ndarray[Any, Any], ...]
+    ]  # makes the arrays to differentiate by
     id: str
     torch: Call | bool | None = None  # None: spelled like `call`; False: PyTorch cannot do it
     jax: Call | bool | None = None
@@ -31,4 +33,6 @@ class Singular(NamedTuple):
     call: Call  # as in a case
     args: tuple[np.ndarray[Any, Any], ...]
     gradients: tuple[Any, ...]  # of the sum of the real parts of the result, by each of the arrays
-    second: tuple[Any, ...] | None = None  # gradients of the sum of all those gradients, where they are defined
+    second: tuple[Any, ...] | None = (
+        None  # gradients of the sum of all those gradients, where they are defined
+    )

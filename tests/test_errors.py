@@ -26,6 +26,7 @@ BASES = {
     "OutOfBoundsError": (IndexError,),
     "RangeError": (OverflowError,),
     "ShapeError": (ValueError,),
+    "GradientError": (RuntimeError,),
     "WriteError": (ValueError,),
 }
 

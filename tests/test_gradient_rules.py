@@ -112,7 +112,10 @@ def test_torch(case: Case) -> None:
     results = [y for y in parts(call(namespace, *xs)) if y.is_floating_point() or y.is_complex()]
     total = sum((torch.conj(torch.tensor(w)) * y).real.sum() for w, y in zip(weights, results, strict=True))
     found = torch.autograd.grad(total, xs, allow_unused=True) if total.requires_grad else [None] * len(xs)
-    expected = [np.zeros_like(a) if g is None else g.resolve_conj().numpy() for g, a in zip(found, arrays, strict=True)]
+    expected = [
+        np.zeros_like(a) if g is None else g.resolve_conj().numpy()
+        for g, a in zip(found, arrays, strict=True)
+    ]
     agree(case, got, expected)
 
 

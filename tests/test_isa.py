@@ -23,7 +23,7 @@ import pytest
 
 import stride0 as xp
 from stride0._core import _dispatch, plan
-from stride0._core.array import argreduce, copy, reduce, reduce2, scan
+from stride0._core.array import argreduce, copy, multiply_masked, reduce, reduce2, scan
 from stride0._core.dtype import DTYPES
 from stride0._optable import ARG_REDUCTIONS, OPS, REDUCTIONS, SCANS
 
@@ -96,7 +96,8 @@ def digest(x: Any) -> str:
 def elementwise() -> Iterator[tuple[str, Any]]:
     """Every row of the table in every dtype that has a loop, in all layouts, with either operand still."""
     for op in OPS:
-        call = {"add_scaled": lambda x, y, z: xp.add(x, y, alpha=z)}.get(op.name) or getattr(xp, op.name)
+        special = {"add_scaled": lambda x, y, z: xp.add(x, y, alpha=z), "multiply_masked": multiply_masked}
+        call = special.get(op.name) or getattr(xp, op.name)
         for dtype in DTYPES:
             given = [data(dtype, seed) for seed in range(op.nin)]
             if op.name == "pow" and dtype.kind == "signed integer":

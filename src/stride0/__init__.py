@@ -1,8 +1,11 @@
 """stride0: the Python Array API standard on strided memory.
 
-This module is the namespace: the names of the standard, and of our own `strided`, `Array`, `DType`,
-`Device` and the exceptions.
+This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `testing`,
+`Array`, `DType`, `Device` and the exceptions.
 """
+
+import importlib as _importlib
+from types import ModuleType as _ModuleType
 
 from stride0 import fft, linalg, strided
 from stride0._constants import e, inf, nan, newaxis, pi
@@ -124,6 +127,7 @@ from stride0._errors import (
     DTypeError,
     ExchangeError,
     ForeignArrayError,
+    GradientError,
     OutOfBoundsError,
     RangeError,
     ShapeError,
@@ -175,6 +179,7 @@ __all__ = [
     "DeviceError",
     "ExchangeError",
     "ForeignArrayError",
+    "GradientError",
     "OutOfBoundsError",
     "RangeError",
     "ShapeError",
@@ -200,6 +205,7 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "autograd",
     "bitwise_and",
     "bitwise_invert",
     "bitwise_left_shift",
@@ -321,6 +327,7 @@ __all__ = [
     "tan",
     "tanh",
     "tensordot",
+    "testing",
     "tile",
     "tril",
     "triu",
@@ -340,3 +347,16 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+# Beside the standard's extensions; imported when they are first asked for, because most programs never do.
+_LATER = ("autograd", "testing")
+
+
+def __getattr__(name: str) -> _ModuleType:
+    if name in _LATER:
+        return _importlib.import_module(f"stride0.{name}")
+    raise AttributeError(f"module 'stride0' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

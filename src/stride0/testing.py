@@ -14,7 +14,7 @@ from stride0.autograd._trees import flatten
 
 __all__ = ["check_grad"]
 
-# Differences of fourth order at this distance: what they leave out, and what rounding adds, are both some 1e-12.
+# Differences of fourth order at this distance: what they leave out, and rounding, are both some 1e-12.
 STEP = 1e-3
 
 
@@ -50,8 +50,8 @@ def check_grad(
 
     Notes
     -----
-    Of the derivative of order k the product with k random directions is compared. Complex arguments and results are
-    taken as pairs of real numbers, in the convention of `stride0.autograd.grad`.
+    Of the derivative of order k the product with k random directions is compared. Complex arguments and
+    results are taken as pairs of real numbers, in the convention of `stride0.autograd.grad`.
 
     Examples
     --------
@@ -74,9 +74,8 @@ def check_grad(
             size = max(1.0, abs(slope), abs(expected))
             # A NaN is no small difference.
             if not abs(slope - expected) <= atol + rtol * size:
-                raise AssertionError(
-                    f"check_grad: the derivative of order {k} is {slope!r}, finite differences give {expected!r}"
-                )
+                found_and_expected = f"{slope!r}, finite differences give {expected!r}"
+                raise AssertionError(f"check_grad: the derivative of order {k} is {found_and_expected}")
         g = _weighted(gradient, points, rng)
 
 

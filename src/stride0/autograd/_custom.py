@@ -42,7 +42,7 @@ class _Recorded:
         return [n for n in frontier([node_of(x) for x in results], self.tape) if n not in mine]
 
 
-class custom_vjp:  # noqa: N801 (the name is JAX's)
+class custom_vjp:
     """
     A function whose gradient the caller defines; a decorator.
 
@@ -89,7 +89,9 @@ class custom_vjp:  # noqa: N801 (the name is JAX's)
     def __call__(self, *args: Any) -> Any:
         """Call the function; where an argument is watched, by its `forward`."""
         if self.forward is None or self.backward is None:
-            raise GradientError("custom_vjp", "the function has no gradient", accepts="defvjp(forward, backward)")
+            raise GradientError(
+                "custom_vjp", "the function has no gradient", accepts="defvjp(forward, backward)"
+            )
         fixed = {k % len(args): args[k] for k in self.nondiff_argnums}
         moving = [x for k, x in enumerate(args) if k not in fixed]
         if not any(_floating(x) and is_watched(x) for x in flatten(moving)[0]):
@@ -105,7 +107,9 @@ class custom_vjp:  # noqa: N801 (the name is JAX's)
         results, structure = flatten(value)
         if call.outside(results):
             raise GradientError(
-                "custom_vjp", "the function uses a watched array that is none of its arguments", accepts="pass it as an argument"
+                "custom_vjp",
+                "the function uses a watched array that is none of its arguments",
+                accepts="pass it as an argument",
             )
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
 

@@ -1,7 +1,7 @@
 """What gradient rules are built from: products with a cotangent, and the adjoints of moving elements.
 
-Every function here that computes has a rule of its own in `INNER_VJP`, so that gradients can be differentiated
-again.
+Every function here that computes has a rule of its own in `INNER_VJP`, so that gradients can be
+differentiated again.
 """
 
 from __future__ import annotations
@@ -15,6 +15,17 @@ from stride0._elementwise import equal
 from stride0._manipulation import broadcast_shapes, broadcast_to, reshape
 from stride0._statistical import sum
 from stride0.autograd._tape import Product
+
+__all__ = [
+    "conjugate",
+    "count",
+    "kept",
+    "product",
+    "put",
+    "reduced_axes",
+    "times",
+    "unreduce",
+]
 
 Shape = tuple[int, ...]
 Axis = int | tuple[int, ...] | None

@@ -9,8 +9,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import stride0
-from stride0._core.array import PRIMITIVES, dot_into, multiply_masked, sum_into, unreduce
+from stride0._core import array
+from stride0._core.array import PRIMITIVES
 from stride0.autograd import _decompositions, _elementwise, _fft, _linalg, _manipulation, _parts, _statistical
 from stride0.autograd._tape import define
 
@@ -30,27 +30,26 @@ for _chapter in CHAPTERS:
     REFUSED |= getattr(_chapter, "REFUSED", {})
     INNER_VJP |= getattr(_chapter, "INNER_VJP", {})
 
-# Functions that the namespace does not have under their names.
-_OTHERS: dict[str, Callable[..., Any]] = {
+# What the core calls by names that are no functions.
+_OPERATORS: dict[str, Callable[..., Any]] = {
     "getitem": operator.getitem,
     "setitem": operator.setitem,
-    "sum_into": sum_into,
-    "dot_into": dot_into,
-    "multiply_masked": multiply_masked,
-    "unreduce": unreduce,
     "watch": operator.pos,
 }
 
 
-def _function(name: str) -> Callable[..., Any]:
-    """Return the function of a name of the table, as it is without gradients."""
-    found = PRIMITIVES.get(name) or _OTHERS.get(name)
-    return found if found is not None else operator.attrgetter(name)(stride0)  # type: ignore[no-any-return]
+def _function(name: str) -> Callable[..., Any] | None:
+    """Return the function of a name of the tables, None where it never sees the elements of an array."""
+    return PRIMITIVES.get(name) or _OPERATORS.get(name) or getattr(array, name, None)
 
 
-for _name, _rules in (VJP | INNER_VJP).items():
-    define(_name, _function(_name), _rules)
-for _name in NO_GRAD:
-    define(_name, _function(_name), {})
-for _name, _why in REFUSED.items():
-    define(_name, _function(_name), {}, _why)
+def _define_all() -> None:
+    for name, rules in (VJP | INNER_VJP | {name: {} for name in NO_GRAD | REFUSED}).items():
+        function = _function(name)
+        if function is not None:
+            define(name, function, rules, REFUSED.get(name))
+        elif rules:
+            raise ValueError(f"there is no function {name} for its gradient rules")
+
+
+_define_all()

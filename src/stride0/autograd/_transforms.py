@@ -147,8 +147,8 @@ def value_and_grad(
 
     Notes
     -----
-    Of a complex argument the gradient is that of PyTorch: the direction of steepest ascent, twice the derivative
-    with respect to the conjugate.
+    Of a complex argument the gradient is that of PyTorch: the direction of steepest ascent, twice the
+    derivative with respect to the conjugate.
     """
 
     alone = isinstance(argnums, int)
@@ -159,7 +159,7 @@ def value_and_grad(
         numbers = known.get(len(args))
         if numbers is None:
             numbers = known[len(args)] = _numbers("value_and_grad", argnums, len(args))
-        # No context manager, no loop that one argument does not need: for small arrays this is what a call costs.
+        # No context manager, nothing that is not needed: for small arrays this is what a call costs.
         tape = _tape.Tape()
         tape.start()
         try:
@@ -297,8 +297,8 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[An
 
     Notes
     -----
-    The product of a vector with the Jacobian is linear in the vector; its own product with a cotangent `v` is what is
-    asked for here. So two backward passes make one forward derivative.
+    The product of a cotangent with the Jacobian is linear in the cotangent. The pullback of that linear
+    function is what is asked for here, so two backward passes make one forward derivative.
     """
     y, pullback = vjp(f, *xs)
     leaves, structure = flatten(y)
@@ -354,8 +354,8 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Array]:
     Returns
     -------
     callable
-        Takes the arguments of `f`, returns an array of shape ``(*y.shape, *x.shape)``: element ``[i, j]`` is the
-        derivative of ``y[i]`` with respect to ``x[j]``.
+        Takes the arguments of `f`, returns an array of shape ``(*y.shape, *x.shape)``: element ``[i, j]`` is
+        the derivative of ``y[i]`` with respect to ``x[j]``.
 
     Notes
     -----
@@ -369,7 +369,9 @@ def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Array]:
         (n,) = _numbers("jacobian", argnums, len(args))
         x = args[n]
         if not isinstance(x, Array):
-            raise ArgumentTypeError("jacobian", f"an argument of type {type(x).__name__}", accepts="one array")
+            raise ArgumentTypeError(
+                "jacobian", f"an argument of type {type(x).__name__}", accepts="one array"
+            )
         y, pullback = vjp(lambda z: f(*args[:n], z, *args[n + 1 :], **kwargs), x)
         if not isinstance(y, Array):
             raise ArgumentTypeError("jacobian", f"the function returned {type(y).__name__}, not one array")
@@ -431,9 +433,9 @@ class Tape(_tape.Tape):
     """
     The imperative form: what happens to watched arrays in its block is recorded.
 
-    A gradient that is taken within the block is recorded as well, and can be differentiated again; one that is
-    taken after it is not. Tapes nest. When the block has ended, and no other tape is open that watches them, its arrays
-    are ordinary arrays again.
+    A gradient that is taken within the block is recorded as well, and can be differentiated again; one that
+    is taken after it is not. Tapes nest. When the block has ended, and no other tape is open that watches
+    them, its arrays are ordinary arrays again.
 
     Examples
     --------
@@ -487,7 +489,7 @@ class Tape(_tape.Tape):
         y : nested structure of arrays
             What to differentiate: one real array without axes, or anything with a `cotangent`.
         xs : nested structure of arrays
-            What to differentiate by: watched arrays, or arrays that were computed from them on the way to `y`.
+            What to differentiate by: watched arrays, or arrays computed from them on the way to `y`.
         cotangent : nested structure of arrays, optional
             Structured like `y`. Default: 1.
 
@@ -510,7 +512,9 @@ class Tape(_tape.Tape):
         for x in leaves:
             node = node_of(x)
             if node is None:
-                raise GradientError("gradient", "an array of xs was not watched", accepts="what watch() returned")
+                raise GradientError(
+                    "gradient", "an array of xs was not watched", accepts="what watch() returned"
+                )
             nodes.append(node)
         if len(seeds) != len(results):
             raise ArgumentValueError("gradient", f"{len(seeds)} cotangents for {len(results)} results")
