@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from stride0._core.array import Array
+from stride0._creation import zeros
 from stride0._errors import ArgumentTypeError, GradientError
 from stride0.autograd._tape import Node, backward, custom_node, detach, frontier, held, is_watched, node_of
 from stride0.autograd._transforms import FLOATING, Watched, like, recording
@@ -112,27 +113,28 @@ class custom_vjp:
                 accepts="pass it as an argument",
             )
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
+        # Neither the outputs nor the graph of this call may be held by what their node holds.
+        facts = [(x.shape, x.dtype) if isinstance(x, Array) else None for x in outputs]
+        at, watched = call.at, list(call.own)
+        expected = [(x.shape, x.dtype) for x in call.inner.arrays]
+        lengths = [len(flatten(x)[0]) for x in moving]
+        constants = list(fixed.values())
+        parents = list(call.own.values())
+        del call, value, results, moving
 
         def pull(g: Any) -> list[Array | None]:
-            given = structure.rebuild(_filled(g, outputs))
-            found = backward_rule(*fixed.values(), residuals, given)
-            if not isinstance(found, (tuple, list)) or len(found) != len(moving):
-                raise ArgumentTypeError(
-                    "custom_vjp", f"backward must return a tuple of {len(moving)} cotangents"
-                )
+            given = structure.rebuild(_filled(g, facts))
+            found = backward_rule(*constants, residuals, given)
+            if not isinstance(found, (tuple, list)) or len(found) != len(lengths):
+                count = f"a tuple of {len(lengths)} cotangents"
+                raise ArgumentTypeError("custom_vjp", f"backward must return {count}")
             leaves: list[Any] = []
-            for x, cotangent in zip(moving, found, strict=True):
-                parts = flatten(x)[0]
-                leaves += [None] * len(parts) if cotangent is None else flatten(cotangent)[0]
-            picked = [leaves[k] for k in call.at]
-            return [
-                like("custom_vjp", picked[k], call.inner.arrays[k].shape, call.inner.arrays[k].dtype)
-                if picked[k] is not None
-                else None
-                for k in call.own
-            ]
+            for length, cotangent in zip(lengths, found, strict=True):
+                leaves += [None] * length if cotangent is None else flatten(cotangent)[0]
+            picked = [(leaves[at[k]], expected[k]) for k in watched]
+            return [None if c is None else like("custom_vjp", c, *fact) for c, fact in picked]
 
-        custom_node("custom_vjp", list(call.own.values()), pull, _joined(outputs))
+        custom_node("custom_vjp", parents, pull, _joined(outputs))
         return structure.rebuild(outputs)
 
 
@@ -140,10 +142,13 @@ def _joined(outputs: list[Any]) -> Any:
     return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
-def _filled(g: Any, outputs: list[Any]) -> list[Any]:
+def _filled(g: Any, facts: list[Any]) -> list[Any]:
     """Return the cotangent of each result: zeros where none came."""
-    given = [g] if len(outputs) == 1 else list(g)
-    return [x * 0 if c is None and isinstance(x, Array) else c for c, x in zip(given, outputs, strict=True)]
+    given = [g] if len(facts) == 1 else list(g)
+    return [
+        zeros(fact[0], dtype=fact[1]) if c is None and fact else c
+        for c, fact in zip(given, facts, strict=True)
+    ]
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -166,18 +171,22 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
         call = _Recorded("checkpoint", f, args)
         results, structure = flatten(call.value)
         elsewhere = call.outside(results)
+        own = list(call.own)
         parents = [*call.own.values(), *elsewhere]
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
+        # What the first run recorded goes now.
+        del call, results
         if parents:
-            leaves, given_structure = flatten(list(args))
-            arguments = [held(x) if isinstance(x, Array) else x for x in leaves]
+            leaves, arguments = flatten(list(args))
+            kept = [held(x) if isinstance(x, Array) else x for x in leaves]
+            several = len(outputs) != 1
 
             def pull(g: Any) -> list[Array | None]:
-                second = _Recorded("checkpoint", f, given_structure.rebuild(arguments))
+                second = _Recorded("checkpoint", f, arguments.rebuild(kept))
                 found, _ = flatten(second.value)
-                targets = [second.inner.nodes[k] for k in call.own] + elsewhere
-                given = [g] if len(outputs) == 1 else list(g)
-                return backward([node_of(x) for x in found], given, targets, second.tape)
+                targets = [second.inner.nodes[k] for k in own] + elsewhere
+                cotangents = list(g) if several else [g]
+                return backward([node_of(x) for x in found], cotangents, targets, second.tape)
 
             custom_node("checkpoint", parents, pull, _joined(outputs))
         return structure.rebuild(outputs)

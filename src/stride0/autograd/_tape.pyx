@@ -5,7 +5,9 @@ Note [Graph of nodes]
     The tape is no list. Each array that was computed from watched arrays holds a node, and a node holds those of
     its operands and the values that its rules need. What no result leads to any more is freed at once, by
     reference counts alone: a node never holds the array that it belongs to (a result that a rule needs is saved
-    without its node, which is put back when it is loaded).
+    without its node, which is put back when it is loaded). When a tape is gone, nobody can ask for gradients any
+    more, and the nodes that are left, of results that somebody keeps, drop what they hold: each tape has a linked
+    list of its nodes, without references.
 
 Note [Whose derivative]
     Every `grad` and every `Tape` watches new leaves, so nested ones never mix their perturbations up. A node knows
@@ -20,6 +22,7 @@ Note [Overwritten values]
 """
 
 cimport cython
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uintptr_t
 
 from stride0._core.array cimport (
@@ -54,30 +57,65 @@ cdef Py_ssize_t live_tapes = 0
 cdef object MISSING = object()
 
 
+@cython.final
+@cython.no_gc
+cdef class State:
+    """What nodes know of a tape: it outlives the tape where a caller keeps an array with a node."""
+
+    cdef int64_t serial
+    cdef bint open
+    cdef bint alive            # whether the tape is still there, to be asked for gradients
+    cdef PyObject* first       # the nodes whose first tape it is; Note [Graph of nodes]
+
+
 cdef class Tape:
     """What a context of differentiation is known by; `autograd.Tape` is the public form."""
 
-    cdef int64_t serial
-    cdef readonly bint open
+    cdef State state
 
     def __cinit__(self, *args, **kwargs):
         global made, live_tapes
         made += 1
         live_tapes += 1
-        self.serial = made
-        self.open = False
+        self.state = State.__new__(State)
+        self.state.serial = made
+        self.state.alive = True
 
     def __dealloc__(self):
         global live_tapes
         live_tapes -= 1
+        self.state.open = self.state.alive = False
+        forget(self.state)
+
+    @property
+    def open(self):
+        """Whether what is computed from watched arrays is recorded."""
+        return self.state.open
 
     def start(self):
         """Let what is computed from watched arrays be recorded."""
-        self.open = True
+        self.state.open = True
 
     def stop(self):
         """End recording; gradients can be taken further on."""
-        self.open = False
+        self.state.open = False
+
+
+cdef int forget(State state) except -1:
+    """Drop what nodes keep for the gradients of a tape that nobody can ask any more."""
+    cdef Node node
+    cdef PyObject* following = state.first
+    cdef list dead = []
+    while following is not NULL:
+        node = <Node>following
+        following = node.next
+        # A tape that began later may still be there.
+        if not node.high.alive:
+            dead.append(node)
+    for node in dead:
+        node.parents, node.edges = [], []
+        node.saved = node.pull = None
+    return 0
 
 
 @cython.final
@@ -219,7 +257,9 @@ cdef class Node:
 
     cdef Rules rules
     cdef int64_t serial
-    cdef Tape low, high        # the first and the last open tape that it depends on
+    cdef State low, high       # of the first and the last open tape that it depends on
+    cdef PyObject* next        # neighbours in the list of `low`
+    cdef PyObject* before
     cdef list parents          # a node per edge
     cdef list edges            # of which rule, or (rule, position) for an array in a sequence
     cdef list saved            # in the order of rules.needs
@@ -230,6 +270,14 @@ cdef class Node:
     cdef tuple shape           # where it has more than FEW axes
     cdef int outputs           # of a function with several results, else 0
     cdef int output            # which of them this node stands for: its only parent has them all
+
+    def __dealloc__(self):
+        if self.before is not NULL:
+            (<Node>self.before).next = self.next
+        elif self.low is not None and self.low.first == <PyObject*>self:
+            self.low.first = self.next
+        if self.next is not NULL:
+            (<Node>self.next).before = self.before
 
 
 cdef inline bint is_open(Node node) noexcept:
@@ -263,11 +311,21 @@ cdef Node new_node(Rules rules, list parents):
         consider(node, parent.low)
         if parent.high is not parent.low:
             consider(node, parent.high)
+    enlist(node)
     return node
 
 
-cdef void consider(Node node, Tape tape) noexcept:
-    if tape.open:
+cdef void enlist(Node node) noexcept:
+    """Put a node into the list of its first tape."""
+    if node.low is not None:
+        node.next = node.low.first
+        if node.next is not NULL:
+            (<Node>node.next).before = <PyObject*>node
+        node.low.first = <PyObject*>node
+
+
+cdef void consider(Node node, State tape) noexcept:
+    if tape is not None and tape.open:
         if node.low is None or tape.serial < node.low.serial:
             node.low = tape
         if node.high is None or tape.serial > node.high.serial:
@@ -288,7 +346,9 @@ def watch(Array x not None, Tape tape not None):
     node = new_node(TABLE["watch"], [] if parent is None else [parent])
     node.edges = [] if parent is None else [0]
     node.saved = []
-    consider(node, tape)
+    consider(node, tape.state)
+    if parent is None:
+        enlist(node)
     y = alias(x)
     attach(y, node)
     return y
@@ -395,7 +455,7 @@ cdef class Write:
     cdef tuple shape, strides, key
     cdef Py_ssize_t itemsize
     cdef str where
-    cdef Tape tape             # of the written value, where that is watched
+    cdef State tape            # of the written value, where that is watched
 
 
 @cython.final
@@ -856,7 +916,7 @@ cdef class Product:
         self.d = d
 
 
-cdef object load(object item, Rules rules, Node node, Tape tape):
+cdef object load(object item, Rules rules, Node node, State tape):
     """A saved value, with its node where what is computed from it may be differentiated."""
     cdef Saved saved
     cdef History history
@@ -895,7 +955,7 @@ cdef object load(object item, Rules rules, Node node, Tape tape):
     return item
 
 
-cdef bint wanted(Node node, Tape tape) noexcept:
+cdef bint wanted(Node node, State tape) noexcept:
     """Note [Whose derivative]"""
     return node.low is not None and (node.low.open and (node.low is not tape or tape.open) or node.high.open and (node.high is not tape or tape.open))
 
@@ -933,7 +993,7 @@ cdef Array summed(Array x, Node node):
     return sum_into(x, shape_of_node(node)) if x.storage.history is None else record_call("sum_into", (x, shape_of_node(node)), None)
 
 
-cdef list pulled(Node node, object g, Tape tape):
+cdef list pulled(Node node, object g, State tape):
     """The cotangents of the parents, in their order."""
     cdef Rules rules = node.rules
     cdef list out = [], loaded
@@ -960,7 +1020,7 @@ cdef list pulled(Node node, object g, Tape tape):
     return out
 
 
-cdef object ruled(Rules rules, int r, Node node, object g, list loaded, Tape tape):
+cdef object ruled(Rules rules, int r, Node node, object g, list loaded, State tape):
     """What a rule gives."""
     cdef int i, number, count = rules.count[r]
     cdef int* wanted = rules.numbers[r]
@@ -1013,7 +1073,7 @@ cdef list reachable(list roots, dict ends, dict places):
     return order
 
 
-def backward(list roots, list cotangents, list targets, Tape tape):
+def backward(list roots, list cotangents, list targets, Tape tape not None):
     """
     Cotangents of nodes, from those of results.
 
@@ -1055,7 +1115,7 @@ def backward(list roots, list cotangents, list targets, Tape tape):
                 inner = True
         if not inner:
             continue
-        results = pulled(node, g if node.outputs == 0 else tuple(g), tape)
+        results = pulled(node, g if node.outputs == 0 else tuple(g), tape.state)
         for k in range(len(node.parents)):
             parent = <Node>node.parents[k]
             place = places.get(parent, -1)
@@ -1143,7 +1203,7 @@ def custom_node(str name, list parents, pull, out):
             attach(<Array>item, part)
 
 
-def frontier(list roots, Tape tape):
+def frontier(list roots, Tape tape not None):
     """The nodes older than a tape that results lead to: what a function took from outside of its arguments."""
     cdef set seen = set()
     cdef list stack = [node for node in roots if node is not None], out = []
@@ -1153,7 +1213,7 @@ def frontier(list roots, Tape tape):
         if node in seen:
             continue
         seen.add(node)
-        if node.serial < tape.serial:
+        if node.serial < tape.state.serial:
             out.append(node)
         else:
             stack.extend(node.parents)
