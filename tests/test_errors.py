@@ -12,12 +12,12 @@ from stride0 import _errors as errors
 from stride0._errors import AxisError, BroadcastError, ShapeError
 
 BASES = {
-    "AccidentalBroadcastError": (ValueError,),
     "ArgumentTypeError": (TypeError,),
     "ArgumentValueError": (ValueError,),
     "AxisError": (ValueError, IndexError),
     "BroadcastError": (ValueError,),
     "BroadcastIndexError": (ValueError, IndexError),
+    "StretchError": (ValueError,),
     "CastError": (TypeError,),
     "DTypeError": (TypeError,),
     "DeviceError": (ValueError,),
@@ -36,7 +36,7 @@ def text(*shapes: tuple[int, ...]) -> str:
 
 
 def test_every_class_is_known_here():
-    assert set(errors.__all__) == {*BASES, "Stride0Error", "AccidentalBroadcastWarning"}
+    assert set(errors.__all__) == {*BASES, "Stride0Error", "BroadcastWarning"}
 
 
 @pytest.mark.parametrize("name", sorted(BASES))
@@ -48,7 +48,7 @@ def test_bases(name):
 
 
 @pytest.mark.parametrize(
-    "name", sorted(set(BASES) - {"AccidentalBroadcastError", "BroadcastError", "BroadcastIndexError"})
+    "name", sorted(set(BASES) - {"BroadcastError", "BroadcastIndexError", "StretchError"})
 )
 def test_pickle_and_copy(name):
     error = getattr(errors, name)("sum", "no", [["x", "(3,)"], ["axis", "5"]], "Axes -1 and 0.")

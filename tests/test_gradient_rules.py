@@ -1,6 +1,7 @@
-"""Every gradient rule against finite differences to second order, on several layouts, and against PyTorch and JAX.
+"""Every gradient rule against finite differences to second order, on several layouts, and against peers.
 
-The cases stand in `gradient_cases_*.py`, a file per chapter. Names come from the tables; what is right does not.
+The cases stand in `gradient_cases_*.py`, a file per chapter. Names come from the tables, what is right does
+not.
 """
 
 from __future__ import annotations

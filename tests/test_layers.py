@@ -50,7 +50,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     # What chapters and extensions share: the way to NumPy and back, the engine of matmul.
     ("bridges", ("_numpy", "_matmul")),
     ("chapters", CHAPTERS),
-    ("extensions", ("_decompositions", "linalg", "fft", "strided")),
+    ("extensions", ("_broadcasting", "_decompositions", "linalg", "fft", "strided")),
     ("namespace", ("",)),
     ("tape", ("autograd._trees", "autograd._tape")),
     ("gradient rules", tuple(f"autograd.{name}" for name in GRADIENT_RULES)),

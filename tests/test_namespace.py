@@ -55,10 +55,9 @@ OPERATORS = (
 )
 ATTRIBUTES = "dtype device mT ndim shape size T to_device"
 
-OURS = {"strided", "autograd", "testing", "Array", "DType", "Device", "AccidentalBroadcastWarning"}
+OURS = {"strided", "autograd", "testing", "Array", "DType", "Device", "broadcasting", "BroadcastWarning"}
 EXCEPTIONS = {
     "Stride0Error",
-    "AccidentalBroadcastError",
     "ArgumentTypeError",
     "ArgumentValueError",
     "AxisError",
@@ -73,6 +72,7 @@ EXCEPTIONS = {
     "OutOfBoundsError",
     "RangeError",
     "ShapeError",
+    "StretchError",
     "WriteError",
 }
 VERSIONS = ["2021.12", "2022.12", "2023.12", "2024.12", "2025.12"]

@@ -8,6 +8,7 @@ import importlib as _importlib
 from types import ModuleType as _ModuleType
 
 from stride0 import fft, linalg, strided
+from stride0._broadcasting import broadcasting
 from stride0._constants import e, inf, nan, newaxis, pi
 from stride0._core.array import Array, asarray, from_dlpack, where
 from stride0._core.dtype import (
@@ -115,13 +116,12 @@ from stride0._elementwise import (
     trunc,
 )
 from stride0._errors import (
-    AccidentalBroadcastError,
-    AccidentalBroadcastWarning,
     ArgumentTypeError,
     ArgumentValueError,
     AxisError,
     BroadcastError,
     BroadcastIndexError,
+    BroadcastWarning,
     CastError,
     DeviceError,
     DTypeError,
@@ -131,6 +131,7 @@ from stride0._errors import (
     OutOfBoundsError,
     RangeError,
     ShapeError,
+    StretchError,
     Stride0Error,
     WriteError,
 )
@@ -164,14 +165,13 @@ from stride0._version import __version__
 __array_api_version__ = "2025.12"
 
 __all__ = [
-    "AccidentalBroadcastError",
-    "AccidentalBroadcastWarning",
     "ArgumentTypeError",
     "ArgumentValueError",
     "Array",
     "AxisError",
     "BroadcastError",
     "BroadcastIndexError",
+    "BroadcastWarning",
     "CastError",
     "DType",
     "DTypeError",
@@ -183,6 +183,7 @@ __all__ = [
     "OutOfBoundsError",
     "RangeError",
     "ShapeError",
+    "StretchError",
     "Stride0Error",
     "WriteError",
     "__array_api_version__",
@@ -216,6 +217,7 @@ __all__ = [
     "broadcast_arrays",
     "broadcast_shapes",
     "broadcast_to",
+    "broadcasting",
     "can_cast",
     "ceil",
     "clip",

@@ -22,13 +22,12 @@ Shape = tuple[int, ...]
 Operand = tuple[str, Shape]
 
 __all__ = [
-    "AccidentalBroadcastError",
-    "AccidentalBroadcastWarning",
     "ArgumentTypeError",
     "ArgumentValueError",
     "AxisError",
     "BroadcastError",
     "BroadcastIndexError",
+    "BroadcastWarning",
     "CastError",
     "DTypeError",
     "DeviceError",
@@ -38,6 +37,7 @@ __all__ = [
     "OutOfBoundsError",
     "RangeError",
     "ShapeError",
+    "StretchError",
     "Stride0Error",
     "WriteError",
 ]
@@ -260,29 +260,37 @@ class BroadcastError(Stride0Error, ValueError):
         return hints[0] if len(hints) == 1 else ""
 
 
-class AccidentalBroadcastError(Stride0Error, ValueError):
-    """Shapes that broadcast, refused by the guard since they have equally many elements.
+class StretchError(BroadcastError):
+    """Shapes that broadcast, refused by the mode of `stride0.broadcasting`.
 
     Parameters
     ----------
     operation : str
         Name of the function or operator.
     operands : sequence of (name, shape) pairs
-        All operands, in the order of the call.
+        All operands that have a shape, in the order of the call.
+    mode : str
+        The mode that refuses them.
+    reason : str
+        What it takes offence at.
     """
 
-    def __init__(self, operation: str, operands: Iterable[tuple[str, Sequence[int]]]) -> None:
-        self.operands = tuple((str(name), tuple(shape)) for name, shape in operands)
-        super().__init__(operation, "operands of equal size stretch each other, which looks like an accident")
-        self.args = (operation, self.operands)
+    def __init__(
+        self, operation: str, operands: Iterable[tuple[str, Sequence[int]]], mode: str, reason: str
+    ) -> None:
+        super().__init__(operation, operands)
+        self.mode = mode
+        self.problem = reason
+        self.args = (operation, self.operands, mode, reason)
 
     def __str__(self) -> str:
         drawing = "\n".join(_drawing(self.operands, None))
-        return f"{self.operation}: {self.problem}\n\n{drawing}\n\n{_INDENT}strided.broadcast_guard is on."
+        mode = f'stride0.broadcasting("{self.mode}") is on.'
+        return f"{self.operation}: {self.problem}\n\n{drawing}\n\n{_INDENT}{mode}"
 
 
-class AccidentalBroadcastWarning(UserWarning):
-    """What the guard warns with; see `strided.broadcast_guard`."""
+class BroadcastWarning(UserWarning):
+    """What `stride0.broadcasting` warns with."""
 
 
 class BroadcastIndexError(BroadcastError, IndexError):

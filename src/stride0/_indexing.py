@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from stride0._core.array import Array, as_array, gather, iota, primitive, restride, strides
+from stride0._core.array import (
+    Array,
+    as_array,
+    check_broadcasting,
+    gather,
+    iota,
+    primitive,
+    restride,
+    strides,
+)
 from stride0._core.array import empty as _empty
 from stride0._core.dtype import int64
 from stride0._errors import BroadcastError, DTypeError, ShapeError
@@ -112,6 +121,10 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
             (("x", str(x.shape)), ("indices", str(found.shape))),
             "as many axes in both",
         )
+    lead = (x.shape[:axis] + x.shape[axis + 1 :], found.shape[:axis] + found.shape[axis + 1 :])
+    if lead[0] != lead[1] and 0 not in lead[0] + lead[1]:
+        pairs = [("x beside the axis", lead[0]), ("indices beside it", lead[1])]
+        check_broadcasting("take_along_axis", pairs, tuple(map(max, *lead)))
     steps = list(strides(x))
     shape = list(x.shape)
     grid: list[Array] = []

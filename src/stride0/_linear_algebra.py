@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ._core.array import Array, primitive, reduce2, restride, set_matmul, strides
+from ._core.array import Array, check_broadcasting, primitive, reduce2, restride, set_matmul, strides
 from ._core.dtype import promote
 from ._data_types import check_array, refuse_dtype
 from ._errors import ArgumentValueError, AxisError, ShapeError, brief, shown
@@ -107,7 +107,10 @@ def broadcast_batches(op: str, x1: Array, x2: Array) -> tuple[int, ...]:
     lead1, lead2 = x1.shape[:-2], x2.shape[:-2]
     if lead1 == lead2:
         return lead1
-    return broadcast_shapes(op, [("leading axes of x1", lead1), ("leading axes of x2", lead2)])
+    pairs = [("leading axes of x1", lead1), ("leading axes of x2", lead2)]
+    shape = broadcast_shapes(op, pairs)
+    check_broadcasting(op, pairs, shape)
+    return shape
 
 
 @primitive
@@ -264,8 +267,17 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
             [("x1", str(x1.shape)), ("x2", str(x2.shape))],
             "Vectors must be of the same size; they do not broadcast.",
         )
+    check_stretched(op, x1, x2)
     place = max(x1.ndim, x2.ndim) + axis
     return reduce2(op, x1, x2, (place,), False, promote(x1.dtype, x2.dtype))
+
+
+def check_stretched(op: str, x1: Array, x2: Array) -> tuple[int, ...]:
+    """Return the common shape of two arrays, if the mode of `broadcasting` lets it through."""
+    pairs = [("x1", x1.shape), ("x2", x2.shape)]
+    shape = broadcast_shapes(op, pairs)
+    check_broadcasting(op, pairs, shape)
+    return shape
 
 
 def check_vectors(op: str, x1: Array, x2: Array, axis: object) -> int:

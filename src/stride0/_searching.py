@@ -14,6 +14,7 @@ from ._core.array import (
     Array,
     argreduce,
     as_array,
+    asarray,
     copy,
     gather,
     greater,
@@ -21,6 +22,7 @@ from ._core.array import (
     primitive,
     reduce,
     restride,
+    unstretched,
     where,
 )
 from ._core.array import nonzero as _nonzero
@@ -110,8 +112,22 @@ def _search(op: str, x: Array, axis: int | None, keepdims: bool) -> Array:
         raise ShapeError(op, f"{place} has no elements to choose from", [("x", str(x.shape))])
     if axis is not None:
         return argreduce(op, x, axis, keepdims)
-    result = argreduce(op, reshape(x, (x.size,)), 0, False)
+    base = unstretched(x, tuple(range(x.ndim)))
+    result = argreduce(op, reshape(base, (base.size,)), 0, False)
+    if base.size != x.size:
+        # Along axes that repeat elements the first one is at index 0; the others keep their order.
+        result = asarray(_flat_index(int(result), base.shape, x.shape), dtype=result.dtype)
     return restride(result, (1,) * x.ndim, (0,) * x.ndim) if keepdims else result
+
+
+def _flat_index(index: int, shape: tuple[int, ...], target: tuple[int, ...]) -> int:
+    """Return a flat index into `shape` as one into `target`, longer along axes where `shape` has size 1."""
+    out, step = 0, 1
+    for size, full in zip(reversed(shape), reversed(target), strict=True):
+        out += index % size * step
+        index //= size
+        step *= full
+    return out
 
 
 @primitive

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from ._core import dtype as dt
-from ._core.array import Array, copy, divide, primitive, reduce, reduce2, restride, scan, sqrt
+from ._core.array import Array, copy, divide, primitive, reduce, reduce2, restride, scan, sqrt, unstretched
 from ._core.dtype import DType
 from ._data_types import as_scalar, check_array, check_bool, check_cast, check_dtype, refuse_dtype
 from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
@@ -192,6 +192,8 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 def _wide_mean(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     """Return the mean in float64 or complex128."""
     wide = dt.complex128 if x.dtype.kind == "complex floating" else dt.float64
+    # The mean of repeated elements is that of one of each, and does not overflow where n times it would.
+    x = unstretched(x, axes)
     total = reduce("sum", x, axes, keepdims, wide)
     return divide(total, float(size_of([x.shape[k] for k in axes])))
 

@@ -67,13 +67,14 @@ from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
 from ._linear_algebra import (
     check_matrices,
     check_numeric,
+    check_stretched,
     check_vectors,
     matmul,
     matrix_transpose,
     tensordot,
     vecdot,
 )
-from ._shapes import broadcast_shapes, normalize_axes, normalize_index
+from ._shapes import normalize_axes, normalize_index
 from ._statistical import _sum_dtype
 
 __all__ = [
@@ -147,7 +148,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
                 f"axis {axis} of {name} has size {x.shape[axis]}, not 3",
                 [("x1", str(x1.shape)), ("x2", str(x2.shape))],
             )
-    shape = broadcast_shapes("cross", [("x1", x1.shape), ("x2", x2.shape)])
+    shape = check_stretched("cross", x1, x2)
     result = empty(shape, promote(x1.dtype, x2.dtype))
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3

@@ -6,9 +6,7 @@ Strides and offsets are in elements.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Literal
+from collections.abc import Sequence
 
 from stride0._core.array import (
     Array,
@@ -23,7 +21,6 @@ from stride0._core.array import (
     strides,
 )
 from stride0._core.array import restride as _restride
-from stride0._core.array import set_broadcast_guard as _set_broadcast_guard
 from stride0._core.array import storage_bounds as _storage_bounds
 from stride0._core.storage import memory_statistics
 from stride0._errors import OutOfBoundsError, ShapeError
@@ -31,7 +28,6 @@ from stride0._shapes import normalize_shape
 
 __all__ = [
     "as_strided",
-    "broadcast_guard",
     "contiguous",
     "is_contiguous",
     "is_writable",
@@ -41,32 +37,6 @@ __all__ = [
     "storage_nbytes",
     "strides",
 ]
-
-
-@contextmanager
-def broadcast_guard(mode: Literal["silent", "warn", "refuse"]) -> Iterator[None]:
-    """
-    Guard against accidental broadcasts while a ``with`` block runs.
-
-    An accident is taken to be a broadcast of two operands that stretch each other although they have
-    equally many elements, as (4, 1) with (4,) gives (4, 4). The guard is one for the whole process.
-
-    Parameters
-    ----------
-    mode : {"silent", "warn", "refuse"}
-        Whether such a broadcast passes, which is the default; warns with `AccidentalBroadcastWarning`; or
-        raises `AccidentalBroadcastError`.
-
-    Raises
-    ------
-    ArgumentValueError
-        If there is no such mode.
-    """
-    before = _set_broadcast_guard(mode)
-    try:
-        yield
-    finally:
-        _set_broadcast_guard(before)
 
 
 def is_contiguous(x: Array, /) -> bool:

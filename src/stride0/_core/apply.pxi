@@ -12,6 +12,13 @@ cdef Array scalar_array(object value, int code, str operation):
     return x
 
 
+cdef Array weak_array(object value, int code, str operation):
+    """A Python scalar that an operand is made of: the guard of broadcasts takes no offence at it."""
+    cdef Array x = scalar_array(value, code, operation)
+    x.weak = True
+    return x
+
+
 cdef object named_shapes(tuple names, Array x1, Array x2, Array x3):
     return [(name, shape_tuple(x)) for name, x in zip(names, (x1, x2, x3))]
 
@@ -50,47 +57,6 @@ cdef bint overlaps(Array out, Array x) noexcept:
     return False
 
 
-# What is done about broadcasts that look like accidents; see `set_broadcast_guard`.
-cdef enum:
-    SILENT = 0
-    WARN = 1
-    REFUSE = 2
-
-cdef int guard = SILENT
-cdef tuple GUARDS = ("silent", "warn", "refuse")
-
-
-def set_broadcast_guard(mode):
-    """Set what is done about accidental broadcasts: "silent", "warn" or "refuse". Returns what was done before."""
-    global guard
-    if mode not in GUARDS:
-        raise ArgumentValueError("broadcast_guard", f"there is no mode {mode!r}", (), f"one of {', '.join(GUARDS)}")
-    before = GUARDS[guard]
-    guard = GUARDS.index(mode)
-    return before
-
-
-cdef int check_accident(int nin, const Operand* operands, int ndim, const Py_ssize_t* shape, object pairs, str name) except -1:
-    """Look for two operands that stretch each other though they have equally many elements: (4, 1) with (4,)."""
-    cdef Py_ssize_t total = 1, sizes[MAX_OPERANDS]
-    cdef int k, other, axis
-    for axis in range(ndim):
-        total *= shape[axis]
-    for k in range(nin):
-        sizes[k] = 1
-        for axis in range(operands[k].ndim):
-            sizes[k] *= operands[k].shape[axis]
-    for k in range(nin):
-        for other in range(k):
-            if sizes[k] == sizes[other] and 1 < sizes[k] < total:
-                error = AccidentalBroadcastError(name, pairs)
-                if guard == REFUSE:
-                    raise error
-                warnings.warn(AccidentalBroadcastWarning(str(error)), stacklevel=2)
-                return 0
-    return 0
-
-
 cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1, Array x2, Array x3, Array out, str name, tuple names):
     """
     Run an elementwise operation: the steps of the planner in their order.
@@ -122,8 +88,8 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
             operands[k].loop_code = loop
     if broadcast(operands, nin, shape, &ndim) != 0:
         raise BroadcastError(name, named_shapes(names, x1, x2, x3))
-    if guard != SILENT and nin > 1:
-        check_accident(nin, operands, ndim, shape, named_shapes(names, x1, x2, x3), name)
+    if guarding and (nin > 1 or out is not None):
+        check_guard(name, names, (x1, x2, x3)[:nin], ndim, shape)
     if out is not None and (ndim != out.ndim or memcmp(shape, out.shape_, ndim * sizeof(Py_ssize_t)) != 0):
         raise BroadcastError(name, named_shapes(names, x1, x2, x3), (names[0], shape_tuple(out)))
     set_strides(&plan, operands, nin, shape, ndim)
@@ -214,7 +180,7 @@ def as_array(x, operation, like=None):
     if type(x) is Array:
         return x
     if is_python_scalar(x):
-        return scalar_array(x, scalar_code(x) if like is None else weak_code((<DType>like).code, x), operation)
+        return weak_array(x, scalar_code(x) if like is None else weak_code((<DType>like).code, x), operation)
     found = foreign_scalar(x)
     if found is not None:
         return found
@@ -336,7 +302,7 @@ cdef object compare_signs(int op, Array a, Array b, bint swapped, str name):
 
 cdef Array weak_operand(Array a, object value, str name):
     """A Python scalar as an operand beside the array a."""
-    return scalar_array(value, weak_code(a.code, value), name)
+    return weak_array(value, weak_code(a.code, value), name)
 
 
 cdef object binary(int op, object x1, object x2, str name, bint is_operator):
@@ -376,7 +342,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
                 if S0_CHECK_EXPONENT[op] and letter_at(loop) == c"i" and x2 < 0 and a.size:
                     refuse_exponent(name)
                 return short_scalar(op, a, x2, loop, False, name)
-            b = scalar_array(x2, loop, name)
+            b = weak_array(x2, loop, name)
         except RangeError:
             if not S0_COMPARES[op] or not isinstance(x2, int):
                 raise
@@ -387,7 +353,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         try:
             if loop == b.code and b.c_contiguous and not S0_CHECK_EXPONENT[op]:
                 return short_scalar(op, b, x1, loop, True, name)
-            a = scalar_array(x1, loop, name)
+            a = weak_array(x1, loop, name)
         except RangeError:
             if not S0_COMPARES[op] or not isinstance(x1, int):
                 raise
@@ -484,5 +450,5 @@ cdef object ternary(int op, object x1, object x2, object x3, str name, tuple nam
     loop = loop_for(op, code, name)
     for k in range(3):
         if type(values[k]) is not Array:
-            values[k] = scalar_array(values[k], code, name)
+            values[k] = weak_array(values[k], code, name)
     return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 3, <Array>values[0], <Array>values[1], <Array>values[2], None, name, names)

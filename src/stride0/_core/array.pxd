@@ -13,6 +13,7 @@ cdef class Array:
     cdef int ndim
     cdef int code             # of the dtype
     cdef bint c_contiguous
+    cdef bint weak            # made of a Python scalar for one operation
     cdef Py_ssize_t* shape_   # ndim sizes
     cdef Py_ssize_t* strides_ # ndim steps in bytes, right behind the sizes
     cdef Py_ssize_t small[8]  # where both are kept for up to four axes
@@ -32,6 +33,8 @@ cdef class Tracer:
 
 
 cdef void set_tracer(Tracer tracer) noexcept
+cdef object step_inside()
+cdef int step_outside(object token) except -1
 cdef object unary_raw(int op, Array x, str name)
 cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
 cdef Array masked_product(Array g, Array d)

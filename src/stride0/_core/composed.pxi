@@ -112,6 +112,12 @@ def imag(x, /):
     return component(a, itemsize_at(a.code) // 2)
 
 
+cdef Array recast(Array x, int code):
+    cdef Array out = copy_array(x, code, False)
+    out.weak = x.weak
+    return out
+
+
 def where(condition, x1, x2, /):
     """
     Elements of `x1` where a condition holds, of `x2` elsewhere.
@@ -148,7 +154,7 @@ def where(condition, x1, x2, /):
         raise DTypeError("where", f"Unsupported dtype {dtype_at(mask.code).name} of condition", (), "condition takes the bool dtype")
     if is_python_scalar(x1) and is_python_scalar(x2):
         code = promote_codes(scalar_code(x1), scalar_code(x2))
-        a, b = scalar_array(x1, code, "where"), scalar_array(x2, code, "where")
+        a, b = weak_array(x1, code, "where"), weak_array(x2, code, "where")
     elif is_python_scalar(x1):
         b = as_array(x2, "where")
         a = weak_operand(b, x1, "where")
@@ -160,8 +166,8 @@ def where(condition, x1, x2, /):
     code = promote_codes(a.code, b.code)
     # Selecting moves bits, whatever they mean: one loop per width. Operands of another dtype are cast.
     if a.code != code:
-        a = copy_array(a, code, False)
+        a = recast(a, code)
     if b.code != code:
-        b = copy_array(b, code, False)
+        b = recast(b, code)
     width = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}[itemsize_at(code)]
     return apply(K.where[width], -1, code, 3, mask, a, b, None, "where", ("condition", "x1", "x2"))

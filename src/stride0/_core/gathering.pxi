@@ -359,6 +359,8 @@ cdef int set_item(Array x, object key, object value) except -1:
         if count_arrays(items) == 0:
             target = basic_view(x, items)
     if target is not None:
+        if guarding:
+            check_assignment(target, source)
         return assign_array(target, source, "setitem")
     where_ = gathering(x, items)
     if shares_storage(x, where_.offsets):

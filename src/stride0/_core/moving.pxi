@@ -55,7 +55,7 @@ cdef Array value_operand(Array dst, object src, str operation):
     if type(src) is Array:
         return <Array>src
     if is_python_scalar(src):
-        return scalar_array(src, dst.code, operation)
+        return weak_array(src, dst.code, operation)
     if isinstance(src, (list, tuple, range)):
         # Python scalars in a sequence must fit the target, as one alone must.
         return from_sequence(src, dst.code, 0)
@@ -65,6 +65,67 @@ cdef Array value_operand(Array dst, object src, str operation):
 def copy(Array x not None, dtype=None, str order="K"):
     """A new array of the elements of x, cast where a dtype is given; memory order kept ("K") or "C"."""
     return copy_array(x, x.code if dtype is None else (<DType?>dtype).code, order == "C")
+
+
+def plan_summary(tuple arrays):
+    """
+    What the planner does with the operands of an elementwise operation: for `stride0.explain`.
+
+    Parameters
+    ----------
+    arrays : tuple of Array
+        At most three, whose shapes broadcast.
+
+    Returns
+    -------
+    dict
+        ``shape`` of the result; ``result_strides`` in elements; ``order``: its axes of more than one element,
+        innermost first; ``merged``: what is left of them when neighbours that are one run are merged, each a
+        dict of ``axes``, ``size`` and ``strides`` (in bytes, per operand and of the result); ``layout``: per operand
+        and of the result, how the inner loop moves along it.
+    """
+    cdef Operand operands[MAX_OPERANDS]
+    cdef Plan plan
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int ndim, k, d, at = 0, nin = <int>len(arrays), code = -1
+    cdef Array result
+    if not 0 < nin < MAX_OPERANDS:
+        raise ArgumentValueError("plan_summary", f"{nin} operands", (), f"one to {MAX_OPERANDS - 1}")
+    for k in range(nin):
+        operands[k] = operand_of(<Array?>arrays[k])
+        code = operands[k].code if code < 0 else promote_codes(code, operands[k].code)
+    if broadcast(operands, nin, shape, &ndim) != 0:
+        raise BroadcastError("plan_summary", [(f"x{k + 1}", shape_tuple(<Array>x)) for k, x in enumerate(arrays)])
+    set_strides(&plan, operands, nin, shape, ndim)
+    order_axes(&plan, False)
+    result_strides(&plan, shape, ndim, itemsize_at(code), steps)
+    # A result that is only looked at needs no memory of its own.
+    result = view_of(new_array(code, 0, NULL, NULL, True), NULL, 0, NULL, NULL)
+    operands[nin] = operand_of(result)
+    operands[nin].ndim, operands[nin].shape, operands[nin].strides = ndim, shape, steps
+    set_result(&plan, &operands[nin], shape, ndim)
+    order = [plan.axis[d] for d in range(plan.ndim)]
+    sizes = [plan.shape[d] for d in range(plan.ndim)]
+    coalesce(&plan, 0)
+    merged = []
+    for d in range(plan.ndim):
+        axes, size = [order[at]], sizes[at]
+        at += 1
+        while size != plan.shape[d]:
+            axes.append(order[at])
+            size *= sizes[at]
+            at += 1
+        merged.append({"axes": tuple(axes), "size": plan.shape[d], "strides": tuple([plan.strides[k][d] for k in range(plan.nop)])})
+    layout = []
+    for k in range(plan.nop):
+        step = plan.strides[k][0] if plan.ndim else itemsize_at(plan.code[k])
+        layout.append("stretched" if step == 0 else "contiguous" if step == itemsize_at(plan.code[k]) else "strided")
+    return {
+        "shape": tuple([shape[d] for d in range(ndim)]),
+        "result_strides": tuple([steps[d] // itemsize_at(code) for d in range(ndim)]),
+        "order": tuple(order), "merged": merged, "layout": tuple(layout),
+    }
 
 
 ctypedef fused number:

@@ -1,5 +1,11 @@
 # Reductions, cumulative operations and arg-reductions: results that several elements accumulate in.
 # Included in `array.pyx`.
+#
+# Note [Repeated elements]
+#     An axis that all inputs are stretched along, with step 0, repeats one element n times. It is not walked: a sum is
+#     n times, a product the n-th power, of what one of them gives, and an extreme does not care. Sums of floating-point
+#     numbers are more accurate so, and not the same to the last bit as those of a copy. In 64 bits everything that
+#     a walk would give is kept: integers wrap, and infinities, NaN and signed zeros come out the same.
 
 cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(_optable.REDUCTIONS)}
 cdef dict SCAN_NUMBERS = {row.name: number for number, row in enumerate(_optable.SCANS)}
@@ -21,6 +27,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
     cdef Array total, first
     cdef int axis, ndim, k
     cdef bint empty = False, done
+    cdef uint64_t times = 1
     guard_gradient(x, name)
     operands[0] = operand_of(x)
     operands[0].loop_code = loop
@@ -39,6 +46,10 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             raise AxisError(name, f"axis {axis} is out of bounds for an array with {ndim} axes")
         kept[axis] = 1
         empty = empty or shape[axis] == 0
+        if shape[axis] > 1 and stands_still(&operands[0], axis, ndim) and (nin == 1 or stands_still(&operands[1], axis, ndim)):
+            # Note [Repeated elements]: one of them, counted so many times.
+            times *= <uint64_t>shape[axis]
+            shape[axis] = 1
     total = new_array(acc_code, ndim, kept, NULL, False)
     if total.size:
         if name not in STARTS:
@@ -64,9 +75,68 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
                 done = run_reduction(&plan, K.reductions[number][loop])
             if not done:
                 raise MemoryError(f"{name}: no memory for the buffers that operands are cast in")
+            if times > 1:
+                repeat_total(name, total, times)
     if out_code != acc_code:
         total = copy_array(total, out_code, True)
     return total if keepdims else without_axes(total, axes)
+
+
+cdef bint stands_still(const Operand* operand, int axis, int ndim) noexcept:
+    """Whether an operand is the same all along an axis of the common shape: stretched there, or without it."""
+    cdef int own = axis - (ndim - operand.ndim)
+    return own < 0 or operand.shape[own] == 1 or operand.strides[own] == 0
+
+
+cdef int repeat_total(str name, Array total, uint64_t times) except -1:
+    """Note [Repeated elements]: what a reduction of single elements is if each is there so many times."""
+    cdef Array count, part
+    cdef int half
+    if name in ("sum", "dot", "dot_masked", "vecdot", "sum_squared_deviation", "count_nonzero"):
+        if letter_at(total.code) == c"c":
+            # By components: as complex factors, an infinity and the 0 of the other one's imaginary part give NaN.
+            for half in range(2):
+                part = component(total, 8 * half)
+                in_place(OP_MULTIPLY, part, <double>times, name)
+        elif letter_at(total.code) == c"f":
+            in_place(OP_MULTIPLY, total, <double>times, name)
+        else:
+            count = new_array(UINT64, 0, NULL, NULL, False)
+            (<uint64_t*>count.data)[0] = times
+            in_place(OP_MULTIPLY, total, copy_array(count, total.code, True), name)
+    elif name == "prod":
+        raise_total(total, times)
+    return 0
+
+
+cdef int raise_total(Array total, uint64_t times) except -1:
+    """total **= times, by squaring: integers wrap, and signs, infinities and NaN come out as of so many factors."""
+    cdef Array square = copy_array(total, total.code, True)
+    cdef bint first = True
+    while times:
+        if times & 1:
+            if first:
+                assign_array(total, square, "prod")
+            else:
+                in_place(OP_MULTIPLY, total, square, "prod")
+            first = False
+        times >>= 1
+        if times:
+            square = <Array>multiply(square, square)
+    return 0
+
+
+def unstretched(Array x not None, tuple axes):
+    """A view of x with size 1 along those of the axes on which it stands still: the same mean, the same extremes."""
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef Operand view = operand_of(x)
+    cdef int axis
+    guard_gradient(x, "unstretched")
+    memcpy(sizes, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    for axis in axes:
+        if sizes[axis] > 1 and stands_still(&view, axis, x.ndim):
+            sizes[axis] = 1
+    return view_of(x, x.data, x.ndim, sizes, x.strides_)
 
 
 cdef Array without_axes(Array x, tuple axes):
@@ -190,5 +260,8 @@ def argreduce(str name, Array x not None, int axis, bint keepdims):
     # An axis of one element has index 0, which is there already.
     if x.size and x.shape_[axis] > 1:
         operands[0], operands[1] = operand_of(x), operand_of(out)
+        if stands_still(&operands[0], axis, x.ndim):
+            # The first of equal elements is at index 0.
+            return out if keepdims else without_axes(out, (axis,))
         run_on_axis(&plan, operands, x, axis, K.arg_reductions[which][x.code])
     return out if keepdims else without_axes(out, (axis,))

@@ -138,12 +138,22 @@ cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t narg
             found = True
             break
     if not found:
+        if guarding:
+            return call_guarded(self, args, nargsf, kwnames)
         return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
     given = tuple([<object>args[i] for i in range(n)])
     more = {(<tuple>kwnames)[i]: <object>args[n + i] for i in range(named)}
     out = tracer.call(self.traced_name, given, more)
     Py_INCREF(out)
     return <PyObject*>out
+
+
+cdef PyObject* call_guarded(Primitive self, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
+    token = step_inside()
+    try:
+        return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
+    finally:
+        step_outside(token)
 
 
 cdef bint follows(object x):

@@ -326,7 +326,6 @@ NO_GRAD: dict[str, str] = {
     "iinfo": _DTYPE_ONLY,
     "isdtype": _DTYPE_ONLY,
     "result_type": _DTYPE_ONLY,
-    "strided.broadcast_guard": "sets how broadcasts are watched",
     "strided.is_contiguous": _LAYOUT,
     "strided.is_writable": _LAYOUT,
     "strided.memory_statistics": "counts bytes",

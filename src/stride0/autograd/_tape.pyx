@@ -36,6 +36,8 @@ from stride0._core.array cimport (
     rejoined,
     set_tracer,
     shape_tuple,
+    step_inside,
+    step_outside,
     sum_into,
     unary_raw,
 )
@@ -44,10 +46,9 @@ from stride0._core.storage cimport Storage
 
 import inspect
 import operator
-import sys
 
 from stride0 import _optable
-from stride0._core.array import add, asarray, is_writable, multiply_masked, real, shares_storage, zeros
+from stride0._core.array import add, asarray, frame_of_caller, is_writable, multiply_masked, real, shares_storage, zeros
 from stride0._errors import ArgumentTypeError, GradientError
 
 cdef int64_t clock = 0        # writes to tracked storages so far
@@ -475,10 +476,7 @@ cdef tuple byte_strides(Array x):
 
 
 cdef str line_of_caller():
-    """The line of code, outside of this package, that is running."""
-    frame = sys._getframe(0)
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "stride0":
-        frame = frame.f_back
+    frame = frame_of_caller()
     return "an unknown line" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
@@ -663,11 +661,16 @@ cdef object record_call(str name, tuple args, dict kwargs):
         plain = tuple([stripped(value, name, nodes) for value in args])
     if kwargs:
         more = {key: stripped(value, name, nodes) for key, value in kwargs.items()}
-        out = rules.function(*plain, **more)
-    elif len(plain) == 1:
-        out = rules.function(plain[0])
-    else:
-        out = rules.function(*plain)
+    token = step_inside()
+    try:
+        if more is not None:
+            out = rules.function(*plain, **more)
+        elif len(plain) == 1:
+            out = rules.function(plain[0])
+        else:
+            out = rules.function(*plain)
+    finally:
+        step_outside(token)
     if type(out) is Array:
         for i in range(len(plain)):
             if out is plain[i]:
@@ -1093,6 +1096,15 @@ def backward(list roots, list cotangents, list targets, Tape tape not None):
     list of Array or None
         One for each target; None where no result depends on it.
     """
+    # What rules broadcast is no business of the caller's.
+    token = step_inside()
+    try:
+        return pulled_back(roots, cotangents, targets, tape)
+    finally:
+        step_outside(token)
+
+
+cdef list pulled_back(list roots, list cotangents, list targets, Tape tape):
     cdef dict ends = {node: None for node in targets}, places = {}
     cdef list order = reachable(roots, ends, places), grads = [None] * len(order), results
     cdef Node node, parent
