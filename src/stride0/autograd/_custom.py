@@ -9,8 +9,20 @@ from typing import Any
 from stride0._core.array import Array
 from stride0._creation import zeros
 from stride0._errors import ArgumentTypeError, GradientError
-from stride0.autograd._tape import Node, backward, custom_node, detach, frontier, held, is_watched, node_of
-from stride0.autograd._transforms import FLOATING, Watched, like, recording
+from stride0.autograd._tape import (
+    Node,
+    backward,
+    close,
+    custom_node,
+    detach,
+    frontier,
+    held,
+    is_watched,
+    node_of,
+    recalled,
+    reopen,
+)
+from stride0.autograd._transforms import FLOATING, Watched, like, matched, recording
 from stride0.autograd._trees import flatten
 
 __all__ = ["checkpoint", "custom_vjp"]
@@ -23,24 +35,26 @@ def _floating(x: Any) -> bool:
 class _Recorded:
     """A call made on a tape of its own: its results, the nodes it depends on, and how to call again."""
 
-    def __init__(self, operation: str, f: Callable[..., Any], args: Sequence[Any]) -> None:
-        leaves, structure = flatten(list(args))
+    def __init__(
+        self, operation: str, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None
+    ) -> None:
+        leaves, structure = flatten([list(args), kwargs or {}])
         self.at = [k for k, x in enumerate(leaves) if _floating(x)]
         with recording() as tape:
             inner = Watched(operation, [leaves[k] for k in self.at], tape)
             for k, x in zip(self.at, inner.tree, strict=True):
                 leaves[k] = x
-            self.value = f(*structure.rebuild(leaves))
+            given, named = structure.rebuild(leaves)
+            self.value = f(*given, **named)
         self.tape, self.inner = tape, inner
         # What a rule of the caller's or a second run is for, is cut off here.
         self.own = {
             k: node for k, x in enumerate(inner.arrays) if (node := node_of(x)) is not None and is_watched(x)
         }
 
-    def outside(self, results: list[Any]) -> list[Node]:
-        """Return the nodes of arrays that the function took from elsewhere than its arguments."""
-        mine = list(self.own.values())
-        return [n for n in frontier([node_of(x) for x in results], self.tape) if n not in mine]
+    def older(self, results: list[Any]) -> list[Node]:
+        """Return the nodes, from before the call, that results depend on: arguments, and closures."""
+        return frontier([node_of(x) for x in results], self.tape)
 
 
 class custom_vjp:
@@ -106,7 +120,8 @@ class custom_vjp:
         call = _Recorded("custom_vjp", run, moving)
         value, residuals = call.value
         results, structure = flatten(value)
-        if call.outside(results):
+        mine = list(call.own.values())
+        if any(node not in mine for node in call.older(results)):
             raise GradientError(
                 "custom_vjp",
                 "the function uses a watched array that is none of its arguments",
@@ -117,29 +132,32 @@ class custom_vjp:
         facts = [(x.shape, x.dtype) if isinstance(x, Array) else None for x in outputs]
         at, watched = call.at, list(call.own)
         expected = [(x.shape, x.dtype) for x in call.inner.arrays]
-        lengths = [len(flatten(x)[0]) for x in moving]
+        arguments, number = flatten(list(moving))[1], len(moving)
         constants = list(fixed.values())
         parents = list(call.own.values())
-        del call, value, results, moving
+        saved, kept = flatten(residuals)
+        saved = [held(x) for x in saved]
+        del call, value, results, residuals, moving
 
         def pull(g: Any) -> list[Array | None]:
             given = structure.rebuild(_filled(g, facts))
-            found = backward_rule(*constants, residuals, given)
-            if not isinstance(found, (tuple, list)) or len(found) != len(lengths):
-                count = f"a tuple of {len(lengths)} cotangents"
+            again = kept.rebuild([recalled(x, "custom_vjp") for x in saved])
+            found = backward_rule(*constants, again, given)
+            if not isinstance(found, (tuple, list)) or len(found) != number:
+                count = f"a tuple of {number} cotangents"
                 raise ArgumentTypeError("custom_vjp", f"backward must return {count}")
-            leaves: list[Any] = []
-            for length, cotangent in zip(lengths, found, strict=True):
-                leaves += [None] * length if cotangent is None else flatten(cotangent)[0]
+            leaves = matched("custom_vjp", arguments, list(found), "the cotangents that backward returned")
             picked = [(leaves[at[k]], expected[k]) for k in watched]
             return [None if c is None else like("custom_vjp", c, *fact) for c, fact in picked]
 
-        custom_node("custom_vjp", parents, pull, _joined(outputs))
+        _attach("custom_vjp", parents, pull, outputs)
         return structure.rebuild(outputs)
 
 
-def _joined(outputs: list[Any]) -> Any:
-    return outputs[0] if len(outputs) == 1 else tuple(outputs)
+def _attach(name: str, parents: list[Node], pull: Callable[[Any], Any], outputs: list[Any]) -> None:
+    """Give results a node; numbers among them are constants."""
+    if any(isinstance(x, Array) for x in outputs):
+        custom_node(name, parents, pull, outputs[0] if len(outputs) == 1 else tuple(outputs))
 
 
 def _filled(g: Any, facts: list[Any]) -> list[Any]:
@@ -167,28 +185,31 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(f)
-    def recomputed(*args: Any) -> Any:
-        call = _Recorded("checkpoint", f, args)
+    def recomputed(*args: Any, **kwargs: Any) -> Any:
+        leaves, arguments = flatten([list(args), kwargs])
+        kept = [held(x) for x in leaves]
+        call = _Recorded("checkpoint", f, args, kwargs)
         results, structure = flatten(call.value)
-        elsewhere = call.outside(results)
-        own = list(call.own)
-        parents = [*call.own.values(), *elsewhere]
+        parents = call.older(results)
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
         # What the first run recorded goes now.
         del call, results
         if parents:
-            leaves, arguments = flatten(list(args))
-            kept = [held(x) if isinstance(x, Array) else x for x in leaves]
             several = len(outputs) != 1
 
             def pull(g: Any) -> list[Array | None]:
-                second = _Recorded("checkpoint", f, arguments.rebuild(kept))
+                # The arguments, and what the function closes over, were watched by tapes that have ended.
+                states = reopen(parents)
+                try:
+                    again = arguments.rebuild([recalled(x, "checkpoint") for x in kept])
+                    second = _Recorded("checkpoint", f, *again)
+                finally:
+                    close(states)
                 found, _ = flatten(second.value)
-                targets = [second.inner.nodes[k] for k in own] + elsewhere
                 cotangents = list(g) if several else [g]
-                return backward([node_of(x) for x in found], cotangents, targets, second.tape)
+                return backward([node_of(x) for x in found], cotangents, parents, second.tape, False)
 
-            custom_node("checkpoint", parents, pull, _joined(outputs))
+            _attach("checkpoint", parents, pull, outputs)
         return structure.rebuild(outputs)
 
     return recomputed

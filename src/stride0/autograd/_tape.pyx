@@ -11,7 +11,7 @@ Note [Graph of nodes]
 
 Note [Whose derivative]
     Every `grad` and every `Tape` watches new leaves, so nested ones never mix their perturbations up. A node knows
-    the first and the last of the open tapes that it depends on. While tape T is differentiated, saved values are
+    the open tapes that it depends on. While tape T is differentiated, saved values are
     handed to the rules with their nodes only if a tape other than T, or T itself still open, could differentiate
     what the rules compute; else without, and the backward pass records nothing.
 
@@ -66,7 +66,7 @@ cdef class State:
     cdef int64_t serial
     cdef bint open
     cdef bint alive            # whether the tape is still there, to be asked for gradients
-    cdef PyObject* first       # the nodes whose first tape it is; Note [Graph of nodes]
+    cdef PyObject* first       # its list of nodes; Note [Graph of nodes]
 
 
 cdef class Tape:
@@ -105,13 +105,19 @@ cdef class Tape:
 cdef int forget(State state) except -1:
     """Drop what nodes keep for the gradients of a tape that nobody can ask any more."""
     cdef Node node
-    cdef PyObject* following = state.first
+    cdef State other
     cdef list dead = []
-    while following is not NULL:
-        node = <Node>following
-        following = node.next
-        # A tape that began later may still be there.
-        if not node.high.alive:
+    while state.first is not NULL:
+        node = <Node>state.first
+        state.first = node.next
+        if node.next is not NULL:
+            (<Node>node.next).before = NULL
+        node.next, node.home = NULL, None
+        for other in node.tapes:
+            if other.alive:
+                enlist(node, other)
+                break
+        else:
             dead.append(node)
     for node in dead:
         node.parents, node.edges = [], []
@@ -129,8 +135,8 @@ cdef class Rules:
     cdef int variadic          # index of the parameter that takes all other arguments, or -1
     cdef tuple defaults
     cdef dict index
-    cdef tuple keys            # the parameters that have rules
-    cdef tuple at              # their indices
+    cdef tuple at              # indices of the parameters that have rules
+    cdef tuple ruled           # whether a parameter may be watched
     cdef tuple rules
     cdef tuple wanted          # for each rule the indices of its needs
     cdef tuple needs           # pairs: what, of which parameter
@@ -151,9 +157,12 @@ cdef class Rules:
                 self.variadic = i
         self.defaults = tuple([() if p.kind is p.VAR_POSITIONAL else MISSING if p.default is p.empty else p.default for p in found])
         self.index = {key: i for i, key in enumerate(self.parameters)}
-        self.keys = tuple(rules)
+        # None in the place of a rule: the argument may be watched, and has no influence.
+        constant = {self.index[key] for key, rule in rules.items() if rule is None}
+        rules = {key: rule for key, rule in rules.items() if rule is not None}
         self.at = tuple([self.index[key] for key in rules])
         self.rules = tuple(rules.values())
+        self.ruled = tuple([i in self.at or i in constant for i in range(len(self.parameters))])
         wanted = []
         for rule in self.rules:
             names = rule.__code__.co_varnames[1:rule.__code__.co_argcount]
@@ -211,11 +220,12 @@ cdef dict OPERATORS = {
     "watch": [parameter("x")],
 }
 
+# Not Python's operators, which would ask the other operand next.
 cdef dict IN_PLACE = {
-    "add": operator.iadd, "subtract": operator.isub, "multiply": operator.imul, "divide": operator.itruediv,
-    "floor_divide": operator.ifloordiv, "remainder": operator.imod, "pow": operator.ipow, "matmul": operator.imatmul,
-    "bitwise_and": operator.iand, "bitwise_or": operator.ior, "bitwise_xor": operator.ixor,
-    "bitwise_left_shift": operator.ilshift, "bitwise_right_shift": operator.irshift,
+    "add": Array.__iadd__, "subtract": Array.__isub__, "multiply": Array.__imul__, "divide": Array.__itruediv__,
+    "floor_divide": Array.__ifloordiv__, "remainder": Array.__imod__, "pow": Array.__ipow__, "matmul": Array.__imatmul__,
+    "bitwise_and": Array.__iand__, "bitwise_or": Array.__ior__, "bitwise_xor": Array.__ixor__,
+    "bitwise_left_shift": Array.__ilshift__, "bitwise_right_shift": Array.__irshift__,
 }
 
 cdef dict TABLE = {}
@@ -258,8 +268,9 @@ cdef class Node:
 
     cdef Rules rules
     cdef int64_t serial
-    cdef State low, high       # of the first and the last open tape that it depends on
-    cdef PyObject* next        # neighbours in the list of `low`
+    cdef tuple tapes           # states of the tapes that it depends on, shared with its parents where it can be
+    cdef State home            # in whose list it is
+    cdef PyObject* next        # its neighbours there
     cdef PyObject* before
     cdef list parents          # a node per edge
     cdef list edges            # of which rule, or (rule, position) for an array in a sequence
@@ -275,14 +286,18 @@ cdef class Node:
     def __dealloc__(self):
         if self.before is not NULL:
             (<Node>self.before).next = self.next
-        elif self.low is not None and self.low.first == <PyObject*>self:
-            self.low.first = self.next
+        elif self.home is not None and self.home.first == <PyObject*>self:
+            self.home.first = self.next
         if self.next is not NULL:
             (<Node>self.next).before = self.before
 
 
 cdef inline bint is_open(Node node) noexcept:
-    return node.low is not None and (node.low.open or node.high.open)
+    cdef Py_ssize_t i
+    for i in range(len(node.tapes)):
+        if (<State>node.tapes[i]).open:
+            return True
+    return False
 
 
 @cython.final
@@ -298,39 +313,48 @@ cdef class Saved:
     cdef int result            # 0 an operand, 1 the result, 2 and up: one of several results
 
 
-cdef Node new_node(Rules rules, list parents):
-    """A node that depends on what its parents depend on, as far as tapes are open."""
+cdef Node new_node(Rules rules, list parents, State tape=None):
+    """A node that depends on what its parents depend on, as far as tapes are open, and on `tape`."""
     global made
-    cdef Node node = Node.__new__(Node), parent
+    cdef Node node = Node.__new__(Node)
+    cdef tuple tapes = () if tape is None else (tape,)
     cdef Py_ssize_t i
     made += 1
     node.serial = made
     node.rules = rules
     node.parents = parents
     for i in range(len(parents)):
-        parent = <Node>parents[i]
-        consider(node, parent.low)
-        if parent.high is not parent.low:
-            consider(node, parent.high)
-    enlist(node)
+        tapes = united(tapes, (<Node>parents[i]).tapes)
+    node.tapes = tapes
+    if tapes:
+        enlist(node, <State>tapes[0])
     return node
 
 
-cdef void enlist(Node node) noexcept:
-    """Put a node into the list of its first tape."""
-    if node.low is not None:
-        node.next = node.low.first
-        if node.next is not NULL:
-            (<Node>node.next).before = <PyObject*>node
-        node.low.first = <PyObject*>node
+cdef tuple united(tuple ours, tuple others):
+    """All open tapes of two nodes; nearly always the one tuple that both have."""
+    cdef Py_ssize_t i
+    cdef bint same = len(ours) == 0
+    if ours is others:
+        return ours
+    for i in range(len(others)):
+        same = same and (<State>others[i]).open
+    if same:
+        return others
+    for i in range(len(others)):
+        if (<State>others[i]).open and others[i] not in ours:
+            ours += (others[i],)
+    return ours
 
 
-cdef void consider(Node node, State tape) noexcept:
-    if tape is not None and tape.open:
-        if node.low is None or tape.serial < node.low.serial:
-            node.low = tape
-        if node.high is None or tape.serial > node.high.serial:
-            node.high = tape
+cdef void enlist(Node node, State home) noexcept:
+    """Put a node into the list of a tape."""
+    node.home = home
+    node.before = NULL
+    node.next = home.first
+    if node.next is not NULL:
+        (<Node>node.next).before = <PyObject*>node
+    home.first = <PyObject*>node
 
 
 cdef inline bint is_floating(Array x) noexcept:
@@ -344,12 +368,9 @@ def watch(Array x not None, Tape tape not None):
     if not is_floating(x):
         raise ArgumentTypeError("watch", f"an array of dtype {x.dtype.name} has no derivative", (), "an array of a floating-point dtype")
     parent = None if x.storage.history is None else enter(x, "watch", None)
-    node = new_node(TABLE["watch"], [] if parent is None else [parent])
+    node = new_node(TABLE["watch"], [] if parent is None else [parent], tape.state)
     node.edges = [] if parent is None else [0]
     node.saved = []
-    consider(node, tape.state)
-    if parent is None:
-        enlist(node)
     y = alias(x)
     attach(y, node)
     return y
@@ -456,7 +477,7 @@ cdef class Write:
     cdef tuple shape, strides, key
     cdef Py_ssize_t itemsize
     cdef str where
-    cdef State tape            # of the written value, where that is watched
+    cdef tuple tapes           # of the written value, where that is watched
 
 
 @cython.final
@@ -492,7 +513,7 @@ cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
     write.data, write.itemsize = <uintptr_t>region.data, region.dtype.itemsize
     write.shape, write.strides, write.key = shape_tuple(region), byte_strides(region), key
     write.where = line_of_caller()
-    write.tape = None if node is None else node.low
+    write.tapes = () if node is None else node.tapes
     if key is None:
         # A region that is written again and again is one entry.
         history.writes = [old for old in history.writes if not is_region(old, region)]
@@ -501,7 +522,7 @@ cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
 
 
 cdef bint is_region(Write write, Array x):
-    return write.key is None and write.data == <uintptr_t>x.data and write.shape == shape_tuple(x) and write.strides == byte_strides(x)
+    return write.key is None and write.data == <uintptr_t>x.data and write.itemsize == x.dtype.itemsize and write.shape == shape_tuple(x) and write.strides == byte_strides(x)
 
 
 cdef bint touches(Write write, Array x) except -1:
@@ -547,7 +568,7 @@ cdef Node enter(Array x, str name, Array overwritten):
         node = <Node>x.node
     if history.last > x.seen:
         for write in history.writes:
-            if write.time <= x.seen or (node is None and (write.tape is None or not write.tape.open)):
+            if write.time <= x.seen or (node is None and not any([(<State>tape).open for tape in write.tapes])):
                 continue
             if overwritten is not None and is_region(write, overwritten):
                 continue
@@ -682,6 +703,8 @@ cdef object record_call(str name, tuple args, dict kwargs):
             if type(item) is Array:
                 rejoined(<Array>item)
                 (<Array>item).seen = clock
+    if name == "strided.as_strided" and type(args[0]) is Array:
+        check_beyond(<Array>args[0], <Array>out)
     if not nodes:
         return out
     if rules.refused is not None:
@@ -696,11 +719,29 @@ cdef object record_call(str name, tuple args, dict kwargs):
     return out
 
 
+cdef int check_beyond(Array x, Array out) except -1:
+    """Refuse to look at elements that x does not have, and that were written with watched values."""
+    cdef History history = x.storage.history
+    cdef Write write
+    if history is None:
+        return 0
+    for write in history.writes:
+        if any([(<State>tape).open for tape in write.tapes]) and touches(write, out) and not touches(write, x):
+            raise GradientError(
+                "as_strided", "the result shows elements that x does not have, and their gradient is not known",
+                (("x", f"{shape_tuple(x)}"), ("result", f"{shape_tuple(out)}"), ("written at", write.where)),
+                "an x that holds all of them")
+    return 0
+
+
 cdef int record(Rules rules, list values, list plain, object out) except -1:
     """Give the result of a call, or each of its results, its node."""
     cdef Node node = joined(rules, values), part
-    cdef Array result
     cdef int i
+    for i in range(len(values)):
+        if type(values[i]) is Array and not rules.ruled[i] and is_watched(values[i]):
+            name = rules.parameters[i]
+            raise GradientError(rules.name, f"{name} has no gradient", (), f"stop_gradient({name}), where none is meant to flow")
     if node is None:
         return 0
     node.saved = kept(rules, node, values, plain, out)
@@ -779,17 +820,19 @@ cdef object keep(object value, object plain, int result):
         saved = Saved.__new__(Saved)
         saved.plain = <Array>plain if plain is not value else bare(x)
         saved.result = result
-        saved.storage = x.storage
+        # What a rule was handed lies under a bare storage, which sees no writes.
+        saved.storage = <Storage>x.storage.owner if type(x.storage.owner) is Storage else x.storage
         if not result and x.node is not None and is_open(<Node>x.node):
             saved.node = <Node>x.node
-        if x.storage.history is None:
-            x.storage.history = CLEAN
+        if saved.storage.history is None:
+            saved.storage.history = CLEAN
             x.seen = clock
         saved.seen = clock
         return saved
     if isinstance(value, (tuple, list)) and any([type(item) is Array for item in value]):
         return tuple([keep(item, part, result + i if result else 0) for i, (item, part) in enumerate(zip(value, plain))])
-    return value
+    # The caller may change a list before the backward pass.
+    return list(value) if type(value) is list else value
 
 
 # --- in place
@@ -821,10 +864,11 @@ cdef int snapshot(Rules rules, list values, list plain) except -1:
     cdef Node node = joined(rules, values)
     cdef Array before, old
     cdef int i
+    cdef bint shared = type(values[1]) is Array and shares_storage(values[0], values[1])
     if node is None:
         return 0
     for i in range(2):
-        if type(values[i]) is not Array or (i == 1 and not shares_storage(values[0], values[1])):
+        if i == 1 and not shared:
             continue
         if not any([rules.needs[number] == (VALUE, i) for r in node.edges for number in <tuple>rules.wanted[r]]):
             continue
@@ -887,14 +931,20 @@ cdef object write_item(Array x, object key, object value):
     cdef list nodes = []
     cdef Array plain, region
     items, is_view = settled(key)
+    seen = x.seen
     plain = bare(x)
     region = plain[items] if is_view else plain
     if x.storage.history is not None:
         node = enter(x, "setitem", region if is_view else None)
         if node is not None:
             nodes.append(node)
-    given = stripped(value, "setitem", nodes)
-    plain[items] = given
+    try:
+        given = stripped(value, "setitem", nodes)
+        plain[items] = given
+    except BaseException:
+        # Nothing was overwritten: what made the array stale still does.
+        x.seen = seen
+        raise
     finish_write(rules, x, [x, items, value], [plain, items, given], region, None if is_view else items)
 
 
@@ -919,30 +969,35 @@ cdef class Product:
         self.d = d
 
 
+cdef int check_saved(Saved saved, str name) except -1:
+    """Refuse a saved value that was overwritten."""
+    cdef History history = saved.storage.history
+    cdef Write write
+    if history is not None and history.last > saved.seen:
+        for write in history.writes:
+            if write.time > saved.seen and touches(write, saved.plain):
+                raise GradientError(
+                    name, "a value that its gradient needs has been overwritten",
+                    (("saved by", name), ("shape", f"{shape_tuple(saved.plain)}"), ("written at", write.where)),
+                    "a copy of the value, made before it is overwritten: asarray(x, copy=True)")
+    return 0
+
+
 cdef object load(object item, Rules rules, Node node, State tape):
     """A saved value, with its node where what is computed from it may be differentiated."""
     cdef Saved saved
-    cdef History history
-    cdef Write write
     cdef Array x
     cdef Node source
     if type(item) is Saved:
         saved = <Saved>item
-        history = saved.storage.history
-        if history is not None and history.last > saved.seen:
-            for write in history.writes:
-                if write.time > saved.seen and touches(write, saved.plain):
-                    raise GradientError(
-                        rules.name, "a value that its gradient needs has been overwritten",
-                        (("saved by", rules.name), ("shape", f"{shape_tuple(saved.plain)}"), ("written at", write.where)),
-                        "a copy of the value, made before it is overwritten: asarray(x, copy=True)")
+        check_saved(saved, rules.name)
         source = saved.node
         if saved.result == 1 and node.outputs == 0:
             source = node
         elif saved.result >= 1:
             source = new_node(None, [node])
             source.output = saved.result - 1
-        if source is None or not wanted(source, tape):
+        if source is None or not is_floating(saved.plain) or not wanted(source, tape):
             return saved.plain
         x = alias(saved.plain)
         x.storage = saved.storage
@@ -960,7 +1015,11 @@ cdef object load(object item, Rules rules, Node node, State tape):
 
 cdef bint wanted(Node node, State tape) noexcept:
     """Note [Whose derivative]"""
-    return node.low is not None and (node.low.open and (node.low is not tape or tape.open) or node.high.open and (node.high is not tape or tape.open))
+    cdef Py_ssize_t i
+    for i in range(len(node.tapes)):
+        if (<State>node.tapes[i]).open:
+            return True
+    return False
 
 
 cdef Array fitted(object g, Node node):
@@ -1003,7 +1062,8 @@ cdef list pulled(Node node, object g, State tape):
     cdef dict found
     cdef int position
     if node.pull is not None:
-        return list(node.pull(g))
+        # What a caller's function returns may be memory that the caller keeps.
+        return [bare(<Array>x) if type(x) is Array and (<Array>x).storage.history is None else x for x in node.pull(g)]
     if rules is None:
         # One of several results: what it has goes to their common node.
         return [g]
@@ -1076,7 +1136,7 @@ cdef list reachable(list roots, dict ends, dict places):
     return order
 
 
-def backward(list roots, list cotangents, list targets, Tape tape not None):
+def backward(list roots, list cotangents, list targets, Tape tape not None, bint beyond=True):
     """
     Cotangents of nodes, from those of results.
 
@@ -1090,6 +1150,8 @@ def backward(list roots, list cotangents, list targets, Tape tape not None):
         What to differentiate with respect to.
     tape : Tape
         The tape that is differentiated.
+    beyond : bool
+        Whether cotangents flow on from one target to others that it was computed from.
 
     Returns
     -------
@@ -1099,12 +1161,12 @@ def backward(list roots, list cotangents, list targets, Tape tape not None):
     # What rules broadcast is no business of the caller's.
     token = step_inside()
     try:
-        return pulled_back(roots, cotangents, targets, tape)
+        return pulled_back(roots, cotangents, targets, tape, beyond)
     finally:
         step_outside(token)
 
 
-cdef list pulled_back(list roots, list cotangents, list targets, Tape tape):
+cdef list pulled_back(list roots, list cotangents, list targets, Tape tape, bint beyond):
     cdef dict ends = {node: None for node in targets}, places = {}
     cdef list order = reachable(roots, ends, places), grads = [None] * len(order), results
     cdef Node node, parent
@@ -1121,6 +1183,8 @@ cdef list pulled_back(list roots, list cotangents, list targets, Tape tape):
             continue
         if node in ends:
             ends[node] = g
+            if not beyond:
+                continue
         inner = False
         for parent in node.parents:
             if places.get(parent, -1) >= 0:
@@ -1165,23 +1229,36 @@ def handed_out(list grads, list arrays, cotangents):
     cdef Array x, like
     for g in cotangents:
         taken.add(id((<Array?>g).storage))
+    for like in arrays:
+        taken.add(id(like.storage))
     for g, like in zip(grads, arrays):
         if g is None:
             out.append(zeros(shape_tuple(like), dtype_at(like.code)))
             continue
         x = <Array>g
-        if x.node is None or not is_open(<Node>x.node):
-            if type(x.storage.owner) is Storage or id(x.storage) in taken or not is_writable(x):
-                x = asarray(x if x.storage.history is None else bare(x), copy=True)
-            taken.add(id(x.storage))
+        if type(x.storage.owner) is Storage or id(x.storage) in taken or not is_writable(x):
+            x = asarray(x, copy=True)
+        taken.add(id(x.storage))
         out.append(x)
     return out
 
 
-def held(Array x not None):
-    """Another array on the same memory, with the same node, for a later use of the value as it is now."""
-    cdef Array y = alias(x)
-    y.node = x.node
+def held(x):
+    """A value, for a later use as it is now; what is no array as it is."""
+    return keep(x, x, 0) if type(x) is Array else x
+
+
+def recalled(x, str name):
+    """What was held, with its node; GradientError where it has been overwritten."""
+    cdef Saved saved
+    cdef Array y
+    if type(x) is not Saved:
+        return x
+    saved = <Saved>x
+    check_saved(saved, name)
+    y = alias(saved.plain)
+    y.storage = saved.storage
+    y.node, y.seen = saved.node, clock
     return y
 
 
@@ -1205,7 +1282,8 @@ def custom_node(str name, list parents, pull, out):
     node.pull = pull
     node.edges = []
     if type(out) is Array:
-        attach(<Array>out, node)
+        if is_floating(<Array>out):
+            attach(<Array>out, node)
         return
     node.outputs = len(out)
     for i, item in enumerate(out):
@@ -1230,6 +1308,33 @@ def frontier(list roots, Tape tape not None):
         else:
             stack.extend(node.parents)
     return out
+
+
+def reopen(list nodes):
+    """
+    Let what is computed from arrays with these nodes be recorded once more.
+
+    Returns
+    -------
+    list of State
+        For `close`.
+    """
+    cdef Node node
+    cdef State state
+    cdef list out = []
+    for node in nodes:
+        for state in node.tapes:
+            if not state.open:
+                state.open = True
+                out.append(state)
+    return out
+
+
+def close(list states):
+    """End what `reopen` began."""
+    cdef State state
+    for state in states:
+        state.open = False
 
 
 cdef class TapeTracer(Tracer):

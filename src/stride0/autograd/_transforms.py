@@ -18,7 +18,7 @@ from stride0._errors import ArgumentTypeError, ArgumentValueError, GradientError
 from stride0._manipulation import reshape, stack
 from stride0.autograd import _tape
 from stride0.autograd._tape import Node, backward, detach, handed_out, node_of, outside
-from stride0.autograd._trees import flatten, tree_map
+from stride0.autograd._trees import Structure, flatten, tree_map
 
 __all__ = [
     "Tape",
@@ -90,7 +90,10 @@ def _numbers(operation: str, argnums: Argnums, count: int) -> tuple[int, ...]:
             raise ArgumentValueError(
                 operation, f"argnums names argument {n} of a call with {count} positional arguments"
             )
-    return tuple(n % count for n in numbers)
+    found = tuple(n % count for n in numbers)
+    if len(set(found)) < len(found):
+        raise ArgumentValueError(operation, f"argnums names an argument twice: {numbers}")
+    return found
 
 
 def _scalar(operation: str, y: Any) -> Array:
@@ -264,11 +267,7 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     value = structure.rebuild([outside(x) for x in results])
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
-        given, _ = flatten(cotangent)
-        if len(given) != len(facts):
-            raise ArgumentValueError(
-                "pullback", f"{len(given)} cotangents for a function with {len(facts)} results"
-            )
+        given = matched("pullback", structure, cotangent, "the cotangents")
         seeds = [like("pullback", g, *fact) for g, fact in zip(given, facts, strict=True)]
         return tuple(chosen.gradients(backward(roots, seeds, chosen.nodes, tape), seeds))
 
@@ -302,10 +301,11 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[An
     """
     y, pullback = vjp(f, *xs)
     leaves, structure = flatten(y)
-    directions = [
-        like("jvp", v, x.shape, x.dtype)
-        for v, x in zip(_matched("jvp", vs, xs), flatten(list(xs))[0], strict=True)
-    ]
+    points, arguments = flatten(list(xs))
+    directions = []
+    for v, x in zip(matched("jvp", arguments, list(vs), "the tangents"), points, strict=True):
+        point = asarray(x)
+        directions.append(like("jvp", v, point.shape, point.dtype))
     with recording() as tape:
         zero = Watched("jvp", [zeros(x.shape, dtype=x.dtype) for x in leaves], tape)
         pulled, _ = flatten(pullback(structure.rebuild(zero.tree)))
@@ -313,11 +313,12 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[An
     return y, structure.rebuild(zero.gradients(found, directions))
 
 
-def _matched(operation: str, vs: Sequence[Any], xs: Sequence[Any]) -> list[Any]:
-    given, wanted = flatten(list(vs))[0], flatten(list(xs))[0]
-    if len(given) != len(wanted):
-        raise ArgumentValueError(operation, f"{len(given)} tangents for {len(wanted)} arrays")
-    return given
+def matched(operation: str, structure: Structure, tree: Any, what: str) -> list[Any]:
+    """Return the leaves of cotangents or tangents in the order of those that they belong to."""
+    try:
+        return structure.leaves_of(tree)
+    except ValueError as error:
+        raise ArgumentValueError(operation, f"{what} are structured in another way: {error}") from None
 
 
 def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
@@ -506,7 +507,8 @@ class Tape(_tape.Tape):
         if cotangent is None:
             y = _scalar("gradient", y)
             cotangent = ones((), dtype=y.dtype)
-        results, seeds = flatten(y)[0], flatten(cotangent)[0]
+        results, outputs = flatten(y)
+        seeds = matched("gradient", outputs, cotangent, "the cotangents")
         leaves, structure = flatten(xs)
         nodes: list[Node] = []
         for x in leaves:
@@ -516,8 +518,12 @@ class Tape(_tape.Tape):
                     "gradient", "an array of xs was not watched", accepts="what watch() returned"
                 )
             nodes.append(node)
-        if len(seeds) != len(results):
-            raise ArgumentValueError("gradient", f"{len(seeds)} cotangents for {len(results)} results")
+        if results and all(node_of(r) is None for r in results):
+            raise GradientError(
+                "gradient",
+                "the result was not computed from watched arrays while the tape was recording",
+                accepts="what is to be differentiated belongs into the block of the tape",
+            )
         given = [like("gradient", g, r.shape, r.dtype) for g, r in zip(seeds, results, strict=True)]
         found = backward([node_of(r) for r in results], given, nodes, self)
         return structure.rebuild(handed_out(found, leaves, given))

@@ -12,6 +12,7 @@ cdef class Structure:
 
     cdef object kind
     cdef tuple keys            # of a dict
+    cdef object factory        # of a defaultdict
     cdef list parts
     cdef bint leaf             # the whole is one leaf
 
@@ -31,6 +32,51 @@ cdef class Structure:
         return out
 
 
+    def leaves_of(self, tree):
+        """
+        The leaves of another tree, in the order of the leaves of this one.
+
+        Parameters
+        ----------
+        tree : nested structure
+            Of this structure: dicts with the same keys in any order, sequences of the same lengths. None in
+            the place of a leaf or of a part stands for None in the place of each of its leaves.
+
+        Raises
+        ------
+        ValueError
+            If it is structured in another way.
+        """
+        cdef list leaves = []
+        if self.leaf:
+            return [tree]
+        gather_leaves(self, tree, leaves)
+        return leaves
+
+
+cdef int gather_leaves(Structure structure, object tree, list leaves) except -1:
+    if structure is None:
+        leaves.append(tree)
+        return 0
+    if structure.kind is None:
+        if tree is not None:
+            raise ValueError("something in the place of None")
+        return 0
+    if tree is None:
+        items = [None] * len(structure.parts)
+    elif structure.keys is not None:
+        if not isinstance(tree, dict) or set(tree) != set(structure.keys):
+            raise ValueError(f"a dict with the keys {list(structure.keys)} was expected")
+        items = [tree[key] for key in structure.keys]
+    else:
+        if not isinstance(tree, (tuple, list)) or len(tree) != len(structure.parts):
+            raise ValueError(f"a {structure.kind.__name__} of {len(structure.parts)} was expected")
+        items = tree
+    for part, item in zip(structure.parts, items):
+        gather_leaves(part, item, leaves)
+    return 0
+
+
 cdef object assembled(Structure structure, object given):
     cdef list out = []
     if structure.leaf:
@@ -40,7 +86,8 @@ cdef object assembled(Structure structure, object given):
     for part in structure.parts:
         out.append(next(given) if part is None else assembled(<Structure>part, given))
     if structure.keys is not None:
-        return dict(zip(structure.keys, out))
+        pairs = zip(structure.keys, out)
+        return structure.kind(structure.factory, pairs) if structure.factory is not None else structure.kind(pairs)
     return structure.kind(*out) if hasattr(structure.kind, "_fields") else structure.kind(out)
 
 
@@ -79,6 +126,7 @@ cdef Structure taken_apart(object tree, list leaves):
     if isinstance(tree, dict):
         out = Structure()
         out.keys, items = tuple(tree), tree.values()
+        out.factory = getattr(tree, "default_factory", None)
     elif isinstance(tree, (tuple, list)):
         out = Structure()
         items = tree
