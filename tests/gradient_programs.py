@@ -1,9 +1,9 @@
 """Random programs for the gradient tests, and an independent way to run them.
 
-A program is a list of numbers; `run` reads it with one of two machines. `Stride` does what it says with stride0.
-`Dual` does the same in NumPy on hyper-dual numbers: every array has four components along a leading axis, the value,
-its derivatives along two directions, and the mixed second derivative. A view of such an array is a view of all
-four, a write is a write to all four, so that what aliases what is NumPy's matter and not the tape's.
+A program is a list of numbers; `run` reads it with one of two machines. `Stride` does what it says with
+stride0. `Dual` does the same in NumPy on hyper-dual numbers: every array has four components along a leading
+axis, the value, its derivatives along two directions, and the mixed second derivative. A view of such an array
+is a view of all four, a write is a write to all four, so that aliasing is NumPy's matter and not the tape's.
 """
 
 from __future__ import annotations
@@ -313,6 +313,4 @@ def run(
 
 def loss_of(machine: Any, pool: list[Any], weights: Callable[[Shape], np.ndarray[Any, Any]]) -> list[Any]:
     """The last arrays of a pool, each times weights."""
-    return [
-        machine.binary("multiply", x, machine.constant(weights(shape_in(machine, x)))) for x in pool[-4:]
-    ]
+    return [machine.binary("multiply", x, machine.constant(weights(shape_in(machine, x)))) for x in pool[-4:]]

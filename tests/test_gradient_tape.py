@@ -73,7 +73,7 @@ def test_argnums_out_of_range(argnums: Any) -> None:
 
 @pytest.mark.parametrize("argnums", [(0, 0), (0, -2)])
 def test_argnums_that_name_an_argument_twice(argnums: Any) -> None:
-    """DEFECT: the first of the two gets the gradient zero. Right, or an error."""
+    """Each gets the gradient, or it is an error; zero for one of them would be wrong."""
     try:
         found = grad(lambda x, y: x * y, argnums=argnums)(xp.asarray(2.0), xp.asarray(3.0))
     except ArgumentValueError:
@@ -97,7 +97,7 @@ def test_aux() -> None:
     assert (aux["text"], aux["none"]) == ("aux", None)
     (value, _), g = value_and_grad(f, has_aux=True)(arr(1.0, 2.0))
     assert float(value) == 5.0
-    y, pullback, aux = vjp(lambda x: (x * 2, x), arr(1.0), has_aux=True)
+    _, pullback, aux = vjp(lambda x: (x * 2, x), arr(1.0), has_aux=True)
     assert_allclose(np.asarray(aux), [1])
     assert_allclose(np.asarray(pullback(arr(3.0))[0]), [6])
 
@@ -132,7 +132,7 @@ def test_nested_structures() -> None:
 
 
 def test_kinds_of_dicts_stay() -> None:
-    """DEFECT: an OrderedDict comes back, and arrives in the function, as a dict."""
+    """An OrderedDict arrives in the function, and comes back, as one."""
     seen = []
     found = grad(lambda d: (seen.append(type(d)), d["a"])[1])(collections.OrderedDict(a=xp.asarray(1.0)))
     assert seen == [collections.OrderedDict]
@@ -149,7 +149,6 @@ def test_python_floats_are_leaves() -> None:
 
 
 def test_python_floats_in_jvp() -> None:
-    """DEFECT: AttributeError, 'float' object has no attribute 'shape'."""
     y, dy = jvp(lambda x: x**3, (2.0,), (1.0,))
     assert (float(y), float(dy)) == (8.0, 12.0)
 
@@ -246,7 +245,7 @@ def test_pullbacks_do_not_hand_the_cotangent_out(layout: Any) -> None:
 
 
 def test_watched_cotangents_are_not_handed_out() -> None:
-    """DEFECT: within an open tape the result is the cotangent itself, so that writing to it changes both."""
+    """Within an open tape the result is not the cotangent itself: writing to one would change both."""
 
     def f(c: Any) -> Any:
         _, pullback = vjp(lambda x, y: x + y, arr(1.0, 2.0), arr(1.0, 2.0))
@@ -265,7 +264,7 @@ def test_watched_cotangents_are_not_handed_out() -> None:
 
 
 def test_gradients_within_a_block_are_writable() -> None:
-    """DEFECT: of a stretched watched cotangent a read-only view comes out."""
+    """Of a stretched watched cotangent no read-only view comes out."""
 
     def f(c: Any) -> Any:
         _, pullback = vjp(xp.sum, arr(1.0, 2.0))
@@ -280,9 +279,7 @@ def test_gradients_within_a_block_are_writable() -> None:
 
 
 def test_structures_of_results() -> None:
-    y, pullback = vjp(
-        lambda x, z: {"a": x * z, "b": [x[0], None, (z,)]}, arr(2.0, 3.0), xp.asarray(5.0)
-    )
+    y, pullback = vjp(lambda x, z: {"a": x * z, "b": [x[0], None, (z,)]}, arr(2.0, 3.0), xp.asarray(5.0))
     assert y["b"][1] is None
     gx, gz = pullback({"a": arr(1.0, 10.0), "b": [xp.asarray(100.0), None, (xp.asarray(1000.0),)]})
     assert_allclose(np.asarray(gx), [105, 50])
@@ -290,7 +287,7 @@ def test_structures_of_results() -> None:
 
 
 def test_dicts_match_by_key() -> None:
-    """DEFECT: cotangents and tangents in dicts are matched by the order in which keys were set."""
+    """Not by the order in which keys were set."""
     _, pullback = vjp(lambda x: {"a": 2 * x, "b": 3 * x}, xp.asarray(1.0))
     assert float(pullback({"b": xp.asarray(10.0), "a": xp.asarray(1.0)})[0]) == 32
     x = {"a": xp.asarray(2.0), "b": xp.asarray(3.0)}
@@ -301,7 +298,6 @@ def test_dicts_match_by_key() -> None:
 
 @pytest.mark.parametrize("cotangent", [[1.0, 10.0], {"a": 1.0, "c": 10.0}, (1.0, 10.0)])
 def test_other_structures_are_refused(cotangent: Any) -> None:
-    """DEFECT: only the number of leaves is compared."""
     _, pullback = vjp(lambda x: {"a": 2 * x, "b": 3 * x}, xp.asarray(1.0))
     with pytest.raises((ArgumentTypeError, ArgumentValueError)):
         pullback(cotangent)
@@ -351,7 +347,10 @@ def test_jvp_and_vjp_are_adjoint(f: Any) -> None:
     many = isinstance(out, tuple)
     outs, dys = (out, tangents) if many else ((out,), (tangents,))
     cs = [np.asarray(rng.normal(size=o.shape)) for o in outs]
-    cs = [c + 1j * rng.normal(size=c.shape) if "complex" in o.dtype.name else c for c, o in zip(cs, outs, strict=True)]
+    cs = [
+        c + 1j * rng.normal(size=c.shape) if "complex" in o.dtype.name else c
+        for c, o in zip(cs, outs, strict=True)
+    ]
     gx, gy = pullback(tuple(xp.asarray(c) for c in cs) if many else xp.asarray(cs[0]))
     left = sum(np.sum(np.conj(c) * np.asarray(d)).real for c, d in zip(cs, dys, strict=True))
     right = np.sum(np.asarray(gx) * np.asarray(vx)) + np.sum(np.asarray(gy) * np.asarray(vy))
@@ -363,7 +362,12 @@ def test_third_order() -> None:
     third = grad(grad(grad(lambda x: xp.sin(x) * x**3)))(xp.asarray(x))
     s, c = math.sin(x), math.cos(x)
     assert_allclose(float(third), -c * x**3 - 9 * s * x**2 + 18 * c * x + 6 * s, rtol=1e-13)
-    check_grad(lambda a, b: xp.sum(xp.exp(a) @ b / (1 + b**2)), xp.asarray([[0.1, 0.2]]), xp.asarray([[0.3], [0.5]]), order=3)
+    check_grad(
+        lambda a, b: xp.sum(xp.exp(a) @ b / (1 + b**2)),
+        xp.asarray([[0.1, 0.2]]),
+        xp.asarray([[0.3], [0.5]]),
+        order=3,
+    )
 
 
 def test_perturbations_are_not_confused() -> None:
@@ -383,9 +387,7 @@ def test_perturbations_are_not_confused() -> None:
 
 def test_jacobian() -> None:
     assert_allclose(np.asarray(jacobian(lambda x: x**2)(arr(1.0, 2.0))), [[2, 0], [0, 4]])
-    found = jacobian(lambda k, x: xp.linalg.outer(x, x) * k, argnums=1)(
-        2.0, arr(1.0, 3.0)
-    )
+    found = jacobian(lambda k, x: xp.linalg.outer(x, x) * k, argnums=1)(2.0, arr(1.0, 3.0))
     assert found.shape == (2, 2, 2)
     assert_allclose(np.asarray(found)[0], [[4, 0], [6, 2]])
     assert jacobian(lambda x: x[:0])(arr(1.0, 2.0)).shape == (0, 2)
@@ -394,7 +396,9 @@ def test_jacobian() -> None:
 
 def test_jacobian_complex() -> None:
     x, z = arr(1.0, 2.0), arr(1 + 1j, 2 - 1j)
-    assert_allclose(np.asarray(jacobian(lambda x: xp.exp(1j * x))(x)), np.diag(1j * np.exp(1j * np.asarray(x))))
+    assert_allclose(
+        np.asarray(jacobian(lambda x: xp.exp(1j * x))(x)), np.diag(1j * np.exp(1j * np.asarray(x)))
+    )
     assert_allclose(np.asarray(jacobian(lambda z: z**2 * (1 + 2j))(z)), np.diag(2 * np.asarray(z) * (1 + 2j)))
     assert_allclose(np.asarray(jacobian(lambda z: xp.abs(z) ** 2)(z)), np.diag(2 * np.asarray(z)))
     assert jacobian(lambda x: x * (1 + 1j))(xp.asarray([1.0], dtype=xp.float32)).dtype is xp.complex64
@@ -486,7 +490,7 @@ def test_custom_vjp_errors() -> None:
 
 
 def test_custom_vjp_structures() -> None:
-    """DEFECT: None within a nested cotangent shifts the others by one place."""
+    """None within a nested cotangent stands for the zero of one array."""
 
     @custom_vjp
     def f(pair: Any, z: Any) -> Any:
@@ -498,7 +502,7 @@ def test_custom_vjp_structures() -> None:
 
 
 def test_custom_vjp_of_an_unused_result() -> None:
-    """DEFECT: zeros for a result that nothing depends on are made as x * 0, NaN where x is infinite."""
+    """The cotangent of a result that nothing depends on is zero even where the result is infinite."""
 
     @custom_vjp
     def f(x: Any) -> Any:
@@ -510,7 +514,6 @@ def test_custom_vjp_of_an_unused_result() -> None:
 
 @pytest.mark.parametrize("make", [checkpoint, lambda f: f], ids=["checkpoint", "custom_vjp"])
 def test_results_that_are_no_arrays(make: Any) -> None:
-    """DEFECT: a single Python number as the result is a TypeError of Python's."""
     f = make(lambda x: 2.0)
     if make is not checkpoint:
         f = custom_vjp(f)
@@ -520,7 +523,6 @@ def test_results_that_are_no_arrays(make: Any) -> None:
 
 @pytest.mark.parametrize("make", [checkpoint, None], ids=["checkpoint", "custom_vjp"])
 def test_integer_results_are_constants(make: Any) -> None:
-    """DEFECT: in custom_vjp an integer result gets a node, and backward is called with an integer cotangent."""
     if make is None:
         f = custom_vjp(xp.argsort)
         f.defvjp(lambda x: (xp.argsort(x), None), lambda kept, g: (None,))
@@ -534,7 +536,7 @@ def test_integer_results_are_constants(make: Any) -> None:
 
 
 def test_custom_vjp_returning_its_residual() -> None:
-    """DEFECT: the gradient that the caller gets is the memory of the argument."""
+    """The gradient is not the memory of the argument."""
 
     @custom_vjp
     def f(x: Any) -> Any:
@@ -575,7 +577,7 @@ def test_checkpoint_calls_again() -> None:
 
 @pytest.mark.parametrize("watched_too", [False, True])
 def test_checkpoint_with_closures(watched_too: bool) -> None:
-    """DEFECT: no gradient flows to a watched array that the function closes over. Right, or an error."""
+    """A gradient flows to a watched array that the function closes over, or it is an error."""
 
     def f(x: Any) -> Any:
         return checkpoint(lambda u: xp.sum(u * x))(x if watched_too else xp.ones(2))
@@ -588,7 +590,6 @@ def test_checkpoint_with_closures(watched_too: bool) -> None:
 
 
 def test_checkpoint_passes_keywords_on() -> None:
-    """DEFECT: TypeError."""
     f = checkpoint(lambda u, k=2.0: xp.sum(u * k))
     assert_allclose(np.asarray(grad(lambda x: f(x, k=3.0))(arr(1.0))), [3])
 
@@ -640,7 +641,7 @@ def test_tape_errors() -> None:
 
 
 def test_tape_refuses_what_it_did_not_record() -> None:
-    """DEFECT?: what was computed after the block has gradient zero, silently."""
+    """What was computed after the block has no gradient; zero would be a silent surprise."""
     with Tape() as t:
         x = t.watch(arr(1.0, 2.0))
     y = xp.sum(x**2)
@@ -649,7 +650,6 @@ def test_tape_refuses_what_it_did_not_record() -> None:
 
 
 def test_tapes_end_in_any_order() -> None:
-    """DEFECT: a node knows the first and the last open tape only; one between them stops recording with those."""
     one, two, three = Tape(), Tape(), Tape()
     for tape in (one, two, three):
         tape.__enter__()
@@ -668,7 +668,15 @@ def test_tapes_end_in_any_order() -> None:
 
 @pytest.mark.parametrize(
     ("shape", "target"),
-    [((3, 4), (4,)), ((3, 4), (1, 4)), ((2, 3, 4), (3, 1)), ((2, 3), ()), ((0, 3), (1, 3)), ((2, 3), (2, 3)), ((), ())],
+    [
+        ((3, 4), (4,)),
+        ((3, 4), (1, 4)),
+        ((2, 3, 4), (3, 1)),
+        ((2, 3), ()),
+        ((0, 3), (1, 3)),
+        ((2, 3), (2, 3)),
+        ((), ()),
+    ],
 )
 def test_laws_of_sum_to(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
     rng = np.random.default_rng(0)
@@ -707,7 +715,7 @@ def test_check_grad_sees_wrong_gradients() -> None:
     ],
 )
 def test_watched_options_are_refused(f: Any) -> None:
-    """DEFECT: a watched array in the place of an option without a rule has gradient zero, silently."""
+    """A watched array in the place of an option without a rule has no gradient; zero would be wrong."""
     with pytest.raises((GradientError, ArgumentTypeError)):
         grad(f)(xp.asarray(2.0))
 

@@ -1,0 +1,404 @@
+# The way back: from cotangents of results to those of what they were computed from. Included in `_tape.pyx`.
+
+@cython.final
+@cython.no_gc
+@cython.freelist(16)
+cdef class Product:
+    """
+    A product of a cotangent and a factor that nobody has computed yet.
+
+    The engine sums it into the shape of the operand that it belongs to, in the same pass.
+    """
+
+    cdef readonly object g
+    cdef readonly object d
+
+    def __cinit__(self, g, d):
+        self.g = g
+        self.d = d
+
+
+cdef int check_saved(Saved saved, str name) except -1:
+    """Refuse a saved value that was overwritten."""
+    cdef History history = saved.storage.history
+    cdef Write write
+    if history is not None and history.last > saved.seen:
+        for write in history.writes:
+            if write.time > saved.seen and touches(write, saved.plain):
+                refuse_overwritten(saved.plain, name, write.where)
+        if were_written(history, saved.storage, saved.plain, saved.seen):
+            refuse_overwritten(saved.plain, name, history.where)
+    return 0
+
+
+cdef int refuse_overwritten(Array x, str name, str where) except -1:
+    raise GradientError(
+        name, "a value that its gradient needs has been overwritten",
+        (("saved by", name), ("shape", f"{shape_tuple(x)}"), ("written at", where)),
+        "a copy of the value, made before it is overwritten: asarray(x, copy=True)")
+
+
+cdef object load(object item, Rules rules, Node node, State tape):
+    """A saved value, with its node where what is computed from it may be differentiated."""
+    cdef Saved saved
+    cdef Array x
+    cdef Node source
+    if type(item) is Saved:
+        saved = <Saved>item
+        check_saved(saved, rules.name)
+        source = saved.node
+        if saved.result == 1 and node.outputs == 0:
+            source = node
+        elif saved.result >= 1:
+            source = new_node(None, [node])
+            source.output = saved.result - 1
+        if source is None or not is_floating(saved.plain) or not wanted(source, tape):
+            return saved.plain
+        x = alias(saved.plain)
+        x.storage = saved.storage
+        if x.storage.history is None:
+            x.storage.history = CLEAN
+        x.node = source
+        if source is not node:
+            describe(source, x)
+        x.seen = clock
+        return x
+    if type(item) is tuple and any([type(part) is Saved for part in item]):
+        return tuple([load(part, rules, node, tape) for part in item])
+    return item
+
+
+cdef bint wanted(Node node, State tape) noexcept:
+    """Note [Whose derivative]"""
+    cdef Py_ssize_t i
+    for i in range(len(node.tapes)):
+        if (<State>node.tapes[i]).open:
+            return True
+    return False
+
+
+cdef Array fitted(object g, Node node):
+    """A cotangent in the shape and the dtype of the array that it belongs to."""
+    cdef Array x, factor
+    if type(g) is Product:
+        x = <Array?>(<Product>g).g
+        if type((<Product>g).d) is Array:
+            factor = <Array>(<Product>g).d
+            if has_shape(node, x) and has_shape(node, factor):
+                x = masked_product(x, factor)
+            elif x.storage.history is None and factor.storage.history is None:
+                x = dot_into(x, factor, shape_of_node(node))
+            else:
+                x = record_call("dot_into", (x, factor, shape_of_node(node)), None)
+        else:
+            x = multiply_masked(summed(x, node), (<Product>g).d)
+    elif type(g) is Array:
+        x = summed(<Array>g, node)
+    else:
+        raise GradientError("backward", f"internal error: a rule returned {type(g).__name__}")
+    if x.code != node.code:
+        if x.code >= COMPLEX64 and node.code < COMPLEX64:
+            x = real(x)
+        x = asarray(x, dtype=dtype_at(node.code))
+    return x
+
+
+cdef Array summed(Array x, Node node):
+    """What undoes a broadcast: x summed into the shape of the array that a node belongs to."""
+    if has_shape(node, x):
+        return x
+    return sum_into(x, shape_of_node(node)) if x.storage.history is None else record_call("sum_into", (x, shape_of_node(node)), None)
+
+
+cdef list pulled(Node node, object g, State tape):
+    """The cotangents of the parents, in their order."""
+    cdef Rules rules = node.rules
+    cdef list out = [], loaded
+    cdef dict found
+    cdef int position
+    if node.pull is not None:
+        # What a caller's function returns may be memory that the caller keeps.
+        return [bare(<Array>x) if type(x) is Array and (<Array>x).storage.history is None else x for x in node.pull(g)]
+    if rules is None:
+        # One of several results: what it has goes to their common node.
+        return [g]
+    loaded = [None] * len(node.saved)
+    found = None
+    for edge in node.edges:
+        if type(edge) is int:
+            out.append(ruled(rules, edge, node, g, loaded, tape))
+            continue
+        # A rule of a sequence gives the cotangents of all arrays in it at once.
+        if found is None:
+            found = {}
+        if edge[0] not in found:
+            found[edge[0]] = ruled(rules, edge[0], node, g, loaded, tape)
+        part = found[edge[0]]
+        out.append(None if part is None else part[edge[1]])
+    return out
+
+
+cdef object ruled(Rules rules, int r, Node node, object g, list loaded, State tape):
+    """What a rule gives."""
+    cdef int i, number, count = rules.count[r]
+    cdef int* wanted = rules.numbers[r]
+    for i in range(count):
+        number = wanted[i]
+        if loaded[number] is None:
+            loaded[number] = load(node.saved[number], rules, node, tape)
+    if count == 0:
+        return rules.rules[r](g)
+    if count == 1:
+        return rules.rules[r](g, loaded[wanted[0]])
+    if count == 2:
+        return rules.rules[r](g, loaded[wanted[0]], loaded[wanted[1]])
+    return rules.rules[r](g, *[loaded[wanted[i]] for i in range(count)])
+
+
+cdef list reachable(list roots, dict ends, dict places):
+    """
+    The nodes on ways from the roots to the targets, each after its parents.
+
+    `places` gets where in that list a node is, -1 for nodes that lead to no target.
+    """
+    cdef list stack = [node for node in roots if node is not None], order = []
+    cdef Node node, parent
+    cdef int64_t oldest = made
+    cdef int64_t last = 0
+    cdef bint ready, useful, sorted_ = True
+    for node in ends:
+        oldest = min(oldest, node.serial)
+    while stack:
+        node = <Node>stack[len(stack) - 1]
+        if node in places:
+            stack.pop()
+            continue
+        ready, useful = True, node in ends
+        for parent in node.parents:
+            if parent.serial < oldest:
+                continue
+            place = places.get(parent)
+            if place is None:
+                stack.append(parent)
+                ready = False
+            elif place >= 0:
+                useful = True
+        if not ready:
+            continue
+        stack.pop()
+        places[node] = len(order) if useful else -1
+        if useful:
+            order.append(node)
+            sorted_ = sorted_ and node.serial > last
+            last = node.serial
+    if not sorted_:
+        # By age: the youngest first gives every cotangent back as early as it can be.
+        order.sort(key=serial_of)
+        for i in range(len(order)):
+            places[order[i]] = i
+    return order
+
+
+def serial_of(Node node not None):
+    return node.serial
+
+
+def backward(list roots, list cotangents, list targets, Tape tape not None, bint beyond=True):
+    """
+    Cotangents of nodes, from those of results.
+
+    Parameters
+    ----------
+    roots : list of Node or None
+        Nodes of the results.
+    cotangents : list of Array or None
+        One for each root, of its shape and dtype.
+    targets : list of Node
+        What to differentiate with respect to.
+    tape : Tape
+        The tape that is differentiated.
+    beyond : bool
+        Whether cotangents flow on from one target to others that it was computed from.
+
+    Returns
+    -------
+    list of Array or None
+        One for each target; None where no result depends on it.
+    """
+    # What rules broadcast is no business of the caller's.
+    token = step_inside()
+    try:
+        return pulled_back(roots, cotangents, targets, tape, beyond)
+    finally:
+        step_outside(token)
+
+
+cdef list pulled_back(list roots, list cotangents, list targets, Tape tape, bint beyond):
+    cdef dict ends = {node: None for node in targets}, places = {}
+    cdef list order = reachable(roots, ends, places), grads = [None] * len(order), results
+    cdef Node node, parent
+    cdef Py_ssize_t i, k, place
+    cdef bint inner
+    for root, g in zip(roots, cotangents):
+        if root is not None and g is not None and places[root] >= 0:
+            add_to(grads, places[root], fitted(g, <Node>root))
+    for i in range(len(order) - 1, -1, -1):
+        node, g = <Node>order[i], grads[i]
+        # What is behind is not needed any more, and may be large.
+        order[i] = grads[i] = None
+        if g is None:
+            continue
+        if node in ends:
+            ends[node] = g
+            if not beyond:
+                continue
+        inner = False
+        for parent in node.parents:
+            if places.get(parent, -1) >= 0:
+                inner = True
+        if not inner:
+            continue
+        results = pulled(node, g if node.outputs == 0 else tuple(g), tape.state)
+        for k in range(len(node.parents)):
+            parent = <Node>node.parents[k]
+            place = places.get(parent, -1)
+            if place < 0 or results[k] is None:
+                continue
+            if node.rules is None and node.pull is None:
+                if grads[place] is None:
+                    grads[place] = [None] * parent.outputs
+                add_to(grads[place], node.output, results[k])
+            else:
+                add_to(grads, place, fitted(results[k], parent))
+    return [ends[node] for node in targets]
+
+
+cdef int add_to(list grads, Py_ssize_t place, object g) except -1:
+    before = grads[place]
+    grads[place] = g if before is None else add(before, g)
+    return 0
+
+
+def handed_out(list grads, list arrays, cotangents):
+    """
+    Gradients as a caller may keep and change them: memory of their own, each its own; zeros for None.
+
+    Parameters
+    ----------
+    grads : list of Array or None
+    arrays : list of Array
+        What they are gradients with respect to.
+    cotangents : sequence of Array
+        What the caller gave, and keeps.
+    """
+    cdef set taken = set()
+    cdef list out = []
+    cdef Array x, like
+    for g in cotangents:
+        taken.add(id((<Array?>g).storage))
+    for like in arrays:
+        taken.add(id(like.storage))
+    for g, like in zip(grads, arrays):
+        if g is None:
+            out.append(zeros(shape_tuple(like), dtype_at(like.code)))
+            continue
+        x = <Array>g
+        if type(x.storage.owner) is Storage or id(x.storage) in taken or not is_writable(x):
+            x = asarray(x, copy=True)
+        taken.add(id(x.storage))
+        out.append(x)
+    return out
+
+
+def held(x):
+    """A value, for a later use as it is now; what is no array as it is."""
+    return keep(x, x, 0) if type(x) is Array else x
+
+
+def recalled(x, str name):
+    """What was held, with its node; GradientError where it has been overwritten."""
+    cdef Saved saved
+    cdef Array y
+    if type(x) is not Saved:
+        return x
+    saved = <Saved>x
+    check_saved(saved, name)
+    y = alias(saved.plain)
+    y.storage = saved.storage
+    y.node, y.seen = saved.node, clock
+    return y
+
+
+def custom_node(str name, list parents, pull, out):
+    """
+    Give arrays a node with a backward function of its own.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    parents : list of Node
+        What the arrays depend on.
+    pull : callable
+        From the cotangent of `out` (of a tuple: a tuple, None where there is none) to a list of those of the parents.
+    out : Array or tuple of Array
+        New arrays, which are not watched.
+    """
+    cdef Node node = new_node(None, parents), part
+    cdef int i
+    node.pull = pull
+    node.edges = []
+    if type(out) is Array:
+        if is_floating(<Array>out):
+            attach(<Array>out, node)
+        return
+    node.outputs = len(out)
+    for i, item in enumerate(out):
+        if type(item) is Array and is_floating(<Array>item):
+            part = new_node(None, [node])
+            part.output = i
+            attach(<Array>item, part)
+
+
+def frontier(list roots, Tape tape not None):
+    """The nodes older than a tape that results lead to: what a function took from outside of its arguments."""
+    cdef set seen = set()
+    cdef list stack = [node for node in roots if node is not None], out = []
+    cdef Node node
+    while stack:
+        node = <Node>stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.serial < tape.state.serial:
+            out.append(node)
+        else:
+            stack.extend(node.parents)
+    return out
+
+
+def reopen(list nodes):
+    """
+    Let what is computed from arrays with these nodes be recorded once more.
+
+    Returns
+    -------
+    list of State
+        For `close`.
+    """
+    cdef Node node
+    cdef State state
+    cdef list out = []
+    for node in nodes:
+        for state in node.tapes:
+            if not state.open:
+                state.open = True
+                out.append(state)
+    return out
+
+
+def close(list states):
+    """End what `reopen` began."""
+    cdef State state
+    for state in states:
+        state.open = False

@@ -1,0 +1,167 @@
+# What was written to tracked storages, and who must know: Note [Overwritten values]. Included in `_tape.pyx`.
+
+@cython.final
+cdef class Write:
+    cdef int64_t time
+    cdef uintptr_t data
+    cdef tuple shape, strides, key
+    cdef Py_ssize_t itemsize
+    cdef str where
+    cdef tuple tapes           # of the written value, where that is watched
+
+
+@cython.final
+cdef class History:
+    cdef list writes
+    cdef int keyed             # how many of them have a key
+    cdef int64_t last
+    cdef object times          # when each element was written last, by the writes that are not in the list any more
+    cdef tuple tapes           # of those
+    cdef str where             # of the last of those
+
+    def __cinit__(self):
+        self.writes = []
+        self.tapes = ()
+
+cdef History CLEAN = History()
+
+
+cdef tuple byte_strides(Array x):
+    cdef int axis
+    return tuple([x.strides_[axis] for axis in range(x.ndim)])
+
+
+cdef str line_of_caller():
+    frame = frame_of_caller()
+    return "an unknown line" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
+    """Note that elements of x were overwritten: those of `region`, of those the ones that `key` names."""
+    global clock
+    cdef History history = x.storage.history
+    cdef Write write = Write(), old
+    clock += 1
+    if history is None or history is CLEAN:
+        history = x.storage.history = History()
+    write.time = history.last = x.seen = clock
+    write.data, write.itemsize = <uintptr_t>region.data, region.dtype.itemsize
+    write.shape, write.strides, write.key = shape_tuple(region), byte_strides(region), key
+    write.where = line_of_caller()
+    write.tapes = () if node is None else node.tapes
+    if key is None:
+        # A region that is written again and again is one entry.
+        history.writes = [old for old in history.writes if not is_region(old, region)]
+    history.writes.append(write)
+    history.keyed += key is not None
+    if len(history.writes) > MANY_WRITES or history.keyed > MANY_KEYS:
+        fold_writes(history, x.storage)
+    return 0
+
+# So many writes are kept one by one; fewer with index arrays and masks, of which they keep copies.
+cdef enum:
+    MANY_WRITES = 64
+    MANY_KEYS = 8
+
+
+cdef int fold_writes(History history, Storage storage) except -1:
+    """Turn all but the last of the list of writes into the time of the last write to each element, which does not grow."""
+    cdef Write write
+    cdef Write last = history.writes.pop()
+    import numpy
+
+    if history.times is None:
+        history.times = numpy.zeros(storage.nbytes // 4 + 2, dtype=numpy.int64)
+    for write in history.writes:
+        places = granules(numpy, write.data, write.shape, write.strides, write.itemsize, write.key)
+        history.times[(places - <int64_t>storage.data) // 4] = write.time
+        for tape in write.tapes:
+            if tape not in history.tapes:
+                history.tapes += (tape,)
+        history.where = write.where
+    # An assignment may yet say that it accepts the last one: `y[i] += a`.
+    history.writes = [last]
+    history.keyed = last.key is not None
+    return 0
+
+
+cdef bint were_written(History history, Storage storage, Array x, int64_t seen) except -1:
+    """Whether writes that are not in the list any more went to elements of x after `seen`."""
+    import numpy
+
+    if history.times is None or x.size == 0:
+        return False
+    places = granules(numpy, <uintptr_t>x.data, shape_tuple(x), byte_strides(x), x.dtype.itemsize, None)
+    return bool((history.times[(places - <int64_t>storage.data) // 4] > seen).any())
+
+
+cdef bint is_region(Write write, Array x):
+    return write.key is None and write.data == <uintptr_t>x.data and write.itemsize == x.dtype.itemsize and write.shape == shape_tuple(x) and write.strides == byte_strides(x)
+
+
+cdef bint touches(Write write, Array x) except -1:
+    """Whether a write went to elements of x."""
+    import numpy
+
+    if x.size == 0:
+        return False
+    mine = granules(numpy, <uintptr_t>x.data, shape_tuple(x), byte_strides(x), x.dtype.itemsize, None)
+    theirs = granules(numpy, write.data, write.shape, write.strides, write.itemsize, write.key)
+    if theirs.size == 0 or mine.max() < theirs.min() or theirs.max() < mine.min():
+        return False
+    return bool(numpy.isin(mine, theirs).any())
+
+
+cdef object granules(object numpy, uintptr_t data, tuple shape, tuple strides, Py_ssize_t itemsize, tuple key):
+    """Addresses of all elements, in pieces of four bytes: the smallest component of a floating-point number."""
+    cdef object found = numpy.asarray(<int64_t>data, dtype=numpy.int64)
+    cdef Py_ssize_t axis, ndim = len(shape)
+    for axis in range(ndim):
+        steps = numpy.arange(shape[axis], dtype=numpy.int64) * strides[axis]
+        found = found + steps.reshape([-1 if k == axis else 1 for k in range(ndim)])
+    found = numpy.broadcast_to(found, shape)
+    if key is not None:
+        found = found[tuple([numpy.asarray(item) if type(item) is Array else item for item in key])]
+    return (found.reshape(-1, 1) + numpy.arange(0, itemsize, 4)).reshape(-1)
+
+
+cdef int untrack(object x) except -1:
+    """Make an array an ordinary one again: nobody can ask for a gradient any more."""
+    if type(x) is Array:
+        (<Array>x).storage.history = (<Array>x).node = None
+    return 0
+
+
+cdef Node enter(Array x, str name, Array overwritten):
+    """
+    The node of an operand whose storage is tracked, None where no gradient flows through it.
+
+    Raises where the array is stale; writes to exactly the region `overwritten` are no matter.
+    """
+    cdef Node node = None
+    cdef History history = <History>x.storage.history
+    cdef Write write
+    if live_tapes == 0:
+        untrack(x)
+        return None
+    if x.node is not None and is_open(<Node>x.node):
+        node = <Node>x.node
+    if history.last > x.seen:
+        for write in history.writes:
+            if write.time <= x.seen or (node is None and not any([(<State>tape).open for tape in write.tapes])):
+                continue
+            if overwritten is not None and is_region(write, overwritten):
+                continue
+            if touches(write, x):
+                refuse_stale(x, name, write.where)
+        if (node is not None or any([(<State>tape).open for tape in history.tapes])) and were_written(history, x.storage, x, x.seen):
+            refuse_stale(x, name, history.where)
+        x.seen = history.last
+    return node
+
+
+cdef int refuse_stale(Array x, str name, str where) except -1:
+    raise GradientError(
+        name, "the array was overwritten through another one that shares its memory, and its gradient is not known",
+        (("shape", f"{shape_tuple(x)}"), ("written at", where)),
+        "write through the array itself, x[key] = value, or take the view after the write")
