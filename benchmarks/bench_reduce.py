@@ -30,5 +30,15 @@ CASES = [
     for axis in axes
 ]
 
+# Stretched rows, and for comparison the one row that they repeat.
+CASES += [
+    Case(f"{function}, {what}, axis 0", "f(x, axis=0)", [operand], function)
+    for function in ("sum", "max", "mean", "std")
+    for what, operand in (
+        ("1x1000 float64", Operand((1, 1000))),
+        ("1x1000 float64 stretched to 10000x1000", Operand((1, 1000), stretched=(10_000, 1000))),
+    )
+]
+
 if __name__ == "__main__":
     main("Reductions", CASES)

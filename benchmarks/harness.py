@@ -31,11 +31,15 @@ SPELLED = {
 
 @dataclass(frozen=True)
 class Operand:
-    """How an array of a case is made: random values of `shape`, then a `view`, such as "[::2]"."""
+    """How an array of a case is made: random values of `shape`, then a `view`, such as "[::2]".
+
+    Or they are stretched to a shape.
+    """
 
     shape: tuple[int, ...]
     dtype: str = "float64"
     view: str = ""
+    stretched: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -183,6 +187,8 @@ def make(operand: Operand, name: str, library: Any, seed: int = 0) -> Any:
         array = library.tensor(array)
     elif name != YARDSTICK:
         array = library.asarray(array, copy=True)  # in memory of the library's own
+    if operand.stretched:
+        return library.broadcast_to(array, operand.stretched)
     return eval(f"array{operand.view}", {"array": array}) if operand.view else array
 
 

@@ -2,7 +2,7 @@
 
 A program is a list of numbers; `run` reads it with one of two machines. `Stride` does what it says with
 stride0. `Dual` does the same in NumPy on hyper-dual numbers: every array has four components along a leading
-axis, the value, its derivatives along two directions, and the mixed second derivative. A view of such an array
+axis, the value, its derivatives along two directions, and the mixed second one. A view of such an array
 is a view of all four, a write is a write to all four, so that aliasing is NumPy's matter and not the tape's.
 """
 

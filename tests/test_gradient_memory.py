@@ -205,9 +205,9 @@ def test_deep_chains_that_nobody_differentiates() -> None:
     before = live()
     with Tape() as t:
         x = t.watch(xp.asarray(0.5))
-        for _ in range(10**6):
+        for _ in range(200_000):
             x = xp.sin(x)
-    assert live() > before + 10**6
+    assert live() > before + 10**5
     del x
     assert live() <= before + 100
 
@@ -428,7 +428,7 @@ assert xp.strided.memory_statistics()["live_bytes"] == before
 
 @pytest.mark.parametrize("body", [TAPE_IN_CYCLE, EXCEPTION_IN_CYCLE], ids=["tape", "exception"])
 def test_tapes_in_cycles_are_collected(body: str) -> None:
-    """DEFECT (segmentation fault, so in a process of its own): the collector clears a tape before it goes."""
+    """In a process of its own: what went wrong here once was a segmentation fault."""
     command = [sys.executable, "-c", PROGRAM.format(body=body)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr

@@ -611,7 +611,7 @@ def test_writes_while_only_a_later_tape_is_open() -> None:
 
 @pytest.mark.parametrize("count", [10, 64, 65, 66, 130, 300])
 def test_long_loops_of_writes(count: int) -> None:
-    """DEFECT: when the log is folded, the write within `y[k] += a` counts as one by another array."""
+    """When the log is folded, the write within `y[k] += a` does not count as one by another array."""
 
     def f(x: Any) -> Any:
         y = x * 1

@@ -35,6 +35,8 @@ GRADIENT_RULES = (
     *("_decompositions", "_fft"),
 )
 
+EXPLAIN = ("_explain_facts", "_explain_text", "_explain_svg", "_explain_picture", "_explain")
+
 # Modules of a layer may import those of the layers below, and each other as long as nothing goes round in a
 # circle. Names without files are modules still to come.
 LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -50,13 +52,14 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     # What chapters and extensions share: the way to NumPy and back, the engine of matmul.
     ("bridges", ("_numpy", "_matmul")),
     ("chapters", CHAPTERS),
-    ("extensions", ("_broadcasting", "_decompositions", "linalg", "fft", "strided")),
+    ("extensions", ("_broadcasting", "_decompositions", "linalg", "fft", "strided", *EXPLAIN)),
     ("namespace", ("",)),
     ("tape", ("autograd._trees", "autograd._tape")),
     ("gradient rules", tuple(f"autograd.{name}" for name in GRADIENT_RULES)),
     ("table of gradients", ("autograd._rules",)),
     ("gradients", ("autograd", "autograd._transforms", "autograd._custom")),
     ("testing", ("testing",)),
+    ("command line", ("__main__",)),
 )
 
 # Scripts of the build, in whose text stand the imports of the modules that they write.
@@ -72,6 +75,7 @@ NO_CODE = {
     "autograd/meson.build",
     "_core/kernels.h",
     "_core/dlpack.h",
+    *(f"_core/{name}.h" for name in ("vecmath", "vecmath_f32", "vecmath_f64", "vecmath_pow", "vecmath_trig")),
 }
 # Imported by a name that is known only at run time: the build of the kernels that the processor can run.
 # And by the namespace what is above it, when somebody asks for it.

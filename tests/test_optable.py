@@ -325,7 +325,17 @@ STANDARD |= {
     *("isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"),
 }
 # Names of our own: the types, the introspection, and the errors.
-OWN = {"Array", "DType", "Device", "strided", "autograd", "testing", "broadcasting", "BroadcastWarning"}
+OWN = {
+    "Array",
+    "DType",
+    "Device",
+    "strided",
+    "autograd",
+    "testing",
+    "broadcasting",
+    "explain",
+    "BroadcastWarning",
+}
 OWN |= {
     name for name, value in vars(xp).items() if isinstance(value, type) and issubclass(value, xp.Stride0Error)
 }

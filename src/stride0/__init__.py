@@ -5,7 +5,7 @@ This module is the namespace: the names of the standard, and of our own `strided
 """
 
 import importlib as _importlib
-from types import ModuleType as _ModuleType
+from typing import Any as _Any
 
 from stride0 import fft, linalg, strided
 from stride0._broadcasting import broadcasting
@@ -239,6 +239,7 @@ __all__ = [
     "equal",
     "exp",
     "expand_dims",
+    "explain",
     "expm1",
     "eye",
     "fft",
@@ -350,14 +351,15 @@ __all__ = [
     "zeros_like",
 ]
 
-# Beside the standard's extensions; imported when they are first asked for, because most programs never do.
-_LATER = ("autograd", "testing")
+# Modules, and functions of modules, that are imported when they are first asked for: most programs never do.
+_LATER = {"autograd": "", "testing": "", "explain": "_explain"}
 
 
-def __getattr__(name: str) -> _ModuleType:
-    if name in _LATER:
-        return _importlib.import_module(f"stride0.{name}")
-    raise AttributeError(f"module 'stride0' has no attribute {name!r}")
+def __getattr__(name: str) -> _Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'stride0' has no attribute {name!r}")
+    module = _importlib.import_module(f"stride0.{_LATER[name] or name}")
+    return getattr(module, name) if _LATER[name] else module
 
 
 def __dir__() -> list[str]:

@@ -210,7 +210,7 @@ class BroadcastError(Stride0Error, ValueError):
         return f"{problem} at axis {self.axis}"
 
     def __str__(self) -> str:
-        text = f"{self.operation}: {self.problem}\n\n" + "\n".join(_drawing(self.operands, self.axis))
+        text = f"{self.operation}: {self.problem}\n\n" + "\n".join(drawing(self.operands, self.axis))
         if self.axis is None:
             return text
         text += f"\n{_INDENT}{self._explanation(self.axis)}"
@@ -284,9 +284,9 @@ class StretchError(BroadcastError):
         self.args = (operation, self.operands, mode, reason)
 
     def __str__(self) -> str:
-        drawing = "\n".join(_drawing(self.operands, None))
+        drawn = "\n".join(drawing(self.operands, None))
         mode = f'stride0.broadcasting("{self.mode}") is on.'
-        return f"{self.operation}: {self.problem}\n\n{drawing}\n\n{_INDENT}{mode}"
+        return f"{self.operation}: {self.problem}\n\n{drawn}\n\n{_INDENT}{mode}"
 
 
 class BroadcastWarning(UserWarning):
@@ -360,7 +360,7 @@ def _only_fit(shape: Shape, other: Shape) -> Shape | None:
     return fits.pop() if len(fits) == 1 else None
 
 
-def _drawing(operands: Sequence[Operand], axis: int | None) -> list[str]:
+def drawing(operands: Sequence[Operand], axis: int | None) -> list[str]:
     """Return the shapes under each other, aligned axis by axis from the right, and a caret under `axis`."""
     ndim = max((len(shape) for _, shape in operands), default=0)
     widths = [max(len(str(shape[k])) for _, shape in operands if -k <= len(shape)) for k in range(-ndim, 0)]

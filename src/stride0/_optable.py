@@ -52,8 +52,8 @@ class Op(NamedTuple):
     operator: str = ""
     # Dtype in which operands run whose kind has no body; "" refuses them.
     otherwise: str = ""
-    # The body is a library call: one strided loop serves every layout.
-    call: bool = False
+    # Dtypes whose body is a library call, which no compiler vectorises: one strided loop serves every layout.
+    call: tuple[str, ...] = ()
     public: bool = True
     ulp: float = 0.5
     samples: Domain = Domain()
@@ -87,16 +87,39 @@ def _binary(name: str, on: str, body: dict[str, str], doc: str, **more: Any) -> 
     return Op(name, 2, on, body, doc, **more)
 
 
+# Every dtype in which a library is called, unless a row says otherwise.
+CALLED: Final = ("float32", "float64", "complex64", "complex128")
+
+
 def _library(
-    name: str, doc: str, *, complex_too: bool = True, low: float = -100.0, high: float = 100.0, **more: Any
+    name: str,
+    doc: str,
+    *,
+    complex_too: bool = True,
+    low: float = -100.0,
+    high: float = 100.0,
+    ours: tuple[str, ...] = (),
+    **more: Any,
 ) -> Op:
-    """Row of a function that libm computes: `exp`, `expf` and, for complex operands, `exp_c`."""
+    """Row of a transcendental function: `exp_f64`, `exp_f32` and, for complex operands, `exp_c`.
+
+    libm computes it but in the dtypes of `ours`, which `vecmath.h` has bodies for.
+    """
     body = {"f": name + "_{t}(x)"}
     if complex_too:
         body["c"] = f"{name}_c(x)"
     on = "floating-point" if complex_too else "real-valued floating-point"
     return Op(
-        name, 1, on, body, doc, otherwise="float64", call=True, ulp=4, samples=Domain(low, high), **more
+        name,
+        1,
+        on,
+        body,
+        doc,
+        otherwise="float64",
+        call=tuple(dtype for dtype in CALLED if dtype not in ours),
+        ulp=4,
+        samples=Domain(low, high),
+        **more,
     )
 
 
@@ -139,7 +162,7 @@ OPS: Final = (
         {"i": "floor_divide_i64(x1, x2)", "u": "floor_divide_u64(x1, x2)", "f": "floor_divide_{t}(x1, x2)"},
         "Quotient of each pair of elements, rounded down; 0 where an integer is divided by zero.",
         operator="//",
-        call=True,
+        call=CALLED,
     ),
     _binary(
         "remainder",
@@ -147,7 +170,7 @@ OPS: Final = (
         {"i": "remainder_i64(x1, x2)", "u": "remainder_u64(x1, x2)", "f": "remainder_{t}(x1, x2)"},
         "Remainder of each pair of elements, with the sign of the divisor. An integer modulo zero gives 0.",
         operator="%",
-        call=True,
+        call=CALLED,
     ),
     _binary(
         "pow",
@@ -155,7 +178,7 @@ OPS: Final = (
         {"i": "pow_u64(x1, x2)", "u": "pow_u64(x1, x2)", "f": "pow_{t}(x1, x2)", "c": "pow_c(x1, x2)"},
         "Each element of `x1` raised to the power of the element of `x2`.",
         operator="**",
-        call=True,
+        call=CALLED,
         ulp=4,
         samples=Domain(0.0, 10.0),
     ),
@@ -225,7 +248,7 @@ OPS: Final = (
         {"f": "hypot_{t}(x1, x2)"},
         "Square root of `x1**2 + x2**2`, without overflow on the way.",
         otherwise="float64",
-        call=True,
+        call=CALLED,
         ulp=2,
         since="2023.12",
     ),
@@ -429,13 +452,13 @@ OPS: Final = (
         {"f": "nextafter_{t}(x1, x2)"},
         "Next representable value after `x1` towards `x2`.",
         otherwise="float64",
-        call=True,
+        call=CALLED,
         since="2024.12",
     ),
     # --- exponentials and logarithms
-    _library("exp", "Exponential of each element."),
+    _library("exp", "Exponential of each element.", ours=("float32", "float64")),
     _library("expm1", "`exp(x) - 1` for each element, accurate near zero."),
-    _library("log", "Natural logarithm of each element.", low=0.0, high=1e6),
+    _library("log", "Natural logarithm of each element.", low=0.0, high=1e6, ours=("float32", "float64")),
     _library(
         "log1p", "Natural logarithm of `1 + x` for each element, accurate near zero.", low=-1.0, high=1e6
     ),
@@ -447,7 +470,7 @@ OPS: Final = (
         {"f": "logaddexp_{t}(x1, x2)"},
         "Logarithm of the sum of the exponentials, `log(exp(x1) + exp(x2))`, without overflow on the way.",
         otherwise="float64",
-        call=True,
+        call=CALLED,
         ulp=4,
     ),
     # --- trigonometric and hyperbolic functions
@@ -463,12 +486,12 @@ OPS: Final = (
         {"f": "atan2_{t}(x1, x2)"},
         "Angle in radians of the point with the ordinate `x1` and the abscissa `x2`.",
         otherwise="float64",
-        call=True,
+        call=CALLED,
         ulp=4,
     ),
     _library("sinh", "Hyperbolic sine of each element."),
     _library("cosh", "Hyperbolic cosine of each element."),
-    _library("tanh", "Hyperbolic tangent of each element."),
+    _library("tanh", "Hyperbolic tangent of each element.", ours=("float32",)),
     _library("asinh", "Inverse hyperbolic sine of each element."),
     _library("acosh", "Inverse hyperbolic cosine of each element.", low=1.0, high=1e6),
     _library("atanh", "Inverse hyperbolic tangent of each element.", low=-1.0, high=1.0),

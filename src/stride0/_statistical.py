@@ -10,7 +10,19 @@ from __future__ import annotations
 import math
 
 from ._core import dtype as dt
-from ._core.array import Array, copy, divide, primitive, reduce, reduce2, restride, scan, sqrt, unstretched
+from ._core.array import (
+    Array,
+    copy,
+    divide,
+    primitive,
+    reduce,
+    reduce2,
+    reduce_whole,
+    restride,
+    scan,
+    sqrt,
+    unstretched,
+)
 from ._core.dtype import DType
 from ._data_types import as_scalar, check_array, check_bool, check_cast, check_dtype, refuse_dtype
 from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
@@ -360,6 +372,8 @@ def sum(x: Array, /, *, axis: Axis = None, dtype: DType | None = None, keepdims:
     ----------
     Array API standard 2025.12, "Statistical Functions", ``sum``.
     """
+    if axis is None and dtype is None and keepdims is False and isinstance(x, Array):
+        return reduce_whole("sum", x)
     return _total("sum", x, axis, dtype, keepdims)
 
 

@@ -47,6 +47,8 @@ def check_grad(
     ------
     AssertionError
         If a derivative differs, with its order and both values.
+    TypeError
+        If `f` returns no array of a floating-point dtype.
 
     Notes
     -----
@@ -98,6 +100,8 @@ def _inner(xs: Any, ys: Any) -> Array:
 def _weighted(f: Callable[..., Any], points: list[Array], rng: random.Random) -> Callable[..., Array]:
     """Return `f` as a function with one real result: its results times random weights."""
     weights = [_random(y, rng) for y in _floating(f(*points))]
+    if not weights:
+        raise TypeError("check_grad: the function returned no array of a floating-point dtype")
     return lambda *xs: _inner(_floating(f(*xs)), weights)
 
 

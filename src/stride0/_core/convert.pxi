@@ -164,7 +164,24 @@ cdef Array from_buffer(object source, str operation):
     set_flags(x)
     x.data = <char*>buffer.buf
     lend(x, view, buffer.readonly)
+    come_home(x, source)
     return x if is_aligned(x) else None
+
+
+cdef int come_home(Array x, object source) except -1:
+    """Give x the storage that its memory came from, if that was one of ours: writes are then seen by all its arrays."""
+    cdef Storage home
+    cdef int step
+    for step in range(8):
+        if type(source) is Array:
+            home = (<Array>source).storage
+            if home.readonly == x.storage.readonly and home.data <= x.storage.data and x.storage.data + x.storage.nbytes <= home.data + home.nbytes:
+                x.storage = home
+            return 0
+        source = source.obj if type(source) is memoryview else getattr(source, "base", None)
+        if source is None:
+            return 0
+    return 0
 
 
 cdef Array foreign_array(object source, object copy, str operation):

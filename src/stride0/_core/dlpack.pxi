@@ -344,4 +344,8 @@ def from_dlpack(x, /, *, device=None, copy=None):
     check_device("from_dlpack", device)
     if copy is not None and not isinstance(copy, bool):
         raise ArgumentTypeError("from_dlpack", f"copy is {copy!r}", (), "True, False or None")
+    if type(x) is Array and copy is None and device is None:
+        # One storage, so that writes through either array are known to the other.
+        refuse_export(<Array>x, "from_dlpack")
+        return alias(<Array>x)
     return import_dlpack(x, device, copy, "from_dlpack")

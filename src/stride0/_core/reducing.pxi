@@ -190,6 +190,29 @@ def reduce(str name, Array x not None, tuple axes, bint keepdims, dtype=None):
     return reduce_array(name, x, axes, keepdims, dtype)
 
 
+def reduce_whole(str name, Array x not None):
+    """
+    `reduce` of x over all axes, to the dtype that the standard gives such a result.
+
+    Of one run of memory it needs no plan: Note [Short path].
+    """
+    cdef int number = REDUCTION_NUMBERS[name], acc_code = S0_ACCUMULATOR[number][x.code], out_code = acc_code
+    cdef Array total
+    cdef Py_ssize_t steps[2]
+    cdef char* args[2]
+    if acc_code < 0 or not x.c_contiguous or x.size == 0 or name not in STARTS or letter_at(acc_code) == c"c":
+        return reduce_array(name, x, tuple(range(x.ndim)), False, None)
+    if x.code == FLOAT32 and acc_code == FLOAT64:
+        out_code = FLOAT32
+    guard_gradient(x, name)
+    total = new_array(acc_code, 0, NULL, NULL, False)
+    write_scalar(STARTS[name], acc_code, total.data, name)
+    args[0], args[1] = x.data, total.data
+    steps[0], steps[1] = itemsize_at(x.code), 0
+    run_once(K.reductions[number][x.code][0], args, steps, x.size)
+    return total if out_code == acc_code else copy_array(total, out_code, True)
+
+
 def reduce2(str name, Array x not None, Array other not None, tuple axes, bint keepdims, dtype=None):
     """Reduce two operands, which broadcast, by an operation of the table."""
     cdef int code = promote_codes(x.code, other.code)

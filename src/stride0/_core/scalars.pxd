@@ -23,10 +23,6 @@ cdef extern from "<math.h>" nogil:
     double copysign_f64 "copysign"(double, double)
     float copysign_f32 "copysignf"(float, float)
 
-    double exp_f64 "exp"(double)
-    float exp_f32 "expf"(float)
-    double log_f64 "log"(double)
-    float log_f32 "logf"(float)
     double sin_f64 "sin"(double)
     float sin_f32 "sinf"(float)
     double cos_f64 "cos"(double)
@@ -44,13 +40,20 @@ cdef extern from "<math.h>" nogil:
     double cosh_f64 "cosh"(double)
     float cosh_f32 "coshf"(float)
     double tanh_f64 "tanh"(double)
-    float tanh_f32 "tanhf"(float)
     double asinh_f64 "asinh"(double)
     float asinh_f32 "asinhf"(float)
     double acosh_f64 "acosh"(double)
     float acosh_f32 "acoshf"(float)
     double atanh_f64 "atanh"(double)
     float atanh_f32 "atanhf"(float)
+
+# Our own, without branches: vectorised like any other loop.
+cdef extern from "vecmath.h" nogil:
+    double exp_f64 "vm_exp_f64"(double)
+    float exp_f32 "vm_exp_f32"(float)
+    double log_f64 "vm_log_f64"(double)
+    float log_f32 "vm_log_f32"(float)
+    float tanh_f32 "vm_tanh_f32"(float)
 
 cdef extern from *:
     """

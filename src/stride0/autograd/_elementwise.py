@@ -141,7 +141,8 @@ VJP: dict[str, dict[str, Rule]] = {
     },
     "divide": {
         "x1": lambda g, x2: times(g, _inverse(x2)),
-        "x2": lambda g, x2, out: times(g, conjugate(out / -x2)),
+        # Not by the result, which code like `x /= norm; x += 1` overwrites.
+        "x2": lambda g, x1, x2: times(g, conjugate(x1 / x2 / -x2)),
     },
     "remainder": {"x1": lambda g: g, "x2": lambda g, x1, x2: times(g, -floor_divide(x1, x2))},
     "pow": {"x1": _pow_base, "x2": _pow_exponent},

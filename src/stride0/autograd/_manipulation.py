@@ -277,7 +277,7 @@ VJP: dict[str, dict[str, Rule]] = {
         "step": lambda g: times(g, arange(g.shape[0], dtype=g.dtype)),
     },
     "full": {"fill_value": _same},
-    "full_like": {"x": None, "fill_value": _same},
+    "full_like": {"x": lambda g: None, "fill_value": _same},
     "linspace": {
         "start": lambda g, num, endpoint: _along(g, True, num, endpoint),
         "stop": lambda g, num, endpoint: _along(g, False, num, endpoint),

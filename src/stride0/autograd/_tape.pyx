@@ -44,7 +44,7 @@ from stride0._core.array cimport (
     sum_into,
     unary_raw,
 )
-from stride0._core.dtype cimport COMPLEX64, FLOAT32, dtype_at
+from stride0._core.dtype cimport COMPLEX64, FLOAT32, FLOAT64, dtype_at, itemsize_at
 from stride0._core.storage cimport Storage
 
 import inspect
@@ -52,7 +52,8 @@ import operator
 
 from stride0 import _optable
 from stride0._core.array import add, asarray, frame_of_caller, is_writable, multiply_masked, real, shares_storage, zeros
-from stride0._errors import ArgumentTypeError, GradientError
+from stride0._errors import ArgumentTypeError, GradientError, ShapeError
+from stride0.autograd._trees import flatten, tree_map
 
 cdef int64_t clock = 0        # writes to tracked storages so far
 cdef int64_t made = 0         # nodes and tapes so far
@@ -161,12 +162,9 @@ cdef class Rules:
                 self.variadic = i
         self.defaults = tuple([() if p.kind is p.VAR_POSITIONAL else MISSING if p.default is p.empty else p.default for p in found])
         self.index = {key: i for i, key in enumerate(self.parameters)}
-        # None in the place of a rule: the argument may be watched, and has no influence.
-        constant = {self.index[key] for key, rule in rules.items() if rule is None}
-        rules = {key: rule for key, rule in rules.items() if rule is not None}
         self.at = tuple([self.index[key] for key in rules])
         self.rules = tuple(rules.values())
-        self.ruled = tuple([i in self.at or i in constant for i in range(len(self.parameters))])
+        self.ruled = tuple([i in self.at for i in range(len(self.parameters))])
         wanted = []
         for rule in self.rules:
             names = rule.__code__.co_varnames[1:rule.__code__.co_argcount]

@@ -8,6 +8,7 @@ Names and meaning as in JAX. Complex numbers: PyTorch's conjugate convention.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,7 +18,17 @@ from stride0._creation import ones, zeros
 from stride0._errors import ArgumentTypeError, ArgumentValueError, GradientError, ShapeError
 from stride0._manipulation import reshape, stack
 from stride0.autograd import _tape
-from stride0.autograd._tape import Node, backward, detach, handed_out, node_of, outside
+from stride0.autograd._tape import (
+    Node,
+    backward,
+    detach,
+    handed_out,
+    node_of,
+    outside,
+    pair_of,
+    run_value_and_grad,
+    scalar_result,
+)
 from stride0.autograd._trees import Structure, flatten, tree_map
 
 __all__ = [
@@ -32,7 +43,7 @@ __all__ = [
     "vjp",
 ]
 
-Argnums = int | Sequence[int]
+Argnums = int | tuple[int, ...] | list[int]
 FLOATING = ("real floating", "complex floating")
 
 
@@ -84,7 +95,12 @@ def kept_outside(tree: Any) -> Any:
 
 
 def _numbers(operation: str, argnums: Argnums, count: int) -> tuple[int, ...]:
-    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    try:
+        numbers = tuple(map(operator.index, argnums if isinstance(argnums, (tuple, list)) else (argnums,)))
+    except TypeError:
+        raise ArgumentTypeError(
+            operation, f"argnums is {argnums!r}", accepts="an integer or a tuple of integers"
+        ) from None
     for n in numbers:
         if not -count <= n < count:
             raise ArgumentValueError(
@@ -94,28 +110,6 @@ def _numbers(operation: str, argnums: Argnums, count: int) -> tuple[int, ...]:
     if len(set(found)) < len(found):
         raise ArgumentValueError(operation, f"argnums names an argument twice: {numbers}")
     return found
-
-
-def _scalar(operation: str, y: Any) -> Array:
-    out = asarray(y) if isinstance(y, float) else y
-    if not isinstance(out, Array):
-        raise ArgumentTypeError(
-            operation, f"the function returned {type(y).__name__}", accepts="one array without axes"
-        )
-    if out.shape != ():
-        raise ShapeError(
-            operation,
-            "the function returned an array with axes",
-            [("result", str(out.shape))],
-            "one array without axes; vjp and jacobian take functions with any result",
-        )
-    if out.dtype.kind != "real floating":
-        raise ArgumentTypeError(
-            operation,
-            f"the function returned dtype {out.dtype.name}",
-            accepts="a real floating-point dtype; vjp takes functions with a complex result",
-        )
-    return out
 
 
 def value_and_grad(
@@ -154,7 +148,7 @@ def value_and_grad(
     derivative with respect to the conjugate.
     """
 
-    alone = isinstance(argnums, int)
+    alone = not isinstance(argnums, (tuple, list))
     known: dict[int, tuple[int, ...]] = {}  # for calls with so many arguments
 
     @functools.wraps(f)
@@ -162,28 +156,7 @@ def value_and_grad(
         numbers = known.get(len(args))
         if numbers is None:
             numbers = known[len(args)] = _numbers("value_and_grad", argnums, len(args))
-        # No context manager, nothing that is not needed: for small arrays this is what a call costs.
-        tape = _tape.Tape()
-        tape.start()
-        try:
-            chosen = Watched("value_and_grad", [args[n] for n in numbers], tape)
-            given = list(args)
-            for n, x in zip(numbers, chosen.tree):  # noqa: B905 (this is the hot way)
-                given[n] = x
-            out = f(*given, **kwargs)
-        finally:
-            tape.stop()
-        y, aux = out if has_aux else (out, None)
-        y = _scalar("value_and_grad", y)
-        root = node_of(y)
-        value = outside(y)
-        aux = kept_outside(aux) if has_aux else None
-        # Of what the backward pass has done with, nothing is to stay alive.
-        del out, y, given
-        found = backward([root], [asarray(1.0, dtype=value.dtype)], chosen.nodes, tape)
-        grads = chosen.gradients(found)
-        result = grads[0] if alone else tuple(grads)
-        return ((value, aux) if has_aux else value), result
+        return run_value_and_grad(f, numbers, alone, has_aux, args, kwargs)
 
     return value_and_gradient
 
@@ -259,7 +232,7 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     with recording() as tape:
         chosen = Watched("vjp", list(xs), tape)
         out = f(*chosen.tree)
-    y, aux = out if has_aux else (out, None)
+    y, aux = pair_of(out) if has_aux else (out, None)
     leaves, structure = flatten(y)
     results = [x if isinstance(x, Array) else asarray(x) for x in leaves]
     roots = [node_of(x) for x in results]
@@ -505,7 +478,7 @@ class Tape(_tape.Tape):
             If one of `xs` was not watched, or a value that is needed was overwritten.
         """
         if cotangent is None:
-            y = _scalar("gradient", y)
+            y = scalar_result("gradient", y)
             cotangent = ones((), dtype=y.dtype)
         results, outputs = flatten(y)
         seeds = matched("gradient", outputs, cotangent, "the cotangents")

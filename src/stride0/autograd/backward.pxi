@@ -279,6 +279,85 @@ cdef int add_to(list grads, Py_ssize_t place, object g) except -1:
     return 0
 
 
+def run_value_and_grad(f, tuple numbers, bint alone, bint has_aux, tuple args, dict kwargs):
+    """What `value_and_grad(f)` does; compiled, because of small arrays it is all that a call costs."""
+    cdef Tape tape = Tape()
+    cdef list given = list(args), leaves = [], structures = [], arrays, watched, nodes, found, lengths = []
+    cdef Py_ssize_t i, start = 0
+    cdef Array y
+    for n in numbers:
+        x = args[n]
+        if type(x) is Array:
+            leaves.append(x)
+            structures.append(None)
+        else:
+            parts, structure = flatten(x)
+            leaves.extend(parts)
+            structures.append(structure)
+            lengths.append(len(parts))
+    arrays, watched, nodes = watch_all("value_and_grad", leaves, tape)
+    tape.state.open = True
+    try:
+        put_together(given, numbers, structures, lengths, watched)
+        out = f(*given, **kwargs) if kwargs else f(*given)
+    finally:
+        tape.state.open = False
+    out, aux = pair_of(out) if has_aux else (out, None)
+    y = checked_scalar("value_and_grad", out)
+    root = y.node
+    value = outside(y)
+    if has_aux:
+        aux = tree_map(outside, aux)
+    # Nothing that the backward pass is done with is to stay alive.
+    del out, y, given, watched
+    found = backward([root], [asarray(1.0, dtype=(<Array>value).dtype)], nodes, tape)
+    grads = [None] * len(numbers)
+    put_together(grads, tuple(range(len(numbers))), structures, lengths, handed_out(found, arrays, ()))
+    return ((value, aux) if has_aux else value), (grads[0] if alone else tuple(grads))
+
+
+def pair_of(out):
+    """What a function with `has_aux` has returned."""
+    if not isinstance(out, (tuple, list)) or len(out) != 2:
+        raise ArgumentTypeError("has_aux", f"the function returned {type(out).__name__}", (), "a pair: the result, and anything else")
+    return out
+
+
+cdef int put_together(list into, tuple numbers, list structures, list lengths, list leaves) except -1:
+    """Put leaves, as the structures that they were taken from, at places of a list."""
+    cdef Py_ssize_t i, start = 0, part = 0
+    for i in range(len(numbers)):
+        if structures[i] is None:
+            into[numbers[i]] = leaves[start]
+            start += 1
+        else:
+            into[numbers[i]] = structures[i].rebuild(leaves[start:start + lengths[part]])
+            start += lengths[part]
+            part += 1
+    return 0
+
+
+cdef Array checked_scalar(str operation, object y):
+    """The result of a function that has a gradient: a real floating-point array without axes."""
+    if isinstance(y, float):
+        y = asarray(y)
+    if type(y) is not Array:
+        raise ArgumentTypeError(operation, f"the function returned {type(y).__name__}", (), "one array without axes")
+    if (<Array>y).ndim:
+        raise ShapeError(
+            operation, "the function returned an array with axes", (("result", f"{shape_tuple(<Array>y)}"),),
+            "one array without axes; vjp and jacobian take functions with any result")
+    if not FLOAT32 <= (<Array>y).code <= FLOAT64:
+        raise ArgumentTypeError(operation, f"the function returned dtype {y.dtype.name}", (),
+                                "a real floating-point dtype; vjp takes functions with a complex result")
+    return <Array>y
+
+
+def scalar_result(str operation, y):
+    """The same for Python code."""
+    return checked_scalar(operation, y)
+
+
 def handed_out(list grads, list arrays, cotangents):
     """
     Gradients as a caller may keep and change them: memory of their own, each its own; zeros for None.

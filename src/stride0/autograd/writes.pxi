@@ -6,6 +6,8 @@ cdef class Write:
     cdef uintptr_t data
     cdef tuple shape, strides, key
     cdef Py_ssize_t itemsize
+    cdef uintptr_t low, high   # the bytes from the first to behind the last one
+    cdef bint solid            # whether it went to all of them
     cdef str where
     cdef tuple tapes           # of the written value, where that is watched
 
@@ -47,6 +49,8 @@ cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
     write.time = history.last = x.seen = clock
     write.data, write.itemsize = <uintptr_t>region.data, region.dtype.itemsize
     write.shape, write.strides, write.key = shape_tuple(region), byte_strides(region), key
+    reach(region, &write.low, &write.high)
+    write.solid = key is None and region.c_contiguous
     write.where = line_of_caller()
     write.tapes = () if node is None else node.tapes
     if key is None:
@@ -87,12 +91,31 @@ cdef int fold_writes(History history, Storage storage) except -1:
 
 cdef bint were_written(History history, Storage storage, Array x, int64_t seen) except -1:
     """Whether writes that are not in the list any more went to elements of x after `seen`."""
-    import numpy
-
     if history.times is None or x.size == 0:
         return False
+    if x.c_contiguous:
+        first = (<uintptr_t>x.data - <uintptr_t>storage.data) // 4
+        return bool((history.times[first:first + (x.size * x.dtype.itemsize + 3) // 4] > seen).any())
+    import numpy
+
     places = granules(numpy, <uintptr_t>x.data, shape_tuple(x), byte_strides(x), x.dtype.itemsize, None)
     return bool((history.times[(places - <int64_t>storage.data) // 4] > seen).any())
+
+
+cdef void reach(Array x, uintptr_t* low, uintptr_t* high) noexcept:
+    """The bytes that the elements of x lie in."""
+    cdef int axis
+    cdef Py_ssize_t span
+    low[0] = high[0] = <uintptr_t>x.data
+    if x.size == 0:
+        return
+    for axis in range(x.ndim):
+        span = (x.shape_[axis] - 1) * x.strides_[axis]
+        if span < 0:
+            low[0] += span
+        else:
+            high[0] += span
+    high[0] += itemsize_at(x.code)
 
 
 cdef bint is_region(Write write, Array x):
@@ -101,10 +124,17 @@ cdef bint is_region(Write write, Array x):
 
 cdef bint touches(Write write, Array x) except -1:
     """Whether a write went to elements of x."""
+    cdef uintptr_t low, high
+
+    if x.size == 0 or write.low == write.high:
+        return False
+    reach(x, &low, &high)
+    if high <= write.low or write.high <= low:
+        return False
+    if write.solid and x.c_contiguous:
+        return True
     import numpy
 
-    if x.size == 0:
-        return False
     mine = granules(numpy, <uintptr_t>x.data, shape_tuple(x), byte_strides(x), x.dtype.itemsize, None)
     theirs = granules(numpy, write.data, write.shape, write.strides, write.itemsize, write.key)
     if theirs.size == 0 or mine.max() < theirs.min() or theirs.max() < mine.min():
@@ -156,7 +186,9 @@ cdef Node enter(Array x, str name, Array overwritten):
                 refuse_stale(x, name, write.where)
         if (node is not None or any([(<State>tape).open for tape in history.tapes])) and were_written(history, x.storage, x, x.seen):
             refuse_stale(x, name, history.where)
-        x.seen = history.last
+        # A tape that is closed may be opened again, and then it must know.
+        if x.node is None or node is not None:
+            x.seen = history.last
     return node
 
 

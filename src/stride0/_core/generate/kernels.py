@@ -46,7 +46,7 @@ class Emitter:
                 expression, unsigned = found
                 shared = unsigned and row.letter == "i"
                 owner = ROWS[CODE["u" + row.name]] if shared else row
-                layouts = {3: "v" * (op.nin + 1)} if op.call else ELEMENTWISE_LAYOUTS[op.nin]
+                layouts = {3: "v" * (op.nin + 1)} if row.name in op.call else ELEMENTWISE_LAYOUTS[op.nin]
                 for layout in range(4):
                     own = layout if layout in layouts else 3
                     name = f"{op.name}_{owner.name}_{own}"

@@ -1,0 +1,61 @@
+"""``python -m stride0 explain "(5,6)" "(10,)"``: explain a broadcast from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from stride0._errors import Stride0Error
+from stride0._explain import explain
+from stride0._shapes import Shape
+from stride0._version import __version__
+
+__all__ = ["main"]
+
+_EXPLAIN = """\
+Show how shapes broadcast: aligned, what is stretched, strides, memory and loops; or the axis that fails and
+every inserted axis that would mend it. Shapes are those of float64 arrays in C order."""
+
+
+def shape(text: str) -> Shape:
+    """Read a shape: ``(5, 6)``, ``(10,)``, ``()``, or the same without parentheses."""
+    inner = text.strip()
+    if inner.startswith("(") and inner.endswith(")"):
+        inner = inner[1:-1]
+    elif not inner:
+        raise argparse.ArgumentTypeError("an empty text is no shape; write () for that of a number")
+    entries = inner.split(",")
+    if not entries[-1].strip():
+        entries.pop()  # the comma after a single size, or no sizes at all
+    try:
+        return tuple(int(entry) for entry in entries)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no shape; write it like (5, 6), (10,) or ()") from None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code; `SystemExit` where it cannot be understood."""
+    parser = argparse.ArgumentParser(prog="python -m stride0", description="The Python Array API standard.")
+    parser.add_argument("--version", action="version", version=f"stride0 {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    command = commands.add_parser("explain", help="how shapes broadcast, or why not", description=_EXPLAIN)
+    command.add_argument("shapes", nargs="+", type=shape, metavar="shape", help='such as "(8, 1, 5)"')
+    command.add_argument("--op", metavar="name", help="the operation: add, where, matmul, ...")
+    command.add_argument("--svg", metavar="file", help="save the picture too")
+    given = parser.parse_args(arguments)
+    try:
+        explanation = explain(*given.shapes, op=given.op)
+    except Stride0Error as error:
+        command.error(f"{error.problem}{f' ({error.accepts})' if error.accepts else ''}")
+    if given.svg is not None:
+        try:
+            explanation.svg(given.svg)
+        except OSError as error:
+            command.error(f"{given.svg}: {error.strerror}")
+    print(explanation)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

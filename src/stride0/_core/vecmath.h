@@ -1,0 +1,45 @@
+/* Vector math: scalar bodies without branches, which the compiler's vectoriser turns into SIMD.
+
+   Each function is one expression tree of IEEE operations (no fma, no table), so that the same input gives the
+   same bits on every instruction set, at every position of an array and in the scalar tail of a loop. The
+   names are vm_<function>_f32 and vm_<function>_f64. Written for -ffp-contract=off; -fno-math-errno and
+   -fno-trapping-math change no value and are needed for selections to vectorise.
+
+   The coefficients come from conformance/accuracy/coefficients.py, and the errors of the functions were measured
+   by the programs beside it. Error bounds in comments are in units of u, half a unit in the last place of 1:
+   2**-24 in float, 2**-53 in double.
+
+   Note [Rounding by a large constant]
+       Adding 1.5 * 2**23 (in double 1.5 * 2**52) to a number far smaller rounds it to an integer, which then
+       stands in the low bits of the sum; subtracting the constant gives the integer as a float. No
+       conversion to an integer type is needed, which AVX2 does not have for doubles, and NaN stays NaN. */
+
+#ifndef S0_VECMATH_H
+#define S0_VECMATH_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Bodies have to be inlined however long they are: a call in a loop would keep it from being vectorised. */
+#if defined(__GNUC__)
+#define VM_INLINE static inline __attribute__((always_inline, unused))
+#else
+#define VM_INLINE static inline
+#endif
+
+VM_INLINE uint32_t vm_bits32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
+VM_INLINE float vm_float(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
+VM_INLINE uint64_t vm_bits64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
+VM_INLINE double vm_double(uint64_t u) { double x; memcpy(&x, &u, 8); return x; }
+
+#define VM_ROUND32 0x1.8p23f
+#define VM_ROUND64 0x1.8p52
+
+#include "vecmath_f32.h"
+#include "vecmath_f64.h"
+#include "vecmath_trig.h"
+#include "vecmath_pow.h"
+
+#endif
