@@ -140,7 +140,7 @@ SOURCES = {
     if path.is_file() and path.suffix in SUFFIXES
 }
 CITED = re.compile(r"Note \[([^\]]+)\]")
-# A note begins with a line of its name alone, and its text is indented below. `#` may stand before both, or, in a
+# A note begins with a line of its name alone, and its text is indented below. `#` may stand before both; in a
 # comment of C, three spaces.
 DEFINED = re.compile(r"^(?:# ?| {3}|/\* )?Note \[([^\]]+)\]\n(?:# ?| {3})? {4}\S", re.MULTILINE)
 HEADING = re.compile(r"^#+ Note \[([^\]]+)\]$", re.MULTILINE)
