@@ -80,11 +80,12 @@ def test_sessions(page: str) -> None:
         )
 
 
-def test_readme_tour_ends_with_a_broadcast_that_fails() -> None:
+def test_readme_tour() -> None:
+    """Ten statements, the last of which is a broadcast that fails; then gradients; then the guard."""
     tour = list(statements("README.md"))
-    assert len(tour) == 10
-    assert "BroadcastError" in tour[-1].expected
-    assert not any("Error" in statement.expected for statement in tour[:-1])
+    failing = [i for i, statement in enumerate(tour) if "Error" in statement.expected]
+    assert failing == [9, len(tour) - 1]
+    assert "BroadcastError" in tour[9].expected and "StretchError" in tour[-1].expected
 
 
 # --- links

@@ -54,6 +54,8 @@ class Op(NamedTuple):
     otherwise: str = ""
     # Dtypes whose body is a library call, which no compiler vectorises: one strided loop serves every layout.
     call: tuple[str, ...] = ()
+    # Dtypes for which `vecmath.h` has a whole loop, `vm_<name>_<dtype>_run`.
+    run: tuple[str, ...] = ()
     public: bool = True
     ulp: float = 0.5
     samples: Domain = Domain()
@@ -87,24 +89,26 @@ def _binary(name: str, on: str, body: dict[str, str], doc: str, **more: Any) -> 
     return Op(name, 2, on, body, doc, **more)
 
 
-# Every dtype in which a library is called, unless a row says otherwise.
-CALLED: Final = ("float32", "float64", "complex64", "complex128")
+_REALS: Final = ("float32", "float64")
+_COMPLEX: Final = ("complex64", "complex128")
+# For rows whose body is a call, or at least no vector code, in every dtype.
+_CALLED: Final = (
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *_REALS,
+    *_COMPLEX,
+)
 
 
-def _library(
+def _transcendental(
     name: str,
     doc: str,
     *,
     complex_too: bool = True,
     low: float = -100.0,
     high: float = 100.0,
-    ours: tuple[str, ...] = (),
     **more: Any,
 ) -> Op:
-    """Row of a transcendental function: `exp_f64`, `exp_f32` and, for complex operands, `exp_c`.
-
-    libm computes it but in the dtypes of `ours`, which `vecmath.h` has bodies for.
-    """
+    """Row of a transcendental function: `exp_f64`, `exp_f32` of `vecmath.h`; `exp_c`, which calls libm."""
     body = {"f": name + "_{t}(x)"}
     if complex_too:
         body["c"] = f"{name}_c(x)"
@@ -116,8 +120,8 @@ def _library(
         body,
         doc,
         otherwise="float64",
-        call=tuple(dtype for dtype in CALLED if dtype not in ours),
-        ulp=4,
+        call=_COMPLEX,
+        ulp=1,
         samples=Domain(low, high),
         **more,
     )
@@ -162,7 +166,7 @@ OPS: Final = (
         {"i": "floor_divide_i64(x1, x2)", "u": "floor_divide_u64(x1, x2)", "f": "floor_divide_{t}(x1, x2)"},
         "Quotient of each pair of elements, rounded down; 0 where an integer is divided by zero.",
         operator="//",
-        call=CALLED,
+        call=_CALLED,
     ),
     _binary(
         "remainder",
@@ -170,7 +174,7 @@ OPS: Final = (
         {"i": "remainder_i64(x1, x2)", "u": "remainder_u64(x1, x2)", "f": "remainder_{t}(x1, x2)"},
         "Remainder of each pair of elements, with the sign of the divisor. An integer modulo zero gives 0.",
         operator="%",
-        call=CALLED,
+        call=_CALLED,
     ),
     _binary(
         "pow",
@@ -178,7 +182,8 @@ OPS: Final = (
         {"i": "pow_u64(x1, x2)", "u": "pow_u64(x1, x2)", "f": "pow_{t}(x1, x2)", "c": "pow_c(x1, x2)"},
         "Each element of `x1` raised to the power of the element of `x2`.",
         operator="**",
-        call=CALLED,
+        call=_CALLED,
+        run=_REALS,
         ulp=4,
         samples=Domain(0.0, 10.0),
     ),
@@ -248,7 +253,6 @@ OPS: Final = (
         {"f": "hypot_{t}(x1, x2)"},
         "Square root of `x1**2 + x2**2`, without overflow on the way.",
         otherwise="float64",
-        call=CALLED,
         ulp=2,
         since="2023.12",
     ),
@@ -452,49 +456,47 @@ OPS: Final = (
         {"f": "nextafter_{t}(x1, x2)"},
         "Next representable value after `x1` towards `x2`.",
         otherwise="float64",
-        call=CALLED,
+        call=_CALLED,
         since="2024.12",
     ),
     # --- exponentials and logarithms
-    _library("exp", "Exponential of each element.", ours=("float32", "float64")),
-    _library("expm1", "`exp(x) - 1` for each element, accurate near zero."),
-    _library("log", "Natural logarithm of each element.", low=0.0, high=1e6, ours=("float32", "float64")),
-    _library(
+    _transcendental("exp", "Exponential of each element."),
+    _transcendental("expm1", "`exp(x) - 1` for each element, accurate near zero."),
+    _transcendental("log", "Natural logarithm of each element.", low=0.0, high=1e6),
+    _transcendental(
         "log1p", "Natural logarithm of `1 + x` for each element, accurate near zero.", low=-1.0, high=1e6
     ),
-    _library("log2", "Base-2 logarithm of each element.", low=0.0, high=1e6),
-    _library("log10", "Base-10 logarithm of each element.", low=0.0, high=1e6),
+    _transcendental("log2", "Base-2 logarithm of each element.", low=0.0, high=1e6),
+    _transcendental("log10", "Base-10 logarithm of each element.", low=0.0, high=1e6),
     _binary(
         "logaddexp",
         "real-valued floating-point",
         {"f": "logaddexp_{t}(x1, x2)"},
         "Logarithm of the sum of the exponentials, `log(exp(x1) + exp(x2))`, without overflow on the way.",
         otherwise="float64",
-        call=CALLED,
         ulp=4,
     ),
     # --- trigonometric and hyperbolic functions
-    _library("sin", "Sine of each element, in radians."),
-    _library("cos", "Cosine of each element, in radians."),
-    _library("tan", "Tangent of each element, in radians."),
-    _library("asin", "Inverse sine of each element, in radians.", low=-1.0, high=1.0),
-    _library("acos", "Inverse cosine of each element, in radians.", low=-1.0, high=1.0),
-    _library("atan", "Inverse tangent of each element, in radians."),
+    _transcendental("sin", "Sine of each element, in radians.", run=_REALS),
+    _transcendental("cos", "Cosine of each element, in radians.", run=_REALS),
+    _transcendental("tan", "Tangent of each element, in radians.", run=_REALS),
+    _transcendental("asin", "Inverse sine of each element, in radians.", low=-1.0, high=1.0),
+    _transcendental("acos", "Inverse cosine of each element, in radians.", low=-1.0, high=1.0),
+    _transcendental("atan", "Inverse tangent of each element, in radians."),
     _binary(
         "atan2",
         "real-valued floating-point",
         {"f": "atan2_{t}(x1, x2)"},
         "Angle in radians of the point with the ordinate `x1` and the abscissa `x2`.",
         otherwise="float64",
-        call=CALLED,
         ulp=4,
     ),
-    _library("sinh", "Hyperbolic sine of each element."),
-    _library("cosh", "Hyperbolic cosine of each element."),
-    _library("tanh", "Hyperbolic tangent of each element.", ours=("float32",)),
-    _library("asinh", "Inverse hyperbolic sine of each element."),
-    _library("acosh", "Inverse hyperbolic cosine of each element.", low=1.0, high=1e6),
-    _library("atanh", "Inverse hyperbolic tangent of each element.", low=-1.0, high=1.0),
+    _transcendental("sinh", "Hyperbolic sine of each element."),
+    _transcendental("cosh", "Hyperbolic cosine of each element."),
+    _transcendental("tanh", "Hyperbolic tangent of each element."),
+    _transcendental("asinh", "Inverse hyperbolic sine of each element."),
+    _transcendental("acosh", "Inverse hyperbolic cosine of each element.", low=1.0, high=1e6),
+    _transcendental("atanh", "Inverse hyperbolic tangent of each element.", low=-1.0, high=1.0),
 )
 
 _INT_SUM = {"b": "int64", "i": "int64", "u": "uint64", "f": "float64", "c": "complex128"}

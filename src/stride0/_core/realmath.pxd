@@ -18,17 +18,6 @@ cdef extern from "<math.h>" nogil:
     float _fmodf "fmodf"(float, float)
     double _copysign "copysign"(double, double)
     float _copysignf "copysignf"(float, float)
-    double _pow "pow"(double, double)
-    float _powf "powf"(float, float)
-    double _exp "exp"(double)
-    double _log1p "log1p"(double)
-    double _expm1 "expm1"(double)
-    double _log10 "log10"(double)
-    double _log2 "log2"(double)
-    float _log2f "log2f"(float)
-    double _hypot "hypot"(double, double)
-    float _hypotf "hypotf"(float, float)
-    double _atan2 "atan2"(double, double)
     double _nextafter "nextafter"(double, double)
     float _nextafterf "nextafterf"(float, float)
     double _rint "rint"(double)
@@ -137,80 +126,6 @@ cdef inline uint64_t pow_u64(uint64_t x, uint64_t n) noexcept nogil:
         x = x * x
         n = n >> 1
     return out
-
-
-# -- powers and logarithms -----------------------------------------------------------------------------------
-
-cdef inline double pow_f64(double x, double y) noexcept nogil:
-    # libm has all the cases of the standard, with 1 ** NaN = 1 where the standard leaves it open. Squares are
-    # exact products, so that x ** 2 and square(x) agree.
-    return x * x if y == 2.0 else _pow(x, y)
-
-
-cdef inline float pow_f32(float x, float y) noexcept nogil:
-    return x * x if y == 2.0 else _powf(x, y)
-
-
-cdef inline double logaddexp_f64(double x, double y) noexcept nogil:
-    # The equal case is apart for two infinities of one sign, whose difference is NaN. -|d| is NaN if either
-    # is.
-    cdef double high = x if x > y else y
-    cdef double d = x - y if x < y else y - x
-    return x + 0.6931471805599453 if x == y else (high + _log1p(_exp(d)) if d == d else d)
-
-
-cdef inline float logaddexp_f32(float x, float y) noexcept nogil:
-    return <float>logaddexp_f64(x, y)
-
-
-cdef inline double log10_f64(double x) noexcept nogil:
-    return _log10(x)
-
-
-cdef inline float log10_f32(float x) noexcept nogil:
-    return <float>_log10(x)
-
-
-cdef inline double log2_f64(double x) noexcept nogil:
-    return _log2(x)
-
-
-cdef inline float log2_f32(float x) noexcept nogil:
-    return _log2f(x)
-
-
-cdef inline double expm1_f64(double x) noexcept nogil:
-    return _expm1(x)
-
-
-cdef inline float expm1_f32(float x) noexcept nogil:
-    return <float>_expm1(x)
-
-
-cdef inline double log1p_f64(double x) noexcept nogil:
-    return _log1p(x)
-
-
-cdef inline float log1p_f32(float x) noexcept nogil:
-    return <float>_log1p(x)
-
-
-# -- plane geometry ------------------------------------------------------------------------------------------
-
-cdef inline double hypot_f64(double x, double y) noexcept nogil:
-    return _hypot(x, y)  # an infinite side wins over NaN, in libm as in the standard
-
-
-cdef inline float hypot_f32(float x, float y) noexcept nogil:
-    return _hypotf(x, y)
-
-
-cdef inline double atan2_f64(double y, double x) noexcept nogil:
-    return _atan2(y, x)
-
-
-cdef inline float atan2_f32(float y, float x) noexcept nogil:
-    return <float>_atan2(y, x)
 
 
 # -- selection: written as selects without branches, so that the loops vectorise -----------------------------

@@ -29,6 +29,14 @@
 #define VM_INLINE static inline
 #endif
 
+/* Before a loop: results may replace the arguments that they come from, and nothing else overlaps. Without this the compiler
+   takes a result in the place of its argument for one that a later element might need. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define VM_ELEMENTWISE _Pragma("GCC ivdep")
+#else
+#define VM_ELEMENTWISE
+#endif
+
 VM_INLINE uint32_t vm_bits32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
 VM_INLINE float vm_float(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
 VM_INLINE uint64_t vm_bits64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
@@ -41,5 +49,7 @@ VM_INLINE double vm_double(uint64_t u) { double x; memcpy(&x, &u, 8); return x; 
 #include "vecmath_f64.h"
 #include "vecmath_trig.h"
 #include "vecmath_pow.h"
+#include "vecmath_hyper.h"
+#include "vecmath_arc.h"
 
 #endif

@@ -74,20 +74,23 @@ VM_INLINE float vm_expm1_f32(float x) {
 
 /* -- logarithms -------------------------------------------------------------------------------------------- */
 
-/* log(1 + f) - f for 1 + f in [sqrt(1/2), sqrt(2)], relative error of the logarithm 2**-27.3 */
-VM_INLINE float vm_log_tail_f32(float f) {
+/* log(1 + f) - f + f**2 / 2 for 1 + f in [sqrt(1/2), sqrt(2)], relative error of the logarithm 2**-27.3 */
+VM_INLINE float vm_log_cubic_f32(float f) {
     float f2 = f * f, f4 = f2 * f2;
     float q = ((0x1.555554p-2f + f * -0x1.000228p-2f) + f2 * (0x1.99a034p-3f + f * -0x1.54722ep-3f))
         + f4 * ((0x1.22d662p-3f + f * -0x1.0d8206p-3f) + f2 * (0x1.0572ap-3f + f * -0x1.38ff62p-4f));
-    return (f2 * f) * q - 0.5f * f2; /* the half apart, and not rounded with the rest */
+    return (f2 * f) * q;
 }
 
-/* k * ln(2) + log(1 + f + low) */
-VM_INLINE float vm_log_sum_f32(float k, float f, float low) {
+/* log(1 + f) - f */
+VM_INLINE float vm_log_tail_f32(float f) { return vm_log_cubic_f32(f) - 0.5f * (f * f); }
+
+/* k * ln(2) + f + tail */
+VM_INLINE float vm_log_sum_f32(float k, float f, float tail) {
     float high = k * VM_LN2_HI_F;
     float s = high + f;
     float e = f - (s - high); /* exact, as k is 0 or |high| > |f| */
-    return s + (e + (k * VM_LN2_LO_F + (low + vm_log_tail_f32(f))));
+    return s + (e + (k * VM_LN2_LO_F + tail));
 }
 
 #define VM_SQRT_HALF_F 0x3f3504f3u /* bits: the mantissa runs from sqrt(1/2) to sqrt(2) */
@@ -111,16 +114,22 @@ VM_INLINE float vm_log_edges_f32(float x, float y) {
 VM_INLINE float vm_log_f32(float x) {
     float k;
     float f = vm_log_split_f32(x, &k);
-    return vm_log_edges_f32(x, vm_log_sum_f32(k, f, 0.0f));
+    return vm_log_edges_f32(x, vm_log_sum_f32(k, f, vm_log_tail_f32(f)));
 }
 
-/* k * (kh + kl) + log(1 + f) * (ch + cl); the products of the leading parts are exact. */
+/* k * (kh + kl) + log(1 + f) * (ch + cl). The first two terms of the logarithm, f - f**2 / 2, are made of a leading part
+   of 12 bits, whose product with ch is exact, and a rest. */
 VM_INLINE float vm_log_scaled_f32(float k, float f, float kh, float kl, float ch, float cl) {
-    float fh = vm_float(vm_bits32(f) & ~0xfffu);
-    float high = k * kh, lead = fh * ch;
+    float fh = vm_float(vm_bits32(f) & ~0xfffu), fl = f - fh;
+    float square = (0.5f * fh) * fh;
+    float m = fh - square;
+    float mh = vm_float(vm_bits32(m) & ~0xfffu);
+    float rest = ((fh - m) - square) + (fl - (0.5f * fl) * (f + fh));
+    float ml = (m - mh) + (rest + vm_log_cubic_f32(f));
+    float high = k * kh, lead = mh * ch;
     float s = high + lead;
     float e = lead - (s - high);
-    return s + (e + ((k * kl + ((f - fh) * ch + f * cl)) + vm_log_tail_f32(f) * (ch + cl)));
+    return s + (e + (ml * (ch + cl) + (k * kl + mh * cl)));
 }
 
 VM_INLINE float vm_log2_f32(float x) {
@@ -135,7 +144,9 @@ VM_INLINE float vm_log10_f32(float x) {
     return vm_log_edges_f32(x, vm_log_scaled_f32(k, f, 0x1.344p-2f, 0x1.3509f8p-18f, 0x1.bccp-2f, -0x1.09d5b2p-15f));
 }
 
-/* 1 + x is rounded; its error, divided by 2**k like the mantissa, goes with f, times 1 / (1 + f) or nearly so. */
+/* 1 + x is rounded; its error, divided by 2**k like the mantissa, goes with f, times 1 / (1 + f) or nearly so (exact at the
+   ends). With k = 0,
+   f is x itself. */
 VM_INLINE float vm_log1p_f32(float x) {
     float v = 1.0f + x;
     float b = v - 1.0f;
@@ -144,7 +155,10 @@ VM_INLINE float vm_log1p_f32(float x) {
     float k = (float)((int32_t)u >> 23);
     float f = vm_float((u & 0x7fffffu) + VM_SQRT_HALF_F) - 1.0f;
     float scale = vm_float((128u << 23) - (u & 0xff800000u)); /* 2 / 2**k */
-    float y = vm_log_sum_f32(k, f, (c * scale) * (0.5f - f * (0.53033f - 0.5f * f)));
+    float low = (c * scale) * (0.5f - f * (0.56066f - 0.5f * f));
+    int near = k == 0.0f;
+    f = near ? x : f;
+    float y = vm_log_sum_f32(k, f, (near ? 0.0f : low) + vm_log_tail_f32(f));
     y = x < INFINITY ? y : x;
     y = x < -1.0f ? NAN : y;
     y = x == -1.0f ? -INFINITY : y;
@@ -153,12 +167,10 @@ VM_INLINE float vm_log1p_f32(float x) {
 
 /* -- hyperbolic functions ---------------------------------------------------------------------------------- */
 
-/* Below 1, x - x**3 * N(x**2) / D(x**2); from there 1 - 2 / (e**(2x) + 1). In either the quotient is at most a
-   third of the result, and its error counts that much less. One division serves both. */
+/* Below 3/4, x - x**3 * N(x**2) / D(x**2); from there 1 - 2 / s for s = e**(2x) + 1, written as 3/4 - (2 - s/4) / s. In
+   either the quotient is at most a third of the result, and its error counts that much less. One division serves both. */
 VM_INLINE float vm_tanh_f32(float x) {
     float a = fabsf(x);
-    a = a > 10.0f ? 10.0f : a;
-    uint32_t small = vm_less_f32(a, 0.75f);
     float z = a * a;
     float n = (a * z) * (0x1.5346eap+4f + z * 0x1.de59aep-1f);
     float d = 0x1.fcea6p+5f + z * (0x1.c3fa42p+4f + z);
@@ -169,7 +181,8 @@ VM_INLINE float vm_tanh_f32(float x) {
     float p = r + vm_exp_tail_f32(r);
     float m = vm_pow2_f32(t);
     float s = (m + 1.0f) + m * p; /* e**(2a) + 1 with one rounding that matters */
-    float g = vm_float(vm_less_f32(a, 1.25f) & 0x3e800000u); /* 0.25 or 0 */
-    float q = vm_select_f32(small, n, 2.0f - g * s) / vm_select_f32(small, d, s);
-    return copysignf(vm_select_f32(small, a, 1.0f - g) - q, x);
+    float q = (a < 0.75f ? n : 2.0f - 0.25f * s) / (a < 0.75f ? d : s);
+    float y = (a < 0.75f ? a : 0.75f) - q;
+    y = a > 10.0f ? 1.0f : y;
+    return copysignf(y, x);
 }

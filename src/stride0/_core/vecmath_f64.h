@@ -67,9 +67,9 @@ VM_INLINE double vm_expm1_f64(double x) {
 
 /* -- logarithms -------------------------------------------------------------------------------------------- */
 
-/* log(1 + f) - f for 1 + f in [sqrt(1/2), sqrt(2)]. With s = f / (2 + f) the logarithm is 2 atanh(s), which is
+/* log(1 + f) - f + h for 1 + f in [sqrt(1/2), sqrt(2)]. With s = f / (2 + f) the logarithm is 2 atanh(s), which is
    f - (h - s * (h + z * P(z))) for h = f**2 / 2 and z = s**2: rounding s harms little in this form. */
-VM_INLINE double vm_log_tail_f64(double f) {
+VM_INLINE double vm_log_cubic_f64(double f) {
     double s = f / (2.0 + f);
     double h = (0.5 * f) * f;
     double z = s * s, z2 = z * z, z4 = z2 * z2;
@@ -77,15 +77,18 @@ VM_INLINE double vm_log_tail_f64(double f) {
     double b = 0x1.24924941e1558p-2 + z * 0x1.c71c521451403p-3;
     double c = 0x1.74663ced624dbp-3 + z * 0x1.39a1e8c8f2c3cp-3;
     double p = (a + z2 * b) + z4 * (c + z2 * 0x1.2f03ba40ae629p-3);
-    return s * (h + z * p) - h;
+    return s * (h + z * p);
 }
 
-/* k * ln(2) + log(1 + f + low) */
-VM_INLINE double vm_log_sum_f64(double k, double f, double low) {
+/* log(1 + f) - f */
+VM_INLINE double vm_log_tail_f64(double f) { return vm_log_cubic_f64(f) - (0.5 * f) * f; }
+
+/* k * ln(2) + f + tail */
+VM_INLINE double vm_log_sum_f64(double k, double f, double tail) {
     double high = k * VM_LN2_HI;
     double s = high + f;
     double e = f - (s - high); /* exact, as k is 0 or |high| > |f| */
-    return s + (e + (k * VM_LN2_LO + (low + vm_log_tail_f64(f))));
+    return s + (e + (k * VM_LN2_LO + tail));
 }
 
 /* Bits: added to those of a number, they make the exponent change at sqrt(1/2) instead of 1; added to a mantissa, they
@@ -114,18 +117,23 @@ VM_INLINE double vm_log_edges_f64(double x, double y) {
 VM_INLINE double vm_log_f64(double x) {
     double k;
     double f = vm_log_split_f64(x, &k);
-    return vm_log_edges_f64(x, vm_log_sum_f64(k, f, 0.0));
+    return vm_log_edges_f64(x, vm_log_sum_f64(k, f, vm_log_tail_f64(f)));
 }
 
 /* The number without its n lowest bits. */
 VM_INLINE double vm_cut(double x, int n) { return vm_double(vm_bits64(x) & ~(((uint64_t)1 << n) - 1)); }
 
 VM_INLINE double vm_log_scaled_f64(double k, double f, double kh, double kl, double ch, double cl) {
-    double fh = vm_cut(f, 27);
-    double high = k * kh, lead = fh * ch;
+    double fh = vm_cut(f, 27), fl = f - fh;
+    double square = (0.5 * fh) * fh;
+    double m = fh - square;
+    double mh = vm_cut(m, 27);
+    double rest = ((fh - m) - square) + (fl - (0.5 * fl) * (f + fh));
+    double ml = (m - mh) + (rest + vm_log_cubic_f64(f));
+    double high = k * kh, lead = mh * ch;
     double s = high + lead;
     double e = lead - (s - high);
-    return s + (e + ((k * kl + ((f - fh) * ch + f * cl)) + vm_log_tail_f64(f) * (ch + cl)));
+    return s + (e + (ml * (ch + cl) + (k * kl + mh * cl)));
 }
 
 VM_INLINE double vm_log2_f64(double x) {
@@ -141,7 +149,7 @@ VM_INLINE double vm_log10_f64(double x) {
     return vm_log_edges_f64(x, y);
 }
 
-/* 1 + x is rounded; its error, divided by 2**k like the mantissa, goes with f, times 1 / (1 + f) or nearly so. */
+/* As in float32. */
 VM_INLINE double vm_log1p_f64(double x) {
     double v = 1.0 + x;
     double b = v - 1.0;
@@ -150,7 +158,10 @@ VM_INLINE double vm_log1p_f64(double x) {
     double k = vm_exponent_f64(u) - (0x1p52 + 1023);
     double f = vm_double((u & VM_MANTISSA) + VM_FROM_SQRT_HALF) - 1.0;
     double scale = vm_double(((uint64_t)2047 << 52) - (u & ~(uint64_t)VM_MANTISSA)); /* 2 / 2**k */
-    double y = vm_log_sum_f64(k, f, (c * scale) * (0.5 - f * (0.53033 - 0.5 * f)));
+    double low = (c * scale) * (0.5 - f * (0.56066 - 0.5 * f));
+    int near = k == 0.0;
+    f = near ? x : f;
+    double y = vm_log_sum_f64(k, f, (near ? 0.0 : low) + vm_log_tail_f64(f));
     y = x < INFINITY ? y : x;
     y = x < -1.0 ? NAN : y;
     y = x == -1.0 ? -INFINITY : y;
@@ -168,8 +179,6 @@ VM_INLINE uint64_t vm_less_f64(double a, double b) { return -((vm_bits64(a) - vm
 /* As in float32. */
 VM_INLINE double vm_tanh_f64(double x) {
     double a = fabs(x);
-    a = a > 20.0 ? 20.0 : a;
-    uint64_t small = vm_less_f64(a, 0.75);
     double z = a * a;
     double n = (a * z) * (0x1.9452316c2bf7ap+10 + z * (0x1.8da75d723d796p+6 + z * 0x1.edcc2b790c35bp-1));
     double d = (0x1.2f3da51120fa9p+12 + z * 0x1.17df68039cb59p+11) + (z * z) * (0x1.c3ca999302b6dp+6 + z);
@@ -180,7 +189,8 @@ VM_INLINE double vm_tanh_f64(double x) {
     double p = r + vm_exp_tail_f64(r);
     double m = vm_pow2_f64(t);
     double s = (m + 1.0) + m * p;
-    double g = vm_double(vm_less_f64(a, 1.25) & (uint64_t)0x3fd << 52); /* 0.25 or 0 */
-    double q = vm_select_f64(small, n, 2.0 - g * s) / vm_select_f64(small, d, s);
-    return copysign(vm_select_f64(small, a, 1.0 - g) - q, x);
+    double q = (a < 0.75 ? n : 2.0 - 0.25 * s) / (a < 0.75 ? d : s);
+    double y = (a < 0.75 ? a : 0.75) - q;
+    y = a > 20.0 ? 1.0 : y;
+    return copysign(y, x);
 }

@@ -21,7 +21,7 @@ VM_INLINE double vm_log2_wide(double x) {
     double s = (m - 1.0) / (m + 1.0);
     double z = s * s;
     double q = (0x1.71547652b82fep+1 + z * 0x1.ec709d451207dp-1)
-        + (z * z) * (0x1.277767522c369p-1 + z * (0x1.a596586204706p-2 + z * 0x1.5c62403a752c0p-2));
+        + (z * z) * (0x1.277767522c369p-1 + z * (0x1.a59658620470ap-2 + z * 0x1.5c62403a751e5p-2));
     return k + s * q;
 }
 
@@ -138,37 +138,42 @@ VM_INLINE double vm_pow_f64(double x, double y) {
     return vm_pow_end_f64(x, y, high, low);
 }
 
-#if defined(__GNUC__) && !defined(__clang__) /* which sees the buffers read in loops that may not have run */
+#if defined(__GNUC__) && !defined(__clang__) /* as in vecmath_trig.h */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
 /* -- loops ------------------------------------------------------------------------------------------------------- */
 
-/* z[i] = x[i] ** y[i], with steps in bytes. Logarithms and exponentials are taken in loops of their own, a block at a time:
-   processors overlap the elements of a short loop and see too little of a long one. z may be x or y. */
-#define VM_AT(T, p, s, i) (*(T *)((p) + (i) * (s)))
-
+/* z[i] = x[i] ** y[i], with steps in bytes. Logarithms and exponentials are taken in loops of their own, a block at a time,
+   as the sine is. z may be x or y. */
 VM_INLINE void vm_pow_f64_block(
     const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n) {
-    double k[256], high[256], low[256];
+    double k[VM_BLOCK], high[VM_BLOCK], low[VM_BLOCK];
+    VM_ELEMENTWISE
     for (ptrdiff_t i = 0; i < n; i++) high[i] = vm_log_quotient_f64(fabs(VM_AT(const double, x, sx, i)), k + i, low + i);
+    VM_ELEMENTWISE
     for (ptrdiff_t i = 0; i < n; i++) high[i] = vm_log_parts_f64(k[i], high[i], low[i], low + i);
+    VM_ELEMENTWISE
     for (ptrdiff_t i = 0; i < n; i++)
         VM_AT(double, z, sz, i) = vm_pow_end_f64(VM_AT(const double, x, sx, i), VM_AT(const double, y, sy, i), high[i], low[i]);
 }
 
 VM_INLINE void vm_pow_f32_block(
     const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n) {
-    double p[256];
-    float g[256], w[256];
+    double p[VM_BLOCK];
+    float g[VM_BLOCK], w[VM_BLOCK];
+    VM_ELEMENTWISE
     for (ptrdiff_t i = 0; i < n; i++) p[i] = vm_log2_wide(fabsf(VM_AT(const float, x, sx, i)));
+    VM_ELEMENTWISE
     for (ptrdiff_t i = 0; i < n; i++)
         p[i] = vm_pow_exponent_f32(VM_AT(const float, x, sx, i), VM_AT(const float, y, sy, i), p[i]);
+    VM_ELEMENTWISE
     for (ptrdiff_t i = 0; i < n; i++) {
         g[i] = (float)p[i];
         w[i] = vm_exp2_wide(p[i]);
     }
+    VM_ELEMENTWISE
     for (ptrdiff_t i = 0; i < n; i++)
         VM_AT(float, z, sz, i) = vm_pow_end_f32(VM_AT(const float, x, sx, i), VM_AT(const float, y, sy, i), g[i], w[i]);
 }
@@ -177,8 +182,8 @@ VM_INLINE void vm_pow_f32_block(
     static __attribute__((unused)) void vm_##name##_run(const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy,   \
                                                         char *z, ptrdiff_t sz, ptrdiff_t n) {                 \
         const ptrdiff_t size = sizeof(T);                                                                     \
-        for (; n > 0; n -= 256, x += 256 * sx, y += 256 * sy, z += 256 * sz) {                                \
-            ptrdiff_t m = n < 256 ? n : 256;                                                                  \
+        for (; n > 0; n -= VM_BLOCK, x += VM_BLOCK * sx, y += VM_BLOCK * sy, z += VM_BLOCK * sz) {                                \
+            ptrdiff_t m = n < VM_BLOCK ? n : VM_BLOCK;                                                                  \
             if (sx == size && sy == size && sz == size)                                                       \
                 vm_##name##_block(x, size, y, size, z, size, m);                                              \
             else if (sx == size && sy == 0 && sz == size)                                                     \

@@ -74,29 +74,31 @@ static __attribute__((noinline, unused)) int vm_reduce_huge(double x, double *hi
 
 /* -- float64 --------------------------------------------------------------------------------------------------- */
 
-/* sin(high + low) - high on +-pi/4; relative error of the sine 2**-58 */
-VM_INLINE double vm_sin_tail_f64(double high, double low) {
-    double z = high * high, z2 = z * z;
-    double p = ((-0x1.5555555555549p-3 + z * 0x1.111111110f892p-7) + z2 * (-0x1.a01a019c121e4p-13
-        + z * 0x1.71de3576c29e8p-19)) + (z2 * z2) * (-0x1.ae5e64ae26284p-26 + z * 0x1.5d925faf9cc05p-33);
-    return low + (high * z) * p;
+/* sin(high + low) - high on +-pi/4 with z = high**2 and w near cos(high); relative error of the sine 2**-58 */
+VM_INLINE double vm_sin_tail_f64(double high, double low, double z, double w) {
+    double z2 = z * z;
+    double p = (0x1.111111110f892p-7 + z * -0x1.a01a019c121e4p-13) + z2 * ((0x1.71de3576c29e8p-19
+        + z * -0x1.ae5e64ae26284p-26) + z2 * 0x1.5d925faf9cc05p-33);
+    p = -0x1.5555555555549p-3 + z * p; /* with one rounding of this size */
+    return low * w + (high * z) * p;
 }
 
-/* cos(high + low) - w, where z = high**2, h = z / 2 and w = 1 - h rounded; relative error of the cosine 2**-64 */
-VM_INLINE double vm_cos_tail_f64(double high, double low, double z, double h, double w) {
+/* cos(r) - w, where z is r**2 up to a small number, of which `half` is half, h = z / 2 and w = 1 - h rounded; relative error
+   of the cosine 2**-64 */
+VM_INLINE double vm_cos_tail_f64(double half, double z, double h, double w) {
     double z2 = z * z;
     double p = ((0x1.555555555554cp-5 + z * -0x1.6c16c16c15210p-10) + z2 * (0x1.a01a019cbcdb8p-16
         + z * -0x1.27e4f810496f1p-22)) + (z2 * z2) * (0x1.1ee9ef56d42fap-29 + z * -0x1.8fb00467d6f9fp-37);
-    return ((1.0 - w) - h) + (z2 * p - high * low);
+    return ((1.0 - w) - h) + (z2 * p - half);
 }
 
 /* Sine of |x|, or with quarter = 1 the cosine: the sine of a quarter turn more. `turn` is n modulo 4. */
 VM_INLINE double vm_sin_reduced_f64(double high, double low, uint64_t turn) {
-    double s = high + vm_sin_tail_f64(high, low);
     double z = high * high;
     double h = 0.5 * z;
     double w = 1.0 - h;
-    double c = w + vm_cos_tail_f64(high, low, z, h, w);
+    double s = high + vm_sin_tail_f64(high, low, z, w);
+    double c = w + vm_cos_tail_f64(high * low, z, h, w);
     double y = turn & 1 ? c : s;
     return vm_double(vm_bits64(y) ^ (turn & 2) << 62);
 }
@@ -150,10 +152,12 @@ VM_INLINE double vm_cos_f64_any(double x) {
    numbers. What is left of the dividend tells the rest of the quotient. */
 VM_INLINE double vm_tan_reduced_f64(double high, double low, uint64_t turn) {
     double z = high * high;
-    double st = vm_sin_tail_f64(high, low);
     double h = 0.5 * z;
     double w = 1.0 - h;
-    double ct = vm_cos_tail_f64(high, low, z, h, w);
+    double a = vm_cut(high, 27), b = high - a;
+    double zl = ((a * a - z) + 2.0 * (a * b)) + b * b; /* what rounding z left out */
+    double st = vm_sin_tail_f64(high, low, z, w) - (high * zl) * 0x1.5555555555555p-3;
+    double ct = vm_cos_tail_f64(high * low + 0.5 * zl, z, h, w);
     int odd = turn & 1;
     double n = odd ? w : high, nl = odd ? ct : st;
     double d = odd ? high : w, dl = odd ? st : ct;
@@ -185,21 +189,19 @@ VM_INLINE double vm_tan_f64_any(double x) { return fabs(x) <= VM_TRIG_LIMIT_F64 
 
 /* -- float32, computed in double: the reduced argument needs no second part ------------------------------------ */
 
-/* (-1)**n * sin(a - n * pi), where the lowest bits of t hold n; relative error 2**-27.3 before rounding */
-VM_INLINE float vm_sin_half_turns_f32(double a, double n, double t) {
-    double r = (a - n * 0x1.921fb54p+1) - n * 0x1.10b4611a62633p-29; /* 28 bits: the first product is exact */
+/* (-1)**n * sin(x - n * pi), where the lowest bits of t hold n; relative error 2**-27.3 before rounding. A product at the end
+   keeps the sign of zero. */
+VM_INLINE float vm_sin_half_turns_f32(double x, double n, double t) {
+    double r = (x - n * 0x1.921fb54p+1) - n * 0x1.10b4611a62633p-29; /* 28 bits: the first product is exact */
     double z = r * r;
-    double p = (-0x1.55554bb4a0f08p-3 + z * 0x1.110ed01533791p-7)
-        + (z * z) * (-0x1.9f6f538478143p-13 + z * 0x1.5db3ec0d46921p-19);
-    double y = r + (r * z) * p;
-    return (float)vm_double(vm_bits64(y) ^ vm_bits64(t) << 63);
+    double p = -0x1.9f6f538478143p-13 + z * 0x1.5db3ec0d46921p-19;
+    p = 1.0 + z * (-0x1.55554bb4a0f08p-3 + z * (0x1.110ed01533791p-7 + z * p));
+    return (float)vm_double(vm_bits64(r * p) ^ vm_bits64(t) << 63);
 }
 
 VM_INLINE float vm_sin_f32(float x) {
-    double a = fabsf(x);
-    double t = a * VM_1_PI + VM_ROUND64;
-    float y = vm_sin_half_turns_f32(a, t - VM_ROUND64, t);
-    return vm_float(vm_bits32(y) ^ (vm_bits32(x) & 0x80000000u));
+    double t = x * VM_1_PI + VM_ROUND64;
+    return vm_sin_half_turns_f32(x, t - VM_ROUND64, t);
 }
 
 /* cos(a) = -sin(a - pi/2): n is half an integer */
@@ -217,7 +219,7 @@ VM_INLINE float vm_tan_f32(float x) {
     double r = (a - n * 0x1.921fb54p+0) - n * 0x1.10b4611a62633p-30;
     double z = r * r;
     double top = r * (0x1.f4d39f46ae3ebp+5 + z * (-0x1.be2f279342223p+2 + z * 0x1.13b4117be0830p-4));
-    double below = 0x1.f4d39f467e3eap+5 + z * (-0x1.bd6e33f7a7d1cp+4 + z);
+    double below = 0x1.f4d39f467e3ebp+5 + z * (-0x1.bd6e33f7a7d1cp+4 + z);
     uint64_t odd = -(vm_bits64(t) & 1);
     float y = (float)(vm_select_f64(odd, -below, top) / vm_select_f64(odd, top, below));
     return vm_float(vm_bits32(y) ^ (vm_bits32(x) & 0x80000000u));
@@ -236,6 +238,45 @@ VM_INLINE float vm_tan_f32_any(float x) {
 
 /* -- loops ------------------------------------------------------------------------------------------------------- */
 
+#define VM_AT(T, p, step, i) (*(T *)((p) + (i) * (step)))
+enum { VM_BLOCK = 512 };
+
+#if defined(__GNUC__) && !defined(__clang__) /* which sees buffers read in loops when those that fill them may not have run */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+/* Reduction and polynomials in loops of their own: processors overlap the elements of a short loop, and see too little of a
+   long one. `sign` is the bit that the result takes from the argument. */
+VM_INLINE void vm_sin_f64_loops(
+    const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n, uint64_t quarter, uint64_t sign) {
+    double high[VM_BLOCK], low[VM_BLOCK], t[VM_BLOCK];
+    VM_ELEMENTWISE
+    for (ptrdiff_t i = 0; i < n; i++) high[i] = vm_reduce_f64(fabs(VM_AT(const double, x, sx, i)), low + i, t + i);
+    VM_ELEMENTWISE
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double a = vm_sin_reduced_f64(high[i], low[i], vm_bits64(t[i]) + quarter);
+        VM_AT(double, y, sy, i) = vm_double(vm_bits64(a) ^ (vm_bits64(VM_AT(const double, x, sx, i)) & sign));
+    }
+}
+
+VM_INLINE void vm_sin_f64_fast(const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {
+    vm_sin_f64_loops(x, sx, y, sy, n, 0, (uint64_t)1 << 63);
+}
+VM_INLINE void vm_cos_f64_fast(const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {
+    vm_sin_f64_loops(x, sx, y, sy, n, 1, 0);
+}
+
+#define VM_FAST(name, T)                                                                                      \
+    VM_INLINE void vm_##name##_fast(const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {        \
+        VM_ELEMENTWISE                                                                                        \
+        for (ptrdiff_t i = 0; i < n; i++) VM_AT(T, y, sy, i) = vm_##name(VM_AT(const T, x, sx, i));           \
+    }
+VM_FAST(tan_f64, double)
+VM_FAST(sin_f32, float)
+VM_FAST(cos_f32, float)
+VM_FAST(tan_f32, float)
+
 /* y[i] = f(x[i]) for n elements, sx and sy bytes apart. Results may replace the arguments that they come from. In a
    block with a rare argument (the difference of its bits from those of the limit is negative) the scalar function
    runs throughout. */
@@ -243,17 +284,17 @@ VM_INLINE float vm_tan_f32_any(float x) {
     VM_INLINE void vm_##name##_block(const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {       \
         const U sign = (U)1 << (8 * sizeof(U) - 1), top = bits(limit);                                        \
         U rare = 0;                                                                                           \
-        for (ptrdiff_t i = 0; i < n; i++) rare |= top - (bits(*(const T *)(x + i * sx)) & ~sign);             \
+        for (ptrdiff_t i = 0; i < n; i++) rare |= top - (bits(VM_AT(const T, x, sx, i)) & ~sign);             \
         if (rare & sign)                                                                                      \
-            for (ptrdiff_t i = 0; i < n; i++) *(T *)(y + i * sy) = vm_##name##_any(*(const T *)(x + i * sx)); \
+            for (ptrdiff_t i = 0; i < n; i++) VM_AT(T, y, sy, i) = vm_##name##_any(VM_AT(const T, x, sx, i)); \
         else                                                                                                  \
-            for (ptrdiff_t i = 0; i < n; i++) *(T *)(y + i * sy) = vm_##name(*(const T *)(x + i * sx));       \
+            vm_##name##_fast(x, sx, y, sy, n);                                                                \
     }                                                                                                         \
     static __attribute__((unused)) void vm_##name##_run(                                                      \
         const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {                                    \
-        const ptrdiff_t size = sizeof(T), block = 512;                                                        \
-        for (; n > 0; n -= block, x += block * sx, y += block * sy) {                                         \
-            ptrdiff_t m = n < block ? n : block;                                                              \
+        const ptrdiff_t size = sizeof(T);                                                                     \
+        for (; n > 0; n -= VM_BLOCK, x += VM_BLOCK * sx, y += VM_BLOCK * sy) {                                \
+            ptrdiff_t m = n < VM_BLOCK ? n : VM_BLOCK;                                                        \
             if (sx == size && sy == size)                                                                     \
                 vm_##name##_block(x, size, y, size, m);                                                       \
             else                                                                                              \
@@ -263,7 +304,11 @@ VM_INLINE float vm_tan_f32_any(float x) {
 
 VM_RUN(sin_f64, double, uint64_t, vm_bits64, VM_TRIG_LIMIT_F64)
 VM_RUN(cos_f64, double, uint64_t, vm_bits64, VM_TRIG_LIMIT_F64)
+VM_RUN(tan_f64, double, uint64_t, vm_bits64, VM_TRIG_LIMIT_F64)
 VM_RUN(sin_f32, float, uint32_t, vm_bits32, VM_TRIG_LIMIT_F32)
 VM_RUN(cos_f32, float, uint32_t, vm_bits32, VM_TRIG_LIMIT_F32)
-VM_RUN(tan_f64, double, uint64_t, vm_bits64, VM_TRIG_LIMIT_F64)
 VM_RUN(tan_f32, float, uint32_t, vm_bits32, VM_TRIG_LIMIT_F32)
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

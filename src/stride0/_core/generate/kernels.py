@@ -46,7 +46,8 @@ class Emitter:
                 expression, unsigned = found
                 shared = unsigned and row.letter == "i"
                 owner = ROWS[CODE["u" + row.name]] if shared else row
-                layouts = {3: "v" * (op.nin + 1)} if row.name in op.call else ELEMENTWISE_LAYOUTS[op.nin]
+                one_loop = row.name in op.call or row.name in op.run
+                layouts = {3: "v" * (op.nin + 1)} if one_loop else ELEMENTWISE_LAYOUTS[op.nin]
                 for layout in range(4):
                     own = layout if layout in layouts else 3
                     name = f"{op.name}_{owner.name}_{own}"
@@ -56,6 +57,11 @@ class Emitter:
                     self.add(self._elementwise(op, row, expression, unsigned, layouts[own], name))
 
     def _elementwise(self, op: Any, row: Row, expression: str, unsigned: bool, how: str, name: str) -> str:
+        if row.name in op.run:
+            places = ", ".join(f"a[{k}] + j * t[{k}], s[{k}]" for k in range(op.nin + 1))
+            call = f"vm_{op.name}_f{row.itemsize * 8}_run({places}, n)"
+            loop = f"    cdef Py_ssize_t j\n    for j in range(m):\n        {call}"
+            return f"cdef void {name}{ARGUMENTS} noexcept nogil:\n{loop}"
         inputs = [Operand(k, row, how[k], unsigned) for k in range(op.nin)]
         out_row = row
         if op.out == "bool":
