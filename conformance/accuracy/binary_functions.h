@@ -1,0 +1,4 @@
+F(pow)
+F(atan2)
+F(hypot)
+G(logaddexp)

@@ -1,0 +1,226 @@
+"""Every coefficient of vecmath.h, computed anew; `--check` compares them with the headers.
+
+    python coefficients.py            # prints name, log2 of the error, coefficients
+    python coefficients.py --check    # says which of them the headers lack
+
+Needs mpmath; takes about a minute. How a fit is made stands in `minimax.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import re
+from collections.abc import Callable, Iterator
+
+import mpmath as mp
+from minimax import as_c, fit, fit_rational, rounded, split
+
+HEADERS = pathlib.Path(__file__).resolve().parents[2] / "src" / "stride0" / "_core"
+LITERAL = re.compile(r"-?0x[0-9a-f]\.?[0-9a-f]*p[+-]?\d+")
+
+Real = mp.mpf
+Function = Callable[[Real], Real]
+Found = tuple[str, list[str], float | None]
+
+TINY = mp.mpf(2) ** -60
+LN2 = mp.log(2)
+# The ends of the reduced arguments, with a margin for what rounding does to the reduction.
+EXP_END = LN2 / 2 * (1 + mp.mpf(2) ** -12)
+LOG_ENDS = (mp.sqrt(mp.mpf(1) / 2) - 1 - mp.mpf(2) ** -20, mp.sqrt(2) - 1 + mp.mpf(2) ** -20)
+ATANH_END = (LOG_ENDS[1] / (2 + LOG_ENDS[1])) ** 2
+QUARTER = (mp.pi / 4 * (1 + mp.mpf(2) ** -10)) ** 2
+HALF = (mp.pi / 2 * (1 + mp.mpf(2) ** -10)) ** 2
+EIGHTH = (mp.tan(mp.pi / 8) * (1 + mp.mpf(2) ** -10)) ** 2
+
+
+def _of_square(f: Function) -> Function:
+    """The function of z = x**2 that is f(x)."""
+    return lambda z: f(mp.sqrt(z))
+
+
+def polynomials() -> Iterator[Found]:
+    """Name, coefficients and log2 of the largest relative error of every polynomial."""
+
+    def one(
+        name: str,
+        f: Function,
+        degree: int,
+        interval: tuple[Real, Real],
+        weight: Function,
+        letter: str,
+    ) -> Found:
+        found, error = fit(f, range(degree + 1), interval, weight, letter * (degree + 1))
+        return name, [as_c(c, letter) for c in found], float(mp.log(error, 2))
+
+    def exp_tail(x: Real) -> Real:
+        return (mp.exp(x) - 1 - x) / x**2
+
+    both = (-EXP_END, EXP_END)
+    yield one("exp tail f32", exp_tail, 4, both, lambda x: x * x / mp.exp(x), "f")
+    yield one("exp tail f64", exp_tail, 9, both, lambda x: x * x / mp.exp(x), "d")
+    yield one("expm1 tail f32", exp_tail, 5, both, lambda x: x * x / mp.expm1(x), "f")
+    yield one("expm1 tail f64", exp_tail, 10, both, lambda x: x * x / mp.expm1(x), "d")
+    yield one("exp2 wide", lambda x: 2**x, 6, (mp.mpf("-0.5001"), mp.mpf("0.5001")), lambda x: 2**-x, "d")
+
+    yield one(
+        "log cubic f32",
+        lambda x: (mp.log1p(x) - x + x * x / 2) / x**3,
+        7,
+        LOG_ENDS,
+        lambda x: x**3 / mp.log1p(x),
+        "f",
+    )
+    atanh = _of_square(lambda s: mp.atanh(s) / s)
+    yield one("log cubic f64", lambda z: (2 * atanh(z) - 2) / z, 6, (TINY, ATANH_END), lambda z: z / 2, "d")
+    yield one(
+        "log2 wide",
+        lambda z: (2 * atanh(z) - 2) / z / LN2,
+        3,
+        (TINY, ATANH_END),
+        lambda z: z * LN2 / 2,
+        "d",
+    )
+    yield one(
+        "log parts f64",
+        lambda z: (3 * atanh(z) - 3 - z) / z**2,
+        6,
+        (TINY, ATANH_END),
+        lambda z: z * z / 3,
+        "d",
+    )
+
+    sine = _of_square(lambda x: (mp.sin(x) / x - 1) / x**2)
+    yield one("sin tail f64", sine, 5, (TINY, QUARTER), lambda z: z, "d")
+    yield one(
+        "cos tail f64",
+        _of_square(lambda x: (mp.cos(x) - 1 + x * x / 2) / x**4),
+        5,
+        (TINY, QUARTER),
+        lambda z: z * z,
+        "d",
+    )
+    sinc = _of_square(lambda x: mp.sin(x) / x)
+    yield one("sin half turns f32", sine, 3, (TINY, HALF), lambda z: z / sinc(z), "d")
+
+    arc = _of_square(lambda x: mp.asin(x) / x)
+    fourth = (TINY, mp.mpf("0.2501"))
+    yield one("asin short", lambda z: (arc(z) - 1) / z, 5, fourth, lambda z: z / arc(z), "d")
+    yield one("asin tail f64", lambda z: (arc(z) - 1) / z, 12, fourth, lambda z: z / arc(z), "d")
+    angle = _of_square(lambda x: mp.atan(x) / x)
+    yield one(
+        "atan short",
+        lambda z: (angle(z) - 1) / z,
+        8,
+        (TINY, mp.mpf("1.0001")),
+        lambda z: z / angle(z),
+        "d",
+    )
+    yield one(
+        "atan sum f64", lambda z: (angle(z) - 1) / z, 10, (TINY, EIGHTH), lambda z: z / angle(z), "d"
+    )
+
+    hyper = _of_square(lambda x: (mp.sinh(x) / x - 1) / x**2)
+    square = EXP_END**2
+    yield one("sinh short", hyper, 2, (TINY, square), lambda z: z, "d")
+    yield one("sinh tail f64", hyper, 4, (TINY, square), lambda z: z, "d")
+    yield one(
+        "cosh short", _of_square(lambda x: (mp.cosh(x) - 1) / x**2), 2, (TINY, square), lambda z: z, "d"
+    )
+    yield one(
+        "cosh tail f64",
+        _of_square(lambda x: (mp.cosh(x) - 1 - x * x / 2) / x**4),
+        4,
+        (TINY, square),
+        lambda z: z * z,
+        "d",
+    )
+
+
+def quotients() -> Iterator[Found]:
+    """Likewise the rational functions: the coefficients of the numerator, then those of the denominator."""
+
+    def one(
+        name: str, f: Function, degrees: tuple[int, int], end: Real, weight: Function, letter: str
+    ) -> Found:
+        top, below, error = fit_rational(f, degrees, (TINY, end), weight)
+        bits = {"f": 24, "d": 53}[letter]
+        return (
+            name,
+            [as_c(rounded(c, bits), letter) for c in (*top, *below[:-1])],
+            float(mp.log(error, 2)),
+        )
+
+    gap = _of_square(lambda x: (x - mp.tanh(x)) / x**3)
+    ratio = _of_square(lambda x: mp.tanh(x) / x)
+    yield one("tanh f32", gap, (1, 2), mp.mpf(1), lambda z: z / ratio(z), "f")
+    yield one("tanh f64", gap, (2, 3), mp.mpf("0.5625"), lambda z: z / ratio(z), "d")
+    tangent = _of_square(lambda x: mp.tan(x) / x)
+    yield one("tan f32", tangent, (2, 2), QUARTER, lambda z: 1 / tangent(z), "d")
+
+
+def constants() -> Iterator[Found]:
+    """Constants in pieces of so many bits."""
+    for name, value, bits, letter in (
+        ("log2(e) f32", 1 / LN2, (24,), "f"),
+        ("2 log2(e) f32", 2 / LN2, (24,), "f"),
+        ("log2(e)", 1 / LN2, (53,), "d"),
+        ("2 log2(e)", 2 / LN2, (53,), "d"),
+        ("ln(2) f32", LN2, (15, 24), "f"),
+        ("ln(2)/2 f32", LN2 / 2, (15, 24), "f"),
+        ("ln(2)", LN2, (41, 53), "d"),
+        ("ln(2)/2", LN2 / 2, (41,), "d"),
+        ("ln(2) in one", LN2, (53,), "d"),
+        ("log2(e) in parts, f32", 1 / LN2, (12, 24), "f"),
+        ("log10(e) in parts, f32", 1 / mp.log(10), (12, 24), "f"),
+        ("log10(2) in parts, f32", LN2 / mp.log(10), (15, 24), "f"),
+        ("log2(e) in parts", 1 / LN2, (26, 53), "d"),
+        ("log10(e) in parts", 1 / mp.log(10), (26, 53), "d"),
+        ("log10(2) in parts", LN2 / mp.log(10), (41, 53), "d"),
+        ("2/pi", 2 / mp.pi, (53,), "d"),
+        ("1/pi", 1 / mp.pi, (53,), "d"),
+        ("pi/2 in parts", mp.pi / 2, (33, 33, 33, 53), "d"),
+        ("pi/2 in parts, f32", mp.pi / 2, (28, 53), "d"),
+        ("pi in parts, f32", mp.pi, (28, 53), "d"),
+        ("pi", mp.pi, (53, 53), "d"),
+        ("pi/2", mp.pi / 2, (53, 53), "d"),
+        ("pi/4", mp.pi / 4, (53, 53), "d"),
+        ("tan(pi/8)", mp.tan(mp.pi / 8), (53,), "d"),
+        ("tan(3 pi/8)", mp.tan(3 * mp.pi / 8), (53,), "d"),
+    ):
+        yield name, [as_c(part, letter) for part in split(value, *bits)], None
+
+
+def words_of_two_over_pi(count: int = 20) -> list[str]:
+    """The binary digits of 2/pi behind the point, in words of 64."""
+    with mp.workprec(64 * count + 100):
+        digits = int(mp.floor(2 / mp.pi * mp.mpf(2) ** (64 * count)))
+    return [f"0x{digits >> 64 * (count - 1 - k) & 0xFFFFFFFFFFFFFFFF:016x}" for k in range(count)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare with the headers")
+    check = parser.parse_args().check
+    text = "".join(path.read_text() for path in sorted(HEADERS.glob("vecmath*.h")))
+    # Signs are left to the eye: a minus may be an operator.
+    present = {0.5} | {abs(float.fromhex(number)) for number in LITERAL.findall(text)}
+    missing = 0
+    for name, values, error in (*polynomials(), *quotients(), *constants()):
+        if not check:
+            print(f"{name}: {', '.join(values)}" + (f"  (2**{error:.1f})" if error is not None else ""))
+        for value in values:
+            if check and abs(float.fromhex(value.rstrip("f") if value.endswith("f") else value)) not in present:
+                missing += 1
+                print(f"{name}: the headers do not have {value}")
+    for word in words_of_two_over_pi():
+        if check and word not in text:
+            missing += 1
+            print(f"2/pi: the headers do not have {word}")
+    if check:
+        print(f"{missing} missing")
+        raise SystemExit(missing > 0)
+
+
+if __name__ == "__main__":
+    main()
