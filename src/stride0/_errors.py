@@ -248,7 +248,8 @@ class BroadcastError(Stride0Error, ValueError):
         hints = []
         for i, (name, shape) in enumerate(self.operands):
             others = [s for j, (_, s) in enumerate(self.operands) if j != i]
-            if " " in name or _clashing_axis(others) is not None:
+            # The target of a write is what it is.
+            if " " in name or (name, shape) == self.grow or _clashing_axis(others) is not None:
                 continue
             fit = _only_fit(shape, _broadcast(others))
             if fit is not None and len(fit) == len(shape) + 1:

@@ -85,12 +85,13 @@ VM_INLINE float vm_log_cubic_f32(float f) {
 /* log(1 + f) - f */
 VM_INLINE float vm_log_tail_f32(float f) { return vm_log_cubic_f32(f) - 0.5f * (f * f); }
 
-/* k * ln(2) + f + tail */
-VM_INLINE float vm_log_sum_f32(float k, float f, float tail) {
+/* k * ln(2) + f + tail, where `small` is k times the lower part of ln(2), or more. What is small is added first: the sum
+   with the tail then rounds but once. */
+VM_INLINE float vm_log_sum_f32(float k, float f, float small, float tail) {
     float high = k * VM_LN2_HI_F;
     float s = high + f;
     float e = f - (s - high); /* exact, as k is 0 or |high| > |f| */
-    return s + (e + (k * VM_LN2_LO_F + tail));
+    return s + ((e + small) + tail);
 }
 
 #define VM_SQRT_HALF_F 0x3f3504f3u /* bits: the mantissa runs from sqrt(1/2) to sqrt(2) */
@@ -114,7 +115,7 @@ VM_INLINE float vm_log_edges_f32(float x, float y) {
 VM_INLINE float vm_log_f32(float x) {
     float k;
     float f = vm_log_split_f32(x, &k);
-    return vm_log_edges_f32(x, vm_log_sum_f32(k, f, vm_log_tail_f32(f)));
+    return vm_log_edges_f32(x, vm_log_sum_f32(k, f, k * VM_LN2_LO_F, vm_log_tail_f32(f)));
 }
 
 /* k * (kh + kl) + log(1 + f) * (ch + cl). The first two terms of the logarithm, f - f**2 / 2, are made of a leading part
@@ -158,7 +159,7 @@ VM_INLINE float vm_log1p_f32(float x) {
     float low = (c * scale) * (0.5f - f * (0.56066f - 0.5f * f));
     int near = k == 0.0f;
     f = near ? x : f;
-    float y = vm_log_sum_f32(k, f, (near ? 0.0f : low) + vm_log_tail_f32(f));
+    float y = vm_log_sum_f32(k, f, k * VM_LN2_LO_F + (near ? 0.0f : low), vm_log_tail_f32(f));
     y = x < INFINITY ? y : x;
     y = x < -1.0f ? NAN : y;
     y = x == -1.0f ? -INFINITY : y;

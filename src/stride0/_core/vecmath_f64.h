@@ -83,12 +83,13 @@ VM_INLINE double vm_log_cubic_f64(double f) {
 /* log(1 + f) - f */
 VM_INLINE double vm_log_tail_f64(double f) { return vm_log_cubic_f64(f) - (0.5 * f) * f; }
 
-/* k * ln(2) + f + tail */
-VM_INLINE double vm_log_sum_f64(double k, double f, double tail) {
+/* k * ln(2) + f + tail, where `small` is k times the lower part of ln(2), or more. What is small is added first: the sum
+   with the tail then rounds but once. */
+VM_INLINE double vm_log_sum_f64(double k, double f, double small, double tail) {
     double high = k * VM_LN2_HI;
     double s = high + f;
     double e = f - (s - high); /* exact, as k is 0 or |high| > |f| */
-    return s + (e + (k * VM_LN2_LO + tail));
+    return s + ((e + small) + tail);
 }
 
 /* Bits: added to those of a number, they make the exponent change at sqrt(1/2) instead of 1; added to a mantissa, they
@@ -117,7 +118,7 @@ VM_INLINE double vm_log_edges_f64(double x, double y) {
 VM_INLINE double vm_log_f64(double x) {
     double k;
     double f = vm_log_split_f64(x, &k);
-    return vm_log_edges_f64(x, vm_log_sum_f64(k, f, vm_log_tail_f64(f)));
+    return vm_log_edges_f64(x, vm_log_sum_f64(k, f, k * VM_LN2_LO, vm_log_tail_f64(f)));
 }
 
 /* The number without its n lowest bits. */
@@ -161,7 +162,7 @@ VM_INLINE double vm_log1p_f64(double x) {
     double low = (c * scale) * (0.5 - f * (0.56066 - 0.5 * f));
     int near = k == 0.0;
     f = near ? x : f;
-    double y = vm_log_sum_f64(k, f, (near ? 0.0 : low) + vm_log_tail_f64(f));
+    double y = vm_log_sum_f64(k, f, k * VM_LN2_LO + (near ? 0.0 : low), vm_log_tail_f64(f));
     y = x < INFINITY ? y : x;
     y = x < -1.0 ? NAN : y;
     y = x == -1.0 ? -INFINITY : y;

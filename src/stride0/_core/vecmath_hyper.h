@@ -159,7 +159,7 @@ VM_INLINE double vm_log1p_two_f64(double u, double ul, int huge, double *rest) {
     double high = k * VM_LN2_HI;
     double s = high + f;
     double e = f - (s - high);
-    *rest = e + (k * VM_LN2_LO + (low + (vm_log_cubic_f64(f) - (0.5 * f) * f)));
+    *rest = (e + (k * VM_LN2_LO + low)) + vm_log_tail_f64(f);
     return s;
 }
 
