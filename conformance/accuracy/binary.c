@@ -1,15 +1,14 @@
 /* Largest error of the functions of two arguments of vecmath.h over many pairs, against MPFR.
 
-   The pairs: random bits, numbers of ordinary size, numbers near one another, near one and near the ends of the range
-   (for pow: bases and exponents whose power is near overflow, underflow or one; integers and halves), and all
-   pairs of special values, whose results the C library's functions tell. Where the terms of logaddexp cancel, its error is
-   counted in units of the larger operand. Build and run:
+   The pairs: random bits, numbers of ordinary size, numbers near one another, near one and near the ends of
+   the range (for pow: bases and exponents whose power is near overflow, underflow or one; integers and
+   halves), and all pairs of special values, whose results the C library's functions tell. Where the terms
+   of logaddexp cancel, its error is counted in units of the larger operand. Build and run:
 
-       cc -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing \
-          -I../../src/stride0/_core -o binary binary.c -lmpfr -lgmp -lm
-       ./binary pow 10000000 [seed [file]]     # float64, then float32; file64 and file32 get the operands, the
-                                               # nearest result and its error in ULP
-       ./binary all 100000
+   cc -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing \
+   -I../../src/stride0/_core -o binary binary.c -lmpfr -lgmp -lm ./binary pow 10000000 [seed [file]] #
+   float64, then float32; file64 and file32 get the operands, the # nearest result and its error in ULP
+   ./binary all 100000
 
    Prints what float64.c prints. */
 
@@ -87,9 +86,10 @@ static double wide(int exponent) { /* of any size up to 2**exponent, and its inv
     return next() & 1 ? m : -m;
 }
 
-static const double SPECIAL[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1.0, -1.0, 0x1p-1022, -0x1p-1074, 0.5, -0.5, 2.0,
-    -2.0, 3.0, -3.0, 1.5, -1.5, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023, 0x1p53, 0x1p24, -0x1p54, 0x1.fffffffffffffp52,
-    0x1.fffffep23, 10.0, 0x1.fffffffffffffp-1, 0x1.fffffep-1, 0x1p-149, -0x1p-149, 0x1.fffffep127, 0x1p-126, 1e300, -1e300};
+static const double SPECIAL[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1.0, -1.0, 0x1p-1022, -0x1p-1074, 0.5,
+    -0.5, 2.0, -2.0, 3.0, -3.0, 1.5, -1.5, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023, 0x1p53, 0x1p24,
+    -0x1p54, 0x1.fffffffffffffp52, 0x1.fffffep23, 10.0, 0x1.fffffffffffffp-1, 0x1.fffffep-1, 0x1p-149, -0x1p-149,
+    0x1.fffffep127, 0x1p-126, 1e300, -1e300};
 enum { SPECIALS = sizeof SPECIAL / sizeof *SPECIAL };
 
 static void pair(uint64_t i, int narrow, double *x, double *y) {
@@ -101,10 +101,17 @@ static void pair(uint64_t i, int narrow, double *x, double *y) {
     switch (next() % 10) {
     case 0: *x = vm_double(next()), *y = vm_double(next()); break;
     case 1: *x = wide(top), *y = wide(20); break;
-    case 2: *x = fabs(wide(top)), *y = (uniform() * 2 - 1) * 1.05 * top / log2(*x); break; /* powers of all sizes */
+    case 2: /* powers of all sizes */
+        *x = fabs(wide(top)), *y = (uniform() * 2 - 1) * 1.05 * top / log2(*x);
+        break;
     case 3: *x = 1 + wide(30) * 0x1p-30, *y = wide(40); break;
-    case 4: *x = fabs(wide(30)), *y = (uniform() < 0.5 ? -0.693147 : 0.693147) * top * (1 + (uniform() - 0.5) * 0.1) / log(*x); break;
-    case 5: *x = (double)(next() % 40) / (next() & 1 ? 1 : 4), *y = (double)(int)(next() % 41 - 20) / (next() & 1 ? 1 : 2); break;
+    case 4: /* powers near the ends of the range */
+        *x = fabs(wide(30)), *y = (next() & 1 ? -1 : 1) * top * (1 + (uniform() - 0.5) * 0.1) / log2(*x);
+        break;
+    case 5: /* many of them exact */
+        *x = (double)(next() % 40) / (next() & 1 ? 1 : 4);
+        *y = ((double)(next() % 41) - 20) / (next() & 1 ? 1 : 2);
+        break;
     case 6: *x = wide(60), *y = *x * (1 + wide(8) * 0x1p-8); break;
     case 7: *x = uniform() * 10, *y = uniform() * 20 - 10; break;
     case 8: *x = -log(uniform()) * 20 - 10, *y = *x + wide(6); break;
@@ -173,7 +180,8 @@ static void check(const entry *f, uint64_t total, uint64_t seed, int narrow, con
             }
             if (vm_bits64(z[i]) == vm_bits64(nearest) || (isnan(nearest) && isnan(z[i]))) continue;
             if (isnan(nearest) || isnan(z[i]) || special || signbit(z[i]) != signbit(nearest)) {
-                if (wrong++ < 8) printf("  wrong: %s(%a, %a) = %a, not %a\n", f->name, x[i], y[i], z[i], nearest);
+                if (wrong++ < 8)
+                    printf("  wrong: %s(%a, %a) = %a, not %a\n", f->name, x[i], y[i], z[i], nearest);
                 continue;
             }
             rounded++;

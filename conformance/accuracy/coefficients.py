@@ -12,6 +12,7 @@ import argparse
 import pathlib
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import mpmath as mp
 from minimax import as_c, fit, fit_rational, rounded, split
@@ -19,7 +20,7 @@ from minimax import as_c, fit, fit_rational, rounded, split
 HEADERS = pathlib.Path(__file__).resolve().parents[2] / "src" / "stride0" / "_core"
 LITERAL = re.compile(r"-?0x[0-9a-f]\.?[0-9a-f]*p[+-]?\d+")
 
-Real = mp.mpf
+Real = Any  # an mpf: mpmath has no types
 Function = Callable[[Real], Real]
 Found = tuple[str, list[str], float | None]
 
@@ -116,9 +117,7 @@ def polynomials() -> Iterator[Found]:
         lambda z: z / angle(z),
         "d",
     )
-    yield one(
-        "atan sum f64", lambda z: (angle(z) - 1) / z, 10, (TINY, EIGHTH), lambda z: z / angle(z), "d"
-    )
+    yield one("atan sum f64", lambda z: (angle(z) - 1) / z, 10, (TINY, EIGHTH), lambda z: z / angle(z), "d")
 
     hyper = _of_square(lambda x: (mp.sinh(x) / x - 1) / x**2)
     square = EXP_END**2
@@ -199,7 +198,7 @@ def words_of_two_over_pi(count: int = 20) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare with the headers")
     check = parser.parse_args().check
     text = "".join(path.read_text() for path in sorted(HEADERS.glob("vecmath*.h")))
@@ -210,7 +209,7 @@ def main() -> None:
         if not check:
             print(f"{name}: {', '.join(values)}" + (f"  (2**{error:.1f})" if error is not None else ""))
         for value in values:
-            if check and abs(float.fromhex(value.rstrip("f") if value.endswith("f") else value)) not in present:
+            if check and abs(float.fromhex(value.rstrip("f"))) not in present:
                 missing += 1
                 print(f"{name}: the headers do not have {value}")
     for word in words_of_two_over_pi():

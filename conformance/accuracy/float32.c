@@ -1,13 +1,11 @@
 /* Largest error of the unary float32 functions of vecmath.h over all 2**32 inputs, or every n-th of them.
 
-   The reference is the C library's function in double, whose own error (below one unit of double) is 2**-29 of a
-   unit of float. Build and run (the error is independent of the instruction set):
+   The reference is the C library's function in double, whose own error (below one unit of double) is 2**-29
+   of a unit of float. Build and run (the error is independent of the instruction set):
 
-       cc -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing \
-          -I../../src/stride0/_core -o float32 float32.c -lm
-       ./float32 tanh            # every input
-       ./float32 tanh 1009       # a stride
-       ./float32 tanh 1009 file  # also writes each input and the reference, as doubles, to the file
+   cc -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing \
+   -I../../src/stride0/_core -o float32 float32.c -lm ./float32 tanh # every input ./float32 tanh 1009 # a
+   stride ./float32 tanh 1009 file # also writes each input and the reference, as doubles, to the file
 
    Prints the function, the number of inputs, the largest error in ULP and where it is, how many results are
    not the nearest float, and how many special values (NaN, infinity, the sign of zero) are wrong. */

@@ -1,16 +1,15 @@
 /* Largest error of the unary float64 functions of vecmath.h over many inputs, against MPFR.
 
-   The inputs: random bits (all exponents and signs), random numbers of ordinary size, and neighbourhoods of the hard
-   places: zero, one, the ends of the ranges, subnormals, multiples of pi/2 and of pi/4 up to 1e22, powers of two
-   and their logarithms. Build and run:
+   The inputs: random bits (all exponents and signs), random numbers of ordinary size, and neighbourhoods of
+   the hard places: zero, one, the ends of the ranges, subnormals, multiples of pi/2 and of pi/4 up to 1e22,
+   powers of two and their logarithms. Build and run:
 
-       cc -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing \
-          -I../../src/stride0/_core -o float64 float64.c -lmpfr -lgmp -lm
-       ./float64 exp 10000000 [seed [file]]    # the file gets input, nearest result and its error in ULP
-       ./float64 all 100000
+   cc -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing \
+   -I../../src/stride0/_core -o float64 float64.c -lmpfr -lgmp -lm ./float64 exp 10000000 [seed [file]] #
+   the file gets input, nearest result and its error in ULP ./float64 all 100000
 
-   Prints the function, the number of inputs, the largest error in ULP and where it is, how many results are not the
-   nearest double, and how many special values (NaN, infinity, the sign of zero) are wrong. */
+   Prints the function, the number of inputs, the largest error in ULP and where it is, how many results are
+   not the nearest double, and how many special values (NaN, infinity, the sign of zero) are wrong. */
 
 #include "vecmath.h"
 #include <mpfr.h>

@@ -1,8 +1,8 @@
-"""Minimax fits: where the coefficients in `vecmath_f32.h` and `vecmath_f64.h` come from.
+"""Minimax fits: where the coefficients in `vecmath.h` come from.
 
-A fit is found by the Remez exchange on a fixed grid of Chebyshev points, in 60 digits. Its coefficients are then
-rounded to the format in which the C code holds them one after the other, most significant first, and those
-that are still free are fitted again, so that they make up for what the rounding took.
+A fit is found by the Remez exchange on a fixed grid of Chebyshev points, in 60 digits. Its coefficients are
+then rounded to the format in which the C code holds them, one after the other, most significant first, and
+those that are still free are fitted again, so that they make up for what the rounding took.
 
 Needs mpmath. `coefficients.py` lists the fits; running it prints them as C.
 """
@@ -10,6 +10,7 @@ Needs mpmath. `coefficients.py` lists the fits; running it prints them as C.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import mpmath as mp
 
@@ -17,7 +18,7 @@ mp.mp.dps = 60
 GRID = 500
 BITS = {"f": 24, "d": 53}
 
-Real = mp.mpf
+Real = Any  # an mpf: mpmath has no types
 Function = Callable[[Real], Real]
 
 
@@ -60,7 +61,6 @@ def remez(
 ) -> tuple[list[Real], Real]:
     """Coefficients of the columns that make the largest weighted error least, and that error."""
     n = len(columns)
-    size = len(target)
     if n == 0:
         return [], max(abs(t * w) for t, w in zip(target, weight, strict=True))
     # The error of the least-squares fit changes sign n times, so that it has the n + 1 extrema to start from.
@@ -113,7 +113,7 @@ def fit(
     weight: Function,
     formats: str,
 ) -> tuple[list[Real], Real]:
-    """Polynomial of the given powers, each coefficient in the format of its letter ('f', 'd', or 'x': not rounded).
+    """Polynomial of the given powers, with coefficients in the formats of the letters ('x': not rounded).
 
     The error that is made least is weight(x) * (f(x) - p(x)); the second result is its maximum.
     """
@@ -123,8 +123,8 @@ def fit(
     weights = [abs(weight(x)) for x in xs]
     full, _ = remez(columns, target, weights)
     # The reach of a term is what it contributes at most: the widest is the one whose rounding hurts most.
-    reach = [abs(c) * max(abs(v * w) for v, w in zip(col, weights, strict=True)) for c, col in zip(full, columns)]
-    order = sorted(range(len(powers)), key=lambda k: -reach[k])
+    most = [max(abs(v * w) for v, w in zip(column, weights, strict=True)) for column in columns]
+    order = sorted(range(len(powers)), key=lambda k: -abs(full[k]) * most[k])
     fixed: dict[int, Real] = {}
     rest = list(target)
     for k in order:

@@ -1,13 +1,13 @@
 /* Vector math: scalar bodies without branches, which the compiler's vectoriser turns into SIMD.
 
-   Each function is one expression tree of IEEE operations (no fma, no table), so that the same input gives the
-   same bits on every instruction set, at every position of an array and in the scalar tail of a loop. The
-   names are vm_<function>_f32 and vm_<function>_f64. Written for -ffp-contract=off; -fno-math-errno and
-   -fno-trapping-math change no value and are needed for selections to vectorise.
+   Each function is one tree of IEEE operations (no fma, no table), so that the same input gives the same bits
+   on every instruction set, at every position of an array and in the scalar tail of a loop. The names are
+   vm_<function>_f32 and vm_<function>_f64. Written for -ffp-contract=off; -fno-math-errno and -fno-trapping-math
+   change no value and are needed for selections to vectorise. -fno-thread-jumps keeps GCC from making branches
+   of them again.
 
-   The coefficients come from conformance/accuracy/coefficients.py, and the errors of the functions were measured
-   by the programs beside it. Error bounds in comments are in units of u, half a unit in the last place of 1:
-   2**-24 in float, 2**-53 in double.
+   The coefficients come from conformance/accuracy/coefficients.py, and the errors of the functions were
+   measured by the programs beside it.
 
    Note [Rounding by a large constant]
        Adding 1.5 * 2**23 (in double 1.5 * 2**52) to a number far smaller rounds it to an integer, which then
@@ -29,8 +29,8 @@
 #define VM_INLINE static inline
 #endif
 
-/* Before a loop: results may replace the arguments that they come from, and nothing else overlaps. Without this the compiler
-   takes a result in the place of its argument for one that a later element might need. */
+/* Before a loop: results may replace the arguments that they come from, and nothing else overlaps. Without
+   this the compiler takes a result in the place of its argument for one that a later element might need. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define VM_ELEMENTWISE _Pragma("GCC ivdep")
 #else

@@ -7,7 +7,7 @@
 #define VM_PI_4_HI 0x1.921fb54442d18p-1
 #define VM_PI_4_LO 0x1.1a62633145c07p-55
 
-/* -- float32, computed in double ---------------------------------------------------------------------------- */
+/* -- float32, computed in double ------------------------------------------------------------------------- */
 
 /* asin(t) for t = sqrt(z) up to 1/2, relative error 2**-31.7 */
 VM_INLINE double vm_asin_short(double t, double z) {
@@ -70,14 +70,17 @@ VM_INLINE float vm_atan2_f32(float y, float x) {
     return copysignf((float)t, y);
 }
 
-/* -- float64 --------------------------------------------------------------------------------------------------- */
+/* -- float64 --------------------------------------------------------------------------------------------- */
 
 /* asin(t) / t - 1 for z = t**2 up to 1/4, relative error of the arc 2**-59.9 */
 VM_INLINE double vm_asin_tail_f64(double z) {
     double z2 = z * z, z4 = z2 * z2;
-    double a = (0x1.5555555555577p-3 + z * 0x1.333333332e10bp-4) + z2 * (0x1.6db6db72153f0p-5 + z * 0x1.f1c71a9399377p-6);
-    double b = (0x1.6e8bdf0c980f6p-6 + z * 0x1.1c49ece2a4cf4p-6) + z2 * (0x1.ca1fe85d18439p-7 + z * 0x1.75826b02b50b7p-7);
-    double c = (0x1.614f1de767603p-7 + z * 0x1.e4cdf4f05197ep-9) + z2 * (0x1.63fa98ffa0da3p-6 + z * -0x1.5888648664844p-6);
+    double a = (0x1.5555555555577p-3 + z * 0x1.333333332e10bp-4)
+        + z2 * (0x1.6db6db72153f0p-5 + z * 0x1.f1c71a9399377p-6);
+    double b = (0x1.6e8bdf0c980f6p-6 + z * 0x1.1c49ece2a4cf4p-6)
+        + z2 * (0x1.ca1fe85d18439p-7 + z * 0x1.75826b02b50b7p-7);
+    double c = (0x1.614f1de767603p-7 + z * 0x1.e4cdf4f05197ep-9)
+        + z2 * (0x1.63fa98ffa0da3p-6 + z * -0x1.5888648664844p-6);
     return z * (a + z4 * (b + z4 * (c + z4 * 0x1.0b73db6164ea4p-5)));
 }
 
@@ -127,8 +130,8 @@ VM_INLINE double vm_acos_f64(double x) {
     return a > 1.0 ? NAN : y;
 }
 
-/* base + bl + atan((n + nl) / (d + dl)) with the quotient between -tan(pi/8) and tan(pi/8): the quotient is taken as a cut number
-   and a rest. Relative error of the arc 2**-59.4. */
+/* base + bl + atan((n + nl) / (d + dl)) with the quotient between -tan(pi/8) and tan(pi/8): the quotient is
+   taken as a cut number and a rest. Relative error of the arc 2**-59.4. */
 VM_INLINE double vm_atan_sum_f64(double base, double bl, double n, double nl, double d, double dl) {
     double inverse = 1.0 / d;
     double q = vm_cut(n * inverse, 27);
@@ -137,8 +140,10 @@ VM_INLINE double vm_atan_sum_f64(double base, double bl, double n, double nl, do
     double t = q + ql;
     double tl = (q - t) + ql;
     double z = t * t, z2 = z * z, z4 = z2 * z2;
-    double p = ((-0x1.555555555553cp-2 + z * 0x1.999999999564fp-3) + z2 * (-0x1.24924922a0720p-3 + z * 0x1.c71c70e10bf2cp-4))
-        + z4 * (((-0x1.745cf84c24a6cp-4 + z * 0x1.3b110f0a7da81p-4) + z2 * (-0x1.10eb451821154p-4 + z * 0x1.df08b2d0ed774p-5))
+    double p = ((-0x1.555555555553cp-2 + z * 0x1.999999999564fp-3)
+            + z2 * (-0x1.24924922a0720p-3 + z * 0x1.c71c70e10bf2cp-4))
+        + z4 * (((-0x1.745cf84c24a6cp-4 + z * 0x1.3b110f0a7da81p-4)
+            + z2 * (-0x1.10eb451821154p-4 + z * 0x1.df08b2d0ed774p-5))
         + z4 * ((-0x1.9cb4c9ee4bea9p-5 + z * 0x1.3788f0115d9fdp-5) + z2 * -0x1.24c0fab175a7cp-6));
     double s = base + t;
     double e = t - (s - base);
@@ -151,7 +156,8 @@ VM_INLINE double vm_atan_sum_f64(double base, double bl, double n, double nl, do
 VM_INLINE double vm_atan_f64(double x) {
     double a = fabs(x);
     a = a > 0x1p60 ? 0x1p60 : a;
-    uint64_t flat = vm_less_f64(a, VM_TAN_PI_8), steep = vm_less_f64(VM_TAN_3PI_8, a), middle = ~(flat | steep);
+    uint64_t flat = vm_less_f64(a, VM_TAN_PI_8), steep = vm_less_f64(VM_TAN_3PI_8, a);
+    uint64_t middle = ~(flat | steep);
     double n = a - 1.0;
     double nl = a - (n + 1.0);
     double d = a + 1.0, b = d - a;
@@ -173,8 +179,9 @@ VM_INLINE double vm_inverse_scale_f64(double x) {
     return vm_double((2046 - e) << 52);
 }
 
-/* The angle of (x, y). Both are scaled by the larger one. A quotient that may be subnormal is taken 2**200 times larger, and as
-   zero where it does not count against pi. Two zeros and two infinities make a quotient that is none. */
+/* The angle of (x, y). Both are scaled by the larger one. A quotient that may be subnormal is taken 2**200
+   times larger, and as zero where it does not count against pi. Two zeros and two infinities make a
+   quotient that is none. */
 VM_INLINE double vm_atan2_f64(double y, double x) {
     double a = fabs(y), b = fabs(x);
     double most = a > b ? a : b;
@@ -210,7 +217,7 @@ VM_INLINE double vm_atan2_f64(double y, double x) {
     return copysign(z, y);
 }
 
-/* -- hypot ------------------------------------------------------------------------------------------------------- */
+/* -- hypot ----------------------------------------------------------------------------------------------- */
 
 VM_INLINE float vm_hypot_f32(float x, float y) {
     double a = x, b = y;

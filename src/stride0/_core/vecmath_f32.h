@@ -4,13 +4,6 @@
    128 gives infinity. */
 VM_INLINE float vm_pow2_f32(float t) { return vm_float((vm_bits32(t) << 23) + (127u << 23)); }
 
-/* All bits set if a < b, for a and b neither negative nor NaN. The compiler turns `a < b ? p : q` into a branch
-   with all that depends on it on either side, so that a division comes twice; these it leaves alone. */
-VM_INLINE uint32_t vm_less_f32(float a, float b) { return (uint32_t)((int32_t)(vm_bits32(a) - vm_bits32(b)) >> 31); }
-VM_INLINE float vm_select_f32(uint32_t mask, float yes, float no) {
-    return vm_float((vm_bits32(yes) & mask) | (vm_bits32(no) & ~mask));
-}
-
 /* -- exponential function and its like ------------------------------------------------------------------- */
 
 #define VM_LOG2E_F 0x1.715476p+0f
@@ -51,8 +44,9 @@ VM_INLINE float vm_expm1_tail_f32(float r) {
     return 0.5f * r2 + (r2 * r) * q; /* the half apart, and not rounded with the rest */
 }
 
-/* Half of it, (h - 1/2) + h * (r + rest) for h = 2**k / 2, since 2**128 is no float. The sum of the first three is
-   taken with its error, as there is cancellation for k = 1; for the same reason r has a second part. */
+/* Half of it, (h - 1/2) + h * (r + rest) for h = 2**k / 2, since 2**128 is no float. The sum of the first
+   three is taken with its error, as there is cancellation for k = 1; for the same reason r has a second
+   part. */
 VM_INLINE float vm_expm1_f32(float x) {
     float t = x * VM_LOG2E_F + VM_ROUND32;
     float k = t - VM_ROUND32;
@@ -72,7 +66,7 @@ VM_INLINE float vm_expm1_f32(float x) {
     return x < -18.0f ? -1.0f : y;
 }
 
-/* -- logarithms -------------------------------------------------------------------------------------------- */
+/* -- logarithms ------------------------------------------------------------------------------------------ */
 
 /* log(1 + f) - f + f**2 / 2 for 1 + f in [sqrt(1/2), sqrt(2)], relative error of the logarithm 2**-27.3 */
 VM_INLINE float vm_log_cubic_f32(float f) {
@@ -85,8 +79,8 @@ VM_INLINE float vm_log_cubic_f32(float f) {
 /* log(1 + f) - f */
 VM_INLINE float vm_log_tail_f32(float f) { return vm_log_cubic_f32(f) - 0.5f * (f * f); }
 
-/* k * ln(2) + f + tail, where `small` is k times the lower part of ln(2), or more. What is small is added first: the sum
-   with the tail then rounds but once. */
+/* k * ln(2) + f + tail, where `small` is k times the lower part of ln(2), or more. What is small is added
+   first: the sum with the tail then rounds but once. */
 VM_INLINE float vm_log_sum_f32(float k, float f, float small, float tail) {
     float high = k * VM_LN2_HI_F;
     float s = high + f;
@@ -118,8 +112,8 @@ VM_INLINE float vm_log_f32(float x) {
     return vm_log_edges_f32(x, vm_log_sum_f32(k, f, k * VM_LN2_LO_F, vm_log_tail_f32(f)));
 }
 
-/* k * (kh + kl) + log(1 + f) * (ch + cl). The first two terms of the logarithm, f - f**2 / 2, are made of a leading part
-   of 12 bits, whose product with ch is exact, and a rest. */
+/* k * (kh + kl) + log(1 + f) * (ch + cl). The first two terms of the logarithm, f - f**2 / 2, are made of a
+   leading part of 12 bits, whose product with ch is exact, and a rest. */
 VM_INLINE float vm_log_scaled_f32(float k, float f, float kh, float kl, float ch, float cl) {
     float fh = vm_float(vm_bits32(f) & ~0xfffu), fl = f - fh;
     float square = (0.5f * fh) * fh;
@@ -142,12 +136,12 @@ VM_INLINE float vm_log2_f32(float x) {
 VM_INLINE float vm_log10_f32(float x) {
     float k;
     float f = vm_log_split_f32(x, &k);
-    return vm_log_edges_f32(x, vm_log_scaled_f32(k, f, 0x1.344p-2f, 0x1.3509f8p-18f, 0x1.bccp-2f, -0x1.09d5b2p-15f));
+    float y = vm_log_scaled_f32(k, f, 0x1.344p-2f, 0x1.3509f8p-18f, 0x1.bccp-2f, -0x1.09d5b2p-15f);
+    return vm_log_edges_f32(x, y);
 }
 
-/* 1 + x is rounded; its error, divided by 2**k like the mantissa, goes with f, times 1 / (1 + f) or nearly so (exact at the
-   ends). With k = 0,
-   f is x itself. */
+/* 1 + x is rounded; its error, divided by 2**k like the mantissa, goes with f, times 1 / (1 + f) or nearly
+   so (exact at the ends). With k = 0, f is x itself. */
 VM_INLINE float vm_log1p_f32(float x) {
     float v = 1.0f + x;
     float b = v - 1.0f;
@@ -166,10 +160,11 @@ VM_INLINE float vm_log1p_f32(float x) {
     return copysignf(y, x); /* -0 */
 }
 
-/* -- hyperbolic functions ---------------------------------------------------------------------------------- */
+/* -- hyperbolic functions -------------------------------------------------------------------------------- */
 
-/* Below 3/4, x - x**3 * N(x**2) / D(x**2); from there 1 - 2 / s for s = e**(2x) + 1, written as 3/4 - (2 - s/4) / s. In
-   either the quotient is at most a third of the result, and its error counts that much less. One division serves both. */
+/* Below 3/4, x - x**3 * N(x**2) / D(x**2); from there 1 - 2 / s for s = e**(2x) + 1, written as 3/4 - (2 -
+   s/4) / s. In either the quotient is at most a third of the result, and its error counts that much less.
+   One division serves both. */
 VM_INLINE float vm_tanh_f32(float x) {
     float a = fabsf(x);
     float z = a * a;

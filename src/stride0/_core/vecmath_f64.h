@@ -3,6 +3,13 @@
 /* 2**k for the integer k that the low bits of `t` hold, -1022 <= k <= 1023; 1024 gives infinity. */
 VM_INLINE double vm_pow2_f64(double t) { return vm_double((vm_bits64(t) << 52) + ((uint64_t)1023 << 52)); }
 
+/* All bits set if a < b, for a and b neither negative nor NaN. Of many `a < b ? p : q` in a row the
+   compiler makes branches, which do not vectorise; these it leaves alone. */
+VM_INLINE uint64_t vm_less_f64(double a, double b) { return -((vm_bits64(a) - vm_bits64(b)) >> 63); }
+VM_INLINE double vm_select_f64(uint64_t mask, double yes, double no) {
+    return vm_double((vm_bits64(yes) & mask) | (vm_bits64(no) & ~mask));
+}
+
 /* -- exponential function and its like ------------------------------------------------------------------- */
 
 #define VM_LOG2E 0x1.71547652b82fep+0
@@ -65,10 +72,11 @@ VM_INLINE double vm_expm1_f64(double x) {
     return x < -40.0 ? -1.0 : y;
 }
 
-/* -- logarithms -------------------------------------------------------------------------------------------- */
+/* -- logarithms ------------------------------------------------------------------------------------------ */
 
-/* log(1 + f) - f + h for 1 + f in [sqrt(1/2), sqrt(2)]. With s = f / (2 + f) the logarithm is 2 atanh(s), which is
-   f - (h - s * (h + z * P(z))) for h = f**2 / 2 and z = s**2: rounding s harms little in this form. */
+/* log(1 + f) - f + h for 1 + f in [sqrt(1/2), sqrt(2)]. With s = f / (2 + f) the logarithm is 2 atanh(s),
+   which is f - (h - s * (h + z * P(z))) for h = f**2 / 2 and z = s**2: rounding s harms little in this
+   form. */
 VM_INLINE double vm_log_cubic_f64(double f) {
     double s = f / (2.0 + f);
     double h = (0.5 * f) * f;
@@ -83,8 +91,8 @@ VM_INLINE double vm_log_cubic_f64(double f) {
 /* log(1 + f) - f */
 VM_INLINE double vm_log_tail_f64(double f) { return vm_log_cubic_f64(f) - (0.5 * f) * f; }
 
-/* k * ln(2) + f + tail, where `small` is k times the lower part of ln(2), or more. What is small is added first: the sum
-   with the tail then rounds but once. */
+/* k * ln(2) + f + tail, where `small` is k times the lower part of ln(2), or more. What is small is added
+   first: the sum with the tail then rounds but once. */
 VM_INLINE double vm_log_sum_f64(double k, double f, double small, double tail) {
     double high = k * VM_LN2_HI;
     double s = high + f;
@@ -92,8 +100,8 @@ VM_INLINE double vm_log_sum_f64(double k, double f, double small, double tail) {
     return s + ((e + small) + tail);
 }
 
-/* Bits: added to those of a number, they make the exponent change at sqrt(1/2) instead of 1; added to a mantissa, they
-   put it between sqrt(1/2) and sqrt(2). */
+/* Bits: added to those of a number, they make the exponent change at sqrt(1/2) instead of 1; added to a
+   mantissa, they put it between sqrt(1/2) and sqrt(2). */
 #define VM_TO_SQRT_HALF ((uint64_t)(0x3ff00000 - 0x3fe6a09e) << 32)
 #define VM_FROM_SQRT_HALF ((uint64_t)0x3fe6a09e << 32)
 #define VM_MANTISSA 0xfffffffffffff
@@ -146,7 +154,8 @@ VM_INLINE double vm_log2_f64(double x) {
 VM_INLINE double vm_log10_f64(double x) {
     double k;
     double f = vm_log_split_f64(x, &k);
-    double y = vm_log_scaled_f64(k, f, 0x1.34413509f8p-2, -0x1.80433b83b532ap-44, 0x1.bcb7b18p-2, -0x1.6c8d78e6acaa4p-29);
+    double y = vm_log_scaled_f64(
+        k, f, 0x1.34413509f8p-2, -0x1.80433b83b532ap-44, 0x1.bcb7b18p-2, -0x1.6c8d78e6acaa4p-29);
     return vm_log_edges_f64(x, y);
 }
 
@@ -169,13 +178,7 @@ VM_INLINE double vm_log1p_f64(double x) {
     return copysign(y, x); /* -0 */
 }
 
-/* -- hyperbolic functions ---------------------------------------------------------------------------------- */
-
-VM_INLINE double vm_select_f64(uint64_t mask, double yes, double no) {
-    return vm_double((vm_bits64(yes) & mask) | (vm_bits64(no) & ~mask));
-}
-/* All bits set if a < b, for neither negative nor NaN; see vm_less_f32. */
-VM_INLINE uint64_t vm_less_f64(double a, double b) { return -((vm_bits64(a) - vm_bits64(b)) >> 63); }
+/* -- hyperbolic functions -------------------------------------------------------------------------------- */
 
 /* As in float32. */
 VM_INLINE double vm_tanh_f64(double x) {

@@ -1,6 +1,6 @@
 /* Hyperbolic functions but tanh, their inverses, and logaddexp; included by vecmath.h. */
 
-/* -- float32, computed in double ---------------------------------------------------------------------------- */
+/* -- float32, computed in double ------------------------------------------------------------------------- */
 
 /* With x = k ln(2) + r: e**x = 2**k (cosh r + sinh r). Relative errors 2**-37 and 2**-34. */
 VM_INLINE double vm_sinh_short(double r, double z) {
@@ -34,7 +34,8 @@ VM_INLINE float vm_cosh_f32(float x) {
 
 #define VM_LN2 0x1.62e42fefa39efp-1
 
-/* Below 2**-13 the first terms of the series do, where 1 + x in the argument of the logarithm has too few bits. */
+/* Below 2**-13 the first terms of the series do, where 1 + x in the argument of the logarithm has too few
+   bits. */
 VM_INLINE float vm_asinh_f32(float x) {
     double a = fabsf(x);
     double y = VM_LN2 * vm_log2_wide(a + sqrt(a * a + 1.0));
@@ -59,10 +60,10 @@ VM_INLINE float vm_atanh_f32(float x) {
     return copysignf((float)y, x);
 }
 
-/* -- float64 --------------------------------------------------------------------------------------------------- */
+/* -- float64 --------------------------------------------------------------------------------------------- */
 
-/* The reduced argument as rh with 26 bits and rl, and a quarter of 2**k and of 2**-k: results are computed by halves, which do
-   not overflow before they have to. */
+/* The reduced argument as rh with 26 bits and rl, and a quarter of 2**k and of 2**-k: results are computed
+   by halves, which do not overflow before they have to. */
 VM_INLINE double vm_reduce_exp_f64(double a, double *rl, double *up, double *down) {
     double t = a * VM_LOG2E + VM_ROUND64;
     double k = t - VM_ROUND64;
@@ -91,8 +92,8 @@ VM_INLINE double vm_cosh_tail_f64(double z) {
     return 0.5 * z + z2 * p;
 }
 
-/* a (1 + ct) + b (rh + st) for a = up + g and b = up - g, where the leading terms are taken with their errors: up to 2**13,
-   b has so few bits that b * rh is exact, and beyond it up * rh is. */
+/* a (1 + ct) + b (rh + st) for a = up + g and b = up - g, where the leading terms are taken with their
+   errors: up to 2**13, b has so few bits that b * rh is exact, and beyond it up * rh is. */
 VM_INLINE double vm_sum_hyper_f64(double up, double g, double ct, double rh, double st) {
     double a = up + g, b = up - g;
     double al = (up - a) + g;
@@ -122,7 +123,7 @@ VM_INLINE double vm_cosh_f64(double x) {
     return vm_sum_hyper_f64(up, down, vm_cosh_tail_f64(z), rh, vm_sinh_tail_f64(r, z, rl));
 }
 
-/* -- float64 inverses ------------------------------------------------------------------------------------------ */
+/* -- float64 inverses ------------------------------------------------------------------------------------ */
 
 /* x * x up to 2**-106 of it, as the rounded product and the rest */
 VM_INLINE double vm_square_two_f64(double x, double *low) {
@@ -163,7 +164,8 @@ VM_INLINE double vm_log1p_two_f64(double u, double ul, int huge, double *rest) {
     return s;
 }
 
-/* asinh(a) = log1p(u) for u = a + (sqrt(1 + a**2) - 1), where everything rounded is caught. Beyond 2**30, log(2a). */
+/* asinh(a) = log1p(u) for u = a + (sqrt(1 + a**2) - 1), where everything rounded is caught. Beyond 2**30,
+   log(2a). */
 VM_INLINE double vm_asinh_f64(double x) {
     double a = fabs(x), zl, rest;
     int huge = a > 0x1p30;
@@ -220,10 +222,11 @@ VM_INLINE double vm_atanh_f64(double x) {
     return copysign(y, x);
 }
 
-/* -- logaddexp ------------------------------------------------------------------------------------------------- */
+/* -- logaddexp ------------------------------------------------------------------------------------------- */
 
-/* The larger one plus log1p(exp(d)) for the difference d. Equal operands are apart for two infinities of one sign. Where the
-   terms cancel (both operands between -0.7 and 0), the error is that of the terms: below 2**-53. */
+/* The larger one plus log1p(exp(d)) for the difference d. Equal operands are apart for two infinities of
+   one sign. Where the terms cancel (both operands between -0.7 and 0), the error is that of the terms:
+   below 2**-53. */
 VM_INLINE double vm_logaddexp_f64(double x, double y) {
     double m = x > y ? x : y, least = x > y ? y : x;
     double d = least - m;

@@ -1,8 +1,8 @@
 /* Powers, float32 and float64; included by vecmath.h.
 
    Note [Special powers]
-       With L = log|x| (of zero -infinity), the power is decided by y * L, as soon as 0 * infinity is out of the way:
-       x**0 and 1**y are 1, even where the other operand is NaN. A negative x turns the sign if y is an odd
+       With L = log|x| (of zero -infinity), the power is decided by y * L, once 0 * infinity is out of the
+       way: x**0 and 1**y are 1, even where the other operand is NaN. A negative x turns the sign if y is an odd
        integer; with a y that is no integer the result is NaN, unless x is infinite or -0. */
 
 /* Bit 31 set where x is negative (also -0) and y an odd integer. Integers beyond 2**24 are even. */
@@ -12,8 +12,8 @@ VM_INLINE uint32_t vm_pow_sign_f32(float x, float y) {
     return odd ? vm_bits32(x) & 0x80000000u : 0u;
 }
 
-/* log2(x) for a normal number x, which every positive float is in double, by the series of atanh; relative error
-   2**-37 */
+/* log2(x) for a normal number x, which every positive float is in double, by the series of atanh; relative
+   error 2**-37 */
 VM_INLINE double vm_log2_wide(double x) {
     uint64_t u = vm_bits64(x) + VM_TO_SQRT_HALF;
     double k = vm_exponent_f64(u) - (0x1p52 + 1023);
@@ -37,7 +37,8 @@ VM_INLINE double vm_pow_exponent_f32(float x, float y, double l) {
 VM_INLINE float vm_exp2_wide(double p) {
     double t = p + VM_ROUND64;
     double r = p - (t - VM_ROUND64);
-    double b = 0x1.c6aed45fa6ee1p-5 + r * (0x1.3b2dbc65d3ed2p-7 + r * (0x1.5f4597a2a995fp-10 + r * 0x1.41d310e3cf69dp-13));
+    double b = 0x1.5f4597a2a995fp-10 + r * 0x1.41d310e3cf69dp-13;
+    b = 0x1.c6aed45fa6ee1p-5 + r * (0x1.3b2dbc65d3ed2p-7 + r * b);
     b = 0x1.000000026280fp+0 + r * (0x1.62e430c82c01cp-1 + r * (0x1.ebfbdadb065d7p-3 + r * b));
     return (float)(b * vm_pow2_f64(t));
 }
@@ -64,8 +65,9 @@ VM_INLINE uint64_t vm_pow_sign_f64(double x, double y) {
     return odd ? vm_bits64(x) & (uint64_t)1 << 63 : 0u;
 }
 
-/* First half of the logarithm of a positive x = 2**k * (1 + f): s = f / (3 + 3f/2), as sh + sl with 24 bits in sh. Each
-   number here and below comes as a leading part, cut so that products of leading parts are exact, and a rest. */
+/* First half of the logarithm of a positive x = 2**k * (1 + f): s = f / (3 + 3f/2), as sh + sl with 24 bits
+   in sh. Each number here and below comes as a leading part, cut so that products of leading parts are
+   exact, and a rest. */
 VM_INLINE double vm_log_quotient_f64(double x, double *k, double *sl) {
     double f = vm_log_split_f64(x, k);
     double d = 3.0 + 1.5 * f;
@@ -77,8 +79,8 @@ VM_INLINE double vm_log_quotient_f64(double x, double *k, double *sl) {
     return sh;
 }
 
-/* Second half: with z = (3s/2)**2 the logarithm of 1 + f is s * (3 + z + z**2 * A(z)). The result has 26 bits, and the
-   error of the sum with `low` is below 2**-64 of it. */
+/* Second half: with z = (3s/2)**2 the logarithm of 1 + f is s * (3 + z + z**2 * A(z)). The result has 26
+   bits, and the error of the sum with `low` is below 2**-64 of it. */
 VM_INLINE double vm_log_parts_f64(double k, double sh, double sl, double *low) {
     double s = sh + sl;
     double v = 1.5 * sh;
@@ -143,20 +145,23 @@ VM_INLINE double vm_pow_f64(double x, double y) {
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-/* -- loops ------------------------------------------------------------------------------------------------------- */
+/* -- loops ----------------------------------------------------------------------------------------------- */
 
-/* z[i] = x[i] ** y[i], with steps in bytes. Logarithms and exponentials are taken in loops of their own, a block at a time,
-   as the sine is. z may be x or y. */
+/* z[i] = x[i] ** y[i], with steps in bytes. Logarithms and exponentials are taken in loops of their own, a
+   block at a time, as the sine is. z may be x or y. */
 VM_INLINE void vm_pow_f64_block(
     const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n) {
     double k[VM_BLOCK], high[VM_BLOCK], low[VM_BLOCK];
     VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++) high[i] = vm_log_quotient_f64(fabs(VM_AT(const double, x, sx, i)), k + i, low + i);
+    for (ptrdiff_t i = 0; i < n; i++)
+        high[i] = vm_log_quotient_f64(fabs(VM_AT(const double, x, sx, i)), k + i, low + i);
     VM_ELEMENTWISE
     for (ptrdiff_t i = 0; i < n; i++) high[i] = vm_log_parts_f64(k[i], high[i], low[i], low + i);
     VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++)
-        VM_AT(double, z, sz, i) = vm_pow_end_f64(VM_AT(const double, x, sx, i), VM_AT(const double, y, sy, i), high[i], low[i]);
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double a = VM_AT(const double, x, sx, i), b = VM_AT(const double, y, sy, i);
+        VM_AT(double, z, sz, i) = vm_pow_end_f64(a, b, high[i], low[i]);
+    }
 }
 
 VM_INLINE void vm_pow_f32_block(
@@ -174,8 +179,10 @@ VM_INLINE void vm_pow_f32_block(
         w[i] = vm_exp2_wide(p[i]);
     }
     VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++)
-        VM_AT(float, z, sz, i) = vm_pow_end_f32(VM_AT(const float, x, sx, i), VM_AT(const float, y, sy, i), g[i], w[i]);
+    for (ptrdiff_t i = 0; i < n; i++) {
+        float a = VM_AT(const float, x, sx, i), b = VM_AT(const float, y, sy, i);
+        VM_AT(float, z, sz, i) = vm_pow_end_f32(a, b, g[i], w[i]);
+    }
 }
 
 #define VM_RUN_2(name, T)                                                                                     \

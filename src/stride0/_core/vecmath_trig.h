@@ -11,14 +11,14 @@
 #define VM_2_PI 0x1.45f306dc9c883p-1
 #define VM_1_PI 0x1.45f306dc9c883p-2
 
-/* -- huge arguments ------------------------------------------------------------------------------------------ */
+/* -- huge arguments -------------------------------------------------------------------------------------- */
 
-/* x - n * pi/2 as high + low for the nearest integer n, of which the two lowest bits are returned; x finite and at
-   least 1.
+/* x - n * pi/2 as high + low for the nearest integer n, of which the two lowest bits are returned; x finite
+   and at least 1.
 
-   With x = m * 2**e, those bits of 2/pi are left out that contribute multiples of 4 to x * 2/pi, and those after the
-   next 192: m times these, modulo 2**192, is the quotient modulo 4 with 190 bits after the point. No double
-   is nearer to a multiple of pi/2 than 2**-62, so that more than 70 bits are significant. */
+   With x = m * 2**e, those bits of 2/pi are left out that contribute multiples of 4 to x * 2/pi, and those
+   after the next 192: m times these, modulo 2**192, is the quotient modulo 4 with 190 bits after the point.
+   No double is nearer to a multiple of pi/2 than 2**-62, so that more than 70 bits are significant. */
 static __attribute__((noinline, unused)) int vm_reduce_huge(double x, double *high, double *low) {
     static const uint64_t two_over_pi[] = {0,
         0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0,
@@ -28,7 +28,7 @@ static __attribute__((noinline, unused)) int vm_reduce_huge(double x, double *hi
     typedef unsigned __int128 wide;
     uint64_t u = vm_bits64(x);
     uint64_t m = (u & 0xfffffffffffff) | 0x10000000000000;
-    int first = (int)(u >> 52) - 1075 - 2 + 64; /* the first bit that counts, in the table with its 64 zeros */
+    int first = (int)(u >> 52) - 1075 - 2 + 64; /* the first bit that counts, behind the table's 64 zeros */
     const uint64_t *word = two_over_pi + first / 64;
     int shift = first % 64;
     uint64_t w[3];
@@ -72,9 +72,9 @@ static __attribute__((noinline, unused)) int vm_reduce_huge(double x, double *hi
     return n & 3;
 }
 
-/* -- float64 --------------------------------------------------------------------------------------------------- */
+/* -- float64 --------------------------------------------------------------------------------------------- */
 
-/* sin(high + low) - high on +-pi/4 with z = high**2 and w near cos(high); relative error of the sine 2**-58 */
+/* sin(high + low) - high on +-pi/4, for z = high**2 and w near cos(high); relative error of the sine 2**-58 */
 VM_INLINE double vm_sin_tail_f64(double high, double low, double z, double w) {
     double z2 = z * z;
     double p = (0x1.111111110f892p-7 + z * -0x1.a01a019c121e4p-13) + z2 * ((0x1.71de3576c29e8p-19
@@ -83,8 +83,8 @@ VM_INLINE double vm_sin_tail_f64(double high, double low, double z, double w) {
     return low * w + (high * z) * p;
 }
 
-/* cos(r) - w, where z is r**2 up to a small number, of which `half` is half, h = z / 2 and w = 1 - h rounded; relative error
-   of the cosine 2**-64 */
+/* cos(r) - w, where z is r**2 up to a small number, of which `half` is half, h = z / 2 and w = 1 - h
+   rounded; relative error of the cosine 2**-64 */
 VM_INLINE double vm_cos_tail_f64(double half, double z, double h, double w) {
     double z2 = z * z;
     double p = ((0x1.555555555554cp-5 + z * -0x1.6c16c16c15210p-10) + z2 * (0x1.a01a019cbcdb8p-16
@@ -103,9 +103,9 @@ VM_INLINE double vm_sin_reduced_f64(double high, double low, uint64_t turn) {
     return vm_double(vm_bits64(y) ^ (turn & 2) << 62);
 }
 
-/* a - n * pi/2 for the nearest integer n, which is in the low bits of *t. pi/2 comes in pieces of 33 bits, so that their
-   products with n are exact. Every rounding on the way to the result is caught in *low: x near a multiple of pi/2 leaves
-   few bits of x and of the first pieces. */
+/* a - n * pi/2 for the nearest integer n, which is in the low bits of *t. pi/2 comes in pieces of 33 bits,
+   so that their products with n are exact. Every rounding on the way to the result is caught in *low: x
+   near a multiple of pi/2 leaves few bits of x and of the first pieces. */
 VM_INLINE double vm_reduce_f64(double a, double *low, double *t) {
     *t = a * VM_2_PI + VM_ROUND64;
     double n = *t - VM_ROUND64;
@@ -148,8 +148,8 @@ VM_INLINE double vm_cos_f64_any(double x) {
     return fabs(x) <= VM_TRIG_LIMIT_F64 ? vm_cos_f64(x) : vm_sin_huge(x, 1);
 }
 
-/* Tangent of high + low + n * pi/2: the sine divided by the cosine or the cosine by minus the sine, each as a sum of two
-   numbers. What is left of the dividend tells the rest of the quotient. */
+/* Tangent of high + low + n * pi/2: the sine divided by the cosine or the cosine by minus the sine, each as
+   a sum of two numbers. What is left of the dividend tells the rest of the quotient. */
 VM_INLINE double vm_tan_reduced_f64(double high, double low, uint64_t turn) {
     double z = high * high;
     double h = 0.5 * z;
@@ -185,12 +185,14 @@ static __attribute__((noinline, unused)) double vm_tan_huge(double x) {
     return x < 0 ? -y : y;
 }
 
-VM_INLINE double vm_tan_f64_any(double x) { return fabs(x) <= VM_TRIG_LIMIT_F64 ? vm_tan_f64(x) : vm_tan_huge(x); }
+VM_INLINE double vm_tan_f64_any(double x) {
+    return fabs(x) <= VM_TRIG_LIMIT_F64 ? vm_tan_f64(x) : vm_tan_huge(x);
+}
 
-/* -- float32, computed in double: the reduced argument needs no second part ------------------------------------ */
+/* -- float32, computed in double: the reduced argument needs no second part ------------------------------ */
 
-/* (-1)**n * sin(x - n * pi), where the lowest bits of t hold n; relative error 2**-27.3 before rounding. A product at the end
-   keeps the sign of zero. */
+/* (-1)**n * sin(x - n * pi), where the lowest bits of t hold n; relative error 2**-27.3 before rounding. A
+   product at the end keeps the sign of zero. */
 VM_INLINE float vm_sin_half_turns_f32(double x, double n, double t) {
     double r = (x - n * 0x1.921fb54p+1) - n * 0x1.10b4611a62633p-29; /* 28 bits: the first product is exact */
     double z = r * r;
@@ -211,7 +213,8 @@ VM_INLINE float vm_cos_f32(float x) {
     return vm_sin_half_turns_f32(a, (t - VM_ROUND64) + 0.5, t + 1.0);
 }
 
-/* By quarter turns, and a quotient of polynomials that turns over at odd ones; relative error 2**-35 before rounding */
+/* By quarter turns, and a quotient of polynomials that turns over at odd ones; relative error 2**-35 before
+   rounding */
 VM_INLINE float vm_tan_f32(float x) {
     double a = fabsf(x);
     double t = a * VM_2_PI + VM_ROUND64;
@@ -236,23 +239,25 @@ VM_INLINE float vm_tan_f32_any(float x) {
     return fabsf(x) <= VM_TRIG_LIMIT_F32 ? vm_tan_f32(x) : (float)vm_tan_huge((double)x);
 }
 
-/* -- loops ------------------------------------------------------------------------------------------------------- */
+/* -- loops ----------------------------------------------------------------------------------------------- */
 
 #define VM_AT(T, p, step, i) (*(T *)((p) + (i) * (step)))
 enum { VM_BLOCK = 512 };
 
-#if defined(__GNUC__) && !defined(__clang__) /* which sees buffers read in loops when those that fill them may not have run */
+/* GCC sees that the buffers are read where the loops that fill them may not have run. */
+#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-/* Reduction and polynomials in loops of their own: processors overlap the elements of a short loop, and see too little of a
-   long one. `sign` is the bit that the result takes from the argument. */
+/* Reduction and polynomials in loops of their own: processors overlap the elements of a short loop, and see
+   too little of a long one. `sign` is the bit that the result takes from the argument. */
 VM_INLINE void vm_sin_f64_loops(
     const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n, uint64_t quarter, uint64_t sign) {
     double high[VM_BLOCK], low[VM_BLOCK], t[VM_BLOCK];
     VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++) high[i] = vm_reduce_f64(fabs(VM_AT(const double, x, sx, i)), low + i, t + i);
+    for (ptrdiff_t i = 0; i < n; i++)
+        high[i] = vm_reduce_f64(fabs(VM_AT(const double, x, sx, i)), low + i, t + i);
     VM_ELEMENTWISE
     for (ptrdiff_t i = 0; i < n; i++) {
         double a = vm_sin_reduced_f64(high[i], low[i], vm_bits64(t[i]) + quarter);
@@ -277,9 +282,9 @@ VM_FAST(sin_f32, float)
 VM_FAST(cos_f32, float)
 VM_FAST(tan_f32, float)
 
-/* y[i] = f(x[i]) for n elements, sx and sy bytes apart. Results may replace the arguments that they come from. In a
-   block with a rare argument (the difference of its bits from those of the limit is negative) the scalar function
-   runs throughout. */
+/* y[i] = f(x[i]) for n elements, sx and sy bytes apart. Results may replace the arguments that they come
+   from. In a block with a rare argument (the difference of its bits from those of the limit is negative)
+   the scalar function runs throughout. */
 #define VM_RUN(name, T, U, bits, limit)                                                                       \
     VM_INLINE void vm_##name##_block(const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {       \
         const U sign = (U)1 << (8 * sizeof(U) - 1), top = bits(limit);                                        \
