@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import mpmath as mp
+import mpmath as mp  # type: ignore[import-untyped, import-not-found, unused-ignore]
 from minimax import as_c, fit, fit_rational, rounded, split
 
 HEADERS = pathlib.Path(__file__).resolve().parents[2] / "src" / "stride0" / "_core"

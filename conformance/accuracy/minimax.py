@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import mpmath as mp
+import mpmath as mp  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 mp.mp.dps = 60
 GRID = 500
