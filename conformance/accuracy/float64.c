@@ -68,7 +68,7 @@ static double input(const entry *f, uint64_t i) {
     case 0: return vm_double(next());
     case 1: return near(SPECIAL[next() % (sizeof SPECIAL / sizeof *SPECIAL)]);
     case 2: { /* multiples of pi/4, mostly small */
-        double n = floor(ldexp(uniform() + 1, (int)(next() % 73)));
+        double n = floor(ldexp(uniform() + 1, (int)(next() % 74)));
         double m = n * 0.78539816339744830962;
         return (next() & 1 ? m : -m) * (next() & 1 ? 1 : 1 + (uniform() - 0.5) * ldexp(1, -(int)(next() % 53)));
     }

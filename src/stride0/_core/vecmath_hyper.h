@@ -238,7 +238,10 @@ VM_INLINE double vm_logaddexp_f64(double x, double y) {
     d = d < -760.0 ? -760.0 : d;
     double t = d * VM_LOG2E + VM_ROUND64;
     double k = t - VM_ROUND64;
-    double r = (d - k * VM_LN2_HI) - k * VM_LN2_LO;
+    double h = d - k * VM_LN2_HI;
+    double w = k * VM_LN2_LO;
+    double r = h - w;
+    dl = dl + ((h - r) - w);
     double s = 1.0 + r;
     double e = (r - (s - 1.0)) + vm_exp_tail_f64(r);
     e = e + dl * (s + e);

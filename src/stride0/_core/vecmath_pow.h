@@ -20,8 +20,8 @@ VM_INLINE double vm_log2_wide(double x) {
     double m = vm_double((u & VM_MANTISSA) + VM_FROM_SQRT_HALF);
     double s = (m - 1.0) / (m + 1.0);
     double z = s * s;
-    double q = (0x1.71547652b82fep+1 + z * 0x1.ec709d451207dp-1)
-        + (z * z) * (0x1.277767522c369p-1 + z * (0x1.a59658620470ap-2 + z * 0x1.5c62403a751e5p-2));
+    double q = 0x1.277767522c369p-1 + z * (0x1.a59658620470ap-2 + z * 0x1.5c62403a751e5p-2);
+    q = 0x1.71547652b82fep+1 + z * (0x1.ec709d451207dp-1 + z * q);
     return k + s * q;
 }
 
@@ -147,57 +147,45 @@ VM_INLINE double vm_pow_f64(double x, double y) {
 
 /* -- loops ----------------------------------------------------------------------------------------------- */
 
-/* z[i] = x[i] ** y[i], with steps in bytes. Logarithms and exponentials are taken in loops of their own, a
-   block at a time, as the sine is. z may be x or y. */
-VM_INLINE void vm_pow_f64_block(
-    const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n) {
+/* Logarithms and exponentials are taken in loops of their own, as with the sine. */
+VM_INLINE void vm_pow_f64_block(const double *x, const double *y, double *z, ptrdiff_t n) {
     double k[VM_BLOCK], high[VM_BLOCK], low[VM_BLOCK];
     VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++)
-        high[i] = vm_log_quotient_f64(fabs(VM_AT(const double, x, sx, i)), k + i, low + i);
+    for (ptrdiff_t i = 0; i < n; i++) high[i] = vm_log_quotient_f64(fabs(x[i]), k + i, low + i);
     VM_ELEMENTWISE
     for (ptrdiff_t i = 0; i < n; i++) high[i] = vm_log_parts_f64(k[i], high[i], low[i], low + i);
     VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++) {
-        double a = VM_AT(const double, x, sx, i), b = VM_AT(const double, y, sy, i);
-        VM_AT(double, z, sz, i) = vm_pow_end_f64(a, b, high[i], low[i]);
-    }
+    for (ptrdiff_t i = 0; i < n; i++) z[i] = vm_pow_end_f64(x[i], y[i], high[i], low[i]);
 }
 
-VM_INLINE void vm_pow_f32_block(
-    const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n) {
+VM_INLINE void vm_pow_f32_block(const float *x, const float *y, float *z, ptrdiff_t n) {
     double p[VM_BLOCK];
     float g[VM_BLOCK], w[VM_BLOCK];
     VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++) p[i] = vm_log2_wide(fabsf(VM_AT(const float, x, sx, i)));
+    for (ptrdiff_t i = 0; i < n; i++) p[i] = vm_log2_wide(fabsf(x[i]));
     VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++)
-        p[i] = vm_pow_exponent_f32(VM_AT(const float, x, sx, i), VM_AT(const float, y, sy, i), p[i]);
+    for (ptrdiff_t i = 0; i < n; i++) p[i] = vm_pow_exponent_f32(x[i], y[i], p[i]);
     VM_ELEMENTWISE
     for (ptrdiff_t i = 0; i < n; i++) {
         g[i] = (float)p[i];
         w[i] = vm_exp2_wide(p[i]);
     }
     VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++) {
-        float a = VM_AT(const float, x, sx, i), b = VM_AT(const float, y, sy, i);
-        VM_AT(float, z, sz, i) = vm_pow_end_f32(a, b, g[i], w[i]);
-    }
+    for (ptrdiff_t i = 0; i < n; i++) z[i] = vm_pow_end_f32(x[i], y[i], g[i], w[i]);
 }
 
-#define VM_RUN_2(name, T)                                                                                     \
-    static __attribute__((unused)) void vm_##name##_run(const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy,   \
-                                                        char *z, ptrdiff_t sz, ptrdiff_t n) {                 \
-        const ptrdiff_t size = sizeof(T);                                                                     \
-        for (; n > 0; n -= VM_BLOCK, x += VM_BLOCK * sx, y += VM_BLOCK * sy, z += VM_BLOCK * sz) {                                \
-            ptrdiff_t m = n < VM_BLOCK ? n : VM_BLOCK;                                                                  \
-            if (sx == size && sy == size && sz == size)                                                       \
-                vm_##name##_block(x, size, y, size, z, size, m);                                              \
-            else if (sx == size && sy == 0 && sz == size)                                                     \
-                vm_##name##_block(x, size, y, 0, z, size, m);                                                 \
-            else                                                                                              \
-                vm_##name##_block(x, sx, y, sy, z, sz, m);                                                    \
-        }                                                                                                     \
+/* z[i] = f(x[i], y[i]) for n elements, with steps in bytes; z may be x or y. */
+#define VM_RUN_2(name, T)                                                                                    \
+    static __attribute__((unused)) void vm_##name##_run(                                                     \
+        const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n) {      \
+        T left[VM_BLOCK], right[VM_BLOCK], results[VM_BLOCK];                                                \
+        for (; n > 0; n -= VM_BLOCK, x += VM_BLOCK * sx, y += VM_BLOCK * sy, z += VM_BLOCK * sz) {           \
+            ptrdiff_t m = n < VM_BLOCK ? n : VM_BLOCK;                                                       \
+            const T *a = vm_gather_##T(x, sx, left, m), *b = vm_gather_##T(y, sy, right, m);                 \
+            T *r = sz == (ptrdiff_t)sizeof(T) ? (T *)z : results;                                            \
+            vm_##name##_block(a, b, r, m);                                                                   \
+            vm_scatter_##T(r, z, sz, m);                                                                     \
+        }                                                                                                    \
     }
 
 VM_RUN_2(pow_f64, double)

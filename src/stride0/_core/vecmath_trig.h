@@ -239,9 +239,8 @@ VM_INLINE float vm_tan_f32_any(float x) {
     return fabsf(x) <= VM_TRIG_LIMIT_F32 ? vm_tan_f32(x) : (float)vm_tan_huge((double)x);
 }
 
-/* -- loops ----------------------------------------------------------------------------------------------- */
+/* -- loops ------------------------------------------------------------------------------------------------ */
 
-#define VM_AT(T, p, step, i) (*(T *)((p) + (i) * (step)))
 enum { VM_BLOCK = 512 };
 
 /* GCC sees that the buffers are read where the loops that fill them may not have run. */
@@ -250,61 +249,68 @@ enum { VM_BLOCK = 512 };
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-/* Reduction and polynomials in loops of their own: processors overlap the elements of a short loop, and see
-   too little of a long one. `sign` is the bit that the result takes from the argument. */
-VM_INLINE void vm_sin_f64_loops(
-    const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n, uint64_t quarter, uint64_t sign) {
+/* A block of elements `step` bytes apart, side by side: where they are, or in the buffer. */
+#define VM_GATHER(T)                                                                                         \
+    VM_INLINE const T *vm_gather_##T(const char *x, ptrdiff_t step, T *buffer, ptrdiff_t n) {                \
+        if (step == (ptrdiff_t)sizeof(T)) return (const T *)x;                                               \
+        for (ptrdiff_t i = 0; i < n; i++) buffer[i] = *(const T *)(x + i * step);                            \
+        return buffer;                                                                                       \
+    }                                                                                                        \
+    VM_INLINE void vm_scatter_##T(const T *buffer, char *y, ptrdiff_t step, ptrdiff_t n) {                   \
+        if ((const char *)buffer == y) return;                                                               \
+        for (ptrdiff_t i = 0; i < n; i++) *(T *)(y + i * step) = buffer[i];                                  \
+    }
+VM_GATHER(double)
+VM_GATHER(float)
+
+/* Reduction and polynomials in loops of their own: processors overlap the elements of a short loop, and see too
+   little of a long one. `sign` is the bit that the result takes from the argument. */
+VM_INLINE void vm_sin_f64_loops(const double *x, double *y, ptrdiff_t n, uint64_t quarter, uint64_t sign) {
     double high[VM_BLOCK], low[VM_BLOCK], t[VM_BLOCK];
     VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++)
-        high[i] = vm_reduce_f64(fabs(VM_AT(const double, x, sx, i)), low + i, t + i);
+    for (ptrdiff_t i = 0; i < n; i++) high[i] = vm_reduce_f64(fabs(x[i]), low + i, t + i);
     VM_ELEMENTWISE
     for (ptrdiff_t i = 0; i < n; i++) {
         double a = vm_sin_reduced_f64(high[i], low[i], vm_bits64(t[i]) + quarter);
-        VM_AT(double, y, sy, i) = vm_double(vm_bits64(a) ^ (vm_bits64(VM_AT(const double, x, sx, i)) & sign));
+        y[i] = vm_double(vm_bits64(a) ^ (vm_bits64(x[i]) & sign));
     }
 }
 
-VM_INLINE void vm_sin_f64_fast(const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {
-    vm_sin_f64_loops(x, sx, y, sy, n, 0, (uint64_t)1 << 63);
+VM_INLINE void vm_sin_f64_fast(const double *x, double *y, ptrdiff_t n) {
+    vm_sin_f64_loops(x, y, n, 0, (uint64_t)1 << 63);
 }
-VM_INLINE void vm_cos_f64_fast(const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {
-    vm_sin_f64_loops(x, sx, y, sy, n, 1, 0);
-}
+VM_INLINE void vm_cos_f64_fast(const double *x, double *y, ptrdiff_t n) { vm_sin_f64_loops(x, y, n, 1, 0); }
 
-#define VM_FAST(name, T)                                                                                      \
-    VM_INLINE void vm_##name##_fast(const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {        \
-        VM_ELEMENTWISE                                                                                        \
-        for (ptrdiff_t i = 0; i < n; i++) VM_AT(T, y, sy, i) = vm_##name(VM_AT(const T, x, sx, i));           \
+#define VM_FAST(name, T)                                                                                     \
+    VM_INLINE void vm_##name##_fast(const T *x, T *y, ptrdiff_t n) {                                         \
+        VM_ELEMENTWISE                                                                                       \
+        for (ptrdiff_t i = 0; i < n; i++) y[i] = vm_##name(x[i]);                                            \
     }
 VM_FAST(tan_f64, double)
 VM_FAST(sin_f32, float)
 VM_FAST(cos_f32, float)
 VM_FAST(tan_f32, float)
 
-/* y[i] = f(x[i]) for n elements, sx and sy bytes apart. Results may replace the arguments that they come
-   from. In a block with a rare argument (the difference of its bits from those of the limit is negative)
-   the scalar function runs throughout. */
-#define VM_RUN(name, T, U, bits, limit)                                                                       \
-    VM_INLINE void vm_##name##_block(const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {       \
-        const U sign = (U)1 << (8 * sizeof(U) - 1), top = bits(limit);                                        \
-        U rare = 0;                                                                                           \
-        for (ptrdiff_t i = 0; i < n; i++) rare |= top - (bits(VM_AT(const T, x, sx, i)) & ~sign);             \
-        if (rare & sign)                                                                                      \
-            for (ptrdiff_t i = 0; i < n; i++) VM_AT(T, y, sy, i) = vm_##name##_any(VM_AT(const T, x, sx, i)); \
-        else                                                                                                  \
-            vm_##name##_fast(x, sx, y, sy, n);                                                                \
-    }                                                                                                         \
-    static __attribute__((unused)) void vm_##name##_run(                                                      \
-        const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {                                    \
-        const ptrdiff_t size = sizeof(T);                                                                     \
-        for (; n > 0; n -= VM_BLOCK, x += VM_BLOCK * sx, y += VM_BLOCK * sy) {                                \
-            ptrdiff_t m = n < VM_BLOCK ? n : VM_BLOCK;                                                        \
-            if (sx == size && sy == size)                                                                     \
-                vm_##name##_block(x, size, y, size, m);                                                       \
-            else                                                                                              \
-                vm_##name##_block(x, sx, y, sy, m);                                                           \
-        }                                                                                                     \
+/* y[i] = f(x[i]) for n elements, sx and sy bytes apart. Results may replace the arguments that they come from.
+   In a block with a rare argument (the difference of its bits from those of the limit is negative) the scalar
+   function runs throughout. */
+#define VM_RUN(name, T, U, bits, limit)                                                                      \
+    static __attribute__((unused)) void vm_##name##_run(                                                     \
+        const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {                                   \
+        const U sign = (U)1 << (8 * sizeof(U) - 1), top = bits(limit);                                       \
+        T arguments[VM_BLOCK], results[VM_BLOCK];                                                            \
+        for (; n > 0; n -= VM_BLOCK, x += VM_BLOCK * sx, y += VM_BLOCK * sy) {                               \
+            ptrdiff_t m = n < VM_BLOCK ? n : VM_BLOCK;                                                       \
+            const T *a = vm_gather_##T(x, sx, arguments, m);                                                 \
+            T *r = sy == (ptrdiff_t)sizeof(T) ? (T *)y : results;                                            \
+            U rare = 0;                                                                                      \
+            for (ptrdiff_t i = 0; i < m; i++) rare |= top - (bits(a[i]) & ~sign);                            \
+            if (rare & sign)                                                                                 \
+                for (ptrdiff_t i = 0; i < m; i++) r[i] = vm_##name##_any(a[i]);                              \
+            else                                                                                             \
+                vm_##name##_fast(a, r, m);                                                                   \
+            vm_scatter_##T(r, y, sy, m);                                                                     \
+        }                                                                                                    \
     }
 
 VM_RUN(sin_f64, double, uint64_t, vm_bits64, VM_TRIG_LIMIT_F64)
