@@ -59,7 +59,9 @@ def test_astype_refuses():
     x = xp.zeros(2)
     for call in (
         lambda: xp.astype(np.zeros(2), xp.int8),
-        lambda: xp.astype(x, "int8"),
+        lambda: xp.astype(x, "int9"),
+        lambda: xp.astype(x, object),
+        lambda: xp.astype(x, np.dtype(">f8")),
         lambda: xp.astype(x, None),
         lambda: xp.astype(x, xp.int8, copy=None),
     ):
@@ -103,7 +105,7 @@ def test_result_type_refuses():
     for arguments in ((), (1,), (1, 2.0)):
         with pytest.raises(ValueError, match="at least one array or dtype"):
             xp.result_type(*arguments)
-    for argument in (np.zeros(2), "int8", np.dtype("int8"), None):
+    for argument in (np.zeros(2), "i1", np.dtype("U3"), None):
         with pytest.raises(TypeError):
             xp.result_type(xp.int8, argument)
 
@@ -141,7 +143,7 @@ def test_info_refuses():
             xp.iinfo(dt(name))
     for call in (xp.finfo, xp.iinfo):
         with pytest.raises(TypeError):
-            call(float)
+            call(str)
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -169,7 +171,7 @@ def test_isdtype_refuses():
         xp.isdtype(xp.int8, "integer")
     with pytest.raises(ValueError, match="unknown kind"):
         xp.isdtype(xp.int8, ("integral", "integer"))
-    for arguments in ((xp.int8, None), (xp.int8, int), ("int8", "integral"), (xp.int8, ["integral"])):
+    for arguments in ((xp.int8, None), (xp.int8, int), ("float8", "integral"), (xp.int8, ["integral"])):
         with pytest.raises(TypeError):
             xp.isdtype(*arguments)
 

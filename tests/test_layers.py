@@ -40,7 +40,7 @@ EXPLAIN = ("_explain_facts", "_explain_text", "_explain_svg", "_explain_picture"
 # Modules of a layer may import those of the layers below, and each other as long as nothing goes round in a
 # circle. Names without files are modules still to come.
 LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("tables and errors", ("_version", "_errors", "_optable", "_dtypetable")),
+    ("tables and errors", ("_version", "_errors", "_optable", "_dtypetable", "_methodtable")),
     ("devices and shapes", ("_devices", "_shapes")),
     # Scalar bodies, then the kernels they make: C beneath Python.
     ("bodies", ("_core.complexmath", "_core.realmath", "_core.scalars")),
@@ -53,6 +53,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("bridges", ("_numpy", "_matmul")),
     ("chapters", CHAPTERS),
     ("extensions", ("_broadcasting", "_decompositions", "linalg", "fft", "strided", *EXPLAIN)),
+    ("beyond the standard", ("_extras", "_methods")),
     ("namespace", ("",)),
     ("tape", ("autograd._trees", "autograd._tape")),
     ("gradient rules", tuple(f"autograd.{name}" for name in GRADIENT_RULES)),
@@ -65,7 +66,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
 # Scripts of the build, in whose text stand the imports of the modules that they write.
 GENERATORS = {
     **{f"_core/generate/{name}.py": "_core.kernels" for name in ("common", "kernels", "reductions")},
-    "_core/generate/operators.py": "_core.array",
+    **{f"_core/generate/{name}.py": "_core.array" for name in ("methods", "operators")},
 }
 SUFFIXES = (".py", ".pyi", ".pyx", ".pxd", ".pxi")  # a template's name ends in ".in" after these
 NO_CODE = {
@@ -325,9 +326,9 @@ def test_generators_need_the_standard_library_only() -> None:
 
 def test_tables_need_the_standard_library_only() -> None:
     """The build loads them by their path, before there is a package."""
-    for module in ("_optable", "_dtypetable"):
+    for module in ("_optable", "_dtypetable", "_methodtable"):
         needs = {found.target for found in ALL if found.importer == module}
-        assert needs == {"__future__", "typing"}
+        assert needs <= {"__future__", "collections.abc", "typing"}
 
 
 def test_the_core_knows_no_chapter_and_no_gradient() -> None:

@@ -15,6 +15,7 @@ from dlpack_tensors import started
 from helpers import DTYPES, INTEGERS
 
 import stride0 as xp
+from stride0 import _extras, _methodtable, _optable
 
 CHAPTERS = {
     "constants": "e inf nan newaxis pi",
@@ -64,6 +65,7 @@ OURS = {
     "Device",
     "broadcasting",
     "explain",
+    *_extras.__all__,
     "BroadcastWarning",
 }
 EXCEPTIONS = {
@@ -163,7 +165,9 @@ def test_attributes_of_arrays():
 
 def test_no_other_attributes_of_arrays():
     public = {name for name in dir(xp.Array) if not name.startswith("_")}
-    assert public - set(ATTRIBUTES.split()) <= {"real", "imag"}  # as Python's own numbers have
+    methods = {*_methodtable.mirrored(_optable.OPS), *_methodtable.OWN}
+    # Python's own numbers have real and imag, NumPy's arrays the sizes.
+    assert public - set(ATTRIBUTES.split()) - methods == {"real", "imag", "itemsize", "nbytes"}
 
 
 # --- importing

@@ -1,13 +1,13 @@
 """stride0: the Python Array API standard on strided memory.
 
 This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `testing`,
-`Array`, `DType`, `Device` and the exceptions.
+the functions of `_extras`, `Array`, `DType`, `Device` and the exceptions.
 """
 
 import importlib as _importlib
 from typing import Any as _Any
 
-from stride0 import fft, linalg, strided
+from stride0 import _methods, fft, linalg, strided  # noqa: F401
 from stride0._broadcasting import broadcasting
 from stride0._constants import e, inf, nan, newaxis, pi
 from stride0._core.array import Array, asarray, from_dlpack, where
@@ -135,6 +135,21 @@ from stride0._errors import (
     Stride0Error,
     WriteError,
 )
+from stride0._extras import (
+    diag,
+    logspace,
+    nanargmax,
+    nanargmin,
+    nancumprod,
+    nancumsum,
+    nanmax,
+    nanmean,
+    nanmin,
+    nanprod,
+    nanstd,
+    nansum,
+    nanvar,
+)
 from stride0._indexing import take, take_along_axis
 from stride0._inspection import __array_namespace_info__
 from stride0._linear_algebra import matmul, matrix_transpose, tensordot, vecdot
@@ -231,6 +246,7 @@ __all__ = [
     "count_nonzero",
     "cumulative_prod",
     "cumulative_sum",
+    "diag",
     "diff",
     "divide",
     "e",
@@ -280,6 +296,7 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logspace",
     "matmul",
     "matrix_transpose",
     "max",
@@ -291,6 +308,17 @@ __all__ = [
     "moveaxis",
     "multiply",
     "nan",
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
     "negative",
     "newaxis",
     "nextafter",

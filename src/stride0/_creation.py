@@ -40,7 +40,7 @@ from ._data_types import (
     iinfo_object,
     refuse_dtype,
 )
-from ._devices import Device, check_device
+from ._devices import DeviceLike, check_device
 from ._errors import ArgumentTypeError, ArgumentValueError, CastError, RangeError, ShapeError, shown
 from ._shapes import normalize_index, normalize_shape
 
@@ -60,8 +60,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-
-DeviceLike = Device | str | None
 
 
 @primitive

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Final, NoReturn
 
 from ._core import dtype as dt
-from ._core.array import Array, primitive
+from ._core.array import Array, dtype_argument, known_dtype, primitive
 from ._core.array import copy as _copy
 from ._core.dtype import DType, promote, weak
 from ._devices import Device, check_device
@@ -64,15 +64,7 @@ def check_arrays(operation: str, arrays: object) -> list[Array]:
 
 def check_dtype(operation: str, dtype: object, default: DType | None = None) -> DType:
     """Return a ``dtype=`` argument; None stands for `default` if there is one."""
-    if isinstance(dtype, DType):
-        return dtype
-    if dtype is None and default is not None:
-        return default
-    raise DTypeError(
-        operation,
-        f"Unsupported dtype {shown(dtype)}",
-        accepts="The dtypes are " + ", ".join(d.name for d in dt.DTYPES) + ", as attributes of stride0.",
-    )
+    return default if dtype is None and default is not None else dtype_argument(operation, dtype)
 
 
 def check_kind(operation: str, x: Array, kind: str, wanted: str = "") -> None:
@@ -450,4 +442,7 @@ def _dtype_of(operation: str, x: object, name: str = "the argument") -> DType:
         return x
     if isinstance(x, Array):
         return x.dtype
+    found = known_dtype(x)
+    if found is not None:
+        return found
     raise ForeignArrayError(operation, f"{name} must be a dtype or an array of stride0, not {_type_name(x)}")

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from ._errors import DeviceError, shown
 
-__all__ = ["CPU", "Device", "check_device"]
+__all__ = ["CPU", "Device", "DeviceLike", "check_device"]
 
 
 class Device:
@@ -60,6 +60,9 @@ class Device:
         # The default would set the slot, which is refused above.
         return Device, (self._name,)
 
+
+DeviceLike = Device | str | None
+"""What a ``device=`` argument may be."""
 
 CPU = Device("cpu")
 

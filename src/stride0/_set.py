@@ -18,6 +18,7 @@ from ._core import dtype as dt
 from ._core.array import (
     Array,
     as_array,
+    asarray,
     assign,
     copy,
     empty,
@@ -40,7 +41,7 @@ from ._core.array import (
     zeros,
 )
 from ._core.dtype import promote
-from ._data_types import check_array, check_bool, iinfo
+from ._data_types import Scalar, check_array, check_bool, iinfo
 from ._errors import ForeignArrayError
 from ._manipulation import reshape
 from ._numpy import from_numpy, numpy, to_numpy
@@ -87,7 +88,7 @@ class UniqueInverseResult(NamedTuple):
 
 
 @primitive
-def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
+def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False) -> Array:
     """Tell for each element of an array whether it is among those of another.
 
     Parameters
@@ -95,7 +96,8 @@ def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
     x1 : Array or number
         The elements to look for, of any dtype.
     x2 : Array or number
-        The elements to look among. At least one of the two must be an array.
+        The elements to look among. At least one of the two must be an array. A list, as
+        NumPy's users give it, is made one.
     invert : bool
         Whether to tell the opposite.
 
@@ -116,6 +118,9 @@ def isin(x1: Array | int, x2: Array | int, /, *, invert: bool = False) -> Array:
     invert = check_bool("isin", "invert", invert)
     if not isinstance(x1, Array) and not isinstance(x2, Array):
         raise ForeignArrayError("isin", "neither x1 nor x2 is an array", (), "One of them must be.")
+    # As NumPy's users write it: isin(x, [1, 2]).
+    if isinstance(x2, (list, tuple, range)) and isinstance(x1, Array):
+        x2 = asarray(x2)
     for x in (x1, x2):
         if not isinstance(x, (Array, bool, int, float, complex)):
             as_array(x, "isin")  # refuses arrays of others

@@ -12,6 +12,7 @@ from ._errors import ArgumentTypeError, AxisError, BroadcastError, ShapeError, b
 
 __all__ = [
     "MAX_NDIM",
+    "Axis",
     "broadcast_shapes",
     "c_strides",
     "check_ndim",
@@ -25,6 +26,8 @@ __all__ = [
 ]
 
 Shape = tuple[int, ...]
+Axis = int | tuple[int, ...] | None
+"""What the ``axis=`` argument of a reduction may be."""
 
 MAX_NDIM = 64
 """The largest number of axes an array can have."""
@@ -93,7 +96,7 @@ def normalize_axis(operation: str, axis: object, ndim: int) -> int:
     )
     raise AxisError(
         operation,
-        f"axis {brief(number)} is out of bounds for an array with {ndim} {'axis' if ndim == 1 else 'axes'}",
+        f"axis {brief(number)} is out of bounds for array with {ndim} {'axis' if ndim == 1 else 'axes'}",
         accepts=accepts,
     )
 

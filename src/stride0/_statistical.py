@@ -14,6 +14,7 @@ from ._core.array import (
     Array,
     copy,
     divide,
+    mean_of_total,
     primitive,
     reduce,
     reduce2,
@@ -26,7 +27,7 @@ from ._core.array import (
 from ._core.dtype import DType
 from ._data_types import as_scalar, check_array, check_bool, check_cast, check_dtype, refuse_dtype
 from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
-from ._shapes import normalize_axes, normalize_axis, size_of
+from ._shapes import Axis, normalize_axes, normalize_axis, size_of
 
 __all__ = [
     "cumulative_prod",
@@ -39,8 +40,6 @@ __all__ = [
     "sum",
     "var",
 ]
-
-Axis = int | tuple[int, ...] | None
 
 
 @primitive
@@ -170,7 +169,7 @@ def max(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 
 
 @primitive
-def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
+def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, dtype: DType | None = None) -> Array:
     """Return the arithmetic mean.
 
     Parameters
@@ -181,33 +180,54 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
         The axes to reduce; by default all.
     keepdims : bool
         Whether to keep the reduced axes, with size 1.
+    dtype : DType, optional
+        Floating-point dtype that elements are cast to first, as NumPy and PyTorch have it; the standard has
+        no such parameter.
 
     Returns
     -------
     Array
-        New array of the dtype of `x`, float64 for integers and bool. NaN where there is no element.
+        New array of `dtype`, by default that of `x`, float64 for integers and bool. NaN where there is no
+        element.
+
+    Raises
+    ------
+    DTypeError
+        If `dtype` is not a floating-point one.
+    CastError
+        If `x` is complex and `dtype` is real.
 
     Notes
     -----
-    float32 is summed up and divided in float64, and rounded once.
+    float32 is summed up and divided in float64, and rounded once. Where the sum overflows float32, the mean
+    is infinite all the same, as in NumPy, PyTorch and JAX: code that rescales its data asks for that.
 
     References
     ----------
     Array API standard 2025.12, "Statistical Functions", ``mean``.
     """
     x = check_array("mean", x)
+    if dtype is not None:
+        x = _cast_for_mean(x, check_dtype("mean", dtype))
     axes = normalize_axes("mean", axis, x.ndim)
-    result = _wide_mean(x, axes, check_bool("mean", "keepdims", keepdims))
-    return _as_dtype(result, _floating(x.dtype))
+    total, count = _wide_sum(x, axes, check_bool("mean", "keepdims", keepdims))
+    return mean_of_total(total, count, _floating(x.dtype))
 
 
-def _wide_mean(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
-    """Return the mean in float64 or complex128."""
+def _cast_for_mean(x: Array, dtype: DType) -> Array:
+    if dtype.kind not in ("real floating", "complex floating"):
+        refuse_dtype("mean", dtype, "a floating-point dtype", "the result")
+    check_cast("mean", x.dtype, dtype)
+    return x if x.dtype is dtype else copy(x, dtype)
+
+
+def _wide_sum(x: Array, axes: tuple[int, ...], keepdims: bool) -> tuple[Array, float]:
+    """Return the sum in float64 or complex128, and of how many elements."""
     wide = dt.complex128 if x.dtype.kind == "complex floating" else dt.float64
     # The mean of repeated elements is that of one of each, and does not overflow where n times it would.
     x = unstretched(x, axes)
     total = reduce("sum", x, axes, keepdims, wide)
-    return divide(total, float(size_of([x.shape[k] for k in axes])))
+    return total, float(size_of([x.shape[k] for k in axes]))
 
 
 def _floating(dtype: DType) -> DType:
@@ -418,7 +438,9 @@ def _wide_variance(
             op, "correction must be an int or a float", [("correction", shown(correction))]
         )
     keepdims = check_bool(op, "keepdims", keepdims)
-    squares = reduce2("sum_squared_deviation", x, _wide_mean(x, axes, True), axes, keepdims, dt.float64)
+    squares = reduce2(
+        "sum_squared_deviation", x, mean_of_total(*_wide_sum(x, axes, True)), axes, keepdims, dt.float64
+    )
     divisor = size_of([x.shape[k] for k in axes]) - less
     # NumPy divides by 0 here, which gives inf where the sum of squares is not 0; the standard says NaN.
     result = divide(squares, float(divisor) if divisor > 0 else math.nan)

@@ -13,9 +13,9 @@ from typing import Any, Literal
 from ._core import dtype as dt
 from ._core.array import Array, copy, divide, empty, iota, primitive_in, restride
 from ._core.dtype import DType
-from ._creation import DeviceLike, _as_float
+from ._creation import _as_float
 from ._data_types import as_scalar, check_array, check_dtype, refuse_dtype
-from ._devices import check_device
+from ._devices import DeviceLike, check_device
 from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, brief, shown
 from ._manipulation import roll
 from ._numpy import from_numpy, numpy, quiet, to_numpy

@@ -393,8 +393,17 @@ cdef int check_exponent(Array base, Array exponent, int loop, str name) except -
     return 0
 
 
+cdef inline bint is_same_kind(int source, int target) noexcept:
+    """Whether a dtype that the dtype `target` was promoted to may be cast back to it: the size may change, the kind may not."""
+    return letter_at(source) == letter_at(target) or (letter_at(source) == c"u" and letter_at(target) == c"i")
+
+
 cdef object in_place(int op, Array x, object other, str name):
-    """`x op= other`: keeps the shape and the dtype of x, or changes nothing and raises."""
+    """
+    `x op= other`: keeps the shape and the dtype of x, or changes nothing and raises.
+
+    A result of another dtype of the same kind is cast to that of x, as NumPy and PyTorch do.
+    """
     cdef Array b
     cdef int code, loop
     if x.storage.history is not None or is_tracked(other):
@@ -411,16 +420,16 @@ cdef object in_place(int op, Array x, object other, str name):
             refuse_operand(name, "x2", other)
     code = promote_codes(x.code, b.code)
     loop = loop_for(op, code, name)
-    if code != x.code or S0_OUT[op][loop] != x.code:
+    if not is_same_kind(S0_OUT[op][loop], x.code):
         raise DTypeError(
             name,
             f"the in-place result of dtype {dtype_at(S0_OUT[op][loop]).name} cannot be cast to the dtype of x1",
             (("x1", dtype_at(x.code).name), ("x2", dtype_at(b.code).name)),
-            "operands whose dtypes promote to the dtype of x1",
+            "operands that promote to a dtype of the kind of that of x1",
         )
     if S0_CHECK_EXPONENT[op]:
         check_exponent(x, b, loop, name)
-    apply(K.ops[op][loop], loop, x.code, 2, x, b, None, x, name, TWO)
+    apply(K.ops[op][loop], loop, S0_OUT[op][loop], 2, x, b, None, x, name, TWO)
     return x
 
 

@@ -351,9 +351,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     cdef Array x
     check_device("asarray", device)
     if dtype is not None:
-        if not isinstance(dtype, DType):
-            raise DTypeError("asarray", f"Unsupported dtype {dtype!r}", (), "one of the dtypes of the namespace, stride0.float64 for example")
-        code = (<DType>dtype).code
+        code = (<DType>dtype_argument("asarray", dtype)).code
     if copy is not None and not isinstance(copy, bool):
         raise ArgumentTypeError("asarray", f"copy is {copy!r}", (), "True, False or None")
     if is_python_scalar(obj):
@@ -384,18 +382,6 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
 
 cdef bint speaks_array(object obj):
     return lends_buffer(obj) or hasattr(type(obj), "__dlpack__") or hasattr(type(obj), "__array__")
-
-
-def _unpickle(shape, DType dtype not None, data):
-    """An array of those bytes, in C order, on memory of its own."""
-    cdef Py_ssize_t sizes[MAX_NDIM]
-    cdef int ndim = read_shape(shape, sizes, "unpickle")
-    cdef Array x = new_array(dtype.code, ndim, sizes, NULL, False)
-    cdef const uint8_t[::1] given = data if len(data) else b"\0"
-    if len(data) != x.size * itemsize_at(x.code):
-        raise ArgumentValueError("unpickle", f"{len(data)} bytes for the shape {shape}")
-    memcpy(x.data, &given[0], len(data))
-    return x
 
 
 cdef bytes c_bytes(Array x):

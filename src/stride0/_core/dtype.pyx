@@ -58,11 +58,12 @@ cdef class DType:
     def __hash__(self):
         return hash(("stride0", self.name))
 
+    # NumPy's dtypes know how to compare themselves with ours.
     def __eq__(self, other):
-        return self is other
+        return True if self is other else False if type(other) is DType else NotImplemented
 
     def __ne__(self, other):
-        return self is not other
+        return False if self is other else True if type(other) is DType else NotImplemented
 
     def __reduce__(self):
         return _by_name, (self.name,)

@@ -43,7 +43,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
         kept[axis] = shape[axis]
     for axis in axes:
         if not 0 <= axis < ndim:
-            raise AxisError(name, f"axis {axis} is out of bounds for an array with {ndim} axes")
+            raise AxisError(name, f"axis {axis} is out of bounds for array with {ndim} axes")
         kept[axis] = 1
         empty = empty or shape[axis] == 0
         if shape[axis] > 1 and stands_still(&operands[0], axis, ndim) and (nin == 1 or stands_still(&operands[1], axis, ndim)):
@@ -60,7 +60,8 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
         else:
             start = 0 if empty and name != "prod" and name != "all" else STARTS[name]
             if start == 0 and letter_at(acc_code) == c"c":
-                start = complex(start, start)
+                # A sum of complex negative zeros is 0, as NumPy's is: its users expect the logarithm's phase 0.
+                start = 0j if name == "sum" else complex(start, start)
             if total.size == 1:
                 write_scalar(start, acc_code, total.data, name)
             else:
@@ -213,6 +214,44 @@ def reduce_whole(str name, Array x not None):
     return total if out_code == acc_code else copy_array(total, out_code, True)
 
 
+cdef extern from *:
+    """
+    /* Quotients of sums in float64, rounded to float32 where the sum itself does not overflow it. */
+    static void s0_means_f32(const double *total, float *out, double count, Py_ssize_t n) {
+        for (Py_ssize_t i = 0; i < n; i++) {
+            float sum = (float)total[i], mean = (float)(total[i] / count);
+            out[i] = sum - sum == 0 ? mean : sum;
+        }
+    }
+    """
+    void s0_means_f32(const double* total, float* out, double count, Py_ssize_t n) noexcept nogil
+
+
+def mean_of_total(Array total not None, double count, DType dtype=None):
+    """
+    Sums, fresh from a reduction, divided by the number of elements.
+
+    Parameters
+    ----------
+    total : Array
+        Contiguous, of dtype float64 or complex128; the division takes place in it.
+    count : float
+        Number of elements of each sum.
+    dtype : DType, optional
+        Of the result: that of `total`, or the one of half its precision, which is infinite where the sum is.
+    """
+    cdef Py_ssize_t i, n = total.size if total.code == FLOAT64 else 2 * total.size
+    cdef double* values = <double*>total.data
+    cdef Array out
+    if dtype is None or dtype.code == total.code:
+        for i in range(n):
+            values[i] = values[i] / count
+        return total
+    out = new_like(total, dtype.code)
+    s0_means_f32(values, <float*>out.data, count, n)
+    return out
+
+
 def reduce2(str name, Array x not None, Array other not None, tuple axes, bint keepdims, dtype=None):
     """Reduce two operands, which broadcast, by an operation of the table."""
     cdef int code = promote_codes(x.code, other.code)
@@ -222,7 +261,7 @@ def reduce2(str name, Array x not None, Array other not None, tuple axes, bint k
 
 cdef int check_axis(Array x, int axis, str name) except -1:
     if not 0 <= axis < x.ndim:
-        raise AxisError(name, f"axis {axis} is out of bounds for an array with {x.ndim} axes")
+        raise AxisError(name, f"axis {axis} is out of bounds for array with {x.ndim} axes")
     return 0
 
 

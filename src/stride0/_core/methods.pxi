@@ -1,0 +1,102 @@
+# Functions of the namespace as methods of the array type. Included in `array.pyx`.
+#
+# Note [Methods]
+#     The core cannot import the functions: they are made of it. So the type is filled in from above, by
+#     `stride0._methods`, through `add_method`: a type of C code has no assignable attributes from Python, but
+#     its dictionary can be written to before anyone has looked a method up. A `Method` is called without a bound
+#     object in between (Py_TPFLAGS_METHOD_DESCRIPTOR) and hands its arguments on where they lie.
+
+cdef extern from *:
+    """
+    static void s0_mark_method_descriptor(PyTypeObject *type) {
+        type->tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
+        PyType_Modified(type);
+    }
+    static int s0_set_in_type(PyTypeObject *type, PyObject *name, PyObject *value) {
+        int failed = PyDict_SetItem(type->tp_dict, name, value);
+        PyType_Modified(type);
+        return failed;
+    }
+    """
+    void s0_mark_method_descriptor(object type)
+    int s0_set_in_type(object type, object name, object value) except -1
+    PyObject* PyMethod_New(PyObject* function, PyObject* self) except NULL
+
+
+@cython.final
+cdef class Method:
+    """A function whose first argument is an array, as a method of arrays."""
+
+    cdef s0_vectorcall vectorcall
+    cdef object function
+    cdef Py_ssize_t plain    # how many arguments the function takes by position, the array included; -1 any number
+    cdef tuple positional    # names of those that a method takes by position after them
+    cdef dict __dict__
+
+    def __cinit__(self, function, Py_ssize_t plain, tuple positional):
+        self.vectorcall = call_method
+        self.function = function
+        self.plain = plain
+        self.positional = positional
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return self
+        bound = <object>PyMethod_New(<PyObject*>self, <PyObject*>instance)
+        Py_DECREF(bound)
+        return bound
+
+    def __repr__(self):
+        return f"<method {self.__name__} of stride0 arrays>"
+
+    def __reduce__(self):
+        return getattr, (Array, self.__name__)
+
+
+cdef PyObject* call_method(PyObject* this, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
+    cdef Method self = <Method>this
+    cdef Py_ssize_t n = s0_nargs(nargsf), more = n - self.plain
+    cdef tuple names
+    if n == 0 or type(<object>args[0]) is not Array:
+        raise TypeError(f"Array.{self.__name__}: the first argument has to be a stride0 array")
+    if self.plain < 0 or more <= 0:
+        return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
+    if more > len(self.positional):
+        raise TypeError(f"Array.{self.__name__}: {n - 1} arguments by position, at most {self.plain - 1 + len(self.positional)} are taken")
+    # Behind the arguments by position lie the named ones: what is named from here on takes its place before them.
+    names = self.positional[:more]
+    if kwnames is not NULL:
+        for name in names:
+            if name in <tuple>kwnames:
+                raise TypeError(f"Array.{self.__name__}: {name} is given by position and by name")
+        names = names + <tuple>kwnames
+    return PyObject_Vectorcall(<PyObject*>self.function, args, self.plain, <PyObject*>names)
+
+
+def add_method(str name, function, Py_ssize_t plain, tuple positional=()):
+    """
+    Make a function a method of arrays.
+
+    Parameters
+    ----------
+    name : str
+        Of the method.
+    function : callable
+        Called with the array first.
+    plain : int
+        Number of arguments that `function` takes by position, the array included; -1 for any.
+    positional : tuple of str
+        Arguments of `function` that only a method takes by position, after those.
+    """
+    method = Method(function, plain, positional)
+    method.__name__ = name
+    method.__qualname__ = f"Array.{name}"
+    method.__module__ = "stride0"
+    method.__doc__ = function.__doc__
+    method.__wrapped__ = function
+    s0_set_in_type(Array, name, method)
+
+
+cdef Method _sample_method = Method(None, 1, ())
+s0_enable_vectorcall(Method, <char*>&_sample_method.vectorcall - <char*><PyObject*>_sample_method)
+s0_mark_method_descriptor(Method)

@@ -1,0 +1,264 @@
+"""Functions of the namespace that the standard does not have: what its users miss, in terms of what it has.
+
+Nothing belongs here that changes what array-agnostic libraries do; some of them look for names. Of the
+functions that skip NaN, xarray's reductions look for all and take NumPy's where a namespace has none. They do
+what NumPy's of the same names do, but that nothing warns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from ._core import dtype as dt
+from ._core.array import (
+    Array,
+    add,
+    divide,
+    imag,
+    isnan,
+    logical_not,
+    multiply,
+    pow,
+    real,
+    sqrt,
+    subtract,
+    where,
+)
+from ._core.dtype import DType
+from ._creation import linspace, ones_like, zeros
+from ._data_types import KINDS, astype, check_array, check_dtype
+from ._devices import DeviceLike
+from ._errors import ArgumentValueError, ShapeError
+from ._manipulation import reshape
+from ._searching import argmax, argmin, count_nonzero
+from ._shapes import Axis
+from ._statistical import cumulative_prod, cumulative_sum, max, min, prod, sum
+from ._utility import all, any
+from .linalg import diagonal
+
+__all__ = [
+    "diag",
+    "logspace",
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+]
+
+
+def diag(x: Array, /, *, k: int = 0) -> Array:
+    """Return a diagonal of a matrix, or the matrix that has a vector on a diagonal.
+
+    Parameters
+    ----------
+    x : Array
+        A matrix or a vector, of any dtype.
+    k : int
+        Which diagonal: 0 the main one, positive above it, negative below.
+
+    Returns
+    -------
+    Array
+        Of a matrix, a view of shape ``(n,)``; of a vector, a new matrix of zeros elsewhere.
+
+    Raises
+    ------
+    ShapeError
+        If `x` has neither one axis nor two.
+    """
+    x = check_array("diag", x)
+    if x.ndim == 2:
+        return diagonal(x, offset=k)
+    if x.ndim != 1:
+        raise ShapeError("diag", "x is neither a vector nor a matrix", [("x", str(x.shape))])
+    size = x.size + (k if k >= 0 else -k)
+    result = zeros((size, size), dtype=x.dtype)
+    diagonal(result, offset=k)[...] = x
+    return result
+
+
+def logspace(
+    start: int | float | complex,
+    stop: int | float | complex,
+    /,
+    num: int = 50,
+    *,
+    base: int | float = 10.0,
+    dtype: DType | None = None,
+    device: DeviceLike = None,
+    endpoint: bool = True,
+) -> Array:
+    """Return numbers whose logarithms are evenly spaced: a constant ratio lies between neighbours.
+
+    Parameters
+    ----------
+    start, stop : int, float or complex
+        The ends, as powers of `base`.
+    num : int
+        How many numbers.
+    base : int or float
+        What the powers are of.
+    dtype : DType, optional
+        By default complex128 if an end is complex, else float64. Of an integer dtype the numbers are rounded
+        towards zero.
+    device : Device, optional
+        There is only one.
+    endpoint : bool
+        Whether ``base**stop`` is the last number.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(num,)``.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `num` is negative.
+    """
+    target = None if dtype is None else check_dtype("logspace", dtype)
+    powers = pow(base, linspace(start, stop, num, device=device, endpoint=endpoint))
+    return powers if target is None else astype(powers, target, copy=False)
+
+
+# --- without NaN
+
+
+def _filled(operation: str, x: object, value: float) -> tuple[Array, Array | None]:
+    """Return `x` with a number instead of NaN, and where NaN was; None of a dtype that has none."""
+    given = check_array(operation, x)
+    if given.dtype.kind not in KINDS["real floating"] + KINDS["complex floating"]:
+        return given, None
+    missing = isnan(given)
+    return where(missing, value, given), missing
+
+
+def _count(x: Array, missing: Array | None, axis: Axis, keepdims: bool = False) -> Array:
+    """Return the number of elements that are not missing, in the dtype of real results."""
+    there = ones_like(x, dtype=dt.bool) if missing is None else logical_not(missing)
+    return astype(count_nonzero(there, axis=axis, keepdims=keepdims), real(x).dtype)
+
+
+def _floating(x: object, operation: str, dtype: DType | None) -> Array:
+    given = check_array(operation, x)
+    if dtype is not None:
+        return astype(given, check_dtype(operation, dtype), copy=False)
+    return given if given.dtype.kind.endswith("floating") else astype(given, dt.float64)
+
+
+def nansum(x: Array, axis: Axis = None, dtype: DType | None = None, *, keepdims: bool = False) -> Array:
+    """Return the sum of the elements that are not NaN; 0 where there is none. See `sum`."""
+    return sum(_filled("nansum", x, 0.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+def nanprod(x: Array, axis: Axis = None, dtype: DType | None = None, *, keepdims: bool = False) -> Array:
+    """Return the product of the elements that are not NaN; 1 where there is none. See `prod`."""
+    return prod(_filled("nanprod", x, 1.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+def nancumsum(x: Array, axis: int | None = None, dtype: DType | None = None) -> Array:
+    """Return the cumulative sum with NaN counted as 0; of all elements in C order without an axis."""
+    filled = _filled("nancumsum", x, 0.0)[0]
+    if axis is None:
+        filled, axis = reshape(filled, (-1,)), 0
+    return cumulative_sum(filled, axis=axis, dtype=dtype)
+
+
+def nancumprod(x: Array, axis: int | None = None, dtype: DType | None = None) -> Array:
+    """Return the cumulative product with NaN counted as 1; of all elements in C order without an axis."""
+    filled = _filled("nancumprod", x, 1.0)[0]
+    if axis is None:
+        filled, axis = reshape(filled, (-1,)), 0
+    return cumulative_prod(filled, axis=axis, dtype=dtype)
+
+
+def nanmean(x: Array, axis: Axis = None, dtype: DType | None = None, *, keepdims: bool = False) -> Array:
+    """Return the mean of the elements that are not NaN; NaN where there is none. See `mean`."""
+    given = _floating(x, "nanmean", dtype)
+    filled, missing = _filled("nanmean", given, 0.0)
+    return divide(sum(filled, axis=axis, keepdims=keepdims), _count(given, missing, axis, keepdims))
+
+
+def nanvar(
+    x: Array, axis: Axis = None, dtype: DType | None = None, ddof: float = 0, *, keepdims: bool = False
+) -> Array:
+    """Return the variance of the elements that are not NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Of any dtype.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    dtype : DType, optional
+        Floating-point dtype to compute in.
+    ddof : float
+        The correction of `var`, by NumPy's name: the sum of squares is divided by the number of elements less
+        this.
+    keepdims : bool
+        Whether to keep the reduced axes, with size 1.
+
+    Returns
+    -------
+    Array
+        New array; NaN where there are no more elements than `ddof`.
+    """
+    given = _floating(x, "nanvar", dtype)
+    filled, missing = _filled("nanvar", subtract(given, nanmean(given, axis, keepdims=True)), 0.0)
+    squares = multiply(real(filled), real(filled))
+    if filled.dtype.kind == "complex floating":
+        squares = add(squares, multiply(imag(filled), imag(filled)))
+    freedom = subtract(_count(given, missing, axis, keepdims), float(ddof))
+    return divide(sum(squares, axis=axis, keepdims=keepdims), where(freedom > 0, freedom, math.nan))
+
+
+def nanstd(
+    x: Array, axis: Axis = None, dtype: DType | None = None, ddof: float = 0, *, keepdims: bool = False
+) -> Array:
+    """Return the square root of `nanvar`."""
+    return sqrt(nanvar(x, axis, dtype, ddof, keepdims=keepdims))
+
+
+def _extreme(
+    operation: str, reduce: Callable[..., Array], x: Array, axis: Axis, keepdims: bool, worst: float
+) -> Array:
+    filled, missing = _filled(operation, x, worst)
+    result = reduce(filled, axis=axis, keepdims=keepdims)
+    return result if missing is None else where(all(missing, axis=axis, keepdims=keepdims), math.nan, result)
+
+
+def nanmin(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """Return the smallest element that is not NaN; NaN where there is none. See `min`."""
+    return _extreme("nanmin", min, x, axis, keepdims, math.inf)
+
+
+def nanmax(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """Return the largest element that is not NaN; NaN where there is none. See `max`."""
+    return _extreme("nanmax", max, x, axis, keepdims, -math.inf)
+
+
+def _place(
+    operation: str, search: Callable[..., Array], x: Array, axis: int | None, keepdims: bool, worst: float
+) -> Array:
+    filled, missing = _filled(operation, x, worst)
+    if missing is not None and any(all(missing, axis=axis)):
+        raise ArgumentValueError(operation, "there is nothing but NaN in a slice", [("x", str(x.shape))])
+    return search(filled, axis=axis, keepdims=keepdims)
+
+
+def nanargmin(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    """Return the index of the smallest element that is not NaN; ArgumentValueError where there is none."""
+    return _place("nanargmin", argmin, x, axis, keepdims, math.inf)
+
+
+def nanargmax(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    """Return the index of the largest element that is not NaN; ArgumentValueError where there is none."""
+    return _place("nanargmax", argmax, x, axis, keepdims, -math.inf)

@@ -1,0 +1,284 @@
+"""Methods of arrays: each does what its function does, and what NumPy's method of its name does."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import operator
+import pathlib
+import pickle
+
+import numpy as np
+import pytest
+
+import stride0 as xp
+from stride0 import _methodtable, _optable, autograd
+
+MIRRORED = _methodtable.mirrored(_optable.OPS)
+MATRIX = np.asarray([[3.0, 1.0, 2.0], [-4.0, 0.5, 9.0]])
+
+# What each method is called with beside the array; most take nothing.
+ARGUMENTS = {
+    "astype": (xp.float32,),
+    "broadcast_to": ((4, 2, 3),),
+    "cumprod": (1,),
+    "cumsum": (0,),
+    "cumulative_prod": (1,),
+    "cumulative_sum": (0,),
+    "expand_dims": (1,),
+    "moveaxis": (0, 1),
+    "repeat": (2, 1),
+    "roll": (1, 1),
+    "searchsorted": (xp.asarray([2.5, 0.0]), "right"),
+    "take": (xp.asarray([2, 0]), 1),
+    "take_along_axis": (xp.asarray([[0], [2]]), 1),
+    "tile": ((2, 1),),
+    "unstack": (1,),
+    **dict.fromkeys(("all", "any", "argmax", "argmin", "argsort", "count_nonzero", "flip"), (1,)),
+    **dict.fromkeys(("max", "mean", "min", "prod", "std", "sum", "var"), (1,)),
+    **dict.fromkeys(("tril", "triu"), (1,)),
+}
+INTEGER = ("bitwise_invert",)
+BOOLEAN = ("logical_not",)
+
+
+def operand(name: str) -> xp.Array:
+    if name == "searchsorted":
+        return xp.asarray([1.0, 2.0, 3.0])
+    if name in INTEGER:
+        return xp.asarray([[1, 2, 3], [4, 5, 6]])
+    x = xp.asarray(np.abs(MATRIX) / 10 if name in ("acos", "asin", "atanh", "log1p") else MATRIX)
+    if name in ("log", "log2", "log10", "sqrt", "acosh"):
+        x = xp.abs(x) + 1
+    return x > 0 if name in BOOLEAN else x
+
+
+def same(found: object, wanted: object) -> None:
+    if isinstance(wanted, tuple):
+        assert isinstance(found, tuple)
+        for one, other in zip(found, wanted, strict=True):
+            same(one, other)
+        return
+    assert isinstance(found, xp.Array) and isinstance(wanted, xp.Array)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted))
+
+
+@pytest.mark.parametrize("name", MIRRORED)
+def test_a_method_is_its_function(name: str) -> None:
+    function, positional = MIRRORED[name]
+    x, arguments = operand(name), ARGUMENTS.get(name, ())
+    # What a method takes by position beyond the function's parameters, the function takes by name.
+    plain = 1 if name == "searchsorted" else max(0, len(arguments) - len(positional))
+    named = dict(zip(positional, arguments[plain:], strict=False))
+    wanted = getattr(xp, function)(x, *arguments[:plain], **named)
+    same(getattr(x, name)(*arguments), wanted)
+    same(getattr(x, name)(*arguments[:plain], **named), wanted)
+    same(getattr(xp.Array, name)(x, *arguments), wanted)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in MIRRORED if hasattr(np.ndarray, name) and name not in ("astype", "repeat")]
+)
+def test_numpys_method_of_that_name_agrees(name: str) -> None:
+    x = operand(name)
+    arguments = [np.asarray(a) if isinstance(a, xp.Array) else a for a in ARGUMENTS.get(name, ())]
+    wanted = getattr(np.asarray(x), name)(*arguments)
+    found = getattr(x, name)(*ARGUMENTS.get(name, ()))
+    if isinstance(wanted, tuple):
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(np.asarray(one), other)
+    else:
+        np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-15)
+
+
+def test_sort_is_no_method() -> None:
+    # NumPy's sorts in place and returns None, PyTorch's returns a pair: ours would be a third.
+    assert not hasattr(xp.ones(3), "sort")
+
+
+def test_what_a_method_is() -> None:
+    assert xp.Array.sum.__name__ == "sum" and xp.Array.sum.__doc__ == xp.sum.__doc__
+    assert repr(xp.Array.sum) == "<method sum of stride0 arrays>"
+    assert inspect.ismethod(xp.ones(2).sum)
+    assert pickle.loads(pickle.dumps(xp.Array.sum)) is xp.Array.sum
+    assert {"sum", "reshape", "T", "dtype"} <= set(dir(xp.ones(2)))
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: x.sum(0, 1), "2 arguments by position, at most 1"),
+        (lambda x: x.sum(0, axis=0), "axis is given by position and by name"),
+        (lambda x: x.sum(wrong=0), "wrong"),
+        (lambda x: xp.Array.sum(), "first argument has to be a stride0 array"),
+        (lambda x: xp.Array.sum(np.ones(3)), "first argument has to be a stride0 array"),
+        (lambda x: x.exp(1), "1 arguments by position, at most 0"),
+    ],
+)
+def test_wrong_calls(call, text: str) -> None:
+    with pytest.raises(TypeError, match=text):
+        call(xp.ones((2, 3)))
+
+
+class TestOwn:
+    """Methods that are more than a function with the array in front."""
+
+    @pytest.mark.parametrize("shape", [(3, 2), (6,), (-1,), (-1, 2), (1, 6, 1)])
+    def test_reshape(self, shape: tuple[int, ...]) -> None:
+        x, n = xp.asarray(MATRIX), MATRIX
+        for found in (x.reshape(shape), x.reshape(*shape), x.reshape(list(shape))):
+            np.testing.assert_array_equal(np.asarray(found), n.reshape(shape))
+        assert xp.strided.shares_storage(x.reshape(shape), x)
+        assert not xp.strided.shares_storage(x.reshape(shape, copy=True), x)
+
+    def test_reshape_to_no_axes(self) -> None:
+        assert xp.ones((1, 1)).reshape(()).shape == () and xp.ones(1).reshape().shape == ()
+
+    @pytest.mark.parametrize("axes", [(), (None,), (1, 0), ((1, 0),), (-1, 0), ([0, 1],)])
+    def test_transpose(self, axes: tuple) -> None:
+        np.testing.assert_array_equal(
+            np.asarray(xp.asarray(MATRIX).transpose(*axes)), MATRIX.transpose(*axes)
+        )
+
+    def test_permute_dims(self) -> None:
+        x = xp.zeros((2, 3, 4))
+        assert x.permute_dims(2, 0, 1).shape == x.permute_dims((2, 0, 1)).shape == (4, 2, 3)
+
+    def test_squeeze(self) -> None:
+        x = xp.zeros((1, 3, 1))
+        assert x.squeeze().shape == (3,)
+        assert x.squeeze(0).shape == (3, 1)
+        assert x.squeeze(axis=(0, 2)).shape == (3,)
+        with pytest.raises(ValueError, match="squeeze"):
+            x.squeeze(1)
+
+    def test_copies(self) -> None:
+        x = xp.asarray(MATRIX.copy()).T
+        for y in (x.copy(), x.flatten()):
+            assert not xp.strided.shares_storage(x, y)
+        np.testing.assert_array_equal(np.asarray(x.flatten()), MATRIX.T.flatten())
+        np.testing.assert_array_equal(np.asarray(x.ravel()), MATRIX.T.ravel())
+        assert xp.strided.shares_storage(x.T, x.T.ravel())
+
+    @pytest.mark.parametrize(
+        "dtype", ["bool", "int8", "uint64", "float32", "float64", "complex64", "complex128"]
+    )
+    def test_tolist_and_item(self, dtype: str) -> None:
+        n = np.asarray([[0, 1, 2], [3, 4, 5]]).astype(dtype)
+        x = xp.asarray(n)
+        assert x.tolist() == n.tolist()
+        assert type(x.item(1, 2)) is type(n.item(1, 2))
+        for index in [(0,), (5,), (-1,), (1, 2), (-2, -1), ((1, 0),)]:
+            assert x.item(*index) == n.item(*index)
+        assert x[0, 0].item() == n[0, 0].item() and x[0, 0].tolist() == n[0, 0].tolist()
+        assert xp.ones((1, 1)).item() == 1.0
+
+    @pytest.mark.parametrize("index", [(6,), (-7,), (0, 3), (2, 0)])
+    def test_item_out_of_bounds(self, index: tuple[int, ...]) -> None:
+        with pytest.raises(IndexError):
+            xp.ones((2, 3)).item(*index)
+
+    def test_item_refusals(self) -> None:
+        with pytest.raises(ValueError, match="no single one"):
+            xp.ones((2, 3)).item()
+        with pytest.raises(ValueError, match="3 indices for 2 axes"):
+            xp.ones((2, 3)).item(0, 0, 0)
+        with pytest.raises(TypeError):
+            xp.ones((2, 3)).item(0.5)
+
+
+class TestView:
+    """`x.view(dtype)`: the same bytes, as NumPy sees them."""
+
+    @pytest.mark.parametrize(
+        "target", ["int8", "uint16", "int32", "float32", "int64", "float64", "complex128"]
+    )
+    @pytest.mark.parametrize("source", ["uint8", "float32", "float64", "complex128", "bool"])
+    @pytest.mark.parametrize("layout", ["plain", "transposed", "sliced", "stepped", "0-d", "empty", "one"])
+    def test_as_numpy(self, source: str, target: str, layout: str) -> None:
+        n = (np.arange(96) % 7).reshape(4, 24).astype(source)
+        n = {
+            "plain": n,
+            "transposed": n.T,
+            "sliced": n[1:3, 8:],
+            "stepped": n[:, ::2],
+            "0-d": n[1, 2],
+            "empty": n[:0],
+            "one": n[:, :1],
+        }[layout]
+        n = np.asarray(n)
+        x = xp.asarray(n, copy=False)
+        try:
+            wanted = n.view(target)
+        except ValueError:
+            with pytest.raises(ValueError, match="view"):
+                x.view(getattr(xp, target))
+            return
+        if wanted.ctypes.data % wanted.itemsize or any(step % wanted.itemsize for step in wanted.strides):
+            return  # unaligned elements, which NumPy reads and we refuse: below
+        found = x.view(getattr(xp, target))
+        assert found.dtype == getattr(xp, target) and found.shape == wanted.shape
+        np.testing.assert_array_equal(
+            np.asarray(found).view(np.uint8), wanted.view(np.uint8), strict=True
+        ) if (wanted.flags.c_contiguous and wanted.ndim) else np.testing.assert_array_equal(
+            np.asarray(found), wanted
+        )
+        if found.size:
+            assert xp.strided.shares_storage(found, x)
+
+    def test_builtin_types_and_nothing(self) -> None:
+        x = xp.asarray([1 + 2j, 3 - 1j])
+        assert x.view(float).tolist() == [1.0, 2.0, 3.0, -1.0]
+        y = x.view()
+        y[0] = 5
+        assert x[0] == 5 and y is not x
+
+    def test_writes_reach_the_memory(self) -> None:
+        x = xp.zeros(2, dtype=xp.complex128)
+        x.view(xp.float64)[1] = 7
+        assert x[0] == 7j
+
+    def test_refusals(self) -> None:
+        with pytest.raises(TypeError, match="are not bool"):
+            xp.ones(3, dtype=xp.uint8).view(xp.bool)
+        memory = np.zeros(17, np.uint8)
+        with pytest.raises(ValueError, match="aligned"):
+            xp.asarray(memory[1:]).view(xp.float64)
+        with pytest.raises(ValueError, match="not contiguous"):
+            xp.ones((2, 4))[:, ::2].view(xp.float32)
+        with pytest.raises(ValueError, match="no whole number"):
+            xp.ones(3, dtype=xp.float32).view(xp.float64)
+        with pytest.raises(xp.GradientError):
+            autograd.grad(lambda x: xp.sum(x.view(xp.float32)))(xp.ones(2))
+
+
+def test_gradients_pass_through_methods() -> None:
+    def f(x: xp.Array) -> xp.Array:
+        return (x.reshape(3, 2).transpose().exp() * x.mean(0).expand_dims(1)[:2]).sum()
+
+    def g(x: xp.Array) -> xp.Array:
+        means = xp.expand_dims(xp.mean(x, axis=0), 1)[:2]
+        return xp.sum(xp.exp(xp.permute_dims(xp.reshape(x, (3, 2)), (1, 0))) * means)
+
+    x = xp.asarray(MATRIX)
+    np.testing.assert_array_equal(np.asarray(autograd.grad(f)(x)), np.asarray(autograd.grad(g)(x)))
+
+
+def test_watched_arrays_keep_their_values() -> None:
+    for name in ("item", "tolist"):
+        with pytest.raises((xp.GradientError, BufferError)):
+            autograd.grad(lambda x, name=name: operator.methodcaller(name)(xp.sum(x)) * x[0])(xp.ones(3))
+
+
+def test_stubs_list_the_methods() -> None:
+    stub = pathlib.Path(xp.__file__).parent / "_core" / "array.pyi"
+    if not stub.exists():  # an editable install has them in its build folder
+        pytest.skip("the stubs are not beside the package")
+    tree = ast.parse(stub.read_text(encoding="utf-8"))
+    (array,) = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Array"]
+    listed = {node.name for node in array.body if isinstance(node, ast.FunctionDef)}
+    assert {*MIRRORED, *_methodtable.OWN} <= listed
+    taken = {node.name: ast.unparse(node.args) for node in array.body if isinstance(node, ast.FunctionDef)}
+    assert taken["sum"] == "self, axis: Axis=None, *, dtype: DType | None=None, keepdims: bool=False"
+    assert taken["clip"].startswith("self, min: Operand | None=None, max")
