@@ -52,7 +52,11 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     # What chapters and extensions share: the way to NumPy and back, the engine of matmul.
     ("bridges", ("_numpy", "_matmul")),
     ("chapters", CHAPTERS),
-    ("extensions", ("_broadcasting", "_decompositions", "linalg", "fft", "strided", *EXPLAIN)),
+    ("switches", ("_switches",)),
+    (
+        "extensions",
+        ("_broadcasting", "_strict", "_decompositions", "linalg", "fft", "strided", *EXPLAIN),
+    ),
     ("namespace", ("",)),
     ("tape", ("autograd._trees", "autograd._tape")),
     ("gradient rules", tuple(f"autograd.{name}" for name in GRADIENT_RULES)),

@@ -63,6 +63,7 @@ OURS = {
     "DType",
     "Device",
     "broadcasting",
+    "strict",
     "explain",
     "BroadcastWarning",
 }
@@ -83,6 +84,7 @@ EXCEPTIONS = {
     "RangeError",
     "ShapeError",
     "StretchError",
+    "StrictError",
     "WriteError",
 }
 VERSIONS = ["2021.12", "2022.12", "2023.12", "2024.12", "2025.12"]

@@ -88,7 +88,7 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
             operands[k].loop_code = loop
     if broadcast(operands, nin, shape, &ndim) != 0:
         raise BroadcastError(name, named_shapes(names, x1, x2, x3))
-    if guarding and (nin > 1 or out is not None):
+    if MODE.used and (nin > 1 or out is not None):
         check_guard(name, names, (x1, x2, x3)[:nin], ndim, shape)
     if out is not None and (ndim != out.ndim or memcmp(shape, out.shape_, ndim * sizeof(Py_ssize_t)) != 0):
         raise BroadcastError(name, named_shapes(names, x1, x2, x3), (names[0], shape_tuple(out)))

@@ -359,7 +359,7 @@ cdef int set_item(Array x, object key, object value) except -1:
         if count_arrays(items) == 0:
             target = basic_view(x, items)
     if target is not None:
-        if guarding:
+        if MODE.used:
             check_assignment(target, source)
         return assign_array(target, source, "setitem")
     where_ = gathering(x, items)
