@@ -18,6 +18,7 @@ BASES = {
     "BroadcastError": (ValueError,),
     "BroadcastIndexError": (ValueError, IndexError),
     "StretchError": (ValueError,),
+    "StrictAttributeError": (TypeError, AttributeError),
     "StrictError": (TypeError,),
     "CastError": (TypeError,),
     "DTypeError": (TypeError,),
@@ -49,7 +50,11 @@ def test_bases(name):
 
 
 @pytest.mark.parametrize(
-    "name", sorted(set(BASES) - {"BroadcastError", "BroadcastIndexError", "StretchError", "StrictError"})
+    "name",
+    sorted(
+        set(BASES)
+        - {"BroadcastError", "BroadcastIndexError", "StretchError", "StrictAttributeError", "StrictError"}
+    ),
 )
 def test_pickle_and_copy(name):
     error = getattr(errors, name)("sum", "no", [["x", "(3,)"], ["axis", "5"]], "Axes -1 and 0.")

@@ -84,6 +84,7 @@ EXCEPTIONS = {
     "RangeError",
     "ShapeError",
     "StretchError",
+    "StrictAttributeError",
     "StrictError",
     "WriteError",
 }

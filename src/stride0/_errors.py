@@ -38,6 +38,7 @@ __all__ = [
     "RangeError",
     "ShapeError",
     "StretchError",
+    "StrictAttributeError",
     "StrictError",
     "Stride0Error",
     "WriteError",
@@ -173,6 +174,10 @@ class StrictError(Stride0Error, TypeError):
         super().__init__(operation, problem, (("standard", sentence),), "stride0.strict is on.")
         self.sentence = sentence
         self.args = (operation, problem, sentence)
+
+
+class StrictAttributeError(StrictError, AttributeError):
+    """An attribute that the standard, or the chosen version of it, does not have."""
 
 
 class BroadcastError(Stride0Error, ValueError):

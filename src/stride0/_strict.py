@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import stride0._gate  # noqa: F401 - sets the gate
 from stride0._core.array import STRICT, is_strict
 from stride0._errors import ArgumentTypeError, ArgumentValueError, shown
 from stride0._switches import Setting
@@ -43,8 +44,8 @@ class strict(Setting):
     Where the standard is silent, stride0 does what users of NumPy, PyTorch and JAX expect; in strict mode it
     raises `StrictError`, which names the sentence that is left. The mode holds in the thread and the
     asynchronous task that set it (a `contextvars` variable), and there only for the caller's code, not for
-    what functions of the package do to compute their results. Elsewhere the default of the process holds, from
-    the environment variable ``STRIDE0_STRICT`` (``1`` or ``0``) or `set_default`.
+    what functions of the package do to compute their results. Elsewhere the default of the process holds,
+    from the environment variable ``STRIDE0_STRICT`` (``1`` or ``0``) or `set_default`.
 
     Examples
     --------

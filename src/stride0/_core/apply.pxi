@@ -133,7 +133,7 @@ cdef int loop_for(int op, int code, str name) except -1:
     return loop
 
 
-cdef bint is_numpy_scalar(object value):
+cpdef bint is_numpy_scalar(object value):
     """Whether a value is a scalar object of NumPy's: it has a dtype, and unlike an array nothing can be assigned to it."""
     kind = type(value)
     return kind.__module__ == "numpy" and hasattr(kind, "dtype") and hasattr(kind, "item") and not hasattr(kind, "__setitem__")
@@ -199,6 +199,8 @@ cdef void run_once(s0_loop loop, char** args, const Py_ssize_t* steps, Py_ssize_
 cdef object unary(int op, object x, str name):
     """A unary operation of the table."""
     cdef Array a
+    if guarding and at_door():
+        return unary_door(op, x, name)
     if type(x) is Array:
         a = <Array>x
         if a.storage.history is not None:
@@ -307,6 +309,8 @@ cdef Array weak_operand(Array a, object value, str name):
 
 cdef object binary(int op, object x1, object x2, str name, bint is_operator):
     """A binary operation of the table; an operator answers NotImplemented to operands it does not know."""
+    if guarding and at_door():
+        return binary_door(op, x1, x2, name, is_operator)
     if is_tracked(x1) or is_tracked(x2):
         # What is no operand at all gets its answer below.
         if (type(x1) is Array or is_python_scalar(x1)) and (type(x2) is Array or is_python_scalar(x2)):
@@ -397,6 +401,8 @@ cdef object in_place(int op, Array x, object other, str name):
     """`x op= other`: keeps the shape and the dtype of x, or changes nothing and raises."""
     cdef Array b
     cdef int code, loop
+    if guarding and at_door():
+        return in_place_door(op, x, other, name)
     if x.storage.history is not None or is_tracked(other):
         return tracer.in_place(_optable.OPS[op].name, x, other)
     if type(other) is Array:

@@ -22,6 +22,13 @@ cdef bint strictly() except -1:
     return STRICTNESS.used and STRICTNESS.value() and INSIDE.get() == 0
 
 
+cdef inline int refuse_attribute(str name) except -1:
+    """An attribute of arrays that the standard does not have is asked for."""
+    if STRICTNESS.used and strictly():
+        raise StrictAttributeError(name, "an attribute of an array", f"Array object: arrays have no attribute {name}")
+    return 0
+
+
 def check_standard(str operation, str fact, str sentence):
     """
     The same for functions written in Python, about their own arguments: StrictError where strict mode is on.
