@@ -18,6 +18,8 @@ BASES = {
     "BroadcastError": (ValueError,),
     "BroadcastIndexError": (ValueError, IndexError),
     "StretchError": (ValueError,),
+    "StrictAttributeError": (TypeError, AttributeError),
+    "StrictError": (TypeError,),
     "CastError": (TypeError,),
     "DTypeError": (TypeError,),
     "DeviceError": (ValueError,),
@@ -48,7 +50,11 @@ def test_bases(name):
 
 
 @pytest.mark.parametrize(
-    "name", sorted(set(BASES) - {"BroadcastError", "BroadcastIndexError", "StretchError"})
+    "name",
+    sorted(
+        set(BASES)
+        - {"BroadcastError", "BroadcastIndexError", "StretchError", "StrictAttributeError", "StrictError"}
+    ),
 )
 def test_pickle_and_copy(name):
     error = getattr(errors, name)("sum", "no", [["x", "(3,)"], ["axis", "5"]], "Axes -1 and 0.")
@@ -99,6 +105,19 @@ def test_broadcast_text_of_the_design():
         "             ^\n"
         "    axis -2 has size 3 in x1 and 2 in x2; sizes must be equal, or one of them 1."
     )
+
+
+def test_strict_error():
+    error = errors.StrictError("sum", "x is of dtype bool", "Statistical Functions: x is numeric")
+    for twin in (error, pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert twin.sentence == "Statistical Functions: x is numeric" and twin.problem == "x is of dtype bool"
+        assert str(twin) == (
+            "sum: x is of dtype bool\n"
+            "\n"
+            "    standard   Statistical Functions: x is numeric\n"
+            "\n"
+            "    stride0.strict is on."
+        )
 
 
 def test_broadcast_text_aligns_axes():

@@ -40,7 +40,7 @@ EXPLAIN = ("_explain_facts", "_explain_text", "_explain_svg", "_explain_picture"
 # Modules of a layer may import those of the layers below, and each other as long as nothing goes round in a
 # circle. Names without files are modules still to come.
 LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("tables and errors", ("_version", "_errors", "_optable", "_dtypetable", "_methodtable")),
+    ("tables and errors", ("_version", "_errors", "_optable", "_dtypetable", "_methodtable", "_standard")),
     ("devices and shapes", ("_devices", "_shapes")),
     # Scalar bodies, then the kernels they make: C beneath Python.
     ("bodies", ("_core.complexmath", "_core.realmath", "_core.scalars")),
@@ -52,7 +52,11 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     # What chapters and extensions share: the way to NumPy and back, the engine of matmul.
     ("bridges", ("_numpy", "_matmul")),
     ("chapters", CHAPTERS),
-    ("extensions", ("_broadcasting", "_decompositions", "linalg", "fft", "strided", *EXPLAIN)),
+    ("switches", ("_switches", "_strict_rules", "_gate")),
+    (
+        "extensions",
+        ("_broadcasting", "_strict", "_decompositions", "linalg", "fft", "strided", *EXPLAIN),
+    ),
     ("beyond the standard", ("_extras", "_methods")),
     ("namespace", ("",)),
     ("tape", ("autograd._trees", "autograd._tape")),

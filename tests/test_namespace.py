@@ -64,6 +64,7 @@ OURS = {
     "DType",
     "Device",
     "broadcasting",
+    "strict",
     "explain",
     *_extras.__all__,
     "BroadcastWarning",
@@ -85,6 +86,8 @@ EXCEPTIONS = {
     "RangeError",
     "ShapeError",
     "StretchError",
+    "StrictAttributeError",
+    "StrictError",
     "WriteError",
 }
 VERSIONS = ["2021.12", "2022.12", "2023.12", "2024.12", "2025.12"]

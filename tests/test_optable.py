@@ -334,6 +334,7 @@ OWN = {
     "testing",
     "broadcasting",
     "explain",
+    "strict",
     *_extras.__all__,
     "BroadcastWarning",
 }

@@ -132,6 +132,8 @@ from stride0._errors import (
     RangeError,
     ShapeError,
     StretchError,
+    StrictAttributeError,
+    StrictError,
     Stride0Error,
     WriteError,
 )
@@ -174,6 +176,7 @@ from stride0._searching import argmax, argmin, count_nonzero, nonzero, searchsor
 from stride0._set import isin, unique_all, unique_counts, unique_inverse, unique_values
 from stride0._sorting import argsort, sort
 from stride0._statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
+from stride0._strict import strict
 from stride0._utility import all, any, diff
 from stride0._version import __version__
 
@@ -199,6 +202,8 @@ __all__ = [
     "RangeError",
     "ShapeError",
     "StretchError",
+    "StrictAttributeError",
+    "StrictError",
     "Stride0Error",
     "WriteError",
     "__array_api_version__",
@@ -350,6 +355,7 @@ __all__ = [
     "squeeze",
     "stack",
     "std",
+    "strict",
     "strided",
     "subtract",
     "sum",

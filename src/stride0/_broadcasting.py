@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import os
-from contextlib import ContextDecorator
-from contextvars import Token
 from typing import Literal
 
-from stride0._core.array import (
-    broadcasting_mode,
-    enter_broadcasting,
-    leave_broadcasting,
-    set_default_broadcasting,
-)
+from stride0._core.array import BROADCASTING, mode_name, mode_number
+from stride0._switches import Setting
 
 __all__ = ["broadcasting"]
 
@@ -20,7 +14,7 @@ Mode = Literal["standard", "pointwise", "warn", "explicit", "exact"]
 VARIABLE = "STRIDE0_BROADCASTING"
 
 
-class broadcasting(ContextDecorator):
+class broadcasting(Setting):
     """
     Guard against accidental broadcasts: a context manager, a decorator, and a default for the process.
 
@@ -58,15 +52,8 @@ class broadcasting(ContextDecorator):
     """
 
     def __init__(self, mode: Mode) -> None:
+        super().__init__(BROADCASTING, mode_number(mode))
         self.mode = mode
-        self._tokens: list[Token[int]] = []
-
-    def __enter__(self) -> broadcasting:
-        self._tokens.append(enter_broadcasting(self.mode))
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        leave_broadcasting(self._tokens.pop())
 
     @staticmethod
     def set_default(mode: Mode) -> str:
@@ -83,7 +70,7 @@ class broadcasting(ContextDecorator):
         str
             The default before.
         """
-        return set_default_broadcasting(mode)
+        return mode_name(BROADCASTING.set_default(mode_number(mode)))
 
     @staticmethod
     def current() -> str:
@@ -95,8 +82,8 @@ class broadcasting(ContextDecorator):
         str
             One of the modes.
         """
-        return broadcasting_mode()
+        return mode_name(BROADCASTING.current())
 
 
 if VARIABLE in os.environ:
-    set_default_broadcasting(os.environ[VARIABLE])
+    BROADCASTING.set_default(mode_number(os.environ[VARIABLE]))

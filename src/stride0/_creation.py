@@ -17,6 +17,7 @@ from ._core.array import (
     assign,
     copy,
     divide,
+    door,
     floor,
     iota,
     less_equal,
@@ -190,6 +191,7 @@ def _as_float(op: str, number: int | float) -> float:
         raise RangeError(op, f"an integer of {number.bit_length()} bits does not fit float64") from None  # type: ignore[union-attr]
 
 
+@door
 def empty(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: DeviceLike = None) -> Array:
     """Return an array whose elements are not set.
 
@@ -215,6 +217,7 @@ def empty(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: D
     return _empty(normalize_shape("empty", shape), check_dtype("empty", dtype, dt.float64))
 
 
+@door
 def empty_like(x: Array, /, *, dtype: DType | None = None, device: DeviceLike = None) -> Array:
     """Return an array of the shape of another one, whose elements are not set.
 
@@ -246,6 +249,7 @@ def _like(op: str, x: Array, dtype: DType | None, device: DeviceLike) -> tuple[A
     return x, check_dtype(op, dtype, x.dtype)
 
 
+@door
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -548,6 +552,7 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     return tuple(results)
 
 
+@door
 def ones(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: DeviceLike = None) -> Array:
     """Return an array of ones.
 
@@ -573,6 +578,7 @@ def ones(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: De
     return _full("ones", normalize_shape("ones", shape), 1, check_dtype("ones", dtype, dt.float64))
 
 
+@door
 def ones_like(x: Array, /, *, dtype: DType | None = None, device: DeviceLike = None) -> Array:
     """Return an array of ones, of the shape of another one.
 
@@ -673,6 +679,7 @@ def _on_or_below(op: str, x: Array, k: int, less: int = 0) -> tuple[Array, Array
     return x, less_equal(restride(columns, (1, n_cols), (0, 1)), restride(rows, (n_rows, 1), (1, 0)))
 
 
+@door
 def zeros(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: DeviceLike = None) -> Array:
     """Return an array of zeros.
 
@@ -698,6 +705,7 @@ def zeros(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: D
     return _zeros(normalize_shape("zeros", shape), check_dtype("zeros", dtype, dt.float64))
 
 
+@door
 def zeros_like(x: Array, /, *, dtype: DType | None = None, device: DeviceLike = None) -> Array:
     """Return an array of zeros, of the shape of another one.
 

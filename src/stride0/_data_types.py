@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Final, NoReturn
 
 from ._core import dtype as dt
-from ._core.array import Array, dtype_argument, known_dtype, primitive
+from ._core.array import Array, door, dtype_argument, is_strict, known_dtype, primitive
 from ._core.array import copy as _copy
 from ._core.dtype import DType, promote, weak
 from ._devices import Device, check_device
@@ -148,6 +148,17 @@ def promote_all(dtypes: Iterable[DType]) -> DType:
     return result
 
 
+def promotes(dtype1: DType, dtype2: DType) -> bool:
+    """Tell whether the standard says what two dtypes combine to."""
+    if dtype1 is dtype2:
+        return True
+    if dtype1.kind in KINDS["integral"] and dtype2.kind in KINDS["integral"]:
+        # No dtype holds both uint64 and a signed integer.
+        return dtype1.kind == dtype2.kind or dt.uint64 not in (dtype1, dtype2)
+    floating = ("real floating", "complex floating")
+    return dtype1.kind in floating and dtype2.kind in floating
+
+
 def _type_name(x: object) -> str:
     kind = type(x)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
@@ -261,6 +272,7 @@ def astype(x: Array, dtype: DType, /, *, copy: bool = True, device: Device | str
     return _copy(x, target)
 
 
+@door
 def can_cast(from_: DType | Array, to: DType, /) -> bool:
     """Tell whether promotion can lead from one dtype to another.
 
@@ -278,16 +290,21 @@ def can_cast(from_: DType | Array, to: DType, /) -> bool:
 
     Notes
     -----
-    Mixed kinds follow NumPy's table, where the standard has no entry: int64 can be cast to float64.
+    Mixed kinds follow NumPy's table, where the standard has no entry: int64 can be cast to float64. Where
+    `stride0.strict` is on, it cannot.
 
     References
     ----------
     Array API standard 2025.12, "Data Type Functions", ``can_cast``.
     """
     target = check_dtype("can_cast", to)
-    return promote(_dtype_of("can_cast", from_), target) is target
+    source = _dtype_of("can_cast", from_)
+    if is_strict() and not promotes(source, target):
+        return False
+    return promote(source, target) is target
 
 
+@door
 def finfo(type: DType | Array, /) -> finfo_object:
     """Return the limits of a floating-point dtype.
 
@@ -323,6 +340,7 @@ def finfo(type: DType | Array, /) -> finfo_object:
     return finfo_object(real[dtype])
 
 
+@door
 def iinfo(type: DType | Array, /) -> iinfo_object:
     """Return the limits of an integer dtype.
 
@@ -351,6 +369,7 @@ def iinfo(type: DType | Array, /) -> iinfo_object:
     return iinfo_object(dtype)
 
 
+@door
 def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
     """Tell whether a dtype is of a kind.
 
@@ -400,6 +419,7 @@ def kinds_named(operation: str, kind: object) -> tuple[str, ...]:
     return KINDS[kind]
 
 
+@door
 def result_type(*arrays_and_dtypes: Array | int | float | complex | bool | DType) -> DType:
     """Return the dtype that arrays, dtypes and Python scalars combine to.
 
@@ -442,7 +462,6 @@ def _dtype_of(operation: str, x: object, name: str = "the argument") -> DType:
         return x
     if isinstance(x, Array):
         return x.dtype
-    found = known_dtype(x)
-    if found is not None:
-        return found
+    if known_dtype(x) is not None:
+        return dtype_argument(operation, x)
     raise ForeignArrayError(operation, f"{name} must be a dtype or an array of stride0, not {_type_name(x)}")

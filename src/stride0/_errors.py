@@ -38,6 +38,8 @@ __all__ = [
     "RangeError",
     "ShapeError",
     "StretchError",
+    "StrictAttributeError",
+    "StrictError",
     "Stride0Error",
     "WriteError",
 ]
@@ -150,6 +152,32 @@ class ExchangeError(Stride0Error, BufferError, ValueError):
 
 class GradientError(Stride0Error, RuntimeError):
     """A gradient would be lost, is not known, or was asked for where there is none."""
+
+
+class StrictError(Stride0Error, TypeError):
+    """Something that the standard does not define, while `stride0.strict` is on.
+
+    A TypeError whatever was wrong: most of what is refused are types and dtypes, and a program that leaves
+    the standard is to stop there, not to go another way because it expected an IndexError or a ValueError.
+
+    Parameters
+    ----------
+    operation : str
+        Name of the function, method or operator.
+    problem : str
+        What was done.
+    sentence : str
+        What the standard says there, and where.
+    """
+
+    def __init__(self, operation: str, problem: str, sentence: str) -> None:
+        super().__init__(operation, problem, (("standard", sentence),), "stride0.strict is on.")
+        self.sentence = sentence
+        self.args = (operation, problem, sentence)
+
+
+class StrictAttributeError(StrictError, AttributeError):
+    """An attribute that the standard, or the chosen version of it, does not have."""
 
 
 class BroadcastError(Stride0Error, ValueError):

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from typing import Any, overload
 
-from stride0._core.array import Array
+from stride0._core.array import Array, door
 from stride0._explain_facts import Facts, Insertion, gather
 from stride0._explain_picture import draw
 from stride0._explain_text import text
@@ -99,6 +99,7 @@ class Explanation(Facts):
         return f"{self.svg()}<details><summary>as text</summary>{lines}</details>"
 
 
+@door
 def explain(*arrays_or_shapes: Array | Shape, op: str | Callable[..., Any] | None = None) -> Explanation:
     """
     Explain how operands broadcast, or why they do not.

@@ -8,6 +8,7 @@ Array API standard 2025.12, "Inspection".
 from __future__ import annotations
 
 from ._core import dtype as dt
+from ._core.array import door
 from ._core.dtype import DType
 from ._data_types import kinds_named
 from ._devices import CPU, Device, check_device
@@ -115,6 +116,7 @@ class ArrayNamespaceInfo:
         )
 
 
+@door
 def __array_namespace_info__() -> ArrayNamespaceInfo:
     """Return an object that tells what the library can do.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 
 from ._core import dtype as dt
-from ._core.array import Array, assign, gather, nonzero, primitive, reduce, restride, scan, strides
+from ._core.array import Array, assign, door, gather, nonzero, primitive, reduce, restride, scan, strides
 from ._core.array import copy as _copy
 from ._core.array import empty as _empty
 from ._core.array import zeros as _zeros
@@ -79,6 +79,7 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     return tuple(_stretch(x, shape) for _, x in named)
 
 
+@door
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """Return the common shape of shapes that broadcast.
 

@@ -12,6 +12,7 @@ import math
 from ._core import dtype as dt
 from ._core.array import (
     Array,
+    check_standard,
     copy,
     divide,
     mean_of_total,
@@ -208,6 +209,7 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, dtype: DType
     """
     x = check_array("mean", x)
     if dtype is not None:
+        check_standard("mean", "a dtype is given", "Statistical functions: mean has no parameter dtype")
         x = _cast_for_mean(x, check_dtype("mean", dtype))
     axes = normalize_axes("mean", axis, x.ndim)
     total, count = _wide_sum(x, axes, check_bool("mean", "keepdims", keepdims))

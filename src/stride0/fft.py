@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from ._core import dtype as dt
-from ._core.array import Array, copy, divide, empty, iota, primitive_in, restride
+from ._core.array import Array, copy, divide, door_in, empty, iota, primitive_in, restride
 from ._core.dtype import DType
 from ._creation import _as_float
 from ._data_types import as_scalar, check_array, check_dtype, refuse_dtype
@@ -484,6 +484,7 @@ def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     return _transform("ihfft", "real floating", x, n, axis, norm)
 
 
+@door_in("fft")
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: DeviceLike = None) -> Array:
     """Return the frequencies that the elements of :func:`fft` belong to.
 
@@ -520,6 +521,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: De
     return _as_dtype(divide(result, spacing), target)
 
 
+@door_in("fft")
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: DeviceLike = None) -> Array:
     """Return the frequencies that the elements of :func:`rfft` belong to.
 

@@ -88,7 +88,7 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
             operands[k].loop_code = loop
     if broadcast(operands, nin, shape, &ndim) != 0:
         raise BroadcastError(name, named_shapes(names, x1, x2, x3))
-    if guarding and (nin > 1 or out is not None):
+    if MODE.used and (nin > 1 or out is not None):
         check_guard(name, names, (x1, x2, x3)[:nin], ndim, shape)
     if out is not None and (ndim != out.ndim or memcmp(shape, out.shape_, ndim * sizeof(Py_ssize_t)) != 0):
         raise BroadcastError(name, named_shapes(names, x1, x2, x3), (names[0], shape_tuple(out)))
@@ -133,7 +133,7 @@ cdef int loop_for(int op, int code, str name) except -1:
     return loop
 
 
-cdef bint is_numpy_scalar(object value):
+cpdef bint is_numpy_scalar(object value):
     """Whether a value is a scalar object of NumPy's: it has a dtype, and unlike an array nothing can be assigned to it."""
     kind = type(value)
     return kind.__module__ == "numpy" and hasattr(kind, "dtype") and hasattr(kind, "item") and not hasattr(kind, "__setitem__")
@@ -199,6 +199,8 @@ cdef void run_once(s0_loop loop, char** args, const Py_ssize_t* steps, Py_ssize_
 cdef object unary(int op, object x, str name):
     """A unary operation of the table."""
     cdef Array a
+    if guarding and at_door():
+        return unary_door(op, x, name)
     if type(x) is Array:
         a = <Array>x
         if a.storage.history is not None:
@@ -307,6 +309,8 @@ cdef Array weak_operand(Array a, object value, str name):
 
 cdef object binary(int op, object x1, object x2, str name, bint is_operator):
     """A binary operation of the table; an operator answers NotImplemented to operands it does not know."""
+    if guarding and at_door():
+        return binary_door(op, x1, x2, name, is_operator)
     if is_tracked(x1) or is_tracked(x2):
         # What is no operand at all gets its answer below.
         if (type(x1) is Array or is_python_scalar(x1)) and (type(x2) is Array or is_python_scalar(x2)):
@@ -406,6 +410,8 @@ cdef object in_place(int op, Array x, object other, str name):
     """
     cdef Array b
     cdef int code, loop
+    if guarding and at_door():
+        return in_place_door(op, x, other, name)
     if x.storage.history is not None or is_tracked(other):
         return tracer.in_place(_optable.OPS[op].name, x, other)
     if type(other) is Array:
@@ -427,6 +433,9 @@ cdef object in_place(int op, Array x, object other, str name):
             (("x1", dtype_at(x.code).name), ("x2", dtype_at(b.code).name)),
             "operands that promote to a dtype of the kind of that of x1",
         )
+    if S0_OUT[op][loop] != x.code:
+        beyond_standard(name, "the operands promote to another dtype than that of x1",
+                        "Array object, in-place operators: promotion must not change the dtype of the array")
     if S0_CHECK_EXPONENT[op]:
         check_exponent(x, b, loop, name)
     apply(K.ops[op][loop], loop, S0_OUT[op][loop], 2, x, b, None, x, name, TWO)

@@ -28,6 +28,8 @@ def clip(x, /, min=None, max=None):
     ----------
     Array API standard 2025.12, "Element-wise Functions", ``clip`` (since 2023.12).
     """
+    if guarding and at_door():
+        return through_door("function", "clip", clip, (x, min, max), {})
     if type(x) is not Array:
         x = as_array(x, "clip")
     if is_tracked(x) or is_tracked(min) or is_tracked(max):
@@ -73,7 +75,10 @@ def real(x, /):
     ----------
     Array API standard 2025.12, "Element-wise Functions", ``real`` (since 2022.12).
     """
-    cdef Array a = as_array(x, "real")
+    cdef Array a
+    if guarding and at_door():
+        return through_door("function", "real", real, (x,), {})
+    a = as_array(x, "real")
     if a.code == BOOL:
         raise DTypeError("real", "Unsupported dtype bool", (), "real takes numeric dtypes")
     if a.storage.history is not None and letter_at(a.code) == c"c":
@@ -104,7 +109,10 @@ def imag(x, /):
     ----------
     Array API standard 2025.12, "Element-wise Functions", ``imag`` (since 2022.12).
     """
-    cdef Array a = as_array(x, "imag")
+    cdef Array a
+    if guarding and at_door():
+        return through_door("function", "imag", imag, (x,), {})
+    a = as_array(x, "imag")
     if letter_at(a.code) != c"c":
         raise DTypeError("imag", f"Unsupported dtype {dtype_at(a.code).name}", (), "imag takes complex floating-point dtypes")
     if a.storage.history is not None:
@@ -147,6 +155,8 @@ def where(condition, x1, x2, /):
     """
     cdef int code, width
     cdef Array mask, a, b
+    if guarding and at_door():
+        return through_door("function", "where", where, (condition, x1, x2), {})
     if is_tracked(condition) or is_tracked(x1) or is_tracked(x2):
         return traced("where", (condition, x1, x2))
     mask = as_array(condition, "where")

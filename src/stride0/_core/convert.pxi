@@ -349,6 +349,8 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     """
     cdef int code = NO_DTYPE
     cdef Array x
+    if guarding and at_door():
+        return through_door("function", "asarray", asarray, (obj,), {"dtype": dtype, "device": device, "copy": copy})
     check_device("asarray", device)
     if dtype is not None:
         code = (<DType>dtype_argument("asarray", dtype)).code

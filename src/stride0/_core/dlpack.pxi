@@ -341,6 +341,8 @@ def from_dlpack(x, /, *, device=None, copy=None):
     ----------
     Array API standard 2025.12, "Creation Functions", ``from_dlpack``, and "Data interchange mechanisms".
     """
+    if guarding and at_door():
+        return through_door("function", "from_dlpack", from_dlpack, (x,), {"device": device, "copy": copy})
     check_device("from_dlpack", device)
     if copy is not None and not isinstance(copy, bool):
         raise ArgumentTypeError("from_dlpack", f"copy is {copy!r}", (), "True, False or None")

@@ -330,6 +330,8 @@ cdef Array get_item(Array x, object key):
     cdef Array out
     cdef list items
     cdef Gathering where_
+    if guarding and at_door():
+        return get_item_door(x, key)
     if x.storage.history is not None:
         return traced("getitem", (x, key))
     out = plain_view(x, key)
@@ -348,6 +350,8 @@ cdef int set_item(Array x, object key, object value) except -1:
     cdef Array target, source, room
     cdef list items
     cdef Gathering where_
+    if guarding and at_door():
+        return set_item_door(x, key, value)
     check_writable(x, "setitem")
     source = value_operand(x, value, "setitem")
     if x.storage.history is not None or source.storage.history is not None:
@@ -359,7 +363,7 @@ cdef int set_item(Array x, object key, object value) except -1:
         if count_arrays(items) == 0:
             target = basic_view(x, items)
     if target is not None:
-        if guarding:
+        if MODE.used:
             check_assignment(target, source)
         return assign_array(target, source, "setitem")
     where_ = gathering(x, items)
@@ -407,10 +411,12 @@ def nonzero(x, /):
     ----------
     Array API standard 2025.12, "Searching Functions", ``nonzero``.
     """
-    cdef Array a = as_array(x, "nonzero"), mask, indices
+    cdef Array a, mask, indices
     cdef int axis
-    cdef Py_ssize_t step = 1, i
-    cdef int64_t* values
+    cdef Py_ssize_t step = 1
+    if guarding and at_door():
+        return through_door("function", "nonzero", nonzero, (x,), {})
+    a = as_array(x, "nonzero")
     if a.ndim == 0:
         raise ShapeError("nonzero", "the array has no axes", (), "an array of one or more axes")
     mask = copy_array(a, BOOL, True)

@@ -1,10 +1,8 @@
 # Which broadcasts are let through: the modes of `stride0.broadcasting`. Included in `array.pyx`.
 #
 # Note [Guarded broadcasts]
-#     Who asks for no guard pays for none: as long as no mode but "standard" is set anywhere in the process, a
-#     call tests one flag, and only where it has a plan. Else the mode is looked up in the context of the
-#     caller. What a function of the package broadcasts for its own purposes is no business of the caller's: while
-#     one runs, a counter in the context says so, and only the checks that belong to its own operands look.
+#     A mode is one value of a switch, Note [Switches]: while no mode but "standard" is set anywhere in the
+#     process, a call tests one flag, and only where it has a plan.
 
 cdef enum:
     STANDARD = 0
@@ -15,67 +13,20 @@ cdef enum:
 
 BROADCASTING_MODES = ("standard", "pointwise", "warn", "explicit", "exact")
 
-cdef bint guarding = False     # whether a mode but "standard" is set anywhere
-cdef int default_mode = STANDARD
-cdef Py_ssize_t contexts = 0   # that have a mode of their own
-cdef object MODE = ContextVar("stride0.broadcasting")
-cdef object INSIDE = ContextVar("stride0.inside", default=0)
+BROADCASTING = Switch("stride0.broadcasting", STANDARD)
+cdef Switch MODE = BROADCASTING
 
 
-cdef int mode_number(object mode) except -1:
+def mode_number(mode):
+    """The number of a mode, which is the value of the switch."""
     if mode not in BROADCASTING_MODES:
         raise ArgumentValueError("broadcasting", f"there is no mode {mode!r}", (), f"one of {', '.join(BROADCASTING_MODES)}")
     return BROADCASTING_MODES.index(mode)
 
 
-def set_default_broadcasting(mode):
-    """Set the mode of all contexts that have none of their own. Returns the one before."""
-    global default_mode, guarding
-    before = BROADCASTING_MODES[default_mode]
-    default_mode = mode_number(mode)
-    guarding = contexts > 0 or default_mode != STANDARD
-    return before
-
-
-def enter_broadcasting(mode):
-    """Set the mode of this context; what `leave_broadcasting` needs to set it back."""
-    global contexts, guarding
-    token = MODE.set(mode_number(mode))
-    contexts += 1
-    guarding = True
-    return token
-
-
-def leave_broadcasting(token):
-    """Set back the mode of this context."""
-    global contexts, guarding
-    MODE.reset(token)
-    contexts -= 1
-    guarding = contexts > 0 or default_mode != STANDARD
-
-
-def broadcasting_mode():
-    """The mode of this context."""
-    return BROADCASTING_MODES[MODE.get(default_mode)]
-
-
-cdef object step_inside():
-    """Say that a function of the package runs; None where nobody guards."""
-    return INSIDE.set(INSIDE.get() + 1) if guarding else None
-
-
-cdef int step_outside(object token) except -1:
-    if token is not None:
-        INSIDE.reset(token)
-    return 0
-
-
-def frame_of_caller():
-    """The frame of the code, outside of this package, that is running; None where there is none."""
-    frame = sys._getframe(0)
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "stride0":
-        frame = frame.f_back
-    return frame
+def mode_name(number):
+    """The mode of a number."""
+    return BROADCASTING_MODES[number]
 
 
 cdef int warn_caller(object error) except -1:
@@ -91,7 +42,7 @@ cdef int warn_caller(object error) except -1:
 
 cdef int check_guard(str name, tuple names, tuple arrays, int ndim, const Py_ssize_t* shape) except -1:
     """Look at the operands of an elementwise operation, which broadcast to a shape."""
-    cdef Py_ssize_t mode = MODE.get(default_mode)
+    cdef Py_ssize_t mode = MODE.value()
     if mode != STANDARD and INSIDE.get() == 0:
         # Python scalars have no shape that could be stretched.
         pairs = [(label, shape_tuple(<Array>x)) for label, x in zip(names, arrays) if not (<Array>x).weak]
@@ -101,7 +52,7 @@ cdef int check_guard(str name, tuple names, tuple arrays, int ndim, const Py_ssi
 
 cdef int check_assignment(Array target, Array source) except -1:
     """Look at `x[key] = value`."""
-    cdef Py_ssize_t mode = MODE.get(default_mode)
+    cdef Py_ssize_t mode = MODE.value()
     if mode != STANDARD and INSIDE.get() == 0 and not source.weak:
         judge(mode, "setitem", [("x", shape_tuple(target)), ("value", shape_tuple(source))], shape_tuple(target))
     return 0
@@ -110,8 +61,8 @@ cdef int check_assignment(Array target, Array source) except -1:
 def check_broadcasting(str operation, list pairs, tuple shape):
     """Look at operands of a function written in Python, whose shapes broadcast to `shape`."""
     cdef Py_ssize_t mode
-    if guarding:
-        mode = MODE.get(default_mode)
+    if MODE.used:
+        mode = MODE.value()
         if mode != STANDARD and INSIDE.get() <= 1:
             judge(mode, operation, pairs, shape)
 

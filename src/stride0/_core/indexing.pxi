@@ -19,6 +19,8 @@ cdef Array swapped_matrix(Array x):
 
 cdef object single(Array x, str operation):
     """The only element as a Python scalar."""
+    if x.ndim != 0:
+        beyond_standard(operation, "the array has axes", "Array object: only arrays without axes convert to Python scalars")
     if x.ndim != 0 and x.size != 1:
         raise ArgumentTypeError(operation, f"an array of shape {shape_tuple(x)} is not one value", (), "an array of one element")
     return read_scalar(x.data, x.code)

@@ -48,6 +48,7 @@ def dtype_argument(str operation, value):
     if type(value) is DType:
         return value
     found = known_dtype(value)
+    check_standard(operation, "a dtype that is no object of the namespace", "Data types: dtypes are objects of the namespace")
     if found is None:
         raise DTypeError(operation, f"Unsupported dtype {shown(value)}",
                          (), f"The dtypes are {', '.join(NAMED_DTYPES)}, as attributes of stride0.")

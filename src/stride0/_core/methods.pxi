@@ -42,6 +42,7 @@ cdef class Method:
     def __get__(self, instance, owner):
         if instance is None:
             return self
+        refuse_attribute(self.__name__)
         bound = <object>PyMethod_New(<PyObject*>self, <PyObject*>instance)
         Py_DECREF(bound)
         return bound
@@ -59,6 +60,8 @@ cdef PyObject* call_method(PyObject* this, PyObject* const* args, size_t nargsf,
     cdef tuple names
     if n == 0 or type(<object>args[0]) is not Array:
         raise TypeError(f"Array.{self.__name__}: the first argument has to be a stride0 array")
+    if guarding:
+        refuse_attribute(self.__name__)
     if self.plain < 0 or more <= 0:
         return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
     if more > len(self.positional):

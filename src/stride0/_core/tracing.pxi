@@ -115,15 +115,17 @@ cdef extern from "Python.h":
 
 @cython.final
 cdef class Primitive:
-    """A function of the namespace that the tracer takes over where an argument is tracked."""
+    """A function of the namespace that the tracer may take over; a door, Note [Doors]."""
 
     cdef s0_vectorcall vectorcall
     cdef object function
+    cdef bint followed         # whether the tracer knows it
     cdef readonly str traced_name
     cdef dict __dict__
 
-    def __cinit__(self, function, str name):
+    def __cinit__(self, function, str name, bint followed):
         self.vectorcall = call_primitive
+        self.followed = followed
         self.function = function
         self.traced_name = name
 
@@ -138,27 +140,48 @@ cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t narg
     cdef Primitive self = <Primitive>this
     cdef Py_ssize_t i, n = s0_nargs(nargsf), named = 0 if kwnames is NULL else len(<tuple>kwnames)
     cdef bint found = False
-    for i in range(n + named):
-        if follows(<object>args[i]):
-            found = True
-            break
-    if not found:
-        if guarding:
-            return call_guarded(self, args, nargsf, kwnames)
+    if self.followed:
+        for i in range(n + named):
+            if follows(<object>args[i]):
+                found = True
+                break
+    if not found and not guarding:
         return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
+    if not found and not at_door():
+        return call_inside(self, args, nargsf, kwnames)
     given = tuple([<object>args[i] for i in range(n)])
     more = {(<tuple>kwnames)[i]: <object>args[n + i] for i in range(named)}
-    out = tracer.call(self.traced_name, given, more)
+    out = tracer.call(self.traced_name, given, more) if not guarding else call_through(self, given, more, found)
     Py_INCREF(out)
     return <PyObject*>out
 
 
-cdef PyObject* call_guarded(Primitive self, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
+cdef PyObject* call_inside(Primitive self, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
     token = step_inside()
     try:
         return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
     finally:
         step_outside(token)
+
+
+cdef object call_through(Primitive self, tuple args, dict kwargs, bint found):
+    """The call while a switch is on: through the door if it comes from outside, then inside or to the tracer."""
+    cdef bint outside = at_door()
+    visit = gate_enter("function", self.traced_name, args, kwargs) if outside else None
+    if found:
+        token = PASSED.set(True) if outside else None
+        try:
+            out = tracer.call(self.traced_name, args, kwargs)
+        finally:
+            if token is not None:
+                PASSED.reset(token)
+    else:
+        token = step_inside()
+        try:
+            out = self.function(*args, **kwargs)
+        finally:
+            step_outside(token)
+    return out if visit is None else gate_leave(visit, out)
 
 
 cdef bint follows(object x):
@@ -189,14 +212,35 @@ def primitive(function, extension=""):
     extension : str
         The namespace that the function is in, where that is not the main one.
     """
+    cdef Primitive out = door(function, extension)
+    out.followed = True
+    PRIMITIVES[out.traced_name] = function
+    return out
+
+
+def door(function, extension=""):
+    """
+    Let strict mode and test benches look at the calls of a function that gradients have nothing to do with.
+
+    Parameters
+    ----------
+    function : callable
+        Of the namespace.
+    extension : str
+        The namespace that the function is in, where that is not the main one.
+    """
     cdef str name = f"{extension}.{function.__name__}" if extension else function.__name__
-    cdef Primitive out = Primitive(function, name)
+    cdef Primitive out = Primitive(function, name, False)
     for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
         setattr(out, attribute, getattr(function, attribute))
     out.__wrapped__ = function
     out.__annotations__ = function.__annotations__
-    PRIMITIVES[name] = function
     return out
+
+
+def door_in(str extension):
+    """The decorator `door` for the functions of an extension: ``@door_in("fft")``."""
+    return lambda function: door(function, extension)
 
 
 def primitive_in(str extension):
@@ -204,7 +248,7 @@ def primitive_in(str extension):
     return lambda function: primitive(function, extension)
 
 
-cdef Primitive _sample = Primitive(None, "")
+cdef Primitive _sample = Primitive(None, "", False)
 s0_enable_vectorcall(Primitive, <char*>&_sample.vectorcall - <char*><PyObject*>_sample)
 
 
