@@ -52,7 +52,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     # What chapters and extensions share: the way to NumPy and back, the engine of matmul.
     ("bridges", ("_numpy", "_matmul")),
     ("chapters", CHAPTERS),
-    ("extensions", ("_broadcasting", "_decompositions", "linalg", "fft", "strided", *EXPLAIN)),
+    ("extensions", ("_broadcasting", "_decompositions", "linalg", "fft", "strided", "memory", *EXPLAIN)),
     ("namespace", ("",)),
     ("tape", ("autograd._trees", "autograd._tape")),
     ("gradient rules", tuple(f"autograd.{name}" for name in GRADIENT_RULES)),
@@ -73,6 +73,7 @@ NO_CODE = {
     "py.typed",
     "_core/meson.build",
     "autograd/meson.build",
+    "_core/blocks.h",
     "_core/kernels.h",
     "_core/dlpack.h",
     *(f"_core/vecmath{part}.h" for part in ("", "_arc", "_f32", "_f64", "_hyper", "_pow", "_trig")),
