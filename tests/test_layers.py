@@ -55,7 +55,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("switches", ("_switches", "_strict_rules", "_gate")),
     (
         "extensions",
-        ("_broadcasting", "_strict", "_decompositions", "linalg", "fft", "strided", *EXPLAIN),
+        ("_broadcasting", "_strict", "_decompositions", "linalg", "fft", "strided", "memory", *EXPLAIN),
     ),
     ("beyond the standard", ("_extras", "_methods")),
     ("namespace", ("",)),
@@ -78,7 +78,9 @@ NO_CODE = {
     "py.typed",
     "_core/meson.build",
     "autograd/meson.build",
+    "_core/blocks.h",
     "_core/kernels.h",
+    "_core/temporaries.h",
     "_core/dlpack.h",
     *(f"_core/vecmath{part}.h" for part in ("", "_arc", "_f32", "_f64", "_hyper", "_pow", "_trig")),
 }

@@ -1,7 +1,7 @@
 """stride0: the Python Array API standard on strided memory.
 
-This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `testing`,
-the functions of `_extras`, `Array`, `DType`, `Device` and the exceptions.
+This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `memory`,
+`testing`, the functions of `_extras`, `Array`, `DType`, `Device` and the exceptions.
 """
 
 import importlib as _importlib
@@ -307,6 +307,7 @@ __all__ = [
     "max",
     "maximum",
     "mean",
+    "memory",
     "meshgrid",
     "min",
     "minimum",
@@ -386,7 +387,7 @@ __all__ = [
 ]
 
 # Modules, and functions of modules, that are imported when they are first asked for: most programs never do.
-_LATER = {"autograd": "", "testing": "", "explain": "_explain"}
+_LATER = {"autograd": "", "memory": "", "testing": "", "explain": "_explain"}
 
 
 def __getattr__(name: str) -> _Any:

@@ -315,6 +315,10 @@ cdef object binary(int op, object x1, object x2, str name, bint is_operator):
         # What is no operand at all gets its answer below.
         if (type(x1) is Array or is_python_scalar(x1)) and (type(x2) is Array or is_python_scalar(x2)):
             return tracer.binary(op, x1, x2, name)
+    elif is_operator and (may_recycle(x1) or may_recycle(x2)):
+        out = into_dying(op, x1, x2, name)
+        if out is not None:
+            return out
     return binary_raw(op, x1, x2, name, is_operator)
 
 

@@ -4,9 +4,10 @@ cdef class Storage:
     cdef char* data
     cdef Py_ssize_t nbytes
     cdef void* block
-    cdef int bin
-    cdef object owner
+    cdef Py_ssize_t room      # bytes of the block; 0 for a small one
+    cdef int bin              # of a small block
     cdef bint readonly
+    cdef object owner
     cdef object history  # None until gradients take an interest: see `tracing.pxi`
 
 

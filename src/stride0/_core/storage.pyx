@@ -4,41 +4,240 @@
 Note [Small blocks]
     The smallest arrays cost more in malloc and free than in arithmetic. Freed blocks of up to
     BINS times 64 bytes wait in a stack per size, at most KEPT of each, for the next array of that size.
+
+Note [Cached blocks]
+    A fresh block costs a page fault per page, which for a large result is more than the arithmetic; so freed
+    blocks above the small ones wait too, in classes of size (eight to each power of two), youngest first. They
+    are also in one of two queues by age: *soft* blocks are large, and their pages have been offered to the
+    system, which takes them back when it is short of memory, even for other processes; all others are *firm*.
+    What no longer fits the limits, or has waited for longer than `patience`, goes back to the system, oldest first. That is
+    looked after whenever a block above the small ones is allocated or freed; there is no thread of ours.
+
+    All of this is touched only with the interpreter's lock held, so it needs no lock of its own, and
+    os.fork, which takes the interpreter's lock, never finds it half changed.
 """
 
 cimport cython
-from libc.stdint cimport uintptr_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdint cimport int64_t, uintptr_t
 from libc.string cimport memset
+
+import os
 
 cdef enum:
     ALIGNMENT = 64
-    HUGE = 1 << 22  # bytes from which huge pages are asked for
-    BINS = 16  # blocks of 1 to 16 times 64 bytes
+    BINS = 32  # blocks of 1 to 32 times 64 bytes
     KEPT = 32
+    FIRST = 11  # the smallest class begins above 2**11 bytes, where the small blocks end
+    CLASSES = 8 * 29  # up to 2**40 bytes; larger blocks do not wait
+    NODES = 1024  # blocks that wait at most
+    NONE = -1
+    FIRM = 0
+    SOFT = 1
+    LAZY = 1 << 23  # bytes from which pages are offered to the system, and zeros are fresh pages
 
-cdef extern from *:
-    """
-    #include <stdint.h>
-    #include <stddef.h>
-    #if defined(__linux__)
-    #include <sys/mman.h>
-    /* Fresh memory costs a page fault per page; with pages of 2 MiB there are 512 times fewer. */
-    static void s0_ask_for_huge_pages(void *block, size_t size) {
-        uintptr_t page = 4096, first = ((uintptr_t)block + page - 1) & ~(page - 1);
-        madvise((void *)first, size - (size_t)(first - (uintptr_t)block), MADV_HUGEPAGE);
-    }
-    #else
-    static void s0_ask_for_huge_pages(void *block, size_t size) { (void)block; (void)size; }
-    #endif
-    """
-    void s0_ask_for_huge_pages(void* block, size_t size) nogil
+cdef extern from "blocks.h":
+    bint s0_is_mapped(size_t size) noexcept nogil
+    bint s0_has_huge_pages() noexcept nogil
+    void* s0_obtain(size_t size, size_t slack, bint zeroed) noexcept nogil
+    void s0_release(void* block, size_t size) noexcept nogil
+    void s0_offer(void* block, size_t size) noexcept nogil
+    bint s0_forget(void* block, size_t size) noexcept nogil
+    int s0_highest_bit(unsigned long long n) noexcept nogil
+    int64_t s0_now() noexcept nogil
+
+cdef struct Node:
+    # A block that waits; or a node that no block needs, with the next of these in `below`.
+    void* block
+    Py_ssize_t size
+    int64_t since
+    int above, below  # in its class: freed later, freed earlier
+    int younger, older  # in its queue
+    int group
+
+cdef struct Queue:
+    int youngest, oldest
+    Py_ssize_t nbytes
 
 cdef void* waiting[BINS][KEPT]
 cdef int count[BINS]
+cdef int kept = KEPT
+cdef Node nodes[NODES]
+cdef int spare = NONE
+cdef int top[CLASSES]
+cdef Queue queues[2]
+cdef Py_ssize_t limit, firm_limit
+cdef bint softens = s0_has_huge_pages()
+cdef int64_t patience = 10000  # milliseconds
+
 cdef Py_ssize_t live_bytes = 0
 cdef Py_ssize_t peak_bytes = 0
 cdef Py_ssize_t allocations = 0
+cdef Py_ssize_t reused = 0
+
+
+# --- the blocks that wait: Note [Cached blocks]
+
+
+cdef void start() noexcept:
+    """No block waits."""
+    global spare
+    cdef int k
+    for k in range(CLASSES):
+        top[k] = NONE
+    for k in range(NODES):
+        nodes[k].below = k + 1 if k + 1 < NODES else NONE
+    spare = 0
+    for k in range(2):
+        queues[k].youngest = queues[k].oldest = NONE
+        queues[k].nbytes = 0
+
+
+cdef int class_of(Py_ssize_t* size) noexcept:
+    """The class of blocks of a size above the small ones, which is rounded up to what the class has; NONE above all."""
+    cdef int power = s0_highest_bit(size[0] - 1)
+    cdef Py_ssize_t base = <Py_ssize_t>1 << power, step = base >> 3, part = (size[0] - 1 - base) // step
+    cdef Py_ssize_t group = (power - FIRST) * 8 + part
+    if group >= CLASSES:
+        return NONE
+    size[0] = base + (part + 1) * step
+    return <int>group
+
+
+cdef void* unlink(int k) noexcept:
+    """Take a node out of its class and its queue; its block is the caller's."""
+    global spare
+    cdef Node* node = &nodes[k]
+    cdef Queue* queue = &queues[is_soft(node.size)]
+    if node.above == NONE:
+        top[node.group] = node.below
+    else:
+        nodes[node.above].below = node.below
+    if node.below != NONE:
+        nodes[node.below].above = node.above
+    if node.younger == NONE:
+        queue.youngest = node.older
+    else:
+        nodes[node.younger].older = node.older
+    if node.older == NONE:
+        queue.oldest = node.younger
+    else:
+        nodes[node.older].younger = node.younger
+    queue.nbytes -= node.size
+    node.below = spare
+    spare = k
+    return node.block
+
+
+cdef bint is_soft(Py_ssize_t size) noexcept:
+    # Without huge pages the offer would cost as much as writing to the block, so none is made.
+    return softens and size >= LAZY
+
+
+cdef void drop(int k) noexcept:
+    """Give a block back to the system."""
+    cdef Py_ssize_t size = nodes[k].size
+    s0_release(unlink(k), size)
+
+
+cdef int eldest() noexcept:
+    """The node that has waited longest of all."""
+    cdef int firm = queues[FIRM].oldest, soft = queues[SOFT].oldest
+    if firm == NONE or soft == NONE:
+        return soft if firm == NONE else firm
+    return firm if nodes[firm].since <= nodes[soft].since else soft
+
+
+cdef void trim(int64_t now) noexcept:
+    """Give back what is over the limits or has waited too long."""
+    cdef int k
+    while queues[FIRM].nbytes > firm_limit:
+        drop(queues[FIRM].oldest)
+    while queues[FIRM].nbytes + queues[SOFT].nbytes > limit:
+        drop(eldest())
+    while True:
+        k = eldest()
+        if k == NONE or now - nodes[k].since < patience:
+            break
+        drop(k)
+
+
+cdef void* take(Py_ssize_t size, int group, bint zeroed) noexcept:
+    """A block that has waited; NULL where there is none of the class."""
+    global reused
+    cdef void* block
+    if top[group] == NONE:
+        return NULL
+    block = unlink(top[group])
+    reused += 1
+    # Pages that nobody has touched yet cost nothing; below LAZY, clearing the old ones is soon done.
+    if zeroed and not (size >= LAZY and s0_is_mapped(size) and s0_forget(block, size)):
+        memset(block, 0, size if s0_is_mapped(size) else size + ALIGNMENT)
+    return block
+
+
+cdef void put(void* block, Py_ssize_t size) noexcept:
+    """Let a freed block wait, or give it back where it may not."""
+    global spare
+    cdef Py_ssize_t same = size
+    cdef int k, group = class_of(&same)
+    cdef bint soft = is_soft(size)
+    cdef Queue* queue = &queues[soft]
+    cdef Node* node
+    cdef int64_t now = s0_now()
+    if group == NONE or size > (limit if soft else firm_limit):
+        s0_release(block, size)
+        trim(now)
+        return
+    if soft:
+        s0_offer(block, size)
+    if spare == NONE:
+        drop(eldest())
+    k = spare
+    node = &nodes[k]
+    spare = node.below
+    node.block, node.size, node.since, node.group = block, size, now, group
+    node.above, node.below = NONE, top[group]
+    if node.below != NONE:
+        nodes[node.below].above = k
+    top[group] = k
+    node.younger, node.older = NONE, queue.youngest
+    if node.older == NONE:
+        queue.oldest = k
+    else:
+        nodes[node.older].younger = k
+    queue.youngest = k
+    queue.nbytes += size
+    trim(now)
+
+
+cdef void drop_all() noexcept:
+    cdef int k, bin
+    while True:
+        k = eldest()
+        if k == NONE:
+            break
+        drop(k)
+    for bin in range(BINS):
+        while count[bin] > 0:
+            count[bin] -= 1
+            s0_release(waiting[bin][count[bin]], (bin + 1) * ALIGNMENT)
+
+
+cdef void* large_block(Py_ssize_t* size, bint zeroed) noexcept:
+    """A block above the small ones; its size is rounded up. NULL where there is no memory."""
+    cdef int group = class_of(size)
+    cdef void* block = NULL
+    if group == NONE:
+        size[0] = (size[0] + 4095) & ~<Py_ssize_t>4095
+    else:
+        block = take(size[0], group, zeroed)
+        trim(s0_now())
+    if block is NULL:
+        block = s0_obtain(size[0], ALIGNMENT, zeroed)
+    return block
+
+
+# --- storages
 
 
 # Without the garbage collector, as arrays are: small results are made by the million.
@@ -53,35 +252,42 @@ cdef class Storage:
         if self.block is NULL:
             return
         live_bytes -= self.nbytes
-        if self.bin >= 0 and count[self.bin] < KEPT:
+        if self.room:
+            put(self.block, self.room)
+        elif count[self.bin] < kept:
             waiting[self.bin][count[self.bin]] = self.block
             count[self.bin] += 1
         else:
-            free(self.block)
+            s0_release(self.block, (self.bin + 1) * ALIGNMENT)
 
 
 cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed):
     """Memory of our own, at a multiple of ALIGNMENT; MemoryError where there is none."""
-    global live_bytes, peak_bytes, allocations
+    global live_bytes, peak_bytes, allocations, reused
     cdef Storage storage = Storage.__new__(Storage)
-    cdef Py_ssize_t size = (nbytes + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
-    cdef int bin = <int>(size // ALIGNMENT) - 1 if 0 < size <= BINS * ALIGNMENT else 0 if size == 0 else -1
+    cdef Py_ssize_t size = nbytes
+    cdef int bin
     cdef void* block = NULL
-    storage.bin = bin
-    if bin >= 0:
-        size = (bin + 1) * ALIGNMENT
+    if nbytes <= BINS * ALIGNMENT:
+        bin = <int>((nbytes - 1) // ALIGNMENT) if nbytes else 0
+        storage.bin = bin
         if count[bin] > 0:
             count[bin] -= 1
+            reused += 1
             block = waiting[bin][count[bin]]
             if zeroed:
-                memset(block, 0, size + ALIGNMENT)
+                memset(block, 0, (bin + 2) * ALIGNMENT)
+        else:
+            block = s0_obtain((bin + 1) * ALIGNMENT, ALIGNMENT, zeroed)
+    else:
+        block = large_block(&size, zeroed)
+        storage.room = size
     if block is NULL:
-        # calloc leaves fresh pages untouched, so that large zeros cost nothing until they are used.
-        block = calloc(size + ALIGNMENT, 1) if zeroed else malloc(size + ALIGNMENT)
-    if block is not NULL and size >= HUGE:
-        s0_ask_for_huge_pages(block, size)
-    if block is NULL:
-        raise MemoryError(f"allocate: no memory for an array of {nbytes} bytes")
+        # What waits may be what is missing.
+        drop_all()
+        block = s0_obtain(storage.room or (storage.bin + 1) * ALIGNMENT, ALIGNMENT, zeroed)
+        if block is NULL:
+            raise MemoryError(f"allocate: no memory for an array of {nbytes} bytes")
     storage.block = block
     storage.data = <char*>((<uintptr_t>block + ALIGNMENT - 1) & ~<uintptr_t>(ALIGNMENT - 1))
     storage.nbytes = nbytes
@@ -103,6 +309,9 @@ cdef Storage foreign_storage(char* data, Py_ssize_t nbytes, object owner, bint r
     return storage
 
 
+# --- what `stride0.memory` is made of
+
+
 def memory_statistics(*, bint reset_peak=False):
     """
     Bytes that arrays own now and owned at most, and the number of allocations so far.
@@ -122,3 +331,103 @@ def memory_statistics(*, bint reset_peak=False):
     if reset_peak:
         peak_bytes = live_bytes
     return found
+
+
+def cache_statistics():
+    """What waits: blocks, their bytes, those of them that the system may take; and allocations that were served by it."""
+    cdef Py_ssize_t blocks = 0, small = 0
+    cdef int k
+    for k in range(BINS):
+        blocks += count[k]
+        small += count[k] * (k + 1) * ALIGNMENT
+    for queue in queues:
+        k = queue.oldest
+        while k != NONE:
+            blocks += 1
+            k = nodes[k].younger
+    return {
+        "reused": reused, "cached_blocks": blocks, "cached_bytes": small + queues[FIRM].nbytes + queues[SOFT].nbytes,
+        "offered_bytes": queues[SOFT].nbytes, "limit": limit,
+    }
+
+
+def empty_cache():
+    """Give every block that waits back to the system."""
+    drop_all()
+
+
+def memory_of_machine(str root="/"):
+    """
+    Bytes of memory that this process may use: the machine's, or less where a control group says so.
+
+    `root` is where the file system begins; tests make one of their own.
+    """
+    try:
+        found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        found = 1 << 32
+    for path in control_files(root):
+        try:
+            with open(path, encoding="ascii") as file:
+                text = file.read().strip()
+        except (OSError, ValueError):
+            continue
+        if text.isdecimal():  # "max" is no limit
+            found = min(found, int(text))
+    return found
+
+
+cdef list control_files(str root):
+    """Files that may say how much memory this process's control groups have, from within a container too."""
+    try:
+        with open(os.path.join(root, "proc/self/cgroup"), encoding="utf-8") as file:
+            lines = [line.strip().split(":", 2) for line in file]
+    except (OSError, ValueError):
+        return []
+    out = []
+    for line in lines:
+        if len(line) != 3 or (line[1] and "memory" not in line[1].split(",")):
+            continue
+        # The second version of control groups has one tree without a name, the first one for each resource.
+        tree = os.path.join(root, "sys/fs/cgroup/memory" if line[1] else "sys/fs/cgroup")
+        name = "memory.limit_in_bytes" if line[1] else "memory.max"
+        part = line[2].strip("/")
+        while part:
+            out.append(os.path.join(tree, part, name))
+            part = part.rpartition("/")[0]
+        out.append(os.path.join(tree, name))
+    return out
+
+
+def set_cache_limit(bound=None):
+    """Bytes that may wait; None sets the default: an eighth of the memory, an eighth of that for firm blocks."""
+    global limit, firm_limit, kept
+    limit = memory_of_machine() // 8 if bound is None else bound
+    # A system with huge pages takes soft blocks when it needs them. The others are ours until we give them back.
+    firm_limit = limit // 8 if bound is None else limit
+    kept = KEPT if limit else 0
+    if not limit:
+        drop_all()
+    trim(s0_now())
+
+
+def set_patience(long long milliseconds):
+    """How long a block may wait, looked at whenever a larger block is allocated or freed; for tests."""
+    global patience
+    patience = milliseconds
+
+
+cdef object limit_of_environment():
+    wanted = os.environ.get("STRIDE0_CACHE_LIMIT")
+    if not wanted:
+        return None
+    if not wanted.isdecimal() or int(wanted) >= 1 << 62:
+        raise ImportError(f"STRIDE0_CACHE_LIMIT: {wanted!r} is no number of bytes")
+    return int(wanted)
+
+
+start()
+set_cache_limit(limit_of_environment())
+# A child would keep pages of its parent's from being written to in place.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=empty_cache)

@@ -1,0 +1,151 @@
+/* Blocks of memory from the system, and a clock: what `storage.pyx` needs of C and of the operating system. */
+
+#ifndef S0_BLOCKS_H
+#define S0_BLOCKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#if defined(__linux__)
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#define S0_MAPS 1
+#ifndef MADV_FREE
+#define MADV_FREE 8
+#endif
+#else
+#define S0_MAPS 0
+#endif
+
+#define S0_PAGE ((size_t)4096)
+#define S0_HUGE_PAGE ((size_t)1 << 21)
+
+/* Blocks from this size on (the smallest class that a huge page is not too large for) are mappings of their own. */
+#define S0_MAPPED ((size_t)13 << 17)
+
+/* Milliseconds that only grow. */
+static inline int64_t s0_now(void)
+{
+#if defined(CLOCK_MONOTONIC_COARSE)
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+#elif defined(CLOCK_MONOTONIC)
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+#else
+    return (int64_t)time(NULL) * 1000;
+#endif
+}
+
+/* Position of the highest bit that is set. */
+static inline int s0_highest_bit(uint64_t n)
+{
+    return 63 - __builtin_clzll((unsigned long long)n);
+}
+
+static inline int s0_is_mapped(size_t size)
+{
+    return S0_MAPS && size >= S0_MAPPED;
+}
+
+/* What a mapping of `size` bytes really takes: whole huge pages, unless more than a quarter would be wasted. */
+static inline size_t s0_mapping(size_t size)
+{
+    size_t huge = (size + S0_HUGE_PAGE - 1) & ~(S0_HUGE_PAGE - 1);
+    return huge - size <= size / 4 ? huge : (size + S0_PAGE - 1) & ~(S0_PAGE - 1);
+}
+
+/* Whether Linux gives huge pages to those who ask. */
+static int s0_has_huge_pages(void)
+{
+#if S0_MAPS
+    char text[128];
+    ssize_t length;
+    int file = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return 0;
+    }
+    length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0) {
+        return 0;
+    }
+    text[length] = 0;
+    return strstr(text, "[never]") == NULL;
+#else
+    return 0;
+#endif
+}
+
+/* A block from the system; NULL where there is none. From malloc, or a mapping that huge pages fit into. */
+static void *s0_obtain(size_t size, size_t slack, int zeroed)
+{
+#if S0_MAPS
+    if (s0_is_mapped(size)) {
+        size_t length = s0_mapping(size), first;
+        char *block = (char *)mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (block == (char *)MAP_FAILED) {
+            return NULL;
+        }
+        if ((uintptr_t)block & (S0_HUGE_PAGE - 1)) {
+            /* Not where huge pages begin: once more with room to spare, which is given back. */
+            munmap(block, length);
+            block = (char *)mmap(NULL, length + S0_HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (block == (char *)MAP_FAILED) {
+                return NULL;
+            }
+            first = (size_t)(-(uintptr_t)block) & (S0_HUGE_PAGE - 1);
+            if (first) {
+                munmap(block, first);
+            }
+            munmap(block + first + length, S0_HUGE_PAGE - first);
+            block += first;
+        }
+        madvise(block, length, MADV_HUGEPAGE);
+        return block;
+    }
+#endif
+    return zeroed ? calloc(size + slack, 1) : malloc(size + slack);
+}
+
+static void s0_release(void *block, size_t size)
+{
+#if S0_MAPS
+    if (s0_is_mapped(size)) {
+        munmap(block, s0_mapping(size));
+        return;
+    }
+#endif
+    (void)size;
+    free(block);
+}
+
+/* Let the system have a mapping's pages when it needs them; what is written to them first is kept. */
+static void s0_offer(void *block, size_t size)
+{
+#if S0_MAPS
+    /* Whole huge pages: part of one would be split into small ones. */
+    madvise(block, s0_mapping(size) & ~(S0_HUGE_PAGE - 1), MADV_FREE);
+#else
+    (void)block, (void)size;
+#endif
+}
+
+/* Make a mapping read as zeros, by giving its pages back; 0 where it did not work. */
+static int s0_forget(void *block, size_t size)
+{
+#if S0_MAPS
+    return madvise(block, s0_mapping(size), MADV_DONTNEED) == 0;
+#else
+    (void)block, (void)size;
+    return 0;
+#endif
+}
+
+#endif
