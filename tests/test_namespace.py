@@ -64,6 +64,8 @@ OURS = {
     "Device",
     "broadcasting",
     "explain",
+    "get_num_threads",
+    "set_num_threads",
     "BroadcastWarning",
 }
 EXCEPTIONS = {

@@ -334,6 +334,8 @@ OWN = {
     "testing",
     "broadcasting",
     "explain",
+    "get_num_threads",
+    "set_num_threads",
     "BroadcastWarning",
 }
 OWN |= {

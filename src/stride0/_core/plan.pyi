@@ -1,1 +1,3 @@
 instruction_set: str
+
+def tune(**values: int) -> dict[str, int]: ...

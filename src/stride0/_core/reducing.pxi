@@ -200,7 +200,8 @@ def reduce_whole(str name, Array x not None):
     cdef Array total
     cdef Py_ssize_t steps[2]
     cdef char* args[2]
-    if acc_code < 0 or not x.c_contiguous or x.size == 0 or name not in STARTS or letter_at(acc_code) == c"c":
+    # Note [Cuts]: from LONG_RUN elements on the planner decides about the order, here as elsewhere.
+    if x.size >= LONG_RUN or acc_code < 0 or not x.c_contiguous or x.size == 0 or name not in STARTS or letter_at(acc_code) == c"c":
         return reduce_array(name, x, tuple(range(x.ndim)), False, None)
     if x.code == FLOAT32 and acc_code == FLOAT64:
         out_code = FLOAT32
@@ -209,7 +210,7 @@ def reduce_whole(str name, Array x not None):
     write_scalar(STARTS[name], acc_code, total.data, name)
     args[0], args[1] = x.data, total.data
     steps[0], steps[1] = itemsize_at(x.code), 0
-    run_once(K.reductions[number][x.code][0], args, steps, x.size)
+    K.reductions[number][x.code][0](args, steps, steps, x.size, 1)
     return total if out_code == acc_code else copy_array(total, out_code, True)
 
 
