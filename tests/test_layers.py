@@ -77,6 +77,8 @@ NO_CODE = {
     "_core/kernels.h",
     "_core/dlpack.h",
     "_core/threads.h",
+    "_core/blocks.h",
+    "_core/intdiv.h",
     *(f"_core/vecmath{part}.h" for part in ("", "_arc", "_f32", "_f64", "_hyper", "_pow", "_trig")),
 }
 # Imported by a name that is known only at run time: the build of the kernels that the processor can run.

@@ -15,6 +15,8 @@ from libc.string cimport memcpy
 from stride0._core.dtype cimport itemsize_at
 from stride0._core.threads cimport run_parts, team
 
+import os
+
 from stride0 import _optable
 from stride0._core._dispatch import load_kernels
 from stride0._dtypetable import ROWS
@@ -374,6 +376,7 @@ cdef void run_cast(
 
 
 include "splitting.pxi"
+include "blocking.pxi"
 
 
 cdef void extent(const Operand* operand, char** low, char** high) noexcept nogil:

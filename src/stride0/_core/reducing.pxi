@@ -255,19 +255,26 @@ def scan(str name, Array x not None, int axis, DType dtype not None, bint includ
         assign_array(target, source, name)
         return out
     operands[0], operands[1] = operand_of(source), operand_of(target)
-    run_on_axis(&plan, operands, source, axis, K.scans[number][dtype.code])
+    run_on_axis(&plan, operands, source, axis, K.scans[number][dtype.code], K.scan_rows[number][dtype.code])
     return out
 
 
-cdef void run_on_axis(Plan* plan, Operand* operands, Array x, int axis, s0_loop loop) noexcept:
-    """Run a loop along an axis of x, of more than one element, for every position of the other axes."""
+cdef void run_on_axis(Plan* plan, Operand* operands, Array x, int axis, s0_loop loop, s0_loop rows) noexcept:
+    """
+    Run a loop along an axis of x, of more than one element, for every position of the other axes.
+
+    Where the elements of another axis lie side by side, `rows` is the loop that takes them together.
+    """
+    cdef int whole = 1
     set_strides(plan, operands, 1, x.shape_, x.ndim)
     order_axes(plan, False)
     set_result(plan, &operands[1], x.shape_, x.ndim)
-    innermost(plan, axis)
-    coalesce(plan, 1)
+    if not as_rows(plan, axis):
+        whole = 0
+        innermost(plan, axis)
+        coalesce(plan, 1)
     with nogil:
-        run_along(plan, loop)
+        run_along(plan, rows if whole else loop, whole)
 
 
 def argreduce(str name, Array x not None, int axis, bint keepdims):
@@ -287,5 +294,5 @@ def argreduce(str name, Array x not None, int axis, bint keepdims):
         if stands_still(&operands[0], axis, x.ndim):
             # The first of equal elements is at index 0.
             return out if keepdims else without_axes(out, (axis,))
-        run_on_axis(&plan, operands, x, axis, K.arg_reductions[which][x.code])
+        run_on_axis(&plan, operands, x, axis, K.arg_reductions[which][x.code], K.arg_rows[which][x.code])
     return out if keepdims else without_axes(out, (axis,))

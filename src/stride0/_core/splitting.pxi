@@ -16,15 +16,36 @@ cdef enum:
     PARTS_PER_THREAD = 4    # the last thread to finish makes the others wait for a part, not for its whole share
 
 
+cdef object last_cache():
+    """
+    Bytes of the last cache of a processor: by the kernel, by the C library, or a guess.
+
+    In virtual machines the C library may report the caches of all processors of the host together.
+    """
+    try:
+        with open("/sys/devices/system/cpu/cpu0/cache/index3/size") as file:
+            size = int(file.read().strip().removesuffix("K")) << 10
+    except (OSError, ValueError):
+        try:
+            size = os.sysconf("SC_LEVEL3_CACHE_SIZE")
+        except (AttributeError, OSError, ValueError):
+            size = 0
+    return min(max(size, 1 << 22), 1 << 25) if size > 0 else 1 << 25
+
+
 # What decides whether threads are worth it, by measurement (docs/design/threads.md); `tune` changes it for tests.
 cdef struct Tuning:
     int64_t team_from       # estimated nanoseconds of work from which a team is called
     int64_t share           # nanoseconds of work that make one more thread worth it
     int64_t pieces_from     # elements from which a reduction is cut into pieces
     int64_t piece           # elements of a piece, at least
+    int64_t turn_from       # elements from which operands are transposed in blocks
+    int64_t stream_from     # bytes of a result from which it is written past the caches
 
 cdef Tuning tuning
-tuning.team_from, tuning.share, tuning.pieces_from, tuning.piece = 40000, 15000, 1 << 17, 1 << 13
+tuning.team_from, tuning.share = 40000, 15000
+tuning.pieces_from, tuning.piece = 1 << 17, 1 << 13
+tuning.turn_from, tuning.stream_from = 1 << 10, last_cache()
 
 
 def tune(**values):
@@ -106,12 +127,27 @@ ctypedef struct Split:
     bint reduction
     int axis
     Py_ssize_t extent       # of a part along the axis
+    const Blocks* blocks    # NULL where the loop does not run in blocks
     bint failed
     # Of a reduction in pieces: where the accumulators of each are, and when nothing more can change.
     char* slots
     Py_ssize_t slot
     int absorbing
     bint stop
+
+
+cdef bint run_one(const Plan* plan, const s0_loop* loops, bint reduction, const Blocks* blocks) noexcept nogil:
+    """A plan, or a part of it, on one thread: in blocks or not."""
+    cdef Blocks own
+    if blocks is NULL:
+        return walk(plan, loops, reduction)
+    own = blocks[0]
+    # Without memory for the buffers it goes without them.
+    if not get_blocks(plan, &own):
+        return walk(plan, loops, reduction)
+    run_blocks(plan, loops, &own)
+    free(own.memory)
+    return True
 
 
 cdef void run_part(void* context, int part) noexcept nogil:
@@ -126,15 +162,15 @@ cdef void run_part(void* context, int part) noexcept nogil:
         piece.data[k] += first * piece.strides[k][split.axis]
     if split.slots is not NULL:
         piece.data[piece.nop - 1] = split.slots + part * split.slot
-    if not walk(&piece, split.loops, split.reduction):
+    if not run_one(&piece, split.loops, split.reduction, split.blocks):
         split.failed = True
     if split.absorbing >= 0 and split.slots[part * split.slot] == split.absorbing:
         split.stop = True
 
 
-cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int first_axis) noexcept nogil:
+cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int whole) noexcept nogil:
     """
-    `walk`, by several threads where that is worth it: cut along an axis, `first_axis` or further out, that moves the result.
+    `walk`, by several threads where that is worth it: cut along an axis that moves the result, other than `whole`.
 
     False where there was no memory for the buffers of a cast.
     """
@@ -142,18 +178,20 @@ cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int 
     cdef int threads = threads_for(work), d, axis = -1, result = plan.nop - 1
     cdef Py_ssize_t parts, unit
     cdef Split split
+    cdef Blocks blocks
     if threads > 1:
-        for d in range(plan.ndim - 1, first_axis - 1, -1):
-            if reduction and plan.strides[result][d] == 0:
+        for d in range(plan.ndim - 1, -1, -1):
+            if d == whole or (reduction and plan.strides[result][d] == 0):
                 continue
             if axis < 0 or plan.shape[d] > plan.shape[axis]:
                 axis = d
             if plan.shape[axis] >= threads * PARTS_PER_THREAD and axis > 0:
                 break
+    split.blocks = &blocks if not reduction and whole < 0 and in_blocks(plan, &blocks) else NULL
     if axis < 0:
-        return walk(plan, loops, reduction)
+        return run_one(plan, loops, reduction, split.blocks)
     parts = min(<int64_t>threads * PARTS_PER_THREAD, max(work // tuning.share, <int64_t>threads))
-    unit = LINE if axis == 0 else 1
+    unit = LINE if axis == 0 else blocks.high if split.blocks is not NULL and axis == blocks.axis else 1
     split.plan, split.loops, split.reduction, split.axis = plan, loops, reduction, axis
     split.extent = (plan.shape[axis] + parts * unit - 1) // (parts * unit) * unit
     split.failed, split.stop, split.absorbing, split.slots, split.slot = False, False, -1, NULL, 0
@@ -163,16 +201,51 @@ cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int 
 
 cdef bint run_elementwise(const Plan* plan, const s0_loop* loops) noexcept nogil:
     """False where there is no memory for the buffers of a cast."""
-    return run_split(plan, loops, False, 0)
+    return run_split(plan, loops, False, -1)
 
 
-cdef void run_along(const Plan* plan, s0_loop loop) noexcept nogil:
-    """Run a loop that needs the whole of the innermost axis at once, whatever its layout."""
+cdef void run_along(const Plan* plan, s0_loop loop, int axis) noexcept nogil:
+    """Run a loop that needs the whole of an axis of the plan at once, the innermost or the next one, whatever its layout."""
     cdef s0_loop loops[5]
     cdef int layout
     for layout in range(5):
         loops[layout] = loop
-    run_split(plan, loops, False, 1)
+    run_split(plan, loops, False, axis)
+
+
+cdef bint as_rows(Plan* plan, int axis) noexcept nogil:
+    """
+    Bring a logical axis next to the innermost one, which takes in as many of the others as it can.
+
+    False, with nothing done, where it is the innermost one itself, or the elements of some operand are not side by side
+    along that: no rows then.
+    """
+    cdef int d, k, at = 0
+    cdef Py_ssize_t size
+    cdef Py_ssize_t steps[MAX_OPERANDS]
+    for d in range(plan.ndim):
+        if plan.axis[d] == axis:
+            at = d
+    for k in range(plan.nop):
+        if plan.strides[k][0] != itemsize_at(plan.code[k]):
+            return False
+    # Indices within a row of indices have 32 bits where the elements are narrow.
+    if at == 0 or plan.shape[0] < SHORTEST or plan.shape[at] > 0x7FFFFFFF:
+        return False
+    size = plan.shape[at]
+    for d in range(at, plan.ndim - 1):
+        swap_axes(plan, d, d + 1)
+    plan.ndim -= 1
+    for k in range(plan.nop):
+        steps[k] = plan.strides[k][plan.ndim]
+    coalesce(plan, 0)
+    plan.axis[plan.ndim], plan.shape[plan.ndim] = axis, size
+    for k in range(plan.nop):
+        plan.strides[k][plan.ndim] = steps[k]
+    plan.ndim += 1
+    for d in range(plan.ndim - 1, 1, -1):
+        swap_axes(plan, d, d - 1)
+    return True
 
 
 cdef bint widened(Plan* plan, Py_ssize_t* repeat) noexcept nogil:
@@ -244,7 +317,7 @@ cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil:
     count = cut(&whole, &axis, &extent)
     if count < 2:
         if not wide:
-            return run_split(plan, loops, True, 0)
+            return run_split(plan, loops, True, -1)
         axis, extent = 1, whole.shape[1]
     # The accumulators of all pieces, one behind the other, in the order of the plan's axes.
     size = itemsize_at(code)
@@ -276,6 +349,7 @@ cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil:
     fold.data[0], fold.data[1] = plan.data[result], memory
     walk(&fold, &TABLE.casts[code][code][0], False)
     split.plan, split.loops, split.reduction, split.axis, split.extent = &whole, loops, True, axis, extent
+    split.blocks = NULL
     split.failed, split.stop, split.slots, split.slot = False, False, memory, slot
     split.absorbing = ABSORBING[number] if slot == 1 else -1
     run_parts(run_part, &split, <int>count, threads_for(work_of(plan, loops)))
