@@ -47,6 +47,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("kernels", ("_core.kernels",)),
     ("dispatch", ("_core", "_core._cpu", "_core._dispatch")),
     ("dtypes and storage", ("_core.dtype", "_core.storage")),
+    ("threads", ("_core.threads",)),
     ("plan", ("_core.plan",)),
     ("array", ("_core.array", "_core._functions")),
     # What chapters and extensions share: the way to NumPy and back, the engine of matmul.
@@ -82,6 +83,9 @@ NO_CODE = {
     "_core/kernels.h",
     "_core/temporaries.h",
     "_core/dlpack.h",
+    "_core/threads.h",
+    "_core/tiles.h",
+    "_core/intdiv.h",
     *(f"_core/vecmath{part}.h" for part in ("", "_arc", "_f32", "_f64", "_hyper", "_pow", "_trig")),
 }
 # Imported by a name that is known only at run time: the build of the kernels that the processor can run.

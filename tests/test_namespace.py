@@ -68,6 +68,8 @@ OURS = {
     "strict",
     "explain",
     *_extras.__all__,
+    "get_num_threads",
+    "set_num_threads",
     "BroadcastWarning",
 }
 EXCEPTIONS = {

@@ -336,6 +336,8 @@ OWN = {
     "explain",
     "strict",
     *_extras.__all__,
+    "get_num_threads",
+    "set_num_threads",
     "BroadcastWarning",
 }
 OWN |= {

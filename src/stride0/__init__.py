@@ -28,6 +28,7 @@ from stride0._core.dtype import (
     uint64,
 )
 from stride0._core.plan import instruction_set as _instruction_set  # noqa: F401
+from stride0._core.threads import get_num_threads, set_num_threads
 from stride0._creation import (
     arange,
     empty,
@@ -273,6 +274,7 @@ __all__ = [
     "from_dlpack",
     "full",
     "full_like",
+    "get_num_threads",
     "greater",
     "greater_equal",
     "hypot",
@@ -346,6 +348,7 @@ __all__ = [
     "roll",
     "round",
     "searchsorted",
+    "set_num_threads",
     "sign",
     "signbit",
     "sin",

@@ -97,6 +97,8 @@ _CALLED: Final = (
     *_REALS,
     *_COMPLEX,
 )
+# The same for integer division, most of which is vector code.
+_DIVIDED: Final = ("uint64", *_REALS)
 
 
 def _transcendental(
@@ -163,18 +165,18 @@ OPS: Final = (
     _binary(
         "floor_divide",
         "real-valued",
-        {"i": "floor_divide_i64(x1, x2)", "u": "floor_divide_u64(x1, x2)", "f": "floor_divide_{t}(x1, x2)"},
+        {"i": "floor_divide_i{W}(x1, x2)", "u": "floor_divide_u{W}(x1, x2)", "f": "floor_divide_{t}(x1, x2)"},
         "Quotient of each pair of elements, rounded down; 0 where an integer is divided by zero.",
         operator="//",
-        call=_CALLED,
+        call=_DIVIDED,
     ),
     _binary(
         "remainder",
         "real-valued",
-        {"i": "remainder_i64(x1, x2)", "u": "remainder_u64(x1, x2)", "f": "remainder_{t}(x1, x2)"},
+        {"i": "remainder_i{W}(x1, x2)", "u": "remainder_u{W}(x1, x2)", "f": "remainder_{t}(x1, x2)"},
         "Remainder of each pair of elements, with the sign of the divisor. An integer modulo zero gives 0.",
         operator="%",
-        call=_CALLED,
+        call=_DIVIDED,
     ),
     _binary(
         "pow",

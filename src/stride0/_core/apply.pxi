@@ -106,7 +106,7 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
         set_result(&plan, &operands[nin], shape, ndim)
         order_axes(&plan, True)
     coalesce(&plan, 0)
-    if out.size < RELEASE_GIL:
+    if out.size < LONG_RUN:
         done = run_elementwise(&plan, loops)
     else:
         with nogil:
@@ -187,13 +187,20 @@ def as_array(x, operation, like=None):
     refuse_operand(operation, "x", x)
 
 
-cdef void run_once(s0_loop loop, char** args, const Py_ssize_t* steps, Py_ssize_t n) noexcept:
-    """One run of a loop, as the short paths make it."""
-    if n >= RELEASE_GIL:
+cdef void run_once(const s0_loop* loops, int layout, int nop, int code, int out_code, char** args, const Py_ssize_t* steps, Py_ssize_t n) noexcept:
+    """One run of a loop, as the short paths make it: inputs of one dtype, then the result."""
+    cdef Plan plan
+    cdef int k
+    if n >= LONG_RUN:
+        plan.nop, plan.ndim = nop, 1
+        plan.shape[0], plan.axis[0] = n, 0
+        for k in range(nop):
+            plan.data[k], plan.strides[k][0] = args[k], steps[k]
+            plan.code[k] = plan.loop_code[k] = out_code if k == nop - 1 else code
         with nogil:
-            loop(args, steps, steps, n, 1)
+            run_elementwise(&plan, loops)
     elif n > 0:
-        loop(args, steps, steps, n, 1)
+        loops[layout](args, steps, steps, n, 1)
 
 
 cdef object unary(int op, object x, str name):
@@ -224,7 +231,7 @@ cdef object unary_raw(int op, Array a, str name):
         # Note [Short path]: one run of one dtype needs no plan.
         args[0], args[1] = a.data, out.data
         steps[0], steps[1] = itemsize_at(a.code), itemsize_at(out.code)
-        run_once(K.ops[op][loop][0], args, steps, a.size)
+        run_once(K.ops[op][loop], 0, 2, loop, out.code, args, steps, a.size)
         return out
     return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 1, a, None, None, None, name, ONE)
 
@@ -241,7 +248,7 @@ cdef Array short_binary(int op, Array a, Array b):
     args[0], args[1], args[2] = a.data, b.data, out.data
     steps[0] = steps[1] = itemsize_at(a.code)
     steps[2] = itemsize_at(out.code)
-    run_once(K.ops[op][a.code][0], args, steps, a.size)
+    run_once(K.ops[op][a.code], 0, 3, a.code, out.code, args, steps, a.size)
     return out
 
 
@@ -259,7 +266,7 @@ cdef Array short_scalar(int op, Array a, object value, int code, bint reflected,
     steps[1 if reflected else 0] = itemsize_at(code)
     steps[0 if reflected else 1] = 0
     steps[2] = itemsize_at(out.code)
-    run_once(K.ops[op][code][1 if reflected else 2], args, steps, a.size)
+    run_once(K.ops[op][code], 1 if reflected else 2, 3, code, out.code, args, steps, a.size)
     return out
 
 

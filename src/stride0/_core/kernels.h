@@ -10,6 +10,11 @@
 typedef void (*s0_loop)(char **args, const Py_ssize_t *inner, const Py_ssize_t *outer,
                         Py_ssize_t n, Py_ssize_t m);
 
+/* Of tiles.h: a block of elements of one width transposed; bytes copied past the caches. */
+typedef void (*s0_transpose)(const char *source, Py_ssize_t row, char *target, Py_ssize_t line, Py_ssize_t m,
+                             Py_ssize_t n);
+typedef void (*s0_copy)(char *target, const char *source, Py_ssize_t size);
+
 enum { S0_MAX_OPS = 96, S0_MAX_REDUCTIONS = 16, S0_MAX_SCANS = 4, S0_DTYPES = 13, S0_LAYOUTS = 4,
        S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5 };
 
@@ -20,6 +25,10 @@ typedef struct {
     s0_loop reductions[S0_MAX_REDUCTIONS][S0_DTYPES][S0_REDUCE_LAYOUTS];
     s0_loop scans[S0_MAX_SCANS][S0_DTYPES];
     s0_loop arg_reductions[2][S0_DTYPES];
+    s0_loop scan_rows[S0_MAX_SCANS][S0_DTYPES];
+    s0_loop arg_rows[2][S0_DTYPES];
+    s0_transpose transpose[S0_WIDTHS];
+    s0_copy stream;
 } s0_kernels;
 
 #endif

@@ -2,6 +2,8 @@
 
 cdef extern from "kernels.h":
     ctypedef void (*s0_loop)(char**, const Py_ssize_t*, const Py_ssize_t*, Py_ssize_t, Py_ssize_t) noexcept nogil
+    ctypedef void (*s0_transpose)(const char*, Py_ssize_t, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
+    ctypedef void (*s0_copy)(char*, const char*, Py_ssize_t) noexcept nogil
     ctypedef struct s0_kernels:
         s0_loop ops[96][13][4]
         s0_loop casts[13][13][4]
@@ -9,6 +11,10 @@ cdef extern from "kernels.h":
         s0_loop reductions[16][13][5]
         s0_loop scans[4][13]
         s0_loop arg_reductions[2][13]
+        s0_loop scan_rows[4][13]
+        s0_loop arg_rows[2][13]
+        s0_transpose transpose[5]
+        s0_copy stream
 
 cdef enum:
     MAX_NDIM = 64
@@ -46,6 +52,7 @@ cdef void result_strides(const Plan* plan, const Py_ssize_t* shape, int ndim, Py
 cdef void coalesce(Plan* plan, int first) noexcept nogil
 cdef bint run_elementwise(const Plan* plan, const s0_loop* loops) noexcept nogil
 cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil
-cdef void run_along(const Plan* plan, s0_loop loop) noexcept nogil
+cdef bint as_rows(Plan* plan, int axis) noexcept nogil
+cdef void run_along(const Plan* plan, s0_loop loop, int axis) noexcept nogil
 cdef void extent(const Operand* operand, char** low, char** high) noexcept nogil
 cdef bint shares_location(const Operand* operand) noexcept nogil

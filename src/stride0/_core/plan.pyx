@@ -8,12 +8,18 @@ of the layout and walk the axes that the loop does not. None of them touches a P
 """
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from stride0._core.dtype cimport itemsize_at
+from stride0._core.threads cimport run_parts, team
 
+import os
+
+from stride0 import _optable
 from stride0._core._dispatch import load_kernels
+from stride0._dtypetable import ROWS
 
 cdef enum:
     # Elements of a block in which operands are cast: small enough for all of them to stay in cache.
@@ -369,23 +375,8 @@ cdef void run_cast(
                 casts[0 if inner[result] == itemsize_at(plan.code[result]) else 3](pair, cast_inner, cast_outer, bn, bm)
 
 
-cdef bint run_elementwise(const Plan* plan, const s0_loop* loops) noexcept nogil:
-    """False where there is no memory for the buffers of a cast."""
-    return walk(plan, loops, False)
-
-
-cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil:
-    """Accumulate into the result, whose step is 0 along the reduced axes; False as `run_elementwise`."""
-    return walk(plan, loops, True)
-
-
-cdef void run_along(const Plan* plan, s0_loop loop) noexcept nogil:
-    """Run a loop that needs the whole of the innermost axis at once, whatever its layout."""
-    cdef s0_loop loops[5]
-    cdef int layout
-    for layout in range(5):
-        loops[layout] = loop
-    walk(plan, loops, False)
+include "splitting.pxi"
+include "blocking.pxi"
 
 
 cdef void extent(const Operand* operand, char** low, char** high) noexcept nogil:

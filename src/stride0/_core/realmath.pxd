@@ -1,7 +1,7 @@
 """Scalar bodies of the real functions, inlined by the generated loops.
 
-Each function comes as `_f64` and `_f32`; the integer ones work on 64 bits and serve the narrower types by
-conversion (a quotient that overflows wraps when it is stored). Where a body only forwards to libm, libm's own
+Each function comes as `_f64` and `_f32`; the integer ones as `_i8` to `_u64`, or on 64 bits alone, and then they serve
+the narrower types by conversion (what overflows wraps when it is stored). Where a body only forwards to libm, libm's own
 special cases (C Annex F) are the standard's. The float32 forms of functions whose float version in libm may
 be several ULP off go through double: rounding a double result gives 0.5 ULP.
 
@@ -9,7 +9,7 @@ Nothing here depends on compiler flags that change values: no contraction, and `
 """
 
 cimport cython
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 cdef extern from "<math.h>" nogil:
     double _floor "floor"(double)
@@ -81,39 +81,23 @@ cdef inline float reciprocal_f32(float x) noexcept nogil:
 
 # -- integers: division by zero gives 0 (the standard leaves it open; the processor would trap) --------------
 
-@cython.cdivision(True)
-cdef inline int64_t floor_divide_i64(int64_t x, int64_t y) noexcept nogil:
-    cdef int64_t q, r
-    if y == 0:
-        return 0
-    if y == -1:  # the least integer has no negative: the division would trap, the subtraction wraps
-        return <int64_t>(<uint64_t>0 - <uint64_t>x)
-    q = x / y
-    r = x - q * y
-    return q - ((r != 0) & ((r < 0) != (y < 0)))
-
-
-@cython.cdivision(True)
-cdef inline uint64_t floor_divide_u64(uint64_t x, uint64_t y) noexcept nogil:
-    if y == 0:
-        return 0
-    return x / y
-
-
-@cython.cdivision(True)
-cdef inline int64_t remainder_i64(int64_t x, int64_t y) noexcept nogil:
-    cdef int64_t r
-    if (y == 0) | (y == -1):  # least integer % -1 traps like the division
-        return 0
-    r = x % y
-    return r + y if (r != 0) & ((r < 0) != (y < 0)) else r
-
-
-@cython.cdivision(True)
-cdef inline uint64_t remainder_u64(uint64_t x, uint64_t y) noexcept nogil:
-    if y == 0:
-        return 0
-    return x % y
+cdef extern from "intdiv.h" nogil:
+    int32_t floor_divide_i8(int32_t, int32_t)
+    int32_t remainder_i8(int32_t, int32_t)
+    int32_t floor_divide_u8(int32_t, int32_t)
+    int32_t remainder_u8(int32_t, int32_t)
+    int32_t floor_divide_i16(int32_t, int32_t)
+    int32_t remainder_i16(int32_t, int32_t)
+    int32_t floor_divide_u16(int32_t, int32_t)
+    int32_t remainder_u16(int32_t, int32_t)
+    int32_t floor_divide_i32(int32_t, int32_t)
+    int32_t remainder_i32(int32_t, int32_t)
+    uint32_t floor_divide_u32(uint32_t, uint32_t)
+    uint32_t remainder_u32(uint32_t, uint32_t)
+    int64_t floor_divide_i64(int64_t, int64_t)
+    int64_t remainder_i64(int64_t, int64_t)
+    uint64_t floor_divide_u64(uint64_t, uint64_t)
+    uint64_t remainder_u64(uint64_t, uint64_t)
 
 
 cdef inline uint64_t pow_u64(uint64_t x, uint64_t n) noexcept nogil:

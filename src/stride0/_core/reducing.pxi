@@ -201,7 +201,8 @@ def reduce_whole(str name, Array x not None):
     cdef Array total
     cdef Py_ssize_t steps[2]
     cdef char* args[2]
-    if acc_code < 0 or not x.c_contiguous or x.size == 0 or name not in STARTS or letter_at(acc_code) == c"c":
+    # Note [Cuts]: from LONG_RUN elements on the planner decides about the order, here as elsewhere.
+    if x.size >= LONG_RUN or acc_code < 0 or not x.c_contiguous or x.size == 0 or name not in STARTS or letter_at(acc_code) == c"c":
         return reduce_array(name, x, tuple(range(x.ndim)), False, None)
     if x.code == FLOAT32 and acc_code == FLOAT64:
         out_code = FLOAT32
@@ -210,7 +211,7 @@ def reduce_whole(str name, Array x not None):
     write_scalar(STARTS[name], acc_code, total.data, name)
     args[0], args[1] = x.data, total.data
     steps[0], steps[1] = itemsize_at(x.code), 0
-    run_once(K.reductions[number][x.code][0], args, steps, x.size)
+    K.reductions[number][x.code][0](args, steps, steps, x.size, 1)
     return total if out_code == acc_code else copy_array(total, out_code, True)
 
 
@@ -293,19 +294,26 @@ def scan(str name, Array x not None, int axis, DType dtype not None, bint includ
         assign_array(target, source, name)
         return out
     operands[0], operands[1] = operand_of(source), operand_of(target)
-    run_on_axis(&plan, operands, source, axis, K.scans[number][dtype.code])
+    run_on_axis(&plan, operands, source, axis, K.scans[number][dtype.code], K.scan_rows[number][dtype.code])
     return out
 
 
-cdef void run_on_axis(Plan* plan, Operand* operands, Array x, int axis, s0_loop loop) noexcept:
-    """Run a loop along an axis of x, of more than one element, for every position of the other axes."""
+cdef void run_on_axis(Plan* plan, Operand* operands, Array x, int axis, s0_loop loop, s0_loop rows) noexcept:
+    """
+    Run a loop along an axis of x, of more than one element, for every position of the other axes.
+
+    Where the elements of another axis lie side by side, `rows` is the loop that takes them together.
+    """
+    cdef int whole = 1
     set_strides(plan, operands, 1, x.shape_, x.ndim)
     order_axes(plan, False)
     set_result(plan, &operands[1], x.shape_, x.ndim)
-    innermost(plan, axis)
-    coalesce(plan, 1)
+    if not as_rows(plan, axis):
+        whole = 0
+        innermost(plan, axis)
+        coalesce(plan, 1)
     with nogil:
-        run_along(plan, loop)
+        run_along(plan, rows if whole else loop, whole)
 
 
 def argreduce(str name, Array x not None, int axis, bint keepdims):
@@ -325,5 +333,5 @@ def argreduce(str name, Array x not None, int axis, bint keepdims):
         if stands_still(&operands[0], axis, x.ndim):
             # The first of equal elements is at index 0.
             return out if keepdims else without_axes(out, (axis,))
-        run_on_axis(&plan, operands, x, axis, K.arg_reductions[which][x.code])
+        run_on_axis(&plan, operands, x, axis, K.arg_reductions[which][x.code], K.arg_rows[which][x.code])
     return out if keepdims else without_axes(out, (axis,))

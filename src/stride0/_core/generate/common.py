@@ -19,6 +19,7 @@ PACKAGE = pathlib.Path(__file__).resolve().parents[2]
 ARGUMENTS = "(char** a, const Py_ssize_t* s, const Py_ssize_t* t, Py_ssize_t n, Py_ssize_t m)"
 LANES = 32
 BLOCK = 4096
+STRIP = 1024  # columns that a loop over rows takes at once, where it keeps something for each
 
 Row = Any  # a row of the dtype table, which is loaded by its path
 

@@ -14,6 +14,7 @@ from common import (
     ELEMENTWISE_LAYOUTS,
     LANES,
     ROWS,
+    STRIP,
     Operand,
     Row,
     fill,
@@ -21,7 +22,7 @@ from common import (
     names_of,
     optable,
 )
-from reductions import arg_loop, reduction_loops, scan_loop
+from reductions import arg_loop, arg_rows_loop, reduction_loops, scan_loop, scan_rows_loop
 
 
 class Emitter:
@@ -139,6 +140,8 @@ class Emitter:
                 name = f"{scan.name}_{row.name}"
                 self.add(scan_loop(name, red, row))
                 self.entry(f"scans[{number}][{CODE[row.name]}]", name)
+                self.add(scan_rows_loop(f"{name}_rows", red, row))
+                self.entry(f"scan_rows[{number}][{CODE[row.name]}]", f"{name}_rows")
 
     def arg_reductions(self) -> None:
         for number, (name, sign) in enumerate(optable.ARG_REDUCTIONS.items()):
@@ -146,6 +149,13 @@ class Emitter:
                 if row.letter != "c":
                     self.add(arg_loop(name, sign, row))
                     self.entry(f"arg_reductions[{number}][{CODE[row.name]}]", f"{name}_{row.name}")
+                    self.add(arg_rows_loop(f"{name}_{row.name}_rows", sign, row))
+                    self.entry(f"arg_rows[{number}][{CODE[row.name]}]", f"{name}_{row.name}_rows")
+
+    def blocks(self) -> None:
+        for number, width in enumerate((1, 2, 4, 8, 16)):
+            self.entry(f"transpose[{number}]", f"<void*>s0_transpose_{width}")
+        self.entry("stream", "<void*>s0_stream")
 
     def text(self) -> str:
         return (
@@ -197,10 +207,23 @@ cdef extern from "kernels.h":
         s0_loop reductions[16][13][5]
         s0_loop scans[4][13]
         s0_loop arg_reductions[2][13]
+        s0_loop scan_rows[4][13]
+        s0_loop arg_rows[2][13]
+        void* transpose[5]
+        void* stream
+
+cdef extern from "tiles.h":
+    void s0_transpose_1()
+    void s0_transpose_2()
+    void s0_transpose_4()
+    void s0_transpose_8()
+    void s0_transpose_16()
+    void s0_stream()
 
 cdef enum:
     LANES = {LANES}
     BLOCK = {BLOCK}
+    STRIP = {STRIP}
 
 cdef s0_kernels TABLE
 
@@ -228,6 +251,7 @@ def main(target: str) -> None:
     emitter.reductions()
     emitter.scans()
     emitter.arg_reductions()
+    emitter.blocks()
     pathlib.Path(target).write_text(emitter.text(), encoding="utf-8")
 
 

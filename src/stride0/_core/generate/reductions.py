@@ -167,7 +167,7 @@ def rows_loop(
         return lines + indent(out.store("i", "acc"))
 
     body = [out.start(f"a[{red.nin}]"), "first = 0", "while first < n:"]
-    strip = ["last = first + 1024 if n - first > 1024 else n", "j = 0"]
+    strip = ["last = first + BLOCK if n - first > BLOCK else n", "j = 0"]
     # Nested selections become branches in the compiler's hands, which it does not vectorise.
     if " if " not in acc.expression and "imum_" not in acc.expression:
         strip += ["while j + 4 <= m:", *indent(rows(4)), "    j += 4"]
@@ -186,6 +186,64 @@ def scan_loop(name: str, red: Any, row: Row) -> str:
     return function(name, declare, body)
 
 
+def scan_rows_loop(name: str, red: Any, row: Row) -> str:
+    """The same along the m rows, for all n columns side by side, whose elements lie one behind the other."""
+    acc = Accumulator(red, row, ROWS[CODE[red.accumulator[row.letter]]])
+    x, out = Operand(0, row, "c"), Operand(1, row, "c")
+    declare = [
+        x.declare(),
+        out.declare(),
+        f"cdef {acc.value} acc[STRIP]",
+        "cdef c128 z",
+        "cdef Py_ssize_t first, n_strip",
+    ]
+    inner = [f"acc[i] = {acc.folded('acc[i]', x.load('i'))}", *out.store("i", "acc[i]")]
+    body = [
+        "for first from 0 <= first < n by STRIP:",
+        "    n_strip = STRIP if n - first > STRIP else n - first",
+    ]
+    body += ["    for i in range(n_strip):", f"        acc[i] = {acc.identity}", "    for j in range(m):"]
+    body += [
+        f"        {op.start(f'a[{op.index}] + j * t[{op.index}] + first * {row.itemsize}')}"
+        for op in (x, out)
+    ]
+    body += ["        for i in range(n_strip):", *indent(inner, 3)]
+    return function(name, declare, body)
+
+
+def arg_rows_loop(name: str, sign: str, row: Row) -> str:
+    """Index along the m rows of the first extreme of each of n columns, whose elements lie one behind the other."""
+    x = Operand(0, row, "c")
+    index = "int64_t" if row.itemsize == 8 else "int32_t"
+    better = f"best[i] {'<' if sign == '>' else '>'} v"
+    if row.letter == "f":
+        better = f"({better}) | ((v != v) & (best[i] == best[i]))"
+    body = f"""
+    cdef {x.memory}* p0
+    cdef {x.value} best[STRIP]
+    cdef {index} at[STRIP]
+    cdef {x.value} v
+    cdef bint better
+    cdef Py_ssize_t first, n_strip
+    for first from 0 <= first < n by STRIP:
+        n_strip = STRIP if n - first > STRIP else n - first
+        p0 = <{x.memory}*>(a[0] + first * {row.itemsize})
+        for i in range(n_strip):
+            best[i] = {x.load("i")}
+            at[i] = 0
+        for j in range(1, m):
+            p0 = <{x.memory}*>(a[0] + j * t[0] + first * {row.itemsize})
+            for i in range(n_strip):
+                v = {x.load("i")}
+                better = {better}
+                best[i] = v if better else best[i]
+                at[i] = <{index}>j if better else at[i]
+        for i in range(n_strip):
+            (<int64_t*>(a[1] + (first + i) * s[1]))[0] = at[i]
+"""
+    return f"cdef void {name}{ARGUMENTS} noexcept nogil:\n    cdef Py_ssize_t i, j" + body
+
+
 def arg_loop(name: str, sign: str, row: Row) -> str:
     """Index of the first extreme of a run; the first NaN where there is one.
 
@@ -194,17 +252,21 @@ def arg_loop(name: str, sign: str, row: Row) -> str:
     """
     fold = "max" if sign == ">" else "min"
     x = Operand(0, row, "v")
-    identity = fill(
-        next(
-            text
-            for key, text in next(r for r in optable.REDUCTIONS if r.name == fold).identity.items()
-            if row.letter in key
-        ),
-        row,
+    identity, farthest = (
+        fill(
+            next(
+                text
+                for key, text in next(r for r in optable.REDUCTIONS if r.name == which).identity.items()
+                if row.letter in key
+            ),
+            row,
+        )
+        for which in (fold, "min" if fold == "max" else "max")
     )
     better = f"best {'<' if sign == '>' else '>'} v"
     nan = row.letter == "f"
-    stop = "best != best" if nan else "False"
+    # NaN ends the search, and so does the greatest or least value of an integer dtype.
+    stop = "best != best" if nan else f"best == {farthest}"
     same = "(v == best) | (v != v)" if nan else "v == best"
     unordered = " or v != v" if nan else ""
     body = f"""
@@ -212,7 +274,8 @@ def arg_loop(name: str, sign: str, row: Row) -> str:
     cdef {x.memory} found
     cdef {x.value} best, v
     cdef int64_t* q
-    cdef Py_ssize_t s0 = s[0], first, where, count
+    cdef Py_ssize_t s0 = s[0], first, where, count, k
+    cdef bint hits
     cdef Py_ssize_t none[2]
     cdef char* args[2]
     none[0] = 0
@@ -237,11 +300,23 @@ def arg_loop(name: str, sign: str, row: Row) -> str:
                 best = v
                 where = first
             first += count
-        for i in range(where, n):
+        i = where
+        if s0 == {row.itemsize}:
+            # Where in a few lines of cache is asked only of those that have it.
+            while n - i >= 256:
+                hits = 0
+                for k in range(256):
+                    v = {Operand(0, row, "c").load("i + k")}
+                    hits |= {same}
+                if hits:
+                    break
+                i += 256
+        while i < n:
             v = {x.load("i")}
             if {same}:
-                where = i
                 break
+            i += 1
+        where = i
         q[0] = where
 """
     head = f"cdef void {name}_{row.name}{ARGUMENTS} noexcept nogil:\n    cdef Py_ssize_t i, j"

@@ -1,0 +1,6 @@
+# Threads: how many a loop may use, and a team that runs its parts.
+
+ctypedef void (*s0_part)(void* context, int part) noexcept nogil
+
+cdef int team() noexcept nogil
+cdef void run_parts(s0_part body, void* context, int parts, int threads) noexcept nogil

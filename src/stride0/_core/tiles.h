@@ -1,0 +1,216 @@
+/* What the planner does with blocks of operands, on each instruction set: transposing and streaming.
+ *
+ * s0_transpose_<width>(source, row, target, line, m, n): target[j][i] = source[i][j] for i < m and j < n. The elements
+ * of a row of the source lie side by side, and so do those of a line of the target; `row` and `line` are steps in bytes
+ * from one to the next. Squares of elements are turned in vector registers by interleaving halves, again and again. */
+#ifndef STRIDE0_TILES_H
+#define STRIDE0_TILES_H
+
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#define S0_PLAIN(width, type)                                                                                        \
+    static inline void s0_plain_##width(const char *source, Py_ssize_t row, char *target, Py_ssize_t line,           \
+                                        Py_ssize_t m, Py_ssize_t n)                                                  \
+    {                                                                                                                \
+        Py_ssize_t i, j;                                                                                             \
+        for (j = 0; j < n; j++)                                                                                      \
+            for (i = 0; i < m; i++)                                                                                  \
+                ((type *)(target + j * line))[i] = ((const type *)(source + i * row))[j];                            \
+    }
+
+typedef struct { uint64_t low, high; } s0_sixteen;
+S0_PLAIN(1, uint8_t)
+S0_PLAIN(2, uint16_t)
+S0_PLAIN(4, uint32_t)
+S0_PLAIN(8, uint64_t)
+S0_PLAIN(16, s0_sixteen)
+
+/* Squares of `side` elements by s0_square_<width>; what is left at the right and at the bottom one by one. */
+#define S0_BY_SQUARES(width, side)                                                                                   \
+    static void s0_transpose_##width(const char *source, Py_ssize_t row, char *target, Py_ssize_t line,              \
+                                     Py_ssize_t m, Py_ssize_t n)                                                     \
+    {                                                                                                                \
+        Py_ssize_t i, j, whole = n - n % side;                                                                       \
+        for (i = 0; i + side <= m; i += side) {                                                                      \
+            for (j = 0; j < whole; j += side)                                                                        \
+                s0_square_##width(source + i * row + j * width, row, target + j * line + i * width, line);           \
+            s0_plain_##width(source + i * row + j * width, row, target + j * line + i * width, line, side, n - j);   \
+        }                                                                                                            \
+        s0_plain_##width(source + i * row, row, target + i * width, line, m - i, n);                                 \
+    }
+
+#if defined(__GNUC__) && (defined(__clang__) || __GNUC__ >= 12)
+#define S0_SHUFFLE __builtin_shufflevector
+
+typedef uint8_t s0_v16u8 __attribute__((vector_size(16)));
+typedef uint16_t s0_v8u16 __attribute__((vector_size(16)));
+typedef uint32_t s0_v4u32 __attribute__((vector_size(16)));
+typedef uint64_t s0_v2u64 __attribute__((vector_size(16)));
+typedef uint32_t s0_v8u32 __attribute__((vector_size(32)));
+typedef uint64_t s0_v4u64 __attribute__((vector_size(32)));
+
+/* One round: vectors k and k + count / 2 are interleaved to 2 k and 2 k + 1. After log2(count) rounds the square of
+ * `count` elements to the vector is transposed. */
+#define S0_ROUND(from, to, count, low, high)                                                                         \
+    for (k = 0; k < count / 2; k++) {                                                                                \
+        to[2 * k] = low(from[k], from[k + count / 2]);                                                               \
+        to[2 * k + 1] = high(from[k], from[k + count / 2]);                                                          \
+    }
+#define S0_LOW_16(a, b) S0_SHUFFLE(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define S0_HIGH_16(a, b) S0_SHUFFLE(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#define S0_LOW_8(a, b) S0_SHUFFLE(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define S0_HIGH_8(a, b) S0_SHUFFLE(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define S0_LOW_4(a, b) S0_SHUFFLE(a, b, 0, 4, 1, 5)
+#define S0_HIGH_4(a, b) S0_SHUFFLE(a, b, 2, 6, 3, 7)
+
+#define S0_LOAD(vectors, count)                                                                                      \
+    for (k = 0; k < count; k++)                                                                                      \
+        memcpy(&vectors[k], source + k * row, sizeof(vectors[k]));
+#define S0_STORE(vectors, count)                                                                                     \
+    for (k = 0; k < count; k++)                                                                                      \
+        memcpy(target + k * line, &vectors[k], sizeof(vectors[k]));
+#define S0_SQUARE(width) \
+    static inline void s0_square_##width(const char *source, Py_ssize_t row, char *target, Py_ssize_t line)
+
+S0_SQUARE(1)
+{
+    s0_v16u8 a[16], b[16];
+    int k;
+    S0_LOAD(a, 16)
+    S0_ROUND(a, b, 16, S0_LOW_16, S0_HIGH_16)
+    S0_ROUND(b, a, 16, S0_LOW_16, S0_HIGH_16)
+    S0_ROUND(a, b, 16, S0_LOW_16, S0_HIGH_16)
+    S0_ROUND(b, a, 16, S0_LOW_16, S0_HIGH_16)
+    S0_STORE(a, 16)
+}
+
+S0_SQUARE(2)
+{
+    s0_v8u16 a[8], b[8];
+    int k;
+    S0_LOAD(a, 8)
+    S0_ROUND(a, b, 8, S0_LOW_8, S0_HIGH_8)
+    S0_ROUND(b, a, 8, S0_LOW_8, S0_HIGH_8)
+    S0_ROUND(a, b, 8, S0_LOW_8, S0_HIGH_8)
+    S0_STORE(b, 8)
+}
+
+#if defined(__AVX2__)
+/* Within the halves of wide vectors first, then the halves change places: what the processor has instructions for. */
+S0_SQUARE(4)
+{
+    s0_v8u32 a[8], b[8];
+    int k;
+    S0_LOAD(a, 8)
+    for (k = 0; k < 8; k += 2) {
+        b[k] = S0_SHUFFLE(a[k], a[k + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+        b[k + 1] = S0_SHUFFLE(a[k], a[k + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    }
+    for (k = 0; k < 8; k += 4) {
+        a[k] = S0_SHUFFLE(b[k], b[k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+        a[k + 1] = S0_SHUFFLE(b[k], b[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        a[k + 2] = S0_SHUFFLE(b[k + 1], b[k + 3], 0, 1, 8, 9, 4, 5, 12, 13);
+        a[k + 3] = S0_SHUFFLE(b[k + 1], b[k + 3], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+    for (k = 0; k < 4; k++) {
+        b[k] = S0_SHUFFLE(a[k], a[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        b[k + 4] = S0_SHUFFLE(a[k], a[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+    S0_STORE(b, 8)
+}
+
+S0_SQUARE(8)
+{
+    s0_v4u64 a[4], b[4];
+    int k;
+    S0_LOAD(a, 4)
+    for (k = 0; k < 4; k += 2) {
+        b[k] = S0_SHUFFLE(a[k], a[k + 1], 0, 4, 2, 6);
+        b[k + 1] = S0_SHUFFLE(a[k], a[k + 1], 1, 5, 3, 7);
+    }
+    for (k = 0; k < 2; k++) {
+        a[k] = S0_SHUFFLE(b[k], b[k + 2], 0, 1, 4, 5);
+        a[k + 2] = S0_SHUFFLE(b[k], b[k + 2], 2, 3, 6, 7);
+    }
+    S0_STORE(a, 4)
+}
+#define S0_SIDE_4 8
+#define S0_SIDE_8 4
+#else
+S0_SQUARE(4)
+{
+    s0_v4u32 a[4], b[4];
+    int k;
+    S0_LOAD(a, 4)
+    S0_ROUND(a, b, 4, S0_LOW_4, S0_HIGH_4)
+    S0_ROUND(b, a, 4, S0_LOW_4, S0_HIGH_4)
+    S0_STORE(a, 4)
+}
+
+S0_SQUARE(8)
+{
+    s0_v2u64 a[2], b[2];
+    int k;
+    S0_LOAD(a, 2)
+    b[0] = S0_SHUFFLE(a[0], a[1], 0, 2);
+    b[1] = S0_SHUFFLE(a[0], a[1], 1, 3);
+    S0_STORE(b, 2)
+}
+#define S0_SIDE_4 4
+#define S0_SIDE_8 2
+#endif
+
+S0_BY_SQUARES(1, 16)
+S0_BY_SQUARES(2, 8)
+S0_BY_SQUARES(4, S0_SIDE_4)
+S0_BY_SQUARES(8, S0_SIDE_8)
+#else
+#define s0_transpose_1 s0_plain_1
+#define s0_transpose_2 s0_plain_2
+#define s0_transpose_4 s0_plain_4
+#define s0_transpose_8 s0_plain_8
+#endif
+#define s0_transpose_16 s0_plain_16
+
+/* Copy bytes to memory that is not looked at again soon, past the caches: then it need not be read to be written. The
+ * target's line of cache is written as a whole or in the ordinary way. */
+static void s0_stream(char *target, const char *source, Py_ssize_t size)
+{
+#if defined(__SSE2__)
+    Py_ssize_t head = (Py_ssize_t)(-(uintptr_t)target & 63);
+    if (head > size)
+        head = size;
+    memcpy(target, source, head);
+    target += head, source += head, size -= head;
+    for (; size >= 64; size -= 64, target += 64, source += 64) {
+#if defined(__AVX512F__)
+        _mm512_stream_si512((__m512i *)target, _mm512_loadu_si512(source));
+#elif defined(__AVX__)
+        _mm256_stream_si256((__m256i *)target, _mm256_loadu_si256((const __m256i *)source));
+        _mm256_stream_si256((__m256i *)target + 1, _mm256_loadu_si256((const __m256i *)source + 1));
+#else
+        _mm_stream_si128((__m128i *)target, _mm_loadu_si128((const __m128i *)source));
+        _mm_stream_si128((__m128i *)target + 1, _mm_loadu_si128((const __m128i *)source + 1));
+        _mm_stream_si128((__m128i *)target + 2, _mm_loadu_si128((const __m128i *)source + 2));
+        _mm_stream_si128((__m128i *)target + 3, _mm_loadu_si128((const __m128i *)source + 3));
+#endif
+    }
+#endif
+    memcpy(target, source, size);
+}
+
+/* What was streamed is in order with what is written afterwards, for other threads too. */
+static void s0_stream_end(void)
+{
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
+#endif
