@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NoReturn
 
 from ._errors import DeviceError, shown
 
-__all__ = ["CPU", "Device", "DeviceLike", "check_device"]
+__all__ = ["CPU", "DLDeviceType", "Device", "DeviceLike", "check_device"]
+
+
+class DLDeviceType(IntEnum):
+    """Kinds of devices, as DLPack numbers them."""
+
+    CPU = 1
 
 
 class Device:
