@@ -75,6 +75,7 @@ NO_CODE = {
     "autograd/meson.build",
     "_core/blocks.h",
     "_core/kernels.h",
+    "_core/products.h",
     "_core/temporaries.h",
     "_core/dlpack.h",
     *(f"_core/vecmath{part}.h" for part in ("", "_arc", "_f32", "_f64", "_hyper", "_pow", "_trig")),

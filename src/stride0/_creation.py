@@ -17,6 +17,7 @@ from ._core.array import (
     assign,
     copy,
     divide,
+    door,
     floor,
     iota,
     less_equal,
@@ -192,6 +193,7 @@ def _as_float(op: str, number: int | float) -> float:
         raise RangeError(op, f"an integer of {number.bit_length()} bits does not fit float64") from None  # type: ignore[union-attr]
 
 
+@door
 def empty(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: DeviceLike = None) -> Array:
     """Return an array whose elements are not set.
 
@@ -550,6 +552,7 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     return tuple(results)
 
 
+@door
 def ones(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: DeviceLike = None) -> Array:
     """Return an array of ones.
 
@@ -675,6 +678,7 @@ def _on_or_below(op: str, x: Array, k: int, less: int = 0) -> tuple[Array, Array
     return x, less_equal(restride(columns, (1, n_cols), (0, 1)), restride(rows, (n_rows, 1), (1, 0)))
 
 
+@door
 def zeros(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: DeviceLike = None) -> Array:
     """Return an array of zeros.
 

@@ -118,12 +118,14 @@ cdef class Primitive:
     """A function of the namespace that the tracer takes over where an argument is tracked."""
 
     cdef s0_vectorcall vectorcall
+    cdef Shortcut shortcut
     cdef object function
     cdef readonly str traced_name
     cdef dict __dict__
 
     def __cinit__(self, function, str name):
         self.vectorcall = call_primitive
+        self.shortcut = shortcut_for(name)
         self.function = function
         self.traced_name = name
 
@@ -145,6 +147,11 @@ cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t narg
     if not found:
         if guarding:
             return call_guarded(self, args, nargsf, kwnames)
+        if self.shortcut is not NULL:
+            out = self.shortcut(args, n, kwnames)
+            if out is not None:
+                Py_INCREF(out)
+                return <PyObject*>out
         return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
     given = tuple([<object>args[i] for i in range(n)])
     more = {(<tuple>kwnames)[i]: <object>args[n + i] for i in range(named)}
@@ -189,13 +196,28 @@ def primitive(function, extension=""):
     extension : str
         The namespace that the function is in, where that is not the main one.
     """
+    cdef Primitive out = door(function, extension)
+    PRIMITIVES[out.traced_name] = function
+    return out
+
+
+def door(function, extension=""):
+    """
+    Give a function that gradients have nothing to do with its shortcut: Note [Shortcuts].
+
+    Parameters
+    ----------
+    function : callable
+        Of the namespace.
+    extension : str
+        The namespace that the function is in, where that is not the main one.
+    """
     cdef str name = f"{extension}.{function.__name__}" if extension else function.__name__
     cdef Primitive out = Primitive(function, name)
     for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
         setattr(out, attribute, getattr(function, attribute))
     out.__wrapped__ = function
     out.__annotations__ = function.__annotations__
-    PRIMITIVES[name] = function
     return out
 
 
