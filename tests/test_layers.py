@@ -81,6 +81,7 @@ NO_CODE = {
     "autograd/meson.build",
     "_core/blocks.h",
     "_core/kernels.h",
+    "_core/products.h",
     "_core/temporaries.h",
     "_core/dlpack.h",
     "_core/threads.h",

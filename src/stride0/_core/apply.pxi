@@ -252,6 +252,35 @@ cdef Array short_binary(int op, Array a, Array b):
     return out
 
 
+cdef enum:
+    FEW_CAST = 64  # elements that are cast on the stack
+
+
+cdef Array short_mixed(int op, Array a, Array b, int loop):
+    """Note [Short path] for a few elements of two dtypes, or of one that the loop does not run in."""
+    cdef Array out = new_like(a, S0_OUT[op][loop])
+    cdef char rooms[2][FEW_CAST * 16]
+    cdef Py_ssize_t steps[3]
+    cdef char* args[3]
+    args[0], args[1], args[2] = cast_few(a, loop, rooms[0]), cast_few(b, loop, rooms[1]), out.data
+    steps[0] = steps[1] = itemsize_at(loop)
+    steps[2] = itemsize_at(out.code)
+    run_once(K.ops[op][loop][0], args, steps, a.size)
+    return out
+
+
+cdef char* cast_few(Array x, int code, char* room) noexcept:
+    """The elements of x cast to a dtype in the room given, or where they are if they are of it."""
+    cdef Py_ssize_t steps[2]
+    cdef char* args[2]
+    if x.code == code:
+        return x.data
+    args[0], args[1] = x.data, room
+    steps[0], steps[1] = itemsize_at(x.code), itemsize_at(code)
+    run_once(K.casts[x.code][code][0], args, steps, x.size)
+    return room
+
+
 cdef Array short_scalar(int op, Array a, object value, int code, bint reflected, str name):
     """Note [Short path] for a contiguous array with a Python scalar, which never becomes an array."""
     cdef Array out
@@ -377,6 +406,8 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         return binary_other(op, x1, x2, name, is_operator)
     if S0_CHECK_EXPONENT[op]:
         check_exponent(a, b, loop, name)
+    if a.size <= FEW_CAST and a.c_contiguous and b.c_contiguous and same_shape(a, b):
+        return short_mixed(op, a, b, loop)
     return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 2, a, b, None, None, name, TWO)
 
 

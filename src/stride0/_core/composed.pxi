@@ -154,7 +154,9 @@ def where(condition, x1, x2, /):
     Array API standard 2025.12, "Searching Functions", ``where``.
     """
     cdef int code, width
-    cdef Array mask, a, b
+    cdef Array mask, a, b, out
+    cdef Py_ssize_t steps[4]
+    cdef char* args[4]
     if guarding and at_door():
         return through_door("function", "where", where, (condition, x1, x2), {})
     if is_tracked(condition) or is_tracked(x1) or is_tracked(x2):
@@ -180,4 +182,12 @@ def where(condition, x1, x2, /):
     if b.code != code:
         b = recast(b, code)
     width = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}[itemsize_at(code)]
+    if mask.size < RELEASE_GIL and mask.c_contiguous and a.c_contiguous and b.c_contiguous and same_shape(mask, a) and same_shape(mask, b):
+        # Note [Short path]
+        out = new_like(mask, code)
+        args[0], args[1], args[2], args[3] = mask.data, a.data, b.data, out.data
+        steps[0] = 1
+        steps[1] = steps[2] = steps[3] = itemsize_at(code)
+        run_once(K.where[width][0], args, steps, mask.size)
+        return out
     return apply(K.where[width], -1, code, 3, mask, a, b, None, "where", ("condition", "x1", "x2"))

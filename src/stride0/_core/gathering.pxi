@@ -346,6 +346,19 @@ cdef Array get_item(Array x, object key):
     return out
 
 
+cdef bint set_element(Array x, object key, object value) except -1:
+    """`x[key] = value` for one element and a Python scalar; False where there is more to it."""
+    cdef Py_ssize_t index
+    cdef char place[16]
+    if x.storage.history is not None or not whole(<PyObject*>key, &index) or not -x.shape_[0] <= index < x.shape_[0]:
+        return False
+    if type(value) is not float and type(value) is not int and type(value) is not bool and type(value) is not complex:
+        return False
+    write_scalar(value, x.code, place, "setitem")
+    memcpy(x.data + (index + x.shape_[0] if index < 0 else index) * x.strides_[0], place, itemsize_at(x.code))
+    return True
+
+
 cdef int set_item(Array x, object key, object value) except -1:
     cdef Array target, source, room
     cdef list items
@@ -353,6 +366,8 @@ cdef int set_item(Array x, object key, object value) except -1:
     if guarding and at_door():
         return set_item_door(x, key, value)
     check_writable(x, "setitem")
+    if not guarding and type(key) is int and x.ndim == 1 and set_element(x, key, value):
+        return 0
     source = value_operand(x, value, "setitem")
     if x.storage.history is not None or source.storage.history is not None:
         tracer.set_item(x, key, value if is_python_scalar(value) else source)

@@ -66,7 +66,7 @@ cdef Py_ssize_t index_value(object item, Py_ssize_t size, int axis) except? -1:
     """An integer index, wrapped; OutOfBoundsError where it is outside."""
     cdef Py_ssize_t index, given
     try:
-        index = operator.index(item)
+        index = item
     except OverflowError:
         raise OutOfBoundsError("index", f"{brief(operator.index(item))} is out of bounds for axis {axis} with size {size}") from None
     given = index
@@ -193,7 +193,10 @@ cdef Array plain_view(Array x, object key):
     """The view that a key of integers, slices, None and `...` makes; None for any other key."""
     cdef Selection out
     cdef int axis = 0, taken = 0, extra = 0, dots = 0
-    cdef tuple items = <tuple>key if type(key) is tuple else (key,)
+    cdef tuple items
+    if type(key) is int and x.ndim:
+        return view_of(x, x.data + index_value(key, x.shape_[0], 0) * x.strides_[0], x.ndim - 1, x.shape_ + 1, x.strides_ + 1)
+    items = <tuple>key if type(key) is tuple else (key,)
     for item in items:
         if type(item) is int or type(item) is slice:
             taken += 1

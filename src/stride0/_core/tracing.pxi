@@ -118,6 +118,7 @@ cdef class Primitive:
     """A function of the namespace that the tracer may take over; a door, Note [Doors]."""
 
     cdef s0_vectorcall vectorcall
+    cdef Shortcut shortcut
     cdef object function
     cdef bint followed         # whether the tracer knows it
     cdef readonly str traced_name
@@ -126,6 +127,7 @@ cdef class Primitive:
     def __cinit__(self, function, str name, bint followed):
         self.vectorcall = call_primitive
         self.followed = followed
+        self.shortcut = shortcut_for(name)
         self.function = function
         self.traced_name = name
 
@@ -146,6 +148,11 @@ cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t narg
                 found = True
                 break
     if not found and not guarding:
+        if self.shortcut is not NULL:
+            out = self.shortcut(args, n, kwnames)
+            if out is not None:
+                Py_INCREF(out)
+                return <PyObject*>out
         return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
     if not found and not at_door():
         return call_inside(self, args, nargsf, kwnames)
@@ -221,6 +228,8 @@ def primitive(function, extension=""):
 def door(function, extension=""):
     """
     Let strict mode and test benches look at the calls of a function that gradients have nothing to do with.
+
+    It gets its shortcut as well, where there is one: Note [Shortcuts].
 
     Parameters
     ----------

@@ -1,0 +1,439 @@
+"""Shortcuts do what the functions in Python do: the same arrays down to the strides, the same errors.
+
+A shortcut serves the usual call of a function; `__wrapped__` is the function in Python beneath it, which
+serves all others and would serve that one too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from helpers import DTYPES
+
+import stride0 as xp
+
+SHAPES = [
+    (),
+    (0,),
+    (1,),
+    (3,),
+    (5,),
+    (1, 1),
+    (2, 3),
+    (3, 1),
+    (1, 4),
+    (4, 0),
+    (2, 3, 4),
+    (1, 3, 1),
+    (2, 1, 3, 2),
+    (2, 2, 2, 2, 2),
+]
+KEYWORDS = {
+    "squeeze": "axis",
+    "expand_dims": "axis",
+    "reshape": "shape",
+    "permute_dims": "axes",
+    "broadcast_to": "shape",
+}
+
+
+def arrays(dtype: str = "float64") -> list[xp.Array]:
+    """Arrays of all the shapes, contiguous and not."""
+    rng = np.random.default_rng(3)
+    out = []
+    for shape in SHAPES:
+        source = np.asarray(rng.integers(0, 3, shape)).astype(dtype)
+        x = xp.asarray(source, copy=True)
+        out.append(x)
+        if len(shape) > 1:
+            out.append(xp.permute_dims(x, tuple(reversed(range(len(shape))))))
+        if shape and shape[0] > 1:
+            out.append(xp.asarray(np.concatenate([source, source]), copy=True)[::2])
+            out.append(x[::-1])
+    return out
+
+
+def look(x: object) -> object:
+    """All that can be seen of a result."""
+    if isinstance(x, xp.Array):
+        strides = xp.strided.strides(x) if x.size else None
+        return x.dtype.name, x.shape, strides, xp.strided.is_contiguous(x), np.asarray(x).tobytes()
+    return x
+
+
+def outcome(f, args, kwargs):
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return look(f(*args, **kwargs))
+    except Exception as error:
+        return type(error), str(error)
+
+
+def same(name: str, *args: object, shares: bool = False, **kwargs: object) -> None:
+    f = getattr(xp, name)
+    got, expected = outcome(f, args, kwargs), outcome(f.__wrapped__, args, kwargs)
+    assert got == expected, (name, args, kwargs)
+    if shares and isinstance(got[0], str) and args[0].size:
+        assert xp.strided.shares_storage(f(*args, **kwargs), args[0])
+
+
+ALL = ["reshape", "broadcast_to", "expand_dims", "squeeze", "permute_dims", "moveaxis", "matrix_transpose"]
+MADE = ["zeros", "ones", "full", "arange", "astype"]
+WHOLE = ["sum", "all", "any", "max", "min", "argmax", "argmin"]
+
+
+@pytest.mark.parametrize("name", [*ALL, *MADE, *WHOLE, "empty", "stack", "concat", "matmul"])
+def test_there_is_a_function_beneath(name):
+    assert callable(getattr(xp, name).__wrapped__)
+    assert getattr(xp, name).__wrapped__.__name__ == name
+
+
+@pytest.mark.parametrize("x", arrays(), ids=lambda x: f"{x.shape}{xp.strided.strides(x)}")
+def test_views(x):
+    axes = [
+        *range(-x.ndim - 2, x.ndim + 2),
+        True,
+        1.0,
+        None,
+        (0,),
+        [0],
+        (0, 0),
+        np.int64(0),
+        1 << 70,
+        -(1 << 70),
+    ]
+    for axis in axes:
+        same("expand_dims", x, axis, shares=True)
+        same("expand_dims", x, axis=axis, shares=True)
+        same("squeeze", x, axis, shares=True)
+        same("squeeze", x, axis=axis, shares=True)
+    for source, target in itertools.product(range(-x.ndim - 1, x.ndim + 1), repeat=2):
+        same("moveaxis", x, source, target, shares=True)
+    for order in itertools.permutations(range(x.ndim)):
+        same("permute_dims", x, order, shares=True)
+        same("permute_dims", x, tuple(k - x.ndim for k in order), shares=True)
+        same("permute_dims", x, axes=list(order), shares=True)
+    for wrong in ((), (0,), (0, 0), (0, 1, 1), (5, 4), (0, 1.0), (True, False), (1 << 70, 0), 0, None, "01"):
+        same("permute_dims", x, wrong)
+    same("matrix_transpose", x, shares=True)
+    size = x.size
+    shapes = [
+        (size,),
+        (-1,),
+        (1, -1),
+        (-1, 1),
+        (size, 1),
+        (1, size, 1),
+        (2, -1),
+        (-1, 3),
+        (2, 2, -1),
+        (3, 2),
+        (6,),
+        (24,),
+    ]
+    shapes += [
+        (),
+        (0,),
+        (-1, 0),
+        (0, -1),
+        (-1, -1),
+        (-2, 3),
+        (size, -2),
+        (1 << 40, 1 << 40),
+        (True,),
+        (2.0, 3),
+        ("3",),
+    ]
+    for shape in [*shapes, size, -1, None, [size], (1,) * 65, (1 << 80,)]:
+        same("reshape", x, shape)
+        same("reshape", x, shape=shape)
+        for copy in (None, True, False, 1):
+            same("reshape", x, shape, copy=copy)
+    targets = [
+        (3, *x.shape),
+        x.shape,
+        (*x.shape, 1),
+        (2, 2, *x.shape),
+        (4, 3),
+        (2, 3, 4),
+        (0,),
+        (5,),
+        (2, 0),
+        (),
+    ]
+    for shape in [*targets, 3, [3], (-1, 3), (True, 3), (1 << 40, 1 << 30), (1.0,), (1,) * 65]:
+        same("broadcast_to", x, shape, shares=True)
+    for name, keyword in KEYWORDS.items():
+        same(name, x)
+        same(name, x, 0, 1, 2)
+        same(name, **{"x": x, keyword: 0})
+        same(name, x, (1,), **{keyword: (1,)})
+        same(name, x, nonsense=1)
+
+
+@pytest.mark.parametrize("wrong", [1.0, None, [1.0, 2.0], np.ones(3), "x"])
+@pytest.mark.parametrize("name", [*ALL, *WHOLE, "stack", "concat", "matmul", "astype"])
+def test_what_is_no_array(name, wrong):
+    for arguments in ((), (0,), ((0,),), (0, 0)):
+        same(name, wrong, *arguments)
+    same(name)
+
+
+@pytest.mark.parametrize("name", ["stack", "concat"])
+def test_joined(name):
+    everything = arrays() + arrays("int32")
+    rng = np.random.default_rng(5)
+    for _ in range(400):
+        x = everything[rng.integers(len(everything))]
+        parts = [x] * int(rng.integers(1, 4))
+        if rng.random() < 0.5:
+            parts.append(everything[rng.integers(len(everything))])
+        if rng.random() < 0.5:
+            parts = [y + 1 for y in parts]
+        given = parts if rng.random() < 0.5 else tuple(parts)
+        same(name, given)
+        for axis in range(-x.ndim - 2, x.ndim + 2):
+            same(name, given, axis=axis)
+        same(name, given, axis=None)
+    x = xp.ones((2, 3))
+    for wrong in ([], (), x, [x, 1.0], [x, None], [x, np.ones((2, 3))], iter([x, x]), {0: x}, None):
+        same(name, wrong)
+    for axis in (0.0, True, (0,), "0", 1 << 70):
+        same(name, [x, x], axis=axis)
+    same(name, [x, x], 1)
+    same(name, [x] * 3000, axis=1)
+    large = xp.ones((300, 200))
+    same(name, [large, large + 1], axis=1)
+    # Different sizes along the axis that is joined.
+    same(name, [xp.ones((2, 3)), xp.zeros((2, 5)), xp.ones((2, 0))], axis=1)
+    same(name, [xp.ones((2, 3)), xp.zeros((4, 3))])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_whole_reductions(dtype):
+    for x in arrays(dtype):
+        for name in WHOLE:
+            same(name, x)
+            for axis in (None, 0, -1, 5, (0,), ()):
+                same(name, x, axis=axis)
+            same(name, x, keepdims=True)
+            same(name, x, 0)
+            same(name, x=x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for values in ([1.0, np.nan, 3.0], [np.nan], [-np.inf, 2.0], [0.0, -0.0], [-0.0, 0.0], [-0.0]):
+            if dtype.startswith("float"):
+                for name in WHOLE:
+                    same(name, xp.asarray(values, dtype=getattr(xp, dtype)))
+
+
+@pytest.mark.parametrize("target", DTYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_casts(dtype, target):
+    for x in arrays(dtype):
+        same("astype", x, getattr(xp, target))
+    x = arrays(dtype)[3]
+    same("astype", x, getattr(xp, target), copy=False)
+    same("astype", x, dtype=getattr(xp, target))
+    same("astype", x, target)
+    assert not xp.strided.shares_storage(x, xp.astype(x, x.dtype))
+
+
+def test_made():
+    shapes = [
+        0,
+        1,
+        3,
+        100,
+        -1,
+        True,
+        2.0,
+        None,
+        "3",
+        (),
+        (0,),
+        (3,),
+        (2, 3),
+        (100, 2),
+        (2, -1),
+        (True,),
+        [2, 3],
+        (2.0,),
+    ]
+    shapes += [1 << 70, (1 << 40, 1 << 40), (1,) * 64, (1,) * 65, np.int64(3), (np.int64(3),)]
+    dtypes = [None, *(getattr(xp, name) for name in DTYPES), "float64", float, np.float64]
+    for name in ("zeros", "ones"):
+        for shape in shapes:
+            same(name, shape)
+            same(name, shape=shape)
+        for dtype in dtypes:
+            same(name, (2, 3), dtype=dtype)
+            same(name, 70, dtype=dtype)
+        same(name, 3, xp.float32)
+        same(name, 3, device="cpu")
+        same(name, 3, device="gpu")
+        same(name, 3, nonsense=3)
+        same(name)
+    for shape in (3, (2, 3), (70,), (), (0,)):
+        assert xp.empty(shape).shape == (shape if isinstance(shape, tuple) else (shape,))
+        assert xp.empty(shape, dtype=xp.int8).dtype is xp.int8
+    for wrong in (-1, None, 2.0, (1,) * 65):
+        assert outcome(xp.empty, (wrong,), {}) == outcome(xp.empty.__wrapped__, (wrong,), {})
+    values = [
+        0,
+        1,
+        -5,
+        2**62,
+        2**63,
+        -(2**63),
+        2**80,
+        True,
+        False,
+        0.0,
+        -0.0,
+        1.5,
+        np.nan,
+        1j,
+        None,
+        "1",
+        np.float32(2),
+        xp.asarray(3),
+    ]
+    for value in values:
+        for shape in (3, (2, 3), (70,), (), (0,), -1, 2.0):
+            same("full", shape, value)
+        same("full", (3,), fill_value=value)
+        same("full", (3,), value, dtype=xp.float32)
+        same("full", (3,), value, dtype=xp.int8)
+    for numbers in itertools.product([0, 1, 5, -3, 2.0, True, 1 << 70, None, np.int64(4)], repeat=2):
+        same("arange", *numbers)
+        same("arange", numbers[0])
+        same("arange", 0, *numbers) if numbers[0] != 1 << 70 else None
+    same("arange", 5, dtype=xp.float32)
+    same("arange")
+
+
+def in_order(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The product, summed up in float64 in the order of the inner axis."""
+    sums = np.full((len(a), b.shape[1]), -0.0)
+    for k in range(len(b)):
+        sums = sums + a[:, k : k + 1].astype(np.float64) * b[k : k + 1].astype(np.float64)
+    return sums.astype(a.dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex64"])
+def test_tiny_products(dtype):
+    rng = np.random.default_rng(8)
+
+    def make(*shape):
+        return xp.asarray((rng.standard_normal(shape) * 9).astype(dtype), copy=True)
+
+    for m, n, p in itertools.product([1, 2, 3, 4, 5, 7], [1, 2, 3, 4, 31, 32, 33], [1, 2, 3, 4, 6, 65]):
+        a, b = make(m, n), make(n, p)
+        wide = {"c": "complex128", "f": "float64", "i": "int64"}[dtype[0]]
+        expected = np.matmul(np.asarray(a).astype(wide), np.asarray(b).astype(wide))
+        got = np.asarray(xp.matmul(a, b))
+        assert got.dtype == dtype
+        assert got.shape == (m, p)
+        scale = np.abs(np.asarray(a)).max() * np.abs(np.asarray(b)).max() * n
+        assert np.abs(got - expected).max() <= (1e-6 if dtype in ("float32", "complex64") else 1e-15) * scale
+        if 1 < n < 32 and m * n * p <= 256 and p <= 64 and dtype[0] == "f":
+            assert np.array_equal(got, in_order(np.asarray(a), np.asarray(b)))
+    # A product in a stack has the bits that it has alone.
+    for count, m in itertools.product([1, 2, 7, 8, 300], [2, 3, 4, 5]):
+        a, b = make(count, m, m), make(count, m, m)
+        got = np.asarray(xp.matmul(a, b))
+        for k in range(0, count, 17):
+            if dtype[0] == "f":
+                assert np.array_equal(got[k], in_order(np.asarray(a[k]), np.asarray(b[k])))
+            else:
+                np.testing.assert_allclose(got[k], np.asarray(xp.matmul(a[k], b[k])), rtol=1e-4)
+    same("matmul", make(2, 3), make(2, 3))
+    same("matmul", make(3), make(3))
+    same("matmul", make(), make(3))
+    same("matmul", make(0, 3), make(3, 2))
+    same("matmul", make(2, 0), make(0, 2))
+    same("matmul", make(2, 3, 3), make(3, 3))
+    same("matmul", make(2, 3, 3), make(3, 3, 3))
+    same("matmul", make(2, 2), xp.ones((2, 2), dtype=xp.int8))
+
+
+def test_tiny_products_of_special_values():
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e308, 5e-324, -1.0]
+    rng = np.random.default_rng(9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(300):
+            a = rng.choice(special, (3, 2))
+            b = rng.choice(special, (2, 3))
+            got = np.asarray(xp.matmul(xp.asarray(a), xp.asarray(b)))
+            expected = (-0.0 + a[:, :1] * b[:1]) + a[:, 1:] * b[1:]
+            np.testing.assert_array_equal(got, expected)
+            assert (np.signbit(got) == np.signbit(expected))[~np.isnan(expected)].all()
+
+
+def test_one_element_is_written():
+    for dtype in DTYPES:
+        kind = getattr(xp, dtype)
+        for value in (0, 1, -1, 2**40, 2**70, True, 1.5, np.nan, 1j, "1", None, np.float32(2.0)):
+            for key in (0, 2, -1, -3, 3, -4, True, 1.0, None, 1 << 70, (0,), np.int64(1)):
+                x, y = xp.zeros(3, dtype=kind), xp.zeros((1, 3), dtype=kind)
+                got = outcome(x.__setitem__, (key, value), {})
+                # With one axis more it takes the long way.
+                expected = outcome(
+                    y.__setitem__, ((0, key) if type(key) is not tuple else (0, *key), value), {}
+                )
+                if got is None or expected is None:
+                    assert got == expected, (dtype, value, key)
+                    assert np.asarray(x).tobytes() == np.asarray(y).tobytes()
+                else:
+                    assert got[0] == expected[0], (dtype, value, key)
+    x = xp.zeros(6)
+    x[::2][1] = 5.0
+    assert np.asarray(x).tolist() == [0, 0, 5, 0, 0, 0]
+    with pytest.raises(xp.WriteError):
+        xp.broadcast_to(xp.asarray(1.0), (3,))[0] = 2.0
+
+
+def test_few_elements_of_two_dtypes():
+    for first, second in itertools.product(DTYPES, repeat=2):
+        for n in (0, 1, 3, 64, 65):
+            a = (np.arange(n) % 3).astype(first)
+            b = (np.arange(n) % 2 + 1).astype(second)
+            for name in ("add", "multiply", "equal", "less", "divide", "maximum"):
+                x, y = xp.asarray(a, copy=True), xp.asarray(b, copy=True)
+                f = getattr(xp, name)
+                # As columns of a wider matrix they take the way of the planner.
+                wide_x = xp.stack([x, x], axis=1)[:, 0]
+                got, expected = outcome(f, (x, y), {}), outcome(f, (wide_x, y), {})
+                if n and isinstance(got[0], str):
+                    assert (got[0], got[1], got[4]) == (expected[0], expected[1], expected[4]), (
+                        name,
+                        first,
+                        second,
+                    )
+                else:
+                    assert got[0] == expected[0]
+
+
+def test_where_in_one_run():
+    for dtype in DTYPES:
+        for n in (0, 1, 3, 100):
+            a, b = np.arange(n).astype(dtype), (np.arange(n) + 7).astype(dtype)
+            mask = np.arange(n) % 3 == 0
+            got = xp.where(xp.asarray(mask), xp.asarray(a), xp.asarray(b))
+            assert np.array_equal(np.asarray(got), np.where(mask, a, b))
+            assert got.dtype.name == dtype
+
+
+def test_guards_see_what_shortcuts_do_not():
+    x = xp.ones((3, 1))
+    with xp.broadcasting("exact"):
+        assert xp.reshape(x, (3,)).shape == (3,)
+        assert xp.stack([x, x]).shape == (2, 3, 1)
+        with pytest.raises(xp.StretchError):
+            x + xp.ones((1, 3))
