@@ -14,7 +14,7 @@ import platform
 import statistics
 import sys
 import timeit
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,20 +26,28 @@ SAMPLE_SECONDS = 0.002
 # Where a peer spells an operation otherwise than the standard does.
 SPELLED = {
     ("torch", "max"): "amax",
+    **{
+        (library, f"a{name}"): f"arc{name}"
+        for library in ("numpy", "jax.numpy")
+        for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")
+    },
 }
+JAX = "jax.numpy"  # compared where a file asks for it
 
 
 @dataclass(frozen=True)
 class Operand:
     """How an array of a case is made: random values of `shape`, then a `view`, such as "[::2]".
 
-    Or they are stretched to a shape.
+    Or they are stretched to a shape. The values are spread evenly from `low` to `high`.
     """
 
     shape: tuple[int, ...]
     dtype: str = "float64"
     view: str = ""
     stretched: tuple[int, ...] = ()
+    low: float = 1.0
+    high: float = 100.0
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,10 @@ class Case:
     statement: str
     operands: Sequence[Operand]
     function: str = ""
+
+
+# A line made of the rows: each has a "case", and by library "quartiles" (low, median, high, in seconds).
+Summary = Callable[[Sequence[dict[str, Any]]], str]
 
 
 @dataclass(frozen=True)
@@ -64,10 +76,12 @@ class Timing:
         return low, middle, high
 
 
-def main(title: str, cases: Sequence[Case]) -> None:
-    """Parse the command line, time the cases, print a markdown table."""
+def main(
+    title: str, cases: Sequence[Case], summary: Summary | None = None, peers: Sequence[str] = PEERS
+) -> None:
+    """Parse the command line, time the cases, print a markdown table and what `summary` makes of its rows."""
     parser = argparse.ArgumentParser(description=title)
-    parser.add_argument("--libraries", nargs="+", metavar="NAME", help=f"default: those installed of {PEERS}")
+    parser.add_argument("--libraries", nargs="+", metavar="NAME", help=f"default: those installed of {peers}")
     parser.add_argument("--rounds", type=int, default=25, metavar="N")
     parser.add_argument(
         "--threads", type=int, default=1, metavar="N", help="threads each library may use (1)"
@@ -77,7 +91,7 @@ def main(title: str, cases: Sequence[Case]) -> None:
     options = parser.parse_args()
 
     limit_threads(options.threads)
-    libraries = load(options.libraries)
+    libraries = load(options.libraries, peers)
     print(f"## {title}\n")
     print(f"{describe(libraries)}; {options.threads} thread(s), {options.rounds} rounds.")
     print("Time: median (lower to upper quartile). Ratio: median over the rounds of time / NumPy's time.\n")
@@ -97,6 +111,8 @@ def main(title: str, cases: Sequence[Case]) -> None:
         quartiles = {name: timing.quartiles for name, timing in timings.items()}
         rows.append({"case": case.name, "quartiles": quartiles, f"ratio_to_{YARDSTICK}": ratios})
     setting = {"libraries": describe(libraries), "threads": options.threads, "rounds": options.rounds}
+    if summary is not None:
+        print("\n" + summary(rows))
     write_json(options.json, {"title": title, **setting, "rows": rows})
 
 
@@ -104,12 +120,14 @@ def limit_threads(threads: int) -> None:
     """Set the variables that libraries read when they are loaded; so this comes before any of them is."""
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "STRIDE0_NUM_THREADS"):
         os.environ[variable] = str(threads)
+    if threads == 1:
+        os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 
-def load(names: Sequence[str] | None) -> dict[str, Any]:
-    """The libraries asked for (an absent one is an error), or those of PEERS installed; NumPy always."""
+def load(names: Sequence[str] | None, peers: Sequence[str] = PEERS) -> dict[str, Any]:
+    """The libraries asked for (an absent one is an error), or those of `peers` installed; NumPy always."""
     libraries = {}
-    for name in [*(names or PEERS), YARDSTICK]:
+    for name in [*(names or peers), YARDSTICK]:
         try:
             libraries[name] = importlib.import_module(name)
         except ImportError as error:
@@ -118,6 +136,8 @@ def load(names: Sequence[str] | None) -> dict[str, Any]:
             print(f"({name} is not installed)", file=sys.stderr)
     if "torch" in libraries:
         libraries["torch"].set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+    if JAX in libraries:
+        importlib.import_module("jax").config.update("jax_enable_x64", True)
     return libraries
 
 
@@ -173,16 +193,18 @@ def names_of(case: Case, name: str, library: Any) -> dict[str, Any]:
     for letter, operand in zip("xyz", case.operands, strict=False):
         names[letter] = make(operand, name, library, seed=ord(letter))
     if case.function:
-        names["f"] = getattr(library, SPELLED.get((name, case.function), case.function))
+        function = getattr(library, SPELLED.get((name, case.function), case.function))
+        # JAX returns before the result is there.
+        names["f"] = (lambda *x: function(*x).block_until_ready()) if name == JAX else function
     return names
 
 
 def make(operand: Operand, name: str, library: Any, seed: int = 0) -> Any:
     import numpy
 
-    values = numpy.random.default_rng(seed).uniform(1, 100, operand.shape)
+    values = numpy.random.default_rng(seed).uniform(operand.low, operand.high, operand.shape)
     # False throughout, or `any` would be done at the first True.
-    array: Any = values > 100 if operand.dtype == "bool" else values.astype(operand.dtype)
+    array: Any = values > operand.high if operand.dtype == "bool" else values.astype(operand.dtype)
     if name == "torch":
         array = library.tensor(array)
     elif name != YARDSTICK:

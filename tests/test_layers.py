@@ -87,7 +87,7 @@ NO_CODE = {
     "_core/threads.h",
     "_core/tiles.h",
     "_core/intdiv.h",
-    *(f"_core/vecmath{part}.h" for part in ("", "_arc", "_f32", "_f64", "_hyper", "_pow", "_trig")),
+    *(f"_core/vecmath{part}.h" for part in ("", "_arc", "_f32", "_f64", "_hyper", "_pow", "_run", "_trig")),
 }
 # Imported by a name that is known only at run time: the build of the kernels that the processor can run.
 # And by the namespace what is above it, when somebody asks for it.

@@ -62,7 +62,14 @@ def polynomials() -> Iterator[Found]:
     yield one("exp tail f64", exp_tail, 9, both, lambda x: x * x / mp.exp(x), "d")
     yield one("expm1 tail f32", exp_tail, 5, both, lambda x: x * x / mp.expm1(x), "f")
     yield one("expm1 tail f64", exp_tail, 10, both, lambda x: x * x / mp.expm1(x), "d")
-    yield one("exp2 wide", lambda x: 2**x, 6, (mp.mpf("-0.5001"), mp.mpf("0.5001")), lambda x: 2**-x, "d")
+    yield one(
+        "exp2 f32",
+        lambda x: (2**x - 1) / x,
+        6,
+        (mp.mpf("-0.5001"), mp.mpf("0.5001")),
+        lambda x: x / 2**x,
+        "f",
+    )
 
     yield one(
         "log cubic f32",
@@ -83,48 +90,47 @@ def polynomials() -> Iterator[Found]:
         "d",
     )
     yield one(
-        "log parts f64",
-        lambda z: (3 * atanh(z) - 3 - z) / z**2,
+        "log2 series f32",
+        lambda z: (2 * atanh(z) - 2 - 2 * z / 3) / z**2 / LN2,
+        2,
+        (TINY, ATANH_END),
+        lambda z: z * z * LN2 / 2,
+        "f",
+    )
+    yield one(
+        "log series f64",
+        lambda z: (2 * atanh(z) - 2 - 2 * z / 3) / z**2,
         6,
         (TINY, ATANH_END),
-        lambda z: z * z / 3,
+        lambda z: z * z / 2,
         "d",
     )
 
     sine = _of_square(lambda x: (mp.sin(x) / x - 1) / x**2)
+    cosine = _of_square(lambda x: (mp.cos(x) - 1 + x * x / 2) / x**4)
     yield one("sin tail f64", sine, 5, (TINY, QUARTER), lambda z: z, "d")
-    yield one(
-        "cos tail f64",
-        _of_square(lambda x: (mp.cos(x) - 1 + x * x / 2) / x**4),
-        5,
-        (TINY, QUARTER),
-        lambda z: z * z,
-        "d",
-    )
+    yield one("cos tail f64", cosine, 5, (TINY, QUARTER), lambda z: z * z, "d")
+    yield one("sin tail f32", sine, 2, (TINY, QUARTER), lambda z: z, "f")
+    yield one("cos tail f32", cosine, 2, (TINY, QUARTER), lambda z: z * z, "f")
     sinc = _of_square(lambda x: mp.sin(x) / x)
     yield one("sin half turns f32", sine, 3, (TINY, HALF), lambda z: z / sinc(z), "d")
 
     arc = _of_square(lambda x: mp.asin(x) / x)
     fourth = (TINY, mp.mpf("0.2501"))
-    yield one("asin short", lambda z: (arc(z) - 1) / z, 5, fourth, lambda z: z / arc(z), "d")
+    yield one("asin tail f32", lambda z: (arc(z) - 1) / z, 4, fourth, lambda z: z / arc(z), "f")
     yield one("asin tail f64", lambda z: (arc(z) - 1) / z, 12, fourth, lambda z: z / arc(z), "d")
     angle = _of_square(lambda x: mp.atan(x) / x)
-    yield one(
-        "atan short",
-        lambda z: (angle(z) - 1) / z,
-        8,
-        (TINY, mp.mpf("1.0001")),
-        lambda z: z / angle(z),
-        "d",
-    )
+    whole = (TINY, mp.mpf("1.0001"))
+    for name, letter in (("atan sum f32", "f"), ("atan short", "d")):
+        yield one(name, lambda z: (angle(z) - 1) / z, 8, whole, lambda z: z / angle(z), letter)
     yield one("atan sum f64", lambda z: (angle(z) - 1) / z, 10, (TINY, EIGHTH), lambda z: z / angle(z), "d")
 
     hyper = _of_square(lambda x: (mp.sinh(x) / x - 1) / x**2)
     square = EXP_END**2
-    yield one("sinh short", hyper, 2, (TINY, square), lambda z: z, "d")
+    yield one("sinh tail f32", hyper, 2, (TINY, square), lambda z: z, "f")
     yield one("sinh tail f64", hyper, 4, (TINY, square), lambda z: z, "d")
     yield one(
-        "cosh short", _of_square(lambda x: (mp.cosh(x) - 1) / x**2), 2, (TINY, square), lambda z: z, "d"
+        "cosh tail f32", _of_square(lambda x: (mp.cosh(x) - 1) / x**2), 2, (TINY, square), lambda z: z, "f"
     )
     yield one(
         "cosh tail f64",
@@ -165,22 +171,23 @@ def constants() -> Iterator[Found]:
         ("2 log2(e) f32", 2 / LN2, (24,), "f"),
         ("log2(e)", 1 / LN2, (53,), "d"),
         ("2 log2(e)", 2 / LN2, (53,), "d"),
-        ("ln(2) f32", LN2, (15, 24), "f"),
-        ("ln(2)/2 f32", LN2 / 2, (15, 24), "f"),
+        ("ln(2) f32", LN2, (24, 24), "f"),
         ("ln(2)", LN2, (41, 53), "d"),
-        ("ln(2)/2", LN2 / 2, (41,), "d"),
         ("ln(2) in one", LN2, (53,), "d"),
-        ("log2(e) in parts, f32", 1 / LN2, (12, 24), "f"),
-        ("log10(e) in parts, f32", 1 / mp.log(10), (12, 24), "f"),
+        ("2 log2(e) in parts, f32", 2 / LN2, (24, 24), "f"),
+        ("2/3 log2(e) in parts, f32", 2 / LN2 / 3, (24, 24), "f"),
+        ("log2(e) in parts, f32", 1 / LN2, (24, 24), "f"),
+        ("log10(e) in parts, f32", 1 / mp.log(10), (24, 24), "f"),
         ("log10(2) in parts, f32", LN2 / mp.log(10), (15, 24), "f"),
-        ("log2(e) in parts", 1 / LN2, (26, 53), "d"),
-        ("log10(e) in parts", 1 / mp.log(10), (26, 53), "d"),
+        ("log2(e) in parts", 1 / LN2, (53, 53), "d"),
+        ("log10(e) in parts", 1 / mp.log(10), (53, 53), "d"),
         ("log10(2) in parts", LN2 / mp.log(10), (41, 53), "d"),
         ("2/pi", 2 / mp.pi, (53,), "d"),
         ("1/pi", 1 / mp.pi, (53,), "d"),
-        ("pi/2 in parts", mp.pi / 2, (33, 33, 33, 53), "d"),
+        ("pi/2 in three parts", mp.pi / 2, (53, 53, 53), "d"),
+        ("pi/2 in three parts, f32", mp.pi / 2, (24, 24, 24), "f"),
         ("pi/2 in parts, f32", mp.pi / 2, (28, 53), "d"),
-        ("pi in parts, f32", mp.pi, (28, 53), "d"),
+        ("pi in parts, f32", mp.pi, (24, 24), "f"),
         ("pi", mp.pi, (53, 53), "d"),
         ("pi/2", mp.pi / 2, (53, 53), "d"),
         ("pi/4", mp.pi / 4, (53, 53), "d"),

@@ -54,7 +54,7 @@ class Op(NamedTuple):
     otherwise: str = ""
     # Dtypes whose body is a library call, which no compiler vectorises: one strided loop serves every layout.
     call: tuple[str, ...] = ()
-    # Dtypes for which `vecmath.h` has a whole loop, `vm_<name>_<dtype>_run`.
+    # Dtypes for which `vecmath.h` has a whole loop of the function in the body: `vm_<name>_f64_run`.
     run: tuple[str, ...] = ()
     public: bool = True
     ulp: float = 0.5
@@ -110,8 +110,8 @@ def _transcendental(
     high: float = 100.0,
     **more: Any,
 ) -> Op:
-    """Row of a transcendental function: `exp_f64`, `exp_f32` of `vecmath.h`; `exp_c`, which calls libm."""
-    body = {"f": name + "_{t}(x)"}
+    """Row of a transcendental function: `vm_exp_f64` of `vecmath.h` and such; `exp_c`, which calls libm."""
+    body = {"f": f"vm_{name}_{{t}}(x)"}
     if complex_too:
         body["c"] = f"{name}_c(x)"
     on = "floating-point" if complex_too else "real-valued floating-point"
@@ -123,6 +123,7 @@ def _transcendental(
         doc,
         otherwise="float64",
         call=_COMPLEX,
+        run=_REALS,
         ulp=1,
         samples=Domain(low, high),
         **more,
@@ -181,7 +182,7 @@ OPS: Final = (
     _binary(
         "pow",
         "numeric",
-        {"i": "pow_u64(x1, x2)", "u": "pow_u64(x1, x2)", "f": "pow_{t}(x1, x2)", "c": "pow_c(x1, x2)"},
+        {"i": "pow_u64(x1, x2)", "u": "pow_u64(x1, x2)", "f": "vm_pow_{t}(x1, x2)", "c": "pow_c(x1, x2)"},
         "Each element of `x1` raised to the power of the element of `x2`.",
         operator="**",
         call=_CALLED,
@@ -252,9 +253,10 @@ OPS: Final = (
     _binary(
         "hypot",
         "real-valued floating-point",
-        {"f": "hypot_{t}(x1, x2)"},
+        {"f": "vm_hypot_{t}(x1, x2)"},
         "Square root of `x1**2 + x2**2`, without overflow on the way.",
         otherwise="float64",
+        run=_REALS,
         ulp=2,
         since="2023.12",
     ),
@@ -473,24 +475,26 @@ OPS: Final = (
     _binary(
         "logaddexp",
         "real-valued floating-point",
-        {"f": "logaddexp_{t}(x1, x2)"},
+        {"f": "vm_logaddexp_{t}(x1, x2)"},
         "Logarithm of the sum of the exponentials, `log(exp(x1) + exp(x2))`, without overflow on the way.",
         otherwise="float64",
+        run=_REALS,
         ulp=4,
     ),
     # --- trigonometric and hyperbolic functions
-    _transcendental("sin", "Sine of each element, in radians.", run=_REALS),
-    _transcendental("cos", "Cosine of each element, in radians.", run=_REALS),
-    _transcendental("tan", "Tangent of each element, in radians.", run=_REALS),
+    _transcendental("sin", "Sine of each element, in radians."),
+    _transcendental("cos", "Cosine of each element, in radians."),
+    _transcendental("tan", "Tangent of each element, in radians."),
     _transcendental("asin", "Inverse sine of each element, in radians.", low=-1.0, high=1.0),
     _transcendental("acos", "Inverse cosine of each element, in radians.", low=-1.0, high=1.0),
     _transcendental("atan", "Inverse tangent of each element, in radians."),
     _binary(
         "atan2",
         "real-valued floating-point",
-        {"f": "atan2_{t}(x1, x2)"},
+        {"f": "vm_atan2_{t}(x1, x2)"},
         "Angle in radians of the point with the ordinate `x1` and the abscissa `x2`.",
         otherwise="float64",
+        run=_REALS,
         ulp=4,
     ),
     _transcendental("sinh", "Hyperbolic sine of each element."),

@@ -23,56 +23,6 @@ cdef extern from "<math.h>" nogil:
     double copysign_f64 "copysign"(double, double)
     float copysign_f32 "copysignf"(float, float)
 
-
-# Our own, without branches: vectorised like any other loop.
-cdef extern from "vecmath.h" nogil:
-    double exp_f64 "vm_exp_f64"(double)
-    float exp_f32 "vm_exp_f32"(float)
-    double expm1_f64 "vm_expm1_f64"(double)
-    float expm1_f32 "vm_expm1_f32"(float)
-    double log_f64 "vm_log_f64"(double)
-    float log_f32 "vm_log_f32"(float)
-    double log1p_f64 "vm_log1p_f64"(double)
-    float log1p_f32 "vm_log1p_f32"(float)
-    double log2_f64 "vm_log2_f64"(double)
-    float log2_f32 "vm_log2_f32"(float)
-    double log10_f64 "vm_log10_f64"(double)
-    float log10_f32 "vm_log10_f32"(float)
-    double asin_f64 "vm_asin_f64"(double)
-    float asin_f32 "vm_asin_f32"(float)
-    double acos_f64 "vm_acos_f64"(double)
-    float acos_f32 "vm_acos_f32"(float)
-    double atan_f64 "vm_atan_f64"(double)
-    float atan_f32 "vm_atan_f32"(float)
-    double sinh_f64 "vm_sinh_f64"(double)
-    float sinh_f32 "vm_sinh_f32"(float)
-    double cosh_f64 "vm_cosh_f64"(double)
-    float cosh_f32 "vm_cosh_f32"(float)
-    double tanh_f64 "vm_tanh_f64"(double)
-    float tanh_f32 "vm_tanh_f32"(float)
-    double asinh_f64 "vm_asinh_f64"(double)
-    float asinh_f32 "vm_asinh_f32"(float)
-    double acosh_f64 "vm_acosh_f64"(double)
-    float acosh_f32 "vm_acosh_f32"(float)
-    double atanh_f64 "vm_atanh_f64"(double)
-    float atanh_f32 "vm_atanh_f32"(float)
-    double hypot_f64 "vm_hypot_f64"(double, double)
-    float hypot_f32 "vm_hypot_f32"(float, float)
-    double atan2_f64 "vm_atan2_f64"(double, double)
-    float atan2_f32 "vm_atan2_f32"(float, float)
-    double logaddexp_f64 "vm_logaddexp_f64"(double, double)
-    float logaddexp_f32 "vm_logaddexp_f32"(float, float)
-
-    # Loops over n elements; steps in bytes.
-    void vm_sin_f64_run(const char*, Py_ssize_t, char*, Py_ssize_t, Py_ssize_t)
-    void vm_sin_f32_run(const char*, Py_ssize_t, char*, Py_ssize_t, Py_ssize_t)
-    void vm_cos_f64_run(const char*, Py_ssize_t, char*, Py_ssize_t, Py_ssize_t)
-    void vm_cos_f32_run(const char*, Py_ssize_t, char*, Py_ssize_t, Py_ssize_t)
-    void vm_tan_f64_run(const char*, Py_ssize_t, char*, Py_ssize_t, Py_ssize_t)
-    void vm_tan_f32_run(const char*, Py_ssize_t, char*, Py_ssize_t, Py_ssize_t)
-    void vm_pow_f64_run(const char*, Py_ssize_t, const char*, Py_ssize_t, char*, Py_ssize_t, Py_ssize_t)
-    void vm_pow_f32_run(const char*, Py_ssize_t, const char*, Py_ssize_t, char*, Py_ssize_t, Py_ssize_t)
-
 cdef extern from *:
     """
     #include <stdint.h>

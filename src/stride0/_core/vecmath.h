@@ -1,10 +1,11 @@
 /* Vector math: scalar bodies without branches, which the compiler's vectoriser turns into SIMD.
 
-   Each function is one tree of IEEE operations (no fma, no table), so that the same input gives the same bits
-   on every instruction set, at every position of an array and in the scalar tail of a loop. The names are
-   vm_<function>_f32 and vm_<function>_f64. Written for -ffp-contract=off; -fno-math-errno and -fno-trapping-math
-   change no value and are needed for selections to vectorise. -fno-thread-jumps keeps GCC from making branches
-   of them again.
+   Each function is one tree of IEEE operations (fma among them, no table),
+        so that the same input gives the same
+   bits on every instruction set, at every position of an array and in the scalar tail of a loop. The names are
+   vm_<function>_f32 and vm_<function>_f64; loops over them are in vecmath_run.h. Written for -ffp-contract=off;
+   -fno-math-errno and -fno-trapping-math change no value and are needed for selections to vectorise.
+   -fno-thread-jumps keeps GCC from making branches of them again.
 
    The coefficients come from conformance/accuracy/coefficients.py, and the errors of the functions were
    measured by the programs beside it.
@@ -12,7 +13,16 @@
    Note [Rounding by a large constant]
        Adding 1.5 * 2**23 (in double 1.5 * 2**52) to a number far smaller rounds it to an integer, which then
        stands in the low bits of the sum; subtracting the constant gives the integer as a float. No
-       conversion to an integer type is needed, which AVX2 does not have for doubles, and NaN stays NaN. */
+       conversion to an integer type is needed, which AVX2 does not have for doubles, and NaN stays NaN.
+
+   Note [What costs]
+       Vector units do an fma in the time of a product,
+        and sums beside it. A division or a square root takes as
+       long as 10 to 18 of them, a conversion between float and double as long as 3. So float32 stays in float,
+       and what has to be known better comes as two numbers,
+        the second of which is one fma away. Polynomials are
+       evaluated by Horner's rule, or by two of them for even and odd powers: that is the fewest products.
+       Without fma in hardware (x86-64-v2) libm computes it: the same bits, and slow. */
 
 #ifndef S0_VECMATH_H
 #define S0_VECMATH_H
@@ -44,6 +54,8 @@ VM_INLINE double vm_double(uint64_t u) { double x; memcpy(&x, &u, 8); return x; 
 
 #define VM_ROUND32 0x1.8p23f
 #define VM_ROUND64 0x1.8p52
+#define VM_SIGN32 ((uint32_t)1 << 31)
+#define VM_SIGN64 ((uint64_t)1 << 63)
 
 #include "vecmath_f32.h"
 #include "vecmath_f64.h"
@@ -51,5 +63,6 @@ VM_INLINE double vm_double(uint64_t u) { double x; memcpy(&x, &u, 8); return x; 
 #include "vecmath_pow.h"
 #include "vecmath_hyper.h"
 #include "vecmath_arc.h"
+#include "vecmath_run.h"
 
 #endif

@@ -1,41 +1,89 @@
 /* Inverse trigonometric functions; included by vecmath.h. */
 
-#define VM_PI_HI 0x1.921fb54442d18p+1
-#define VM_PI_LO 0x1.1a62633145c07p-53
-#define VM_PI_2_HI 0x1.921fb54442d18p+0
-#define VM_PI_2_LO 0x1.1a62633145c07p-54
-#define VM_PI_4_HI 0x1.921fb54442d18p-1
-#define VM_PI_4_LO 0x1.1a62633145c07p-55
+/* -- float32 --------------------------------------------------------------------------------------------- */
 
-/* -- float32, computed in double ------------------------------------------------------------------------- */
+#define VM_PI_HI_F 0x1.921fb6p+1f
+#define VM_PI_LO_F -0x1.777a5cp-24f
+#define VM_PI_2_HI_F 0x1.921fb6p+0f
+#define VM_PI_2_LO_F -0x1.777a5cp-25f
 
-/* asin(t) for t = sqrt(z) up to 1/2, relative error 2**-31.7 */
-VM_INLINE double vm_asin_short(double t, double z) {
-    double p = (0x1.55554c5967e75p-3 + z * 0x1.33387fc6cb63bp-4) + (z * z) * ((0x1.6cae4fac86274p-5
-        + z * 0x1.0496291496db4p-5) + (z * z) * (0x1.d8d7288fd6833p-7 + z * 0x1.337081aec00dcp-5));
-    return t + (t * z) * p;
+/* asin(t) / t - 1 for z = t**2 up to 1/4, relative error of the arc 2**-27.6 */
+VM_INLINE float vm_asin_tail_f32(float z) {
+    float p = fmaf(z, fmaf(z, 0x1.596d64p-5f, 0x1.8c2d82p-6f), 0x1.747d06p-5f);
+    return z * fmaf(z, fmaf(z, p, 0x1.3301fcp-4f), 0x1.5555c8p-3f);
+}
+
+/* sqrt(z) as a number with an error of 2**-18 of it and a rest, by Newton's method from a guess at 1 / sqrt(z):
+   faster than square root and division. z is at most 1/2. */
+VM_INLINE float vm_sqrt_two_f32(float z, float *low) {
+    float half = -0.5f * z;
+    float y = vm_float(0x5f3759dfu - (vm_bits32(z) >> 1));
+    y = y * fmaf(half * y, y, 1.5f);
+    y = y * fmaf(half * y, y, 1.5f);
+    float s = z * y;
+    *low = fmaf(-s, s, z) * (0.5f * y);
+    return s;
 }
 
 /* Beyond 1/2, asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2)). */
 VM_INLINE float vm_asin_f32(float x) {
-    double a = fabsf(x);
-    int big = a > 0.5;
-    double z = big ? 0.5 - 0.5 * a : a * a;
-    double root = sqrt(z);
-    double y = vm_asin_short(big ? root : a, z);
-    y = big ? VM_PI_2_HI - 2.0 * y : y;
-    return copysignf((float)y, x);
+    float a = fabsf(x), low;
+    int big = a > 0.5f;
+    float half = fmaf(a, -0.5f, 0.5f);
+    float tail = vm_asin_tail_f32(big ? half : a * a);
+    float root = vm_sqrt_two_f32(half, &low);
+    float s = fmaf(root, -2.0f, VM_PI_2_HI_F);
+    float e = fmaf(root, -2.0f, VM_PI_2_HI_F - s);
+    float rest = fmaf(root + low, tail, low);
+    float y = s + (e + fmaf(rest, -2.0f, VM_PI_2_LO_F));
+    y = big ? y : fmaf(a, tail, a);
+    return copysignf(a > 1.0f ? NAN : y, x);
 }
 
 VM_INLINE float vm_acos_f32(float x) {
-    double a = fabsf(x);
-    int big = a > 0.5;
-    double z = big ? 0.5 - 0.5 * a : a * a;
-    double root = sqrt(z);
-    double y = vm_asin_short(big ? root + root : (double)x, z);
-    double turned = (x > 0.0f ? 0.0 : VM_PI_HI) + (x > 0.0f ? y : -y);
-    return (float)(big ? turned : VM_PI_2_HI - y);
+    float a = fabsf(x), low;
+    int big = a > 0.5f;
+    float half = fmaf(a, -0.5f, 0.5f);
+    float tail = vm_asin_tail_f32(big ? half : a * a);
+    float root = vm_sqrt_two_f32(half, &low);
+    /* 2 asin(root), or pi minus that, or pi/2 - asin(x) */
+    float t = big ? 2.0f * root : a;
+    float tl = big ? 2.0f * fmaf(root + low, tail, low) : a * tail;
+    float base = big ? (x > 0.0f ? 0.0f : VM_PI_HI_F) : VM_PI_2_HI_F;
+    float bl = big ? (x > 0.0f ? 0.0f : VM_PI_LO_F) : VM_PI_2_LO_F;
+    uint32_t turn = big ? ~vm_bits32(x) : vm_bits32(x); /* whether to subtract */
+    turn = ~turn & VM_SIGN32;
+    t = vm_float(vm_bits32(t) ^ turn);
+    tl = vm_float(vm_bits32(tl) ^ turn);
+    float s = base + t;
+    float e = t - (s - base);
+    float y = s + (e + (bl + tl));
+    return a > 1.0f ? NAN : y;
 }
+
+/* base + bl + atan(t + tl) for t between -1 and 1, relative error of the arc 2**-28.5 */
+VM_INLINE float vm_atan_sum_f32(float base, float bl, float t, float tl) {
+    float z = t * t;
+    float p = fmaf(z, fmaf(z, fmaf(z, -0x1.d3459cp-10f, 0x1.641c52p-7f), -0x1.fd789p-6f), 0x1.da285p-5f);
+    p = fmaf(z, fmaf(z, fmaf(z, p, -0x1.5808d8p-4f), 0x1.c08c46p-4f), -0x1.242086p-3f);
+    p = fmaf(z, fmaf(z, p, 0x1.9991e4p-3f), -0x1.55553ep-2f);
+    float s = base + t;
+    float e = t - (s - base);
+    return s + fmaf(t * z, p, fmaf(tl, fmaf(z, -0.5f, 1.0f), e + bl)); /* tl / (1 + z), nearly */
+}
+
+VM_INLINE float vm_atan_f32(float x) {
+    float a = fabsf(x);
+    int big = a > 1.0f;
+    float n = big ? -1.0f : a, d = big ? a : 1.0f;
+    float t = n / d;
+    float tl = fmaf(-t, d, n) * -t; /* zero or the rest of -1 / a */
+    tl = a < INFINITY ? tl : 0.0f;
+    float y = vm_atan_sum_f32(big ? VM_PI_2_HI_F : 0.0f, big ? VM_PI_2_LO_F : 0.0f, t, tl);
+    return copysignf(y, x);
+}
+
+/* -- float32, computed in double ------------------------------------------------------------------------- */
 
 /* atan(n / d) for n between -d and d, relative error 2**-28.5 */
 VM_INLINE double vm_atan_short(double n, double d) {
@@ -47,16 +95,8 @@ VM_INLINE double vm_atan_short(double n, double d) {
     return t + (t * z) * p;
 }
 
-VM_INLINE float vm_atan_f32(float x) {
-    double a = fabsf(x);
-    int big = a > 1.0;
-    double y = vm_atan_short(big ? -1.0 : a, big ? a : 1.0);
-    y = (big ? VM_PI_2_HI : 0.0) + y;
-    return copysignf((float)y, x);
-}
-
 /* The angle of (x, y). Two zeros and two infinities make a quotient that is none. */
-VM_INLINE float vm_atan2_f32(float y, float x) {
+VM_INLINE float vm_atan2_wide(float y, float x) {
     float ay = fabsf(y), ax = fabsf(x);
     int same = (ay == ax) & ((ay == 0.0f) | (ay == INFINITY));
     float one = ay == 0.0f ? 0.0f : 1.0f;
@@ -70,26 +110,51 @@ VM_INLINE float vm_atan2_f32(float y, float x) {
     return copysignf((float)t, y);
 }
 
+/* Where quotients are neither subnormal nor overflow */
+VM_INLINE uint32_t vm_atan2_rare_f32(float x) {
+    uint32_t u = vm_bits32(x) & ~VM_SIGN32;
+    return (u - vm_bits32(0x1p-60f)) | (vm_bits32(0x1p60f) - u);
+}
+VM_INLINE float vm_atan2_f32_fast(float y, float x, uint32_t *rare) {
+    *rare = vm_atan2_rare_f32(y) | vm_atan2_rare_f32(x);
+    float a = fabsf(y), b = fabsf(x);
+    int steep = a > b;
+    float d = steep ? a : b, n = steep ? b : a;
+    /* The arc from the nearest axis is taken to or from it: all turned where steep and left differ. */
+    uint32_t left = vm_bits32(x) & VM_SIGN32;
+    uint32_t turn = steep ? left ^ VM_SIGN32 : left;
+    n = vm_float(vm_bits32(n) ^ turn);
+    float inverse = 1.0f / d;
+    float t = n * inverse;
+    float tl = fmaf(-t, d, n) * inverse;
+    float base = steep ? VM_PI_2_HI_F : (left ? VM_PI_HI_F : 0.0f);
+    float bl = steep ? VM_PI_2_LO_F : (left ? VM_PI_LO_F : 0.0f);
+    return copysignf(vm_atan_sum_f32(base, bl, t, tl), y);
+}
+
+VM_INLINE float vm_atan2_f32(float y, float x) {
+    uint32_t rare;
+    float z = vm_atan2_f32_fast(y, x, &rare);
+    return rare >> 31 ? vm_atan2_wide(y, x) : z;
+}
+
 /* -- float64 --------------------------------------------------------------------------------------------- */
 
 /* asin(t) / t - 1 for z = t**2 up to 1/4, relative error of the arc 2**-59.9 */
 VM_INLINE double vm_asin_tail_f64(double z) {
-    double z2 = z * z, z4 = z2 * z2;
-    double a = (0x1.5555555555577p-3 + z * 0x1.333333332e10bp-4)
-        + z2 * (0x1.6db6db72153f0p-5 + z * 0x1.f1c71a9399377p-6);
-    double b = (0x1.6e8bdf0c980f6p-6 + z * 0x1.1c49ece2a4cf4p-6)
-        + z2 * (0x1.ca1fe85d18439p-7 + z * 0x1.75826b02b50b7p-7);
-    double c = (0x1.614f1de767603p-7 + z * 0x1.e4cdf4f05197ep-9)
-        + z2 * (0x1.63fa98ffa0da3p-6 + z * -0x1.5888648664844p-6);
-    return z * (a + z4 * (b + z4 * (c + z4 * 0x1.0b73db6164ea4p-5)));
+    double w = z * z;
+    double even = fma(w, fma(w, fma(w, fma(w, fma(w, fma(w, 0x1.0b73db6164ea4p-5, 0x1.63fa98ffa0da3p-6),
+        0x1.614f1de767603p-7), 0x1.ca1fe85d18439p-7), 0x1.6e8bdf0c980f6p-6), 0x1.6db6db72153f0p-5), 0x1.5555555555577p-3);
+    double odd = fma(w, fma(w, fma(w, fma(w, fma(w, -0x1.5888648664844p-6, 0x1.e4cdf4f05197ep-9),
+        0x1.75826b02b50b7p-7), 0x1.1c49ece2a4cf4p-6), 0x1.f1c71a9399377p-6), 0x1.333333332e10bp-4);
+    return z * fma(z, odd, even);
 }
 
 /* sqrt(z) as a cut number and the rest; z neither negative nor, unless zero, below 2**-900 */
 VM_INLINE double vm_sqrt_two_f64(double z, double *low) {
     double s = sqrt(z);
-    double sh = vm_cut(s, 27);
-    *low = (z - sh * sh) / (s + sh + 0x1p-600);
-    return sh;
+    *low = fma(-s, s, z) / (s + s + 0x1p-600);
+    return s;
 }
 
 VM_INLINE double vm_asin_f64(double x) {
@@ -99,11 +164,11 @@ VM_INLINE double vm_asin_f64(double x) {
     double z = big ? half : a * a;
     double root = vm_sqrt_two_f64(half, &low);
     double tail = vm_asin_tail_f64(z);
-    double small = a + a * tail;
+    double small = fma(a, tail, a);
     double lead = -2.0 * root;
     double s = VM_PI_2_HI + lead;
     double e = lead - (s - VM_PI_2_HI);
-    double y = s + (e + (VM_PI_2_LO - 2.0 * (low + (root + low) * tail)));
+    double y = s + (e + fma(-2.0, fma(root + low, tail, low), VM_PI_2_LO));
     y = big ? y : small;
     return copysign(a > 1.0 ? NAN : y, x);
 }
@@ -117,7 +182,7 @@ VM_INLINE double vm_acos_f64(double x) {
     double tail = vm_asin_tail_f64(z);
     /* pi/2 - asin(x), or 2 asin(root), or pi - that */
     double t = big ? 2.0 * root : -x;
-    double tl = big ? 2.0 * (low + (root + low) * tail) : -(x * tail);
+    double tl = big ? 2.0 * fma(root + low, tail, low) : -(x * tail);
     int back = big & (x < 0.0), front = big & (x > 0.0);
     t = back ? -t : t;
     tl = back ? -tl : tl;
@@ -134,20 +199,16 @@ VM_INLINE double vm_acos_f64(double x) {
    taken as a cut number and a rest. Relative error of the arc 2**-59.4. */
 VM_INLINE double vm_atan_sum_f64(double base, double bl, double n, double nl, double d, double dl) {
     double inverse = 1.0 / d;
-    double q = vm_cut(n * inverse, 27);
-    double dh = vm_cut(d, 26);
-    double ql = (((n - q * dh) - q * ((d - dh) + dl)) + nl) * inverse;
-    double t = q + ql;
-    double tl = (q - t) + ql;
-    double z = t * t, z2 = z * z, z4 = z2 * z2;
-    double p = ((-0x1.555555555553cp-2 + z * 0x1.999999999564fp-3)
-            + z2 * (-0x1.24924922a0720p-3 + z * 0x1.c71c70e10bf2cp-4))
-        + z4 * (((-0x1.745cf84c24a6cp-4 + z * 0x1.3b110f0a7da81p-4)
-            + z2 * (-0x1.10eb451821154p-4 + z * 0x1.df08b2d0ed774p-5))
-        + z4 * ((-0x1.9cb4c9ee4bea9p-5 + z * 0x1.3788f0115d9fdp-5) + z2 * -0x1.24c0fab175a7cp-6));
+    double t = n * inverse;
+    double tl = (fma(-t, dl, nl) + fma(-t, d, n)) * inverse;
+    double z = t * t, w = z * z;
+    double even = fma(w, fma(w, fma(w, fma(w, fma(w, -0x1.24c0fab175a7cp-6, -0x1.9cb4c9ee4bea9p-5),
+        -0x1.10eb451821154p-4), -0x1.745cf84c24a6cp-4), -0x1.24924922a0720p-3), -0x1.555555555553cp-2);
+    double odd = fma(w, fma(w, fma(w, fma(w, 0x1.3788f0115d9fdp-5, 0x1.df08b2d0ed774p-5),
+        0x1.3b110f0a7da81p-4), 0x1.c71c70e10bf2cp-4), 0x1.999999999564fp-3);
     double s = base + t;
     double e = t - (s - base);
-    return s + (e + ((bl + tl) + (t * z) * p));
+    return s + (e + fma(t * z, fma(z, odd, even), bl + tl));
 }
 
 #define VM_TAN_PI_8 0x1.a827999fcef32p-2

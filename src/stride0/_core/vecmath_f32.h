@@ -7,96 +7,119 @@ VM_INLINE float vm_pow2_f32(float t) { return vm_float((vm_bits32(t) << 23) + (1
 /* -- exponential function and its like ------------------------------------------------------------------- */
 
 #define VM_LOG2E_F 0x1.715476p+0f
-#define VM_LN2_HI_F 0x1.62e4p-1f /* 15 bits: the product with an integer below 2**9 is exact */
-#define VM_LN2_LO_F 0x1.7f7d1cp-20f
+#define VM_LN2_HI_F 0x1.62e43p-1f
+#define VM_LN2_LO_F -0x1.05c61p-29f
 
-/* e**r - 1 - r on +-ln(2)/2, relative error of e**r 2**-28.2 */
-VM_INLINE float vm_exp_tail_f32(float r) {
-    float r2 = r * r;
-    float low = r2 * (0x1.fffffcp-2f + r * 0x1.55548cp-3f);
-    float high = (0x1.555858p-5f + r * 0x1.123de8p-7f) + r2 * 0x1.6ac816p-10f;
-    return low + (r2 * r2) * high;
+/* (e**r - 1 - r) / r**2 on +-ln(2)/2, relative error of e**r 2**-28.2 */
+VM_INLINE float vm_exp_poly_f32(float r) {
+    return fmaf(r, fmaf(r, fmaf(r, fmaf(r, 0x1.6ac816p-10f, 0x1.123de8p-7f), 0x1.555858p-5f), 0x1.55548cp-3f),
+        0x1.fffffcp-2f);
 }
+
+/* e**x / 2**k for the integer k that the low bits of *t hold, and which x / ln(2) is near */
+VM_INLINE float vm_exp_core_f32(float x, float *t) {
+    *t = fmaf(x, VM_LOG2E_F, VM_ROUND32);
+    float k = *t - VM_ROUND32;
+    float r = fmaf(-k, VM_LN2_LO_F, fmaf(-k, VM_LN2_HI_F, x));
+    return fmaf(r, fmaf(r, vm_exp_poly_f32(r), 1.0f), 1.0f);
+}
+
+/* Where e**x is a normal number */
+VM_INLINE float vm_exp_f32_fast(float x) {
+    float t, y = vm_exp_core_f32(x, &t);
+    return vm_float(vm_bits32(y) + (vm_bits32(t) << 23));
+}
+#define VM_EXP_RARE_F32(x) (vm_bits32(87.0f) - (vm_bits32(x) & ~VM_SIGN32))
 
 /* Out of range the reduction gives rubbish, which is replaced at the end: comparing and selecting first would
    make everything wait for it. */
 VM_INLINE float vm_exp_f32(float x) {
-    float t = x * VM_LOG2E_F + VM_ROUND32;
-    float k = t - VM_ROUND32;
-    float r = (x - k * VM_LN2_HI_F) - k * VM_LN2_LO_F;
-    float s = 1.0f + r;
-    float y = s + ((r - (s - 1.0f)) + vm_exp_tail_f32(r));
+    float t, y = vm_exp_core_f32(x, &t);
     /* -150 <= k <= 128, more than the exponents of normal floats: a factor of 2 or of 2**-64 is multiplied
        apart, which overflows to infinity and rounds subnormal results (once). */
-    int low = k < 0.0f;
+    int low = x < 0.0f;
     uint32_t bias = low ? (127u + 64u) << 23 : 126u << 23;
-    float rest = low ? 0x1p-64f : 2.0f;
-    y = y * vm_float((vm_bits32(t) << 23) + bias) * rest;
+    y = y * vm_float((vm_bits32(t) << 23) + bias) * (low ? 0x1p-64f : 2.0f);
     y = x > 89.0f ? INFINITY : y;
     return x < -104.0f ? 0.0f : y;
 }
 
-/* e**r - 1 - r on +-ln(2)/2, relative error of e**r - 1 2**-28.2 */
-VM_INLINE float vm_expm1_tail_f32(float r) {
-    float r2 = r * r;
-    float q = (0x1.55552cp-3f + r * 0x1.555502p-5f) + r2 * ((0x1.1155aap-7f + r * 0x1.6d2e4ep-10f)
-        + r2 * 0x1.3b879ep-13f);
-    return 0.5f * r2 + (r2 * r) * q; /* the half apart, and not rounded with the rest */
+/* e**r - 1 - r + low on +-ln(2)/2, relative error of e**r - 1 2**-28.2 */
+VM_INLINE float vm_expm1_tail_f32(float r, float low) {
+    float q = fmaf(r, fmaf(r, fmaf(r, fmaf(r, 0x1.3b879ep-13f, 0x1.6d2e4ep-10f), 0x1.1155aap-7f),
+        0x1.555502p-5f), 0x1.55552cp-3f);
+    return fmaf(r * r, fmaf(r, q, 0.5f), low);
 }
 
-/* Half of it, (h - 1/2) + h * (r + rest) for h = 2**k / 2, since 2**128 is no float. The sum of the first
-   three is taken with its error, as there is cancellation for k = 1; for the same reason r has a second
-   part. */
+/* x - k ln(2) for the integer k that the low bits of *t hold, and what rounding left out */
+VM_INLINE float vm_expm1_reduce_f32(float x, float *t, float *low) {
+    *t = fmaf(x, VM_LOG2E_F, VM_ROUND32);
+    float k = *t - VM_ROUND32;
+    float d = fmaf(-k, VM_LN2_HI_F, x);
+    float r = fmaf(-k, VM_LN2_LO_F, d);
+    *low = fmaf(-k, VM_LN2_LO_F, d - r);
+    return r;
+}
+
+/* (h - 1) + h * (r + tail) for h = 2**k. The sum of the first three is taken with its error, as there is
+   cancellation for k = 1; for the same reason r has a second part. */
+VM_INLINE float vm_expm1_f32_fast(float x) {
+    float t, low, r = vm_expm1_reduce_f32(x, &t, &low);
+    float h = vm_float((vm_bits32(t) << 23) + (127u << 23));
+    float g = h - 1.0f; /* exact, as |k| <= 24 */
+    float s = fmaf(h, r, g);
+    float e = fmaf(h, r, g - s);
+    return copysignf(s + fmaf(h, vm_expm1_tail_f32(r, low), e), x); /* -0 */
+}
+#define VM_EXPM1_RARE_F32(x) (vm_bits32(16.5f) - (vm_bits32(x) & ~VM_SIGN32))
+
+/* Half of it at first, since 2**128 is no float. */
 VM_INLINE float vm_expm1_f32(float x) {
-    float t = x * VM_LOG2E_F + VM_ROUND32;
-    float k = t - VM_ROUND32;
-    float d = x - k * VM_LN2_HI_F;
-    float w = k * VM_LN2_LO_F;
-    float r = d - w;
-    float low = (d - r) - w;
+    float a = x > 89.0f ? 89.0f : x;
+    a = a < -18.0f ? -18.0f : a;
+    float t, low, r = vm_expm1_reduce_f32(a, &t, &low);
     float h = vm_float((vm_bits32(t) << 23) + (126u << 23));
     float g = h - 0.5f;
-    float hr = h * r;
-    float s = g + hr;
-    float e = (hr - (s - g)) + ((h - g) - 0.5f);
-    float y = s + (e + h * (low + vm_expm1_tail_f32(r)));
-    y = y + y;
-    y = fabsf(x) < 0x1p-26f ? x : y; /* half a subnormal number may be none, and -0 */
-    y = x > 89.0f ? INFINITY : y;
-    return x < -18.0f ? -1.0f : y;
+    float s = fmaf(h, r, g);
+    float e = fmaf(h, r, g - s) + ((h - g) - 0.5f);
+    float y = s + fmaf(h, vm_expm1_tail_f32(r, low), e);
+    return fabsf(x) < 0x1p-26f ? x : y + y; /* half a subnormal number may be none, and -0 */
 }
 
 /* -- logarithms ------------------------------------------------------------------------------------------ */
 
 /* log(1 + f) - f + f**2 / 2 for 1 + f in [sqrt(1/2), sqrt(2)], relative error of the logarithm 2**-27.3 */
 VM_INLINE float vm_log_cubic_f32(float f) {
-    float f2 = f * f, f4 = f2 * f2;
-    float q = ((0x1.555554p-2f + f * -0x1.000228p-2f) + f2 * (0x1.99a034p-3f + f * -0x1.54722ep-3f))
-        + f4 * ((0x1.22d662p-3f + f * -0x1.0d8206p-3f) + f2 * (0x1.0572ap-3f + f * -0x1.38ff62p-4f));
-    return (f2 * f) * q;
+    float z = f * f;
+    float even = fmaf(z, fmaf(z, fmaf(z, 0x1.0572ap-3f, 0x1.22d662p-3f), 0x1.99a034p-3f), 0x1.555554p-2f);
+    float odd = fmaf(z, fmaf(z, fmaf(z, -0x1.38ff62p-4f, -0x1.0d8206p-3f), -0x1.54722ep-3f), -0x1.000228p-2f);
+    return (z * f) * fmaf(f, odd, even);
 }
 
 /* log(1 + f) - f */
-VM_INLINE float vm_log_tail_f32(float f) { return vm_log_cubic_f32(f) - 0.5f * (f * f); }
+VM_INLINE float vm_log_tail_f32(float f) { return fmaf(-0.5f * f, f, vm_log_cubic_f32(f)); }
 
-/* k * ln(2) + f + tail, where `small` is k times the lower part of ln(2), or more. What is small is added
-   first: the sum with the tail then rounds but once. */
+/* k * ln(2) + f + tail, where `small` is the rest of f. What is small is added first: the sum with the tail then
+   rounds but once. */
 VM_INLINE float vm_log_sum_f32(float k, float f, float small, float tail) {
-    float high = k * VM_LN2_HI_F;
-    float s = high + f;
-    float e = f - (s - high); /* exact, as k is 0 or |high| > |f| */
-    return s + ((e + small) + tail);
+    float s = fmaf(k, VM_LN2_HI_F, f);
+    float e = f + fmaf(k, VM_LN2_HI_F, -s); /* exact, as k is 0 or |k ln(2)| > |f| */
+    return s + (fmaf(k, VM_LN2_LO_F, e + small) + tail);
 }
 
 #define VM_SQRT_HALF_F 0x3f3504f3u /* bits: the mantissa runs from sqrt(1/2) to sqrt(2) */
 
-/* f and k of x = 2**k * (1 + f), for positive x */
+/* f and k of a normal x = 2**k * (1 + f) */
+VM_INLINE float vm_log_split_fast_f32(float x, float *k) {
+    uint32_t u = vm_bits32(x) - VM_SQRT_HALF_F;
+    *k = (float)((int32_t)u >> 23);
+    return vm_float((u & 0x7fffffu) + VM_SQRT_HALF_F) - 1.0f;
+}
 VM_INLINE float vm_log_split_f32(float x, float *k) {
     int tiny = x < 0x1p-126f;
-    float n = tiny ? x * 0x1p24f : x;
-    uint32_t u = vm_bits32(n) - VM_SQRT_HALF_F;
-    *k = (float)((int32_t)u >> 23) - (tiny ? 24.0f : 0.0f);
-    return vm_float((u & 0x7fffffu) + VM_SQRT_HALF_F) - 1.0f;
+    float f = vm_log_split_fast_f32(tiny ? x * 0x1p24f : x, k);
+    *k = *k - (tiny ? 24.0f : 0.0f);
+    return f;
 }
 
 /* y where it is the logarithm of x, and what it has to be where there is none */
@@ -106,43 +129,40 @@ VM_INLINE float vm_log_edges_f32(float x, float y) {
     return x <= 0.0f ? edge : y;
 }
 
-VM_INLINE float vm_log_f32(float x) {
-    float k;
-    float f = vm_log_split_f32(x, &k);
-    return vm_log_edges_f32(x, vm_log_sum_f32(k, f, k * VM_LN2_LO_F, vm_log_tail_f32(f)));
-}
+/* Whether x is anything but a positive normal number */
+#define VM_LOG_RARE_F32(x) ((vm_bits32(x) - (1u << 23)) | (vm_bits32(0x1.fffffep127f) - vm_bits32(x)))
 
-/* k * (kh + kl) + log(1 + f) * (ch + cl). The first two terms of the logarithm, f - f**2 / 2, are made of a
-   leading part of 12 bits, whose product with ch is exact, and a rest. */
+/* A logarithm from `sum` of k and f: where the argument is normal, and everywhere */
+#define VM_LOG_F32(name, sum)                                                                                \
+    VM_INLINE float vm_##name##_f32_fast(float x) {                                                          \
+        float k, f = vm_log_split_fast_f32(x, &k);                                                           \
+        return sum;                                                                                          \
+    }                                                                                                        \
+    VM_INLINE float vm_##name##_f32(float x) {                                                               \
+        float k, f = vm_log_split_f32(x, &k);                                                                \
+        return vm_log_edges_f32(x, sum);                                                                     \
+    }
+
+VM_LOG_F32(log, vm_log_sum_f32(k, f, 0.0f, vm_log_tail_f32(f)))
+
+/* k * (kh + kl) + log(1 + f) * (ch + cl), where k * kh is exact. The first two terms of the logarithm, f - f**2
+   / 2, are taken with the error of their sum, and so is the product with ch. */
 VM_INLINE float vm_log_scaled_f32(float k, float f, float kh, float kl, float ch, float cl) {
-    float fh = vm_float(vm_bits32(f) & ~0xfffu), fl = f - fh;
-    float square = (0.5f * fh) * fh;
-    float m = fh - square;
-    float mh = vm_float(vm_bits32(m) & ~0xfffu);
-    float rest = ((fh - m) - square) + (fl - (0.5f * fl) * (f + fh));
-    float ml = (m - mh) + (rest + vm_log_cubic_f32(f));
-    float high = k * kh, lead = mh * ch;
-    float s = high + lead;
-    float e = lead - (s - high);
-    return s + (e + (ml * (ch + cl) + (k * kl + mh * cl)));
+    float g = 0.5f * f;
+    float m = fmaf(-g, f, f);
+    float ml = fmaf(-g, f, f - m) + vm_log_cubic_f32(f);
+    float high = k * kh;
+    float s = fmaf(m, ch, high);
+    float e = fmaf(m, ch, high - s);
+    return s + fmaf(ml, ch, fmaf(m, cl, fmaf(k, kl, e)));
 }
 
-VM_INLINE float vm_log2_f32(float x) {
-    float k;
-    float f = vm_log_split_f32(x, &k);
-    return vm_log_edges_f32(x, vm_log_scaled_f32(k, f, 1.0f, 0.0f, 0x1.716p+0f, -0x1.7135a8p-13f));
-}
-
-VM_INLINE float vm_log10_f32(float x) {
-    float k;
-    float f = vm_log_split_f32(x, &k);
-    float y = vm_log_scaled_f32(k, f, 0x1.344p-2f, 0x1.3509f8p-18f, 0x1.bccp-2f, -0x1.09d5b2p-15f);
-    return vm_log_edges_f32(x, y);
-}
+VM_LOG_F32(log2, vm_log_scaled_f32(k, f, 1.0f, 0.0f, 0x1.715476p+0f, 0x1.4ae0cp-26f))
+VM_LOG_F32(log10, vm_log_scaled_f32(k, f, 0x1.344p-2f, 0x1.3509f8p-18f, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f))
 
 /* 1 + x is rounded; its error, divided by 2**k like the mantissa, goes with f, times 1 / (1 + f) or nearly
    so (exact at the ends). With k = 0, f is x itself. */
-VM_INLINE float vm_log1p_f32(float x) {
+VM_INLINE float vm_log1p_f32_fast(float x) {
     float v = 1.0f + x;
     float b = v - 1.0f;
     float c = (x - b) + (1.0f - (v - b));
@@ -150,14 +170,19 @@ VM_INLINE float vm_log1p_f32(float x) {
     float k = (float)((int32_t)u >> 23);
     float f = vm_float((u & 0x7fffffu) + VM_SQRT_HALF_F) - 1.0f;
     float scale = vm_float((128u << 23) - (u & 0xff800000u)); /* 2 / 2**k */
-    float low = (c * scale) * (0.5f - f * (0.56066f - 0.5f * f));
+    float low = (c * scale) * fmaf(f, fmaf(f, 0.5f, -0.56066f), 0.5f);
     int near = k == 0.0f;
     f = near ? x : f;
-    float y = vm_log_sum_f32(k, f, k * VM_LN2_LO_F + (near ? 0.0f : low), vm_log_tail_f32(f));
+    low = near ? 0.0f : low;
+    return copysignf(vm_log_sum_f32(k, f, low, vm_log_tail_f32(f)), x); /* -0 */
+}
+#define VM_LOG1P_RARE_F32(x) VM_LOG_RARE_F32(1.0f + (x))
+
+VM_INLINE float vm_log1p_f32(float x) {
+    float y = vm_log1p_f32_fast(x);
     y = x < INFINITY ? y : x;
     y = x < -1.0f ? NAN : y;
-    y = x == -1.0f ? -INFINITY : y;
-    return copysignf(y, x); /* -0 */
+    return x == -1.0f ? -INFINITY : y;
 }
 
 /* -- hyperbolic functions -------------------------------------------------------------------------------- */
@@ -168,17 +193,18 @@ VM_INLINE float vm_log1p_f32(float x) {
 VM_INLINE float vm_tanh_f32(float x) {
     float a = fabsf(x);
     float z = a * a;
-    float n = (a * z) * (0x1.5346eap+4f + z * 0x1.de59aep-1f);
-    float d = 0x1.fcea6p+5f + z * (0x1.c3fa42p+4f + z);
-    float t = a * 0x1.715476p+1f + VM_ROUND32;
+    float n = (a * z) * fmaf(z, 0x1.de59aep-1f, 0x1.5346eap+4f);
+    float d = fmaf(z, 0x1.c3fa42p+4f + z, 0x1.fcea6p+5f);
+    float t = fmaf(a, 0x1.715476p+1f, VM_ROUND32);
     float k = t - VM_ROUND32;
-    float r = (a - k * 0x1.62e4p-2f) - k * 0x1.7f7d1cp-21f; /* half of what is left of 2a */
+    float r = fmaf(-k, 0.5f * VM_LN2_LO_F, fmaf(-k, 0.5f * VM_LN2_HI_F, a)); /* half of what is left of 2a */
     r = r + r;
-    float p = r + vm_exp_tail_f32(r);
+    float p = fmaf(r * r, vm_exp_poly_f32(r), r);
     float m = vm_pow2_f32(t);
-    float s = (m + 1.0f) + m * p; /* e**(2a) + 1 with one rounding that matters */
-    float q = (a < 0.75f ? n : 2.0f - 0.25f * s) / (a < 0.75f ? d : s);
-    float y = (a < 0.75f ? a : 0.75f) - q;
+    float s = fmaf(m, p, m + 1.0f); /* e**(2a) + 1 with one rounding that matters */
+    int small = a < 0.75f;
+    float q = (small ? n : fmaf(s, -0.25f, 2.0f)) / (small ? d : s);
+    float y = (small ? a : 0.75f) - q;
     y = a > 10.0f ? 1.0f : y;
     return copysignf(y, x);
 }

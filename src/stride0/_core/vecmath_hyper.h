@@ -1,36 +1,37 @@
 /* Hyperbolic functions but tanh, their inverses, and logaddexp; included by vecmath.h. */
 
-/* -- float32, computed in double ------------------------------------------------------------------------- */
+/* -- float32 --------------------------------------------------------------------------------------------- */
 
-/* With x = k ln(2) + r: e**x = 2**k (cosh r + sinh r). Relative errors 2**-37 and 2**-34. */
-VM_INLINE double vm_sinh_short(double r, double z) {
-    return r + (r * z) * (0x1.555555738e69dp-3 + z * (0x1.1110b1b571adcp-7 + z * 0x1.a1700affd54bcp-13));
-}
-VM_INLINE double vm_cosh_short(double z) {
-    return 1.0 + z * (0x1.0000004409b12p-1 + z * (0x1.55547eadd8246p-5 + z * 0x1.6d97ad7c73c41p-10));
+/* With x = k ln(2) + r, twice the sum and the difference of e**x and e**-x are a * cosh(r) + b * sinh(r), where a
+   and b are the sum and the difference of 2**k and 2**-k, in one order or the other. Results are computed by
+   quarters, which do not overflow before they have to. */
+VM_INLINE float vm_hyper_f32(float x, float sign) {
+    float a = x > 89.6f ? 89.6f : x; /* infinite from there on */
+    float t, low, r = vm_expm1_reduce_f32(a, &t, &low);
+    uint32_t k = vm_bits32(t) << 23;
+    float up = vm_float(k + (125u << 23)); /* a quarter of 2**k */
+    int32_t e = (int32_t)((125u << 23) - k);
+    float down = sign * vm_float((uint32_t)(e > 0 ? e : 0)); /* zero where no exponent is left for it */
+    float z = r * r;
+    float c = z * fmaf(z, fmaf(z, 0x1.6d4f1p-10f, 0x1.5554e6p-5f), 0.5f);
+    float s = fmaf(z * r, fmaf(z, fmaf(z, 0x1.a2e33p-13f, 0x1.110fbep-7f), 0x1.555556p-3f), low);
+    float p = up + down, q = up - down;
+    float lead = fmaf(q, r, p);
+    float rest = fmaf(q, r, p - lead) + ((up - p) + down);
+    float y = lead + fmaf(p, c, fmaf(q, s, rest));
+    return (y + y);
 }
 
 VM_INLINE float vm_sinh_f32(float x) {
-    double a = fabsf(x);
-    a = a > 100.0 ? 100.0 : a; /* infinite as a float */
-    double t = a * VM_LOG2E + VM_ROUND64;
-    double r = a - (t - VM_ROUND64) * 0x1.62e42fefa39efp-1;
-    double up = vm_double((vm_bits64(t) << 52) + ((uint64_t)1022 << 52)); /* 2**k / 2 */
-    double down = vm_double(((uint64_t)1022 << 52) - (vm_bits64(t) << 52));
-    double z = r * r;
-    return copysignf((float)((up - down) * vm_cosh_short(z) + (up + down) * vm_sinh_short(r, z)), x);
+    float a = fabsf(x);
+    float y = vm_hyper_f32(a, -1.0f);
+    y = a < 0x1p-13f ? a : y; /* a fraction of a subnormal number may be none */
+    return copysignf(y, x);
 }
 
-VM_INLINE float vm_cosh_f32(float x) {
-    double a = fabsf(x);
-    a = a > 100.0 ? 100.0 : a;
-    double t = a * VM_LOG2E + VM_ROUND64;
-    double r = a - (t - VM_ROUND64) * 0x1.62e42fefa39efp-1;
-    double up = vm_double((vm_bits64(t) << 52) + ((uint64_t)1022 << 52));
-    double down = vm_double(((uint64_t)1022 << 52) - (vm_bits64(t) << 52));
-    double z = r * r;
-    return (float)((up + down) * vm_cosh_short(z) + (up - down) * vm_sinh_short(r, z));
-}
+VM_INLINE float vm_cosh_f32(float x) { return vm_hyper_f32(fabsf(x), 1.0f); }
+
+/* -- float32, computed in double ------------------------------------------------------------------------- */
 
 #define VM_LN2 0x1.62e42fefa39efp-1
 
@@ -51,13 +52,33 @@ VM_INLINE float vm_acosh_f32(float x) {
     return (float)(a < 1.0 ? NAN : y);
 }
 
+/* atanh(a) = log1p(2a / (1 - a)) / 2. As in float64. */
 VM_INLINE float vm_atanh_f32(float x) {
-    double a = fabsf(x);
-    double y = 0.5 * VM_LN2 * vm_log2_wide((1.0 + a) / (1.0 - a));
-    y = a < 0x1p-13 ? a + (a * a) * a * 0x1.5555555555555p-2 : y;
-    y = a < 1.0 ? y : NAN;
-    y = a == 1.0 ? INFINITY : y;
-    return copysignf((float)y, x);
+    float a = fabsf(x);
+    float d = 1.0f - a;
+    float dl = (1.0f - d) - a;
+    float n = a + a;
+    float inverse = 1.0f / d;
+    float u = n * inverse;
+    float ul = fmaf(-u, dl, fmaf(-u, d, n)) * inverse;
+    float v = 1.0f + u;
+    float b = v - 1.0f;
+    float c = (u - b) + (1.0f - (v - b));
+    uint32_t bits = vm_bits32(v) - VM_SQRT_HALF_F;
+    float k = (float)((int32_t)bits >> 23);
+    float f = vm_float((bits & 0x7fffffu) + VM_SQRT_HALF_F) - 1.0f;
+    float scale = vm_float((128u << 23) - (bits & 0xff800000u)); /* 2 / 2**k */
+    int near = k == 0.0f;
+    f = near ? u : f;
+    float low = near ? ul : 0.5f * ((c + ul) * scale);
+    low = low * (1.06066f - f);
+    float s = fmaf(k, VM_LN2_HI_F, f);
+    float e = f + fmaf(k, VM_LN2_HI_F, -s);
+    float y = 0.5f * (s + (fmaf(k, VM_LN2_LO_F, e + low) + vm_log_tail_f32(f)));
+    y = a < 0x1p-13f ? a : y;
+    y = a < 1.0f ? y : NAN;
+    y = a == 1.0f ? INFINITY : y;
+    return copysignf(y, x);
 }
 
 /* -- float64 --------------------------------------------------------------------------------------------- */
@@ -80,65 +101,54 @@ VM_INLINE double vm_reduce_exp_f64(double a, double *rl, double *up, double *dow
 
 /* sinh(r) - rh and cosh(r) - 1 for r = rh + rl on +-ln(2)/2; relative errors 2**-61 and 2**-70 */
 VM_INLINE double vm_sinh_tail_f64(double r, double z, double rl) {
-    double z2 = z * z;
-    double p = (0x1.5555555555559p-3 + z * 0x1.111111110f62ap-7) + z2 * ((0x1.a01a01b0204d0p-13
-        + z * 0x1.71ddf7aff638ep-19) + z2 * 0x1.af5ff3056b6e1p-26);
-    return rl + (r * z) * p;
+    double p = fma(z, fma(z, fma(z, fma(z, 0x1.af5ff3056b6e1p-26, 0x1.71ddf7aff638ep-19),
+        0x1.a01a01b0204d0p-13), 0x1.111111110f62ap-7), 0x1.5555555555559p-3);
+    return fma(r * z, p, rl);
 }
 VM_INLINE double vm_cosh_tail_f64(double z) {
-    double z2 = z * z;
-    double p = (0x1.5555555555558p-5 + z * 0x1.6c16c16c14ffap-10) + z2 * ((0x1.a01a01ad81040p-16
-        + z * 0x1.27e4cc090e4cep-22) + z2 * 0x1.1f8bef0dad021p-29);
-    return 0.5 * z + z2 * p;
+    double p = fma(z, fma(z, fma(z, fma(z, 0x1.1f8bef0dad021p-29, 0x1.27e4cc090e4cep-22),
+        0x1.a01a01ad81040p-16), 0x1.6c16c16c14ffap-10), 0x1.5555555555558p-5);
+    return z * fma(z, p, 0.5);
 }
 
-/* a (1 + ct) + b (rh + st) for a = up + g and b = up - g, where the leading terms are taken with their
-   errors: up to 2**13, b has so few bits that b * rh is exact, and beyond it up * rh is. */
-VM_INLINE double vm_sum_hyper_f64(double up, double g, double ct, double rh, double st) {
-    double a = up + g, b = up - g;
-    double al = (up - a) + g;
-    double c = up < 0x1p11 ? b : up;
-    double lead = c * rh;
-    double s = a + lead;
-    double e = lead - (s - a);
-    double y = s + (e + (((b - c) * rh + al) + (a * ct + b * st)));
+/* As in float32. */
+VM_INLINE double vm_hyper_f64(double x, double sign) {
+    double a = x > 710.6 ? 710.6 : x;
+    double t, low, r = vm_expm1_reduce_f64(a, &t, &low);
+    uint64_t k = vm_bits64(t) << 52;
+    double up = vm_double(k + ((uint64_t)1021 << 52));
+    double down = vm_double(((uint64_t)1021 << 52) - k);
+    down = a > 600.0 ? 0.0 : sign * down;
+    double z = r * r;
+    double c = vm_cosh_tail_f64(z), s = vm_sinh_tail_f64(r, z, low);
+    double p = up + down, q = up - down;
+    double lead = fma(q, r, p);
+    double rest = fma(q, r, p - lead) + ((up - p) + down);
+    double y = lead + fma(p, c, fma(q, s, rest));
     return y + y;
 }
 
 VM_INLINE double vm_sinh_f64(double x) {
-    double a = fabs(x), rl, up, down;
-    a = a > 710.6 ? 710.6 : a;
-    double rh = vm_reduce_exp_f64(a, &rl, &up, &down);
-    double r = rh + rl, z = r * r;
-    double y = vm_sum_hyper_f64(up, -down, vm_cosh_tail_f64(z), rh, vm_sinh_tail_f64(r, z, rl));
+    double a = fabs(x);
+    double y = vm_hyper_f64(a, -1.0);
     y = a < 0x1p-28 ? a : y; /* a fraction of a subnormal number may be none */
     return copysign(y, x);
 }
 
-VM_INLINE double vm_cosh_f64(double x) {
-    double a = fabs(x), rl, up, down;
-    a = a > 710.6 ? 710.6 : a;
-    double rh = vm_reduce_exp_f64(a, &rl, &up, &down);
-    double r = rh + rl, z = r * r;
-    return vm_sum_hyper_f64(up, down, vm_cosh_tail_f64(z), rh, vm_sinh_tail_f64(r, z, rl));
-}
+VM_INLINE double vm_cosh_f64(double x) { return vm_hyper_f64(fabs(x), 1.0); }
 
 /* -- float64 inverses ------------------------------------------------------------------------------------ */
 
 /* x * x up to 2**-106 of it, as the rounded product and the rest */
 VM_INLINE double vm_square_two_f64(double x, double *low) {
     double y = x * x;
-    double a = vm_cut(x, 27), b = x - a;
-    *low = ((a * a - y) + 2.0 * (a * b)) + b * b;
+    *low = fma(x, x, -y);
     return y;
 }
 
 /* What sqrt(p + low) is more than s, its rounded value for low = 0 */
 VM_INLINE double vm_sqrt_rest_f64(double p, double low, double s) {
-    double square = s * s;
-    double a = vm_cut(s, 27), b = s - a;
-    double rest = ((a * a - square) + 2.0 * (a * b)) + b * b;
-    return (((p - square) - rest) + low) / (s + s + 0x1p-600);
+    return (fma(-s, s, p) + low) / (s + s + 0x1p-600);
 }
 
 /* log(1 + u + ul) as a sum of two numbers, for u > -0.9 and an ul too small to
@@ -157,10 +167,9 @@ VM_INLINE double vm_log1p_two_f64(double u, double ul, int huge, double *rest) {
     low = huge ? 0.0 : low;
     f = near ? u : f;
     low = low * (1.06066 - f);
-    double high = k * VM_LN2_HI;
-    double s = high + f;
-    double e = f - (s - high);
-    *rest = (e + (k * VM_LN2_LO + low)) + vm_log_tail_f64(f);
+    double s = fma(k, VM_LN2_HI, f);
+    double e = f + fma(k, VM_LN2_HI, -s);
+    *rest = fma(k, VM_LN2_LO, e + low) + vm_log_tail_f64(f);
     return s;
 }
 
@@ -211,9 +220,8 @@ VM_INLINE double vm_atanh_f64(double x) {
     double dl = (1.0 - d) - a;
     double n = a + a;
     double inverse = 1.0 / d;
-    double q = vm_cut(n * inverse, 27);
-    double dh = vm_cut(d, 26);
-    double ql = ((n - q * dh) - q * ((d - dh) + dl)) * inverse;
+    double q = n * inverse;
+    double ql = fma(-q, dl, fma(-q, d, n)) * inverse;
     double u = q + ql;
     double y = vm_log1p_two_f64(u, (q - u) + ql, 0, &rest);
     y = 0.5 * (y + rest);
@@ -236,12 +244,9 @@ VM_INLINE double vm_logaddexp_f64(double x, double y) {
     dl = x == y ? 0.0 : dl;
     dl = d < -760.0 ? 0.0 : dl;
     d = d < -760.0 ? -760.0 : d;
-    double t = d * VM_LOG2E + VM_ROUND64;
+    double t, rl, r = vm_expm1_reduce_f64(d, &t, &rl);
     double k = t - VM_ROUND64;
-    double h = d - k * VM_LN2_HI;
-    double w = k * VM_LN2_LO;
-    double r = h - w;
-    dl = dl + ((h - r) - w);
+    dl = dl + rl;
     double s = 1.0 + r;
     double e = (r - (s - 1.0)) + vm_exp_tail_f64(r);
     e = e + dl * (s + e);

@@ -6,10 +6,11 @@
        integer; with a y that is no integer the result is NaN, unless x is infinite or -0. */
 
 /* Bit 31 set where x is negative (also -0) and y an odd integer. Integers beyond 2**24 are even. */
+/* The highest bit set where x is negative (also -0) and y an odd integer. Large integers are even. */
 VM_INLINE uint32_t vm_pow_sign_f32(float x, float y) {
     float h = 0.5f * y;
     int odd = (truncf(y) == y) & (truncf(h) != h);
-    return odd ? vm_bits32(x) & 0x80000000u : 0u;
+    return odd ? vm_bits32(x) & VM_SIGN32 : 0u;
 }
 
 /* log2(x) for a normal number x, which every positive float is in double, by the series of atanh; relative
@@ -20,107 +21,151 @@ VM_INLINE double vm_log2_wide(double x) {
     double m = vm_double((u & VM_MANTISSA) + VM_FROM_SQRT_HALF);
     double s = (m - 1.0) / (m + 1.0);
     double z = s * s;
-    double q = 0x1.277767522c369p-1 + z * (0x1.a59658620470ap-2 + z * 0x1.5c62403a751e5p-2);
-    q = 0x1.71547652b82fep+1 + z * (0x1.ec709d451207dp-1 + z * q);
-    return k + s * q;
+    double q = fma(z, fma(z, 0x1.5c62403a751e5p-2, 0x1.a59658620470ap-2), 0x1.277767522c369p-1);
+    q = fma(z, fma(z, q, 0x1.ec709d451207dp-1), 0x1.71547652b82fep+1);
+    return fma(s, q, k);
 }
 
-/* y * l, where l is the logarithm of |x|, and finite whatever x is. Zero where the power is one. */
-VM_INLINE double vm_pow_exponent_f32(float x, float y, double l) {
-    float ax = fabsf(x);
-    float factor = ax < INFINITY ? 1.0f : ax;
-    factor = ax == 0.0f ? INFINITY : factor;
-    return (double)((ax == 1.0f) | (y == 0.0f) ? 0.0f : y * factor) * l;
+/* The binary logarithm of a number 2**k * (1 + f), as a sum of two numbers, to 2**-35 of it. First half: s = f / (2
+   + f). Here and below each number comes as what it is rounded to and a rest. */
+VM_INLINE float vm_log_quotient_f32(float f, float *sl) {
+    float d = 2.0f + f;
+    float inverse = 1.0f / d;
+    float s = f * inverse;
+    *sl = fmaf(-s, f - (d - 2.0f), fmaf(-s, d, f)) * inverse;
+    return s;
 }
 
-/* 2**p; relative error 2**-29 before rounding */
-VM_INLINE float vm_exp2_wide(double p) {
-    double t = p + VM_ROUND64;
-    double r = p - (t - VM_ROUND64);
-    double b = 0x1.5f4597a2a995fp-10 + r * 0x1.41d310e3cf69dp-13;
-    b = 0x1.c6aed45fa6ee1p-5 + r * (0x1.3b2dbc65d3ed2p-7 + r * b);
-    b = 0x1.000000026280fp+0 + r * (0x1.62e430c82c01cp-1 + r * (0x1.ebfbdadb065d7p-3 + r * b));
-    return (float)(b * vm_pow2_f64(t));
+/* Second half: with z = s**2 the logarithm of 1 + f is s * (2 + z * (2/3 + z * A(z))) / ln(2). */
+VM_INLINE float vm_log2_series_f32(float k, float s, float sl, float *low) {
+    float z = s * s;
+    float zl = fmaf(s + s, sl, fmaf(s, s, -z));
+    float a = fmaf(z, fmaf(z, 0x1.59edb4p-2f, 0x1.a5bbfcp-2f), 0x1.27770ep-1f);
+    float t = fmaf(z, a, 0x1.ec709ep-1f);
+    float tl = fmaf(z, a, 0x1.ec709ep-1f - t) - 0x1.e2fe02p-28f;
+    float w = z * t;
+    float wl = fmaf(z, tl, fmaf(zl, t, fmaf(z, t, -w)));
+    float v = 0x1.715476p+1f + w;
+    float vl = ((0x1.715476p+1f - v) + w) + (wl + 0x1.4ae0cp-25f);
+    float p = s * v;
+    float pl = fmaf(s, vl, fmaf(sl, v, fmaf(s, v, -p)));
+    float sum = k + p;
+    float b = (p - (sum - k)) + pl;
+    float high = sum + b;
+    *low = (sum - high) + b;
+    return high;
 }
 
-/* The power, from its size w if that is a number at all. */
-VM_INLINE float vm_pow_end_f32(float x, float y, float p, float w) {
-    float ax = fabsf(x);
-    w = p > 130.0f ? INFINITY : w;
-    w = p < -152.0f ? 0.0f : w;
-    w = vm_float(vm_bits32(w) ^ vm_pow_sign_f32(x, y));
-    int broken = (x < 0.0f) & (ax < INFINITY) & (truncf(y) != y);
-    w = broken ? NAN : w;
-    return y == 2.0f ? x * x : w; /* as square(x) */
+/* x**y / 2**k, where high + low is log2(x) and the low bits of *t hold k; *size is near y * log2(x) */
+VM_INLINE float vm_pow_core_f32(float y, float high, float low, float *t, float *size) {
+    float p = y * high;
+    float pl = fmaf(y, low, fmaf(y, high, -p));
+    *size = p;
+    *t = p + VM_ROUND32;
+    float r = (p - (*t - VM_ROUND32)) + pl;
+    float q = fmaf(r, fmaf(r, fmaf(r, 0x1.e06ae2p-17f, 0x1.44098ep-13f), 0x1.5da5a8p-10f), 0x1.3b2a6p-7f);
+    q = fmaf(r, fmaf(r, fmaf(r, q, 0x1.c6b06ep-5f), 0x1.ebfbep-3f), 0x1.62e43p-1f);
+    return fmaf(r, q, 1.0f);
+}
+
+/* Where x is a normal positive number and so is the power; elsewhere the highest bit of *rare is set */
+VM_INLINE float vm_pow_end_fast_f32(float x, float y, float high, float low, uint32_t *rare) {
+    float t, size, e = vm_pow_core_f32(y, high, low, &t, &size);
+    *rare = vm_bits32(125.0f) - (vm_bits32(size) & ~VM_SIGN32);
+    e = vm_float(vm_bits32(e) + (vm_bits32(t) << 23));
+    return y == 2.0f ? x * x : e; /* as square(x) */
 }
 
 VM_INLINE float vm_pow_f32(float x, float y) {
-    double p = vm_pow_exponent_f32(x, y, vm_log2_wide(fabsf(x)));
-    return vm_pow_end_f32(x, y, (float)p, vm_exp2_wide(p));
+    float ax = fabsf(x), k, low, t, size;
+    float s = vm_log_quotient_f32(vm_log_split_f32(ax, &k), &low);
+    float high = vm_log2_series_f32(k, s, low, &low);
+    float e = vm_pow_core_f32(y, high, low, &t, &size);
+    float g = ax < INFINITY ? high : ax;
+    g = y * (ax == 0.0f ? -INFINITY : g); /* decides what is not finite, as the rest is rubbish then */
+    int small = g < 0.0f;
+    uint32_t bias = small ? (127u + 64u) << 23 : 126u << 23;
+    e = e * vm_float((vm_bits32(t) << 23) + bias) * (small ? 0x1p-64f : 2.0f);
+    e = g > 129.0f ? INFINITY : e;
+    e = g < -152.0f ? 0.0f : e;
+    e = g == g ? e : g;
+    e = vm_float(vm_bits32(e) ^ vm_pow_sign_f32(x, y));
+    int broken = (x < 0.0f) & (ax < INFINITY) & (truncf(y) != y);
+    e = broken ? NAN : e;
+    e = (y == 0.0f) | (x == 1.0f) | ((ax == 1.0f) & (fabsf(y) == INFINITY)) ? 1.0f : e;
+    return y == 2.0f ? x * x : e;
 }
 
 VM_INLINE uint64_t vm_pow_sign_f64(double x, double y) {
     double h = 0.5 * y;
     int odd = (trunc(y) == y) & (trunc(h) != h);
-    return odd ? vm_bits64(x) & (uint64_t)1 << 63 : 0u;
+    return odd ? vm_bits64(x) & VM_SIGN64 : 0u;
 }
 
-/* First half of the logarithm of a positive x = 2**k * (1 + f): s = f / (3 + 3f/2), as sh + sl with 24 bits
-   in sh. Each number here and below comes as a leading part, cut so that products of leading parts are
-   exact, and a rest. */
-VM_INLINE double vm_log_quotient_f64(double x, double *k, double *sl) {
-    double f = vm_log_split_f64(x, k);
-    double d = 3.0 + 1.5 * f;
-    double dh = vm_cut(d, 27);
-    double dl = (f - (dh - 3.0)) + 0.5 * f;
+/* The logarithm of a number 2**k * (1 + f), as a sum of two numbers, to 2**-64 of it. First half: s = f / (2 + f).
+   Here and below each number comes as what it is rounded to and a rest. */
+VM_INLINE double vm_log_quotient_f64(double f, double *sl) {
+    double d = 2.0 + f;
     double inverse = 1.0 / d;
-    double sh = vm_cut(f * inverse, 29);
-    *sl = ((f - sh * dh) - sh * dl) * inverse;
-    return sh;
+    double s = f * inverse;
+    *sl = fma(-s, f - (d - 2.0), fma(-s, d, f)) * inverse;
+    return s;
 }
 
-/* Second half: with z = (3s/2)**2 the logarithm of 1 + f is s * (3 + z + z**2 * A(z)). The result has 26
-   bits, and the error of the sum with `low` is below 2**-64 of it. */
-VM_INLINE double vm_log_parts_f64(double k, double sh, double sl, double *low) {
-    double s = sh + sl;
-    double v = 1.5 * sh;
-    double zh = v * v;
-    double zl = sl * (2.25 * (sh + s));
-    double z = zh + zl, z2 = z * z;
-    double a = ((0x1.3333333333464p-1 + z * 0x1.b6db6db683c1dp-2) + z2 * (0x1.555555a20bf71p-2
-        + z * 0x1.1745af6ac990ap-2)) + (z2 * z2) * ((0x1.d8ae61f9624d9p-3 + z * 0x1.973fe05392f7fp-3)
-        + z2 * 0x1.9563f2681f6cbp-3);
-    double rest = zl + z2 * a;
-    double th = vm_cut((3.0 + zh) + rest, 26);
-    double tl = rest - ((th - 3.0) - zh);
-    double ph = sh * th;
-    double pl = sl * th + s * tl;
-    double high = k * VM_LN2_HI;
-    double sum = high + ph;
-    double error = ph - (sum - high); /* exact, as k is 0 or |high| > |ph| */
-    double b = error + (k * VM_LN2_LO + pl);
-    double lead = vm_cut(sum + b, 27);
-    *low = (sum - lead) + b;
-    return lead;
+/* Second half: with z = s**2 the logarithm of 1 + f is s * (2 + z * (2/3 + z * A(z))). */
+VM_INLINE double vm_log_series_f64(double k, double s, double sl, double *low) {
+    double z = s * s;
+    double zl = fma(s, s, -z) + (s + s) * sl;
+    double a = fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, 0x1.0e429df6769a5p-3, 0x1.0f7feb2eef90ep-3),
+        0x1.3b1eebf9305abp-3), 0x1.745ce9e3c08a8p-3), 0x1.c71c722d65393p-3), 0x1.2492492457d69p-2),
+        0x1.9999999999b30p-2);
+    double t = fma(z, a, 0x1.5555555555555p-1);
+    double tl = fma(z, a, 0x1.5555555555555p-1 - t) + 0x1.5555555555555p-55;
+    double w = z * t;
+    double wl = fma(z, tl, fma(zl, t, fma(z, t, -w)));
+    double v = 2.0 + w;
+    double vl = ((2.0 - v) + w) + wl;
+    double p = s * v;
+    double pl = fma(s, vl, fma(sl, v, fma(s, v, -p)));
+    double sum = fma(k, VM_LN2_HI, p);
+    double error = p + fma(k, VM_LN2_HI, -sum); /* exact, as k is 0 or |k ln(2)| > |p| */
+    double b = error + fma(k, VM_LN2_LO, pl);
+    double high = sum + b;
+    *low = (sum - high) + b;
+    return high;
 }
 
-/* exp(y * (high + low)) for a power of x, of which these are the logarithm. */
-VM_INLINE double vm_pow_end_f64(double x, double y, double lh, double ll) {
-    double ax = fabs(x);
-    double g = ax < INFINITY ? lh : ax;
-    g = y * (ax == 0.0 ? -INFINITY : g); /* decides what is not finite, as the rest is rubbish then */
-    double yh = vm_cut(y, 26);
-    double ph = yh * lh;
-    double pl = (y - yh) * lh + y * ll;
-    double t = ph * VM_LOG2E + VM_ROUND64;
-    double k = t - VM_ROUND64;
-    double d = ph - k * VM_LN2_HI;
-    double w = pl - k * VM_LN2_LO;
+/* x**y / 2**k, where high + low is log(x) and the low bits of *t hold k; *size is near y * log(x) */
+VM_INLINE double vm_pow_core_f64(double y, double high, double low, double *t, double *size) {
+    double p = y * high;
+    double pl = fma(y, low, fma(y, high, -p));
+    *size = p;
+    *t = fma(p, VM_LOG2E, VM_ROUND64);
+    double k = *t - VM_ROUND64;
+    double d = fma(-k, VM_LN2_HI, p);
+    double w = fma(-k, VM_LN2_LO, pl);
     double r = d + w;
     double rest = (d - r) + w;
     double s = 1.0 + r;
-    double e = s + (((r - (s - 1.0)) + rest) + vm_exp_tail_f64(r));
-    int small = k < 0.0;
+    return s + ((r - (s - 1.0)) + fma(r * r, vm_exp_poly_f64(r), rest));
+}
+
+/* Where x is a normal positive number and so is the power; elsewhere the highest bit of *rare is set */
+VM_INLINE double vm_pow_end_fast_f64(double x, double y, double high, double low, uint64_t *rare) {
+    double t, size, e = vm_pow_core_f64(y, high, low, &t, &size);
+    *rare = vm_bits64(708.0) - (vm_bits64(size) & ~VM_SIGN64);
+    e = vm_double(vm_bits64(e) + (vm_bits64(t) << 52));
+    return y == 2.0 ? x * x : e; /* as square(x) */
+}
+
+VM_INLINE double vm_pow_f64(double x, double y) {
+    double ax = fabs(x), k, low, t, size;
+    double s = vm_log_quotient_f64(vm_log_split_f64(ax, &k), &low);
+    double high = vm_log_series_f64(k, s, low, &low);
+    double e = vm_pow_core_f64(y, high, low, &t, &size);
+    double g = ax < INFINITY ? high : ax;
+    g = y * (ax == 0.0 ? -INFINITY : g); /* decides what is not finite, as the rest is rubbish then */
+    int small = g < 0.0;
     uint64_t bias = (uint64_t)(small ? 1023 + 64 : 1022) << 52;
     e = e * vm_double((vm_bits64(t) << 52) + bias) * (small ? 0x1p-64 : 2.0);
     e = g > 710.0 ? INFINITY : e;
@@ -130,67 +175,5 @@ VM_INLINE double vm_pow_end_f64(double x, double y, double lh, double ll) {
     int broken = (x < 0.0) & (ax < INFINITY) & (trunc(y) != y);
     e = broken ? NAN : e;
     e = (y == 0.0) | (x == 1.0) | ((ax == 1.0) & (fabs(y) == INFINITY)) ? 1.0 : e;
-    return y == 2.0 ? x * x : e; /* as square(x) */
+    return y == 2.0 ? x * x : e;
 }
-
-VM_INLINE double vm_pow_f64(double x, double y) {
-    double k, sl, low;
-    double sh = vm_log_quotient_f64(fabs(x), &k, &sl);
-    double high = vm_log_parts_f64(k, sh, sl, &low);
-    return vm_pow_end_f64(x, y, high, low);
-}
-
-#if defined(__GNUC__) && !defined(__clang__) /* as in vecmath_trig.h */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
-/* -- loops ----------------------------------------------------------------------------------------------- */
-
-/* Logarithms and exponentials are taken in loops of their own, as with the sine. */
-VM_INLINE void vm_pow_f64_block(const double *x, const double *y, double *z, ptrdiff_t n) {
-    double k[VM_BLOCK], high[VM_BLOCK], low[VM_BLOCK];
-    VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++) high[i] = vm_log_quotient_f64(fabs(x[i]), k + i, low + i);
-    VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++) high[i] = vm_log_parts_f64(k[i], high[i], low[i], low + i);
-    VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++) z[i] = vm_pow_end_f64(x[i], y[i], high[i], low[i]);
-}
-
-VM_INLINE void vm_pow_f32_block(const float *x, const float *y, float *z, ptrdiff_t n) {
-    double p[VM_BLOCK];
-    float g[VM_BLOCK], w[VM_BLOCK];
-    VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++) p[i] = vm_log2_wide(fabsf(x[i]));
-    VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++) p[i] = vm_pow_exponent_f32(x[i], y[i], p[i]);
-    VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++) {
-        g[i] = (float)p[i];
-        w[i] = vm_exp2_wide(p[i]);
-    }
-    VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++) z[i] = vm_pow_end_f32(x[i], y[i], g[i], w[i]);
-}
-
-/* z[i] = f(x[i], y[i]) for n elements, with steps in bytes; z may be x or y. */
-#define VM_RUN_2(name, T)                                                                                    \
-    static __attribute__((unused)) void vm_##name##_run(                                                     \
-        const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n) {      \
-        T left[VM_BLOCK], right[VM_BLOCK], results[VM_BLOCK];                                                \
-        for (; n > 0; n -= VM_BLOCK, x += VM_BLOCK * sx, y += VM_BLOCK * sy, z += VM_BLOCK * sz) {           \
-            ptrdiff_t m = n < VM_BLOCK ? n : VM_BLOCK;                                                       \
-            const T *a = vm_gather_##T(x, sx, left, m), *b = vm_gather_##T(y, sy, right, m);                 \
-            T *r = sz == (ptrdiff_t)sizeof(T) ? (T *)z : results;                                            \
-            vm_##name##_block(a, b, r, m);                                                                   \
-            vm_scatter_##T(r, z, sz, m);                                                                     \
-        }                                                                                                    \
-    }
-
-VM_RUN_2(pow_f64, double)
-VM_RUN_2(pow_f32, float)
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif

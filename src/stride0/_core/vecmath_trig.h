@@ -2,14 +2,20 @@
 
    Note [Rare arguments]
        Reducing a huge argument takes as many digits of 2/pi as the argument has: too much to be done for all.
-       vm_sin_f64 and its like are right up to a limit, and vm_sin_f64_any everywhere, with the same bits
-       below the limit. The latter does not vectorise. The loops vm_sin_f64_run look at a block of
-       arguments first and take the former where it serves for the whole block. */
+       vm_sin_f64_fast and its like are right up to a limit, and vm_sin_f64 everywhere, with the same bits
+       below the limit. The latter does not vectorise: Note [Fast and rare]. */
 
+#define VM_TRIG_SHORT_F32 0x1p15f
 #define VM_TRIG_LIMIT_F32 0x1p25f
-#define VM_TRIG_LIMIT_F64 0x1.8p20
+#define VM_TRIG_LIMIT_F64 0x1p30
 #define VM_2_PI 0x1.45f306dc9c883p-1
 #define VM_1_PI 0x1.45f306dc9c883p-2
+#define VM_PI_HI 0x1.921fb54442d18p+1
+#define VM_PI_LO 0x1.1a62633145c07p-53
+#define VM_PI_2_HI 0x1.921fb54442d18p+0
+#define VM_PI_2_LO 0x1.1a62633145c07p-54
+#define VM_PI_4_HI 0x1.921fb54442d18p-1
+#define VM_PI_4_LO 0x1.1a62633145c07p-55
 
 /* -- huge arguments -------------------------------------------------------------------------------------- */
 
@@ -76,20 +82,17 @@ static __attribute__((noinline, unused)) int vm_reduce_huge(double x, double *hi
 
 /* sin(high + low) - high on +-pi/4, for z = high**2 and w near cos(high); relative error of the sine 2**-58 */
 VM_INLINE double vm_sin_tail_f64(double high, double low, double z, double w) {
-    double z2 = z * z;
-    double p = (0x1.111111110f892p-7 + z * -0x1.a01a019c121e4p-13) + z2 * ((0x1.71de3576c29e8p-19
-        + z * -0x1.ae5e64ae26284p-26) + z2 * 0x1.5d925faf9cc05p-33);
-    p = -0x1.5555555555549p-3 + z * p; /* with one rounding of this size */
-    return low * w + (high * z) * p;
+    double p = fma(z, fma(z, fma(z, fma(z, fma(z, 0x1.5d925faf9cc05p-33, -0x1.ae5e64ae26284p-26),
+        0x1.71de3576c29e8p-19), -0x1.a01a019c121e4p-13), 0x1.111111110f892p-7), -0x1.5555555555549p-3);
+    return fma(high * z, p, low * w);
 }
 
 /* cos(r) - w, where z is r**2 up to a small number, of which `half` is half, h = z / 2 and w = 1 - h
    rounded; relative error of the cosine 2**-64 */
 VM_INLINE double vm_cos_tail_f64(double half, double z, double h, double w) {
-    double z2 = z * z;
-    double p = ((0x1.555555555554cp-5 + z * -0x1.6c16c16c15210p-10) + z2 * (0x1.a01a019cbcdb8p-16
-        + z * -0x1.27e4f810496f1p-22)) + (z2 * z2) * (0x1.1ee9ef56d42fap-29 + z * -0x1.8fb00467d6f9fp-37);
-    return ((1.0 - w) - h) + (z2 * p - half);
+    double p = fma(z, fma(z, fma(z, fma(z, fma(z, -0x1.8fb00467d6f9fp-37, 0x1.1ee9ef56d42fap-29),
+        -0x1.27e4f810496f1p-22), 0x1.a01a019cbcdb8p-16), -0x1.6c16c16c15210p-10), 0x1.555555555554cp-5);
+    return fma(z * z, p, ((1.0 - w) - h) - half);
 }
 
 /* Sine of |x|, or with quarter = 1 the cosine: the sine of a quarter turn more. `turn` is n modulo 4. */
@@ -103,21 +106,17 @@ VM_INLINE double vm_sin_reduced_f64(double high, double low, uint64_t turn) {
     return vm_double(vm_bits64(y) ^ (turn & 2) << 62);
 }
 
-/* a - n * pi/2 for the nearest integer n, which is in the low bits of *t. pi/2 comes in pieces of 33 bits,
-   so that their products with n are exact. Every rounding on the way to the result is caught in *low: x
-   near a multiple of pi/2 leaves few bits of x and of the first pieces. */
+/* a - n * pi/2 for the nearest integer n, which is in the low bits of *t. The first difference is exact, and
+   every rounding after it is caught in *low: x near a multiple of pi/2 leaves few bits of x and of the first
+   pieces of pi/2. */
 VM_INLINE double vm_reduce_f64(double a, double *low, double *t) {
-    *t = a * VM_2_PI + VM_ROUND64;
+    *t = fma(a, VM_2_PI, VM_ROUND64);
     double n = *t - VM_ROUND64;
-    double r0 = a - n * 0x1.921fb544p+0;
-    double p1 = n * 0x1.0b4611a6p-34;
-    double r1 = r0 - p1;
-    double e1 = (r0 - r1) - p1;
-    double p2 = n * 0x1.3198a2ep-69;
-    double r2 = r1 - p2;
-    double e2 = (r1 - r2) - p2;
-    *low = (e1 + e2) - n * 0x1.b839a252049c1p-104;
-    return r2;
+    double r = fma(-n, VM_PI_2_HI, a);
+    double p = n * VM_PI_2_LO;
+    double high = r - p;
+    *low = fma(n, 0x1.f1976b7ed8fbcp-110, ((r - high) - p) - fma(n, VM_PI_2_LO, -p));
+    return high;
 }
 
 VM_INLINE double vm_sin_turned_f64(double a, uint64_t quarter) {
@@ -126,12 +125,12 @@ VM_INLINE double vm_sin_turned_f64(double a, uint64_t quarter) {
     return vm_sin_reduced_f64(high, low, vm_bits64(t) + quarter);
 }
 
-VM_INLINE double vm_sin_f64(double x) {
+VM_INLINE double vm_sin_f64_fast(double x) {
     double y = vm_sin_turned_f64(fabs(x), 0);
     return vm_double(vm_bits64(y) ^ (vm_bits64(x) & (uint64_t)1 << 63));
 }
 
-VM_INLINE double vm_cos_f64(double x) { return vm_sin_turned_f64(fabs(x), 1); }
+VM_INLINE double vm_cos_f64_fast(double x) { return vm_sin_turned_f64(fabs(x), 1); }
 
 static __attribute__((noinline, unused)) double vm_sin_huge(double x, uint64_t quarter) {
     double high, low;
@@ -141,11 +140,11 @@ static __attribute__((noinline, unused)) double vm_sin_huge(double x, uint64_t q
     return x < 0 && !quarter ? -y : y;
 }
 
-VM_INLINE double vm_sin_f64_any(double x) {
-    return fabs(x) <= VM_TRIG_LIMIT_F64 ? vm_sin_f64(x) : vm_sin_huge(x, 0);
+VM_INLINE double vm_sin_f64(double x) {
+    return fabs(x) <= VM_TRIG_LIMIT_F64 ? vm_sin_f64_fast(x) : vm_sin_huge(x, 0);
 }
-VM_INLINE double vm_cos_f64_any(double x) {
-    return fabs(x) <= VM_TRIG_LIMIT_F64 ? vm_cos_f64(x) : vm_sin_huge(x, 1);
+VM_INLINE double vm_cos_f64(double x) {
+    return fabs(x) <= VM_TRIG_LIMIT_F64 ? vm_cos_f64_fast(x) : vm_sin_huge(x, 1);
 }
 
 /* Tangent of high + low + n * pi/2: the sine divided by the cosine or the cosine by minus the sine, each as
@@ -154,23 +153,21 @@ VM_INLINE double vm_tan_reduced_f64(double high, double low, uint64_t turn) {
     double z = high * high;
     double h = 0.5 * z;
     double w = 1.0 - h;
-    double a = vm_cut(high, 27), b = high - a;
-    double zl = ((a * a - z) + 2.0 * (a * b)) + b * b; /* what rounding z left out */
-    double st = vm_sin_tail_f64(high, low, z, w) - (high * zl) * 0x1.5555555555555p-3;
-    double ct = vm_cos_tail_f64(high * low + 0.5 * zl, z, h, w);
+    double zl = fma(high, high, -z); /* what rounding z left out */
+    double st = fma(high * zl, -0x1.5555555555555p-3, vm_sin_tail_f64(high, low, z, w));
+    double ct = vm_cos_tail_f64(fma(high, low, 0.5 * zl), z, h, w);
     int odd = turn & 1;
     double n = odd ? w : high, nl = odd ? ct : st;
     double d = odd ? high : w, dl = odd ? st : ct;
     double sum = d + dl;
     double inverse = 1.0 / sum;
-    double q = vm_cut((n + nl) * inverse, 27);
-    double dh = vm_cut(sum, 26);
-    double rest = ((n - q * dh) - q * ((d - dh) + dl)) + nl;
-    double y = q + rest * inverse;
+    double q = (n + nl) * inverse;
+    double rest = fma(-q, d, n) + fma(-q, dl, nl);
+    double y = fma(rest, inverse, q);
     return odd ? -y : y;
 }
 
-VM_INLINE double vm_tan_f64(double x) {
+VM_INLINE double vm_tan_f64_fast(double x) {
     double low, t;
     double high = vm_reduce_f64(fabs(x), &low, &t);
     double y = vm_tan_reduced_f64(high, low, vm_bits64(t));
@@ -185,29 +182,55 @@ static __attribute__((noinline, unused)) double vm_tan_huge(double x) {
     return x < 0 ? -y : y;
 }
 
-VM_INLINE double vm_tan_f64_any(double x) {
-    return fabs(x) <= VM_TRIG_LIMIT_F64 ? vm_tan_f64(x) : vm_tan_huge(x);
+VM_INLINE double vm_tan_f64(double x) {
+    return fabs(x) <= VM_TRIG_LIMIT_F64 ? vm_tan_f64_fast(x) : vm_tan_huge(x);
 }
 
-/* -- float32, computed in double: the reduced argument needs no second part ------------------------------ */
+/* -- float32 --------------------------------------------------------------------------------------------- */
 
-/* (-1)**n * sin(x - n * pi), where the lowest bits of t hold n; relative error 2**-27.3 before rounding. A
-   product at the end keeps the sign of zero. */
+/* As in float64. */
+VM_INLINE float vm_sin_turned_f32(float a, uint32_t quarter) {
+    float t = fmaf(a, (float)VM_2_PI, VM_ROUND32);
+    float n = t - VM_ROUND32;
+    float d = fmaf(-n, 0x1.921fb6p+0f, a);
+    float m = n * 0x1.777a5cp-25f;
+    float r = d + m;
+    float low = fmaf(n, 0x1.ee59dap-50f, ((d - r) + m) + fmaf(n, 0x1.777a5cp-25f, -m));
+    float z = r * r;
+    float w = fmaf(z, -0.5f, 1.0f);
+    float p = fmaf(z, fmaf(z, -0x1.9954a4p-13f, 0x1.11077ap-7f), -0x1.555546p-3f);
+    float q = fmaf(z, fmaf(z, 0x1.99e0eep-16f, -0x1.6c0c1ap-10f), 0x1.55554ap-5f);
+    float s = r + fmaf(r * z, p, low * w);
+    float c = w + fmaf(z * z, q, fmaf(-r, low, fmaf(z, -0.5f, 1.0f - w)));
+    uint32_t turn = vm_bits32(t) + quarter;
+    return vm_float(vm_bits32(turn & 1 ? c : s) ^ (turn & 2) << 30);
+}
+
+VM_INLINE float vm_sin_f32_fast(float x) {
+    float y = vm_sin_turned_f32(fabsf(x), 0);
+    return vm_float(vm_bits32(y) ^ (vm_bits32(x) & VM_SIGN32));
+}
+
+VM_INLINE float vm_cos_f32_fast(float x) { return vm_sin_turned_f32(fabsf(x), 1); }
+
+/* (-1)**n * sin(x - n * pi) in double, where the lowest bits of t hold n; relative error 2**-27.3 before
+   rounding. A product at the end keeps the sign of zero. */
 VM_INLINE float vm_sin_half_turns_f32(double x, double n, double t) {
-    double r = (x - n * 0x1.921fb54p+1) - n * 0x1.10b4611a62633p-29; /* 28 bits: the first product is exact */
+    double r = fma(-n, 0x1.1a62633145c07p-53, fma(-n, 0x1.921fb54442d18p+1, x));
     double z = r * r;
     double p = -0x1.9f6f538478143p-13 + z * 0x1.5db3ec0d46921p-19;
     p = 1.0 + z * (-0x1.55554bb4a0f08p-3 + z * (0x1.110ed01533791p-7 + z * p));
     return (float)vm_double(vm_bits64(r * p) ^ vm_bits64(t) << 63);
 }
 
-VM_INLINE float vm_sin_f32(float x) {
+/* Beyond the limit of the fast ones, where float has too few bits for the reduction */
+VM_INLINE float vm_sin_large_f32(float x) {
     double t = x * VM_1_PI + VM_ROUND64;
     return vm_sin_half_turns_f32(x, t - VM_ROUND64, t);
 }
 
 /* cos(a) = -sin(a - pi/2): n is half an integer */
-VM_INLINE float vm_cos_f32(float x) {
+VM_INLINE float vm_cos_large_f32(float x) {
     double a = fabsf(x);
     double t = (a * VM_1_PI - 0.5) + VM_ROUND64;
     return vm_sin_half_turns_f32(a, (t - VM_ROUND64) + 0.5, t + 1.0);
@@ -215,7 +238,7 @@ VM_INLINE float vm_cos_f32(float x) {
 
 /* By quarter turns, and a quotient of polynomials that turns over at odd ones; relative error 2**-35 before
    rounding */
-VM_INLINE float vm_tan_f32(float x) {
+VM_INLINE float vm_tan_f32_fast(float x) {
     double a = fabsf(x);
     double t = a * VM_2_PI + VM_ROUND64;
     double n = t - VM_ROUND64;
@@ -228,98 +251,20 @@ VM_INLINE float vm_tan_f32(float x) {
     return vm_float(vm_bits32(y) ^ (vm_bits32(x) & 0x80000000u));
 }
 
-VM_INLINE float vm_sin_f32_any(float x) {
-    return fabsf(x) <= VM_TRIG_LIMIT_F32 ? vm_sin_f32(x) : (float)vm_sin_huge((double)x, 0);
+#define VM_SIN_RARE_F32(x) (vm_bits32(VM_TRIG_SHORT_F32) - (vm_bits32(x) & ~VM_SIGN32))
+#define VM_TAN_RARE_F32(x) (vm_bits32(VM_TRIG_LIMIT_F32) - (vm_bits32(x) & ~VM_SIGN32))
+#define VM_SIN_RARE_F64(x) (vm_bits64(VM_TRIG_LIMIT_F64) - (vm_bits64(x) & ~VM_SIGN64))
+
+VM_INLINE float vm_sin_f32(float x) {
+    float a = fabsf(x);
+    if (a <= VM_TRIG_SHORT_F32) return vm_sin_f32_fast(x);
+    return a <= VM_TRIG_LIMIT_F32 ? vm_sin_large_f32(x) : (float)vm_sin_huge((double)x, 0);
 }
-VM_INLINE float vm_cos_f32_any(float x) {
-    return fabsf(x) <= VM_TRIG_LIMIT_F32 ? vm_cos_f32(x) : (float)vm_sin_huge((double)x, 1);
+VM_INLINE float vm_cos_f32(float x) {
+    float a = fabsf(x);
+    if (a <= VM_TRIG_SHORT_F32) return vm_cos_f32_fast(x);
+    return a <= VM_TRIG_LIMIT_F32 ? vm_cos_large_f32(x) : (float)vm_sin_huge((double)x, 1);
 }
-
-VM_INLINE float vm_tan_f32_any(float x) {
-    return fabsf(x) <= VM_TRIG_LIMIT_F32 ? vm_tan_f32(x) : (float)vm_tan_huge((double)x);
+VM_INLINE float vm_tan_f32(float x) {
+    return fabsf(x) <= VM_TRIG_LIMIT_F32 ? vm_tan_f32_fast(x) : (float)vm_tan_huge((double)x);
 }
-
-/* -- loops ------------------------------------------------------------------------------------------------ */
-
-enum { VM_BLOCK = 512 };
-
-/* GCC sees that the buffers are read where the loops that fill them may not have run. */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
-/* A block of elements `step` bytes apart, side by side: where they are, or in the buffer. */
-#define VM_GATHER(T)                                                                                         \
-    VM_INLINE const T *vm_gather_##T(const char *x, ptrdiff_t step, T *buffer, ptrdiff_t n) {                \
-        if (step == (ptrdiff_t)sizeof(T)) return (const T *)x;                                               \
-        for (ptrdiff_t i = 0; i < n; i++) buffer[i] = *(const T *)(x + i * step);                            \
-        return buffer;                                                                                       \
-    }                                                                                                        \
-    VM_INLINE void vm_scatter_##T(const T *buffer, char *y, ptrdiff_t step, ptrdiff_t n) {                   \
-        if ((const char *)buffer == y) return;                                                               \
-        for (ptrdiff_t i = 0; i < n; i++) *(T *)(y + i * step) = buffer[i];                                  \
-    }
-VM_GATHER(double)
-VM_GATHER(float)
-
-/* Reduction and polynomials in loops of their own: processors overlap the elements of a short loop, and see too
-   little of a long one. `sign` is the bit that the result takes from the argument. */
-VM_INLINE void vm_sin_f64_loops(const double *x, double *y, ptrdiff_t n, uint64_t quarter, uint64_t sign) {
-    double high[VM_BLOCK], low[VM_BLOCK], t[VM_BLOCK];
-    VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++) high[i] = vm_reduce_f64(fabs(x[i]), low + i, t + i);
-    VM_ELEMENTWISE
-    for (ptrdiff_t i = 0; i < n; i++) {
-        double a = vm_sin_reduced_f64(high[i], low[i], vm_bits64(t[i]) + quarter);
-        y[i] = vm_double(vm_bits64(a) ^ (vm_bits64(x[i]) & sign));
-    }
-}
-
-VM_INLINE void vm_sin_f64_fast(const double *x, double *y, ptrdiff_t n) {
-    vm_sin_f64_loops(x, y, n, 0, (uint64_t)1 << 63);
-}
-VM_INLINE void vm_cos_f64_fast(const double *x, double *y, ptrdiff_t n) { vm_sin_f64_loops(x, y, n, 1, 0); }
-
-#define VM_FAST(name, T)                                                                                     \
-    VM_INLINE void vm_##name##_fast(const T *x, T *y, ptrdiff_t n) {                                         \
-        VM_ELEMENTWISE                                                                                       \
-        for (ptrdiff_t i = 0; i < n; i++) y[i] = vm_##name(x[i]);                                            \
-    }
-VM_FAST(tan_f64, double)
-VM_FAST(sin_f32, float)
-VM_FAST(cos_f32, float)
-VM_FAST(tan_f32, float)
-
-/* y[i] = f(x[i]) for n elements, sx and sy bytes apart. Results may replace the arguments that they come from.
-   In a block with a rare argument (the difference of its bits from those of the limit is negative) the scalar
-   function runs throughout. */
-#define VM_RUN(name, T, U, bits, limit)                                                                      \
-    static __attribute__((unused)) void vm_##name##_run(                                                     \
-        const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {                                   \
-        const U sign = (U)1 << (8 * sizeof(U) - 1), top = bits(limit);                                       \
-        T arguments[VM_BLOCK], results[VM_BLOCK];                                                            \
-        for (; n > 0; n -= VM_BLOCK, x += VM_BLOCK * sx, y += VM_BLOCK * sy) {                               \
-            ptrdiff_t m = n < VM_BLOCK ? n : VM_BLOCK;                                                       \
-            const T *a = vm_gather_##T(x, sx, arguments, m);                                                 \
-            T *r = sy == (ptrdiff_t)sizeof(T) ? (T *)y : results;                                            \
-            U rare = 0;                                                                                      \
-            for (ptrdiff_t i = 0; i < m; i++) rare |= top - (bits(a[i]) & ~sign);                            \
-            if (rare & sign)                                                                                 \
-                for (ptrdiff_t i = 0; i < m; i++) r[i] = vm_##name##_any(a[i]);                              \
-            else                                                                                             \
-                vm_##name##_fast(a, r, m);                                                                   \
-            vm_scatter_##T(r, y, sy, m);                                                                     \
-        }                                                                                                    \
-    }
-
-VM_RUN(sin_f64, double, uint64_t, vm_bits64, VM_TRIG_LIMIT_F64)
-VM_RUN(cos_f64, double, uint64_t, vm_bits64, VM_TRIG_LIMIT_F64)
-VM_RUN(tan_f64, double, uint64_t, vm_bits64, VM_TRIG_LIMIT_F64)
-VM_RUN(sin_f32, float, uint32_t, vm_bits32, VM_TRIG_LIMIT_F32)
-VM_RUN(cos_f32, float, uint32_t, vm_bits32, VM_TRIG_LIMIT_F32)
-VM_RUN(tan_f32, float, uint32_t, vm_bits32, VM_TRIG_LIMIT_F32)
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif

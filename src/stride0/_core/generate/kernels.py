@@ -59,8 +59,9 @@ class Emitter:
 
     def _elementwise(self, op: Any, row: Row, expression: str, unsigned: bool, how: str, name: str) -> str:
         if row.name in op.run:
+            # Each element of every layout goes through a block of neighbours there.
             places = ", ".join(f"a[{k}] + j * t[{k}], s[{k}]" for k in range(op.nin + 1))
-            call = f"vm_{op.name}_f{row.itemsize * 8}_run({places}, n)"
+            call = f"{whole_loop(op, row)}({places}, n)"
             loop = f"    cdef Py_ssize_t j\n    for j in range(m):\n        {call}"
             return f"cdef void {name}{ARGUMENTS} noexcept nogil:\n{loop}"
         inputs = [Operand(k, row, how[k], unsigned) for k in range(op.nin)]
@@ -160,11 +161,26 @@ class Emitter:
     def text(self) -> str:
         return (
             PRELUDE
+            + declarations()
             + "\n\n".join(self.functions)
             + "\n\ncdef void fill_table() noexcept nogil:\n"
             + "\n".join(self.table)
             + CLOSE
         )
+
+
+def whole_loop(op: Any, row: Row) -> str:
+    """The name of the loop that `vecmath.h` has for a row of `run`."""
+    return f"vm_{op.name}_f{row.itemsize * 8}_run"
+
+
+def declarations() -> str:
+    """Those loops, declared. Each operand is the address of its first element and a step in bytes."""
+    lines = ['cdef extern from "vecmath.h" nogil:']
+    for op in optable.OPS:
+        operands = "const char*, Py_ssize_t, " * op.nin + "char*, Py_ssize_t, Py_ssize_t"
+        lines += [f"    void {whole_loop(op, ROWS[CODE[name]])}({operands})" for name in op.run]
+    return "\n".join(lines) + "\n\n"
 
 
 def cast_expression(source: Row, target: Row) -> str | None:

@@ -1,0 +1,163 @@
+/* Loops over the functions of vecmath.h that do some arguments faster than others; included by vecmath.h.
+
+   Note [Fast and rare]
+       Few arguments are subnormal, infinite, NaN or out of range, but seeing to them can cost as much as the
+       function itself. Such a function, vm_log_f32 for example, has a second body for the other arguments,
+       vm_log_f32_fast, which gives the same bits there. Loops run the fast one over a block of arguments, note
+       whether any was rare, and if so run the block once more with the one that is right for all. */
+
+enum { VM_BLOCK = 512 };
+
+/* GCC sees that the buffers are read where the loops that fill them may not have run. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+/* A block of elements `step` bytes apart, side by side: where they are, or in the buffer, if they are apart or
+   the results `r` will take their place. */
+#define VM_GATHER(T)                                                                                         \
+    VM_INLINE const T *vm_gather_##T(const char *x, ptrdiff_t step, const T *r, T *buffer, ptrdiff_t n) {    \
+        if (step == (ptrdiff_t)sizeof(T) && x != (const char *)r) return (const T *)x;                       \
+        for (ptrdiff_t i = 0; i < n; i++) buffer[i] = *(const T *)(x + i * step);                            \
+        return buffer;                                                                                       \
+    }                                                                                                        \
+    VM_INLINE void vm_scatter_##T(const T *buffer, char *y, ptrdiff_t step, ptrdiff_t n) {                   \
+        if ((const char *)buffer == y) return;                                                               \
+        for (ptrdiff_t i = 0; i < n; i++) *(T *)(y + i * step) = buffer[i];                                  \
+    }
+VM_GATHER(double)
+VM_GATHER(float)
+
+/* y[i] = f(x[i]) for n elements, sx and sy bytes apart. Results may replace the arguments that they come from.
+   `RARE` of an argument has its highest bit set if the argument is rare. */
+#define VM_RUN(name, T, U, RARE)                                                                             \
+    static __attribute__((unused)) void vm_##name##_run(                                                     \
+        const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {                                   \
+        T arguments[VM_BLOCK], results[VM_BLOCK];                                                            \
+        for (; n > 0; n -= VM_BLOCK, x += VM_BLOCK * sx, y += VM_BLOCK * sy) {                               \
+            ptrdiff_t m = n < VM_BLOCK ? n : VM_BLOCK;                                                       \
+            T *r = sy == (ptrdiff_t)sizeof(T) ? (T *)y : results;                                            \
+            const T *a = vm_gather_##T(x, sx, r, arguments, m);                                              \
+            U rare = 0;                                                                                      \
+            VM_ELEMENTWISE                                                                                   \
+            for (ptrdiff_t i = 0; i < m; i++) {                                                              \
+                rare |= RARE(a[i]);                                                                          \
+                r[i] = vm_##name##_fast(a[i]);                                                               \
+            }                                                                                                \
+            if (rare >> (8 * sizeof(U) - 1)) {                                                               \
+                VM_ELEMENTWISE                                                                               \
+                for (ptrdiff_t i = 0; i < m; i++) r[i] = vm_##name(a[i]);                                    \
+            }                                                                                                \
+            vm_scatter_##T(r, y, sy, m);                                                                     \
+        }                                                                                                    \
+    }
+#define VM_RUN_BOTH(name, NAME)                                                                              \
+    VM_RUN(name##_f64, double, uint64_t, VM_##NAME##_RARE_F64)                                               \
+    VM_RUN(name##_f32, float, uint32_t, VM_##NAME##_RARE_F32)
+
+/* The same for a function that is as fast for all its arguments. */
+#define VM_NEVER(x) 0
+#define VM_RUN_PLAIN(name)                                                                                   \
+    VM_INLINE double vm_##name##_f64_fast(double x) { return vm_##name##_f64(x); }                           \
+    VM_INLINE float vm_##name##_f32_fast(float x) { return vm_##name##_f32(x); }                             \
+    VM_RUN(name##_f64, double, uint64_t, VM_NEVER)                                                           \
+    VM_RUN(name##_f32, float, uint32_t, VM_NEVER)
+
+VM_RUN_BOTH(exp, EXP)
+VM_RUN_BOTH(expm1, EXPM1)
+VM_RUN_BOTH(log, LOG)
+VM_RUN_BOTH(log2, LOG)
+VM_RUN_BOTH(log10, LOG)
+VM_RUN_BOTH(log1p, LOG1P)
+
+VM_RUN_PLAIN(asin)
+VM_RUN_PLAIN(acos)
+VM_RUN_PLAIN(atan)
+VM_RUN_PLAIN(sinh)
+VM_RUN_PLAIN(cosh)
+VM_RUN_PLAIN(tanh)
+VM_RUN_PLAIN(asinh)
+VM_RUN_PLAIN(acosh)
+VM_RUN_PLAIN(atanh)
+VM_RUN(sin_f64, double, uint64_t, VM_SIN_RARE_F64)
+VM_RUN(cos_f64, double, uint64_t, VM_SIN_RARE_F64)
+VM_RUN(tan_f64, double, uint64_t, VM_SIN_RARE_F64)
+VM_RUN(sin_f32, float, uint32_t, VM_SIN_RARE_F32)
+VM_RUN(cos_f32, float, uint32_t, VM_SIN_RARE_F32)
+VM_RUN(tan_f32, float, uint32_t, VM_TAN_RARE_F32)
+
+/* z[i] = f(x[i], y[i]) in a block, with the fast body, which says itself what is rare. */
+#define VM_BLOCK_2(name, T, U)                                                                               \
+    VM_INLINE U vm_##name##_block(const T *x, const T *y, T *z, ptrdiff_t n) {                               \
+        U rare = 0;                                                                                          \
+        VM_ELEMENTWISE                                                                                       \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                  \
+            U flags;                                                                                         \
+            z[i] = vm_##name##_fast(x[i], y[i], &flags);                                                     \
+            rare |= flags;                                                                                   \
+        }                                                                                                    \
+        return rare;                                                                                         \
+    }
+
+/* Logarithm and exponential in loops of their own: processors overlap the elements of short loops, and see too
+   little of a long one. */
+#define VM_POW_BLOCK(B, T, U, RARE, log_series)                                                              \
+    VM_INLINE U vm_pow_f##B##_block(const T *x, const T *y, T *z, ptrdiff_t n) {                             \
+        T a[VM_BLOCK], b[VM_BLOCK], k[VM_BLOCK];                                                             \
+        U rare = 0;                                                                                          \
+        VM_ELEMENTWISE                                                                                       \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                  \
+            rare |= RARE(x[i]);                                                                              \
+            a[i] = vm_log_quotient_f##B(vm_log_split_fast_f##B(x[i], k + i), b + i);                         \
+        }                                                                                                    \
+        VM_ELEMENTWISE                                                                                       \
+        for (ptrdiff_t i = 0; i < n; i++) a[i] = log_series(k[i], a[i], b[i], b + i);                        \
+        VM_ELEMENTWISE                                                                                       \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                  \
+            U flags;                                                                                         \
+            z[i] = vm_pow_end_fast_f##B(x[i], y[i], a[i], b[i], &flags);                                     \
+            rare |= flags;                                                                                   \
+        }                                                                                                    \
+        return rare;                                                                                         \
+    }
+VM_POW_BLOCK(64, double, uint64_t, VM_LOG_RARE_F64, vm_log_series_f64)
+VM_POW_BLOCK(32, float, uint32_t, VM_LOG_RARE_F32, vm_log2_series_f32)
+
+/* z[i] = f(x[i], y[i]) for n elements, with steps in bytes; z may be x or y. */
+#define VM_RUN_2(name, T, U)                                                                                 \
+    static __attribute__((unused)) void vm_##name##_run(                                                     \
+        const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n) {      \
+        T left[VM_BLOCK], right[VM_BLOCK], results[VM_BLOCK];                                                \
+        for (; n > 0; n -= VM_BLOCK, x += VM_BLOCK * sx, y += VM_BLOCK * sy, z += VM_BLOCK * sz) {           \
+            ptrdiff_t m = n < VM_BLOCK ? n : VM_BLOCK;                                                       \
+            T *r = sz == (ptrdiff_t)sizeof(T) ? (T *)z : results;                                            \
+            const T *a = vm_gather_##T(x, sx, r, left, m), *b = vm_gather_##T(y, sy, r, right, m);           \
+            if (vm_##name##_block(a, b, r, m) >> (8 * sizeof(U) - 1)) {                                      \
+                VM_ELEMENTWISE                                                                               \
+                for (ptrdiff_t i = 0; i < m; i++) r[i] = vm_##name(a[i], b[i]);                              \
+            }                                                                                                \
+            vm_scatter_##T(r, z, sz, m);                                                                     \
+        }                                                                                                    \
+    }
+#define VM_PLAIN_2(name, T, U)                                                                               \
+    VM_INLINE T vm_##name##_fast(T x, T y, U *rare) {                                                        \
+        *rare = 0;                                                                                           \
+        return vm_##name(x, y);                                                                              \
+    }                                                                                                        \
+    VM_BLOCK_2(name, T, U)                                                                                   \
+    VM_RUN_2(name, T, U)
+
+VM_RUN_2(pow_f64, double, uint64_t)
+VM_RUN_2(pow_f32, float, uint32_t)
+VM_PLAIN_2(atan2_f64, double, uint64_t)
+VM_BLOCK_2(atan2_f32, float, uint32_t)
+VM_RUN_2(atan2_f32, float, uint32_t)
+VM_PLAIN_2(hypot_f64, double, uint64_t)
+VM_PLAIN_2(hypot_f32, float, uint32_t)
+VM_PLAIN_2(logaddexp_f64, double, uint64_t)
+VM_PLAIN_2(logaddexp_f32, float, uint32_t)
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

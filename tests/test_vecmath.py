@@ -1,0 +1,111 @@
+"""Vector math: float32 within 1 ULP on a stride through all inputs, and no result depends on its neighbours.
+
+Loops run a block of elements with a body that is right for ordinary arguments, and again with one that is
+right for all, if there was another kind in the block (Note [Fast and rare]). The bits have to be the same.
+
+The largest errors, over all inputs, are measured by the programs in conformance/accuracy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stride0 as xp
+from stride0._optable import OPS
+
+ROWS = [op for op in OPS if op.run]
+UNARY = [op.name for op in ROWS if op.nin == 1]
+NUMPY = {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
+STRIDE = 100_003
+RARE = [
+    np.nan,
+    np.inf,
+    -np.inf,
+    0.0,
+    -0.0,
+    -1.0,
+    1.0,
+    1e-42,
+    -1e-42,
+    3e38,
+    -3e38,
+    100.0,
+    -150.0,
+    1e9,
+    -3e7,
+    40.0,
+]
+DTYPES = ("float32", "float64")
+
+
+def bits(x: Any) -> Any:
+    """The bytes of an array as integers, every NaN being the same NaN."""
+    a = np.array(x)
+    a[np.isnan(a)] = np.nan
+    return a.view(f"u{a.itemsize}")
+
+
+def test_every_transcendental_function_of_real_arguments_has_a_loop():
+    assert {op.name for op in ROWS} >= {"exp", "log1p", "sin", "tanh", "pow", "atan2", "hypot", "logaddexp"}
+    assert all(op.run == DTYPES for op in ROWS)
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_float32_is_within_one_ulp(name):
+    x = np.arange(0, 2**32, STRIDE, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    with np.errstate(all="ignore"):
+        got = np.array(getattr(xp, name)(xp.asarray(x))).astype(np.float64)
+        want = getattr(np, NUMPY.get(name, name))(x.astype(np.float64))
+        nearest = want.astype(np.float32).astype(np.float64)
+    assert np.array_equal(np.isnan(got), np.isnan(nearest))
+    sure = np.isfinite(got) & np.isfinite(nearest)
+    # Infinity may stand for the largest number or the reverse, where the exact result is between them.
+    edge = ~sure & ~np.isnan(got) & (got != nearest)
+    assert np.all(np.abs(np.abs(want[edge]) - 2.0**128) <= 2.0**104)
+    _, exponent = np.frexp(np.where(sure, want, 1.0))
+    ulp = np.ldexp(1.0, np.maximum(exponent, -125) - 24)
+    assert np.max(np.abs(np.where(sure, got, 0.0) - np.where(sure, want, 0.0)) / ulp) <= 1.0
+
+
+def ordinary(op: Any, dtype: str, n: int) -> list[Any]:
+    """Operands that the fast bodies serve."""
+    rng = np.random.default_rng(7)
+    low, high = max(op.samples.low, -15.0), min(op.samples.high, 15.0)
+    return [rng.uniform(low, high, n).astype(dtype) for _ in range(op.nin)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", ROWS, ids=lambda op: op.name)
+def test_no_result_depends_on_its_neighbours(op, dtype):
+    call = getattr(xp, op.name)
+    operands = ordinary(op, dtype, 2000)
+    alone = bits(call(*(xp.asarray(a) for a in operands)))
+    for value in RARE:
+        for k in range(op.nin):
+            given = [a.copy() for a in operands]
+            given[k][[3, 700, 1999]] = value  # one block of 512 stays without
+            got = bits(call(*(xp.asarray(a) for a in given)))
+            kept = np.ones(2000, bool)
+            kept[[3, 700, 1999]] = False
+            assert np.array_equal(got[kept], alone[kept])
+            # And what is rare has the bits that it has by itself.
+            single = bits(call(*(xp.asarray(a[[3]]) for a in given)))
+            assert got[3] == single[0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_results_may_take_the_place_of_rare_arguments(dtype):
+    # Arguments are read again when a block runs twice: they must be there still.
+    (op,) = (op for op in ROWS if op.name == "pow")
+    left, right = ordinary(op, dtype, 1200)
+    left[[5, 600]] = 1e-42, np.inf
+    want = bits(xp.pow(xp.asarray(left), xp.asarray(right)))
+    x = xp.asarray(left, copy=True)
+    x **= xp.asarray(right)
+    assert np.array_equal(bits(x), want)
+    y = xp.asarray(left, copy=True)[::2]
+    y **= xp.asarray(right)[::2]
+    assert np.array_equal(bits(y), want[::2])
