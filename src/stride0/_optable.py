@@ -54,7 +54,7 @@ class Op(NamedTuple):
     otherwise: str = ""
     # Dtypes whose body is a library call, which no compiler vectorises: one strided loop serves every layout.
     call: tuple[str, ...] = ()
-    # Dtypes for which `vecmath.h` has a whole loop, `vm_<name>_<dtype>_run`.
+    # Dtypes for which `vecmath.h` or `cvecmath.h` has a whole loop, `vm_<name>_<dtype>_run`, `cv_...`.
     run: tuple[str, ...] = ()
     public: bool = True
     ulp: float = 0.5
@@ -106,9 +106,10 @@ def _transcendental(
     complex_too: bool = True,
     low: float = -100.0,
     high: float = 100.0,
+    run: tuple[str, ...] = (),
     **more: Any,
 ) -> Op:
-    """Row of a transcendental function: `exp_f64`, `exp_f32` of `vecmath.h`; `exp_c`, which calls libm."""
+    """Row of a transcendental function: `exp_f64`, `exp_f32` of `vecmath.h`; the loops of `cvecmath.h`."""
     body = {"f": name + "_{t}(x)"}
     if complex_too:
         body["c"] = f"{name}_c(x)"
@@ -120,7 +121,7 @@ def _transcendental(
         body,
         doc,
         otherwise="float64",
-        call=_COMPLEX,
+        run=(*run, *_COMPLEX),
         ulp=1,
         samples=Domain(low, high),
         **more,
@@ -159,6 +160,7 @@ OPS: Final = (
         "Quotient of each pair of elements, `x1 / x2`.",
         operator="/",
         otherwise="float64",
+        run=_COMPLEX,
     ),
     _binary(
         "floor_divide",
@@ -183,7 +185,7 @@ OPS: Final = (
         "Each element of `x1` raised to the power of the element of `x2`.",
         operator="**",
         call=_CALLED,
-        run=_REALS,
+        run=(*_REALS, *_COMPLEX),
         ulp=4,
         samples=Domain(0.0, 10.0),
     ),
@@ -231,6 +233,7 @@ OPS: Final = (
         {"f": "1 / x", "c": "reciprocal_c(x)"},
         "`1 / x` for each element.",
         otherwise="float64",
+        run=_COMPLEX,
         since="2024.12",
     ),
     _unary(
@@ -245,6 +248,7 @@ OPS: Final = (
         {"f": "sqrt_{t}(x)", "c": "sqrt_c(x)"},
         "Principal square root of each element.",
         otherwise="float64",
+        run=_COMPLEX,
         samples=Domain(0.0, 1e6),
     ),
     _binary(

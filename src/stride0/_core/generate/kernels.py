@@ -59,7 +59,8 @@ class Emitter:
     def _elementwise(self, op: Any, row: Row, expression: str, unsigned: bool, how: str, name: str) -> str:
         if row.name in op.run:
             places = ", ".join(f"a[{k}] + j * t[{k}], s[{k}]" for k in range(op.nin + 1))
-            call = f"vm_{op.name}_f{row.itemsize * 8}_run({places}, n)"
+            kind = "cv_{}_c{}_run" if row.letter == "c" else "vm_{}_f{}_run"
+            call = f"{kind.format(op.name, row.itemsize * 8)}({places}, n)"
             loop = f"    cdef Py_ssize_t j\n    for j in range(m):\n        {call}"
             return f"cdef void {name}{ARGUMENTS} noexcept nogil:\n{loop}"
         inputs = [Operand(k, row, how[k], unsigned) for k in range(op.nin)]
