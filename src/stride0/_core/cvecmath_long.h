@@ -74,7 +74,7 @@ VM_INLINE void cv_long_circle(cv_two x, cv_two *sine, cv_two *cosine) {
 
 /* -- expm1 -----------------------------------------------------------------------------------------------
 
-   exp(x) cos(y) - 1 = expm1(x) cos(y) - 2 sin(y/2)**2, whose terms are small where the result is. They cancel
+   exp(x) cos(y) - 1 = expm1(x) cos(y) - (1 - cos(y)), whose terms are small where the result is. They cancel
    near exp(x) cos(y) = 1, which is a curve through the origin; there they are taken to 2**-96. */
 
 VM_INLINE uint64_t cv_expm1_rare(double x, double y) {
@@ -82,7 +82,7 @@ VM_INLINE uint64_t cv_expm1_rare(double x, double y) {
 }
 
 /* Whether the terms cancelled to this fraction: then y is near atan(im), of which im**2 / 2 is not less than
-   2 sin(y/2)**2. For complex64 they may cancel far. */
+   1 - cos(y). For complex64 they may cancel far. */
 VM_INLINE uint64_t cv_expm1_cancels(double re, double im, double fraction) {
     double square = im * im;
     return vm_less_f64(fabs(re), fraction * (square < 1.0 ? square : 1.0));
@@ -90,10 +90,11 @@ VM_INLINE uint64_t cv_expm1_cancels(double re, double im, double fraction) {
 
 VM_INLINE void cv_expm1(double x, double y, double *re, double *im) {
     cv_two s, c;
-    cv_circle_parts(0.5 * y, &s, &c);
-    cv_two versine = cv_scaled(cv_square_two(s), 2.0);
-    cv_two sine = cv_scaled(cv_multiply(s, c), 2.0);
-    cv_two cosine = cv_add_ordered(cv_make(1.0, 0.0), cv_negative(versine));
+    cv_circle_parts(y, &s, &c);
+    /* 1 - cos(y), right of the imaginary axis as sin(y)**2 / (1 + cos(y)) */
+    uint64_t left = -(vm_bits64(c.h) >> 63);
+    cv_two more = cv_add_ordered(cv_make(1.0, 0.0), cv_odd(c, c.h));
+    cv_two versine = cv_select(left, more, cv_divide(cv_square_two(s), more));
     double t = x * VM_LOG2E + VM_ROUND64;
     double k = t - VM_ROUND64;
     double d = x - k * VM_LN2_HI;
@@ -104,15 +105,15 @@ VM_INLINE void cv_expm1(double x, double y, double *re, double *im) {
     double power = vm_double((vm_bits64(t) << 52) + ((uint64_t)1023 << 52));
     cv_two grown = cv_add(cv_sum(power, -1.0), cv_scaled(e, power));
     cv_two size = cv_add(cv_make(power, 0.0), cv_scaled(e, power));
-    *re = cv_round(cv_add(cv_multiply(grown, cosine), cv_negative(versine))) + 0.0; /* no -0, as of 1 - 1 */
-    double b = cv_round(cv_multiply(size, sine));
+    *re = cv_round(cv_add(cv_multiply(grown, c), cv_negative(versine))) + 0.0; /* no -0, as of 1 - 1 */
+    double b = cv_round(cv_multiply(size, s));
     *im = y == 0.0 ? y : b;
 }
 
 static __attribute__((noinline, unused)) double cv_expm1_where_it_cancels(double x, double y) {
     double high, low, t;
     int n;
-    cv_two s, c, half;
+    cv_two s, c;
     if (fabs(x) < 0.3 && fabs(y) < 0.7) {
         /* x - h, for h = y**2 / 2, and then what is a square of these: the latter may be all that is left. */
         cv_two h = cv_scaled(cv_square(y), 0.5), xx = cv_make(x, 0.0);
@@ -121,21 +122,18 @@ static __attribute__((noinline, unused)) double cv_expm1_where_it_cancels(double
         cv_two across = cv_multiply(cv_add_ordered(xx, s), cv_add(c, cv_negative(h)));
         return cv_round(cv_sum_of_five(x, cv_negative(h), cv_add(cv_add(s, c), across))) + 0.0;
     }
-    double a = 0.5 * fabs(y);
-    if (a <= VM_TRIG_LIMIT_F64) {
-        high = vm_reduce_f64(a, &low, &t);
+    if (fabs(y) <= VM_TRIG_LIMIT_F64) {
+        high = vm_reduce_f64(fabs(y), &low, &t);
         n = (int)(vm_bits64(t) & 3);
     } else {
-        n = vm_reduce_huge(a, &high, &low);
+        n = vm_reduce_huge(fabs(y), &high, &low);
     }
-    half = cv_sum_ordered(high, low);
-    cv_long_circle(half, &s, &c);
-    cv_two versine = cv_scaled(cv_square_two(n & 1 ? c : s), 2.0);
-    cv_two cosine = cv_add(cv_make(1.0, 0.0), cv_negative(versine));
+    cv_long_circle(cv_sum_ordered(high, low), &s, &c);
+    cv_two cosine = cv_turned_if((uint64_t)((n + 1) & 2) << 62, n & 1 ? s : c);
     cv_two e = cv_long_expm1_short(cv_long_reduce(x, &t));
     double power = vm_double((vm_bits64(t) << 52) + ((uint64_t)1023 << 52));
-    cv_two grown = cv_add(cv_sum(power, -1.0), cv_scaled(e, power));
-    return cv_round(cv_add(cv_multiply(grown, cosine), cv_negative(versine))) + 0.0;
+    cv_two size = cv_scaled(cv_add_ordered(cv_make(1.0, 0.0), e), power);
+    return cv_round(cv_add(cv_multiply(size, cosine), cv_make(-1.0, 0.0))) + 0.0;
 }
 
 static __attribute__((noinline, unused)) void cv_expm1_slow(double x, double y, double *re, double *im) {
