@@ -88,6 +88,10 @@ NO_CODE = {
     "_core/tiles.h",
     "_core/intdiv.h",
     *(f"_core/vecmath{part}.h" for part in ("", "_arc", "_f32", "_f64", "_hyper", "_pow", "_run", "_trig")),
+    *(
+        f"_core/cvecmath{part}.h"
+        for part in ("", "_arc", "_exp", "_log", "_long", "_parts", "_pow", "_run", "_sqrt", "_two")
+    ),
 }
 # Imported by a name that is known only at run time: the build of the kernels that the processor can run.
 # And by the namespace what is above it, when somebody asks for it.

@@ -54,7 +54,8 @@ class Op(NamedTuple):
     otherwise: str = ""
     # Dtypes whose body is a library call, which no compiler vectorises: one strided loop serves every layout.
     call: tuple[str, ...] = ()
-    # Dtypes for which `vecmath.h` has a whole loop of the function in the body: `vm_<name>_f64_run`.
+    # Dtypes for which `vecmath.h` or `cvecmath.h` has a whole loop of the function in the body:
+    # `vm_<name>_f64_run`, `cv_<name>_c128_run`.
     run: tuple[str, ...] = ()
     public: bool = True
     ulp: float = 0.5
@@ -110,7 +111,7 @@ def _transcendental(
     high: float = 100.0,
     **more: Any,
 ) -> Op:
-    """Row of a transcendental function: `vm_exp_f64` of `vecmath.h` and such; `exp_c`, which calls libm."""
+    """Row of a transcendental function: loops of `vecmath.h` and `cvecmath.h`, on bodies like `vm_exp_f64`."""
     body = {"f": f"vm_{name}_{{t}}(x)"}
     if complex_too:
         body["c"] = f"{name}_c(x)"
@@ -122,8 +123,7 @@ def _transcendental(
         body,
         doc,
         otherwise="float64",
-        call=_COMPLEX,
-        run=_REALS,
+        run=(*_REALS, *_COMPLEX) if complex_too else _REALS,
         ulp=1,
         samples=Domain(low, high),
         **more,
@@ -162,6 +162,7 @@ OPS: Final = (
         "Quotient of each pair of elements, `x1 / x2`.",
         operator="/",
         otherwise="float64",
+        run=_COMPLEX,
     ),
     _binary(
         "floor_divide",
@@ -186,7 +187,7 @@ OPS: Final = (
         "Each element of `x1` raised to the power of the element of `x2`.",
         operator="**",
         call=_CALLED,
-        run=_REALS,
+        run=(*_REALS, *_COMPLEX),
         ulp=4,
         samples=Domain(0.0, 10.0),
     ),
@@ -234,6 +235,7 @@ OPS: Final = (
         {"f": "1 / x", "c": "reciprocal_c(x)"},
         "`1 / x` for each element.",
         otherwise="float64",
+        run=_COMPLEX,
         since="2024.12",
     ),
     _unary(
@@ -248,6 +250,7 @@ OPS: Final = (
         {"f": "sqrt_{t}(x)", "c": "sqrt_c(x)"},
         "Principal square root of each element.",
         otherwise="float64",
+        run=_COMPLEX,
         samples=Domain(0.0, 1e6),
     ),
     _binary(

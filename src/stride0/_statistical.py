@@ -12,10 +12,14 @@ import math
 from ._core import dtype as dt
 from ._core.array import (
     Array,
+    abs,
     check_standard,
     copy,
     divide,
+    less,
+    maximum,
     mean_of_total,
+    multiply,
     primitive,
     reduce,
     reduce2,
@@ -23,6 +27,8 @@ from ._core.array import (
     restride,
     scan,
     sqrt,
+    strides,
+    subtract,
     unstretched,
 )
 from ._core.dtype import DType
@@ -232,6 +238,11 @@ def _wide_sum(x: Array, axes: tuple[int, ...], keepdims: bool) -> tuple[Array, f
     return total, float(size_of([x.shape[k] for k in axes]))
 
 
+def _wide_mean(x: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    """Return the mean in float64 or complex128."""
+    return mean_of_total(*_wide_sum(x, axes, keepdims))
+
+
 def _floating(dtype: DType) -> DType:
     return dtype if dtype.kind in ("real floating", "complex floating") else dt.float64
 
@@ -434,17 +445,36 @@ def _wide_variance(
     """Return the variance in float64, and the dtype that the result is to have."""
     x = check_array(op, x)
     axes = normalize_axes(op, axis, x.ndim)
-    less = as_scalar(op, "correction", correction)
-    if isinstance(less, (bool, complex)):
+    less_by = as_scalar(op, "correction", correction)
+    if isinstance(less_by, (bool, complex)):
         raise ArgumentTypeError(
             op, "correction must be an int or a float", [("correction", shown(correction))]
         )
     keepdims = check_bool(op, "keepdims", keepdims)
-    squares = reduce2(
-        "sum_squared_deviation", x, mean_of_total(*_wide_sum(x, axes, True)), axes, keepdims, dt.float64
-    )
-    divisor = size_of([x.shape[k] for k in axes]) - less
+    middle = _wide_mean(x, axes, True)
+    squares = reduce2("sum_squared_deviation", x, middle, axes, True, dt.float64)
+    count = size_of([x.shape[k] for k in axes])
+    if squares.size and count > 1 and _is_off_centre(squares, middle, count):
+        # What rounding left out of the mean is in all deviations, and would count.
+        rest = abs(_wide_mean(subtract(x, middle), axes, True))
+        squares = maximum(subtract(squares, multiply(multiply(rest, rest), float(count))), 0.0)
+    if not keepdims:
+        squares = restride(squares, *_kept(squares, axes))
+    divisor = count - less_by
     # NumPy divides by 0 here, which gives inf where the sum of squares is not 0; the standard says NaN.
     result = divide(squares, float(divisor) if divisor > 0 else math.nan)
     dtype = {dt.complex64: dt.float32, dt.complex128: dt.float64}.get(x.dtype)
     return result, dtype or _floating(x.dtype)
+
+
+def _kept(x: Array, axes: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return shape and strides of `x` without some axes of size 1."""
+    kept = [k for k in range(x.ndim) if k not in axes]
+    steps = strides(x)
+    return tuple(x.shape[k] for k in kept), tuple(steps[k] for k in kept)
+
+
+def _is_off_centre(squares: Array, middle: Array, count: int) -> bool:
+    """Whether deviations are anywhere so small that the rounding of the mean shows in them."""
+    off = less(sqrt(squares), multiply(abs(middle), 2.0**-20 * math.sqrt(count)))
+    return bool(reduce_whole("any", off))

@@ -170,13 +170,13 @@ class Emitter:
 
 
 def whole_loop(op: Any, row: Row) -> str:
-    """The name of the loop that `vecmath.h` has for a row of `run`."""
-    return f"vm_{op.name}_f{row.itemsize * 8}_run"
+    """The name of the loop that `vecmath.h` or `cvecmath.h` has for a row of `run`."""
+    return f"{'cv' if row.letter == 'c' else 'vm'}_{op.name}_{row.letter}{row.itemsize * 8}_run"
 
 
 def declarations() -> str:
     """Those loops, declared. Each operand is the address of its first element and a step in bytes."""
-    lines = ['cdef extern from "vecmath.h" nogil:']
+    lines = ['cdef extern from "cvecmath.h" nogil:']
     for op in optable.OPS:
         operands = "const char*, Py_ssize_t, " * op.nin + "char*, Py_ssize_t, Py_ssize_t"
         lines += [f"    void {whole_loop(op, ROWS[CODE[name]])}({operands})" for name in op.run]

@@ -1,0 +1,250 @@
+/* Powers of complex numbers; included by cvecmath.h.
+
+   Note [Complex powers]
+       x**y is exp(y log x). What counts is the absolute error of the exponent, so that the logarithm is
+       taken to some 2**-96: a first one, l, is improved by one step of Newton's, log x = l + (x exp(-l) - 1).
+       Small integer powers are products, in two parts: exact where the result is. As the standard permits, a positive real
+       number to a real one is a real power, x**0 is 1, and a power of zero is a zero, an infinity or NaN. */
+
+enum { CV_BY_PRODUCTS = 100 };
+#define CV_POW_LOW 0x1p-200
+#define CV_POW_HIGH 0x1p200
+
+/* log|x| and the angle of x, for parts neither tiny nor huge */
+VM_INLINE void cv_long_log(double x, double y, cv_two *size, cv_two *angle) {
+    cv_two xx = cv_square(x), yy = cv_square(y), s, c;
+    cv_two u = cv_sum_of_five(-1.0, xx, yy);
+    double l = 0.5 * cv_log_parts(cv_add(xx, yy), u).h;
+    double a = copysign(cv_angle(x, y).h, y), t;
+    cv_two e = cv_long_expm1_short(cv_long_reduce(-l, &t)); /* exp(-l) less 1, but for a power of two */
+    double power = vm_double((vm_bits64(t) << 52) + ((uint64_t)1023 << 52));
+    double n = (a * VM_2_PI + VM_ROUND64) - VM_ROUND64; /* up to 2: these products are exact */
+    uint64_t turn = vm_bits64(a * VM_2_PI + VM_ROUND64);
+    cv_two r = cv_sum(a - n * VM_PI_2_HI, -(n * VM_PI_2_LO));
+    r.l += n * 0x1.f1976b7ed8fbcp-110;
+    cv_long_circle(cv_sum_ordered(r.h, r.l), &s, &c);
+    uint64_t odd = -(turn & 1), sine_sign = (turn & 2) << 62, cosine_sign = ((turn + 1) & 2) << 62;
+    cv_two sine = cv_turned_if(sine_sign, cv_select(odd, c, s));
+    cv_two cosine = cv_turned_if(cosine_sign, cv_select(odd, s, c));
+    x *= power;
+    y *= power;
+    cv_two re = cv_add(cv_multiply_by(cosine, x), cv_multiply_by(sine, y));
+    cv_two im = cv_add(cv_multiply_by(cosine, y), cv_negative(cv_multiply_by(sine, x)));
+    cv_two more = cv_add(cv_add(re, cv_make(-1.0, 0.0)), cv_multiply(re, e));
+    im = cv_add(im, cv_multiply(im, e));
+    cv_two whole = cv_sum(l, more.h), turned = cv_sum(a, im.h);
+    whole.l += more.l;
+    turned.l += im.l;
+    /* Near the unit circle, the series: there the logarithm itself is small. */
+    double rest = u.h * u.h * u.h * (0x1.5555555555555p-2 - 0.25 * u.h);
+    cv_two near = cv_add_ordered(u, cv_scaled(cv_square_two(u), -0.5));
+    near = cv_scaled(cv_sum_ordered(near.h, near.l + rest), 0.5);
+    *size = cv_select(vm_less_f64(fabs(u.h), 0x1p-25), near, cv_sum_ordered(whole.h, whole.l));
+    *angle = cv_sum_ordered(turned.h, turned.l);
+}
+
+VM_INLINE int cv_is_small_integer(double y) { return fabs(y) <= CV_BY_PRODUCTS && y == (double)(int)y; }
+
+/* Not ordinary also: small integer powers, and real powers of real numbers */
+VM_INLINE uint64_t cv_pow_rare(double x, double y, double a, double b) {
+    return cv_beyond(x, CV_POW_HIGH) | cv_beyond(y, CV_POW_HIGH) | cv_tiny(x, CV_POW_LOW) | cv_tiny(y, CV_POW_LOW)
+        | cv_beyond(a, CV_POW_HIGH) | cv_beyond(b, CV_POW_HIGH) | cv_tiny(a, CV_POW_LOW) | cv_tiny(b, CV_POW_LOW)
+        | cv_none(vm_bits64(fabs(y)) | vm_bits64(fabs(b))) | cv_none(vm_bits64(fabs(x)) | vm_bits64(fabs(y)))
+        | (cv_none(vm_bits64(fabs(b))) & ~cv_beyond(a, CV_BY_PRODUCTS + 1.0)
+            & cv_none(vm_bits64(fabs((a + VM_ROUND64) - VM_ROUND64 - a))));
+}
+
+/* y log(x), to be raised */
+VM_INLINE void cv_exponent(cv_two size, cv_two angle, double a, double b, cv_two *re, cv_two *im) {
+    *re = cv_add(cv_multiply_by(size, a), cv_negative(cv_multiply_by(angle, b)));
+    *im = cv_add(cv_multiply_by(angle, a), cv_multiply_by(size, b));
+}
+
+/* The power, or something else and a sign bit set if its exponent is out of range */
+VM_INLINE uint64_t cv_pow(double x, double y, double a, double b, int precise, double *re, double *im) {
+    cv_two size, angle, p, q, s, c;
+    if (precise) {
+        cv_long_log(x, y, &size, &angle);
+    } else { /* digits enough for complex64 */
+        size = cv_log_size(x, y);
+        angle = cv_odd(cv_angle(x, y), y);
+    }
+    cv_exponent(size, angle, a, b, &p, &q);
+    double low, t;
+    double high = vm_reduce_f64(fabs(q.h), &low, &t);
+    cv_two turned = cv_sum(high, low + cv_odd(q, q.h).l);
+    cv_turn_parts(turned.h, turned.l, vm_bits64(t), &s, &c);
+    s = cv_odd(s, q.h);
+    cv_two e = cv_exp_parts(p, &t);
+    double power = vm_double((vm_bits64(t) << 52) + ((uint64_t)1023 << 52));
+    *re = cv_round_product(e, c) * power;
+    *im = cv_round_product(e, s) * power;
+    return cv_beyond(p.h, 700.0) | cv_beyond(q.h, VM_TRIG_LIMIT_F64) | cv_tiny(q.h, CV_POW_LOW);
+}
+
+/* The same for exponents and bases of any finite size */
+static __attribute__((noinline, unused)) void cv_pow_any(
+    double x, double y, double a, double b, double *re, double *im) {
+    cv_two size, angle, p, q, s, c, s2, c2;
+    double root, shift = 0.0, t, back;
+    if (fabs(x) < 0x1p-900 && fabs(y) < 0x1p-900) x *= 0x1p200, y *= 0x1p200, shift = -200.0;
+    double inverse = cv_level(x, y, &root);
+    shift += 2.0 * (double)((int64_t)(vm_bits64(root) >> 52) - 1023);
+    double xs = x * inverse * inverse, ys = y * inverse * inverse;
+    cv_long_log(xs, ys, &size, &angle);
+    if ((fabs(xs) < CV_POW_LOW) | (fabs(ys) < CV_POW_LOW)) { /* no digit is lost that one would see */
+        size = cv_log_size_any(xs, ys);
+        angle = cv_make(vm_atan2_f64(ys, xs), 0.0);
+    }
+    size = cv_add(cv_add(cv_make(shift * VM_LN2_HI, 0.0), cv_product(shift, VM_LN2_LO)), size);
+    if (fabs(a) > 0x1p900 || fabs(b) > 0x1p900) {
+        p = cv_make(size.h * a - angle.h * b, 0.0);
+        q = cv_make(angle.h * a + size.h * b, 0.0);
+    } else {
+        cv_exponent(size, angle, a, b, &p, &q);
+    }
+    if (!cv_is_finite(p.h) || !cv_is_finite(q.h)) {
+        cv_exp_slow(p.h, q.h, re, im);
+        return;
+    }
+    if (fabs(p.h) > 4000.0) p = cv_make(copysign(4000.0, p.h), 0.0);
+    cv_two e = cv_exp_parts(p, &t);
+    if (fabs(q.h) < 1.0) { /* a tiny angle, enlarged */
+        cv_circle_any(cv_enlarged(q.h, &back), &s, &c);
+    } else {
+        cv_circle_any(q.h, &s, &c);
+        back = 1.0;
+    }
+    if (back == 1.0) {
+        cv_circle_any(q.l, &s2, &c2);
+        cv_two s3 = cv_add(cv_multiply(s, c2), cv_multiply(c, s2));
+        c = cv_add(cv_multiply(c, c2), cv_negative(cv_multiply(s, s2)));
+        s = q.l == 0.0 ? s : s3;
+    }
+    double k = t - VM_ROUND64;
+    *re = cv_scale(cv_round_product(e, c), k);
+    *im = q.h == 0.0 ? q.h : cv_scale(cv_round_product(e, s), back == 1.0 ? k : k - 200.0);
+}
+
+/* -- integer powers -------------------------------------------------------------------------------------- */
+
+typedef struct { cv_two re, im; } cv_number;
+
+VM_INLINE cv_number cv_times(cv_number a, cv_number b) {
+    cv_number c;
+    c.re = cv_add(cv_multiply(a.re, b.re), cv_negative(cv_multiply(a.im, b.im)));
+    c.im = cv_add(cv_multiply(a.re, b.im), cv_multiply(a.im, b.re));
+    return c;
+}
+
+/* The end of z**n or z**-n, from z**n. What overflowed or underflowed on the way says nothing: then the sign bit
+   of the result is set. */
+VM_INLINE uint64_t cv_integer_power_end(cv_number z, int inverted, double *re, double *im) {
+    double some = fabs(z.re.h) + fabs(z.im.h);
+    uint64_t lost = cv_beyond(some, 0x1p450) | cv_tiny(some, 0x1p-450) | cv_none(vm_bits64(some));
+    cv_two below = cv_add(cv_square_two(z.re), cv_square_two(z.im));
+    double inverse = 1.0 / below.h;
+    double p = cv_round(z.re), q = cv_round(z.im);
+    double a = cv_round(cv_divide_by(z.re, below, inverse)), b = cv_round(cv_divide_by(z.im, below, inverse));
+    *re = inverted ? a : p;
+    *im = inverted ? -b : q;
+    return lost;
+}
+
+/* z**n for n from 1 to CV_BY_PRODUCTS or from -CV_BY_PRODUCTS to -1 */
+VM_INLINE uint64_t cv_integer_power(double x, double y, int n, double *re, double *im) {
+    cv_number z = {{x, 0.0}, {y, 0.0}}, out = z;
+    for (int rest = (n < 0 ? -n : n) - 1; rest != 0; rest >>= 1) {
+        if (rest & 1) out = cv_times(out, z);
+        if (rest > 1) z = cv_times(z, z);
+    }
+    return cv_integer_power_end(out, n < 0, re, im);
+}
+
+/* The same for a block, in strips. The first power is the number itself, and the second that of square(x),
+   whatever comes of it. */
+enum { CV_STRIP = 64 };
+static __attribute__((noinline, unused)) void cv_integer_powers(
+    const double *restrict x, const double *restrict y, int n, double *restrict re, double *restrict im,
+    uint64_t *restrict rare, ptrdiff_t m) {
+    double z[4][CV_STRIP], out[4][CV_STRIP];
+    if (n == 1 || n == 2) {
+        for (ptrdiff_t i = 0; i < m; i++) {
+            double minus = -y[i], p = x[i] * x[i] + minus * y[i], q = y[i] * x[i] + x[i] * y[i];
+            re[i] = n == 2 ? p : x[i];
+            im[i] = n == 2 ? q : y[i];
+            rare[i] = n == 2 ? cv_none(vm_bits64(fabs(x[i])) | vm_bits64(fabs(y[i]))) : 0;
+        }
+        return;
+    }
+    for (; m > 0; m -= CV_STRIP, x += CV_STRIP, y += CV_STRIP, re += CV_STRIP, im += CV_STRIP, rare += CV_STRIP) {
+        ptrdiff_t count = m < CV_STRIP ? m : CV_STRIP;
+        for (ptrdiff_t i = 0; i < count; i++) {
+            z[0][i] = out[0][i] = x[i];
+            z[2][i] = out[2][i] = y[i];
+            z[1][i] = z[3][i] = out[1][i] = out[3][i] = 0.0;
+        }
+        for (int rest = (n < 0 ? -n : n) - 1; rest != 0; rest >>= 1) {
+            if (rest & 1)
+                for (ptrdiff_t i = 0; i < count; i++) {
+                    cv_number a = {{out[0][i], out[1][i]}, {out[2][i], out[3][i]}};
+                    cv_number b = {{z[0][i], z[1][i]}, {z[2][i], z[3][i]}};
+                    a = cv_times(a, b);
+                    out[0][i] = a.re.h, out[1][i] = a.re.l, out[2][i] = a.im.h, out[3][i] = a.im.l;
+                }
+            if (rest > 1)
+                for (ptrdiff_t i = 0; i < count; i++) {
+                    cv_number b = {{z[0][i], z[1][i]}, {z[2][i], z[3][i]}};
+                    b = cv_times(b, b);
+                    z[0][i] = b.re.h, z[1][i] = b.re.l, z[2][i] = b.im.h, z[3][i] = b.im.l;
+                }
+        }
+        for (ptrdiff_t i = 0; i < count; i++) {
+            cv_number a = {{out[0][i], out[1][i]}, {out[2][i], out[3][i]}};
+            rare[i] = cv_integer_power_end(a, n < 0, re + i, im + i);
+        }
+    }
+}
+
+static __attribute__((noinline, unused)) void cv_pow_slow(
+    double x, double y, double a, double b, double *re, double *im) {
+    double ignored;
+    if (a == 0.0 && b == 0.0) {
+        *re = 1.0;
+        *im = 0.0;
+        return;
+    }
+    if (x == 0.0 && y == 0.0 && !(a == 1.0 && b == 0.0)) {
+        int zero = (a > 0.0) & (b == b);
+        *re = zero ? 0.0 : (a < 0.0) & (b == 0.0) ? INFINITY : NAN; /* inf+nanj like 1/0 */
+        *im = zero ? 0.0 : NAN;
+        return;
+    }
+    if (b == 0.0 && cv_is_small_integer(a)) {
+        if (a == 1.0 || a == 2.0) { /* as square(x), whatever comes of it */
+            double minus = -y;
+            *re = a == 1.0 ? x : x * x + minus * y;
+            *im = a == 1.0 ? y : y * x + x * y;
+            return;
+        }
+        if (!(cv_integer_power(x, y, (int)a, re, im) >> 63)) return;
+    }
+    if (b == 0.0 && y == 0.0 && x > 0.0) {
+        *re = vm_pow_f64(x, a);
+        *im = y * copysign(1.0, a);
+        return;
+    }
+    if (cv_is_finite(x) && cv_is_finite(y) && cv_is_finite(a) && cv_is_finite(b)) {
+        if (cv_pow_rare(x, y, a, b) >> 63 || cv_pow(x, y, a, b, 1, re, im) >> 63) cv_pow_any(x, y, a, b, re, im);
+        return;
+    }
+    if (b == 0.0 && a == -1.0) { /* 1/x */
+        *re = cv_is_inf(x) || cv_is_inf(y) ? copysign(0.0, x) : NAN;
+        *im = cv_is_inf(x) || cv_is_inf(y) ? -copysign(0.0, y) : NAN;
+        return;
+    }
+    double l, angle;
+    cv_log_slow(x, y, &l, &angle);
+    ignored = -b;
+    cv_exp_slow(a * l + ignored * angle, b * l + a * angle, re, im);
+}

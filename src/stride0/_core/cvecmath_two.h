@@ -1,0 +1,137 @@
+/* Numbers in two parts, h + l with |l| far below |h|; included by cvecmath.h.
+
+   Sums and products of doubles are exact in two parts, short of overflow and underflow; the other operations
+   are good to some 2**-100 of their operands. No fma: Note [Same bits] wants one way for all processors, and
+   libm's is slow where there is no instruction. */
+
+typedef struct { double h, l; } cv_two;
+
+VM_INLINE cv_two cv_make(double h, double l) {
+    cv_two z = {h, l};
+    return z;
+}
+
+/* The 26 leading bits, rounded: products of these and of what they leave are exact. */
+VM_INLINE double cv_head(double x) {
+    return vm_double((vm_bits64(x) + ((uint64_t)1 << 26)) & ~(((uint64_t)1 << 27) - 1));
+}
+
+VM_INLINE cv_two cv_sum(double a, double b) {
+    double s = a + b;
+    double v = s - a;
+    return cv_make(s, (a - (s - v)) + (b - v));
+}
+
+/* For |a| >= |b| or a = 0 */
+VM_INLINE cv_two cv_sum_ordered(double a, double b) {
+    double s = a + b;
+    return cv_make(s, b - (s - a));
+}
+
+VM_INLINE cv_two cv_product(double a, double b) {
+    double p = a * b;
+    double ah = cv_head(a), al = a - ah, bh = cv_head(b), bl = b - bh;
+    return cv_make(p, (((ah * bh - p) + ah * bl) + al * bh) + al * bl);
+}
+
+VM_INLINE cv_two cv_square(double a) {
+    double p = a * a;
+    double h = cv_head(a), l = a - h;
+    return cv_make(p, ((h * h - p) + 2.0 * (h * l)) + l * l);
+}
+
+VM_INLINE cv_two cv_negative(cv_two a) { return cv_make(-a.h, -a.l); }
+VM_INLINE cv_two cv_scaled(cv_two a, double power) { return cv_make(a.h * power, a.l * power); }
+VM_INLINE double cv_round(cv_two a) { return a.h + a.l; }
+VM_INLINE cv_two cv_select(uint64_t mask, cv_two yes, cv_two no) {
+    return cv_make(vm_select_f64(mask, yes.h, no.h), vm_select_f64(mask, yes.l, no.l));
+}
+
+VM_INLINE cv_two cv_add(cv_two a, cv_two b) {
+    cv_two s = cv_sum(a.h, b.h);
+    return cv_sum_ordered(s.h, s.l + (a.l + b.l));
+}
+
+/* For |a| >= |b| */
+VM_INLINE cv_two cv_add_ordered(cv_two a, cv_two b) {
+    cv_two s = cv_sum_ordered(a.h, b.h);
+    return cv_sum_ordered(s.h, s.l + (a.l + b.l));
+}
+
+VM_INLINE cv_two cv_multiply(cv_two a, cv_two b) {
+    cv_two p = cv_product(a.h, b.h);
+    return cv_sum_ordered(p.h, p.l + (a.h * b.l + a.l * b.h));
+}
+
+/* The product as one number, with the sign of a zero */
+VM_INLINE double cv_round_product(cv_two a, cv_two b) {
+    double p = cv_round(cv_multiply(a, b));
+    return p == 0.0 ? a.h * b.h : p;
+}
+
+VM_INLINE cv_two cv_multiply_by(cv_two a, double b) {
+    cv_two p = cv_product(a.h, b);
+    return cv_sum_ordered(p.h, p.l + a.l * b);
+}
+
+VM_INLINE cv_two cv_square_two(cv_two a) {
+    cv_two p = cv_square(a.h);
+    return cv_sum_ordered(p.h, p.l + 2.0 * (a.h * a.l));
+}
+
+/* a / b by the inverse of b.h; what the rounded inverse spoils is in the rest. */
+VM_INLINE cv_two cv_divide_by(cv_two a, cv_two b, double inverse) {
+    double q = a.h * inverse;
+    cv_two p = cv_product(q, b.h);
+    double rest = ((a.h - p.h) - p.l) + (a.l - q * b.l);
+    return cv_sum_ordered(q, rest * inverse);
+}
+VM_INLINE cv_two cv_divide(cv_two a, cv_two b) { return cv_divide_by(a, b, 1.0 / b.h); }
+
+/* Of a number that is not negative */
+VM_INLINE cv_two cv_sqrt_two(cv_two a) {
+    double s = sqrt(a.h);
+    cv_two p = cv_square(s);
+    double rest = ((a.h - p.h) - p.l) + a.l;
+    return cv_sum_ordered(s, rest / (s + s + 0x1p-600));
+}
+
+/* -- sums that cancel ------------------------------------------------------------------------------------ */
+
+/* a + (b.h + b.l) + (c.h + c.l), all five of them numbers in their own right: two rounds of sums that keep
+   what they round away, so that the result is as if summed with 159 bits. */
+VM_INLINE cv_two cv_sum_of_five(double a, cv_two b, cv_two c) {
+    cv_two s1 = cv_sum(a, b.h), s2 = cv_sum(s1.h, c.h), s3 = cv_sum(s2.h, b.l), s4 = cv_sum(s3.h, c.l);
+    cv_two p1 = cv_sum(s1.l, s2.l), p2 = cv_sum(p1.h, s3.l), p3 = cv_sum(p2.h, s4.l), p4 = cv_sum(s4.h, p3.h);
+    return cv_sum(p4.h, ((p1.l + p2.l) + p3.l) + p4.l);
+}
+
+/* -- classes of numbers, by their bits ------------------------------------------------------------------- */
+
+/* The sign bit is set where |x| is not below the limit (also NaN), ... */
+VM_INLINE uint64_t cv_beyond(double x, double limit) {
+    return (vm_bits64(limit) - 1) - (vm_bits64(x) & ~((uint64_t)1 << 63));
+}
+/* ... or below it, but not zero. */
+VM_INLINE uint64_t cv_tiny(double x, double limit) {
+    uint64_t u = vm_bits64(x) & ~((uint64_t)1 << 63);
+    return (u - vm_bits64(limit)) & (0 - u);
+}
+/* ... or where no bit at all is */
+VM_INLINE uint64_t cv_none(uint64_t u) { return (u - 1) & ~u; }
+VM_INLINE uint64_t cv_mask(int condition) { return -(uint64_t)condition; }
+VM_INLINE int cv_is_finite(double x) { return x - x == 0.0; }
+VM_INLINE int cv_is_inf(double x) { return fabs(x) == INFINITY; }
+
+VM_INLINE double cv_larger(double x, double y) { return fabs(x) > fabs(y) ? fabs(x) : fabs(y); }
+
+/* x * 2**k with one rounding, for a normal x and |k| below 3000. In steps: no power of two may be out of range,
+   and only the last step may give a subnormal number. */
+VM_INLINE double cv_scale(double x, double k) {
+    for (int step = 0; step < 3; step++) {
+        double part = k > 900.0 ? 900.0 : k < -900.0 ? -900.0 : k;
+        x = x * vm_double((uint64_t)(1023 + (int64_t)part) << 52);
+        k -= part;
+    }
+    return x;
+}

@@ -1,0 +1,236 @@
+"""Complex functions, part by part: at most 1 ULP, also where terms cancel; branch cuts; exact cases.
+
+The reference is mpmath with so many digits that its own formulas, which cancel too, do no harm. Special
+values are in `test_special_cases.py` and `test_special_sentences.py`, symmetries in the latter.
+"""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from helpers import COMPLEX_FLOATING
+
+import stride0 as xp
+
+EXACT = {
+    name: getattr(mpmath, name)
+    for name in (
+        *("exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt", "log"),
+        *("asin", "acos", "atan", "asinh", "acosh", "atanh"),
+    )
+}
+EXACT["expm1"] = lambda z: mpmath.exp(z) - 1
+EXACT["log1p"] = lambda z: mpmath.log(1 + z)
+EXACT["log2"] = lambda z: mpmath.log(z) / mpmath.log(2)
+EXACT["log10"] = lambda z: mpmath.log(z) / mpmath.log(10)
+EXACT["reciprocal"] = lambda z: 1 / z
+
+HALF_TURN = math.pi / 2
+
+
+def wide(rng, count, exponent):
+    """Numbers of any size between 2**-exponent and 2**exponent."""
+    return rng.choice([-1.0, 1.0], count) * np.ldexp(
+        1 + rng.random(count), rng.integers(-exponent, exponent, count)
+    )
+
+
+def ordinary(rng, count):
+    return rng.normal(0, 2, count) + 1j * rng.normal(0, 2, count)
+
+
+def of_all_sizes(rng, count):
+    return wide(rng, count, 60) + 1j * wide(rng, count, 60)
+
+
+def near_the_unit_circle(rng, count):
+    angle, radius = rng.uniform(0, 2 * np.pi, count), 1 + wide(rng, count, 25) * 2.0**-26
+    return radius * np.cos(angle) + 1j * radius * np.sin(angle)
+
+
+def near_branch_points(rng, count):
+    point = rng.choice([1, -1, 1j, -1j, 0, -2, HALF_TURN, HALF_TURN * 1j, np.pi, np.pi * 1j], count)
+    off = wide(rng, count, 28) * 2.0**-29 * rng.choice([0, 1], count)
+    return point + off + 1j * wide(rng, count, 28) * 2.0**-29
+
+
+def near_quarter_turns(rng, count):
+    multiple = rng.integers(-40, 40, count) * HALF_TURN * (1 + wide(rng, count, 40) * 2.0**-52)
+    other = rng.normal(0, 3, count)
+    return np.where(rng.random(count) < 0.5, multiple + 1j * other, other + 1j * multiple)
+
+
+def near_the_zeros_of_expm1(rng, count):
+    y = np.clip(wide(rng, count, 8), -1.4, 1.4)
+    return -np.log(np.cos(y)) * (1 + wide(rng, count, 12) * 2.0**-14) + 1j * y
+
+
+def with_huge_angles(rng, count):
+    angle = 10.0 ** rng.uniform(5, 22, count)
+    other = rng.normal(0, 3, count)
+    return np.where(rng.random(count) < 0.5, angle + 1j * other, other + 1j * angle)
+
+
+PLACES = (
+    ordinary,
+    of_all_sizes,
+    near_the_unit_circle,
+    near_branch_points,
+    near_quarter_turns,
+    near_the_zeros_of_expm1,
+    with_huge_angles,
+)
+
+
+def parts_error(got, exact, real):
+    """Larger error of the two parts, each in its own ULP; parts beyond the range are left out."""
+    info = np.finfo(real)
+    worst = 0.0
+    for part, wanted in ((got.real, exact.real), (got.imag, exact.imag)):
+        if abs(wanted) > float(info.max):
+            continue
+        if wanted == 0:
+            worst = max(worst, 0.0 if part == 0 else math.inf)
+            continue
+        exponent = max(int(mpmath.frexp(wanted)[1]), int(info.minexp) + 1)
+        worst = max(
+            worst, float(abs(mpmath.mpf(float(part)) - wanted) / mpmath.mpf(2) ** (exponent - info.nmant - 1))
+        )
+    return worst
+
+
+@pytest.mark.parametrize("dtype", COMPLEX_FLOATING)
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
+@pytest.mark.parametrize("name", EXACT)
+def test_both_parts_are_within_one_ulp(name, place, dtype):
+    z = place(np.random.default_rng(len(name)), 60).astype(dtype)
+    if name in ("exp", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh"):
+        bad = (np.abs(z.real) > 1e3) & (np.abs(z.imag) > 1e3)  # beyond all exponents, and mpmath's patience
+        growing = z.imag if name in ("sin", "cos", "tan") else z.real
+        z = z[~bad & (np.abs(growing) < 1e3)]
+        assert len(z) > 10
+    if name in CUTS:
+        z = z[(z.real != 0) & (z.imag != 0)]  # mpmath has no zeros of two signs to tell the sides of a cut
+    got = np.asarray(getattr(xp, name)(xp.asarray(z)))
+    assert got.dtype == z.dtype
+    with mpmath.workprec(700):
+        for given, result in zip(z.tolist(), got, strict=True):
+            error = parts_error(result, EXACT[name](mpmath.mpc(given)), z.real.dtype)
+            assert error <= 1, f"{name}({given}) = {result} is off by {error} ULP"
+
+
+@pytest.mark.parametrize("dtype", COMPLEX_FLOATING)
+def test_quotients(dtype):
+    rng = np.random.default_rng(1)
+    z, w = (np.concatenate([f(rng, 150) for f in (ordinary, of_all_sizes)]).astype(dtype) for _ in range(2))
+    # Quotients whose real or imaginary part almost cancels.
+    z = np.concatenate([z, (w.conj() * (1 + 1e-6j * rng.normal(size=300))).astype(dtype)])
+    w = np.concatenate([w, w.conj()])
+    got = np.asarray(xp.divide(xp.asarray(z), xp.asarray(w)))
+    with mpmath.workprec(700):
+        for a, b, result in zip(z.tolist(), w.tolist(), got, strict=True):
+            error = parts_error(result, mpmath.mpc(a) / mpmath.mpc(b), z.real.dtype)
+            assert error <= 1, f"{a} / {b} is off by {error} ULP"
+
+
+def power_cases(rng):
+    yield ordinary(rng, 100), ordinary(rng, 100) * 3
+    yield wide(rng, 100, 60) + 1j * wide(rng, 100, 60), ordinary(rng, 100)
+    yield ordinary(rng, 100), rng.choice([*range(-20, 2), *range(3, 60)], 100) + 0j
+    yield ordinary(rng, 100), rng.normal(0, 5, 100) + 0j
+    yield near_the_unit_circle(rng, 100), wide(rng, 100, 14) + 1j * rng.normal(size=100)
+
+
+@pytest.mark.parametrize("dtype", COMPLEX_FLOATING)
+@pytest.mark.parametrize("case", range(5))
+def test_powers(case, dtype):
+    """Both parts within 1 ULP, where neither vanishes against the other."""
+    z, w = (v.astype(dtype) for v in list(power_cases(np.random.default_rng(2)))[case])
+    got = np.asarray(xp.pow(xp.asarray(z), xp.asarray(w)))
+    tested = 0
+    with mpmath.workprec(700):
+        for a, b, result in zip(z.tolist(), w.tolist(), got, strict=True):
+            exact = mpmath.exp(mpmath.mpc(b) * mpmath.log(mpmath.mpc(a)))
+            small = np.finfo(dtype).tiny
+            if min(abs(exact.real), abs(exact.imag)) < max(2.0**-24 * abs(exact), small):
+                continue
+            tested += 1
+            error = parts_error(result, exact, z.real.dtype)
+            assert error <= 1, f"{a} ** {b} is off by {error} ULP"
+    assert tested > 60
+
+
+def test_exact_results():
+    n = np.arange(-12, 13)
+    a, b = (v.ravel() for v in np.meshgrid(n, n))
+    z = a + 1j * b
+    z = z[z != 0]
+    x = xp.asarray(z)
+    principal = np.where((z.real > 0) | ((z.real == 0) & (z.imag > 0)), z, -z)
+    assert (np.asarray(xp.sqrt(x * x + 0.0)) == principal).all()
+    assert (np.asarray(x * x[::-1] / x) == z[::-1]).all()
+    for power in range(3, 9):
+        exact = [complex(1)] * len(z)
+        for _ in range(power):
+            exact = [p * q for p, q in zip(exact, z.tolist(), strict=True)]  # small integers: exact
+        assert np.asarray(x**power).tolist() == exact
+    k = xp.arange(-500.0, 501.0)
+    powers = xp.pow(xp.asarray(2.0), k)
+    assert (xp.log2(xp.astype(powers, xp.complex128)) == xp.astype(k, xp.complex128)).__array__().all()
+    tens = xp.asarray([10.0**k + 0j for k in range(23)])
+    assert np.asarray(xp.log10(tens)).tolist() == [complex(k) for k in range(23)]
+    assert complex(xp.sqrt(xp.asarray(-4.0 + 0j))) == 2j
+    assert complex(xp.sqrt(xp.asarray(complex(-4.0, -0.0)))) == -2j
+
+
+# name: points on a cut, as real numbers, and whether they lie on the imaginary axis
+CUTS = {
+    "sqrt": ((-1e-30, -0.5, -1.0, -7.0, -1e30), False),
+    "log": ((-1e-30, -0.5, -1.0, -7.0, -1e30), False),
+    "log2": ((-0.5, -7.0), False),
+    "log10": ((-0.5, -7.0), False),
+    "log1p": ((-1.5, -7.0, -1e30), False),
+    "acosh": ((-1e30, -7.0, -1.5, -0.5, 0.25, 0.999), False),
+    "acos": ((-1e30, -7.0, -1.5, 1.5, 7.0, 1e30), False),
+    "asin": ((-1e30, -7.0, -1.5, 1.5, 7.0, 1e30), False),
+    "atanh": ((-1e30, -7.0, -1.5, 1.5, 7.0, 1e30), False),
+    "asinh": ((-1e30, -7.0, -1.5, 1.5, 7.0, 1e30), True),
+    "atan": ((-1e30, -7.0, -1.5, 1.5, 7.0, 1e30), True),
+}
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_the_sign_of_zero_tells_the_side_of_a_cut(name):
+    function = getattr(xp, name)
+    points, imaginary = CUTS[name]
+    for x in points:
+        for side in (1.0, -1.0):
+            zero, little = math.copysign(0.0, side), side * 1e-200
+            on, beside = (complex(d, x) if imaginary else complex(x, d) for d in (zero, little))
+            got, limit = (complex(function(xp.asarray(v))) for v in (on, beside))
+            assert got == pytest.approx(limit, rel=1e-13, abs=1e-13), f"{name}({on})"
+            # And both sides differ: the cut is one.
+        other = complex(function(xp.asarray(complex(-0.0, x) if imaginary else complex(x, -0.0))))
+        first = complex(function(xp.asarray(complex(0.0, x) if imaginary else complex(x, 0.0))))
+        assert abs(first - other) > 1e-16 * abs(first)
+
+
+def test_absolute_values_neither_overflow_nor_vanish():
+    for size in (1e-320, 1e-200, 1.0, 1e200, 3e307):
+        z = xp.asarray([complex(3 * size, 4 * size), complex(-4 * size, 3 * size)])
+        assert np.asarray(xp.abs(z)).tolist() == pytest.approx(
+            [5 * size] * 2, rel=1e-3 if size < 1e-300 else 4e-16
+        )
+
+
+def test_tangents_far_from_the_axis():
+    for x in (25.0, 400.0, 1e300):
+        assert complex(xp.tanh(xp.asarray(complex(x, 1.0)))).real == 1.0
+        assert complex(xp.tan(xp.asarray(complex(1.0, -x)))).imag == -1.0
+    # 4 sin(1) cos(1) exp(-2 * 360) is subnormal
+    assert complex(xp.tanh(xp.asarray(360.0 + 1j))).imag == pytest.approx(
+        1.8185948536513634 * math.exp(-720), rel=1e-9
+    )
