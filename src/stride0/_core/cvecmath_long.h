@@ -101,7 +101,7 @@ VM_INLINE void cv_expm1(double x, double y, double *re, double *im) {
     double w = k * VM_LN2_LO;
     double r = d - w;
     double low = (d - r) - w;
-    cv_two e = cv_sum_ordered(r, vm_expm1_tail_f64(r) + low * (1.0 + r)); /* exp of what is left, less 1 */
+    cv_two e = cv_sum_ordered(r, vm_expm1_tail_f64(r, low * (1.0 + r))); /* exp of what is left, less 1 */
     double power = vm_double((vm_bits64(t) << 52) + ((uint64_t)1023 << 52));
     cv_two grown = cv_add(cv_sum(power, -1.0), cv_scaled(e, power));
     cv_two size = cv_add(cv_make(power, 0.0), cv_scaled(e, power));
