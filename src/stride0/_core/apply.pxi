@@ -203,6 +203,12 @@ cdef void run_once(const s0_loop* loops, int layout, int nop, int code, int out_
         loops[layout](args, steps, steps, n, 1)
 
 
+cdef inline void run_briefly(s0_loop loop, char** args, const Py_ssize_t* steps, Py_ssize_t n) noexcept:
+    """One run of a loop over fewer than LONG_RUN elements."""
+    if n > 0:
+        loop(args, steps, steps, n, 1)
+
+
 cdef object unary(int op, object x, str name):
     """A unary operation of the table."""
     cdef Array a
@@ -265,7 +271,7 @@ cdef Array short_mixed(int op, Array a, Array b, int loop):
     args[0], args[1], args[2] = cast_few(a, loop, rooms[0]), cast_few(b, loop, rooms[1]), out.data
     steps[0] = steps[1] = itemsize_at(loop)
     steps[2] = itemsize_at(out.code)
-    run_once(K.ops[op][loop][0], args, steps, a.size)
+    run_once(K.ops[op][loop], 0, 3, loop, out.code, args, steps, a.size)
     return out
 
 
@@ -277,7 +283,7 @@ cdef char* cast_few(Array x, int code, char* room) noexcept:
         return x.data
     args[0], args[1] = x.data, room
     steps[0], steps[1] = itemsize_at(x.code), itemsize_at(code)
-    run_once(K.casts[x.code][code][0], args, steps, x.size)
+    run_briefly(K.casts[x.code][code][0], args, steps, x.size)
     return room
 
 

@@ -182,12 +182,12 @@ def where(condition, x1, x2, /):
     if b.code != code:
         b = recast(b, code)
     width = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}[itemsize_at(code)]
-    if mask.size < RELEASE_GIL and mask.c_contiguous and a.c_contiguous and b.c_contiguous and same_shape(mask, a) and same_shape(mask, b):
+    if mask.size < LONG_RUN and mask.c_contiguous and a.c_contiguous and b.c_contiguous and same_shape(mask, a) and same_shape(mask, b):
         # Note [Short path]
         out = new_like(mask, code)
         args[0], args[1], args[2], args[3] = mask.data, a.data, b.data, out.data
         steps[0] = 1
         steps[1] = steps[2] = steps[3] = itemsize_at(code)
-        run_once(K.where[width][0], args, steps, mask.size)
+        run_briefly(K.where[width][0], args, steps, mask.size)
         return out
     return apply(K.where[width], -1, code, 3, mask, a, b, None, "where", ("condition", "x1", "x2"))

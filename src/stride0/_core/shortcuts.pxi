@@ -432,12 +432,12 @@ cdef object short_astype(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
         return None
     x, code = <Array>args[0], (<DType>args[1]).code
     # From there on several threads may share the work.
-    if not x.c_contiguous or x.size > MODEST or K.casts[x.code][code][0] is NULL:
+    if not x.c_contiguous or x.size >= LONG_RUN or K.casts[x.code][code][0] is NULL:
         return None
     out = new_like(x, code)
     places[0], places[1] = x.data, out.data
     steps[0], steps[1] = itemsize_at(x.code), itemsize_at(code)
-    run_once(K.casts[x.code][code][0], places, steps, x.size)
+    run_briefly(K.casts[x.code][code][0], places, steps, x.size)
     return out
 
 
@@ -471,13 +471,13 @@ cdef object short_extreme(PyObject* const* args, Py_ssize_t n, PyObject* kwnames
         return None
     x = <Array>args[0]
     number = REDUCTION_NUMBERS[name]
-    if not x.c_contiguous or x.size == 0 or x.size > MODEST or letter_at(x.code) == c"c" or S0_ACCUMULATOR[number][x.code] != x.code:
+    if not x.c_contiguous or x.size == 0 or x.size >= LONG_RUN or letter_at(x.code) == c"c" or S0_ACCUMULATOR[number][x.code] != x.code:
         return None
     out = new_array(x.code, 0, NULL, NULL, False)
     memcpy(out.data, x.data, itemsize_at(x.code))
     places[0], places[1] = x.data, out.data
     steps[0], steps[1] = itemsize_at(x.code), 0
-    run_once(K.reductions[number][x.code][0], places, steps, x.size)
+    run_briefly(K.reductions[number][x.code][0], places, steps, x.size)
     return out
 
 
@@ -538,7 +538,7 @@ cdef object short_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
     shape[x1.ndim - 1] = columns
     out = new_array(x1.code, x1.ndim, shape, NULL, False)
-    if count * work < RELEASE_GIL:
+    if count * work < LONG_RUN:
         tiny_products(x1, x2, out, count, <int>rows, <int>inner, <int>columns)
     else:
         with nogil:
