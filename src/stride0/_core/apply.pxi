@@ -432,6 +432,8 @@ cdef object in_place(int op, Array x, object other, str name):
     """`x op= other`: keeps the shape and the dtype of x, or changes nothing and raises."""
     cdef Array b
     cdef int code, loop
+    cdef Py_ssize_t steps[3]
+    cdef char* args[3]
     if x.storage.history is not None or is_tracked(other):
         return tracer.in_place(_optable.OPS[op].name, x, other)
     if type(other) is Array:
@@ -455,6 +457,13 @@ cdef object in_place(int op, Array x, object other, str name):
         )
     if S0_CHECK_EXPONENT[op]:
         check_exponent(x, b, loop, name)
+    if loop == x.code == b.code and x.size < RELEASE_GIL and x.c_contiguous and b.c_contiguous and same_shape(x, b) and not overlaps(x, b):
+        # Note [Short path]
+        check_writable(x, name)
+        args[0], args[1], args[2] = x.data, b.data, x.data
+        steps[0] = steps[1] = steps[2] = itemsize_at(x.code)
+        run_once(K.ops[op][loop][0], args, steps, x.size)
+        return x
     apply(K.ops[op][loop], loop, x.code, 2, x, b, None, x, name, TWO)
     return x
 

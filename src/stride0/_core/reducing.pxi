@@ -61,10 +61,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             start = 0 if empty and name != "prod" and name != "all" else STARTS[name]
             if start == 0 and letter_at(acc_code) == c"c":
                 start = complex(start, start)
-            if total.size == 1:
-                write_scalar(start, acc_code, total.data, name)
-            else:
-                assign_array(total, scalar_array(start, acc_code, name), name)
+            fill(total, start, name)
         if not empty:
             set_strides(&plan, operands, nin, shape, ndim)
             order_axes(&plan, False)
