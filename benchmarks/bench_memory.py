@@ -52,6 +52,11 @@ CASES: dict[str, Case] = {
         lambda n: [Operand((n, n), "int32"), Operand((n, n))],
         8,
     ),
+    "x * y + z": (  # the sum may be written over the product
+        lambda xp, x, y, z: x * y + z,
+        lambda n: [Operand((n, n))] * 3,
+        8,
+    ),
     "matrix += row": (
         lambda xp, x, y: x.__iadd__(y),
         lambda n: [Operand((n, n)), Operand((n,))],

@@ -83,7 +83,7 @@ def same(name: str, *args: object, shares: bool = False, **kwargs: object) -> No
 
 ALL = ["reshape", "broadcast_to", "expand_dims", "squeeze", "permute_dims", "moveaxis", "matrix_transpose"]
 MADE = ["zeros", "ones", "full", "arange", "astype"]
-WHOLE = ["sum", "all", "any", "max", "min", "argmax", "argmin"]
+WHOLE = ["sum", "all", "any", "max", "min", "argmax", "argmin", "mean", "std", "cumulative_sum"]
 
 
 @pytest.mark.parametrize("name", [*ALL, *MADE, *WHOLE, "empty", "stack", "concat", "matmul"])
@@ -218,7 +218,7 @@ def test_whole_reductions(dtype):
     for x in arrays(dtype):
         for name in WHOLE:
             same(name, x)
-            for axis in (None, 0, -1, 5, (0,), ()):
+            for axis in (None, 0, 1, 2, -1, -2, 5, (0,), (), True, 1.0):
                 same(name, x, axis=axis)
             same(name, x, keepdims=True)
             same(name, x, 0)
@@ -344,7 +344,7 @@ def test_tiny_products(dtype):
         if 1 < n < 32 and m * n * p <= 256 and p <= 64 and dtype[0] == "f":
             assert np.array_equal(got, in_order(np.asarray(a), np.asarray(b)))
     # A product in a stack has the bits that it has alone.
-    for count, m in itertools.product([1, 2, 7, 8, 300], [2, 3, 4, 5]):
+    for count, m in itertools.product([1, 2, 7, 8, 300], [2, 3, 4]):
         a, b = make(count, m, m), make(count, m, m)
         got = np.asarray(xp.matmul(a, b))
         for k in range(0, count, 17):

@@ -86,7 +86,8 @@ def multiply_stacks(x1: Array, x2: Array, batch: Shape, dtype: DType) -> Array:
         return zeros(shape, dtype)
     if inner == 1:
         return multiply(x1, x2)
-    if len(batch) <= 1 and x1.shape[:-2] == x2.shape[:-2] and is_c_contiguous(x1) and is_c_contiguous(x2):
+    plain = x1.ndim == x2.ndim == 2 or (is_c_contiguous(x1) and is_c_contiguous(x2))
+    if len(batch) <= 1 and x1.shape[:-2] == x2.shape[:-2] and plain:
         return _multiply(x1, x2, dtype)
     steps1, steps2 = _batch_steps(x1, batch), _batch_steps(x2, batch)
     x1, x2 = _merge(x1, x2, batch, steps1, steps2)

@@ -461,6 +461,8 @@ cdef object in_place(int op, Array x, object other, str name):
     """
     cdef Array b
     cdef int code, loop
+    cdef Py_ssize_t steps[3]
+    cdef char* args[3]
     if guarding and at_door():
         return in_place_door(op, x, other, name)
     if x.storage.history is not None or is_tracked(other):
@@ -489,6 +491,13 @@ cdef object in_place(int op, Array x, object other, str name):
                         "Array object, in-place operators: promotion must not change the dtype of the array")
     if S0_CHECK_EXPONENT[op]:
         check_exponent(x, b, loop, name)
+    if loop == x.code == b.code and S0_OUT[op][loop] == loop and x.size < LONG_RUN and x.c_contiguous and b.c_contiguous and same_shape(x, b) and not overlaps(x, b):
+        # Note [Short path]
+        check_writable(x, name)
+        args[0], args[1], args[2] = x.data, b.data, x.data
+        steps[0] = steps[1] = steps[2] = itemsize_at(x.code)
+        run_briefly(K.ops[op][loop][0], args, steps, x.size)
+        return x
     apply(K.ops[op][loop], loop, S0_OUT[op][loop], 2, x, b, None, x, name, TWO)
     return x
 

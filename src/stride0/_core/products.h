@@ -1,4 +1,4 @@
-/* Products of tiny matrices: a call of BLAS costs more than their arithmetic. Note [Tiny products], shortcuts.pxi. */
+/* Products of tiny matrices: a call of BLAS costs more than their arithmetic. Note [Tiny products], shortmade.pxi. */
 
 #ifndef S0_PRODUCTS_H
 #define S0_PRODUCTS_H

@@ -62,10 +62,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             if start == 0 and letter_at(acc_code) == c"c":
                 # A sum of complex negative zeros is 0, as NumPy's is: its users expect the logarithm's phase 0.
                 start = 0j if name == "sum" else complex(start, start)
-            if total.size == 1:
-                write_scalar(start, acc_code, total.data, name)
-            else:
-                assign_array(total, scalar_array(start, acc_code, name), name)
+            fill(total, start, name)
         if not empty:
             set_strides(&plan, operands, nin, shape, ndim)
             order_axes(&plan, False)

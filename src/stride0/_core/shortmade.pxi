@@ -1,0 +1,348 @@
+# Shortcuts of functions that make new arrays: creation, casts, reductions, products; and the list of them all.
+# Note [Shortcuts] is in `shortcuts.pxi`. Included in `array.pyx`.
+#
+# Note [Tiny products]
+#     Products of matrices with fewer than 32 inner elements (the lanes of a reduction) and few multiplications are
+#     summed up in order, in 64 bits, by loops of our own, on every instruction set alike. One product up to FEW_PRODUCTS multiplications,
+#     a stack of them up to TINY_PRODUCT each: beyond that BLAS is faster. Microseconds for 1000 products, one thread:
+#
+#                               2x2  3x3  4x4  5x5
+#     float64  these loops      1.5  5.8   16   66
+#              numpy.matmul      26   50   49   41
+#     float32  these loops      2.9  9.3   17   98
+#              numpy.matmul      26   31   52   54
+
+cdef extern from "products.h":
+    void s0_products_f32(const void* a, const void* b, void* out, Py_ssize_t count, int m, int n, int p) noexcept nogil
+    void s0_products_f64(const void* a, const void* b, void* out, Py_ssize_t count, int m, int n, int p) noexcept nogil
+
+cdef extern from "math.h":
+    double sqrt_of "sqrt"(double x) noexcept nogil
+
+cdef enum:
+    FEW_PRODUCTS = 256
+    TINY_PRODUCT = 64
+
+cdef tuple SHAPE_DTYPE = ("shape", "dtype")
+cdef tuple SHAPE_VALUE = ("shape", "fill_value")
+
+
+# --- arrays that are made
+
+
+cdef object short_made(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, bint zeroed):
+    cdef PyObject* given[2]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef int ndim, code = FLOAT64
+    if not bind(args, n, kwnames, SHAPE_DTYPE, 1, given) or not made_sizes(given[0], shape, &ndim):
+        return None
+    if given[1] is not NULL and <object>given[1] is not None:
+        if type(<object>given[1]) is not DType:
+            return None
+        code = (<DType>given[1]).code
+    return new_array(code, ndim, shape, NULL, zeroed)
+
+
+cdef object short_zeros(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_made(args, n, kwnames, True)
+
+
+cdef object short_empty(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_made(args, n, kwnames, False)
+
+
+cdef object short_ones(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    found = short_made(args, n, kwnames, False)
+    if found is not None:
+        fill(<Array>found, 1, "ones")
+    return found
+
+
+cdef object short_full(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef PyObject* given[2]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t value
+    cdef int ndim, code
+    cdef Array out
+    if not bind(args, n, kwnames, SHAPE_VALUE, 2, given) or given[1] is NULL or not made_sizes(given[0], shape, &ndim):
+        return None
+    if type(<object>given[1]) is float:
+        code = FLOAT64
+    elif type(<object>given[1]) is bool:
+        code = BOOL
+    elif whole(given[1], &value):
+        code = INT64
+    else:
+        return None
+    out = new_array(code, ndim, shape, NULL, False)
+    fill(out, <object>given[1], "full")
+    return out
+
+
+cdef int fill(Array out, object value, str name) except -1:
+    """Write a value that the dtype holds to every element of a new array."""
+    cdef Py_ssize_t i
+    cdef int itemsize = itemsize_at(out.code)
+    if out.size == 0:
+        return 0
+    if out.size > 64:
+        return assign_array(out, scalar_array(value, out.code, name), name)
+    write_scalar(value, out.code, out.data, name)
+    for i in range(1, out.size):
+        memcpy(out.data + i * itemsize, out.data, itemsize)
+    return 0
+
+
+cdef object short_arange(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef Py_ssize_t start = 0, stop, size
+    cdef Array out
+    if kwnames is not NULL or not (1 <= n <= 2) or not whole(args[n - 1], &stop) or (n == 2 and not whole(args[0], &start)):
+        return None
+    if not (-MANY_ELEMENTS < start < MANY_ELEMENTS and -MANY_ELEMENTS < stop < MANY_ELEMENTS):
+        return None
+    size = stop - start if stop > start else 0
+    out = new_array(INT64, 1, &size, NULL, False)
+    count_up[int64_t](<int64_t*>out.data, size, start, 1)
+    return out
+
+
+cdef object short_astype(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef Py_ssize_t steps[MAX_OPERANDS]
+    cdef char* places[MAX_OPERANDS]
+    cdef Array x, out
+    cdef int code
+    if n != 2 or kwnames is not NULL or not is_plain(args[0]) or type(<object>args[1]) is not DType:
+        return None
+    x, code = <Array>args[0], (<DType>args[1]).code
+    # From there on several threads may share the work.
+    if not x.c_contiguous or x.size >= LONG_RUN or K.casts[x.code][code][0] is NULL:
+        return None
+    out = new_like(x, code)
+    places[0], places[1] = x.data, out.data
+    steps[0], steps[1] = itemsize_at(x.code), itemsize_at(code)
+    run_briefly(K.casts[x.code][code][0], places, steps, x.size)
+    return out
+
+
+# --- reductions
+
+
+cdef bint reducible(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, int* axis) noexcept:
+    """Whether a reduction is asked for of everything (axis -1) or along one axis, and there is something to reduce."""
+    cdef PyObject* given[2]
+    if not bind(args, n, kwnames, X_AXIS, 1, given) or not is_plain(given[0]) or (<Array>given[0]).size == 0:
+        return False
+    axis[0] = -1
+    return given[1] is NULL or whole_axis(given[1], (<Array>given[0]).ndim, axis)
+
+
+cdef object short_reduction(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, str name):
+    cdef int axis
+    cdef Array x
+    if not reducible(args, n, kwnames, &axis):
+        return None
+    x = <Array>args[0]
+    if axis >= 0:
+        # The sum of bools is one of integers, which the function in Python sees to.
+        return None if x.code == BOOL and name == "sum" else reduce_array(name, x, (axis,), False, None)
+    return reduce_whole(name, x) if x.c_contiguous else None
+
+
+cdef object short_sum(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_reduction(args, n, kwnames, "sum")
+
+
+cdef object short_all(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_reduction(args, n, kwnames, "all")
+
+
+cdef object short_any(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_reduction(args, n, kwnames, "any")
+
+
+cdef object short_extreme(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, str name):
+    cdef Py_ssize_t steps[2]
+    cdef char* places[2]
+    cdef Array x, out
+    cdef int number, axis
+    if not reducible(args, n, kwnames, &axis):
+        return None
+    x = <Array>args[0]
+    number = REDUCTION_NUMBERS[name]
+    if letter_at(x.code) == c"c" or S0_ACCUMULATOR[number][x.code] != x.code:
+        return None
+    if axis >= 0:
+        return reduce_array(name, x, (axis,), False, None)
+    if not x.c_contiguous or x.size >= LONG_RUN:
+        return None
+    out = new_array(x.code, 0, NULL, NULL, False)
+    memcpy(out.data, x.data, itemsize_at(x.code))
+    places[0], places[1] = x.data, out.data
+    steps[0], steps[1] = itemsize_at(x.code), 0
+    run_briefly(K.reductions[number][x.code][0], places, steps, x.size)
+    return out
+
+
+cdef object short_max(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_extreme(args, n, kwnames, "max")
+
+
+cdef object short_min(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_extreme(args, n, kwnames, "min")
+
+
+cdef object short_place(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, str name):
+    cdef Py_ssize_t step
+    cdef int axis
+    cdef Array x
+    if not reducible(args, n, kwnames, &axis):
+        return None
+    x = <Array>args[0]
+    if letter_at(x.code) == c"c":
+        return None
+    if axis >= 0:
+        return argreduce(name, x, axis, False)
+    if not x.c_contiguous:
+        return None
+    step = itemsize_at(x.code)
+    return argreduce(name, x if x.ndim == 1 else view_of(x, x.data, 1, &x.size, &step), 0, False)
+
+
+cdef object short_argmax(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_place(args, n, kwnames, "argmax")
+
+
+cdef object short_argmin(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_place(args, n, kwnames, "argmin")
+
+
+cdef Array mean_along(Array x, tuple axes, bint keepdims):
+    """The mean of float64 elements that are one run of memory."""
+    cdef Array total = reduce_array("sum", x, axes, keepdims, None)
+    cdef double* values = <double*>total.data
+    cdef double count = <double>(x.size // total.size)
+    cdef Py_ssize_t i
+    for i in range(total.size):
+        values[i] = values[i] / count
+    return total
+
+
+cdef object short_mean(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef int axis
+    cdef Array x, total
+    if not reducible(args, n, kwnames, &axis) or (<Array>args[0]).code != FLOAT64 or not (<Array>args[0]).c_contiguous:
+        return None
+    x = <Array>args[0]
+    if axis >= 0:
+        return mean_along(x, (axis,), False)
+    total = reduce_whole("sum", x)
+    (<double*>total.data)[0] /= <double>x.size
+    return total
+
+
+cdef object short_cumulative_sum(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef int axis
+    cdef Array x
+    if not reducible(args, n, kwnames, &axis):
+        return None
+    x = <Array>args[0]
+    if letter_at(x.code) != c"f" or (axis < 0 and x.ndim != 1):
+        return None
+    return scan("cumulative_sum", x, 0 if axis < 0 else axis, dtype_at(x.code), False)
+
+
+# --- products
+
+
+cdef object short_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    """Note [Tiny products]."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t count = 1, rows, inner, columns, work
+    cdef Array x1, x2, out
+    cdef int axis
+    if n != 2 or kwnames is not NULL or not is_plain(args[0]) or not is_plain(args[1]):
+        return None
+    x1, x2 = <Array>args[0], <Array>args[1]
+    if x1.code != x2.code or (x1.code != FLOAT64 and x1.code != FLOAT32) or not x1.c_contiguous or not x2.c_contiguous:
+        return None
+    if x1.ndim != x2.ndim or x1.ndim < 2 or x1.size == 0 or x2.size == 0:
+        return None
+    rows, inner, columns = x1.shape_[x1.ndim - 2], x1.shape_[x1.ndim - 1], x2.shape_[x2.ndim - 1]
+    if x2.shape_[x2.ndim - 2] != inner or not 2 <= inner < 32 or rows > FEW_PRODUCTS or columns > 64:
+        return None
+    for axis in range(x1.ndim - 2):
+        if x1.shape_[axis] != x2.shape_[axis]:
+            return None
+        count *= x1.shape_[axis]
+    work = rows * inner * columns
+    if work > (FEW_PRODUCTS if count == 1 else TINY_PRODUCT):
+        return None
+    memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
+    shape[x1.ndim - 1] = columns
+    out = new_array(x1.code, x1.ndim, shape, NULL, False)
+    if count * work < LONG_RUN:
+        tiny_products(x1, x2, out, count, <int>rows, <int>inner, <int>columns)
+    else:
+        with nogil:
+            tiny_products(x1, x2, out, count, <int>rows, <int>inner, <int>columns)
+    return out
+
+
+cdef inline void tiny_products(Array x1, Array x2, Array out, Py_ssize_t count, int m, int n, int p) noexcept nogil:
+    if x1.code == FLOAT64:
+        s0_products_f64(x1.data, x2.data, out.data, count, m, n, p)
+    else:
+        s0_products_f32(x1.data, x2.data, out.data, count, m, n, p)
+
+
+# --- which function has one
+
+cdef struct Listed:
+    const char* name
+    Shortcut function
+
+cdef Listed[32] SHORTCUTS
+cdef int listed = 0
+
+
+cdef void enlist(const char* name, Shortcut function) noexcept:
+    global listed
+    SHORTCUTS[listed].name = name
+    SHORTCUTS[listed].function = function
+    listed += 1
+
+
+enlist(b"reshape", short_reshape)
+enlist(b"broadcast_to", short_broadcast_to)
+enlist(b"expand_dims", short_expand_dims)
+enlist(b"squeeze", short_squeeze)
+enlist(b"permute_dims", short_permute_dims)
+enlist(b"moveaxis", short_moveaxis)
+enlist(b"matrix_transpose", short_matrix_transpose)
+enlist(b"stack", short_stack)
+enlist(b"concat", short_concat)
+enlist(b"zeros", short_zeros)
+enlist(b"empty", short_empty)
+enlist(b"ones", short_ones)
+enlist(b"full", short_full)
+enlist(b"arange", short_arange)
+enlist(b"astype", short_astype)
+enlist(b"sum", short_sum)
+enlist(b"all", short_all)
+enlist(b"any", short_any)
+enlist(b"max", short_max)
+enlist(b"min", short_min)
+enlist(b"mean", short_mean)
+enlist(b"cumulative_sum", short_cumulative_sum)
+enlist(b"argmax", short_argmax)
+enlist(b"argmin", short_argmin)
+enlist(b"matmul", short_matmul)
+
+
+cdef Shortcut shortcut_for(str name) noexcept:
+    cdef bytes text = name.encode()
+    cdef int k
+    for k in range(listed):
+        if SHORTCUTS[k].name == text:
+            return SHORTCUTS[k].function
+    return NULL
