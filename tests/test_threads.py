@@ -207,6 +207,20 @@ def test_in_place_and_indexing() -> None:
         same_bits(f"concat, {dtype.name}", lambda x=x, y=y: xp.concat((x, y, x[::-1, :])))
 
 
+def test_indices_out_of_bounds() -> None:
+    """Whichever thread meets it, an index outside is refused by name."""
+    xp.set_num_threads(3)
+    x = xp.arange(100)
+    for at in (0, 5000, 9999):
+        for wrong in (100, -101, 2**62):
+            picks = np.zeros(10_000, "int64")
+            picks[at] = wrong
+            with pytest.raises(
+                xp.OutOfBoundsError, match=f"{wrong} is out of bounds for axis 0 with size 100"
+            ):
+                x[xp.asarray(picks)]
+
+
 def test_mean_of_ones() -> None:
     x = xp.ones((3_000_001, 2), dtype=xp.float32)
     assert xp.all(xp.mean(x, axis=0) == 1) and xp.mean(x) == 1
