@@ -1,4 +1,4 @@
-"""Loops that run in blocks: operands that are transposed on the way, results that are written past the caches.
+"""Loops that run in blocks: operands that are transposed on the way, results written past the caches.
 
 Thresholds are lowered, so that small arrays go the way of large ones; every test makes sure that they did.
 """
@@ -21,7 +21,7 @@ NAMES = [dtype.name for dtype in DTYPES]
 
 @pytest.fixture(autouse=True)
 def low_thresholds() -> Iterator[None]:
-    tuned, threads = plan.tune(turn_from=0, stream_from=1), xp.get_num_threads()
+    tuned, threads = plan.tune(turn_from=0, stream_from=1, stream_runs_from=1), xp.get_num_threads()
     yield
     plan.tune(**tuned)
     xp.set_num_threads(threads)
@@ -63,7 +63,8 @@ SIDES = (8, 9, 15, 16, 17, 31, 33, 64, 65, 127, 130, 259)
 def test_transposed_copies(name: str) -> None:
     for m, n in itertools.product(SIDES, SIDES):
         a = values(name, (m, n))
-        check(True, False, lambda x=xp.asarray(a): xp.reshape(x.T, (x.size,)), a.T.reshape(-1))
+        x = xp.asarray(a)
+        check(True, False, lambda x=x: xp.reshape(x.T, (x.size,)), a.T.reshape(-1))
 
 
 VIEWS: dict[str, Callable[[Any], Any]] = {
@@ -136,7 +137,8 @@ def test_more_axes() -> None:
         )
         shape = expected.shape
         b = values("float32", shape, 3)
-        check(turned, False, lambda o=order, y=xp.asarray(b): y - xp.permute_dims(x, o), b - expected)
+        y = xp.asarray(b)
+        check(turned, False, lambda o=order, y=y: y - xp.permute_dims(x, o), b - expected)
 
 
 def test_two_operands_against_one() -> None:
@@ -210,7 +212,7 @@ def test_in_place_is_not_streamed() -> None:
 
 
 def test_thresholds_are_as_documented() -> None:
-    plan.tune(turn_from=1 << 10, stream_from=1 << 22)
+    plan.tune(turn_from=1 << 10, stream_from=1 << 22, stream_runs_from=1 << 22)
     small, large = xp.ones((20, 20)), xp.ones((40, 40))
     before = plan.counts()
     _ = small + small.T

@@ -6,9 +6,10 @@
 #     element from every line of cache and come back for the next one when the line has long gone. Such an operand is
 #     taken a block at a time, over both axes, and transposed into a buffer, on which the ordinary loop runs.
 #
-#     A result that is larger than the last cache is computed into a buffer, block by block, and from there written
-#     past the caches: a line that is written as a whole need not be read first, which is a third of what an addition
-#     moves. Not so where the result is an operand: that line has just been read.
+#     A large transposed copy goes from that buffer past the caches: lines that are written as a whole need not be read
+#     first, and would be gone before they are used. Any other result can be computed into a buffer and go from there,
+#     `stream_runs_from` says from how many bytes on: never, since that was slower wherever it was measured
+#     (docs/design/planner.md). Nor where the result is an operand: that line has just been read.
 
 cdef enum:
     BYTES = 1 << 14         # of a block, which stays in the first cache
@@ -43,6 +44,7 @@ ctypedef struct Blocks:
     int axis                # beside the innermost one, the axis along which turned operands lie
     bint turned[MAX_OPERANDS]
     bint stream
+    bint copy               # whether the transposed operand is the result
     Py_ssize_t wide         # elements of a block along the innermost axis
     Py_ssize_t high         # and along the other one
     char* memory
@@ -53,29 +55,25 @@ cdef int width_of(Py_ssize_t itemsize) noexcept nogil:
     return 0 if itemsize == 1 else 1 if itemsize == 2 else 2 if itemsize == 4 else 3 if itemsize == 8 else 4
 
 
-cdef bint streams(const Plan* plan) noexcept nogil:
-    """Whether the result goes past the caches."""
+cdef bint streams(const Plan* plan, int64_t at_least) noexcept nogil:
+    """Whether the result, if it has so many bytes, goes past the caches."""
     cdef int k, d, result = plan.nop - 1
-    cdef int64_t moved, total = 0
-    for k in range(plan.nop):
-        moved = itemsize_at(plan.code[k])
-        for d in range(plan.ndim):
-            if plan.strides[k][d] != 0:
-                moved *= plan.shape[d]
-        total += moved
-        if k == result and moved < tuning.stream_from:
-            return False
-        if k != result and plan.data[k] == plan.data[result]:
+    cdef int64_t size = itemsize_at(plan.code[result])
+    for d in range(plan.ndim):
+        size *= plan.shape[d]
+    if size < at_least:
+        return False
+    for k in range(result):
+        if plan.data[k] == plan.data[result]:
             return False
     return plan.ndim > 0 and plan.strides[result][0] == itemsize_at(plan.code[result]) and plan.shape[0] * plan.strides[result][0] >= RUN
 
 
-cdef bint in_blocks(const Plan* plan, Blocks* blocks) noexcept nogil:
+cdef bint in_blocks(const Plan* plan, const s0_loop* loops, Blocks* blocks) noexcept nogil:
     """Whether a loop runs in blocks, and in which; their memory is not there yet."""
     cdef int k, d, size, result = plan.nop - 1, widest = itemsize_at(plan.code[plan.nop - 1])
     cdef Py_ssize_t step, total = 1
     blocks.axis = 0
-    blocks.stream = streams(plan)
     for k in range(plan.nop):
         blocks.turned[k] = False
         if plan.code[k] != plan.loop_code[k]:
@@ -94,6 +92,8 @@ cdef bint in_blocks(const Plan* plan, Blocks* blocks) noexcept nogil:
                     blocks.axis, blocks.turned[k] = d, True
                     widest = max(widest, size)
                     break
+    blocks.copy = blocks.turned[0] and plan.nop == 2 and loops == &TABLE.casts[plan.code[0]][plan.code[0]][0]
+    blocks.stream = streams(plan, tuning.stream_from if blocks.copy else tuning.stream_runs_from)
     if blocks.axis:
         blocks.high = min(plan.shape[blocks.axis], min(<Py_ssize_t>SIDE, LINES // widest))
         blocks.wide = BYTES // (min(<Py_ssize_t>SIDE, LINES // widest) * widest)
@@ -193,7 +193,10 @@ cdef void run_block_rows(
                 loop(args, inner, outer, wide, high)
                 continue
             first, step = args[result], outer[result]
-            args[result], outer[result] = blocks.of_operand[result], line
-            loop(args, inner, outer, wide, high)
+            if blocks.copy:
+                args[result] = args[0]
+            else:
+                args[result], outer[result] = blocks.of_operand[result], line
+                loop(args, inner, outer, wide, high)
             for r in range(high):
                 TABLE.stream(first + r * step, args[result] + r * line, line)

@@ -7,6 +7,13 @@
 #     checked against its size before anything moves. What is left (the axes not indexed by arrays) is the
 #     block that moves at every offset. An index array of the caller's is read where it lies, and another
 #     thread may write to it meanwhile: the loops look once more, so that nothing outside is ever touched.
+#     Reading by one index array needs no check but that one; what was read is thrown away with the error.
+
+
+cdef int COUNT = REDUCTION_NUMBERS["count_nonzero"]
+
+cdef enum:
+    FOUND = 512  # offsets of a mask that are collected at once
 
 
 @cython.final
@@ -18,10 +25,15 @@ cdef class Gathering:
     cdef Py_ssize_t wrap    # what negative indices have to be increased by
     cdef Py_ssize_t scale
     cdef int at             # where that shape goes among the axes of `base`
+    cdef int axis           # that the only index array indexes
 
 
-cdef Array checked_indices(Array index, Py_ssize_t size, int axis):
-    """An index array as contiguous int64, every element within the axis."""
+cdef Array checked_indices(Array index, Py_ssize_t size, int axis, bint check):
+    """
+    An index array as contiguous int64, every element within the axis.
+
+    Without `check`, whoever reads by it looks at each of them, and asks `refuse_indices` for the error.
+    """
     cdef Array out = index if index.code == INT64 and index.c_contiguous else copy_array(index, INT64, True)
     cdef const int64_t* values = <const int64_t*>out.data
     cdef Py_ssize_t i
@@ -31,13 +43,23 @@ cdef Array checked_indices(Array index, Py_ssize_t size, int axis):
         greatest = reduce_array("max", index, tuple(range(index.ndim)), False, None) if index.size else None
         if greatest is not None and <uint64_t>read_scalar((<Array>greatest).data, UINT64) >= <uint64_t>size:
             raise OutOfBoundsError("index", f"{int(greatest)} is out of bounds for axis {axis} with size {size}")
+    if not check:
+        return out
     with nogil:
         for i in range(out.size):
             bad |= (values[i] < -size) | (values[i] >= size)
     if bad:
-        for i in range(out.size):
-            index_value(values[i], size, axis)
+        refuse_indices(out, size, axis)
     return out
+
+
+cdef int refuse_indices(Array index, Py_ssize_t size, int axis) except -1:
+    """Raise the error of the first index that is outside of the axis, if there still is one."""
+    cdef const int64_t* values = <const int64_t*>index.data
+    cdef Py_ssize_t i
+    for i in range(index.size):
+        index_value(values[i], size, axis)
+    return 0
 
 
 cdef Array index_offsets(Array index, Py_ssize_t size, Py_ssize_t step):
@@ -59,8 +81,13 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
     cdef int d
     cdef Py_ssize_t count = 0, i, k = 0, run, size = flat.size
     cdef Py_ssize_t position[MAX_NDIM]
+    cdef Py_ssize_t steps[2]
+    cdef char* args[2]
     cdef const uint8_t* bits = <const uint8_t*>flat.data
     cdef int64_t* values
+    cdef int64_t found[FOUND]
+    cdef int64_t total = 0
+    cdef int hits
     cdef int64_t offset = 0
     for d in range(mask.ndim):
         position[d] = 0
@@ -69,8 +96,11 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
             raise OutOfBoundsError(
                 "index", f"the mask has size {mask.shape_[d]} where the array has size {x.shape_[axis + d]}, at axis {axis + d}",
                 (("array", f"{shape_tuple(x)}"), ("mask", f"{shape_tuple(mask)}")), "a mask of the shape of the axes it selects from")
-    for i in range(size):
-        count += bits[i] != 0
+    args[0], args[1] = <char*>bits, <char*>&total
+    steps[0], steps[1] = 1, 0
+    with nogil:
+        K.reductions[COUNT][BOOL][0](args, steps, steps, size, 1)
+    count = total
     out = new_array(INT64, 1, &count, NULL, False)
     values = <int64_t*>out.data
     if mask.ndim == 0:
@@ -79,14 +109,20 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
         return out
     run = mask.shape_[mask.ndim - 1]
     cdef Py_ssize_t step = x.strides_[axis + mask.ndim - 1]
-    cdef Py_ssize_t first = 0
+    cdef Py_ssize_t first = 0, start, stop
     # Another thread may write to the mask meanwhile: neither loop runs on what it says alone.
     with nogil:
         while first < size and k < count:
-            for i in range(run):
-                if bits[first + i] != 0 and k < count:
-                    values[k] = offset + i * step
-                    k += 1
+            for start from 0 <= start < run by FOUND:
+                # Without branches, which nobody can predict: every offset is written, and the next one over it or not.
+                stop = min(start + FOUND, run)
+                hits = 0
+                for i in range(start, stop):
+                    found[hits] = offset + i * step
+                    hits += bits[first + i] != 0
+                hits = <int>min(<Py_ssize_t>hits, count - k)
+                memcpy(values + k, found, hits * sizeof(int64_t))
+                k += hits
             first += run
             for d in range(mask.ndim - 2, -1, -1):
                 position[d] += 1
@@ -100,12 +136,16 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
     return out
 
 
-cdef Gathering gathering(Array x, list items):
-    """Resolve a key with arrays in it, as NumPy combines them: integers count as arrays beside arrays."""
+cdef Gathering gathering(Array x, list items, bint reading):
+    """
+    Resolve a key with arrays in it, as NumPy combines them: integers count as arrays beside arrays.
+
+    For reading by one index array, its elements are not checked here but where they are used.
+    """
     cdef Gathering out = Gathering()
     cdef Selection kept
     cdef int axis = 0, runs = 0
-    cdef bint inside = False
+    cdef bint inside = False, alone
     cdef Array part, offsets = None
     cdef list shapes = []
     kept.data = x.data
@@ -128,8 +168,11 @@ cdef Gathering gathering(Array x, list items):
                 part = mask_offsets(<Array>item, x, axis)
                 axis += (<Array>item).ndim
             else:
-                part = checked_indices(<Array>item, x.shape_[axis], axis)
-                if count_arrays(items) == 1:
+                alone = count_arrays(items) == 1
+                # Of no elements there is nothing to read, and an index is to be refused nevertheless.
+                part = checked_indices(<Array>item, x.shape_[axis], axis, not (alone and reading and x.size))
+                if alone:
+                    out.axis = axis
                     # Alone, they need no pass of their own to become offsets.
                     out.wrap, out.scale = x.shape_[axis], x.strides_[axis]
                 else:
@@ -257,6 +300,43 @@ cdef void move_block(Py_ssize_t nbytes, int mode, int code, char* base, Places* 
         move_runs(nbytes, reading, base, at, other, step)
 
 
+ctypedef struct Reading:
+    # A gathering of single elements or runs that several threads share.
+    Py_ssize_t nbytes
+    char* base
+    const Places* places
+    char* other
+    Py_ssize_t step
+    Py_ssize_t extent   # offsets of a part
+    bint changed
+
+
+cdef void read_part(void* context, int part) noexcept nogil:
+    cdef Reading* reading = <Reading*>context
+    cdef Places own = reading.places[0]
+    cdef Py_ssize_t first = part * reading.extent
+    own.values += first
+    own.n = min(reading.extent, own.n - first)
+    move_block(reading.nbytes, READ, 0, reading.base, &own, reading.other + first * reading.step, reading.step)
+    if own.changed:
+        reading.changed = True
+
+
+cdef void read_block(Py_ssize_t nbytes, char* base, Places* places, char* other, Py_ssize_t step) noexcept nogil:
+    """`move_block` for reading, by several threads where that is worth it: no two of them write to one place."""
+    # A random read costs some nanoseconds, most of them waiting.
+    cdef int threads = threads_for(places.n * (3 + nbytes // 16)), parts = threads * 4
+    cdef Reading reading
+    if threads < 2:
+        move_block(nbytes, READ, 0, base, places, other, step)
+        return
+    reading.nbytes, reading.base, reading.places, reading.other, reading.step = nbytes, base, places, other, step
+    reading.extent, reading.changed = (places.n + parts - 1) // parts, False
+    run_parts(read_part, &reading, <int>((places.n + reading.extent - 1) // reading.extent), threads)
+    if reading.changed:
+        places.changed = True
+
+
 cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
     """
     Move elements between the places of a gathering and `other`: READ, WRITE, or ADD to floating-point ones.
@@ -300,7 +380,10 @@ cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
         for d in range(plan.ndim):
             position[d] = 0
         while True:
-            move_block(run, mode, base.code, here, &at, there, 0 if one else step)
+            if mode == READ:
+                read_block(run, here, &at, there, step)
+            else:
+                move_block(run, mode, base.code, here, &at, there, 0 if one else step)
             d = first
             while d < plan.ndim:
                 position[d] += 1
@@ -315,6 +398,8 @@ cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
             if d >= plan.ndim:
                 break
     if at.changed:
+        if mode == READ:
+            refuse_indices(where_.offsets, at.wrap, where_.axis)
         raise OutOfBoundsError("index", "an index array was changed while it was used, to something out of bounds")
     return 0
 
@@ -340,7 +425,7 @@ cdef Array get_item(Array x, object key):
     items = expand_key(x, key)
     if count_arrays(items) == 0:
         return basic_view(x, items)
-    where_ = gathering(x, items)
+    where_ = gathering(x, items, True)
     out = empty_gathered(where_)
     move_gathered(where_, out, READ)
     return out
@@ -381,7 +466,7 @@ cdef int set_item(Array x, object key, object value) except -1:
         if MODE.used:
             check_assignment(target, source)
         return assign_array(target, source, "setitem")
-    where_ = gathering(x, items)
+    where_ = gathering(x, items, False)
     if shares_storage(x, where_.offsets):
         # `x[x] = v`: the indices must not change under the writing.
         where_.offsets = copy_array(where_.offsets, INT64, True)

@@ -1,5 +1,7 @@
 # The planner: from operands to loops, in small steps on plain C structs.
 
+from libc.stdint cimport int64_t
+
 cdef extern from "kernels.h":
     ctypedef void (*s0_loop)(char**, const Py_ssize_t*, const Py_ssize_t*, Py_ssize_t, Py_ssize_t) noexcept nogil
     ctypedef void (*s0_transpose)(const char*, Py_ssize_t, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
@@ -54,5 +56,6 @@ cdef bint run_elementwise(const Plan* plan, const s0_loop* loops) noexcept nogil
 cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil
 cdef bint as_rows(Plan* plan, int axis) noexcept nogil
 cdef void run_along(const Plan* plan, s0_loop loop, int axis) noexcept nogil
+cdef int threads_for(int64_t work) noexcept nogil
 cdef void extent(const Operand* operand, char** low, char** high) noexcept nogil
 cdef bint shares_location(const Operand* operand) noexcept nogil

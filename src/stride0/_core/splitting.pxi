@@ -40,12 +40,13 @@ cdef struct Tuning:
     int64_t pieces_from     # elements from which a reduction is cut into pieces
     int64_t piece           # elements of a piece, at least
     int64_t turn_from       # elements from which operands are transposed in blocks
-    int64_t stream_from     # bytes of a result from which it is written past the caches
+    int64_t stream_from     # bytes of a transposed copy from which it is written past the caches
+    int64_t stream_runs_from    # and of any other result
 
 cdef Tuning tuning
 tuning.team_from, tuning.share = 40000, 15000
 tuning.pieces_from, tuning.piece = 1 << 17, 1 << 13
-tuning.turn_from, tuning.stream_from = 1 << 10, last_cache()
+tuning.turn_from, tuning.stream_from, tuning.stream_runs_from = 1 << 10, last_cache() // 4, 1 << 62
 
 
 def tune(**values):
@@ -187,7 +188,7 @@ cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int 
                 axis = d
             if plan.shape[axis] >= threads * PARTS_PER_THREAD and axis > 0:
                 break
-    split.blocks = &blocks if not reduction and whole < 0 and in_blocks(plan, &blocks) else NULL
+    split.blocks = &blocks if not reduction and whole < 0 and in_blocks(plan, loops, &blocks) else NULL
     if axis < 0:
         return run_one(plan, loops, reduction, split.blocks)
     parts = min(<int64_t>threads * PARTS_PER_THREAD, max(work // tuning.share, <int64_t>threads))

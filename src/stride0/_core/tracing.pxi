@@ -379,7 +379,7 @@ def add_at(Array x not None, key, Array values not None):
     if target is not None:
         in_place(OP_ADD, target, values, "add_at")
         return
-    where_ = gathering(x, items)
+    where_ = gathering(x, items, False)
     room = empty_gathered(where_)
     if values.c_contiguous and same_shape(room, values):
         room = values

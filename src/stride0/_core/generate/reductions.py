@@ -212,7 +212,7 @@ def scan_rows_loop(name: str, red: Any, row: Row) -> str:
 
 
 def arg_rows_loop(name: str, sign: str, row: Row) -> str:
-    """Index along the m rows of the first extreme of each of n columns, whose elements lie one behind the other."""
+    """Index along the m rows of the first extreme of each of n columns, whose elements lie side by side."""
     x = Operand(0, row, "c")
     index = "int64_t" if row.itemsize == 8 else "int32_t"
     better = f"best[i] {'<' if sign == '>' else '>'} v"
