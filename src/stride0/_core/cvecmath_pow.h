@@ -3,8 +3,9 @@
    Note [Complex powers]
        x**y is exp(y log x). What counts is the absolute error of the exponent, so that the logarithm is
        taken to some 2**-96: a first one, l, is improved by one step of Newton's, log x = l + (x exp(-l) - 1).
-       Small integer powers are products, in two parts: exact where the result is. As the standard permits, a positive real
-       number to a real one is a real power, x**0 is 1, and a power of zero is a zero, an infinity or NaN. */
+       Small integer powers are products, in two parts: exact where the result is. As the standard permits, a
+       positive real number to a real one is a real power, x**0 is 1, and a power of zero is a zero, an
+       infinity or NaN. */
 
 enum { CV_BY_PRODUCTS = 100 };
 #define CV_POW_LOW 0x1p-200
@@ -47,8 +48,9 @@ VM_INLINE int cv_is_small_integer(double y) { return fabs(y) <= CV_BY_PRODUCTS &
 
 /* Not ordinary also: small integer powers, and real powers of real numbers */
 VM_INLINE uint64_t cv_pow_rare(double x, double y, double a, double b) {
-    return cv_beyond(x, CV_POW_HIGH) | cv_beyond(y, CV_POW_HIGH) | cv_tiny(x, CV_POW_LOW) | cv_tiny(y, CV_POW_LOW)
-        | cv_beyond(a, CV_POW_HIGH) | cv_beyond(b, CV_POW_HIGH) | cv_tiny(a, CV_POW_LOW) | cv_tiny(b, CV_POW_LOW)
+    return cv_beyond(x, CV_POW_HIGH) | cv_beyond(y, CV_POW_HIGH) | cv_beyond(a, CV_POW_HIGH)
+        | cv_beyond(b, CV_POW_HIGH) | cv_tiny(x, CV_POW_LOW) | cv_tiny(y, CV_POW_LOW) | cv_tiny(a, CV_POW_LOW)
+        | cv_tiny(b, CV_POW_LOW)
         | cv_none(vm_bits64(fabs(y)) | vm_bits64(fabs(b))) | cv_none(vm_bits64(fabs(x)) | vm_bits64(fabs(y)))
         | (cv_none(vm_bits64(fabs(b))) & ~cv_beyond(a, CV_BY_PRODUCTS + 1.0)
             & cv_none(vm_bits64(fabs((a + VM_ROUND64) - VM_ROUND64 - a))));
@@ -137,8 +139,8 @@ VM_INLINE cv_number cv_times(cv_number a, cv_number b) {
     return c;
 }
 
-/* The end of z**n or z**-n, from z**n. What overflowed or underflowed on the way says nothing: then the sign bit
-   of the result is set. */
+/* The end of z**n or z**-n, from z**n. What overflowed or underflowed on the way says nothing: then the sign
+   bit of the result is set. */
 VM_INLINE uint64_t cv_integer_power_end(cv_number z, int inverted, double *re, double *im) {
     double some = fabs(z.re.h) + fabs(z.im.h);
     uint64_t lost = cv_beyond(some, 0x1p450) | cv_tiny(some, 0x1p-450) | cv_none(vm_bits64(some));
@@ -177,7 +179,7 @@ static __attribute__((noinline, unused)) void cv_integer_powers(
         }
         return;
     }
-    for (; m > 0; m -= CV_STRIP, x += CV_STRIP, y += CV_STRIP, re += CV_STRIP, im += CV_STRIP, rare += CV_STRIP) {
+    for (; m > 0; m -= CV_STRIP) {
         ptrdiff_t count = m < CV_STRIP ? m : CV_STRIP;
         for (ptrdiff_t i = 0; i < count; i++) {
             z[0][i] = out[0][i] = x[i];
@@ -203,6 +205,7 @@ static __attribute__((noinline, unused)) void cv_integer_powers(
             cv_number a = {{out[0][i], out[1][i]}, {out[2][i], out[3][i]}};
             rare[i] = cv_integer_power_end(a, n < 0, re + i, im + i);
         }
+        x += CV_STRIP, y += CV_STRIP, re += CV_STRIP, im += CV_STRIP, rare += CV_STRIP;
     }
 }
 
@@ -235,7 +238,8 @@ static __attribute__((noinline, unused)) void cv_pow_slow(
         return;
     }
     if (cv_is_finite(x) && cv_is_finite(y) && cv_is_finite(a) && cv_is_finite(b)) {
-        if (cv_pow_rare(x, y, a, b) >> 63 || cv_pow(x, y, a, b, 1, re, im) >> 63) cv_pow_any(x, y, a, b, re, im);
+        if (cv_pow_rare(x, y, a, b) >> 63 || cv_pow(x, y, a, b, 1, re, im) >> 63)
+            cv_pow_any(x, y, a, b, re, im);
         return;
     }
     if (b == 0.0 && a == -1.0) { /* 1/x */
