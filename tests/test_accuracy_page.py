@@ -1,4 +1,4 @@
-"""`docs/accuracy.md` is what `conformance/accuracy/accuracy.py` makes of its measurements, which keep the promise."""
+"""`docs/accuracy.md` is made of the measurements of `conformance/accuracy`, and these keep the promise."""
 
 from __future__ import annotations
 

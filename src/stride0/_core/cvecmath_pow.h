@@ -94,10 +94,6 @@ static __attribute__((noinline, unused)) void cv_pow_any(
     shift += 2.0 * (double)((int64_t)(vm_bits64(root) >> 52) - 1023);
     double xs = x * inverse * inverse, ys = y * inverse * inverse;
     cv_long_log(xs, ys, &size, &angle);
-    if ((fabs(xs) < CV_POW_LOW) | (fabs(ys) < CV_POW_LOW)) { /* no digit is lost that one would see */
-        size = cv_log_size_any(xs, ys);
-        angle = cv_make(vm_atan2_f64(ys, xs), 0.0);
-    }
     size = cv_add(cv_add(cv_make(shift * VM_LN2_HI, 0.0), cv_product(shift, VM_LN2_LO)), size);
     if (fabs(a) > 0x1p900 || fabs(b) > 0x1p900) {
         p = cv_make(size.h * a - angle.h * b, 0.0);
@@ -139,26 +135,46 @@ VM_INLINE cv_number cv_times(cv_number a, cv_number b) {
     return c;
 }
 
+/* Products of numbers that are not in two parts take less. */
+VM_INLINE cv_number cv_squared(double x, double y) {
+    cv_number c;
+    c.re = cv_add(cv_square(x), cv_negative(cv_square(y)));
+    c.im = cv_product(2.0 * x, y);
+    return c;
+}
+VM_INLINE cv_number cv_times_by(cv_number a, double x, double y) {
+    cv_number c;
+    c.re = cv_add(cv_multiply_by(a.re, x), cv_negative(cv_multiply_by(a.im, y)));
+    c.im = cv_add(cv_multiply_by(a.re, y), cv_multiply_by(a.im, x));
+    return c;
+}
+
 /* The end of z**n or z**-n, from z**n. What overflowed or underflowed on the way says nothing: then the sign
    bit of the result is set. */
 VM_INLINE uint64_t cv_integer_power_end(cv_number z, int inverted, double *re, double *im) {
     double some = fabs(z.re.h) + fabs(z.im.h);
-    uint64_t lost = cv_beyond(some, 0x1p450) | cv_tiny(some, 0x1p-450) | cv_none(vm_bits64(some));
-    cv_two below = cv_add(cv_square_two(z.re), cv_square_two(z.im));
-    double inverse = 1.0 / below.h;
-    double p = cv_round(z.re), q = cv_round(z.im);
-    double a = cv_round(cv_divide_by(z.re, below, inverse)), b = cv_round(cv_divide_by(z.im, below, inverse));
-    *re = inverted ? a : p;
-    *im = inverted ? -b : q;
-    return lost;
+    if (inverted) {
+        cv_two below = cv_add(cv_square_two(z.re), cv_square_two(z.im));
+        double inverse = 1.0 / below.h;
+        *re = cv_round(cv_divide_by(z.re, below, inverse));
+        *im = -cv_round(cv_divide_by(z.im, below, inverse));
+    } else {
+        *re = cv_round(z.re);
+        *im = cv_round(z.im);
+    }
+    return cv_beyond(some, 0x1p450) | cv_tiny(some, 0x1p-450) | cv_none(vm_bits64(some));
 }
 
-/* z**n for n from 1 to CV_BY_PRODUCTS or from -CV_BY_PRODUCTS to -1 */
+/* z**n for n from 1 to CV_BY_PRODUCTS or from -CV_BY_PRODUCTS to -1, by squaring */
 VM_INLINE uint64_t cv_integer_power(double x, double y, int n, double *re, double *im) {
     cv_number z = {{x, 0.0}, {y, 0.0}}, out = z;
-    for (int rest = (n < 0 ? -n : n) - 1; rest != 0; rest >>= 1) {
-        if (rest & 1) out = cv_times(out, z);
-        if (rest > 1) z = cv_times(z, z);
+    int first = 1, fresh = 1; /* as long as out and z are what they are here */
+    for (int rest = (n < 0 ? -n : n) - 1; rest != 0; rest >>= 1, fresh = 0) {
+        if (rest & 1) {
+            out = !first ? cv_times(out, z) : fresh ? cv_squared(x, y) : cv_times_by(z, x, y);
+            first = 0;
+        }
+        if (rest > 1) z = fresh ? cv_squared(x, y) : cv_times(z, z);
     }
     return cv_integer_power_end(out, n < 0, re, im);
 }
@@ -166,10 +182,18 @@ VM_INLINE uint64_t cv_integer_power(double x, double y, int n, double *re, doubl
 /* The same for a block, in strips. The first power is the number itself, and the second that of square(x),
    whatever comes of it. */
 enum { CV_STRIP = 64 };
+typedef double cv_strip[4][CV_STRIP];
+VM_INLINE cv_number cv_get(cv_strip z, ptrdiff_t i) {
+    cv_number a = {{z[0][i], z[1][i]}, {z[2][i], z[3][i]}};
+    return a;
+}
+VM_INLINE void cv_put(cv_strip z, ptrdiff_t i, cv_number a) {
+    z[0][i] = a.re.h, z[1][i] = a.re.l, z[2][i] = a.im.h, z[3][i] = a.im.l;
+}
 static __attribute__((noinline, unused)) void cv_integer_powers(
     const double *restrict x, const double *restrict y, int n, double *restrict re, double *restrict im,
     uint64_t *restrict rare, ptrdiff_t m) {
-    double z[4][CV_STRIP], out[4][CV_STRIP];
+    cv_strip z, out;
     if (n == 1 || n == 2) {
         for (ptrdiff_t i = 0; i < m; i++) {
             double minus = -y[i], p = x[i] * x[i] + minus * y[i], q = y[i] * x[i] + x[i] * y[i];
@@ -186,25 +210,28 @@ static __attribute__((noinline, unused)) void cv_integer_powers(
             z[2][i] = out[2][i] = y[i];
             z[1][i] = z[3][i] = out[1][i] = out[3][i] = 0.0;
         }
-        for (int rest = (n < 0 ? -n : n) - 1; rest != 0; rest >>= 1) {
-            if (rest & 1)
-                for (ptrdiff_t i = 0; i < count; i++) {
-                    cv_number a = {{out[0][i], out[1][i]}, {out[2][i], out[3][i]}};
-                    cv_number b = {{z[0][i], z[1][i]}, {z[2][i], z[3][i]}};
-                    a = cv_times(a, b);
-                    out[0][i] = a.re.h, out[1][i] = a.re.l, out[2][i] = a.im.h, out[3][i] = a.im.l;
-                }
-            if (rest > 1)
-                for (ptrdiff_t i = 0; i < count; i++) {
-                    cv_number b = {{z[0][i], z[1][i]}, {z[2][i], z[3][i]}};
-                    b = cv_times(b, b);
-                    z[0][i] = b.re.h, z[1][i] = b.re.l, z[2][i] = b.im.h, z[3][i] = b.im.l;
-                }
+        int first = 1, fresh = 1;
+        for (int rest = (n < 0 ? -n : n) - 1; rest != 0; rest >>= 1, fresh = 0) {
+            if (rest & 1) {
+                if (!first)
+                    for (ptrdiff_t i = 0; i < count; i++) cv_put(out, i, cv_times(cv_get(out, i), cv_get(z, i)));
+                else if (fresh)
+                    for (ptrdiff_t i = 0; i < count; i++) cv_put(out, i, cv_squared(x[i], y[i]));
+                else
+                    for (ptrdiff_t i = 0; i < count; i++) cv_put(out, i, cv_times_by(cv_get(z, i), x[i], y[i]));
+                first = 0;
+            }
+            if (rest > 1 && fresh)
+                for (ptrdiff_t i = 0; i < count; i++) cv_put(z, i, cv_squared(x[i], y[i]));
+            else if (rest > 1)
+                for (ptrdiff_t i = 0; i < count; i++) cv_put(z, i, cv_times(cv_get(z, i), cv_get(z, i)));
         }
-        for (ptrdiff_t i = 0; i < count; i++) {
-            cv_number a = {{out[0][i], out[1][i]}, {out[2][i], out[3][i]}};
-            rare[i] = cv_integer_power_end(a, n < 0, re + i, im + i);
-        }
+        if (n < 0)
+            for (ptrdiff_t i = 0; i < count; i++)
+                rare[i] = cv_integer_power_end(cv_get(out, i), 1, re + i, im + i);
+        else
+            for (ptrdiff_t i = 0; i < count; i++)
+                rare[i] = cv_integer_power_end(cv_get(out, i), 0, re + i, im + i);
         x += CV_STRIP, y += CV_STRIP, re += CV_STRIP, im += CV_STRIP, rare += CV_STRIP;
     }
 }
