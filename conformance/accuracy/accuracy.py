@@ -1,10 +1,14 @@
-"""Measures the errors of vecmath.h, and of other libraries on the same inputs, and prints docs/accuracy.md.
+"""Measures the errors of stride0 and of other libraries on the same inputs; writes docs/accuracy.md.
 
-    python accuracy.py --stride 1 --inputs 10000000 > ../../docs/accuracy.md     # hours
-    python accuracy.py --stride 1009 --inputs 200000                             # minutes
+    python accuracy.py                                     # everything: some minutes
+    python accuracy.py exp tanh                            # these functions; the others as measured before
+    python accuracy.py --stride 1 --inputs 10000000        # as thoroughly as it goes: hours
+    python accuracy.py --page                              # the page alone, from what was measured
 
-Builds the checkers beside it with `cc`, for the processor of this machine (the results are the same for all).
-Needs MPFR's and GMP's headers; compares with those of NumPy, PyTorch and JAX that can be imported, on
+What was measured stands in `measured.json` beside this file. The real functions are measured on their
+sources, by the checkers beside it, which are built with `cc` for the processor of this machine (the
+results are the same for all) and need the headers of MPFR and GMP. The complex ones are those of the
+stride0 that can be imported. Compared are NumPy, PyTorch and JAX, as far as they can be imported, on
 `--shared` inputs.
 """
 
@@ -12,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import pathlib
 import re
 import subprocess
@@ -19,6 +24,7 @@ import sys
 import tempfile
 from typing import Any
 
+import complexes
 import numpy as np
 import numpy.typing as npt
 
@@ -29,26 +35,52 @@ FLAGS = (
     " -fno-thread-jumps"
 )
 REPORT = re.compile(
-    r"^(\w+)\s+(?:float(\d+)\s+)?\d+ (?:inputs|pairs), ([\d.]+) ULP .* not nearest, (\d+) wrong$"
+    r"^(\w+)\s+(?:float(\d+)\s+)?(\d+) (?:inputs|pairs), ([\d.]+) ULP .* not nearest, (\d+) wrong$"
 )
 ENTRY = re.compile(r"^[FRG]\((\w+)", re.MULTILINE)
 Numbers = npt.NDArray[np.float64]
+Rows = dict[str, dict[str, Any]]  # by function and dtype: numbers of inputs, errors by library
+Error = list[Any]  # the largest error, and how many results are wrong
 Exact = tuple[Numbers, Numbers, Numbers]  # the nearest numbers, their errors, what tells the unit
 
 NUMPY = {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")}
 
-TEXT = """# Accuracy
+MEASURED = HERE / "measured.json"
+PAGE = HERE.parents[1] / "docs" / "accuracy.md"
+LIBRARIES = ("stride0", "NumPy", "PyTorch", "JAX")
 
-Errors are in units in the last place (ULP): 0.5 is the best that any function can do, and stride0 promises at
-most 1, with the same bits on every processor. Measured by `conformance/accuracy/accuracy.py`.
+HEAD = """# Accuracy
 
-* float32, one operand: {float32}; the reference is the C library's function in double.
-* float64 and functions of two operands: {inputs} inputs each, all exponents, dense near the ends of the
-  ranges, zeros, ones, subnormal numbers and the multiples of pi/2 up to 1e22; the reference is MPFR with
-  120 bits.
-* The other libraries were given {shared} of these inputs. "wrong" counts infinities, NaN and zeros that
-  should be something else or the other way round.
-* `logaddexp` near its zeros, where its terms cancel, is measured in units of the larger operand.
+Errors are in units in the last place (ULP) of the exact result: 0.5 is the best that any function can do.
+stride0 promises at most 1 for every function below, with the same bits on every processor, at every position
+of an array and at any number of threads. The page is written by `conformance/accuracy/accuracy.py`, whose
+`--help` tells how to measure again; what was measured is in `conformance/accuracy/measured.json`.
+
+A figure is the largest error found. "wrong" counts results that are infinite, NaN or a zero of the other sign
+where they should not be, or the other way round. "-" is a function that the library does not have.
+"""
+REAL = """
+## Functions of one real number
+
+float32: every n-th of the 2^32 inputs, of which the column tells the number; the reference is the C library's
+function in double. float64: all exponents, dense near the ends of the ranges, zeros, ones, subnormal numbers
+and the multiples of pi/2 up to 1e22; the reference is MPFR with 120 bits. The other libraries were given as
+many inputs as the last column says, drawn alike.
+"""
+BINARY = """
+## Functions of two real numbers
+
+Pairs of all sizes, near one another, near one and near the ends of the ranges; the reference is MPFR with 120
+bits. Where the terms of `logaddexp` cancel, its error is counted in units of the larger operand.
+"""
+COMPLEX = """
+## Functions of complex numbers
+
+The error of the worse of the two parts, each in its own ULP. Numbers of ordinary size, of all sizes from
+2^-60 to 2^60, near the unit circle, near branch points and near multiples of pi/2; all libraries are given
+the same. The reference is mpmath. Two functions keep less than the bound where a part is almost zero: [the
+bound](design/kernels.md#complex-functions). Squares, `pow` with the exponent 2, are the textbook's product,
+and not among the exponents here.
 """
 
 
@@ -68,23 +100,18 @@ def names(checker: str) -> list[str]:
     return ENTRY.findall((HERE / f"{checker}_functions.h").read_text(encoding="utf-8"))
 
 
-def measure(folder: pathlib.Path, checker: str, *arguments: str) -> dict[str, str]:
-    """What the checker says, by dtype ('32', '64')."""
+def measure(folder: pathlib.Path, checker: str, *arguments: str) -> dict[str, tuple[Error, int]]:
+    """What the checker says, and of how many inputs, by dtype ('32', '64')."""
     done = subprocess.run([folder / checker, *arguments], check=True, capture_output=True, text=True)
     found = {}
     for line in done.stdout.splitlines():
         if match := REPORT.match(line):
-            _, bits, worst, wrong = match.groups()
+            _, bits, count, worst, wrong = match.groups()
             # The checkers leave out what is nearest, and print 0 if everything was.
-            found[bits or checker[-2:]] = cell(max(float(worst), 0.5), int(wrong))
+            found[bits or checker[-2:]] = [max(float(worst), 0.5), int(wrong)], int(count)
         else:
             print(line, file=sys.stderr)
     return found
-
-
-def cell(worst: float, wrong: int) -> str:
-    size = f"{worst:.3f}" if worst < 1000 else f"{worst:.0e}"
-    return size + (f", {wrong} wrong" if wrong else "")
 
 
 def libraries() -> dict[str, Any]:
@@ -107,8 +134,11 @@ def libraries() -> dict[str, Any]:
     return found
 
 
-def error_of(got: Numbers, nearest: Numbers, rest: Numbers, unit: Numbers, digits: int) -> str:
-    """Largest error of `got`. The exact result is nearest - rest * ULP, and the ULP that of `unit`."""
+def error_of(got: Numbers, nearest: Numbers, rest: Numbers, unit: Numbers, digits: int) -> Error:
+    """Largest error of `got`, and how many are wrong.
+
+    The exact result is nearest - rest * ULP, with the ULP of `unit`.
+    """
     top = 128 if digits == 24 else 1024
     finite = np.isfinite(nearest)
     sure = finite & np.isfinite(got)
@@ -123,71 +153,125 @@ def error_of(got: Numbers, nearest: Numbers, rest: Numbers, unit: Numbers, digit
     wrong = (np.isfinite(got) != finite) & ~over | (np.isnan(got) != np.isnan(nearest))
     wrong |= np.isinf(got) & np.isinf(nearest) & (got != nearest)
     wrong |= (got == 0) & (nearest == 0) & (np.signbit(got) != np.signbit(nearest))
-    return cell(float(worst), int(wrong.sum()))
+    return [float(worst), int(wrong.sum())]
 
 
-def compare(name: str, digits: int, operands: list[Numbers], exact: Exact) -> dict[str, str]:
+def compare(name: str, digits: int, operands: list[Numbers], exact: Exact) -> dict[str, Error]:
     """The errors of the other libraries."""
     dtype = np.float32 if digits == 24 else np.float64
-    cells = {}
+    found = {}
     for library, call in libraries().items():
         try:
             with np.errstate(all="ignore"):
                 got = call(name, *(x.astype(dtype) for x in operands)).astype(np.float64)
-                cells[library] = error_of(got, *exact, digits)
+                found[library] = error_of(got, *exact, digits)
         except (AttributeError, RuntimeError, TypeError):
-            cells[library] = "-"
-    return cells
+            pass
+    return found
 
 
-def rows(folder: pathlib.Path, options: argparse.Namespace) -> list[list[str]]:
-    dump = str(folder / "dump")
-    out: list[list[str]] = []
-    seed = "1"
-    for name in names("float64"):
-        ours = measure(folder, "float32", name, str(options.stride))
-        ours |= measure(folder, "float64", name, str(options.inputs), seed)
-        measure(folder, "float32", name, str(max(1, 2**32 // options.shared) | 1), dump)
-        x, want = np.fromfile(dump).reshape(-1, 2).T.copy()
-        with np.errstate(all="ignore"):
-            nearest = want.astype(np.float32).astype(np.float64)
-            _, exponent = np.frexp(np.where(np.isfinite(want), want, 1.0))
-            ulp = np.ldexp(1.0, np.maximum(exponent, -125) - 24)
-            rest = np.where(np.isfinite(nearest), (nearest - want) / ulp, 0.0)
-        others = compare(name, 24, [x], (nearest, rest, want))
-        out.append([name, "float32", ours["32"], *others.values()])
-        measure(folder, "float64", name, str(options.shared), seed, dump)
-        x, nearest, rest = np.fromfile(dump).reshape(-1, 3).T.copy()
-        out.append([name, "float64", ours["64"], *compare(name, 53, [x], (nearest, rest, nearest)).values()])
-        print(*out[-2:], sep="\n", file=sys.stderr)
-    for name in names("binary"):
-        ours = measure(folder, "binary", name, str(options.inputs), seed)
-        measure(folder, "binary", name, str(options.shared), seed, dump)
-        for bits, digits in (("32", 24), ("64", 53)):
-            x, y, nearest, rest = np.fromfile(dump + bits).reshape(-1, 4).T.copy()
-            unit = nearest if name != "logaddexp" else np.fmax(np.abs(nearest), np.abs(np.fmax(x, y)))
-            others = compare(name, digits, [x, y], (nearest, rest, unit))
-            out.append([name, f"float{bits}", ours[bits], *others.values()])
-        print(*out[-2:], sep="\n", file=sys.stderr)
-    return out
+def measure_unary(name: str, folder: pathlib.Path, options: argparse.Namespace, rows: Rows) -> None:
+    dump, seed = str(folder / "dump"), "1"
+    ours, count = measure(folder, "float32", name, str(options.stride))["32"]
+    _, shared = measure(folder, "float32", name, str(max(1, 2**32 // options.shared) | 1), dump)["32"]
+    x, want = np.fromfile(dump).reshape(-1, 2).T.copy()
+    with np.errstate(all="ignore"):
+        nearest = want.astype(np.float32).astype(np.float64)
+        _, exponent = np.frexp(np.where(np.isfinite(want), want, 1.0))
+        ulp = np.ldexp(1.0, np.maximum(exponent, -125) - 24)
+        rest = np.where(np.isfinite(nearest), (nearest - want) / ulp, 0.0)
+    others = compare(name, 24, [x], (nearest, rest, want))
+    rows[f"{name} float32"] = {"inputs": count, "shared": shared, "errors": {"stride0": ours, **others}}
+    ours, count = measure(folder, "float64", name, str(options.inputs), seed)["64"]
+    measure(folder, "float64", name, str(options.shared), seed, dump)
+    x, nearest, rest = np.fromfile(dump).reshape(-1, 3).T.copy()
+    others = compare(name, 53, [x], (nearest, rest, nearest))
+    rows[f"{name} float64"] = {"inputs": count, "shared": len(x), "errors": {"stride0": ours, **others}}
+
+
+def measure_binary(name: str, folder: pathlib.Path, options: argparse.Namespace, rows: Rows) -> None:
+    dump, seed = str(folder / "dump"), "1"
+    ours = measure(folder, "binary", name, str(options.inputs), seed)
+    measure(folder, "binary", name, str(options.shared), seed, dump)
+    for bits, digits in (("32", 24), ("64", 53)):
+        x, y, nearest, rest = np.fromfile(dump + bits).reshape(-1, 4).T.copy()
+        unit = nearest if name != "logaddexp" else np.fmax(np.abs(nearest), np.abs(np.fmax(x, y)))
+        others = compare(name, digits, [x, y], (nearest, rest, unit))
+        error, count = ours[bits]
+        rows[f"{name} float{bits}"] = {
+            "inputs": count,
+            "shared": len(x),
+            "errors": {"stride0": error, **others},
+        }
+
+
+def measure_complex(name: str, options: argparse.Namespace, rows: Rows) -> None:
+    xp = importlib.import_module("stride0")
+    every = {"stride0": lambda name, *x: getattr(xp, name)(*map(xp.asarray, x)), **libraries()}
+    for dtype in complexes.DTYPES:
+        count, errors = complexes.measure(name, dtype, options.complex, every, error_of)
+        rows[f"{name} {dtype}"] = {"inputs": count, "shared": count, "errors": errors}
+
+
+def cell(error: Error | None) -> str:
+    if error is None:
+        return "-"
+    worst, wrong = error
+    size = f"{worst:.3f}" if worst < 1000 else f"{worst:.0e}"
+    return size + (f", {wrong} wrong" if wrong else "")
+
+
+def table(rows: Rows, functions: list[str], dtypes: tuple[str, ...]) -> str:
+    heads = ["Function", "Dtype", *LIBRARIES, "Inputs", "of the others"]
+    lines = ["| " + " | ".join(heads) + " |", "| " + " | ".join("---" for _ in heads) + " |"]
+    for name in functions:
+        for dtype in dtypes:
+            if row := rows.get(f"{name} {dtype}"):
+                cells = [cell(row["errors"].get(library)) for library in LIBRARIES]
+                counts = [f"{row['inputs']:,}", f"{row['shared']:,}"]
+                lines.append("| " + " | ".join([f"`{name}`", dtype, *cells, *counts]) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def page(rows: Rows) -> str:
+    reals = ("float32", "float64")
+    parts = [HEAD, REAL, table(rows, names("float64"), reals), BINARY, table(rows, names("binary"), reals)]
+    return "\n".join([*parts, COMPLEX, table(rows, list(complexes.REFERENCES), complexes.DTYPES)])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("functions", nargs="*", help="which ones to measure; all if none is named")
+    parser.add_argument("--page", action="store_true", help="measure nothing, write the page")
+    parser.add_argument("--kind", choices=["real", "complex"], help="only functions of such numbers")
     parser.add_argument("--stride", type=int, default=1009, help="of float32 inputs; 1: all of them")
-    parser.add_argument("--inputs", type=int, default=200_000, help="number of float64 inputs")
-    parser.add_argument("--shared", type=int, default=200_000, help="how many the other libraries get")
+    parser.add_argument("--inputs", type=int, default=300_000, help="number of float64 inputs, and of pairs")
+    parser.add_argument(
+        "--shared", type=int, default=200_000, help="how many of them the other libraries get"
+    )
+    parser.add_argument("--complex", type=int, default=10_000, help="number of complex inputs")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        build(pathlib.Path(folder))
-        table = rows(pathlib.Path(folder), options)
-    every = "all 2^32 inputs" if options.stride == 1 else f"every {options.stride}th of the 2^32 inputs"
-    print(TEXT.format(float32=every, inputs=f"{options.inputs:,}", shared=f"about {options.shared:,}"))
-    heads = ["Function", "Dtype", "stride0", *libraries()]
-    print("| " + " | ".join(heads) + " |")
-    print("| " + " | ".join("---" for _ in heads) + " |")
-    for row in table:
-        print("| " + " | ".join((f"`{row[0]}`", *row[1:])) + " |")
+    known = {*names("float64"), *names("binary"), *complexes.REFERENCES}
+    if unknown := set(options.functions) - known:
+        parser.error(f"no such function: {', '.join(sorted(unknown))}")
+    wanted = set() if options.page else set(options.functions) or known
+    with tempfile.TemporaryDirectory() as name_of_folder:
+        folder = pathlib.Path(name_of_folder)
+        if wanted and options.kind != "complex":
+            build(folder)
+        for name in sorted(wanted):
+            rows: Rows = {}
+            if options.kind != "complex" and name in names("float64"):
+                measure_unary(name, folder, options, rows)
+            if options.kind != "complex" and name in names("binary"):
+                measure_binary(name, folder, options, rows)
+            if options.kind != "real" and name in complexes.REFERENCES:
+                measure_complex(name, options, rows)
+            if MEASURED.exists():  # what another run has measured meanwhile
+                rows = {**json.loads(MEASURED.read_text(encoding="utf-8")), **rows}
+            MEASURED.write_text(json.dumps(dict(sorted(rows.items())), indent=1) + "\n", encoding="utf-8")
+            print(name, file=sys.stderr)
+    PAGE.write_text(page(json.loads(MEASURED.read_text(encoding="utf-8"))), encoding="utf-8")
 
 
 if __name__ == "__main__":

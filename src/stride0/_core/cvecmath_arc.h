@@ -6,7 +6,7 @@
            acos z = 2 atan2(p, r) - i asinh(ps + qr)
            asin z = atan2(x, pr + qs) + i asinh(ps + qr)
        (W. Kahan). Nothing cancels but 1 - x, which two parts hold without error: the result is as good as the
-       roots, which are good to some 2**-100. What is lost near the branch points by forming z*z - 1 is not. */
+       roots, which are good to some 2**-100. */
 
 #define CV_ARC_LOW 0x1p-400
 #define CV_ARC_HIGH 0x1p400
@@ -21,7 +21,9 @@ VM_INLINE cv_roots cv_roots_of(double x, double y) {
     return z;
 }
 
-VM_INLINE cv_two cv_cross(cv_two a, cv_two b, cv_two c, cv_two d) { return cv_add(cv_multiply(a, b), cv_multiply(c, d)); }
+VM_INLINE cv_two cv_cross(cv_two a, cv_two b, cv_two c, cv_two d) {
+    return cv_add(cv_multiply(a, b), cv_multiply(c, d));
+}
 
 /* asinh(w) for w >= 0 */
 VM_INLINE double cv_asinh_of(cv_two w) {
@@ -165,8 +167,8 @@ VM_INLINE void cv_acosh_slow(double x, double y, double *re, double *im) {
 
 VM_INLINE uint64_t cv_atanh_rare(double x, double y) { return cv_arc_rare(x, y); }
 
-/* log1p(4x / ((1 - x)**2 + y**2)) / 4 + i atan2(2y, (1 - x)(1 + x) - y**2) / 2. The last difference may cancel
-   only where y is large against it. */
+/* log1p(4x / ((1 - x)**2 + y**2)) / 4 + i atan2(2y, (1 - x)(1 + x) - y**2) / 2. The last difference may
+   cancel only where y is large against it. */
 VM_INLINE void cv_atanh(double x, double y, double *re, double *im) {
     double ax = fabs(x), ay = fabs(y);
     cv_two less = cv_sum(1.0, -ax), more = cv_sum(1.0, ax), square = cv_square(ay);

@@ -4,8 +4,8 @@
      cv_<name>        right for ordinary numbers, without branches;
      cv_<name>_rare   whose sign bit says that the number is not ordinary: infinite, NaN, huge, tiny;
      cv_<name>_slow   right for all others.
-   A huge imaginary part is reduced as in Note [Rare arguments]. A tiny part, in which the function is linear, is
-   enlarged first, since the rests of subnormal numbers would be lost. The circular functions are, as the
+   A huge imaginary part is reduced as in Note [Rare arguments]. A tiny part, in which the function is linear,
+   is enlarged first, since the rests of subnormal numbers would be lost. The circular functions are, as the
    standard defines them, the hyperbolic ones turned by a quarter: f(z) = -1j * fh(1j * z). */
 
 #define CV_TINY 0x1p-900

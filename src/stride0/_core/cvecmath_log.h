@@ -67,7 +67,10 @@ static __attribute__((noinline, unused)) double cv_scaled_angle(double x, double
     if (y == 0.0 || x == 0.0 || !cv_is_finite(x) || !cv_is_finite(y))
         return cv_round_product(cv_make(vm_atan2_f64(y, x), 0.0), factor);
     double xs = cv_near_one(x, &ex), ys = cv_near_one(y, &ey), d = ey - ex;
-    if (x > 0.0 && d < -100.0) return cv_scale(cv_round(cv_multiply(cv_divide(cv_make(ys, 0.0), cv_make(xs, 0.0)), factor)), d);
+    if (x > 0.0 && d < -100.0) {
+        cv_two quotient = cv_divide(cv_make(ys, 0.0), cv_make(xs, 0.0));
+        return cv_scale(cv_round(cv_multiply(quotient, factor)), d);
+    }
     d = d > 400.0 ? 400.0 : d < -400.0 ? -400.0 : d; /* this is a multiple of pi/2 */
     return copysign(cv_round(cv_multiply(cv_angle(xs, cv_scale(ys, d)), factor)), y);
 }
@@ -82,7 +85,7 @@ static __attribute__((noinline, unused)) double cv_scaled_angle(double x, double
         double x, double y, double *re, double *im) {                                                        \
         cv_two size = cv_log_rest(x, y);                                                                     \
         *re = cv_is_finite(size.h) ? cv_round(cv_multiply(size, cv_make(ch, cl))) : size.h;                  \
-        *im = cv_scaled_angle(x, y, cv_make(ch, cl));                                                                     \
+        *im = cv_scaled_angle(x, y, cv_make(ch, cl));                                                        \
     }
 CV_LOG_BASE(log2, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56)
 CV_LOG_BASE(log10, 0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57)

@@ -78,7 +78,8 @@ VM_INLINE void cv_long_circle(cv_two x, cv_two *sine, cv_two *cosine) {
    near exp(x) cos(y) = 1, which is a curve through the origin; there they are taken to 2**-96. */
 
 VM_INLINE uint64_t cv_expm1_rare(double x, double y) {
-    return cv_beyond(x, 700.0) | cv_tiny(x, CV_ARC_LOW) | cv_beyond(y, VM_TRIG_LIMIT_F64) | cv_tiny(y, CV_ARC_LOW);
+    return cv_beyond(x, 700.0) | cv_beyond(y, VM_TRIG_LIMIT_F64) | cv_tiny(x, CV_ARC_LOW)
+        | cv_tiny(y, CV_ARC_LOW);
 }
 
 /* Whether the terms cancelled to this fraction: then y is near atan(im), of which im**2 / 2 is not less than

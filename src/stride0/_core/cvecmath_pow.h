@@ -3,8 +3,9 @@
    Note [Complex powers]
        x**y is exp(y log x). What counts is the absolute error of the exponent, so that the logarithm is
        taken to some 2**-96: a first one, l, is improved by one step of Newton's, log x = l + (x exp(-l) - 1).
-       Small integer powers are products, in two parts: exact where the result is. As the standard permits, a positive real
-       number to a real one is a real power, x**0 is 1, and a power of zero is a zero, an infinity or NaN. */
+       Small integer powers are products, in two parts: exact where the result is. As the standard permits, a
+       positive real number to a real one is a real power, x**0 is 1, and a power of zero is a zero, an
+       infinity or NaN. */
 
 enum { CV_BY_PRODUCTS = 100 };
 #define CV_POW_LOW 0x1p-200
@@ -47,8 +48,9 @@ VM_INLINE int cv_is_small_integer(double y) { return fabs(y) <= CV_BY_PRODUCTS &
 
 /* Not ordinary also: small integer powers, and real powers of real numbers */
 VM_INLINE uint64_t cv_pow_rare(double x, double y, double a, double b) {
-    return cv_beyond(x, CV_POW_HIGH) | cv_beyond(y, CV_POW_HIGH) | cv_tiny(x, CV_POW_LOW) | cv_tiny(y, CV_POW_LOW)
-        | cv_beyond(a, CV_POW_HIGH) | cv_beyond(b, CV_POW_HIGH) | cv_tiny(a, CV_POW_LOW) | cv_tiny(b, CV_POW_LOW)
+    return cv_beyond(x, CV_POW_HIGH) | cv_beyond(y, CV_POW_HIGH) | cv_beyond(a, CV_POW_HIGH)
+        | cv_beyond(b, CV_POW_HIGH) | cv_tiny(x, CV_POW_LOW) | cv_tiny(y, CV_POW_LOW) | cv_tiny(a, CV_POW_LOW)
+        | cv_tiny(b, CV_POW_LOW)
         | cv_none(vm_bits64(fabs(y)) | vm_bits64(fabs(b))) | cv_none(vm_bits64(fabs(x)) | vm_bits64(fabs(y)))
         | (cv_none(vm_bits64(fabs(b))) & ~cv_beyond(a, CV_BY_PRODUCTS + 1.0)
             & cv_none(vm_bits64(fabs((a + VM_ROUND64) - VM_ROUND64 - a))));
@@ -92,10 +94,6 @@ static __attribute__((noinline, unused)) void cv_pow_any(
     shift += 2.0 * (double)((int64_t)(vm_bits64(root) >> 52) - 1023);
     double xs = x * inverse * inverse, ys = y * inverse * inverse;
     cv_long_log(xs, ys, &size, &angle);
-    if ((fabs(xs) < CV_POW_LOW) | (fabs(ys) < CV_POW_LOW)) { /* no digit is lost that one would see */
-        size = cv_log_size_any(xs, ys);
-        angle = cv_make(vm_atan2_f64(ys, xs), 0.0);
-    }
     size = cv_add(cv_add(cv_make(shift * VM_LN2_HI, 0.0), cv_product(shift, VM_LN2_LO)), size);
     if (fabs(a) > 0x1p900 || fabs(b) > 0x1p900) {
         p = cv_make(size.h * a - angle.h * b, 0.0);
@@ -137,26 +135,46 @@ VM_INLINE cv_number cv_times(cv_number a, cv_number b) {
     return c;
 }
 
-/* The end of z**n or z**-n, from z**n. What overflowed or underflowed on the way says nothing: then the sign bit
-   of the result is set. */
-VM_INLINE uint64_t cv_integer_power_end(cv_number z, int inverted, double *re, double *im) {
-    double some = fabs(z.re.h) + fabs(z.im.h);
-    uint64_t lost = cv_beyond(some, 0x1p450) | cv_tiny(some, 0x1p-450) | cv_none(vm_bits64(some));
-    cv_two below = cv_add(cv_square_two(z.re), cv_square_two(z.im));
-    double inverse = 1.0 / below.h;
-    double p = cv_round(z.re), q = cv_round(z.im);
-    double a = cv_round(cv_divide_by(z.re, below, inverse)), b = cv_round(cv_divide_by(z.im, below, inverse));
-    *re = inverted ? a : p;
-    *im = inverted ? -b : q;
-    return lost;
+/* Products of numbers that are not in two parts take less. */
+VM_INLINE cv_number cv_squared(double x, double y) {
+    cv_number c;
+    c.re = cv_add(cv_square(x), cv_negative(cv_square(y)));
+    c.im = cv_product(2.0 * x, y);
+    return c;
+}
+VM_INLINE cv_number cv_times_by(cv_number a, double x, double y) {
+    cv_number c;
+    c.re = cv_add(cv_multiply_by(a.re, x), cv_negative(cv_multiply_by(a.im, y)));
+    c.im = cv_add(cv_multiply_by(a.re, y), cv_multiply_by(a.im, x));
+    return c;
 }
 
-/* z**n for n from 1 to CV_BY_PRODUCTS or from -CV_BY_PRODUCTS to -1 */
+/* The end of z**n or z**-n, from z**n. What overflowed or underflowed on the way says nothing: then the sign
+   bit of the result is set. */
+VM_INLINE uint64_t cv_integer_power_end(cv_number z, int inverted, double *re, double *im) {
+    double some = fabs(z.re.h) + fabs(z.im.h);
+    if (inverted) {
+        cv_two below = cv_add(cv_square_two(z.re), cv_square_two(z.im));
+        double inverse = 1.0 / below.h;
+        *re = cv_round(cv_divide_by(z.re, below, inverse));
+        *im = -cv_round(cv_divide_by(z.im, below, inverse));
+    } else {
+        *re = cv_round(z.re);
+        *im = cv_round(z.im);
+    }
+    return cv_beyond(some, 0x1p450) | cv_tiny(some, 0x1p-450) | cv_none(vm_bits64(some));
+}
+
+/* z**n for n from 1 to CV_BY_PRODUCTS or from -CV_BY_PRODUCTS to -1, by squaring */
 VM_INLINE uint64_t cv_integer_power(double x, double y, int n, double *re, double *im) {
     cv_number z = {{x, 0.0}, {y, 0.0}}, out = z;
-    for (int rest = (n < 0 ? -n : n) - 1; rest != 0; rest >>= 1) {
-        if (rest & 1) out = cv_times(out, z);
-        if (rest > 1) z = cv_times(z, z);
+    int first = 1, fresh = 1; /* as long as out and z are what they are here */
+    for (int rest = (n < 0 ? -n : n) - 1; rest != 0; rest >>= 1, fresh = 0) {
+        if (rest & 1) {
+            out = !first ? cv_times(out, z) : fresh ? cv_squared(x, y) : cv_times_by(z, x, y);
+            first = 0;
+        }
+        if (rest > 1) z = fresh ? cv_squared(x, y) : cv_times(z, z);
     }
     return cv_integer_power_end(out, n < 0, re, im);
 }
@@ -164,10 +182,18 @@ VM_INLINE uint64_t cv_integer_power(double x, double y, int n, double *re, doubl
 /* The same for a block, in strips. The first power is the number itself, and the second that of square(x),
    whatever comes of it. */
 enum { CV_STRIP = 64 };
+typedef double cv_strip[4][CV_STRIP];
+VM_INLINE cv_number cv_get(cv_strip z, ptrdiff_t i) {
+    cv_number a = {{z[0][i], z[1][i]}, {z[2][i], z[3][i]}};
+    return a;
+}
+VM_INLINE void cv_put(cv_strip z, ptrdiff_t i, cv_number a) {
+    z[0][i] = a.re.h, z[1][i] = a.re.l, z[2][i] = a.im.h, z[3][i] = a.im.l;
+}
 static __attribute__((noinline, unused)) void cv_integer_powers(
     const double *restrict x, const double *restrict y, int n, double *restrict re, double *restrict im,
     uint64_t *restrict rare, ptrdiff_t m) {
-    double z[4][CV_STRIP], out[4][CV_STRIP];
+    cv_strip z, out;
     if (n == 1 || n == 2) {
         for (ptrdiff_t i = 0; i < m; i++) {
             double minus = -y[i], p = x[i] * x[i] + minus * y[i], q = y[i] * x[i] + x[i] * y[i];
@@ -177,32 +203,36 @@ static __attribute__((noinline, unused)) void cv_integer_powers(
         }
         return;
     }
-    for (; m > 0; m -= CV_STRIP, x += CV_STRIP, y += CV_STRIP, re += CV_STRIP, im += CV_STRIP, rare += CV_STRIP) {
+    for (; m > 0; m -= CV_STRIP) {
         ptrdiff_t count = m < CV_STRIP ? m : CV_STRIP;
         for (ptrdiff_t i = 0; i < count; i++) {
             z[0][i] = out[0][i] = x[i];
             z[2][i] = out[2][i] = y[i];
             z[1][i] = z[3][i] = out[1][i] = out[3][i] = 0.0;
         }
-        for (int rest = (n < 0 ? -n : n) - 1; rest != 0; rest >>= 1) {
-            if (rest & 1)
-                for (ptrdiff_t i = 0; i < count; i++) {
-                    cv_number a = {{out[0][i], out[1][i]}, {out[2][i], out[3][i]}};
-                    cv_number b = {{z[0][i], z[1][i]}, {z[2][i], z[3][i]}};
-                    a = cv_times(a, b);
-                    out[0][i] = a.re.h, out[1][i] = a.re.l, out[2][i] = a.im.h, out[3][i] = a.im.l;
-                }
-            if (rest > 1)
-                for (ptrdiff_t i = 0; i < count; i++) {
-                    cv_number b = {{z[0][i], z[1][i]}, {z[2][i], z[3][i]}};
-                    b = cv_times(b, b);
-                    z[0][i] = b.re.h, z[1][i] = b.re.l, z[2][i] = b.im.h, z[3][i] = b.im.l;
-                }
+        int first = 1, fresh = 1;
+        for (int rest = (n < 0 ? -n : n) - 1; rest != 0; rest >>= 1, fresh = 0) {
+            if (rest & 1) {
+                if (!first)
+                    for (ptrdiff_t i = 0; i < count; i++) cv_put(out, i, cv_times(cv_get(out, i), cv_get(z, i)));
+                else if (fresh)
+                    for (ptrdiff_t i = 0; i < count; i++) cv_put(out, i, cv_squared(x[i], y[i]));
+                else
+                    for (ptrdiff_t i = 0; i < count; i++) cv_put(out, i, cv_times_by(cv_get(z, i), x[i], y[i]));
+                first = 0;
+            }
+            if (rest > 1 && fresh)
+                for (ptrdiff_t i = 0; i < count; i++) cv_put(z, i, cv_squared(x[i], y[i]));
+            else if (rest > 1)
+                for (ptrdiff_t i = 0; i < count; i++) cv_put(z, i, cv_times(cv_get(z, i), cv_get(z, i)));
         }
-        for (ptrdiff_t i = 0; i < count; i++) {
-            cv_number a = {{out[0][i], out[1][i]}, {out[2][i], out[3][i]}};
-            rare[i] = cv_integer_power_end(a, n < 0, re + i, im + i);
-        }
+        if (n < 0)
+            for (ptrdiff_t i = 0; i < count; i++)
+                rare[i] = cv_integer_power_end(cv_get(out, i), 1, re + i, im + i);
+        else
+            for (ptrdiff_t i = 0; i < count; i++)
+                rare[i] = cv_integer_power_end(cv_get(out, i), 0, re + i, im + i);
+        x += CV_STRIP, y += CV_STRIP, re += CV_STRIP, im += CV_STRIP, rare += CV_STRIP;
     }
 }
 
@@ -235,7 +265,8 @@ static __attribute__((noinline, unused)) void cv_pow_slow(
         return;
     }
     if (cv_is_finite(x) && cv_is_finite(y) && cv_is_finite(a) && cv_is_finite(b)) {
-        if (cv_pow_rare(x, y, a, b) >> 63 || cv_pow(x, y, a, b, 1, re, im) >> 63) cv_pow_any(x, y, a, b, re, im);
+        if (cv_pow_rare(x, y, a, b) >> 63 || cv_pow(x, y, a, b, 1, re, im) >> 63)
+            cv_pow_any(x, y, a, b, re, im);
         return;
     }
     if (b == 0.0 && a == -1.0) { /* 1/x */

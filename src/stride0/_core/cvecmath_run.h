@@ -1,8 +1,8 @@
 /* Loops over complex numbers; included by cvecmath.h.
 
-   A block of numbers is taken apart into real and imaginary parts, which the vectoriser needs side by side. All
-   go through the function for ordinary numbers; those which are not are then done again, each by itself. So no
-   result depends on its neighbours. */
+   A block of numbers is taken apart into real and imaginary parts, which the vectoriser needs side by side.
+   All go through the function for ordinary numbers; those which are not are then done again, each by itself.
+   So no result depends on its neighbours. */
 
 #if defined(__GNUC__) && !defined(__clang__) /* as in vecmath_trig.h */
 #pragma GCC diagnostic push
@@ -23,7 +23,8 @@ enum { CV_BLOCK = 256 };
             }                                                                                                \
         }                                                                                                    \
     }                                                                                                        \
-    VM_INLINE void cv_scatter_##dtype(const double *re, const double *im, char *x, ptrdiff_t step, ptrdiff_t n) { \
+    VM_INLINE void cv_scatter_##dtype(                                                                      \
+        const double *re, const double *im, char *x, ptrdiff_t step, ptrdiff_t n) {                          \
         if (step == 2 * (ptrdiff_t)sizeof(T)) {                                                              \
             T *z = (T *)x;                                                                                   \
             for (ptrdiff_t i = 0; i < n; i++) z[2 * i] = (T)re[i], z[2 * i + 1] = (T)im[i];                  \
@@ -37,7 +38,7 @@ enum { CV_BLOCK = 256 };
 CV_GATHER(c64, float)
 CV_GATHER(c128, double)
 
-#define CV_RUN_AS(name, dtype, block)                                                                              \
+#define CV_RUN_AS(name, dtype, block)                                                                        \
     static __attribute__((unused)) void cv_##name##_##dtype##_run(                                           \
         const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {                                   \
         double re[CV_BLOCK], im[CV_BLOCK], a[CV_BLOCK], b[CV_BLOCK];                                         \
@@ -104,10 +105,11 @@ CV_RUN_EXPM1(c128, 0.25)
 /* One small integer as the exponent of a whole block is what powers mostly are; its products vectorise. */
 #define CV_POW(dtype, precise)                                                                               \
     static __attribute__((noinline, unused)) void cv_pow_##dtype##_block(                                    \
-        const double *restrict x, const double *restrict y, const double *restrict a, const double *restrict b, \
-        double *restrict re, double *restrict im, ptrdiff_t n) {                                             \
+        const double *restrict x, const double *restrict y, const double *restrict a,                        \
+        const double *restrict b, double *restrict re, double *restrict im, ptrdiff_t n) {                   \
         uint64_t rare[CV_BLOCK], some = 0, all = ~(uint64_t)0, other = 0;                                    \
-        for (ptrdiff_t i = 0; i < n; i++) other |= vm_bits64(b[i]) << 1 | (vm_bits64(a[i]) ^ vm_bits64(a[0])); \
+        for (ptrdiff_t i = 0; i < n; i++)                                                                    \
+            other |= vm_bits64(b[i]) << 1 | (vm_bits64(a[i]) ^ vm_bits64(a[0]));                             \
         if (other == 0 && cv_is_small_integer(a[0]) && a[0] != 0.0) {                                        \
             cv_integer_powers(x, y, (int)a[0], re, im, rare, n);                                             \
         } else {                                                                                             \
@@ -147,13 +149,15 @@ static __attribute__((noinline, unused)) void cv_divide_block(
 }
 
 VM_INLINE uint64_t cv_reciprocal_rare(double x, double y) { return cv_quotient_rare(1.0, 0.0, x, y); }
-VM_INLINE void cv_reciprocal(double x, double y, double *re, double *im) { cv_quotient(1.0, 0.0, x, y, re, im); }
+VM_INLINE void cv_reciprocal(double x, double y, double *re, double *im) {
+    cv_quotient(1.0, 0.0, x, y, re, im);
+}
 VM_INLINE void cv_reciprocal_slow(double x, double y, double *re, double *im) {
     cv_quotient_slow(1.0, 0.0, x, y, re, im);
 }
 CV_RUN(reciprocal)
 
-#define CV_RUN_2_AS(name, dtype, block)                                                                        \
+#define CV_RUN_2_AS(name, dtype, block)                                                                      \
     static __attribute__((unused)) void cv_##name##_##dtype##_run(                                           \
         const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n) {      \
         double re[CV_BLOCK], im[CV_BLOCK], a[CV_BLOCK], b[CV_BLOCK], p[CV_BLOCK], q[CV_BLOCK];               \

@@ -35,7 +35,7 @@ VM_INLINE double cv_level(double x, double y, double *root) {
 }
 
 static __attribute__((noinline, unused)) void cv_sqrt_slow(double x, double y, double *re, double *im) {
-    if (cv_is_inf(y)) { /* even with NaN: two sentences of the standard claim NaN+infj, C and the first say this */
+    if (cv_is_inf(y)) { /* also NaN+infj, which two sentences of the standard claim: so does C */
         *re = INFINITY;
         *im = y;
     } else if (cv_is_inf(x)) {
@@ -82,8 +82,8 @@ VM_INLINE void cv_quotient(double x, double y, double a, double b, double *re, d
     *im = cv_round(cv_divide_by(cv_add(cv_product(y, a), cv_product(-x, b)), below, inverse));
 }
 
-/* Infinite by finite is infinite and finite by infinite is zero, as in C99 Annex G (one infinity, even with a NaN
-   for its other part); NaN otherwise. */
+/* Infinite by finite is infinite and finite by infinite is zero, as in C99 Annex G (one infinity, even with a
+   NaN for its other part); NaN otherwise. */
 VM_INLINE void cv_quotient_infinite(double x, double y, double a, double b, double *re, double *im) {
     double scale = 0.0;
     if ((cv_is_inf(x) | cv_is_inf(y)) & cv_is_finite(a) & cv_is_finite(b)) {
@@ -113,8 +113,8 @@ VM_INLINE double cv_power_near(double x, double *k) {
 
 static __attribute__((noinline, unused)) void cv_quotient_slow(
     double x, double y, double a, double b, double *re, double *im) {
-    /* A real or imaginary divisor (the standard's columns c and dj) divides part by part; also the zero one: 1/0 is
-       inf+nanj. */
+    /* A real or imaginary divisor (the standard's columns c and dj) divides part by part; also the zero
+       one: 1/0 is inf+nanj. */
     if (b == 0.0) {
         *re = x / a;
         *im = y / a;
@@ -123,11 +123,12 @@ static __attribute__((noinline, unused)) void cv_quotient_slow(
         *im = -(x / b);
     } else if (!(cv_is_finite(x) && cv_is_finite(y) && cv_is_finite(a) && cv_is_finite(b))) {
         cv_quotient_infinite(x, y, a, b, re, im);
-    } else { /* the divisor brought near one by a power of two and the dividend near 2**500: no product vanishes */
+    } else { /* the divisor brought near 1 and the dividend near 2**500: no product vanishes */
         double most = cv_larger(x, y), least = cv_larger(a, b);
         double up = most < 0x1p-900 ? 0x1p500 : most > 0x1p900 ? 0x1p-100 : 1.0;
         double over = least < 0x1p-900 ? 0x1p500 : least > 0x1p900 ? 0x1p-100 : 1.0;
-        double k = (over > 1.0 ? 500.0 : over < 1.0 ? -100.0 : 0.0) - (up > 1.0 ? 500.0 : up < 1.0 ? -100.0 : 0.0);
+        double k = (over > 1.0 ? 500.0 : over < 1.0 ? -100.0 : 0.0);
+        k -= (up > 1.0 ? 500.0 : up < 1.0 ? -100.0 : 0.0);
         double ka, kb;
         x *= up, y *= up, a *= over, b *= over;
         double sa = cv_power_near(cv_larger(x, y), &ka), sb = cv_power_near(cv_larger(a, b), &kb);

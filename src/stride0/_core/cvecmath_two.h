@@ -125,8 +125,8 @@ VM_INLINE int cv_is_inf(double x) { return fabs(x) == INFINITY; }
 
 VM_INLINE double cv_larger(double x, double y) { return fabs(x) > fabs(y) ? fabs(x) : fabs(y); }
 
-/* x * 2**k with one rounding, for a normal x and |k| below 3000. In steps: no power of two may be out of range,
-   and only the last step may give a subnormal number. */
+/* x * 2**k with one rounding, for a normal x and |k| below 3000. In steps: no power of two may be out of
+   range, and only the last step may give a subnormal number. */
 VM_INLINE double cv_scale(double x, double k) {
     for (int step = 0; step < 3; step++) {
         double part = k > 900.0 ? 900.0 : k < -900.0 ? -900.0 : k;

@@ -16,9 +16,6 @@ cdef extern from "products.h":
     void s0_products_f32(const void* a, const void* b, void* out, Py_ssize_t count, int m, int n, int p) noexcept nogil
     void s0_products_f64(const void* a, const void* b, void* out, Py_ssize_t count, int m, int n, int p) noexcept nogil
 
-cdef extern from "math.h":
-    double sqrt_of "sqrt"(double x) noexcept nogil
-
 cdef enum:
     FEW_PRODUCTS = 256
     TINY_PRODUCT = 64
