@@ -87,6 +87,7 @@ NO_CODE = {
     "_core/threads.h",
     "_core/tiles.h",
     "_core/intdiv.h",
+    *(f"_core/{what}.h" for what in ("gathering", "searching", "sorting")),
     *(f"_core/vecmath{part}.h" for part in ("", "_arc", "_f32", "_f64", "_hyper", "_pow", "_run", "_trig")),
     *(
         f"_core/cvecmath{part}.h"

@@ -22,6 +22,7 @@ from ._core.array import (
     primitive,
     reduce,
     restride,
+    search_among,
     unstretched,
     where,
 )
@@ -30,7 +31,6 @@ from ._core.dtype import promote
 from ._data_types import KINDS, check_array, check_bool, iinfo, refuse_dtype
 from ._errors import ArgumentValueError, OutOfBoundsError, ShapeError, shown
 from ._manipulation import reshape
-from ._numpy import from_numpy, numpy, to_numpy
 from ._shapes import normalize_axes, normalize_axis
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted"]
@@ -254,8 +254,8 @@ def searchsorted(
     if mixed:
         # uint64 and a signed dtype: float64 would make neighbours equal. What x1 cannot hold is beyond it.
         dtype = x1.dtype
-    a, v = (to_numpy(x if x.dtype is dtype else copy(x, dtype)) for x in (x1, wanted))
-    places = from_numpy(numpy().searchsorted(a, v, side=side))
+    among, sought = (x if x.dtype is dtype else copy(x, dtype) for x in (x1, wanted))
+    places = search_among(among, sought, side == "right")
     if mixed:
         places = where(less(wanted, iinfo(dtype).min), 0, places)
         places = where(greater(wanted, iinfo(dtype).max), x1.size, places)

@@ -1,4 +1,4 @@
-"""Set functions: sorted by NumPy, the rest by the core.
+"""Set functions: by the core, but for the sorting of complex numbers, which is NumPy's.
 
 Note [Unique elements]
     Elements are sorted stably and compared with their neighbours. What is equal is then side by side; NaN,
@@ -21,6 +21,7 @@ from ._core.array import (
     asarray,
     assign,
     copy,
+    distinct,
     empty,
     equal,
     gather,
@@ -36,6 +37,8 @@ from ._core.array import (
     reduce,
     restride,
     scan,
+    search_among,
+    sort_along,
     strides,
     subtract,
     zeros,
@@ -45,7 +48,6 @@ from ._data_types import Scalar, check_array, check_bool, iinfo
 from ._errors import ForeignArrayError
 from ._manipulation import reshape
 from ._numpy import from_numpy, numpy, to_numpy
-from ._sorting import sort_in_place
 
 __all__ = [
     "UniqueAllResult",
@@ -59,6 +61,7 @@ __all__ = [
 ]
 
 _INTEGERS = ("signed integer", "unsigned integer")
+_COMPLEX = "complex floating"
 
 # Up to so many elements are compared with all others, one by one, which needs no sorting.
 FEW = 8
@@ -148,9 +151,11 @@ def _is_among(x1: Array, x2: Array) -> Array:
         if not x2.size:
             return zeros(x1.shape, dt.bool)
     wanted = x1 if x1.dtype is dtype else copy(x1, dtype)
-    among = copy(reshape(x2, (x2.size,)), dtype)
-    sort_in_place(among, 0)
-    places = from_numpy(numpy().searchsorted(to_numpy(among), to_numpy(wanted)))
+    among = _sorted(x2 if x2.dtype is dtype else copy(x2, dtype))
+    if dtype.kind == _COMPLEX:
+        places = from_numpy(numpy().searchsorted(to_numpy(among), to_numpy(wanted)))
+    else:
+        places = search_among(among, wanted, False)
     # Beyond the end is what is larger than all; the last element then differs from it.
     nearest = gather(among, reshape(minimum(places, among.size - 1), (places.size,)), 0)
     return equal(reshape(nearest, x1.shape), wanted)
@@ -257,21 +262,29 @@ def unique_values(x: Array, /) -> Array:
     ----------
     Array API standard 2025.12, "Set Functions", ``unique_values``.
     """
-    ordered = _sorted(check_array("unique_values", x))
+    x = check_array("unique_values", x)
+    if x.dtype.kind != _COMPLEX:
+        return distinct(x)
+    ordered = _sorted(x)
     return gather(ordered, nonzero(_first_of_equals(ordered))[0], 0)
 
 
 def _sorted(x: Array) -> Array:
-    """Return the elements of `x` in order."""
+    """Return the elements of `x` in order, stably."""
+    if x.dtype.kind != _COMPLEX:
+        return sort_along(reshape(x, (x.size,)), 0, False, False)
     ordered = reshape(copy(x, None, "C"), (x.size,))
-    sort_in_place(ordered, 0)
+    to_numpy(ordered).sort(stable=True)
     return ordered
 
 
 def _ordered(x: Array) -> tuple[Array, Array]:
     """Return the indices that put `x`, flattened, in order, and its elements in that order."""
     flat = reshape(x, (x.size,))
-    order = from_numpy(numpy().argsort(to_numpy(flat), stable=True))
+    if x.dtype.kind == _COMPLEX:
+        order = from_numpy(numpy().argsort(to_numpy(flat), stable=True))
+    else:
+        order = sort_along(flat, 0, False, True)
     return order, gather(flat, order, 0)
 
 

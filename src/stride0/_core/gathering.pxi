@@ -420,6 +420,8 @@ cdef Array get_item(Array x, object key):
     if x.storage.history is not None:
         return traced("getitem", (x, key))
     out = plain_view(x, key)
+    if out is None:
+        out = directly(x, key)
     if out is not None:
         return out
     items = expand_key(x, key)
@@ -459,6 +461,8 @@ cdef int set_item(Array x, object key, object value) except -1:
         return 0
     target = plain_view(x, key)
     if target is None:
+        if fill_by_mask(x, key, source):
+            return 0
         items = expand_key(x, key)
         if count_arrays(items) == 0:
             target = basic_view(x, items)
@@ -484,8 +488,10 @@ cdef int set_item(Array x, object key, object value) except -1:
 
 def gather(Array x not None, Array indices not None, int axis):
     """`take`: the elements of x at integer indices along an axis; a new array."""
+    cdef Array out
     guard_gradient(x, "gather")
-    return get_item(x, tuple([slice(None)] * axis + [indices]))
+    out = by_indices(x, indices, axis)
+    return out if out is not None else get_item(x, tuple([slice(None)] * axis + [indices]))
 
 
 def nonzero(x, /):
@@ -511,23 +517,11 @@ def nonzero(x, /):
     ----------
     Array API standard 2025.12, "Searching Functions", ``nonzero``.
     """
-    cdef Array a, mask, indices
-    cdef int axis
-    cdef Py_ssize_t step = 1
+    cdef Array a
     if guarding and at_door():
         return through_door("function", "nonzero", nonzero, (x,), {})
     a = as_array(x, "nonzero")
     if a.ndim == 0:
         raise ShapeError("nonzero", "the array has no axes", (), "an array of one or more axes")
-    mask = copy_array(a, BOOL, True)
-    # As a selection from itself the mask gives offsets of one byte per element: flat indices.
-    flat = mask_offsets(mask, mask, 0)
-    out = []
-    for axis in range(a.ndim - 1, -1, -1):
-        if axis == 0:
-            indices = <Array>(flat if step == 1 else floor_divide(flat, step))
-        else:
-            indices = <Array>remainder(flat if step == 1 else floor_divide(flat, step), a.shape_[axis] if a.shape_[axis] else 1)
-        step *= a.shape_[axis] if a.shape_[axis] else 1
-        out.append(indices)
-    return tuple(out[::-1])
+    guard_gradient(a, "copy")
+    return true_places(a if a.code == BOOL and a.c_contiguous else copy_array(a, BOOL, True))

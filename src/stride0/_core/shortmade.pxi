@@ -298,7 +298,7 @@ cdef struct Listed:
     const char* name
     Shortcut function
 
-cdef Listed[32] SHORTCUTS
+cdef Listed[48] SHORTCUTS
 cdef int listed = 0
 
 
@@ -334,6 +334,12 @@ enlist(b"cumulative_sum", short_cumulative_sum)
 enlist(b"argmax", short_argmax)
 enlist(b"argmin", short_argmin)
 enlist(b"matmul", short_matmul)
+enlist(b"sort", short_sort)
+enlist(b"argsort", short_argsort)
+enlist(b"searchsorted", short_searchsorted)
+enlist(b"unique_values", short_unique_values)
+enlist(b"take", short_take)
+enlist(b"count_nonzero", short_count_nonzero)
 
 
 cdef Shortcut shortcut_for(str name) noexcept:

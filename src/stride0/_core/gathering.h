@@ -1,0 +1,211 @@
+/* What one mask or one array of indices selects: no offsets in between, no branches on what cannot be foretold.
+ *
+ * Masks and indices are the caller's, and another thread may write to them at any time: whatever they say, nothing is
+ * read or written outside. */
+#ifndef STRIDE0_GATHERING_H
+#define STRIDE0_GATHERING_H
+
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct {
+    uint64_t low, high;
+} s0_wide_element;
+
+/* Bytes that are not zero. */
+static Py_ssize_t s0_count_true(const uint8_t *bits, Py_ssize_t n)
+{
+    Py_ssize_t total = 0, i = 0, end;
+    int j;
+    while (i + 64 <= n) {
+        uint8_t sums[64] = {0};
+        /* A byte holds 255 of them. */
+        end = i + 255 * 64 < n ? i + 255 * 64 : n;
+        for (; i + 64 <= end; i += 64)
+            for (j = 0; j < 64; j++)
+                sums[j] = (uint8_t)(sums[j] + (bits[i + j] != 0));
+        for (j = 0; j < 64; j++)
+            total += sums[j];
+    }
+    for (; i < n; i++)
+        total += bits[i] != 0;
+    return total;
+}
+
+/* Whether none of eight bytes is set. */
+static inline int s0_none_of_8(const uint8_t *bits)
+{
+    uint64_t eight;
+    memcpy(&eight, bits, 8);
+    return eight == 0;
+}
+
+/* value(i) for each true byte, to `out`, at most `room` of them; how many there were. Each is written where the next one
+ * belongs, and stays if it is true. */
+#define S0_COMPRESS(bits, n, out, room, value)                                                                       \
+    Py_ssize_t i = 0, k = 0, j;                                                                                      \
+    for (; i + 8 <= n && k + 8 <= room; i += 8) {                                                                    \
+        if (s0_none_of_8(bits + i))                                                                                  \
+            continue;                                                                                                \
+        for (j = i; j < i + 8; j++) {                                                                                \
+            out[k] = value(j);                                                                                       \
+            k += bits[j] != 0;                                                                                       \
+        }                                                                                                            \
+    }                                                                                                                \
+    for (; i < n && k < room; i++) {                                                                                 \
+        out[k] = value(i);                                                                                           \
+        k += bits[i] != 0;                                                                                           \
+    }                                                                                                                \
+    return k;
+
+#define S0_ELEMENT(i) (*(const type *)(from + (i) * step))
+#define S0_PLACE(i) ((int64_t)(i))
+
+static Py_ssize_t s0_places(const uint8_t *bits, Py_ssize_t n, int64_t *out, Py_ssize_t room)
+{
+    S0_COMPRESS(bits, n, out, room, S0_PLACE)
+}
+
+#define S0_WIDTH(width, element)                                                                                     \
+    static Py_ssize_t s0_select_##width(const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t step,        \
+                                        element *out, Py_ssize_t room)                                               \
+    {                                                                                                                \
+        typedef element type;                                                                                        \
+        S0_COMPRESS(bits, n, out, room, S0_ELEMENT)                                                                  \
+    }                                                                                                                \
+    /* Where the mask is false the value goes to a place of no interest: elements that are not selected are not      \
+     * written to. */                                                                                                \
+    static void s0_fill_##width(const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t step, const void *from)      \
+    {                                                                                                                \
+        element value = *(const element *)from, sink;                                                                \
+        uintptr_t aside = (uintptr_t)&sink;                                                                          \
+        Py_ssize_t i = 0, j;                                                                                         \
+        for (; i + 8 <= n; i += 8) {                                                                                 \
+            if (s0_none_of_8(bits + i))                                                                              \
+                continue;                                                                                            \
+            for (j = i; j < i + 8; j++)                                                                              \
+                *(volatile element *)(aside ^ (((uintptr_t)(to + j * step) ^ aside) & -(uintptr_t)(bits[j] != 0)))   \
+                    = value;                                                                                         \
+        }                                                                                                            \
+        for (; i < n; i++)                                                                                           \
+            if (bits[i])                                                                                             \
+                *(element *)(to + i * step) = value;                                                                 \
+    }                                                                                                                \
+    /* Elements at indices from -size to size - 1; whether all of them were. */                                      \
+    static int s0_pick_##width(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t step,              \
+                               Py_ssize_t size, element *out)                                                        \
+    {                                                                                                                \
+        uint64_t bad = 0;                                                                                            \
+        Py_ssize_t i;                                                                                                \
+        for (i = 0; i < n; i++) {                                                                                    \
+            int64_t at = indices[i];                                                                                 \
+            int outside;                                                                                             \
+            at += size & (at >> 63);                                                                                 \
+            outside = (uint64_t)at >= (uint64_t)size;                                                                \
+            bad |= (uint64_t)outside;                                                                                \
+            at = outside ? 0 : at;                                                                                   \
+            out[i] = *(const element *)(from + at * step);                                                           \
+        }                                                                                                            \
+        return bad == 0;                                                                                             \
+    }                                                                                                                \
+    /* The same elements of every line; the indices have been checked and are our own. */                            \
+    static void s0_pick_lines_##width(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t line,       \
+                                      Py_ssize_t lines, element *out)                                                \
+    {                                                                                                                \
+        Py_ssize_t i, k;                                                                                             \
+        for (k = 0; k < lines; k++, from += line, out += n) {                                                        \
+            const element *here = (const element *)from;                                                             \
+            for (i = 0; i + 4 <= n; i += 4) {                                                                        \
+                element a = here[indices[i]], b = here[indices[i + 1]];                                              \
+                element c = here[indices[i + 2]], d = here[indices[i + 3]];                                          \
+                out[i] = a, out[i + 1] = b, out[i + 2] = c, out[i + 3] = d;                                          \
+            }                                                                                                        \
+            for (; i < n; i++)                                                                                       \
+                out[i] = here[indices[i]];                                                                           \
+        }                                                                                                            \
+    }
+
+S0_WIDTH(1, uint8_t)
+S0_WIDTH(2, uint16_t)
+S0_WIDTH(4, uint32_t)
+S0_WIDTH(8, uint64_t)
+
+/* The volatile store of a structure is not one store; elements of 16 bytes are few enough to be branched on. */
+static Py_ssize_t s0_select_16(const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t step, s0_wide_element *out,
+                               Py_ssize_t room)
+{
+    typedef s0_wide_element type;
+    S0_COMPRESS(bits, n, out, room, S0_ELEMENT)
+}
+
+static Py_ssize_t s0_select(int width, const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t step, char *out,
+                            Py_ssize_t room)
+{
+    switch (width) {
+    case 1: return s0_select_1(bits, n, from, step, (uint8_t *)out, room);
+    case 2: return s0_select_2(bits, n, from, step, (uint16_t *)out, room);
+    case 4: return s0_select_4(bits, n, from, step, (uint32_t *)out, room);
+    case 8: return s0_select_8(bits, n, from, step, (uint64_t *)out, room);
+    default: return s0_select_16(bits, n, from, step, (s0_wide_element *)out, room);
+    }
+}
+
+static void s0_fill(int width, const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t step, const void *value)
+{
+    Py_ssize_t i;
+    switch (width) {
+    case 1: s0_fill_1(bits, n, to, step, value); return;
+    case 2: s0_fill_2(bits, n, to, step, value); return;
+    case 4: s0_fill_4(bits, n, to, step, value); return;
+    case 8: s0_fill_8(bits, n, to, step, value); return;
+    default:
+        for (i = 0; i < n; i++)
+            if (bits[i])
+                memcpy(to + i * step, value, 16);
+    }
+}
+
+/* Elements of up to eight bytes at indices; whether all indices were within the axis. */
+static int s0_pick(int width, const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t step, Py_ssize_t size,
+                   char *out)
+{
+    switch (width) {
+    case 1: return s0_pick_1(indices, n, from, step, size, (uint8_t *)out);
+    case 2: return s0_pick_2(indices, n, from, step, size, (uint16_t *)out);
+    case 4: return s0_pick_4(indices, n, from, step, size, (uint32_t *)out);
+    default: return s0_pick_8(indices, n, from, step, size, (uint64_t *)out);
+    }
+}
+
+static void s0_pick_lines(int width, const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t line,
+                          Py_ssize_t lines, char *out)
+{
+    switch (width) {
+    case 1: s0_pick_lines_1(indices, n, from, line, lines, (uint8_t *)out); return;
+    case 2: s0_pick_lines_2(indices, n, from, line, lines, (uint16_t *)out); return;
+    case 4: s0_pick_lines_4(indices, n, from, line, lines, (uint32_t *)out); return;
+    default: s0_pick_lines_8(indices, n, from, line, lines, (uint64_t *)out);
+    }
+}
+
+/* Runs of bytes at indices along an axis, for every position of the axes in front; whether all indices were within. */
+static int s0_pick_runs(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t size, Py_ssize_t run,
+                        Py_ssize_t lines, char *out)
+{
+    uint64_t bad = 0;
+    Py_ssize_t i, k;
+    for (k = 0; k < lines; k++, from += size * run)
+        for (i = 0; i < n; i++, out += run) {
+            int64_t at = indices[i];
+            at += at < 0 ? size : 0;
+            if ((uint64_t)at >= (uint64_t)size) {
+                bad = 1;
+                at = 0;
+            }
+            memcpy(out, from + at * run, (size_t)run);
+        }
+    return bad == 0;
+}
+
+#endif

@@ -1,0 +1,425 @@
+/* Sorting of one line of real numbers or booleans: always stable, NaN last, -0.0 equal to 0.0.
+ *
+ * Elements become unsigned keys whose order is theirs; descending, the complements, so that equal elements keep their
+ * order in that direction as well. What all keys have in common, in front or behind, is left off, and what
+ * remains is sorted
+ *   - of few keys, by counting for each of them those that go before it;
+ *   - else digit by digit, the least significant one first.
+ * An argsort carries the places of the elements in the low bits of the keys, where there is room for both. */
+#ifndef STRIDE0_SORTING_H
+#define STRIDE0_SORTING_H
+
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#define S0_WIDE __attribute__((target("avx512f,avx512dq,avx512vl")))
+#endif
+
+#define S0_FEW 128
+#define S0_DIGIT 11
+
+enum { S0_UNSIGNED, S0_SIGNED, S0_FLOATING };
+
+typedef struct {
+    uint64_t key;
+    uint64_t place;
+} s0_pair;
+
+typedef struct {
+    uint64_t least, most, differ; /* `differ`: bits that are not the same in all keys */
+    Py_ssize_t nans, zeros, negative_zeros;
+} s0_seen;
+
+/* --- keys */
+
+static inline uint64_t s0_key(const char *from, int width, int kind)
+{
+    uint64_t sign = (uint64_t)1 << (8 * width - 1), raw;
+    switch (width) {
+    case 1: raw = *(const uint8_t *)from; break;
+    case 2: raw = *(const uint16_t *)from; break;
+    case 4: raw = *(const uint32_t *)from; break;
+    default: raw = *(const uint64_t *)from;
+    }
+    if (kind == S0_SIGNED)
+        return raw ^ sign;
+    if (kind == S0_FLOATING)
+        return raw & sign ? ~raw & (sign | (sign - 1)) : raw | sign;
+    return raw;
+}
+
+static inline uint64_t s0_raw(uint64_t key, int width, int kind)
+{
+    uint64_t sign = (uint64_t)1 << (8 * width - 1);
+    if (kind == S0_SIGNED)
+        return key ^ sign;
+    if (kind == S0_FLOATING)
+        return key & sign ? key ^ sign : ~key & (sign | (sign - 1));
+    return key;
+}
+
+/* The keys of a line. Zeros of both signs have one key, that of 0.0. NaN is left out of `keys` where `apart`, counted
+ * in any case, and has else the greatest key of all. */
+static inline Py_ssize_t s0_keys_of(const char *from, Py_ssize_t step, Py_ssize_t n, int width, int kind, int apart,
+                                    uint64_t mask, uint64_t *keys, s0_seen *seen)
+{
+    uint64_t all = ~(uint64_t)0 >> (64 - 8 * width), sign = (uint64_t)1 << (8 * width - 1);
+    uint64_t infinite = width == 8 ? 0xFFF0000000000000u : 0xFF800000u;
+    uint64_t least = ~(uint64_t)0, most = 0, ones = 0, zeroes = 0;
+    Py_ssize_t i, k = 0, nans = 0, zeros = 0, negative = 0;
+    for (i = 0; i < n; i++) {
+        uint64_t key = s0_key(from + i * step, width, kind);
+        if (kind == S0_FLOATING) {
+            /* The raw bits of -0.0 are the sign, and its key is the one below that of 0.0. */
+            int nan = key > infinite || key < (~infinite & all), minus = key == sign - 1;
+            zeros += key == sign || minus;
+            negative += minus;
+            nans += nan;
+            key = nan ? all : minus ? sign : key;
+            keys[k] = key ^ mask;
+            if (apart && nan)
+                continue;
+            key ^= mask;
+        } else {
+            key ^= mask;
+            keys[k] = key;
+        }
+        least = key < least ? key : least;
+        most = key > most ? key : most;
+        ones |= key;
+        zeroes |= ~key;
+        k++;
+    }
+    seen->least = least, seen->most = most, seen->differ = ones & zeroes;
+    seen->nans = nans, seen->zeros = zeros, seen->negative_zeros = negative;
+    return k;
+}
+
+/* With constants for the width and the kind there are no decisions left inside of the loop. */
+static Py_ssize_t s0_make_keys(const char *from, Py_ssize_t step, Py_ssize_t n, int width, int kind, int apart,
+                               int descending, uint64_t *keys, s0_seen *seen)
+{
+    uint64_t mask = descending ? ~(uint64_t)0 >> (64 - 8 * width) : 0;
+#define S0_CASE(w, k)                                                                                                \
+    if (width == w && kind == k)                                                                                     \
+        return step == w ? s0_keys_of(from, w, n, w, k, apart, mask, keys, seen)                                     \
+                         : s0_keys_of(from, step, n, w, k, apart, mask, keys, seen);
+    S0_CASE(8, S0_FLOATING)
+    S0_CASE(8, S0_SIGNED)
+    S0_CASE(8, S0_UNSIGNED)
+    S0_CASE(4, S0_FLOATING)
+    S0_CASE(4, S0_SIGNED)
+    S0_CASE(4, S0_UNSIGNED)
+    S0_CASE(2, S0_SIGNED)
+    S0_CASE(2, S0_UNSIGNED)
+    S0_CASE(1, S0_SIGNED)
+#undef S0_CASE
+    return s0_keys_of(from, step, n, 1, S0_UNSIGNED, apart, mask, keys, seen);
+}
+
+static inline void s0_put_raw(char *to, Py_ssize_t i, int width, uint64_t raw)
+{
+    switch (width) {
+    case 1: ((uint8_t *)to)[i] = (uint8_t)raw; break;
+    case 2: ((uint16_t *)to)[i] = (uint16_t)raw; break;
+    case 4: ((uint32_t *)to)[i] = (uint32_t)raw; break;
+    default: ((uint64_t *)to)[i] = raw;
+    }
+}
+
+static inline int s0_bits(uint64_t value) { return value ? 64 - __builtin_clzll(value) : 0; }
+static inline int s0_low(uint64_t value) { return value ? __builtin_ctzll(value) : 0; }
+
+/* --- a few keys: the place of each is the number of those before it */
+
+static void s0_ranks(const uint64_t *keys, int n, int64_t *ranks)
+{
+    int i, j;
+    for (i = 0; i < n; i++)
+        ranks[i] = 0;
+    for (i = 1; i < n; i++) {
+        uint64_t key = keys[i];
+        int64_t before = 0;
+        for (j = 0; j < i; j++) {
+            int64_t after = key < keys[j];
+            ranks[j] += after;
+            before += 1 - after;
+        }
+        ranks[i] += before;
+    }
+}
+
+#if defined(S0_WIDE)
+/* `keys` has room for a multiple of 16, the rest of which is not less than any key. */
+S0_WIDE static void s0_ranks_wide(const uint64_t *keys, int n, int64_t *ranks)
+{
+    const __m512i one = _mm512_set1_epi64(1);
+    int i, j;
+    for (i = 0; i < n; i += 16) {
+        __m512i a = _mm512_loadu_si512(keys + i), b = _mm512_loadu_si512(keys + i + 8);
+        __m512i p = _mm512_setzero_si512(), q = p, r = p, s = p;
+        int end = i + 16 < n ? i + 16 : n;
+        for (j = 0; j + 2 <= i; j += 2) {
+            __m512i k = _mm512_set1_epi64((long long)keys[j]), l = _mm512_set1_epi64((long long)keys[j + 1]);
+            p = _mm512_mask_add_epi64(p, _mm512_cmple_epu64_mask(k, a), p, one);
+            q = _mm512_mask_add_epi64(q, _mm512_cmple_epu64_mask(k, b), q, one);
+            r = _mm512_mask_add_epi64(r, _mm512_cmple_epu64_mask(l, a), r, one);
+            s = _mm512_mask_add_epi64(s, _mm512_cmple_epu64_mask(l, b), s, one);
+        }
+        for (j = i; j < end; j++) {
+            __m512i k = _mm512_set1_epi64((long long)keys[j]);
+            uint32_t later = 0xFFFEu << (j - i) & 0xFFFFu;
+            __mmask8 low = (__mmask8)later, high = (__mmask8)(later >> 8);
+            p = _mm512_mask_add_epi64(p, (__mmask8)((_mm512_cmplt_epu64_mask(k, a) & ~low)
+                                                    | (_mm512_cmple_epu64_mask(k, a) & low)), p, one);
+            q = _mm512_mask_add_epi64(q, (__mmask8)((_mm512_cmplt_epu64_mask(k, b) & ~high)
+                                                    | (_mm512_cmple_epu64_mask(k, b) & high)), q, one);
+        }
+        for (; j < n; j++) {
+            __m512i k = _mm512_set1_epi64((long long)keys[j]);
+            p = _mm512_mask_add_epi64(p, _mm512_cmplt_epu64_mask(k, a), p, one);
+            q = _mm512_mask_add_epi64(q, _mm512_cmplt_epu64_mask(k, b), q, one);
+        }
+        _mm512_storeu_si512(ranks + i, _mm512_add_epi64(p, r));
+        _mm512_storeu_si512(ranks + i + 8, _mm512_add_epi64(q, s));
+    }
+}
+#endif
+
+/* --- many keys: digit by digit
+ *
+ * `a` is sorted by the bits from `low` on, `bits` of them; the result lies in what is returned, `a` or `b`. What is
+ * counted for a digit is counted while the one before it is moved. */
+#define S0_RADIX(name, type, word)                                                                                   \
+    static type *s0_radix_##name(type *a, type *b, Py_ssize_t n, int low, int bits)                                  \
+    {                                                                                                                \
+        Py_ssize_t counts[2][1 << S0_DIGIT], i, total, here;                                                         \
+        int most = n < 2048 ? 8 : S0_DIGIT, passes = (bits + most - 1) / most, pass, d, now = 0;                     \
+        int digit = passes ? (bits + passes - 1) / passes : 0, size = 1 << digit, shift = low;                       \
+        uint64_t mask = (uint64_t)size - 1;                                                                          \
+        type *swap;                                                                                                  \
+        if (passes) {                                                                                                \
+            memset(counts[0], 0, sizeof(Py_ssize_t) * (size_t)size);                                                 \
+            for (i = 0; i < n; i++)                                                                                  \
+                counts[0][(word(a[i]) >> shift) & mask]++;                                                           \
+        }                                                                                                            \
+        for (pass = 0; pass < passes; pass++) {                                                                      \
+            Py_ssize_t *count = counts[now], *next = counts[1 - now];                                                \
+            int last = pass == passes - 1, then = last ? shift : shift + digit;                                      \
+            for (d = 0, total = 0; d < size; d++) {                                                                  \
+                here = count[d];                                                                                     \
+                count[d] = total;                                                                                    \
+                total += here;                                                                                       \
+            }                                                                                                        \
+            if (last) {                                                                                              \
+                for (i = 0; i < n; i++)                                                                              \
+                    b[count[(word(a[i]) >> shift) & mask]++] = a[i];                                                 \
+            } else {                                                                                                 \
+                memset(next, 0, sizeof(Py_ssize_t) * (size_t)size);                                                  \
+                for (i = 0; i < n; i++) {                                                                            \
+                    type one = a[i];                                                                                 \
+                    next[(word(one) >> then) & mask]++;                                                              \
+                    b[count[(word(one) >> shift) & mask]++] = one;                                                   \
+                }                                                                                                    \
+            }                                                                                                        \
+            swap = a, a = b, b = swap;                                                                               \
+            shift = then, now = 1 - now;                                                                             \
+        }                                                                                                            \
+        return a;                                                                                                    \
+    }
+
+#define S0_ITSELF(x) ((uint64_t)(x))
+#define S0_KEY_OF(x) ((x).key)
+S0_RADIX(32, uint32_t, S0_ITSELF)
+S0_RADIX(64, uint64_t, S0_ITSELF)
+S0_RADIX(pairs, s0_pair, S0_KEY_OF)
+
+/* --- lines
+ *
+ * `room` has place for 4 n + 16 words of 64 bits. */
+
+/* Whether counting is the faster way: it takes n * n steps, eight at a time where there are vectors for it. */
+static inline int s0_is_few(Py_ssize_t n, int bits, int wide)
+{
+    return n <= S0_FEW && n * n <= (wide ? 14 : 4) * ((bits + 7) / 8) * (n + 70);
+}
+
+/* `keys` has room for 16 more. */
+static void s0_ranks_of(uint64_t *keys, Py_ssize_t n, int64_t *ranks, int wide)
+{
+#if defined(S0_WIDE)
+    if (wide) {
+        memset(keys + n, 255, 16 * sizeof(uint64_t));
+        s0_ranks_wide(keys, (int)n, ranks);
+        return;
+    }
+#endif
+    s0_ranks(keys, (int)n, ranks);
+}
+
+static void s0_argsort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int width, int kind, int descending,
+                            int wide, int64_t *out, uint64_t *room)
+{
+    uint64_t few[4 * S0_FEW + 16], *keys = n <= S0_FEW ? few : room, *other = keys + n, *sorted, mask;
+    int64_t ranks[S0_FEW + 16];
+    s0_seen seen;
+    s0_pair *pairs;
+    Py_ssize_t i;
+    int low, bits, places = s0_bits((uint64_t)(n - 1));
+    if (n == 0)
+        return;
+    s0_make_keys(from, step, n, width, kind, 0, descending, keys, &seen);
+    low = s0_low(seen.differ);
+    bits = s0_bits((seen.most - seen.least) >> low);
+    if (s0_is_few(n, bits, wide)) {
+        s0_ranks_of(keys, n, ranks, wide);
+        for (i = 0; i < n; i++)
+            out[ranks[i]] = i;
+        return;
+    }
+    if (bits + places <= 64) {
+        for (i = 0; i < n; i++)
+            keys[i] = (places < 64 ? (keys[i] - seen.least) >> low << places : 0) | (uint64_t)i;
+        mask = ((uint64_t)1 << places) - 1;
+        sorted = s0_radix_64(keys, other, n, places, bits);
+        for (i = 0; i < n; i++)
+            out[i] = (int64_t)(sorted[i] & mask);
+        return;
+    }
+    /* From the end, since the pairs begin where the keys do. */
+    pairs = (s0_pair *)keys;
+    for (i = n - 1; i >= 0; i--) {
+        uint64_t key = (keys[i] - seen.least) >> low;
+        pairs[i].place = (uint64_t)i;
+        pairs[i].key = key;
+    }
+    pairs = s0_radix_pairs(pairs, (s0_pair *)keys + n, n, 0, bits);
+    for (i = 0; i < n; i++)
+        out[i] = (int64_t)pairs[i].place;
+}
+
+/* What the keys do not tell of floating-point numbers: NaN with all their bits, and which zeros are negative. */
+static void s0_put_back(const char *from, Py_ssize_t step, Py_ssize_t n, int width, int descending, char *out,
+                        const s0_seen *seen)
+{
+    uint64_t magnitude = ~(uint64_t)0 >> (65 - 8 * width), infinite = width == 8 ? 0x7FF0000000000000u : 0x7F800000u;
+    Py_ssize_t i, nan = descending ? 0 : n - seen->nans, zero = descending ? seen->nans : 0, last_nan, last_zero;
+    if (seen->negative_zeros) {
+        /* The first of the zeros, which are all 0.0 so far; found by halves, as all before them is not zero. */
+        Py_ssize_t end = descending ? n : n - seen->nans;
+        while (zero < end) {
+            Py_ssize_t half = zero + (end - zero) / 2;
+            double value = width == 8 ? ((const double *)out)[half] : (double)((const float *)out)[half];
+            if (descending ? value > 0 : value < 0)
+                zero = half + 1;
+            else
+                end = half;
+        }
+    }
+    /* Should another thread write to the line meanwhile, there may be more of them than were counted. */
+    last_nan = nan + seen->nans, last_zero = seen->negative_zeros ? zero + seen->zeros : zero;
+    for (i = 0; i < n; i++) {
+        uint64_t raw = width == 8 ? *(const uint64_t *)(from + i * step) : *(const uint32_t *)(from + i * step);
+        if ((raw & magnitude) > infinite && nan < last_nan)
+            s0_put_raw(out, nan++, width, raw);
+        else if ((raw & magnitude) == 0 && zero < last_zero)
+            s0_put_raw(out, zero++, width, raw);
+    }
+}
+
+static inline void s0_decode(const uint64_t *words, Py_ssize_t n, int width, int kind, uint64_t mask, uint64_t least,
+                             int low, char *out)
+{
+    Py_ssize_t i;
+#define S0_CASE(w, k)                                                                                                \
+    if (width == w && kind == k) {                                                                                   \
+        for (i = 0; i < n; i++)                                                                                      \
+            s0_put_raw(out, i, w, s0_raw(((words[i] << low) + least) ^ mask, w, k));                                 \
+        return;                                                                                                      \
+    }
+    S0_CASE(8, S0_FLOATING)
+    S0_CASE(8, S0_SIGNED)
+    S0_CASE(4, S0_FLOATING)
+#undef S0_CASE
+    for (i = 0; i < n; i++)
+        s0_put_raw(out, i, width, s0_raw(((words[i] << low) + least) ^ mask, width, kind));
+}
+
+/* `out` is another memory than `from`. */
+static void s0_sort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int width, int kind, int descending, int wide,
+                         char *out, uint64_t *room)
+{
+    uint64_t few[4 * S0_FEW + 16], *keys = n <= S0_FEW ? few : room, *other = keys + n;
+    uint64_t mask = descending ? ~(uint64_t)0 >> (64 - 8 * width) : 0, least;
+    int64_t ranks[S0_FEW + 16];
+    uint32_t *words;
+    s0_seen seen;
+    Py_ssize_t i, count;
+    int low, bits;
+    if (n == 0)
+        return;
+    count = s0_make_keys(from, step, n, width, kind, 1, descending, keys, &seen);
+    low = s0_low(seen.differ);
+    least = seen.least;
+    bits = count ? s0_bits((seen.most - least) >> low) : 0;
+    if (s0_is_few(count, bits, wide)) {
+        s0_ranks_of(keys, count, ranks, wide);
+        other += 16;
+        for (i = 0; i < count; i++)
+            other[ranks[i]] = keys[i];
+        keys = other;
+        least = 0, low = 0;
+    } else if (bits <= 32) {
+        words = (uint32_t *)other;
+        for (i = 0; i < count; i++)
+            words[i] = (uint32_t)((keys[i] - least) >> low);
+        words = s0_radix_32(words, (uint32_t *)(other + n), count, 0, bits);
+        for (i = 0; i < count; i++)
+            keys[i] = words[i];
+    } else {
+        for (i = 0; i < count; i++)
+            keys[i] = (keys[i] - least) >> low;
+        keys = s0_radix_64(keys, other, count, 0, bits);
+    }
+    s0_decode(keys, count, width, kind, mask, least, low, descending ? out + seen.nans * width : out);
+    if (seen.nans || seen.negative_zeros)
+        s0_put_back(from, step, n, width, descending, out, &seen);
+}
+
+/* Of elements in order, the first of each run of equal ones, moved together; how many there are. */
+#define S0_DISTINCT(type)                                                                                            \
+    {                                                                                                                \
+        type *x = (type *)data, one;                                                                                 \
+        for (i = 1; i < n; i++) {                                                                                    \
+            one = x[i];                                                                                              \
+            different = one != x[k];                                                                                 \
+            k += different;                                                                                          \
+            x[k] = different ? one : x[k];                                                                           \
+        }                                                                                                            \
+    }
+
+static Py_ssize_t s0_distinct(char *data, Py_ssize_t n, int width, int kind)
+{
+    Py_ssize_t i, k = 0;
+    int different;
+    if (n == 0)
+        return 0;
+    if (kind == S0_FLOATING && width == 8)
+        S0_DISTINCT(double)
+    else if (kind == S0_FLOATING)
+        S0_DISTINCT(float)
+    else if (width == 8)
+        S0_DISTINCT(uint64_t)
+    else if (width == 4)
+        S0_DISTINCT(uint32_t)
+    else if (width == 2)
+        S0_DISTINCT(uint16_t)
+    else
+        S0_DISTINCT(uint8_t)
+    return k + 1;
+}
+
+#endif

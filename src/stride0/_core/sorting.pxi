@@ -1,0 +1,170 @@
+# Sorting and searching in sorted arrays. Included in `array.pyx`.
+#
+# Note [Sorting]
+#     Lines of real numbers are sorted by loops of our own (`sorting.h`), stably in any case, at speeds that do not depend
+#     on whether stability was asked for. Lines along another axis than the last are made ones along the last by a
+#     transposed copy, which costs less than the sorting. Complex numbers, which only the set functions sort, are
+#     NumPy's business.
+
+cdef extern from "sorting.h":
+    enum:
+        S0_FEW
+        S0_UNSIGNED
+        S0_SIGNED
+        S0_FLOATING
+    void s0_sort_line(const char* source, Py_ssize_t step, Py_ssize_t n, int width, int kind, int descending, int wide, char* out, uint64_t* room) noexcept nogil
+    void s0_argsort_line(const char* source, Py_ssize_t step, Py_ssize_t n, int width, int kind, int descending, int wide, int64_t* out, uint64_t* room) noexcept nogil
+    Py_ssize_t s0_distinct(char* data, Py_ssize_t n, int width, int kind) noexcept nogil
+
+cdef extern from "searching.h":
+    void s0_search(const char* among, Py_ssize_t n, const char* wanted, Py_ssize_t count, int width, int kind, int right, int64_t* out) noexcept nogil
+
+# Whether vectors of 512 bits may be used.
+cdef bint WIDE = instruction_set() == "v4"
+
+
+cdef int kind_of(int code) noexcept:
+    """How the bits of a dtype, which is not complex, are to be read."""
+    cdef char letter = letter_at(code)
+    return S0_FLOATING if letter == c"f" else S0_SIGNED if letter == c"i" else S0_UNSIGNED
+
+
+cdef Array axis_last(Array x, int axis):
+    """A view of x with an axis behind all others."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int k, own = 0
+    for k in range(x.ndim):
+        if k != axis:
+            shape[own], steps[own] = x.shape_[k], x.strides_[k]
+            own += 1
+    shape[own], steps[own] = x.shape_[axis], x.strides_[axis]
+    return view_of(x, x.data, x.ndim, shape, steps)
+
+
+cdef Array sorted_lines(Array x, int axis, bint descending, bint places):
+    """The elements of x in order along an axis, or their places; a new array in C order."""
+    cdef Py_ssize_t n = x.shape_[axis], i, lines, step
+    cdef int code = INT64 if places else x.code, width = itemsize_at(x.code), wide = itemsize_at(code), kind = kind_of(x.code)
+    cdef Array out, source, result, spare = None
+    cdef uint64_t* room = NULL
+    cdef bint last = axis == x.ndim - 1
+    guard_gradient(x, "sort")
+    if not last:
+        result = new_array(code, x.ndim, x.shape_, NULL, False)
+        assign_array(axis_last(result, axis), sorted_lines(axis_last(x, axis), x.ndim - 1, descending, places), "sort")
+        return result
+    out = new_array(code, x.ndim, x.shape_, NULL, False)
+    if x.size == 0:
+        return out
+    source = x if x.ndim == 1 or x.c_contiguous else copy_array(x, x.code, True)
+    step = source.strides_[axis] if n > 1 else width
+    lines = x.size // n
+    if n > S0_FEW:
+        i = 4 * n + 16
+        spare = new_array(UINT64, 1, &i, NULL, False)
+        room = <uint64_t*>spare.data
+    if x.size < LONG_RUN:
+        sort_each(source.data, step, n, lines, width, kind, descending, places, out.data, wide, room)
+    else:
+        with nogil:
+            sort_each(source.data, step, n, lines, width, kind, descending, places, out.data, wide, room)
+    return out
+
+
+cdef void sort_each(char* source, Py_ssize_t step, Py_ssize_t n, Py_ssize_t lines, int width, int kind, bint descending,
+                    bint places, char* out, int out_width, uint64_t* room) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(lines):
+        if places:
+            s0_argsort_line(source + i * n * width, step, n, width, kind, descending, WIDE, <int64_t*>(out + i * n * out_width), room)
+        else:
+            s0_sort_line(source + i * n * width, step, n, width, kind, descending, WIDE, out + i * n * out_width, room)
+
+
+def sort_along(Array x not None, int axis, bint descending, bint places):
+    """
+    The elements of x in order along an axis, stably.
+
+    Parameters
+    ----------
+    x : Array
+        Of bool or a real dtype.
+    axis : int
+        Not negative.
+    descending : bool
+        Whether the largest element, or NaN, comes first.
+    places : bool
+        Whether the indices that put x in order are wanted instead of its elements.
+
+    Returns
+    -------
+    Array
+        New array in C order.
+    """
+    check_axis(x, axis, "sort")
+    if letter_at(x.code) == c"c":
+        raise DTypeError("sort", f"Unsupported dtype {dtype_at(x.code).name}")
+    return sorted_lines(x, axis, descending, places)
+
+
+cdef Array distinct_values(Array x):
+    """The distinct elements of x in order: each NaN is one of them, -0.0 and 0.0 are one."""
+    cdef Py_ssize_t step = itemsize_at(x.code), n
+    cdef Array flat = x if x.c_contiguous else copy_array(x, x.code, True)
+    cdef Array ordered = sorted_lines(view_of(flat, flat.data, 1, &flat.size, &step), 0, False, False), out
+    cdef int width = itemsize_at(x.code), kind = kind_of(x.code)
+    with nogil:
+        n = s0_distinct(ordered.data, ordered.size, width, kind)
+    if n == ordered.size:
+        return ordered
+    out = new_array(x.code, 1, &n, NULL, False)
+    memcpy(out.data, ordered.data, n * width)
+    return out
+
+
+def distinct(Array x not None):
+    """The distinct elements of x, of bool or a real dtype, in order: a new array of one axis."""
+    guard_gradient(x, "unique_values")
+    if letter_at(x.code) == c"c":
+        raise DTypeError("unique_values", f"Unsupported dtype {dtype_at(x.code).name}")
+    return distinct_values(x)
+
+
+cdef Array places_among(Array among, Array wanted, bint right):
+    """Where in a sorted line the elements of an array of its dtype belong: a new array in C order."""
+    cdef Array line = among if among.c_contiguous else copy_array(among, among.code, True)
+    cdef Array given = wanted if wanted.c_contiguous else copy_array(wanted, wanted.code, True)
+    cdef Array out = new_array(INT64, wanted.ndim, wanted.shape_, NULL, False)
+    cdef int width = itemsize_at(among.code), kind = kind_of(among.code)
+    if out.size < LONG_RUN:
+        s0_search(line.data, line.size, given.data, out.size, width, kind, right, <int64_t*>out.data)
+    else:
+        with nogil:
+            s0_search(line.data, line.size, given.data, out.size, width, kind, right, <int64_t*>out.data)
+    return out
+
+
+def search_among(Array among not None, Array wanted not None, bint right):
+    """
+    Where in a sorted array of one axis elements belong.
+
+    Parameters
+    ----------
+    among : Array
+        Of one axis, and bool or a real dtype.
+    wanted : Array
+        Of the same dtype.
+    right : bool
+        Whether behind elements that are equal, instead of before them.
+
+    Returns
+    -------
+    Array
+        New int64 array of the shape of `wanted`, in C order.
+    """
+    guard_gradient(among, "searchsorted")
+    guard_gradient(wanted, "searchsorted")
+    if among.ndim != 1 or among.code != wanted.code or letter_at(among.code) == c"c":
+        raise ShapeError("searchsorted", "not a line of the same dtype")
+    return places_among(among, wanted, right)
