@@ -7,6 +7,7 @@ cdef class Storage:
     cdef int bin
     cdef object owner
     cdef bint readonly
+    cdef int device       # number of a virtual device; 0 is the CPU: see `doors.pxi`
     cdef object history  # None until gradients take an interest: see `tracing.pxi`
 
 
