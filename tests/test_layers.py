@@ -53,7 +53,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     # What chapters and extensions share: the way to NumPy and back, the engine of matmul.
     ("bridges", ("_numpy", "_matmul")),
     ("chapters", CHAPTERS),
-    ("switches", ("_switches", "_strict_rules", "_gate")),
+    ("switches", ("_switches", "_strict_rules", "_bench", "_gate")),
     (
         "extensions",
         ("_broadcasting", "_strict", "_decompositions", "linalg", "fft", "strided", "memory", *EXPLAIN),
@@ -64,7 +64,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("gradient rules", tuple(f"autograd.{name}" for name in GRADIENT_RULES)),
     ("table of gradients", ("autograd._rules",)),
     ("gradients", ("autograd", "autograd._transforms", "autograd._custom")),
-    ("testing", ("testing",)),
+    ("testing", ("_flags", "testing")),
     ("command line", ("__main__",)),
 )
 

@@ -304,6 +304,8 @@ BEYOND: dict[str, Callable[[], Any]] = {
     "NumPy scalar as a fill value": lambda: xp.full(2, np.float64(1)),
     "as_strided": lambda: xp.strided.as_strided(F64, (2,), (1,)),
     "contiguous": lambda: xp.strided.contiguous(F64),
+    "strides": lambda: xp.strided.strides(F64),
+    "shares_storage": lambda: xp.strided.shares_storage(F64, F64),
     "explain": lambda: xp.explain(F64, F64),
     "device by name": lambda: xp.zeros(3, device="cpu"),
     "list of axes": lambda: xp.sum(SQUARE, axis=[0, 1]),

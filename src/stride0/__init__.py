@@ -5,8 +5,7 @@ This module is the namespace: the names of the standard, and of our own `strided
 """
 
 import importlib as _importlib
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
+import typing as _typing
 
 from stride0 import _methods, fft, linalg, strided  # noqa: F401
 from stride0._broadcasting import broadcasting
@@ -394,14 +393,14 @@ __all__ = [
 _LATER = {"autograd": "", "memory": "", "testing": "", "explain": "_explain"}
 
 
-if _TYPE_CHECKING:  # a __getattr__ would tell checkers that there is every name
+if _typing.TYPE_CHECKING:  # a __getattr__ would tell checkers that there is every name
     from stride0 import autograd as autograd
     from stride0 import memory as memory
     from stride0 import testing as testing
     from stride0._explain import explain as explain
 else:
 
-    def __getattr__(name: str) -> _Any:
+    def __getattr__(name: str) -> _typing.Any:
         if name not in _LATER:
             raise AttributeError(f"module 'stride0' has no attribute {name!r}")
         module = _importlib.import_module(f"stride0.{_LATER[name] or name}")

@@ -1,19 +1,60 @@
-"""Devices: where the memory of an array lies. There is one, the processor's own memory."""
+"""Devices: where the memory of an array lies. There is one, the processor's; a test bench has more."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
 from typing import NoReturn
 
-from ._errors import DeviceError, shown
+from ._errors import ArgumentValueError, DeviceError, shown
 
-__all__ = ["CPU", "DLDeviceType", "Device", "DeviceLike", "check_device"]
+__all__ = [
+    "CPU",
+    "DLDeviceType",
+    "Device",
+    "DeviceLike",
+    "check_device",
+    "device_numbered",
+    "number_names",
+    "only_the_cpu",
+    "set_devices_here",
+]
 
 
 class DLDeviceType(IntEnum):
     """Kinds of devices, as DLPack numbers them."""
 
     CPU = 1
+    EXT_DEV = 12
+
+
+# Names of devices by their number. Virtual devices of test benches join it and stay: arrays remember numbers.
+_NAMES = ["cpu"]
+_ONLY = ("cpu",)
+
+
+def only_the_cpu() -> tuple[str, ...]:
+    """Return the names of the devices where there is no test bench."""
+    return _ONLY
+
+
+# The names of the devices that there are in this context, the default one first.
+_devices_here: Callable[[], tuple[str, ...]] = only_the_cpu
+
+
+def set_devices_here(names: Callable[[], tuple[str, ...]]) -> None:
+    """Let a test bench say which devices there are in a context."""
+    global _devices_here
+    _devices_here = names
+
+
+def number_names(names: tuple[str, ...]) -> None:
+    """Give virtual devices their numbers."""
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise ArgumentValueError("flags", f"{shown(name)} is no name of a device", (), "strings")
+        if name not in _NAMES:
+            _NAMES.append(name)
 
 
 class Device:
@@ -22,7 +63,7 @@ class Device:
     Parameters
     ----------
     name : str
-        ``"cpu"`` is the only one there is.
+        ``"cpu"`` is the only one there is, but for those of a test bench.
 
     Raises
     ------
@@ -34,14 +75,19 @@ class Device:
     _name: str
 
     def __init__(self, name: str) -> None:
-        if name != "cpu":
+        if not isinstance(name, str) or name not in _NAMES:
             raise DeviceError("Device", f"unknown device {shown(name)}", accepts='The only device is "cpu".')
-        object.__setattr__(self, "_name", "cpu")
+        object.__setattr__(self, "_name", name)
 
     @property
     def name(self) -> str:
         """The device's name."""
         return self._name
+
+    @property
+    def number(self) -> int:
+        """The device's number; 0 is the CPU's."""
+        return _NAMES.index(self._name)
 
     def __setattr__(self, attribute: str, value: object) -> NoReturn:
         raise AttributeError(f"Device objects cannot be changed: {shown(attribute)}")
@@ -74,6 +120,11 @@ DeviceLike = Device | str | None
 CPU = Device("cpu")
 
 
+def device_numbered(number: int) -> Device:
+    """Return the device of a number."""
+    return Device(_NAMES[number])
+
+
 def check_device(operation: str, device: object) -> Device:
     """Return the device that a ``device=`` argument names.
 
@@ -87,20 +138,25 @@ def check_device(operation: str, device: object) -> Device:
     Returns
     -------
     Device
-        Always :data:`CPU`.
+        :data:`CPU`, or one of a test bench.
 
     Raises
     ------
     DeviceError
         If there is no such device.
     """
-    if (
-        device is None
-        or device is CPU
-        or isinstance(device, Device)
-        or (isinstance(device, str) and device == "cpu")
-    ):
+    if device is None and _devices_here is only_the_cpu:
         return CPU
-    raise DeviceError(
-        operation, f"unknown device {shown(device)}", accepts='device must be None, "cpu" or Device("cpu").'
-    )
+    names = _devices_here()
+    if device is None:
+        return Device(names[0])
+    name = device._name if isinstance(device, Device) else device
+    if isinstance(name, str) and name in names:
+        return CPU if name == "cpu" else Device(name)
+    raise DeviceError(operation, f"unknown device {shown(device)}", accepts=_accepted(names))
+
+
+def _accepted(names: tuple[str, ...]) -> str:
+    if names == _ONLY:
+        return 'device must be None, "cpu" or Device("cpu").'
+    return f"device must be None or one of {', '.join(map(repr, names))}."

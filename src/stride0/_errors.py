@@ -168,12 +168,16 @@ class StrictError(Stride0Error, TypeError):
         What was done.
     sentence : str
         What the standard says there, and where.
+    setting : str
+        What it is that refuses.
     """
 
-    def __init__(self, operation: str, problem: str, sentence: str) -> None:
-        super().__init__(operation, problem, (("standard", sentence),), "stride0.strict is on.")
+    def __init__(
+        self, operation: str, problem: str, sentence: str, setting: str = "stride0.strict is on."
+    ) -> None:
+        super().__init__(operation, problem, (("standard", sentence),), setting)
         self.sentence = sentence
-        self.args = (operation, problem, sentence)
+        self.args = (operation, problem, sentence, setting)
 
 
 class StrictAttributeError(StrictError, AttributeError):

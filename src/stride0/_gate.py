@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from stride0._core.array import STRICT, set_gate
+from stride0._bench import Bench, Visit, bench_here
+from stride0._core.array import is_strict, set_gate
 from stride0._strict_rules import check_call
 
 __all__: list[str] = []
 
 
-def _enter(way: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if STRICT.current():
+def _enter(way: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Bench, Visit] | None:
+    if is_strict():
         check_call(way, name, args, kwargs)
-    return None
+    bench = bench_here()
+    return None if bench is None else (bench, bench.enter(way, name, args, kwargs))
 
 
-def _leave(visit: Any, out: Any) -> Any:
-    return out
+def _leave(visit: tuple[Bench, Visit], out: Any) -> Any:
+    bench, about = visit
+    return bench.leave(about, out)
 
 
 set_gate(_enter, _leave)

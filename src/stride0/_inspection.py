@@ -8,7 +8,7 @@ Array API standard 2025.12, "Inspection".
 from __future__ import annotations
 
 from ._core import dtype as dt
-from ._core.array import door
+from ._core.array import BENCH, door
 from ._core.dtype import DType
 from ._data_types import kinds_named
 from ._devices import CPU, Device, check_device
@@ -28,9 +28,15 @@ class ArrayNamespaceInfo:
         Returns
         -------
         dict
-            ``"boolean indexing"`` and ``"data-dependent shapes"``: True. ``"max dimensions"``: 64.
+            ``"boolean indexing"`` and ``"data-dependent shapes"``: True, unless a test bench is without.
+            ``"max dimensions"``: 64.
         """
-        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": MAX_NDIM}
+        bench = BENCH.current()
+        return {
+            "boolean indexing": bench is None or bench.boolean_indexing,
+            "data-dependent shapes": bench is None or bench.data_dependent_shapes,
+            "max dimensions": MAX_NDIM,
+        }
 
     def default_device(self) -> Device:
         """Return the device on which arrays are made unless one is named.
@@ -40,7 +46,7 @@ class ArrayNamespaceInfo:
         Device
             ``Device("cpu")``.
         """
-        return CPU
+        return check_device("default_device", None)
 
     def default_dtypes(self, *, device: Device | str | None = None) -> dict[str, DType]:
         """Return the dtypes that arrays get unless one is named.
@@ -61,6 +67,9 @@ class ArrayNamespaceInfo:
             If there is no such device.
         """
         check_device("default_dtypes", device)
+        if (bench := BENCH.current()) is not None:
+            defaults: dict[str, DType] = bench.default_dtypes()
+            return defaults
         return {
             "real floating": dt.float64,
             "complex floating": dt.complex128,
@@ -74,9 +83,10 @@ class ArrayNamespaceInfo:
         Returns
         -------
         tuple of Device
-            The processor alone.
+            The processor alone, unless a test bench has more.
         """
-        return (CPU,)
+        bench = BENCH.current()
+        return (CPU,) if bench is None else tuple(Device(name) for name in bench.devices)
 
     def dtypes(
         self, *, device: Device | str | None = None, kind: str | tuple[str, ...] | None = None
@@ -104,11 +114,11 @@ class ArrayNamespaceInfo:
             If a kind is not one of those words.
         """
         check_device("dtypes", device)
-        if kind is None:
-            return {d.name: d for d in dt.DTYPES}
-        words = kind if isinstance(kind, tuple) else (kind,)
+        bench = BENCH.current()
+        double = () if bench is None or bench.float64 else (dt.float64, dt.complex128)
+        words = kind if isinstance(kind, tuple) else ("bool", "numeric") if kind is None else (kind,)
         kinds = {k for word in words for k in kinds_named("dtypes", word)}
-        return {d.name: d for d in dt.DTYPES if d.kind in kinds}
+        return {d.name: d for d in dt.DTYPES if d.kind in kinds and d not in double}
 
     def __repr__(self) -> str:
         return (

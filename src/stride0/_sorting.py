@@ -95,9 +95,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     return sort_along(*_checked("sort", x, axis, descending, stable), False)
 
 
-def _checked(
-    op: str, x: object, axis: object, descending: object, stable: object
-) -> tuple[Array, int, bool]:
+def _checked(op: str, x: object, axis: object, descending: object, stable: object) -> tuple[Array, int, bool]:
     found = check_array(op, x)
     if found.dtype.kind == "complex floating":
         refuse_dtype(op, found.dtype, "a real dtype; complex numbers have no order")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ContextDecorator
-from contextvars import Token
 from typing import Any, Self
 
 from stride0._core.array import Switch
@@ -22,23 +21,30 @@ class Setting(ContextDecorator):
         Which.
     value : object
         To what.
+    everywhere : bool
+        Whether for every context that has no value of its own, instead of for this one.
     """
 
-    def __init__(self, switch: Switch, value: Any) -> None:
+    def __init__(self, switch: Switch, value: Any, everywhere: bool = False) -> None:
         self._switch = switch
         self._value = value
-        self._tokens: list[Token[Any]] = []
+        self._everywhere = everywhere
+        self._before: list[Any] = []
 
     def __enter__(self) -> Self:
-        self._tokens.append(self._switch.enter(self._value))
+        enter = self._switch.set_default if self._everywhere else self._switch.enter
+        self._before.append(enter(self._value))
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._switch.leave(self._tokens.pop())
+        leave = self._switch.set_default if self._everywhere else self._switch.leave
+        leave(self._before.pop())
 
-    def _recreate_cm(self) -> Setting:
+    def _recreate_cm(self) -> Self:
         # A decorated function may run in several threads at once: each call sets and resets its own context.
-        return Setting(self._switch, self._value)
+        twin = type(self).__new__(type(self))
+        Setting.__init__(twin, self._switch, self._value, self._everywhere)
+        return twin
 
     def __call__(self, function: Callable[..., Any]) -> Any:
         return super().__call__(function)

@@ -8,18 +8,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 
-from stride0._core.array import (
-    Array,
-    as_array,
-    copy,
-    is_c_contiguous,
-    is_writable,
-    offset,
-    primitive_in,
-    shares_storage,
-    storage_nbytes,
-    strides,
-)
+from stride0._core import array as _array
+from stride0._core.array import Array, as_array, copy, door_in, is_c_contiguous, primitive_in
 from stride0._core.array import restride as _restride
 from stride0._core.array import storage_bounds as _storage_bounds
 from stride0._core.storage import memory_statistics
@@ -38,7 +28,14 @@ __all__ = [
     "strides",
 ]
 
+is_writable = door_in("strided")(_array.is_writable)
+offset = door_in("strided")(_array.offset)
+shares_storage = door_in("strided")(_array.shares_storage)
+storage_nbytes = door_in("strided")(_array.storage_nbytes)
+strides = door_in("strided")(_array.strides)
 
+
+@door_in("strided")
 def is_contiguous(x: Array, /) -> bool:
     """
     Whether the elements lie side by side in C order.

@@ -1,4 +1,4 @@
-"""For tests: derivatives compared with finite differences."""
+"""For tests: derivatives compared with finite differences, and what the library is to be like for a test."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from stride0._core.array import Array, add, asarray, conj, multiply, real
+from stride0._flags import flags
 from stride0._manipulation import reshape
 from stride0._statistical import sum
 from stride0.autograd._transforms import FLOATING, grad, stop_gradient
 from stride0.autograd._trees import flatten
 
-__all__ = ["check_grad"]
+__all__ = ["check_grad", "flags"]
 
 # Differences of fourth order at this distance: what they leave out, and rounding, are both some 1e-12.
 STEP = 1e-3

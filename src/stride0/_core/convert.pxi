@@ -9,6 +9,8 @@ VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 def namespace_for(api_version):
     """The namespace, for a version of the standard that it implements."""
+    if TESTBENCH.used and TESTBENCH.value() is not None:
+        TESTBENCH.value().check_version(api_version)
     if api_version is not None and api_version not in VERSIONS:
         raise ArgumentValueError("__array_namespace__", f"there is no version {api_version!r} of the Array API standard here", (),
                                  f"one of {', '.join(VERSIONS)}")
@@ -28,6 +30,8 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
     cdef bint readonly = x.storage.readonly or (not x.c_contiguous and shares_location(&view))
     buffer.obj = None
     refuse_export(x, "buffer")
+    if is_elsewhere(x):
+        raise ExchangeError("buffer", f"the array is on the device {x.device.name!r}", (), "to_device, which moves it to the CPU")
     if flags & PyBUF_WRITABLE and readonly:
         raise BufferError("buffer: the memory of the array is read-only or stretched")
     if not x.c_contiguous and (flags & PyBUF_STRIDES != PyBUF_STRIDES or flags & PyBUF_C_CONTIGUOUS == PyBUF_C_CONTIGUOUS):

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { kDLCPU = 1 };
+enum { kDLCPU = 1, kDLExtDev = 12 };
 enum { kDLInt = 0, kDLUInt = 1, kDLFloat = 2, kDLComplex = 5, kDLBool = 6 };
 enum { DLPACK_READ_ONLY = 1, DLPACK_IS_COPIED = 2 };
 enum { DLPACK_MAJOR = 1, DLPACK_MINOR = 1 };

@@ -13,6 +13,7 @@ from libc.stdlib cimport free, malloc
 cdef extern from "dlpack.h":
     enum:
         kDLCPU
+        kDLExtDev
         kDLInt
         kDLUInt
         kDLFloat
@@ -346,6 +347,10 @@ def from_dlpack(x, /, *, device=None, copy=None):
     check_device("from_dlpack", device)
     if copy is not None and not isinstance(copy, bool):
         raise ArgumentTypeError("from_dlpack", f"copy is {copy!r}", (), "True, False or None")
+    if type(x) is Array and (<Array>x).storage.device:
+        # On a virtual device; the gate moves what is made here.
+        refuse_export(<Array>x, "from_dlpack")
+        return copy_array(<Array>x, (<Array>x).code, False) if copy else alias(<Array>x)
     if type(x) is Array and copy is None and device is None:
         # One storage, so that writes through either array are known to the other.
         refuse_export(<Array>x, "from_dlpack")

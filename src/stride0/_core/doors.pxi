@@ -16,6 +16,33 @@ BENCH = Switch("stride0.bench", None)
 cdef Switch TESTBENCH = BENCH
 
 
+# Note [Virtual devices]
+#     A device of a test bench is a number on the storage, so that views share it and a kernel never sees it. The
+#     gate refuses operands with different numbers and gives results the number that they are due; what functions
+#     make for themselves has the number 0, the CPU's, and none but the gate looks at it.
+
+
+def device_number(Array x not None):
+    """Number of the device of an array; 0 is the CPU."""
+    return x.storage.device
+
+
+def put_on(Array x not None, int number):
+    """Say on which device the memory of an array lies. That of its views changes as well."""
+    x.storage.device = number
+
+
+cdef bint is_elsewhere(Array x) except -1:
+    """Whether the caller's own code asks for memory of another device than the CPU."""
+    return x.storage.device != 0 and INSIDE.get() == 0 and not PASSED.get()
+
+
+cdef int refuse_device(Array x, str operation) except -1:
+    if is_elsewhere(x):
+        raise DeviceError(operation, f"the array is on the device {x.device.name!r}", (), "to_device, which moves it to the CPU")
+    return 0
+
+
 def set_gate(enter, leave):
     """
     Give the doors what looks at calls.

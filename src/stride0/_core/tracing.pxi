@@ -74,12 +74,18 @@ cdef Array bare(Array x):
     """The same memory under a storage of its own without a history."""
     cdef Array y = view_of(x, x.data, x.ndim, x.shape_, x.strides_)
     y.storage = foreign_storage(x.storage.data, x.storage.nbytes, x.storage, x.storage.readonly)
+    y.storage.device = x.storage.device
     return y
 
 
 cdef Array seen_by_others(Array x):
     """x for those to whom values may be shown, but who must not carry gradients on."""
-    return x if x.node is None else bare(x)
+    cdef Array y
+    if x.node is None and x.storage.device == 0:
+        return x
+    y = bare(x)
+    y.storage.device = 0
+    return y
 
 
 cdef Array rejoined(Array x):

@@ -379,12 +379,14 @@ def handed_out(list grads, list arrays, cotangents):
         taken.add(id(like.storage))
     for g, like in zip(grads, arrays):
         if g is None:
-            out.append(zeros(shape_tuple(like), dtype_at(like.code)))
-            continue
-        x = <Array>g
+            x = <Array>zeros(shape_tuple(like), dtype_at(like.code))
+        else:
+            x = <Array>g
         if type(x.storage.owner) is Storage or id(x.storage) in taken or not is_writable(x):
             x = asarray(x, copy=True)
         taken.add(id(x.storage))
+        # A gradient lies where its array lies: Note [Virtual devices].
+        x.storage.device = like.storage.device
         out.append(x)
     return out
 

@@ -1,0 +1,117 @@
+"""A pytest plugin: the fixture `xp`, stride0 in one configuration after the other.
+
+It lies beside the package and not in it, since pytest imports plugins at its start, and whoever does not use
+the fixture should not pay for importing stride0.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+# What `stride0.testing.flags` is given.
+CONFIGURATIONS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "strict": {"strict": True, "strict_names": True},
+    "devices": {"devices": ("virtual", "other", "cpu")},
+    "float32": {"default_float": "float32", "default_int": "int32", "float64": False},
+    "readonly": {"writable": False},
+    "static-shapes": {"data_dependent_shapes": False, "boolean_indexing": False},
+    "bare": {"extensions": (), "strict_names": True},
+    "2022.12": {"api_version": "2022.12"},
+    "2023.12": {"api_version": "2023.12"},
+    "2024.12": {"api_version": "2024.12"},
+}
+CHOSEN = ("default", "strict", "devices", "float32", "readonly", "static-shapes")
+
+KEY = pytest.StashKey[dict[str, dict[str, Any]]]()
+ALL = pytest.StashKey[tuple[str, ...]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("stride0")
+    described = "configurations in which the fixture xp gives stride0, separated by commas; 'all' for all"
+    group.addoption("--xp-configs", metavar="NAMES", help=described)
+    parser.addini(
+        "xp_configs",
+        type="linelist",
+        help="the same, one a line; 'name: flag=value, ...' makes one of flags of stride0.testing.flags",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "xp_skip(*names, reason=...): leave out the test in these configurations of the fixture xp"
+    )
+    config.addinivalue_line(
+        "markers", "xp_only(*names, reason=...): run the test in these configurations of the fixture xp alone"
+    )
+    known = dict(CONFIGURATIONS)
+    listed = []
+    for line in config.getini("xp_configs"):
+        name, made, settings = line.partition(":")
+        if made:
+            known[name.strip()] = parse(name.strip(), settings)
+        listed.append(name.strip())
+    given = config.getoption("--xp-configs")
+    if given == "all":
+        chosen = list(known)
+    else:
+        chosen = [name.strip() for name in given.split(",")] if given else listed or list(CHOSEN)
+    for name in chosen:
+        check_name(name, known)
+    config.stash[KEY] = {name: known[name] for name in chosen}
+    config.stash[ALL] = tuple(known)
+
+
+def parse(name: str, settings: str) -> dict[str, Any]:
+    """Return what stands behind the colon of a line: ``writable=False, devices=("a", "cpu")``."""
+    try:
+        call = ast.parse(f"flags({settings})", mode="eval").body
+        assert isinstance(call, ast.Call) and not call.args
+        return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except (SyntaxError, ValueError, AssertionError):
+        raise pytest.UsageError(
+            f"xp_configs: {name}: {settings.strip()!r} is not of the form flag=value, flag=value"
+        ) from None
+
+
+def check_name(name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        raise pytest.UsageError(f"xp_configs: there is no configuration {name!r}, but {', '.join(known)}")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    # Whoever has a fixture `xp` of his own never gets here: then nothing asks for this one.
+    if "xp_config" in metafunc.fixturenames:
+        chosen = metafunc.config.stash[KEY]
+        metafunc.parametrize("xp_config", list(chosen), indirect=True)
+
+
+@pytest.fixture
+def xp_config(request: pytest.FixtureRequest) -> str:
+    """Name of the configuration that the fixture xp gives."""
+    name: str = request.param
+    known = request.config.stash[ALL]
+    for marker, leaves_out in (("xp_skip", True), ("xp_only", False)):
+        for mark in request.node.iter_markers(marker):
+            for given in mark.args:
+                check_name(given, known)
+            if (name in mark.args) is leaves_out:
+                reason = mark.kwargs.get("reason", "")
+                pytest.skip(f"{marker}: {reason}" if reason else f"{marker}({name!r})")
+    return name
+
+
+@pytest.fixture
+def xp(xp_config: str, request: pytest.FixtureRequest) -> Iterator[ModuleType]:
+    """stride0, in the configuration `xp_config`; in every thread, until the test has ended."""
+    import stride0
+    from stride0.testing import flags
+
+    with flags(**request.config.stash[KEY][xp_config], everywhere=True):
+        yield stride0

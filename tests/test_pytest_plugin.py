@@ -1,0 +1,195 @@
+"""The pytest plugin, run in a pytest of its own."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+WHO = """
+    import pytest
+
+    def test_who(xp, xp_config):
+        x = xp.ones(2)
+        print(f" {xp_config}: {x.dtype.name} {x.device.name} {xp.__array_api_version__}")
+"""
+
+
+@pytest.fixture
+def run(pytester, monkeypatch):
+    """Run the tests of a text with the plugin, and no other."""
+    # Where the package is installed the plugin would be loaded twice.
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+    def runner(text: str, *options: str, ini: str = ""):
+        pytester.makeini(f"[pytest]\n{ini}")
+        pytester.makepyfile(text)
+        return pytester.runpytest_subprocess("-p", "pytest_stride0", "-p", "no:cacheprovider", "-s", *options)
+
+    return runner
+
+
+def said(result) -> list[str]:
+    """What `test_who` has printed."""
+    return sorted(re.findall(r"([\w.-]+: float\d+ \w+ \d+\.\d+)$", "\n".join(result.outlines), re.MULTILINE))
+
+
+def test_configurations_by_default(run):
+    result = run(WHO)
+    result.assert_outcomes(passed=6)
+    assert said(result) == [
+        "default: float64 cpu 2025.12",
+        "devices: float64 virtual 2025.12",
+        "float32: float32 cpu 2025.12",
+        "readonly: float64 cpu 2025.12",
+        "static-shapes: float64 cpu 2025.12",
+        "strict: float64 cpu 2025.12",
+    ]
+
+
+def test_command_line(run):
+    result = run(WHO, "--xp-configs=float32, 2022.12")
+    result.assert_outcomes(passed=2)
+    assert said(result) == ["2022.12: float64 cpu 2022.12", "float32: float32 cpu 2025.12"]
+    run(WHO, "--xp-configs=all").assert_outcomes(passed=10)
+
+
+def test_ini_file(run):
+    ini = 'xp_configs =\n    default\n    gpu: devices=("gpu", "cpu"), float64=False\n'
+    result = run(WHO, ini=ini)
+    result.assert_outcomes(passed=2)
+    assert said(result) == ["default: float64 cpu 2025.12", "gpu: float32 gpu 2025.12"]
+    # The command line chooses among those of the file and those that come with the plugin.
+    result = run(WHO, "--xp-configs=gpu,readonly", ini=ini)
+    assert said(result) == ["gpu: float32 gpu 2025.12", "readonly: float64 cpu 2025.12"]
+
+
+@pytest.mark.parametrize(
+    "options, ini, complaint",
+    [
+        (["--xp-configs=fast"], "", "there is no configuration 'fast'"),
+        ([], "xp_configs = mine: writable", "is not of the form"),
+        ([], "xp_configs = mine: writable=print()", "is not of the form"),
+    ],
+)
+def test_mistakes(run, options, ini, complaint):
+    result = run(WHO, *options, ini=ini)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert complaint in "\n".join(result.errlines)
+
+
+def test_a_flag_that_is_none(run):
+    result = run(WHO, ini="xp_configs = mine: colour='red'")
+    result.assert_outcomes(errors=1)
+    assert "unexpected keyword argument 'colour'" in "\n".join(result.outlines)
+
+
+def test_markers(run):
+    result = run(
+        """
+        import pytest
+
+        @pytest.mark.xp_skip("readonly", "float32", reason="writes in place")
+        def test_writes(xp):
+            x = xp.ones(2)
+            x += 1
+
+        @pytest.mark.xp_only("default")
+        def test_alone(xp):
+            assert xp.ones(2).dtype == xp.float64
+
+        def test_without(request):
+            assert "xp" not in request.fixturenames
+        """,
+        "-rs",
+        "--strict-markers",
+    )
+    result.assert_outcomes(passed=4 + 1 + 1, skipped=2 + 5)
+    assert "xp_skip: writes in place" in "\n".join(result.outlines)
+    result = run("import pytest\n@pytest.mark.xp_skip('typo')\ndef test(xp): pass", "--xp-configs=default")
+    result.assert_outcomes(errors=1)
+    assert "there is no configuration 'typo'" in "\n".join(result.outlines)
+
+
+def test_failures_are_those_of_the_configuration(run):
+    result = run(
+        """
+        def test_mean_in_place(xp):
+            x = xp.asarray([1.0, 2.0])
+            x[0] = 3.0
+            assert float(xp.sum(x)) == 5.0
+
+        def test_mixed_kinds(xp):
+            assert float(xp.sum(xp.asarray([1, 2]) * 0.5)) == 1.5
+        """,
+        "-rf",
+    )
+    result.assert_outcomes(passed=10, failed=2)
+    text = "\n".join(result.outlines)
+    assert "FAILED" in text and "test_mean_in_place[readonly]" in text and "test_mixed_kinds[strict]" in text
+
+
+def test_every_thread_of_a_test(run):
+    run(
+        """
+        import threading
+
+        def test_thread(xp):
+            found = []
+            thread = threading.Thread(target=lambda: found.append(xp.ones(1).dtype))
+            thread.start()
+            thread.join()
+            assert found == [xp.float32]
+        """,
+        "--xp-configs=float32",
+    ).assert_outcomes(passed=1)
+
+
+def test_nothing_is_left_behind(run):
+    run(
+        """
+        import sys
+        import stride0
+
+        def test_inside(xp, xp_config):
+            pass
+
+        def test_after():
+            assert type(stride0) is type(sys) and not stride0.strict.current()
+            assert stride0.ones(1).dtype is stride0.float64 and hasattr(stride0, "clip")
+        """,
+        "--xp-configs=all",
+    ).assert_outcomes(passed=11)
+
+
+def test_a_fixture_of_the_same_name_comes_first(run):
+    run(
+        """
+        import pytest
+
+        @pytest.fixture(params=[1, 2])
+        def xp(request):
+            return request.param
+
+        def test_mine(xp):
+            assert xp in (1, 2)
+
+        @pytest.mark.parametrize("xp", [3])
+        def test_parameter(xp):
+            assert xp == 3
+        """
+    ).assert_outcomes(passed=3)
+
+
+def test_pytest_starts_without_the_package():
+    program = """
+import sys, pytest, pytest_stride0
+code = pytest.main(["-p", "no:cacheprovider", "--markers"], [pytest_stride0])
+assert code == 0 and "stride0" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "xp_skip" in done.stdout, done.stderr
