@@ -1,4 +1,4 @@
-"""Writes the page docs/conformance.md from the recorded results: stride0's runs, and the peers beside it."""
+"""Writes the page docs/conformance.md from the recorded results: stride0, its peers, and downstream."""
 
 from __future__ import annotations
 
@@ -9,16 +9,26 @@ from typing import Any
 import suite
 import summary
 
+# The results of downstream.py, which lie beside those of run.py.
+DOWNSTREAM_FILES = "downstream-*.json"
 PAGE = summary.ROOT / "docs" / "conformance.md"
 
 HEAD = f"""# Conformance
 
-Written by `python conformance/run.py` from the files in `conformance/results/`; edit neither by hand.
+Written by `python conformance/run.py` and `python conformance/downstream.py` from the files in
+`conformance/results/`; edit neither by hand.
 
 The judge is [data-apis/array-api-tests]({suite.URL}) at commit
 `{suite.COMMIT}`, version {suite.VERSION} of the standard,
 all chapters and both extensions, without a list of tests to skip or to excuse. The same runner
 measures every library.
+"""
+
+DOWNSTREAM = """\
+SciPy and scikit-learn ship their tests; those that take an array namespace run on the one named here
+(`python conformance/downstream.py`). "expected" are failures that `conformance/downstream-xfails.txt` lists;
+skipped, xfailed and xpassed is what the libraries themselves say of a test. A test in which the process dies,
+or which does not end, would show in a column of its own.
 """
 
 Result = dict[str, Any]
@@ -27,7 +37,7 @@ Result = dict[str, Any]
 def whole_runs(folder: Path) -> list[Result]:
     """The recorded results of complete runs over all chapters at the pinned commit."""
     found = []
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(set(folder.glob("*.json")) - set(folder.glob(DOWNSTREAM_FILES))):
         result: Result = json.loads(path.read_text(encoding="utf-8"))
         selection = result["selection"]
         partial = selection["only"] or selection["k"] or selection["chapters"] != "all"
@@ -91,6 +101,57 @@ def skipped_tests(results: list[Result]) -> str:
     return "".join(f"* `{test}`: {reason}\n" for test, reason in sorted(entries)) or "None.\n"
 
 
+def downstream_runs(folder: Path) -> list[Result]:
+    """The recorded results of complete runs over all tests that a library ships for namespaces."""
+    found: list[Result] = [
+        json.loads(path.read_text(encoding="utf-8")) for path in folder.glob(DOWNSTREAM_FILES)
+    ]
+    whole = [result for result in found if result["complete"] and not any(result["selection"].values())]
+    return sorted(
+        whole, key=lambda result: (result["library"], result["module"] != "stride0", result["module"])
+    )
+
+
+def downstream(results: list[Result]) -> str:
+    """Of each library a row for each namespace, then stride0's rows for the parts of the library."""
+    if not results:
+        return ""
+    outcomes = [outcome for outcome in results[0]["total"] if any(each["total"][outcome] for each in results)]
+    rows = [
+        [
+            f"{result['library']} {result['library_version']}",
+            f"{result['module']} {result['module_version']}"
+            + (f", {result['instruction_set']}" if result["instruction_set"] else ""),
+            *(result["total"][outcome] for outcome in outcomes),
+        ]
+        for result in results
+    ]
+    parts = ["## Downstream\n", DOWNSTREAM, table(["tests of", "on", *outcomes], rows)]
+    for result in results:
+        if result["module"] == "stride0":
+            rows = [
+                [module, *(counts[outcome] for outcome in outcomes)]
+                for module, counts in result["modules"].items()
+            ]
+            parts += [f"{rows_title(result)}\n", table([result["library"], *outcomes], rows)]
+    listed = {
+        (entry["test"], entry["reason"])
+        for result in results
+        for outcome in ("failed", "crashed", "hung", "expected")
+        if result["module"] == "stride0"
+        for entry in result[outcome]
+    }
+    if listed:
+        parts.append("Not passed on stride0:\n")
+        parts.append("".join(f"* `{test}`: {reason}\n" for test, reason in sorted(listed)))
+    return "\n".join(parts)
+
+
+def rows_title(result: Result) -> str:
+    isa = result["instruction_set"]
+    return f"### {result['library']} on stride0, {isa}" if isa else f"### {result['library']} on stride0"
+
+
 def write(folder: Path = summary.RESULTS, page: Path = PAGE) -> None:
     """Write the page from all results in a folder."""
     results = whole_runs(folder)
@@ -103,6 +164,7 @@ def write(folder: Path = summary.RESULTS, page: Path = PAGE) -> None:
         "## Beside the peers\n",
         "Of each library the recorded run with the most examples.\n",
         beside_peers(results),
+        downstream(downstream_runs(folder)),
     ]
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(parts), encoding="utf-8")
+    page.write_text("\n".join(part for part in parts if part), encoding="utf-8")

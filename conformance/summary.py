@@ -65,7 +65,7 @@ def read_record(path: Path) -> Outcomes:
             running.remove(test)
         if found.by_test.get(test) != "failed":
             found.by_test[test] = event
-            found.reasons[test] = _one_line(entry["reason"])
+            found.reasons[test] = one_line(entry["reason"])
     found.unfinished = running[-1] if running else None
     return found
 
@@ -146,7 +146,7 @@ def recorded(module: str, isa: str | None, examples: int, seed: int, chapters: s
     return found
 
 
-def _one_line(reason: str) -> str:
+def one_line(reason: str) -> str:
     """A reason fit to be recorded: one line, short, and without paths of the machine it ran on."""
     line = _ABSOLUTE_PATH.sub(r"\1", " ".join(reason.split()))
     return line if len(line) <= _REASON_LENGTH else line[: _REASON_LENGTH - 1] + "…"

@@ -175,10 +175,12 @@ def measure(library: str, digits: Digits, repeat: int) -> Outcome:
     seconds: list[float] = []
     bar = tqdm(desc=f"{library:>8}", total=repeat * (RESTARTS + 1), unit=" parts")
     before = peak_memory()
-    for _ in range(repeat):
+    while True:
         began = time.perf_counter()
         clusters, predicted = job(x, labels, bar.update)
         seconds.append(time.perf_counter() - began)
+        if len(seconds) >= repeat:
+            break
     after = peak_memory()
     bar.close()
 

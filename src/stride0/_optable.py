@@ -111,7 +111,7 @@ def _transcendental(
     high: float = 100.0,
     **more: Any,
 ) -> Op:
-    """Row of a transcendental function: loops of `vecmath.h` and `cvecmath.h`, on bodies like `vm_exp_f64`."""
+    """Row of a transcendental function, whose loops stand in `vecmath.h` and `cvecmath.h`."""
     body = {"f": f"vm_{name}_{{t}}(x)"}
     if complex_too:
         body["c"] = f"{name}_c(x)"

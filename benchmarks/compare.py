@@ -1,0 +1,171 @@
+"""stride0 beside NumPy, PyTorch and, if asked for, JAX: every group of rows, and whether its goal is reached.
+
+Times: all libraries in one process, a sample of each in every round. A speedup is formed within each round,
+where the libraries ran within milliseconds of each other, and the median over the rounds is reported. Before
+it is timed, a row runs once in each library, and all must agree. With one thread, the clock is that of the
+processor time, which what else the machine does disturbs least.
+
+Memory: how far the peak of resident memory rose while the statement ran once, in a process forked for this
+one row, with the kernel's own count begun anew (/proc/self/clear_refs) after the operands are there; so no
+cache of freed blocks, filled by earlier rows, hides what a row needs. Not measured for JAX, which does not
+survive forks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from compare_cases import FULL, GOALS, OURS, PEERS, QUICK, Row, rows
+from compare_chart import draw
+from compare_report import Report, group_summaries, print_against, print_headline, print_row, print_summary
+from compare_worker import serve
+from harness import write_json
+
+TITLE = "stride0 beside its peers"
+QUICK_ROUNDS = 5
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = parse(arguments)
+    if options.worker:
+        serve(json.loads(options.worker))
+        return 0
+    if options.read:
+        report: Report = json.loads(options.read.read_text(encoding="utf-8"))
+        for group, found in itertools.groupby(report["rows"], lambda row: row["group"]):
+            print_headline(group, report["libraries"])
+            for row in found:
+                print_row(row, report["libraries"])
+    else:
+        report = run(options)
+    report["groups"] = group_summaries(report)
+    print_summary(report)
+    if options.against:
+        print_against(report, json.loads(options.against.read_text(encoding="utf-8")))
+    write_json(options.json, report)
+    if options.chart:
+        draw(report, options.chart)
+    return 1 if any(row["wrong"] for row in report["rows"]) else 0
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=TITLE)
+    parser.add_argument(
+        "--groups", nargs="+", choices=[*GOALS], metavar="GROUP", help=f"of {', '.join(GOALS)}"
+    )
+    parser.add_argument("-k", default="", metavar="TEXT", help="only rows with this in their name")
+    parser.add_argument(
+        "--threads", type=int, default=cores(), metavar="N", help="for every library (all cores)"
+    )
+    parser.add_argument("--rounds", type=int, metavar="N", help="default: 21, or 5 if quick")
+    parser.add_argument(
+        "--budget", type=float, default=6, metavar="SECONDS", help="after which a row has fewer rounds (6)"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="few rounds, smaller arrays, no memory: a first look"
+    )
+    parser.add_argument("--jax", action="store_true", help="JAX too, every statement compiled by jax.jit")
+    parser.add_argument("--without", nargs="+", default=[], choices=PEERS[1:], help="a peer to leave out")
+    parser.add_argument("--no-memory", action="store_true", help="times only")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
+    parser.add_argument("--chart", type=Path, metavar="FILE", help="draw the speedups, as SVG")
+    parser.add_argument(
+        "--against", type=Path, metavar="FILE", help="compare with the JSON of an earlier run"
+    )
+    parser.add_argument(
+        "--read", type=Path, metavar="FILE", help="measure nothing, report an earlier run's JSON"
+    )
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    return parser.parse_args(arguments)
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run(options: argparse.Namespace) -> Report:
+    """Measure in processes of their own: one for each number of threads, then one per library for memory."""
+    rounds = options.rounds or (QUICK_ROUNDS if options.quick else 21)
+    chosen = [row for row in rows(QUICK if options.quick else FULL) if selected(row, options)]
+    left_out = [*options.without, *([] if options.jax else ["jax"])]
+    libraries = [OURS, *(peer for peer in PEERS if peer not in left_out)]
+    report: Report = {
+        "title": TITLE,
+        "quick": options.quick,
+        "threads": options.threads,
+        "rounds": rounds,
+        "load_before": os.getloadavg(),
+        "libraries": libraries,
+        "described": {},
+        "rows": [],
+    }
+    request = {"quick": options.quick, "rounds": rounds, "budget": options.budget, "libraries": libraries}
+    found: dict[str, dict[str, Any]] = {}
+    for threads in sorted({GOALS[row.group].threads or options.threads for row in chosen}, reverse=True):
+        last_group = ""
+        keys = [row.key for row in chosen if (GOALS[row.group].threads or options.threads) == threads]
+        for message in ask({**request, "what": "time", "threads": threads, "keys": keys}, threads):
+            if "described" in message:
+                report["described"][str(threads)] = message["described"]
+                report["libraries"] = message["libraries"]
+                print(f"\n{message['described']}; {rounds} rounds.", flush=True)
+                for peer, reason in message["missing"].items():
+                    print(f"\n**MISSING PEER: {peer} ({reason}). Nothing below is compared with it.**\n")
+                report["missing"] = message["missing"]
+            else:
+                if message["group"] != last_group:
+                    print_headline(last_group := message["group"], report["libraries"])
+                print_row(message, report["libraries"])
+                found[message["key"]] = message
+    for library in [] if options.quick or options.no_memory else report["libraries"]:
+        if library == "jax":
+            continue
+        request |= {"libraries": [library], "what": "memory", "threads": options.threads, "keys": [*found]}
+        for message in ask(request, options.threads):
+            found[message["key"]]["peak"][library] = message["peak"]
+    report["rows"] = [found[row.key] for row in chosen]
+    report["load_after"] = os.getloadavg()
+    return report
+
+
+def selected(row: Row, options: argparse.Namespace) -> bool:
+    return options.k in row.key and (not options.groups or row.group in options.groups)
+
+
+def ask(request: dict[str, Any], threads: int) -> Iterator[dict[str, Any]]:
+    """Start a process that measures, and yield its messages as they come."""
+    command = [sys.executable, __file__, "--worker", json.dumps(request)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment(threads)) as worker:
+        assert worker.stdout is not None
+        for line in worker.stdout:
+            yield json.loads(line)
+    if worker.returncode:
+        raise SystemExit(f"the process that measures ended with exit code {worker.returncode}")
+
+
+def environment(threads: int) -> dict[str, str]:
+    """What libraries read when they are loaded, so that it must be there before the process is."""
+    libraries = ("OMP", "OPENBLAS", "MKL", "STRIDE0")
+    flags = (
+        f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}"
+    )
+    return {
+        **os.environ,
+        **{f"{library}_NUM_THREADS": str(threads) for library in libraries},
+        "NPROC": str(threads),  # the size of XLA's pool
+        "XLA_FLAGS": flags.strip(),
+        "JAX_PLATFORMS": "cpu",
+        "JAX_ENABLE_X64": "1",
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,351 @@
+"""The processes of `compare.py` that measure: they are told rows, and print a line of JSON for each.
+
+All that could favour one library is here: how operands are made, how often a statement is repeated, who runs
+after whom.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import ctypes
+import functools
+import glob
+import importlib
+import json
+import math
+import os
+import statistics
+import sys
+import time
+import timeit
+from collections.abc import Callable
+from typing import Any
+
+from bench_memory import peak, reset_peak
+from compare_cases import FULL, OURS, QUICK, TINY, Row, rows, spelled, values
+from harness import describe
+
+SAMPLE_SECONDS = 0.002
+LEAST_ROUNDS = 5  # however long a row takes
+# On a machine that is not idle, a sample during which our threads waited for a core says little, and least
+# about the library with most threads. It is taken again: so often at most, and the calmest one counts.
+TRIES = 5
+CALM = 0.02  # seconds waited, over all threads, for each second of a sample
+# With one thread, the clock is that of the processor time, which on an idle machine is the time that passes,
+# and on a busy one leaves out what others took. Samples longer than a turn of the scheduler count at once.
+TURN_SECONDS = 0.005
+# So many copies of a short statement stand in the loop: what the loop itself costs, about ten nanoseconds for
+# each turn, is then one for each statement, the same for all libraries.
+UNROLLED = 10
+# Threads that a library leaves spinning would take a core from the next one: wait until they sleep. OpenBLAS
+# spins for 2**26 ticks of the clock, OpenMP for less than a millisecond.
+PAUSE_SECONDS = {"linalg": 0.03}
+OTHER_PAUSE_SECONDS = 0.001
+# Runs longer than this are not preceded by one that is not timed.
+WARM_SECONDS = 0.005
+
+# By how much results may differ, in units of the largest of them.
+TOLERANCES = {"float32": 2e-5, "complex64": 2e-5, "float64": 1e-9, "complex128": 1e-9}
+
+Namespace = dict[str, Any]
+Timer = Callable[[int], float]  # takes how often, returns the seconds for each
+
+
+def serve(request: dict[str, Any]) -> None:
+    """Measure what `compare.py` asks for."""
+    by_key = {row.key: row for row in rows(QUICK if request["quick"] else FULL)}
+    chosen = [by_key[key] for key in request["keys"]]
+    if request["what"] == "memory":
+        library = request["libraries"][0]
+        module = load(library)
+        small = {row.key: row for row in rows(TINY)}
+        for row in chosen:
+            say(
+                {
+                    "key": row.key,
+                    "peak": in_fork(functools.partial(growth, row, small[row.key], library, module)),
+                }
+            )
+        return
+    libraries, missing = load_all(request["libraries"])
+    told = limit(request["threads"], libraries)
+    # The version stands in the outermost module.
+    outermost = {name: importlib.import_module(name) for name in libraries}
+    described = f"{describe(outermost)}; {request['threads']} thread(s) ({told})"
+    say({"described": described, "libraries": [*libraries], "missing": missing})
+    for row in chosen:
+        say(measure(row, libraries, request))
+
+
+def say(message: dict[str, Any]) -> None:
+    print(json.dumps(message), flush=True)
+
+
+def load(name: str) -> Any:
+    return importlib.import_module("jax.numpy" if name == "jax" else name)
+
+
+def load_all(names: list[str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The libraries that are installed, and of the others why not; stride0 and NumPy must be."""
+    libraries, missing = {}, {}
+    for name in names:
+        try:
+            libraries[name] = load(name)
+        except ImportError as error:
+            if name in (OURS, "numpy"):
+                raise
+            missing[name] = str(error)
+    return libraries, missing
+
+
+def limit(threads: int, libraries: Namespace) -> str:
+    """Give every library so many threads, besides the environment; return what was done, in words."""
+    done = ["environment"]
+    if "torch" in libraries:
+        libraries["torch"].set_num_threads(threads)
+        done.append("torch.set_num_threads")
+    if hasattr(libraries.get(OURS), "set_num_threads"):
+        libraries[OURS].set_num_threads(threads)
+        done.append("stride0.set_num_threads")
+    try:
+        threadpoolctl = importlib.import_module("threadpoolctl")
+    except ImportError:
+        done.append("without threadpoolctl")
+    else:
+        threadpoolctl.threadpool_limits(threads)  # stays in force: not used as a context
+        pools = threadpoolctl.threadpool_info()
+        done.append("threadpoolctl: " + ", ".join(f"{p['internal_api']} {p['num_threads']}" for p in pools))
+    return "; ".join(done)
+
+
+def measure(row: Row, libraries: Namespace, request: dict[str, Any]) -> dict[str, Any]:
+    """Check that the libraries agree on a row, then time it in all that do."""
+    threads = request["threads"]
+    clock = time.process_time if threads == 1 else time.perf_counter
+    found: dict[str, Any] = {
+        **{"key": row.key, "group": row.group, "name": row.name, "counts": row.counts, "threads": threads},
+        **{"seconds": {}, "speedups": {}, "wrong": {}, "unable": {}, "peak": {}, "disturbed": 0.0},
+    }
+    expected: Any = None
+    timers: dict[str, Timer] = {}
+    for name in sorted(libraries, key=lambda name: name != "numpy"):  # NumPy says first what is right
+        try:
+            names = namespace_of(row, name, libraries[name])
+            timers[name], once = compiled(row, name, names, clock)
+            result = [as_numpy(part) for part in once()]
+        except Exception as error:  # a peer may lack a row; that is told, and stride0 must not
+            found["wrong" if name in (OURS, "numpy") else "unable"][name] = f"{type(error).__name__}: {error}"
+            timers.pop(name, None)
+            continue
+        if expected is None:
+            expected = result
+            found["result_bytes"] = sum(part.nbytes for part in result)
+        elif difference := difference_of(result, expected):
+            found["wrong" if name == OURS else "unable"][name] = difference
+            del timers[name]
+    if OURS in timers:
+        ordered = {name: timers[name] for name in libraries if name in timers}
+        pause = PAUSE_SECONDS.get(row.group, OTHER_PAUSE_SECONDS) if threads > 1 else 0
+        turn = TURN_SECONDS if threads == 1 else math.inf
+        seconds, found["disturbed"] = interleave(ordered, request["rounds"], pause, request["budget"], turn)
+        found["seconds"] = {name: quartiles(samples) for name, samples in seconds.items()}
+        found["speedups"] = {
+            name: quartiles([theirs / ours for theirs, ours in zip(samples, seconds[OURS], strict=True)])
+            for name, samples in seconds.items()
+            if name != OURS
+        }
+    return found
+
+
+def namespace_of(row: Row, name: str, library: Any) -> Namespace:
+    """What the names in a statement stand for: the operands, and functions and dtypes of the library."""
+    names: Namespace = {
+        letter: as_native(base_values(operand, ord(letter)), name, library)
+        for letter, operand in row.operands.items()
+    }
+    for node in ast.walk(ast.parse(spelled(row.statement, name))):
+        if isinstance(node, ast.Name) and node.id not in names:
+            places = (library, getattr(library, "linalg", None), getattr(library, "strided", None))
+            place = next((place for place in places if hasattr(place, node.id)), library)
+            names[node.id] = getattr(place, node.id)
+    return names
+
+
+@functools.lru_cache(maxsize=4)
+def base_values(operand: Any, seed: int) -> Any:
+    return values(operand, seed)
+
+
+def as_native(array: Any, name: str, library: Any) -> Any:
+    """The same values in memory of the library's own."""
+    if name == "torch":
+        return library.tensor(array)
+    if name == "numpy":
+        return array.copy()
+    return library.asarray(array, copy=True)
+
+
+def as_numpy(result: Any) -> Any:
+    import numpy
+
+    return numpy.asarray(result)
+
+
+def compiled(
+    row: Row, name: str, names: Namespace, clock: Callable[[], float] = time.perf_counter
+) -> tuple[Timer, Callable[[], tuple[Any, ...]]]:
+    """How a row is timed, a number of times, and how its result is had once, always as a tuple."""
+    statement = spelled(row.statement, name)
+    is_expression = isinstance(ast.parse(statement).body[0], ast.Expr)
+    if name == "jax":
+        statement = f"jitted({', '.join(row.operands)}).block_until_ready()"
+        names = {**names, "jitted": jitted(row, names, is_expression)}
+
+    def once() -> tuple[Any, ...]:
+        if is_expression:
+            result = eval(statement, dict(names))
+            return tuple(result) if isinstance(result, tuple | list) else (result,)
+        changed = dict(names)
+        exec(statement, changed)
+        return (changed["x"],)
+
+    # Local names, as in a function of a user's; and `x += y` could not assign to a global one.
+    setup = "; ".join(f"{letter} = names['{letter}']" for letter in names)
+    many = timeit.Timer("\n".join([statement] * UNROLLED), setup, timer=clock, globals={"names": names})
+    single = timeit.Timer(statement, setup, timer=clock, globals={"names": names})
+
+    def timer(number: int) -> float:
+        """Seconds for each of `number` runs."""
+        if number < UNROLLED:
+            return single.timeit(number) / number
+        turns = number // UNROLLED
+        return many.timeit(turns) / (turns * UNROLLED)
+
+    return timer, once
+
+
+def jitted(row: Row, names: Namespace, is_expression: bool) -> Any:
+    import jax
+
+    if not is_expression:
+        raise TypeError("JAX does not write to arrays")
+    functions = {name: value for name, value in names.items() if name not in row.operands}
+    statement = spelled(row.statement, "jax")
+    return jax.jit(eval(f"lambda {', '.join(row.operands)}: {statement}", functions))
+
+
+def difference_of(result: list[Any], expected: list[Any]) -> str:
+    """What is wrong about a result, in words; empty if nothing is."""
+    import numpy
+
+    if len(result) != len(expected):
+        return f"{len(result)} arrays, NumPy has {len(expected)}"
+    for ours, theirs in zip(result, expected, strict=True):
+        if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
+            return f"{ours.dtype} {ours.shape}, NumPy has {theirs.dtype} {theirs.shape}"
+        if numpy.array_equal(ours, theirs):  # mostly; and what follows is slow on large arrays
+            continue
+        tolerance = TOLERANCES.get(str(theirs.dtype), 0)
+        scale = float(numpy.max(numpy.abs(theirs), initial=0)) if tolerance else 0
+        if not numpy.allclose(ours, theirs, rtol=tolerance, atol=tolerance * scale, equal_nan=True):
+            return "other values than NumPy's"
+    return ""
+
+
+def interleave(
+    timers: dict[str, Timer], rounds: int, pause: float, budget: float, turn: float = math.inf
+) -> tuple[dict[str, list[float]], float]:
+    """Seconds for each run: a sample of every library in every round; and the share of disturbed samples.
+
+    There are fewer rounds, but not fewer than LEAST_ROUNDS, once the row has taken the seconds of its budget.
+    """
+    began = time.perf_counter()
+    numbers = {name: calibrated(timer) for name, timer in timers.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in timers}
+    order = list(timers)
+    disturbed = 0
+    for count in range(rounds):
+        if count >= LEAST_ROUNDS and time.perf_counter() - began > budget:
+            break
+        for name in order:
+            calmest = (math.inf, 0.0)
+            long = numbers[name] * (seconds[name] or [0.0])[-1] > turn
+            hurry = long or time.perf_counter() - began > budget
+            for _ in range(1 if hurry else TRIES):
+                time.sleep(pause)
+                calmest = min(calmest, sample(timers[name], numbers[name], seconds[name]))
+                if calmest[0] < CALM:
+                    break
+            disturbed += calmest[0] >= CALM
+            seconds[name].append(calmest[1])
+        order = order[1:] + order[:1]  # nobody always runs after the same neighbour
+    return seconds, disturbed / sum(map(len, seconds.values()))
+
+
+def sample(timer: Timer, number: int, earlier: list[float]) -> tuple[float, float]:
+    """Of one sample, how long it waited for cores per second, and the seconds for each run."""
+    if not earlier or earlier[-1] < WARM_SECONDS:
+        timer(1)  # caches and sleeping threads
+    waited, began = waited_for_cores(), time.perf_counter()
+    each = timer(number)
+    taken = time.perf_counter() - began
+    return (waited_for_cores() - waited) / taken, each
+
+
+def waited_for_cores() -> float:
+    """Seconds that threads of this process were ready to run and did not; 0 where the system does not say."""
+    nanoseconds = 0
+    for thread in glob.iglob("/proc/self/task/*/schedstat"):
+        with contextlib.suppress(OSError), open(thread, encoding="ascii") as file:
+            nanoseconds += int(file.read().split()[1])
+    return nanoseconds / 1e9
+
+
+def calibrated(timer: Timer) -> int:
+    """How many times the statement runs in one sample."""
+    number = 1
+    while (each := timer(number)) * number < SAMPLE_SECONDS:
+        number = max(number + 1, min(number * 10, int(SAMPLE_SECONDS / max(each, 1e-9)) + 1))
+    return number
+
+
+def quartiles(samples: list[float]) -> tuple[float, float, float]:
+    if len(samples) < 2:
+        return (samples[0],) * 3
+    low, middle, high = statistics.quantiles(samples, n=4, method="inclusive")
+    return low, middle, high
+
+
+def growth(row: Row, small: Row, name: str, library: Any) -> int | None:
+    """By how many bytes the peak of resident memory rises when a row runs once."""
+    # The same on small operands before, for what is loaded at first use.
+    compiled(small, name, namespace_of(small, name, library))[1]()
+    run = compiled(row, name, namespace_of(row, name, library))[1]
+    # What the operands' making left behind in the heap would be taken again, unseen.
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+    before = reset_peak()
+    run()
+    after = peak()
+    return None if before is None or after is None else after - before
+
+
+def in_fork(work: Callable[[], int | None]) -> int | None:
+    """The result of `work` in a forked process; None, with a word on stderr, where it failed."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.write(writing, json.dumps(work()).encode())
+            code = 0
+        except Exception as error:  # a child must not return into the parent's loop
+            print(f"(memory not measured: {type(error).__name__}: {error})", file=sys.stderr, flush=True)
+        finally:
+            os._exit(code)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        text = pipe.read()
+    os.waitpid(child, 0)
+    return json.loads(text) if text else None
