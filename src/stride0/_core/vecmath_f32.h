@@ -88,16 +88,16 @@ VM_INLINE float vm_expm1_f32(float x) {
 
 /* -- logarithms ------------------------------------------------------------------------------------------ */
 
-/* log(1 + f) - f + f**2 / 2 for 1 + f in [sqrt(1/2), sqrt(2)], relative error of the logarithm 2**-27.3 */
-VM_INLINE float vm_log_cubic_f32(float f) {
+/* log(1 + f) - f + f**2 / 2 + more for 1 + f in [sqrt(1/2), sqrt(2)], relative error of the logarithm 2**-27.3 */
+VM_INLINE float vm_log_cubic_f32(float f, float more) {
     float z = f * f;
     float even = fmaf(z, fmaf(z, fmaf(z, 0x1.0572ap-3f, 0x1.22d662p-3f), 0x1.99a034p-3f), 0x1.555554p-2f);
     float odd = fmaf(z, fmaf(z, fmaf(z, -0x1.38ff62p-4f, -0x1.0d8206p-3f), -0x1.54722ep-3f), -0x1.000228p-2f);
-    return (z * f) * fmaf(f, odd, even);
+    return fmaf(z * f, fmaf(f, odd, even), more);
 }
 
 /* log(1 + f) - f */
-VM_INLINE float vm_log_tail_f32(float f) { return fmaf(-0.5f * f, f, vm_log_cubic_f32(f)); }
+VM_INLINE float vm_log_tail_f32(float f) { return fmaf(-0.5f * f, f, vm_log_cubic_f32(f, 0.0f)); }
 
 /* k * ln(2) + f + tail, where `small` is the rest of f. What is small is added first: the sum with the tail then
    rounds but once. */
@@ -145,20 +145,20 @@ VM_INLINE float vm_log_edges_f32(float x, float y) {
 
 VM_LOG_F32(log, vm_log_sum_f32(k, f, 0.0f, vm_log_tail_f32(f)))
 
-/* k * (kh + kl) + log(1 + f) * (ch + cl), where k * kh is exact. The first two terms of the logarithm, f - f**2
+/* high + log(1 + f) * (ch + cl) + low. The first two terms of the logarithm, f - f**2
    / 2, are taken with the error of their sum, and so is the product with ch. */
-VM_INLINE float vm_log_scaled_f32(float k, float f, float kh, float kl, float ch, float cl) {
+VM_INLINE float vm_log_scaled_f32(float high, float low, float f, float ch, float cl) {
     float g = 0.5f * f;
     float m = fmaf(-g, f, f);
-    float ml = fmaf(-g, f, f - m) + vm_log_cubic_f32(f);
-    float high = k * kh;
+    float ml = vm_log_cubic_f32(f, fmaf(-g, f, f - m));
     float s = fmaf(m, ch, high);
     float e = fmaf(m, ch, high - s);
-    return s + fmaf(ml, ch, fmaf(m, cl, fmaf(k, kl, e)));
+    return s + fmaf(ml, ch, fmaf(m, cl, low + e));
 }
 
-VM_LOG_F32(log2, vm_log_scaled_f32(k, f, 1.0f, 0.0f, 0x1.715476p+0f, 0x1.4ae0cp-26f))
-VM_LOG_F32(log10, vm_log_scaled_f32(k, f, 0x1.344p-2f, 0x1.3509f8p-18f, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f))
+VM_LOG_F32(log2, vm_log_scaled_f32(k, 0.0f, f, 0x1.715476p+0f, 0x1.4ae0cp-26f))
+VM_LOG_F32(log10,
+    vm_log_scaled_f32(k * 0x1.344p-2f, k * 0x1.3509f8p-18f, f, 0x1.bcb7b2p-2f, -0x1.5b235ep-27f))
 
 /* 1 + x is rounded; its error, divided by 2**k like the mantissa, goes with f, times 1 / (1 + f) or nearly
    so (exact at the ends). With k = 0, f is x itself. */

@@ -85,7 +85,7 @@ VM_RUN(cos_f64, double, uint64_t, VM_SIN_RARE_F64)
 VM_RUN(tan_f64, double, uint64_t, VM_SIN_RARE_F64)
 VM_RUN(sin_f32, float, uint32_t, VM_SIN_RARE_F32)
 VM_RUN(cos_f32, float, uint32_t, VM_SIN_RARE_F32)
-VM_RUN(tan_f32, float, uint32_t, VM_TAN_RARE_F32)
+VM_RUN(tan_f32, float, uint32_t, VM_SIN_RARE_F32)
 
 /* z[i] = f(x[i], y[i]) in a block, with the fast body, which says itself what is rare. */
 #define VM_BLOCK_2(name, T, U)                                                                               \

@@ -159,10 +159,10 @@ VM_INLINE double vm_tan_reduced_f64(double high, double low, uint64_t turn) {
     int odd = turn & 1;
     double n = odd ? w : high, nl = odd ? ct : st;
     double d = odd ? high : w, dl = odd ? st : ct;
-    double sum = d + dl;
+    double top = n + nl, sum = d + dl;
     double inverse = 1.0 / sum;
-    double q = (n + nl) * inverse;
-    double rest = fma(-q, d, n) + fma(-q, dl, nl);
+    double q = top * inverse;
+    double rest = fma(-q, sum, top) + fma(-q, (d - sum) + dl, (n - top) + nl);
     double y = fma(rest, inverse, q);
     return odd ? -y : y;
 }
@@ -189,19 +189,35 @@ VM_INLINE double vm_tan_f64(double x) {
 /* -- float32 --------------------------------------------------------------------------------------------- */
 
 /* As in float64. */
-VM_INLINE float vm_sin_turned_f32(float a, uint32_t quarter) {
-    float t = fmaf(a, (float)VM_2_PI, VM_ROUND32);
-    float n = t - VM_ROUND32;
+VM_INLINE float vm_reduce_f32(float a, float *low, float *t) {
+    *t = fmaf(a, (float)VM_2_PI, VM_ROUND32);
+    float n = *t - VM_ROUND32;
     float d = fmaf(-n, 0x1.921fb6p+0f, a);
     float m = n * 0x1.777a5cp-25f;
     float r = d + m;
-    float low = fmaf(n, 0x1.ee59dap-50f, ((d - r) + m) + fmaf(n, 0x1.777a5cp-25f, -m));
+    *low = fmaf(n, 0x1.ee59dap-50f, ((d - r) + m) + fmaf(n, 0x1.777a5cp-25f, -m));
+    return r;
+}
+
+/* sin(r + low) - r on +-pi/4, for z = r**2 and w near cos(r); relative error of the sine 2**-28 */
+VM_INLINE float vm_sin_tail_f32(float r, float low, float z, float w) {
+    float p = fmaf(z, fmaf(z, -0x1.9954a4p-13f, 0x1.11077ap-7f), -0x1.555546p-3f);
+    return fmaf(r * z, p, low * w);
+}
+
+/* cos(r) - w, where z is r**2 up to a small number, of which `half` is half, and w = 1 - z / 2 rounded;
+   relative error of the cosine 2**-33 */
+VM_INLINE float vm_cos_tail_f32(float half, float z, float w) {
+    float p = fmaf(z, fmaf(z, 0x1.99e0eep-16f, -0x1.6c0c1ap-10f), 0x1.55554ap-5f);
+    return fmaf(z * z, p, fmaf(z, -0.5f, 1.0f - w) - half);
+}
+
+VM_INLINE float vm_sin_turned_f32(float a, uint32_t quarter) {
+    float low, t, r = vm_reduce_f32(a, &low, &t);
     float z = r * r;
     float w = fmaf(z, -0.5f, 1.0f);
-    float p = fmaf(z, fmaf(z, -0x1.9954a4p-13f, 0x1.11077ap-7f), -0x1.555546p-3f);
-    float q = fmaf(z, fmaf(z, 0x1.99e0eep-16f, -0x1.6c0c1ap-10f), 0x1.55554ap-5f);
-    float s = r + fmaf(r * z, p, low * w);
-    float c = w + fmaf(z * z, q, fmaf(-r, low, fmaf(z, -0.5f, 1.0f - w)));
+    float s = r + vm_sin_tail_f32(r, low, z, w);
+    float c = w + vm_cos_tail_f32(r * low, z, w);
     uint32_t turn = vm_bits32(t) + quarter;
     return vm_float(vm_bits32(turn & 1 ? c : s) ^ (turn & 2) << 30);
 }
@@ -212,6 +228,25 @@ VM_INLINE float vm_sin_f32_fast(float x) {
 }
 
 VM_INLINE float vm_cos_f32_fast(float x) { return vm_sin_turned_f32(fabsf(x), 1); }
+
+/* As in float64. */
+VM_INLINE float vm_tan_f32_fast(float x) {
+    float low, t, r = vm_reduce_f32(fabsf(x), &low, &t);
+    float z = r * r;
+    float w = fmaf(z, -0.5f, 1.0f);
+    float zl = fmaf(r, r, -z); /* what rounding z left out */
+    float st = fmaf(r * zl, -0x1.555556p-3f, vm_sin_tail_f32(r, low, z, w));
+    float ct = vm_cos_tail_f32(fmaf(r, low, 0.5f * zl), z, w);
+    int odd = vm_bits32(t) & 1;
+    float n = odd ? w : r, nl = odd ? ct : st;
+    float d = odd ? r : w, dl = odd ? st : ct;
+    float top = n + nl, sum = d + dl;
+    float inverse = 1.0f / sum;
+    float q = top * inverse;
+    float rest = fmaf(-q, sum, top) + fmaf(-q, (d - sum) + dl, (n - top) + nl);
+    float y = fmaf(rest, inverse, q);
+    return vm_float(vm_bits32(y) ^ vm_bits32(t) << 31 ^ (vm_bits32(x) & VM_SIGN32));
+}
 
 /* (-1)**n * sin(x - n * pi) in double, where the lowest bits of t hold n; relative error 2**-27.3 before
    rounding. A product at the end keeps the sign of zero. */
@@ -238,7 +273,7 @@ VM_INLINE float vm_cos_large_f32(float x) {
 
 /* By quarter turns, and a quotient of polynomials that turns over at odd ones; relative error 2**-35 before
    rounding */
-VM_INLINE float vm_tan_f32_fast(float x) {
+VM_INLINE float vm_tan_large_f32(float x) {
     double a = fabsf(x);
     double t = a * VM_2_PI + VM_ROUND64;
     double n = t - VM_ROUND64;
@@ -252,7 +287,6 @@ VM_INLINE float vm_tan_f32_fast(float x) {
 }
 
 #define VM_SIN_RARE_F32(x) (vm_bits32(VM_TRIG_SHORT_F32) - (vm_bits32(x) & ~VM_SIGN32))
-#define VM_TAN_RARE_F32(x) (vm_bits32(VM_TRIG_LIMIT_F32) - (vm_bits32(x) & ~VM_SIGN32))
 #define VM_SIN_RARE_F64(x) (vm_bits64(VM_TRIG_LIMIT_F64) - (vm_bits64(x) & ~VM_SIGN64))
 
 VM_INLINE float vm_sin_f32(float x) {
@@ -266,5 +300,7 @@ VM_INLINE float vm_cos_f32(float x) {
     return a <= VM_TRIG_LIMIT_F32 ? vm_cos_large_f32(x) : (float)vm_sin_huge((double)x, 1);
 }
 VM_INLINE float vm_tan_f32(float x) {
-    return fabsf(x) <= VM_TRIG_LIMIT_F32 ? vm_tan_f32_fast(x) : (float)vm_tan_huge((double)x);
+    float a = fabsf(x);
+    if (a <= VM_TRIG_SHORT_F32) return vm_tan_f32_fast(x);
+    return a <= VM_TRIG_LIMIT_F32 ? vm_tan_large_f32(x) : (float)vm_tan_huge((double)x);
 }
