@@ -260,6 +260,8 @@ def check() -> None:
         assert row.since in VERSIONS and row.scalars_since in VERSIONS, name
         assert all(kind in KINDS or kind == "" for kind in row.arrays.values()), name
         assert {*row.scalars, *row.together, *row.equal} <= row.arrays.keys(), name
+        if row.together == row.parameters and len(row.together) == 2:
+            assert len({row.arrays[parameter] for parameter in row.together}) == 1, name
         assert set(row.equal) <= set(row.together) and set(row.tuples) <= set(row.order), name
         assert all(version in VERSIONS for version in row.later.values()), name
     assert ROWS.keys() >= {*SHARED, *DATA_DEPENDENT}
