@@ -58,6 +58,8 @@ of an array and at any number of threads. The page is written by `conformance/ac
 
 A figure is the largest error found. "wrong" counts results that are infinite, NaN or a zero of the other sign
 where they should not be, or the other way round. "-" is a function that the library does not have.
+Figures around 1e+07 in float32 and 4e+15 in float64 are numbers of which no digit is right; most of them are
+subnormal numbers taken for zero.
 """
 REAL = """
 ## Functions of one real number

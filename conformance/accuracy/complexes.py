@@ -105,6 +105,7 @@ def measure(
             continue
         worst, wrong = 0.0, 0
         for part, (nearest, rest) in zip((got.real, got.imag), parts, strict=False):
+            part = np.where((part == 0) & (nearest == 0), nearest, part)  # mpmath has no sign of zero
             size, count_wrong = error_of(
                 part.astype(np.float64), nearest, rest, nearest, np.finfo(real).nmant + 1
             )
