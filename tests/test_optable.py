@@ -334,6 +334,7 @@ OWN = {
     "testing",
     "broadcasting",
     "explain",
+    "strict",
     "BroadcastWarning",
 }
 OWN |= {
