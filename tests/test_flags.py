@@ -189,6 +189,12 @@ def test_other_libraries_get_nothing_from_a_virtual_device() -> None:
         assert pickle.loads(pickle.dumps(x)).device.name == "cpu"
 
 
+def test_methods_called_with_none_for_their_array() -> None:
+    for call in (lambda: xp.Array.to_device(None, "cpu"), lambda: xp.Array.__dlpack_device__(None)):
+        with pytest.raises(TypeError):
+            call()
+
+
 def test_gradients_are_taken_there() -> None:
     with DEVICES:
         x = xp.asarray([1.0, 2.0], device=LEFT)

@@ -22,6 +22,13 @@ cdef Switch TESTBENCH = BENCH
 #     make for themselves has the number 0, the CPU's, and none but the gate looks at it.
 
 
+cdef int number_of(Array x) except -1:
+    """Number of the device of an array, also for methods called with None for their array."""
+    if x is None:
+        raise TypeError("an array is needed, not None")
+    return x.storage.device
+
+
 def device_number(Array x not None):
     """Number of the device of an array; 0 is the CPU."""
     return x.storage.device
