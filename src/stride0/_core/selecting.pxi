@@ -10,7 +10,7 @@ cdef extern from "gathering.h":
     Py_ssize_t s0_count_true(const uint8_t* bits, Py_ssize_t n) noexcept nogil
     Py_ssize_t s0_places(const uint8_t* bits, Py_ssize_t n, int64_t* out, Py_ssize_t room) noexcept nogil
     Py_ssize_t s0_select(int width, const uint8_t* bits, Py_ssize_t n, const char* source, Py_ssize_t step, char* out, Py_ssize_t room) noexcept nogil
-    void s0_fill(int width, const uint8_t* bits, Py_ssize_t n, char* to, Py_ssize_t step, const void* value) noexcept nogil
+    void s0_fill(int width, const uint8_t* bits, Py_ssize_t n, char* to, Py_ssize_t step, const void* value, int wide) noexcept nogil
     bint s0_pick(int width, const int64_t* indices, Py_ssize_t n, const char* source, Py_ssize_t step, Py_ssize_t size, char* out) noexcept nogil
     void s0_pick_lines(int width, const int64_t* indices, Py_ssize_t n, const char* source, Py_ssize_t line, Py_ssize_t lines, char* out) noexcept nogil
     bint s0_pick_runs(const int64_t* indices, Py_ssize_t n, const char* source, Py_ssize_t size, Py_ssize_t run, Py_ssize_t lines, char* out) noexcept nogil
@@ -79,10 +79,10 @@ cdef bint fill_by_mask(Array x, object key, Array value) except -1:
     bits = <const uint8_t*>(<Array>key).data
     memcpy(one, value.data, width)
     if x.size < LONG_RUN:
-        s0_fill(width, bits, x.size, x.data, step, one)
+        s0_fill(width, bits, x.size, x.data, step, one, WIDE)
     else:
         with nogil:
-            s0_fill(width, bits, x.size, x.data, step, one)
+            s0_fill(width, bits, x.size, x.data, step, one, WIDE)
     return True
 
 
