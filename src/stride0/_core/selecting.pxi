@@ -90,9 +90,9 @@ cdef inline bint plain_indices(Array index) noexcept:
     return index.code == INT64 and index.c_contiguous and index.ndim > 0 and index.size > 0
 
 
-cdef int refuse_indices(Array index, Py_ssize_t size, int axis) except -1:
+cdef int refuse_them(Array index, Py_ssize_t size, int axis) except -1:
     """An index was out of bounds: say which one."""
-    checked_indices(index, size, axis)
+    refuse_indices(index, size, axis)
     raise OutOfBoundsError("index", "an index array was changed while it was used, to something out of bounds")
 
 
@@ -134,14 +134,14 @@ cdef Array by_indices(Array x, Array index, int axis):
     else:
         own = index_offsets(index, size, 1)
         if not all_within(own, size):
-            refuse_indices(index, size, axis)
+            refuse_them(index, size, axis)
         if out.size < LONG_RUN:
             s0_pick_lines(width, <const int64_t*>own.data, own.size, x.data, size * width, lines, out.data)
         else:
             with nogil:
                 s0_pick_lines(width, <const int64_t*>own.data, own.size, x.data, size * width, lines, out.data)
     if not fine:
-        refuse_indices(index, size, axis)
+        refuse_them(index, size, axis)
     return out
 
 

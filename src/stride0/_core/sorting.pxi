@@ -20,7 +20,7 @@ cdef extern from "searching.h":
     void s0_search(const char* among, Py_ssize_t n, const char* wanted, Py_ssize_t count, int width, int kind, int right, int64_t* out) noexcept nogil
 
 # Whether vectors of 512 bits may be used.
-cdef bint WIDE = instruction_set() == "v4"
+cdef bint WIDE = instruction_set == "v4"
 
 
 cdef int kind_of(int code) noexcept:
