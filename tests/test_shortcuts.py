@@ -317,6 +317,56 @@ def test_made():
     same("arange")
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float64", "complex64"])
+def test_order(dtype):
+    for x in arrays(dtype):
+        for name in ("sort", "argsort"):
+            same(name, x)
+            for axis in (0, 1, -1, -3, 7, True, None, 1.0):
+                same(name, x, axis=axis)
+            for flag in (True, False, 1, None, "x"):
+                same(name, x, descending=flag)
+                same(name, x, axis=0, stable=flag, descending=True)
+            same(name, x, 0)
+        same("unique_values", x)
+        same("unique_values", x=x)
+        same("count_nonzero", x)
+        same("count_nonzero", x, axis=0)
+        same("count_nonzero", x, keepdims=True)
+    for name in ("sort", "argsort", "unique_values", "count_nonzero", "searchsorted", "take"):
+        same(name)
+        same(name, [1.0])
+        same(name, np.ones(3), np.ones(3))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float64", "complex64"])
+def test_places_in_order(dtype):
+    line = xp.asarray((np.arange(12) // 3).astype(dtype), copy=True)
+    for among in (line, line[::2], line[:0], xp.asarray(1.0), xp.zeros((2, 2))):
+        for wanted in (*arrays(dtype), 1, 2.5, None):
+            same("searchsorted", among, wanted)
+            for side in ("left", "right", "middle", None, 1):
+                same("searchsorted", among, wanted, side=side)
+        same("searchsorted", among, line, "right")
+        same("searchsorted", among, line, sorter=xp.arange(12))
+
+
+def test_take():
+    indices = [
+        xp.asarray(value, dtype=getattr(xp, dtype))
+        for value in (0, 1, [0], [1, 0, -1], [[0], [1]], [9], [-9], [])
+        for dtype in ("int64", "uint8", "int8", "float64")
+        if not (dtype == "uint8" and np.min(value, initial=0) < 0)
+    ]
+    for x in arrays("float32"):
+        for i in indices:
+            same("take", x, i)
+            for axis in (0, 1, -1, 5, None, True, 0.0):
+                same("take", x, i, axis=axis)
+        same("take", x, [0])
+        same("take", x, indices[0], 0)
+
+
 def in_order(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The product, summed up in float64 in the order of the inner axis."""
     sums = np.full((len(a), b.shape[1]), -0.0)

@@ -95,6 +95,59 @@ def test_sort_of_anything(numbers, descending, step):
     assert_same(xp.sort(x, descending=descending), a[order])
 
 
+def lines(dtype, n):
+    """Lines of n elements whose keys have few bits and many, in front, behind and on both sides."""
+    rng = np.random.default_rng(n)
+    kind = np.dtype(dtype).kind
+    yield rng.integers(0, 2, n).astype(dtype)
+    if kind == "b":
+        return
+    yield np.full(n, 3).astype(dtype)
+    yield rng.permutation(n).astype(dtype)
+    if kind in "iu":
+        info = np.iinfo(dtype)
+        yield rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)
+        yield (rng.integers(0, 3, n) * (info.max // 3)).astype(dtype)
+        return
+    yield rng.standard_normal(n).astype(dtype)
+    yield (rng.standard_normal(n) * 10.0 ** rng.integers(-30, 30, n)).astype(dtype)
+    special = rng.choice(
+        np.asarray([0.0, -0.0, 1.0, -1.0, math.nan, -math.nan, math.inf, -math.inf, 1e-40], dtype), n
+    )
+    yield special
+    special = special.copy()
+    special[: n - n // 9] = math.nan
+    yield special
+
+
+@pytest.mark.parametrize("dtype", REAL)
+def test_lines_of_any_length(dtype):
+    # Few elements are counted, others sorted by digits, whose size depends on how many there are.
+    for n in (0, 1, 2, 3, 8, 15, 16, 17, 33, 64, 100, 127, 128, 129, 300, 2047, 2048, 9000):
+        for a in lines(dtype, n):
+            for b in (a, a[::-1], np.repeat(a, 2)[::2]):
+                x = xp.asarray(b)
+                for descending in (False, True):
+                    order = expected_order(b, 0, descending)
+                    assert_same(xp.argsort(x, descending=descending), order)
+                    result = xp.sort(x, descending=descending)
+                    # To the last bit: signs of zeros and payloads of NaN too.
+                    assert np.asarray(result).tobytes() == b[order].tobytes()
+
+
+def test_lines_along_each_axis_and_length():
+    rng = np.random.default_rng(1)
+    for shape in ((200, 3), (3, 200), (5, 150, 4), (130, 1), (1, 130), (0, 3), (3, 0), (90, 100)):
+        a = np.floor(rng.standard_normal(shape) * 50)
+        for x, b in (both(a), (xp.permute_dims(xp.asarray(a), tuple(reversed(range(a.ndim)))), a.T)):
+            for axis in range(-b.ndim, b.ndim):
+                assert_same(xp.argsort(x, axis=axis), np.argsort(b, axis=axis, stable=True))
+                assert_same(xp.sort(x, axis=axis), np.sort(b, axis=axis))
+                assert_same(
+                    xp.sort(x, axis=axis, descending=True), np.flip(np.sort(b, axis=axis), axis=axis)
+                )
+
+
 def test_sort_refuses():
     for name in ("sort", "argsort"):
         function = getattr(xp, name)
@@ -135,6 +188,17 @@ def test_searchsorted(dtype, side):
             both(np.concatenate([a, a[::-1]])),
         )
         same(lambda ns, p, q: ns.searchsorted(p, q, side=side), both(a[:0]), both(a))
+
+
+@pytest.mark.parametrize("dtype", REAL)
+def test_searchsorted_of_any_length(dtype):
+    # Eight at a time, and those that are left.
+    for n, count in itertools.product((0, 1, 2, 3, 7, 8, 100, 1025), (0, 1, 7, 8, 9, 50, 9000)):
+        for a in itertools.islice(lines(dtype, max(n, count)), 2, None):
+            line, v = np.sort(a[:n]), a[:count]
+            for side in ("left", "right"):
+                got = xp.searchsorted(xp.asarray(line), xp.asarray(v), side=side)
+                assert_same(got, np.searchsorted(line, v, side=side))
 
 
 def test_searchsorted_of_mixed_dtypes():

@@ -226,3 +226,39 @@ cdef tuple true_places(Array mask):
         for column in out:
             shorten(column, k)
     return tuple(out)
+
+
+# --- shortcuts: Note [Shortcuts]
+
+cdef tuple X_INDICES = (None, None, "axis")
+
+
+cdef object short_take(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef PyObject* given[3]
+    cdef Array x
+    cdef int axis = 0
+    if not bind(args, n, kwnames, X_INDICES, 2, given) or not is_plain(given[0]) or not is_plain(given[1]):
+        return None
+    x = <Array>given[0]
+    if given[2] is NULL or <object>given[2] is None:
+        if x.ndim != 1:
+            return None
+    elif not whole_axis(given[2], x.ndim, &axis):
+        return None
+    return by_indices(x, <Array>given[1], axis)
+
+
+cdef object short_count_nonzero(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef Array x, out
+    if n != 1 or kwnames is not NULL or not is_plain(args[0]) or (<Array>args[0]).code != BOOL:
+        return short_reduction(args, n, kwnames, "count_nonzero")
+    x = <Array>args[0]
+    if not x.c_contiguous or x.size == 0:
+        return None
+    out = new_array(INT64, 0, NULL, NULL, False)
+    if x.size < LONG_RUN:
+        (<int64_t*>out.data)[0] = s0_count_true(<const uint8_t*>x.data, x.size)
+    else:
+        with nogil:
+            (<int64_t*>out.data)[0] = s0_count_true(<const uint8_t*>x.data, x.size)
+    return out

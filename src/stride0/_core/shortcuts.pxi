@@ -21,9 +21,6 @@ ctypedef object (*Shortcut)(PyObject* const* args, Py_ssize_t n, PyObject* kwnam
 cdef tuple X_AXIS = (None, "axis")
 cdef tuple X_SHAPE = (None, "shape")
 cdef tuple X_AXES = (None, "axes")
-cdef tuple X_SORT = (None, "axis", "descending", "stable")
-cdef tuple X_INDICES = (None, None, "axis")
-cdef tuple X_SEARCH = (None, None, "side")
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 40
 
 
