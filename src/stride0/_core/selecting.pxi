@@ -103,7 +103,7 @@ cdef Array by_indices(Array x, Array index, int axis):
     cdef int width = itemsize_at(x.code), d, ndim = 0
     cdef Array out, own = None
     cdef bint fine = True, quick
-    if not plain_indices(index) or x.size == 0 or axis >= x.ndim or x.ndim + index.ndim - 1 > MAX_NDIM or not (x.c_contiguous or x.ndim == 1):
+    if not plain_indices(index) or x.size == 0 or axis >= x.ndim or x.ndim + index.ndim - 1 > MAX_NDIM or not (x.c_contiguous or (x.ndim == 1 and run <= 8)):
         return None
     for d in range(axis):
         shape[ndim] = x.shape_[d]
