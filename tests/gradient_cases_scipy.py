@@ -261,8 +261,6 @@ RIGHT: list[Case] = [
     ),
 ]
 
-BOOL = "SciPy asks for dtype=bool, the builtin"
-SUM = "SciPy uses the method sum of arrays"
 RIGHT += [
     case(
         "integrate.tanhsinh",
@@ -271,21 +269,18 @@ RIGHT += [
         A[0] + B[0],
         B[1],
         order=1,
-        fails=BOOL,
     ),
     case(
         "integrate.nsum",
         lambda k: integrate.nsum(lambda n, k: 1 / n**k, xp.ones_like(k), 9 + xp.ones_like(k), args=(k,)).sum,
         1 + A[0],
         order=1,
-        fails=SUM,
     ),
     case(
         "differentiate.hessian",
         lambda x: differentiate.hessian(lambda y: xp.sum(y**3, axis=0), x).ddf,
         A[0, :3],
         order=1,
-        fails=SUM,
     ),
     case(
         "optimize.find_minimum",
@@ -296,7 +291,6 @@ RIGHT += [
         ),
         A[0],
         order=1,
-        fails=BOOL,
     ),
 ]
 

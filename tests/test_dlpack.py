@@ -74,7 +74,7 @@ def test_tensor(dtype, layout):
 
 def test_device():
     assert xp.zeros(3).__dlpack_device__() == CPU
-    assert all(type(n) is int for n in xp.zeros(3).__dlpack_device__())
+    assert all(isinstance(n, int) for n in xp.zeros(3).__dlpack_device__())
 
 
 @pytest.mark.parametrize(

@@ -81,11 +81,12 @@ def test_sessions(page: str) -> None:
 
 
 def test_readme_tour() -> None:
-    """Ten statements, the last of which is a broadcast that fails; then gradients; then the guard."""
+    """Ten statements, the last of which is a broadcast that fails; gradients; strict mode; the guard."""
     tour = list(statements("README.md"))
     failing = [i for i, statement in enumerate(tour) if "Error" in statement.expected]
-    assert failing == [9, len(tour) - 1]
-    assert "BroadcastError" in tour[9].expected and "StretchError" in tour[-1].expected
+    assert failing == [9, len(tour) - 2, len(tour) - 1]
+    found = [tour[i].expected for i in failing]
+    assert all(error in text for error, text in zip(("Broadcast", "Strict", "Stretch"), found, strict=True))
 
 
 # --- links

@@ -185,9 +185,19 @@ def python_imports(file: str, text: str) -> Iterator[Import]:
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         for node in ast.walk(function)
     }
+    # What only type checkers import, no program does.
+    inside_checks = {
+        id(node)
+        for branch in ast.walk(tree)
+        if isinstance(branch, ast.If) and ast.unparse(branch.test) == "_typing.TYPE_CHECKING"
+        for statement in branch.body
+        for node in ast.walk(statement)
+    }
     importer = module_of(file)
     for node in ast.walk(tree):
         found: list[str] = []
+        if id(node) in inside_checks:
+            continue
         if isinstance(node, ast.Import):
             found = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

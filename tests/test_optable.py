@@ -331,6 +331,7 @@ OWN = {
     "Device",
     "strided",
     "autograd",
+    "memory",
     "testing",
     "broadcasting",
     "explain",

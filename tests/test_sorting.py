@@ -143,9 +143,7 @@ def test_lines_along_each_axis_and_length():
             for axis in range(-b.ndim, b.ndim):
                 assert_same(xp.argsort(x, axis=axis), np.argsort(b, axis=axis, stable=True))
                 assert_same(xp.sort(x, axis=axis), np.sort(b, axis=axis))
-                assert_same(
-                    xp.sort(x, axis=axis, descending=True), np.flip(np.sort(b, axis=axis), axis=axis)
-                )
+                assert_same(xp.sort(x, axis=axis, descending=True), np.flip(np.sort(b, axis=axis), axis=axis))
 
 
 def test_sort_refuses():

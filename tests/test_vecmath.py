@@ -50,7 +50,7 @@ def bits(x: Any) -> Any:
 
 def test_every_transcendental_function_of_real_arguments_has_a_loop():
     assert {op.name for op in ROWS} >= {"exp", "log1p", "sin", "tanh", "pow", "atan2", "hypot", "logaddexp"}
-    assert all(op.run == DTYPES for op in ROWS)
+    assert all(set(op.run) >= set(DTYPES) for op in ROWS)
 
 
 @pytest.mark.parametrize("name", UNARY)

@@ -237,8 +237,14 @@ def nanvar(
     Array
         New array; NaN where there are no more elements than `ddof`.
     """
-    given = _floating(x, "nanvar", dtype)
-    filled, missing = _filled("nanvar", subtract(given, nanmean(given, axis, keepdims=True)), 0.0)
+    return _nanvar("nanvar", x, axis, dtype, ddof, keepdims)
+
+
+def _nanvar(operation: str, x: Array, axis: Axis, dtype: DType | None, ddof: float, keepdims: bool) -> Array:
+    given = _floating(x, operation, dtype)
+    filled, missing = _filled(operation, given, 0.0)
+    deviations = subtract(filled, nanmean(given, axis, keepdims=True))
+    filled = deviations if missing is None else where(missing, 0.0, deviations)
     squares = multiply(real(filled), real(filled))
     if filled.dtype.kind == "complex floating":
         squares = add(squares, multiply(imag(filled), imag(filled)))
@@ -251,7 +257,7 @@ def nanstd(
     x: Array, axis: Axis = None, dtype: DType | None = None, ddof: float = 0, *, keepdims: bool = False
 ) -> Array:
     """Return the square root of `nanvar`."""
-    return sqrt(nanvar(x, axis, dtype, ddof, keepdims=keepdims))
+    return sqrt(_nanvar("nanstd", x, axis, dtype, ddof, keepdims))
 
 
 def _extreme(

@@ -456,7 +456,7 @@ def _wide_variance(
     count = size_of([x.shape[k] for k in axes])
     if squares.size and count > 1 and _is_off_centre(squares, middle, count):
         # What rounding left out of the mean is in all deviations, and would count.
-        rest = abs(_wide_mean(subtract(x, middle), axes, True))
+        rest = abs(_wide_mean(subtract(unstretched(x, axes), middle), axes, True))
         squares = maximum(subtract(squares, multiply(multiply(rest, rest), float(count))), 0.0)
     if not keepdims:
         squares = restride(squares, *_kept(squares, axes))
