@@ -469,6 +469,8 @@ cdef int set_item(Array x, object key, object value) except -1:
     if target is not None:
         if MODE.used:
             check_assignment(target, source)
+        if fill_line(target, source):
+            return 0
         return assign_array(target, source, "setitem")
     where_ = gathering(x, items, False)
     if shares_storage(x, where_.offsets):

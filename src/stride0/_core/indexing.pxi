@@ -189,13 +189,44 @@ cdef int take_item(Selection* into, object item, Array x, int axis) except -1:
     return 1
 
 
+cdef Array element_view(Array x, char* place):
+    """The view of one element."""
+    cdef Array y = blank(x.code)
+    set_ndim(y, 0)
+    y.size = 1
+    y.c_contiguous = True
+    y.storage = x.storage
+    y.seen = x.seen
+    y.data = place
+    return y
+
+
 cdef Array plain_view(Array x, object key):
     """The view that a key of integers, slices, None and `...` makes; None for any other key."""
     cdef Selection out
     cdef int axis = 0, taken = 0, extra = 0, dots = 0
+    cdef Py_ssize_t index
+    cdef char* place
     cdef tuple items
     if type(key) is int and x.ndim:
+        if x.ndim == 1 and whole(<PyObject*>key, &index) and -x.shape_[0] <= index < x.shape_[0]:
+            return element_view(x, x.data + (index + x.shape_[0] if index < 0 else index) * x.strides_[0])
         return view_of(x, x.data + index_value(key, x.shape_[0], 0) * x.strides_[0], x.ndim - 1, x.shape_ + 1, x.strides_ + 1)
+    if type(key) is slice and x.ndim:
+        out.data = x.data
+        out.ndim = 0
+        take_slice(&out, key, x.shape_[0], x.strides_[0])
+        take_rest(&out, x, 1, x.ndim)
+        return view_of(x, out.data, out.ndim, out.shape, out.strides)
+    if type(key) is tuple and x.ndim and Py_SIZE(key) == x.ndim:
+        place = x.data
+        for axis in range(x.ndim):
+            if not whole(<PyObject*>(<tuple>key)[axis], &index) or not -x.shape_[axis] <= index < x.shape_[axis]:
+                break
+            place += (index + x.shape_[axis] if index < 0 else index) * x.strides_[axis]
+        else:
+            return element_view(x, place)
+        axis = 0
     items = <tuple>key if type(key) is tuple else (key,)
     for item in items:
         if type(item) is int or type(item) is slice:

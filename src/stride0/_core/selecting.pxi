@@ -15,6 +15,9 @@ cdef extern from "gathering.h":
     void s0_pick_lines(int width, const int64_t* indices, Py_ssize_t n, const char* source, Py_ssize_t line, Py_ssize_t lines, char* out) noexcept nogil
     bint s0_pick_runs(const int64_t* indices, Py_ssize_t n, const char* source, Py_ssize_t size, Py_ssize_t run, Py_ssize_t lines, char* out) noexcept nogil
 
+cdef enum:
+    FEW_FILLED = 256  # elements that are filled without a plan
+
 
 cdef Array directly(Array x, object key):
     """`x[key]` for one of the usual keys with arrays; else None."""
@@ -83,6 +86,29 @@ cdef bint fill_by_mask(Array x, object key, Array value) except -1:
     else:
         with nogil:
             s0_fill(width, bits, x.size, x.data, step, one, WIDE)
+    return True
+
+
+cdef bint fill_line(Array target, Array value) noexcept:
+    """`target[...] = value` for a few elements of one axis and one value of its dtype; False where there is more to it."""
+    cdef Py_ssize_t i, step, n = target.size
+    cdef char* to = target.data
+    cdef uint64_t eight
+    cdef uint32_t four
+    cdef int width = itemsize_at(target.code)
+    if value.ndim != 0 or value.code != target.code or target.ndim != 1 or n > FEW_FILLED or value.storage is target.storage:
+        return False
+    step = target.strides_[0]
+    if width == 8:
+        eight = (<uint64_t*>value.data)[0]
+        for i in range(n):
+            (<uint64_t*>(to + i * step))[0] = eight
+    elif width == 4:
+        four = (<uint32_t*>value.data)[0]
+        for i in range(n):
+            (<uint32_t*>(to + i * step))[0] = four
+    else:
+        return False
     return True
 
 

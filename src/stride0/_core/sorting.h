@@ -239,7 +239,7 @@ S0_RADIX(pairs, s0_pair, S0_KEY_OF)
 
 /* --- lines
  *
- * `room` has place for 4 n + 16 words of 64 bits. */
+ * `room` has place for 2 n + 16 words of 64 bits, 4 n + 16 for an argsort. */
 
 /* Whether counting is the faster way: it takes n * n steps, eight at a time where there are vectors for it. */
 static inline int s0_is_few(Py_ssize_t n, int bits, int wide)
@@ -376,7 +376,7 @@ static void s0_sort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int wi
         words = (uint32_t *)other;
         for (i = 0; i < count; i++)
             words[i] = (uint32_t)((keys[i] - least) >> low);
-        words = s0_radix_32(words, (uint32_t *)(other + n), count, 0, bits);
+        words = s0_radix_32(words, words + n, count, 0, bits);
         for (i = 0; i < count; i++)
             keys[i] = words[i];
     } else {

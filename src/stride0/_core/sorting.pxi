@@ -61,7 +61,7 @@ cdef Array sorted_lines(Array x, int axis, bint descending, bint places):
     step = source.strides_[axis] if n > 1 else width
     lines = x.size // n
     if n > S0_FEW:
-        i = 4 * n + 16
+        i = (4 if places else 2) * n + 16
         spare = new_array(UINT64, 1, &i, NULL, False)
         room = <uint64_t*>spare.data
     if x.size < LONG_RUN:
