@@ -16,6 +16,7 @@ import pytest
 from gradient_cases import Case, Singular
 
 import stride0 as xp
+from stride0 import _extras
 from stride0.autograd import NO_GRAD, REFUSED, VJP, GradientError, grad, vjp
 from stride0.testing import check_grad
 
@@ -174,7 +175,8 @@ def public_functions() -> set[str]:
             if callable(value) and not isinstance(value, type) and not name.startswith("__"):
                 found.add(name if not prefix or getattr(xp, name, None) is value else prefix + name)
     # Of two names of one function the table has the first.
-    return found - {"from_dlpack", "explain"}
+    # What is made of other functions has their gradients.
+    return found - {"from_dlpack", "explain", "get_num_threads", "set_num_threads", *_extras.__all__}
 
 
 def test_every_function_is_in_one_table() -> None:
