@@ -470,6 +470,35 @@ def test_few_elements_of_two_dtypes():
                     assert got[0] == expected[0]
 
 
+def test_contiguous():
+    for x in arrays() + arrays("int8"):
+        f = xp.strided.contiguous
+        assert look(f(x)) == look(f.__wrapped__(x))
+        assert (f(x) is x) == (f.__wrapped__(x) is x)
+    for wrong in (1.0, None, np.ones(3)):
+        assert outcome(f, (wrong,), {}) == outcome(f.__wrapped__, (wrong,), {})
+
+
+def test_vecdot():
+    f = xp.vecdot
+    for x in arrays() + arrays("complex64"):
+        for y in (x, xp.flip(x), x[..., :1] if x.ndim else x, xp.astype(x, xp.complex128)):
+            assert outcome(f, (x, y), {}) == outcome(f.__wrapped__, (x, y), {})
+    for wrong in (1.0, None, np.ones(3)):
+        assert outcome(f, (xp.ones(3), wrong), {}) == outcome(f.__wrapped__, (xp.ones(3), wrong), {})
+
+
+def test_a_square_is_a_product():
+    for dtype in ("float32", "float64"):
+        values = np.concatenate(
+            [np.random.default_rng(4).uniform(-100, 100, 5000), [0, -0.0, np.inf, -np.inf, np.nan]]
+        )
+        x = xp.asarray(values.astype(dtype))
+        for two in (2, 2.0):
+            assert np.asarray(x**two).tobytes() == np.asarray(x * x).tobytes()
+            assert np.asarray(xp.pow(x, two)).tobytes() == np.asarray(xp.pow(x, xp.full_like(x, 2))).tobytes()
+
+
 def test_where_in_one_run():
     for dtype in DTYPES:
         for n in (0, 1, 3, 100):

@@ -121,6 +121,14 @@ cdef object short_astype(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     return out
 
 
+cdef object short_contiguous(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef Array x
+    if n != 1 or kwnames is not NULL or not is_plain(args[0]):
+        return None
+    x = <Array>args[0]
+    return x if x.c_contiguous else copy_array(x, x.code, True)
+
+
 # --- reductions
 
 
@@ -251,6 +259,16 @@ cdef object short_cumulative_sum(PyObject* const* args, Py_ssize_t n, PyObject* 
 # --- products
 
 
+cdef object short_vecdot(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef Array x1, x2
+    if n != 2 or kwnames is not NULL or not is_plain(args[0]) or not is_plain(args[1]):
+        return None
+    x1, x2 = <Array>args[0], <Array>args[1]
+    if x1.code != x2.code or x1.ndim == 0 or not same_shape(x1, x2) or (letter_at(x1.code) != c"f" and letter_at(x1.code) != c"c"):
+        return None
+    return accumulate("vecdot", 2, x1, x2, (x1.ndim - 1,), False, x1.code, x1.code)
+
+
 cdef object short_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     """Note [Tiny products]."""
     cdef Py_ssize_t shape[MAX_NDIM]
@@ -324,6 +342,7 @@ enlist(b"ones", short_ones)
 enlist(b"full", short_full)
 enlist(b"arange", short_arange)
 enlist(b"astype", short_astype)
+enlist(b"strided.contiguous", short_contiguous)
 enlist(b"sum", short_sum)
 enlist(b"all", short_all)
 enlist(b"any", short_any)
@@ -334,6 +353,7 @@ enlist(b"cumulative_sum", short_cumulative_sum)
 enlist(b"argmax", short_argmax)
 enlist(b"argmin", short_argmin)
 enlist(b"matmul", short_matmul)
+enlist(b"vecdot", short_vecdot)
 enlist(b"sort", short_sort)
 enlist(b"argsort", short_argsort)
 enlist(b"searchsorted", short_searchsorted)
