@@ -104,7 +104,8 @@ class Stride:
         return xp.sum(x, axis=0)
 
     def stop(self, x: Any) -> Any:
-        return stop_gradient(x)
+        # A copy: two of one array share its memory, which the reference does not know of.
+        return xp.asarray(stop_gradient(x), copy=True)
 
     def component(self, x: Any, name: str) -> Any:
         return getattr(x, name)
@@ -202,8 +203,7 @@ class Dual:
         return np.sum(x, axis=1)
 
     def stop(self, x: Any) -> Any:
-        # Of a constant a view. Else the tape must refuse to read it after a write, so that a copy is as good.
-        return self.constant(np.array(x[0])) if x[1:].any() else x
+        return self.constant(np.array(x[0]))
 
     def component(self, x: Any, name: str) -> Any:
         return getattr(x, name)

@@ -22,7 +22,7 @@ WHO = """
 @pytest.fixture
 def run(pytester, monkeypatch):
     """Run the tests of a text with the plugin, and no other."""
-    # Where the package is installed the plugin would be loaded twice.
+    # Nothing but the plugin.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
     def runner(text: str, *options: str, ini: str = ""):

@@ -618,9 +618,8 @@ def singular_values(op: str, x: Array) -> Array:
 
 
 def _finite_svd(a: Any, **options: bool) -> Any:
-    """Do what ``numpy.linalg.svd`` does, but fail on infinity as it does on NaN, not return NaN."""
+    """Do what ``numpy.linalg.svd`` does, but fail on infinity, where LAPACK may never end or return NaN."""
     np = numpy()
-    result = np.linalg.svd(a, **options)
-    if np.isnan(result if isinstance(result, np.ndarray) else result[1]).any():
+    if not np.isfinite(a).all():
         raise np.linalg.LinAlgError
-    return result
+    return np.linalg.svd(a, **options)
