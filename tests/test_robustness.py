@@ -129,3 +129,16 @@ except (TypeError, ValueError, MemoryError):
 """
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (process.returncode, process.stdout) == (0, "refused\n"), process.stderr
+
+
+def test_structures_that_contain_themselves():
+    endless: list = []
+    endless.append(endless)
+    deep: tuple = ()
+    for _ in range(100_000):
+        deep = (deep,)
+    for tree in (endless, {"again": endless}, deep):
+        with pytest.raises(ValueError, match="levels"):
+            xp.autograd.stop_gradient(tree)
+        with pytest.raises(ValueError, match="levels"):
+            xp.autograd.grad(lambda x: xp.ones(()))(tree)

@@ -5,6 +5,11 @@ cimport cython
 
 from stride0._core.array cimport Array
 
+from stride0._errors import ArgumentValueError
+
+cdef enum:
+    DEEPEST = 100  # levels of a structure; one that contains itself has no end
+
 
 @cython.final
 cdef class Structure:
@@ -110,14 +115,21 @@ def flatten(tree):
         In order; those of a dict in the order of its keys.
     structure : Structure
         Its `rebuild` makes a structure of the same kind of as many leaves.
+
+    Raises
+    ------
+    ArgumentValueError
+        If the structure contains itself.
     """
     cdef list leaves = []
-    cdef Structure structure = taken_apart(tree, leaves)
+    cdef Structure structure = taken_apart(tree, leaves, 0)
     return leaves, ONE_LEAF if structure is None else structure
 
 
-cdef Structure taken_apart(object tree, list leaves):
+cdef Structure taken_apart(object tree, list leaves, int depth):
     cdef Structure out
+    if depth > DEEPEST:
+        raise ArgumentValueError("flatten", f"a structure of more than {DEEPEST} levels", (), "nested tuples, lists and dicts that do not contain themselves")
     if type(tree) is Array:
         leaves.append(tree)
         return None
@@ -134,7 +146,7 @@ cdef Structure taken_apart(object tree, list leaves):
         leaves.append(tree)
         return None
     out.kind = type(tree)
-    out.parts = [taken_apart(item, leaves) for item in items]
+    out.parts = [taken_apart(item, leaves, depth + 1) for item in items]
     return out
 
 
