@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import mpmath
+import mpmath  # type: ignore[import-untyped, import-not-found, unused-ignore]
 import numpy as np
 import numpy.typing as npt
 
