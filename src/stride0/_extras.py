@@ -7,17 +7,15 @@ what NumPy's of the same names do, but that nothing warns.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
 
 from ._core import dtype as dt
 from ._core.array import (
     Array,
     add,
-    check_standard,
     divide,
+    door,
     imag,
     isnan,
     logical_not,
@@ -57,22 +55,7 @@ __all__ = [
 ]
 
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-def beyond(function: Function) -> Function:
-    """Refuse a function of this module where strict mode is on."""
-    name = function.__name__
-
-    @functools.wraps(function)
-    def refusing(*args: Any, **kwargs: Any) -> Any:
-        check_standard(name, "no function of the standard", f"API specification: there is no {name}")
-        return function(*args, **kwargs)
-
-    return cast(Function, refusing)
-
-
-@beyond
+@door
 def diag(x: Array, /, *, k: int = 0) -> Array:
     """Return a diagonal of a matrix, or the matrix that has a vector on a diagonal.
 
@@ -104,7 +87,7 @@ def diag(x: Array, /, *, k: int = 0) -> Array:
     return result
 
 
-@beyond
+@door
 def logspace(
     start: int | float | complex,
     stop: int | float | complex,
@@ -174,19 +157,19 @@ def _floating(x: object, operation: str, dtype: DType | None) -> Array:
     return given if given.dtype.kind.endswith("floating") else astype(given, dt.float64)
 
 
-@beyond
+@door
 def nansum(x: Array, axis: Axis = None, dtype: DType | None = None, *, keepdims: bool = False) -> Array:
     """Return the sum of the elements that are not NaN; 0 where there is none. See `sum`."""
     return sum(_filled("nansum", x, 0.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
 
-@beyond
+@door
 def nanprod(x: Array, axis: Axis = None, dtype: DType | None = None, *, keepdims: bool = False) -> Array:
     """Return the product of the elements that are not NaN; 1 where there is none. See `prod`."""
     return prod(_filled("nanprod", x, 1.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
 
-@beyond
+@door
 def nancumsum(x: Array, axis: int | None = None, dtype: DType | None = None) -> Array:
     """Return the cumulative sum with NaN counted as 0; of all elements in C order without an axis."""
     filled = _filled("nancumsum", x, 0.0)[0]
@@ -195,7 +178,7 @@ def nancumsum(x: Array, axis: int | None = None, dtype: DType | None = None) -> 
     return cumulative_sum(filled, axis=axis, dtype=dtype)
 
 
-@beyond
+@door
 def nancumprod(x: Array, axis: int | None = None, dtype: DType | None = None) -> Array:
     """Return the cumulative product with NaN counted as 1; of all elements in C order without an axis."""
     filled = _filled("nancumprod", x, 1.0)[0]
@@ -204,7 +187,7 @@ def nancumprod(x: Array, axis: int | None = None, dtype: DType | None = None) ->
     return cumulative_prod(filled, axis=axis, dtype=dtype)
 
 
-@beyond
+@door
 def nanmean(x: Array, axis: Axis = None, dtype: DType | None = None, *, keepdims: bool = False) -> Array:
     """Return the mean of the elements that are not NaN; NaN where there is none. See `mean`."""
     given = _floating(x, "nanmean", dtype)
@@ -212,7 +195,7 @@ def nanmean(x: Array, axis: Axis = None, dtype: DType | None = None, *, keepdims
     return divide(sum(filled, axis=axis, keepdims=keepdims), _count(given, missing, axis, keepdims))
 
 
-@beyond
+@door
 def nanvar(
     x: Array, axis: Axis = None, dtype: DType | None = None, ddof: float = 0, *, keepdims: bool = False
 ) -> Array:
@@ -252,7 +235,7 @@ def _nanvar(operation: str, x: Array, axis: Axis, dtype: DType | None, ddof: flo
     return divide(sum(squares, axis=axis, keepdims=keepdims), where(freedom > 0, freedom, math.nan))
 
 
-@beyond
+@door
 def nanstd(
     x: Array, axis: Axis = None, dtype: DType | None = None, ddof: float = 0, *, keepdims: bool = False
 ) -> Array:
@@ -268,13 +251,13 @@ def _extreme(
     return result if missing is None else where(all(missing, axis=axis, keepdims=keepdims), math.nan, result)
 
 
-@beyond
+@door
 def nanmin(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Return the smallest element that is not NaN; NaN where there is none. See `min`."""
     return _extreme("nanmin", min, x, axis, keepdims, math.inf)
 
 
-@beyond
+@door
 def nanmax(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Return the largest element that is not NaN; NaN where there is none. See `max`."""
     return _extreme("nanmax", max, x, axis, keepdims, -math.inf)
@@ -289,13 +272,13 @@ def _place(
     return search(filled, axis=axis, keepdims=keepdims)
 
 
-@beyond
+@door
 def nanargmin(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
     """Return the index of the smallest element that is not NaN; ArgumentValueError where there is none."""
     return _place("nanargmin", argmin, x, axis, keepdims, math.inf)
 
 
-@beyond
+@door
 def nanargmax(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
     """Return the index of the largest element that is not NaN; ArgumentValueError where there is none."""
     return _place("nanargmax", argmax, x, axis, keepdims, -math.inf)

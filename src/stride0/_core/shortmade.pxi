@@ -221,28 +221,14 @@ cdef object short_argmin(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     return short_place(args, n, kwnames, "argmin")
 
 
-cdef Array mean_along(Array x, tuple axes, bint keepdims):
-    """The mean of float64 elements that are one run of memory."""
-    cdef Array total = reduce_array("sum", x, axes, keepdims, None)
-    cdef double* values = <double*>total.data
-    cdef double count = <double>(x.size // total.size)
-    cdef Py_ssize_t i
-    for i in range(total.size):
-        values[i] = values[i] / count
-    return total
-
-
 cdef object short_mean(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef int axis
     cdef Array x, total
     if not reducible(args, n, kwnames, &axis) or (<Array>args[0]).code != FLOAT64 or not (<Array>args[0]).c_contiguous:
         return None
     x = <Array>args[0]
-    if axis >= 0:
-        return mean_along(x, (axis,), False)
-    total = reduce_whole("sum", x)
-    (<double*>total.data)[0] /= <double>x.size
-    return total
+    total = reduce_array("sum", x, (axis,), False, None) if axis >= 0 else reduce_whole("sum", x)
+    return mean_of_total(total, <double>(x.size // total.size))
 
 
 cdef object short_cumulative_sum(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
