@@ -225,7 +225,7 @@ cdef extern from *:
     void s0_means_f32(const double* total, float* out, double count, Py_ssize_t n) noexcept nogil
 
 
-cpdef Array mean_of_total(Array total not None, double count, DType dtype=None):
+cpdef Array mean_of_total(Array total, double count, DType dtype=None):
     """
     Sums, fresh from a reduction, divided by the number of elements.
 
