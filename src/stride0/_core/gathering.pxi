@@ -10,8 +10,6 @@
 #     Reading by one index array needs no check but that one; what was read is thrown away with the error.
 
 
-cdef int COUNT = REDUCTION_NUMBERS["count_nonzero"]
-
 cdef enum:
     FOUND = 512  # offsets of a mask that are collected at once
 
@@ -79,14 +77,11 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
     cdef Array flat = mask if mask.c_contiguous else copy_array(mask, BOOL, True)
     cdef Array out
     cdef int d
-    cdef Py_ssize_t count = 0, i, k = 0, run, size = flat.size
+    cdef Py_ssize_t count, i, k = 0, run, size = flat.size
     cdef Py_ssize_t position[MAX_NDIM]
-    cdef Py_ssize_t steps[2]
-    cdef char* args[2]
     cdef const uint8_t* bits = <const uint8_t*>flat.data
     cdef int64_t* values
     cdef int64_t found[FOUND]
-    cdef int64_t total = 0
     cdef int hits
     cdef int64_t offset = 0
     for d in range(mask.ndim):
@@ -96,11 +91,8 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
             raise OutOfBoundsError(
                 "index", f"the mask has size {mask.shape_[d]} where the array has size {x.shape_[axis + d]}, at axis {axis + d}",
                 (("array", f"{shape_tuple(x)}"), ("mask", f"{shape_tuple(mask)}")), "a mask of the shape of the axes it selects from")
-    args[0], args[1] = <char*>bits, <char*>&total
-    steps[0], steps[1] = 1, 0
     with nogil:
-        K.reductions[COUNT][BOOL][0](args, steps, steps, size, 1)
-    count = total
+        count = s0_count_true(bits, size)
     out = new_array(INT64, 1, &count, NULL, False)
     values = <int64_t*>out.data
     if mask.ndim == 0:
@@ -132,7 +124,7 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
                 offset -= position[d] * x.strides_[axis + d]
                 position[d] = 0
     if k < count:
-        out.shape_[0] = out.size = k
+        shorten(out, k)
     return out
 
 
