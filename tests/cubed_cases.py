@@ -207,6 +207,36 @@ def functions_of_ones_own(cp: Any, spec: Any) -> Iterator[Pair]:
 
 
 @case
+def without_nan(cp: Any, spec: Any) -> Iterator[Pair]:
+    import cubed
+
+    a = np.where(GRID > 2, np.nan, GRID)
+    x = chunked(cp, spec, a, (2, 3))
+    yield cubed.nansum(x), np.nansum(a)
+    yield cubed.nansum(x, axis=1, keepdims=True), np.nansum(a, axis=1, keepdims=True)
+    yield cubed.nanmean(x, axis=0), np.nanmean(a, axis=0)
+
+
+@case
+def overlapping_chunks(cp: Any, spec: Any) -> Iterator[Pair]:
+    import cubed
+
+    def smooth(chunk: stride0.Array) -> stride0.Array:
+        checked(chunk)
+        return chunk[:-2, :] + 2 * chunk[1:-1, :] + chunk[2:, :]
+
+    for boundary in (0, 1.5):
+        x = chunked(cp, spec, GRID, (2, 7))
+        padded = np.pad(GRID, ((1, 1), (0, 0)), constant_values=boundary)
+        yield (
+            cubed.map_overlap(
+                smooth, x, dtype=x.dtype, chunks=x.chunks, depth={0: 1, 1: 0}, boundary=boundary, trim=False
+            ),
+            padded[:-2] + 2 * padded[1:-1] + padded[2:],
+        )
+
+
+@case
 def zarr_arrays(cp: Any, spec: Any) -> Iterator[Pair]:
     import cubed
 

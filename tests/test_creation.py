@@ -84,6 +84,23 @@ def test_like():
             getattr(xp, name)(np.zeros(3))
 
 
+@pytest.mark.parametrize("shape", [(), 4, (0, 3), (2, 1, 5), None])
+def test_like_of_another_shape(shape):
+    for what, (x, a) in pairs():
+        assert_same(xp.zeros_like(x, shape=shape), np.zeros_like(a, shape=shape), what=what)
+        assert_same(xp.ones_like(x, shape=shape), np.ones_like(a, shape=shape), what=what)
+        assert_same(xp.full_like(x, 1, shape=shape), np.full_like(a, 1, shape=shape), what=what)
+        assert_same(
+            xp.full_like(x, True, shape=shape, dtype=xp.int8),
+            np.full_like(a, True, "int8", shape=shape),
+            what=what,
+        )
+        assert xp.empty_like(x, shape=shape).shape == np.empty_like(a, shape=shape).shape
+    for wrong in (-1, (2, -1), 1.5, "3"):
+        with pytest.raises((TypeError, ValueError)):
+            xp.full_like(xp.ones(2), 1.0, shape=wrong)
+
+
 @pytest.mark.parametrize(
     "value", [True, False, 3, -3, 2.5, math.inf, -0.0, 1 + 2j, np.float64(2.5), np.complex128(1j)]
 )

@@ -298,6 +298,8 @@ BEYOND: dict[str, Callable[[], Any]] = {
     "float of one element with an axis": lambda: float(xp.ones(1)),
     "bool of one element with axes": lambda: bool(xp.ones((1, 1))),
     "int of one element with an axis": lambda: int(xp.ones(1)),
+    "shape of zeros_like": lambda: xp.zeros_like(F64, shape=(2, 2)),
+    "shape of full_like": lambda: xp.full_like(F64, 1.0, shape=4),
     "NumPy scalar": lambda: F64 + np.float64(1.5),
     "NumPy scalar in front": lambda: np.float32(1.5) * F64,
     "NumPy scalar in a function": lambda: xp.add(F64, np.float64(1.5)),

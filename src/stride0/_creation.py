@@ -218,7 +218,14 @@ def empty(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: D
 
 
 @door
-def empty_like(x: Array, /, *, dtype: DType | None = None, device: DeviceLike = None) -> Array:
+def empty_like(
+    x: Array,
+    /,
+    *,
+    dtype: DType | None = None,
+    device: DeviceLike = None,
+    shape: int | tuple[int, ...] | None = None,
+) -> Array:
     """Return an array of the shape of another one, whose elements are not set.
 
     Parameters
@@ -229,24 +236,28 @@ def empty_like(x: Array, /, *, dtype: DType | None = None, device: DeviceLike = 
         By default that of `x`.
     device : Device, optional
         There is only one.
+    shape : int or tuple of int, optional
+        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
 
     Returns
     -------
     Array
-        New array of the shape of `x`, in C order.
+        New array, in C order.
 
     References
     ----------
     Array API standard 2025.12, "Creation Functions", ``empty_like``.
     """
-    x, dtype = _like("empty_like", x, dtype, device)
-    return _empty(x.shape, dtype)
+    shape, dtype = _like("empty_like", x, dtype, device, shape)
+    return _empty(shape, dtype)
 
 
-def _like(op: str, x: Array, dtype: DType | None, device: DeviceLike) -> tuple[Array, DType]:
+def _like(
+    op: str, x: Array, dtype: DType | None, device: DeviceLike, shape: int | tuple[int, ...] | None
+) -> tuple[tuple[int, ...], DType]:
     x = check_array(op, x)
     check_device(op, device)
-    return x, check_dtype(op, dtype, x.dtype)
+    return x.shape if shape is None else normalize_shape(op, shape), check_dtype(op, dtype, x.dtype)
 
 
 @door
@@ -376,6 +387,7 @@ def full_like(
     *,
     dtype: DType | None = None,
     device: DeviceLike = None,
+    shape: int | tuple[int, ...] | None = None,
 ) -> Array:
     """Return an array of the shape of another one, filled with one value.
 
@@ -389,11 +401,13 @@ def full_like(
         By default that of `x`.
     device : Device, optional
         There is only one.
+    shape : int or tuple of int, optional
+        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
 
     Returns
     -------
     Array
-        New array of the shape of `x`, in C order.
+        New array, in C order.
 
     Raises
     ------
@@ -406,8 +420,8 @@ def full_like(
     ----------
     Array API standard 2025.12, "Creation Functions", ``full_like``.
     """
-    x, dtype = _like("full_like", x, dtype, device)
-    return _full("full_like", x.shape, fill_value, dtype)
+    shape, dtype = _like("full_like", x, dtype, device, shape)
+    return _full("full_like", shape, fill_value, dtype)
 
 
 @primitive
@@ -579,7 +593,14 @@ def ones(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: De
 
 
 @door
-def ones_like(x: Array, /, *, dtype: DType | None = None, device: DeviceLike = None) -> Array:
+def ones_like(
+    x: Array,
+    /,
+    *,
+    dtype: DType | None = None,
+    device: DeviceLike = None,
+    shape: int | tuple[int, ...] | None = None,
+) -> Array:
     """Return an array of ones, of the shape of another one.
 
     Parameters
@@ -590,18 +611,20 @@ def ones_like(x: Array, /, *, dtype: DType | None = None, device: DeviceLike = N
         By default that of `x`.
     device : Device, optional
         There is only one.
+    shape : int or tuple of int, optional
+        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
 
     Returns
     -------
     Array
-        New array of the shape of `x`, in C order.
+        New array, in C order.
 
     References
     ----------
     Array API standard 2025.12, "Creation Functions", ``ones_like``.
     """
-    x, dtype = _like("ones_like", x, dtype, device)
-    return _full("ones_like", x.shape, 1, dtype)
+    shape, dtype = _like("ones_like", x, dtype, device, shape)
+    return _full("ones_like", shape, 1, dtype)
 
 
 @primitive
@@ -706,7 +729,14 @@ def zeros(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: D
 
 
 @door
-def zeros_like(x: Array, /, *, dtype: DType | None = None, device: DeviceLike = None) -> Array:
+def zeros_like(
+    x: Array,
+    /,
+    *,
+    dtype: DType | None = None,
+    device: DeviceLike = None,
+    shape: int | tuple[int, ...] | None = None,
+) -> Array:
     """Return an array of zeros, of the shape of another one.
 
     Parameters
@@ -717,15 +747,17 @@ def zeros_like(x: Array, /, *, dtype: DType | None = None, device: DeviceLike = 
         By default that of `x`.
     device : Device, optional
         There is only one.
+    shape : int or tuple of int, optional
+        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
 
     Returns
     -------
     Array
-        New array of the shape of `x`, in C order.
+        New array, in C order.
 
     References
     ----------
     Array API standard 2025.12, "Creation Functions", ``zeros_like``.
     """
-    x, dtype = _like("zeros_like", x, dtype, device)
-    return _zeros(x.shape, dtype)
+    shape, dtype = _like("zeros_like", x, dtype, device, shape)
+    return _zeros(shape, dtype)

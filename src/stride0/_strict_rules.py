@@ -107,6 +107,8 @@ def _check_others(name: str, row: Row, given: Arguments) -> None:
         place = f"{row.chapter}: {parameter} of {name}"
         if parameter in row.arrays or (name, parameter) in ANYTHING or not parameter:
             continue
+        if (name, parameter) in BEYOND and value is not None:
+            raise StrictError(name, f"{parameter} is given", f"{row.chapter}: {name} has no {parameter}")
         if isinstance(value, Array):
             raise StrictError(name, f"{parameter} is an array", f"{place} is none")
         if is_numpy_scalar(value):
@@ -121,6 +123,8 @@ def _check_others(name: str, row: Row, given: Arguments) -> None:
             raise StrictError(name, f"{parameter} is a list", f"{place} is a tuple, where it is no integer")
 
 
+# Parameters that NumPy has and the standard has not.
+BEYOND = frozenset((f"{name}_like", "shape") for name in ("empty", "full", "ones", "zeros"))
 # Parameters that take all sorts of things.
 ANYTHING = frozenset(
     {("asarray", "obj"), ("from_dlpack", "x"), ("can_cast", "from_"), ("finfo", "type"), ("iinfo", "type")}

@@ -309,7 +309,7 @@ VJP: dict[str, dict[str, Rule]] = {
 _SHAPE_ONLY = "takes no values, only shapes"
 _DTYPE_ONLY = "takes no values, only dtypes"
 _CONSTANT = "the result is a constant"
-_LIKE = "the result is a constant of the shape of x"
+_LIKE = "the result is a constant"
 _LAYOUT = "tells where elements lie, not what they are"
 
 NO_GRAD: dict[str, str] = {
