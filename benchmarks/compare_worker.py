@@ -39,11 +39,12 @@ TURN_SECONDS = 0.005
 # each turn, is then one for each statement, the same for all libraries.
 UNROLLED = 10
 # Threads that a library leaves spinning would take a core from the next one: wait until they sleep. OpenBLAS
-# spins for 2**26 ticks of the clock, OpenMP for less than a millisecond.
+# spins for 2**26 ticks of the clock, GNU's OpenMP for 5 to 8 milliseconds here.
 PAUSE_SECONDS = {"linalg": 0.03}
-OTHER_PAUSE_SECONDS = 0.001
-# Runs longer than this are not preceded by one that is not timed.
+OTHER_PAUSE_SECONDS = 0.01
+# Runs longer than this are not preceded by some that are not timed: a part of the sample.
 WARM_SECONDS = 0.005
+WARM_PART = 8
 
 # By how much results may differ, in units of the largest of them.
 TOLERANCES = {"float32": 2e-5, "complex64": 2e-5, "float64": 1e-9, "complex128": 1e-9}
@@ -286,7 +287,7 @@ def interleave(
 def sample(timer: Timer, number: int, earlier: list[float]) -> tuple[float, float]:
     """Of one sample, how long it waited for cores per second, and the seconds for each run."""
     if not earlier or earlier[-1] < WARM_SECONDS:
-        timer(1)  # caches and sleeping threads
+        timer(max(1, number // WARM_PART))  # caches and sleeping threads
     waited, began = waited_for_cores(), time.perf_counter()
     each = timer(number)
     taken = time.perf_counter() - began

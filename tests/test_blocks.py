@@ -42,11 +42,11 @@ def check(turned: bool, streamed: bool, call: Callable[[], Any], expected: Any) 
     """Compare with what NumPy gives, bytes and all, at several numbers of threads."""
     for threads, team_from in ((1, 1 << 62), (3, 0)):
         xp.set_num_threads(threads)
-        tuned = plan.tune(team_from=team_from, share=1)
+        tuned = plan.tune(team_from=team_from, wake_from=team_from, share=1)
         before = plan.counts()
         result = np.array(call())
         after = plan.counts()
-        plan.tune(team_from=tuned["team_from"], share=tuned["share"])
+        plan.tune(**tuned)
         assert result.dtype == expected.dtype and result.shape == expected.shape
         assert result.tobytes() == np.ascontiguousarray(expected).tobytes()
         if turned:

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.skipif(not threads.openmp, reason="built without OpenMP
 @pytest.fixture(autouse=True)
 def eager() -> Iterator[None]:
     """Threads from the first element on, and the number of threads as it was afterwards."""
-    before, tuned = xp.get_num_threads(), plan.tune(team_from=0, share=1, pieces_from=4096, piece=64)
+    before, tuned = xp.get_num_threads(), plan.tune(team_from=0, wake_from=0, share=1, pieces_from=4096, piece=64)
     yield
     plan.tune(**tuned)
     xp.set_num_threads(before)
@@ -286,7 +286,7 @@ THREADS_AT_WORK = """
 import os, threadpoolctl
 import stride0 as xp
 from stride0._core import plan
-plan.tune(team_from=0, share=1)
+plan.tune(team_from=0, wake_from=0, share=1)
 x = xp.zeros((1_000_000,))  # fresh memory: no loop has run yet
 def threads_now():
     x + x

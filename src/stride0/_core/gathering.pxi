@@ -316,8 +316,8 @@ cdef void read_part(void* context, int part) noexcept nogil:
 
 cdef void read_block(Py_ssize_t nbytes, char* base, Places* places, char* other, Py_ssize_t step) noexcept nogil:
     """`move_block` for reading, by several threads where that is worth it: no two of them write to one place."""
-    # A random read costs some nanoseconds, most of them waiting.
-    cdef int threads = threads_for(places.n * (3 + nbytes // 16)), parts = threads * 4
+    # A read from a cache costs a nanosecond; one from memory much more, most of which is waiting.
+    cdef int threads = threads_for(places.n * (1 + nbytes // 64)), parts = threads * 4
     cdef Reading reading
     if threads < 2:
         move_block(nbytes, READ, 0, base, places, other, step)

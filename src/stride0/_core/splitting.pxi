@@ -35,8 +35,10 @@ cdef object last_cache():
 
 # What decides whether threads are worth it, by measurement (docs/design/threads.md); `tune` changes it for tests.
 cdef struct Tuning:
-    int64_t team_from       # estimated nanoseconds of work from which a team is called
+    int64_t team_from       # estimated nanoseconds of work from which a team that is awake is called
+    int64_t wake_from       # and from which one is woken
     int64_t share           # nanoseconds of work that make one more thread worth it
+    int64_t even_to         # nanoseconds for each thread up to which all have one part, since it stays in their caches
     int64_t pieces_from     # elements from which a reduction is cut into pieces
     int64_t piece           # elements of a piece, at least
     int64_t turn_from       # elements from which operands are transposed in blocks
@@ -44,7 +46,7 @@ cdef struct Tuning:
     int64_t stream_runs_from    # and of any other result
 
 cdef Tuning tuning
-tuning.team_from, tuning.share = 40000, 15000
+tuning.team_from, tuning.wake_from, tuning.share, tuning.even_to = 8000, 100000, 4000, 16000
 tuning.pieces_from, tuning.piece = 1 << 17, 1 << 13
 tuning.turn_from, tuning.stream_from, tuning.stream_runs_from = 1 << 10, last_cache() // 4, 1 << 62
 
@@ -59,7 +61,7 @@ def tune(**values):
     return now
 
 
-cdef int COSTS[96][13]      # nanoseconds per element beyond what memory takes, roughly
+cdef int COSTS[96][13]      # sixteenths of a nanosecond per element beyond what memory takes, roughly
 cdef int FOLDED_WITH[16]    # the reduction that folds the accumulators of another
 cdef int ABSORBING[16]      # the accumulator that ends a reduction early, or -1
 
@@ -68,7 +70,7 @@ cdef int fill_tables() except -1:
     for number, row in enumerate(_optable.OPS):
         for code, dtype in enumerate(ROWS):
             called = dtype.name in row.call
-            COSTS[<int>number][<int>code] = 10 if called else 1 if row.otherwise or row.run or row.name in SLOW else 0
+            COSTS[<int>number][<int>code] = 160 if called else 2 * dtype.itemsize if row.otherwise or row.run or row.name in SLOW else 0
     for number, row in enumerate(_optable.REDUCTIONS):
         kind = max(row.accumulator)
         kind = kind if row.accumulator[kind] == "same" else row.accumulator[kind][0]
@@ -77,7 +79,7 @@ cdef int fill_tables() except -1:
     return 0
 
 
-# Rows whose loops take a nanosecond per element or more, though neither `otherwise` nor `call` says so.
+# Rows whose loops take half a nanosecond per element or more, though neither `otherwise` nor `call` says so.
 SLOW = ("pow", "floor_divide", "remainder")
 
 
@@ -92,10 +94,10 @@ fill_tables()
 
 
 cdef int64_t work_of(const Plan* plan, const s0_loop* loops) noexcept nogil:
-    """A rough estimate of what a plan takes on one thread, in nanoseconds."""
+    """A rough estimate of what a plan takes on one thread, in nanoseconds, if its operands are in a cache."""
     cdef int64_t total = 1, moved, work = 0
     cdef Py_ssize_t at = <Py_ssize_t>(loops - &TABLE.ops[0][0][0])
-    cdef int k, d
+    cdef int k, d, each
     cdef bint strided = False
     for d in range(plan.ndim):
         total *= plan.shape[d]
@@ -107,16 +109,15 @@ cdef int64_t work_of(const Plan* plan, const s0_loop* loops) noexcept nogil:
         work += moved
         if plan.ndim and plan.strides[k][0] != 0 and plan.strides[k][0] != itemsize_at(plan.code[k]):
             strided = True
-    work = work // 16 + (total if strided else 0)
-    if 0 <= at < 96 * 13 * 4:
-        work += total * COSTS[at // 52][at // 4 % 13]
-    return work
+    # Loops other than the elementwise ones fold, search or cast.
+    each = COSTS[at // 52][at // 4 % 13] if 0 <= at < 96 * 13 * 4 else 2
+    return work // 64 + total * (each + (8 if strided else 0)) // 16
 
 
 cdef int threads_for(int64_t work) noexcept nogil:
     """How many threads are worth their while."""
     cdef int64_t most
-    if work < tuning.team_from:
+    if work < tuning.team_from or (work < tuning.wake_from and not awake()):
         return 1
     most = work // tuning.share
     return <int>min(<int64_t>team(), max(most, <int64_t>1))
@@ -191,7 +192,7 @@ cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int 
     split.blocks = &blocks if not reduction and whole < 0 and in_blocks(plan, loops, &blocks) else NULL
     if axis < 0:
         return run_one(plan, loops, reduction, split.blocks)
-    parts = min(<int64_t>threads * PARTS_PER_THREAD, max(work // tuning.share, <int64_t>threads))
+    parts = threads if work <= threads * tuning.even_to else <Py_ssize_t>threads * PARTS_PER_THREAD
     unit = LINE if axis == 0 else blocks.high if split.blocks is not NULL and axis == blocks.axis else 1
     split.plan, split.loops, split.reduction, split.axis = plan, loops, reduction, axis
     split.extent = (plan.shape[axis] + parts * unit - 1) // (parts * unit) * unit

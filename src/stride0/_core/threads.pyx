@@ -11,6 +11,7 @@ cdef extern from "threads.h":
     bint s0_threads_built()
     int s0_threads_allowed() nogil
     int s0_team() nogil
+    bint s0_awake() nogil
     void s0_run_parts(s0_part body, void* context, int parts, int threads) nogil
 
 cdef enum:
@@ -20,6 +21,11 @@ cdef enum:
 cdef int team() noexcept nogil:
     """How many threads a loop of the calling thread may use now."""
     return s0_team()
+
+
+cdef bint awake() noexcept nogil:
+    """Whether work of some 10 microseconds may call a team: Note [Teams that are awake]."""
+    return s0_awake()
 
 
 cdef void run_parts(s0_part body, void* context, int parts, int threads) noexcept nogil:
