@@ -13,7 +13,7 @@ cdef extern from "Python.h":
     long long s0_value "PyLong_AsLongLongAndOverflow"(PyObject* x, int* overflow) noexcept
 
 cdef enum:
-    MODEST = 1 << 15  # elements up to which joining arrays needs no other threads to run meanwhile
+    MODEST = 1 << 15  # elements up to which joined arrays are copied at once, without a plan
 
 ctypedef object (*Shortcut)(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
 
@@ -257,6 +257,7 @@ cdef inline PyObject* part(PyObject* parts, int k) noexcept:
 cdef object short_stack(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef PyObject* given[2]
     cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
     cdef Py_ssize_t run, blocks = 1, j
     cdef int count, at = 0, axis, k
     cdef Array first, out
@@ -264,7 +265,7 @@ cdef object short_stack(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     if not bind(args, n, kwnames, X_AXIS, 1, given) or not joinable(given[0], &count):
         return None
     first = <Array>part(given[0], 0)
-    if first.ndim >= MAX_NDIM or (given[1] is not NULL and not whole_axis(given[1], first.ndim + 1, &at)) or first.size * count > MODEST:
+    if first.ndim >= MAX_NDIM or (given[1] is not NULL and not whole_axis(given[1], first.ndim + 1, &at)) or first.size > MANY_ELEMENTS // count:
         return None
     for k in range(1, count):
         if not same_shape(first, <Array>part(given[0], k)):
@@ -274,7 +275,12 @@ cdef object short_stack(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
         if axis < at:
             blocks *= shape[axis]
     out = new_array(first.code, first.ndim + 1, shape, NULL, False)
-    if out.size:
+    if out.size > MODEST:
+        for axis in range(first.ndim):
+            steps[axis] = out.strides_[axis + (axis >= at)]
+        for k in range(count):
+            assign_array(view_of(out, out.data + k * out.strides_[at], first.ndim, first.shape_, steps), <Array>part(given[0], k), "stack")
+    elif out.size:
         run = first.size // blocks * itemsize_at(first.code)
         to = out.data
         for j in range(blocks):
@@ -298,7 +304,7 @@ cdef object short_concat(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
         return None
     for k in range(count):
         x = <Array>part(given[0], k)
-        if x.ndim != first.ndim or total + x.shape_[at] > MODEST:
+        if x.ndim != first.ndim or total + x.shape_[at] > MANY_ELEMENTS:
             return None
         for axis in range(x.ndim):
             if axis != at and x.shape_[axis] != first.shape_[axis]:
@@ -312,11 +318,17 @@ cdef object short_concat(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     for axis in range(at + 1, first.ndim):
         if s0_times(&run, shape[axis]):
             return None
-    if s0_times(&run, blocks) or run > MODEST:
+    if s0_times(&run, blocks) or run > MANY_ELEMENTS:
         return None
     out = new_array(first.code, first.ndim, shape, NULL, False)
     to = out.data
-    if out.size:
+    if run > MODEST:
+        for k in range(count):
+            x = <Array>part(given[0], k)
+            if x.size:
+                assign_array(view_of(out, to, out.ndim, x.shape_, out.strides_), x, "concat")
+            to += x.shape_[at] * out.strides_[at]
+    elif out.size:
         for j in range(blocks):
             for k in range(count):
                 x = <Array>part(given[0], k)
