@@ -11,11 +11,14 @@ whether they do differs from one instruction set to the next.
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -251,6 +254,17 @@ def test_same_bits_as_the_baseline(name: str, baseline: dict[str, Any]) -> None:
     assert found["cases"].keys() == baseline["cases"].keys()
     different = [key for key, value in found["cases"].items() if baseline["cases"][key] != value]
     assert not different, f"{len(different)} results differ, among them:\n" + "\n".join(different[:40])
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="fma is an instruction of every set")
+def test_what_is_built_once_asks_for_no_newer_instruction() -> None:
+    """A body with fma calls the C library's where it is built for the baseline: its row has to say `gains`."""
+    calls = {}
+    for part in ("common", "elementwise_baseline"):
+        spec = importlib.util.find_spec(f"stride0._core._kernels_{part}")
+        assert spec is not None and spec.origin is not None
+        calls[part] = b"\0fma\0" in Path(spec.origin).read_bytes()  # among the names of what it needs
+    assert calls == {"common": False, "elementwise_baseline": True}
 
 
 def test_what_is_supported() -> None:

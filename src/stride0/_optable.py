@@ -57,6 +57,9 @@ class Op(NamedTuple):
     # Dtypes for which `vecmath.h` or `cvecmath.h` has a whole loop of the function in the body:
     # `vm_<name>_f64_run`, `cv_<name>_c128_run`.
     run: tuple[str, ...] = ()
+    # Dtypes whose loop over any strides gains from a newer instruction set, which few such loops do: by fma, by
+    # more divisions at once.
+    gains: tuple[str, ...] = ()
     public: bool = True
     ulp: float = 0.5
     samples: Domain = Domain()
@@ -73,6 +76,7 @@ class Reduction(NamedTuple):
     accumulator: dict[str, str]  # kind -> name of a dtype, or "same"
     identity: dict[str, str]  # kind of the accumulator -> a constant
     absorbing: str = ""  # a constant that ends the reduction early
+    gains: tuple[str, ...] = ()  # as of an operation
 
 
 class Scan(NamedTuple):
@@ -171,6 +175,7 @@ OPS: Final = (
         "Quotient of each pair of elements, rounded down; 0 where an integer is divided by zero.",
         operator="//",
         call=_DIVIDED,
+        gains=("float64",),
     ),
     _binary(
         "remainder",
@@ -222,12 +227,14 @@ OPS: Final = (
         "Absolute value of each element; the magnitude where it is complex.",
         out="real",
         operator="abs",
+        gains=_COMPLEX,
     ),
     _unary(
         "sign",
         "numeric",
         {"i": "(x > 0) - (x < 0)", "u": "x > 0", "f": "sign_{t}(x)", "c": "sign_c(x)"},
         "Sign of each element: -1, 0 or 1; `x / abs(x)` where it is complex.",
+        gains=("float64", *_COMPLEX),
     ),
     _unary(
         "reciprocal",
@@ -236,6 +243,7 @@ OPS: Final = (
         "`1 / x` for each element.",
         otherwise="float64",
         run=_COMPLEX,
+        gains=_REALS,
         since="2024.12",
     ),
     _unary(
@@ -540,6 +548,7 @@ REDUCTIONS: Final = (
         {"b": "a | b", "i": "a if a > b else b", "u": "a if a > b else b", "f": "maximum_{t}(b, a)"},
         dict.fromkeys("biuf", "same"),
         {"b": "0", "i": "{MIN}", "u": "0", "f": "-INFINITY"},
+        gains=("uint64",),
     ),
     Reduction(
         "min",
@@ -548,6 +557,7 @@ REDUCTIONS: Final = (
         {"b": "a & b", "i": "a if a < b else b", "u": "a if a < b else b", "f": "minimum_{t}(b, a)"},
         dict.fromkeys("biuf", "same"),
         {"b": "1", "i": "{MAX}", "u": "{MAX}", "f": "INFINITY"},
+        gains=("uint64",),
     ),
     Reduction("any", 1, _NONZERO, {"b": "a | b"}, _FLAG, {"b": "0"}, absorbing="1"),
     Reduction("all", 1, _NONZERO, {"b": "a & b"}, _FLAG, {"b": "1"}, absorbing="0"),
@@ -621,6 +631,7 @@ def check() -> None:
     for op in OPS:
         assert op.on in KINDS and op.out in OUT and 1 <= op.nin <= 3 and op.doc.endswith("."), op.name
         assert op.operator in OPERATORS | {""} and op.ulp > 0 and op.samples.low < op.samples.high, op.name
+        assert {*op.call, *op.run, *op.gains} <= {*_CALLED}, op.name
         for letter in KINDS[op.on]:
             assert body_for(op.body, letter) or op.otherwise, (op.name, letter)
         _check_bodies(op.name, op.body)

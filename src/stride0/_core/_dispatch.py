@@ -1,4 +1,4 @@
-"""Chooses the instruction set: one build of the kernels per set, one loaded when the package is imported."""
+"""Chooses the instruction set: builds of the kernels per set, one loaded when the package is imported."""
 
 from __future__ import annotations
 
@@ -16,14 +16,19 @@ def supported() -> tuple[str, ...]:
     return tuple(name for name in BUILDS if _cpu.has(name))
 
 
-def load_kernels() -> tuple[str, object]:
+def load_kernels(table: object) -> str:
     """
     Load the kernels of the best instruction set, or of the one that ``STRIDE0_ISA`` names.
 
+    Parameters
+    ----------
+    table : object
+        A capsule of the table which the loops are put into.
+
     Returns
     -------
-    tuple
-        The name of the instruction set and the capsule of its table of loops.
+    str
+        The name of the instruction set.
 
     Raises
     ------
@@ -36,4 +41,6 @@ def load_kernels() -> tuple[str, object]:
         raise ImportError(
             f"STRIDE0_ISA: there is no instruction set {wanted!r} here; choose from {', '.join(choices)}"
         )
-    return wanted, importlib.import_module(f"stride0._core._kernels_{wanted}").table
+    for part in ("common", f"elementwise_{wanted}", f"reductions_{wanted}"):
+        importlib.import_module(f"stride0._core._kernels_{part}").fill(table)
+    return wanted

@@ -7,7 +7,7 @@ a new result, `coalesce` merges axes that are one run of memory, and the `run_*`
 of the layout and walk the axes that the loop does not. None of them touches a Python object.
 """
 
-from cpython.pycapsule cimport PyCapsule_GetPointer
+from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -28,12 +28,13 @@ cdef enum:
     # must not change the order in which elements are added up.
     FOLD_BLOCK = 4096
 
-instruction_set, _capsule = load_kernels()
-cdef s0_kernels* TABLE = <s0_kernels*>PyCapsule_GetPointer(_capsule, "stride0.kernels")
+# The loops of every module of kernels that was loaded.
+cdef s0_kernels TABLE
+instruction_set = load_kernels(PyCapsule_New(&TABLE, "stride0.kernels", NULL))
 
 
 cdef s0_kernels* kernels() noexcept nogil:
-    return TABLE
+    return &TABLE
 
 
 cdef int broadcast(const Operand* operands, int nop, Py_ssize_t* shape, int* ndim) noexcept nogil:

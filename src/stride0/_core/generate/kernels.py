@@ -1,4 +1,14 @@
-"""Writes `kernels.pyx`, the loops of every operation, from the operation table. Run by the build."""
+"""Writes the loops of every operation from the operation table, in three files. Run by the build.
+
+Note [Built once]
+    A build of the loops for wider vectors pays where there are vectors: where the step from one element to
+    the next is known to the compiler. With any other steps elements are fetched one by one, and a loop is as
+    fast in the oldest instruction set. So loops over any strides, scans, and casts of one value stand in
+    `kernels_common.pyx`, which is compiled once. Not among them are loops that gather elements into a block
+    first (`run` of a row), what a row names in `gains`, casts between floating point and the wide unsigned
+    integers, for which AVX-512 has instructions, and reductions of complex numbers, whose two parts are a
+    vector, whatever the stride. docs/design/kernels.md has the measurements.
+"""
 
 from __future__ import annotations
 
@@ -18,25 +28,32 @@ from common import (
     Operand,
     Row,
     fill,
+    function,
+    indent,
     map_loop,
     names_of,
     optable,
 )
 from reductions import arg_loop, arg_rows_loop, reduction_loops, scan_loop, scan_rows_loop
 
+# The files: two that are compiled for every instruction set, side by side, and one that is compiled once.
+ELEMENTWISE, FOLDS, COMMON = PARTS = ("elementwise", "reductions", "common")
+
 
 class Emitter:
-    """Collects the loops and the assignments that put them into the table."""
+    """Collects the loops and the assignments that put them into the table, by the files they go to."""
 
     def __init__(self) -> None:
-        self.functions: list[str] = []
-        self.table: list[str] = []
+        self.functions: dict[str, list[str]] = {part: [] for part in PARTS}
+        self.part: dict[str, str] = {}  # of each loop
+        self.table: list[tuple[str, str]] = []
 
-    def add(self, text: str) -> None:
-        self.functions.append(text)
+    def add(self, name: str, text: str, part: str) -> None:
+        self.functions[part].append(text)
+        self.part[name] = part
 
     def entry(self, place: str, name: str) -> None:
-        self.table.append(f"    TABLE.{place} = {name}")
+        self.table.append((place, name))
 
     def elementwise(self) -> None:
         for number, op in enumerate(optable.OPS):
@@ -55,7 +72,9 @@ class Emitter:
                     self.entry(f"ops[{number}][{CODE[row.name]}][{layout}]", name)
                     if own != layout or shared:
                         continue
-                    self.add(self._elementwise(op, row, expression, unsigned, layouts[own], name))
+                    text = self._elementwise(op, row, expression, unsigned, layouts[own], name)
+                    vectors = row.name in op.run or row.name in op.gains
+                    self.add(name, text, ELEMENTWISE if vectors else part_of(layouts[own]))
 
     def _elementwise(self, op: Any, row: Row, expression: str, unsigned: bool, how: str, name: str) -> str:
         if row.name in op.run:
@@ -79,37 +98,31 @@ class Emitter:
                 expression = cast_expression(source, target)
                 if expression is None:
                     continue
-                same = source is target
                 # Equal widths move as bits, whatever they mean.
                 width = source.itemsize
+                integers = source.letter in "iu" and target.letter in "iu" and width == target.itemsize
+                same = source is target or integers
                 layouts = {0: "cc", 1: "sc", 3: "vv"}
                 for layout in (0, 1, 2, 3):
                     own = layout if layout in layouts else 3
                     name = f"move_{width}_{own}" if same else f"cast_{source.name}_{target.name}_{own}"
                     self.entry(f"casts[{CODE[source.name]}][{CODE[target.name]}][{layout}]", name)
                     if own == layout and not same:
-                        how = layouts[own]
-                        self.add(
-                            map_loop(
-                                name,
-                                [Operand(0, source, how[0])],
-                                Operand(1, target, how[1]),
-                                expression,
-                                ["x"],
-                            )
-                        )
+                        self.add(name, *self._cast(name, source, target, layouts[own], expression))
         for width in (1, 2, 4, 8, 16):
             row = BITS[width]
             for layout, how in {0: "cc", 1: "sc", 3: "vv"}.items():
-                self.add(
-                    map_loop(
-                        f"move_{width}_{layout}",
-                        [Operand(0, row, how[0])],
-                        Operand(1, row, how[1]),
-                        "x",
-                        ["x"],
-                    )
-                )
+                name = f"move_{width}_{layout}"
+                text = map_loop(name, [Operand(0, row, how[0])], Operand(1, row, how[1]), "x", ["x"])
+                self.add(name, text, part_of(how))
+
+    def _cast(self, name: str, source: Row, target: Row, how: str, expression: str) -> tuple[str, str]:
+        """The loop of a cast, and its file."""
+        if how == "sc":
+            return fill_loop(name, source, target, expression), COMMON
+        x, out = Operand(0, source, how[0]), Operand(1, target, how[1])
+        part = ELEMENTWISE if converted(source, target) else part_of(how)
+        return map_loop(name, [x], out, expression, ["x"]), part
 
     def where(self) -> None:
         for number, width in enumerate((1, 2, 4, 8, 16)):
@@ -117,7 +130,8 @@ class Emitter:
             for layout, how in ELEMENTWISE_LAYOUTS[3].items():
                 inputs = [Operand(0, ROWS[0], how[0])] + [Operand(k, row, how[k]) for k in (1, 2)]
                 name = f"where_{width}_{layout}"
-                self.add(map_loop(name, inputs, Operand(3, row, how[3]), "x2 if x1 else x3", names_of(3)))
+                text = map_loop(name, inputs, Operand(3, row, how[3]), "x2 if x1 else x3", names_of(3))
+                self.add(name, text, part_of(how))
                 self.entry(f"where[{number}][{layout}]", name)
 
     def reductions(self) -> None:
@@ -130,7 +144,8 @@ class Emitter:
                 acc = row if accumulator == "same" else ROWS[CODE[accumulator]]
                 for layout, text in reduction_loops(red, row, found, acc):
                     name = f"{red.name}_{row.name}_{layout}"
-                    self.add(text.replace("NAME", name))
+                    once = layout in (1, 3) and acc.letter != "c" and row.name not in red.gains
+                    self.add(name, text.replace("NAME", name), COMMON if once else FOLDS)
                     self.entry(f"reductions[{number}][{CODE[row.name]}][{layout}]", name)
 
     def scans(self) -> None:
@@ -139,34 +154,70 @@ class Emitter:
             red = reductions[scan.reduction]
             for row in ROWS[1:]:
                 name = f"{scan.name}_{row.name}"
-                self.add(scan_loop(name, red, row))
+                self.add(name, scan_loop(name, red, row), COMMON)
                 self.entry(f"scans[{number}][{CODE[row.name]}]", name)
-                self.add(scan_rows_loop(f"{name}_rows", red, row))
+                self.add(f"{name}_rows", scan_rows_loop(f"{name}_rows", red, row), FOLDS)
                 self.entry(f"scan_rows[{number}][{CODE[row.name]}]", f"{name}_rows")
 
     def arg_reductions(self) -> None:
         for number, (name, sign) in enumerate(optable.ARG_REDUCTIONS.items()):
             for row in ROWS:
                 if row.letter != "c":
-                    self.add(arg_loop(name, sign, row))
-                    self.entry(f"arg_reductions[{number}][{CODE[row.name]}]", f"{name}_{row.name}")
-                    self.add(arg_rows_loop(f"{name}_{row.name}_rows", sign, row))
-                    self.entry(f"arg_rows[{number}][{CODE[row.name]}]", f"{name}_{row.name}_rows")
+                    loop, rows = f"{name}_{row.name}", f"{name}_{row.name}_rows"
+                    self.add(loop, arg_loop(name, sign, row), FOLDS)
+                    self.entry(f"arg_reductions[{number}][{CODE[row.name]}]", loop)
+                    self.add(rows, arg_rows_loop(rows, sign, row), FOLDS)
+                    self.entry(f"arg_rows[{number}][{CODE[row.name]}]", rows)
 
     def blocks(self) -> None:
         for number, width in enumerate((1, 2, 4, 8, 16)):
             self.entry(f"transpose[{number}]", f"<void*>s0_transpose_{width}")
         self.entry("stream", "<void*>s0_stream")
 
-    def text(self) -> str:
+    def text(self, part: str) -> str:
+        # What is no loop of this file is a function of `tiles.h`.
+        rows = [
+            f"    TABLE.{place} = {name}"
+            for place, name in self.table
+            if self.part.get(name, ELEMENTWISE) == part
+        ]
         return (
             PRELUDE
             + declarations()
-            + "\n\n".join(self.functions)
+            + "\n\n".join(self.functions[part])
             + "\n\ncdef void fill_table() noexcept nogil:\n"
-            + "\n".join(self.table)
+            + "\n".join(rows)
             + CLOSE
         )
+
+
+def part_of(how: str) -> str:
+    """The file of an elementwise loop, by the steps that it takes: Note [Built once]."""
+    return COMMON if "v" in how else ELEMENTWISE
+
+
+def fill_loop(name: str, source: Row, target: Row, expression: str) -> str:
+    """One value is cast, and repeated by the loop that moves it."""
+    x, y = Operand(0, source, "s"), Operand(1, target, "s", name="value")
+    declarations = [x.declare(), f"cdef {x.value} x", f"cdef {y.memory} value[2]", "cdef char* args[2]"]
+    if y.complex:
+        declarations.append("cdef c128 z")
+    move = f"TABLE.casts[{CODE[target.name]}][{CODE[target.name]}][1]"
+    body = [
+        x.start("a[0] + j * t[0]"),
+        f"x = {x.load('0')}",
+        *y.store("0", expression),
+        "args[0] = <char*>value",
+        "args[1] = a[1] + j * t[1]",
+        f"{move}(args, s, t, n, 1)",
+    ]
+    return function(name, declarations, ["for j in range(m):", *indent(body)])
+
+
+def converted(source: Row, target: Row) -> bool:
+    """Whether a cast is one for which AVX-512 has an instruction of its own: Note [Built once]."""
+    wide = {"uint32", "uint64"}
+    return (source.name in wide and target.letter in "fc") or (source.letter == "f" and target.name in wide)
 
 
 def whole_loop(op: Any, row: Row) -> str:
@@ -200,7 +251,7 @@ PRELUDE = f'''# Generated by src/stride0/_core/generate/kernels.py from src/stri
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 # cython: cpow=True, binding=False
 
-from cpython.pycapsule cimport PyCapsule_New
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from stride0._core.complexmath cimport *
 from stride0._core.realmath cimport *
@@ -241,23 +292,26 @@ cdef enum:
     BLOCK = {BLOCK}
     STRIP = {STRIP}
 
-cdef s0_kernels TABLE
+cdef s0_kernels* TABLE = NULL
 
 '''
 
-CLOSE = """
+CLOSE = '''
 
 
-fill_table()
-table = PyCapsule_New(&TABLE, "stride0.kernels", NULL)
-"""
+def fill(table):
+    """Put these loops into the table that the capsule holds."""
+    global TABLE
+    TABLE = <s0_kernels*>PyCapsule_GetPointer(table, "stride0.kernels")
+    fill_table()
+'''
 
 
 # The room in the table of kernels.h.
 ROOM = {"OPS": 96, "REDUCTIONS": 16, "SCANS": 4, "ARG_REDUCTIONS": 2}
 
 
-def main(target: str) -> None:
+def main(targets: list[str]) -> None:
     for name, room in ROOM.items():
         assert len(getattr(optable, name)) <= room, f"{name} outgrows the table in kernels.h"
     emitter = Emitter()
@@ -268,8 +322,9 @@ def main(target: str) -> None:
     emitter.scans()
     emitter.arg_reductions()
     emitter.blocks()
-    pathlib.Path(target).write_text(emitter.text(), encoding="utf-8")
+    for part, target in zip(PARTS, targets, strict=True):
+        pathlib.Path(target).write_text(emitter.text(part), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])

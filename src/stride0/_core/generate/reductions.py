@@ -263,6 +263,8 @@ def arg_loop(name: str, sign: str, row: Row) -> str:
         )
         for which in (fold, "min" if fold == "max" else "max")
     )
+    number = [red.name for red in optable.REDUCTIONS].index(fold)
+    loops = f"reductions[{number}][{CODE[row.name]}]"
     better = f"best {'<' if sign == '>' else '>'} v"
     nan = row.letter == "f"
     # NaN ends the search, and so does the greatest or least value of an integer dtype.
@@ -292,9 +294,9 @@ def arg_loop(name: str, sign: str, row: Row) -> str:
             args[0] = a[0] + j * t[0] + first * s0
             args[1] = <char*>&found
             if s0 == {row.itemsize}:
-                {fold}_{row.name}_0(args, s, none, count, 1)
+                TABLE.{loops}[0](args, s, none, count, 1)
             else:
-                {fold}_{row.name}_1(args, s, none, count, 1)
+                TABLE.{loops}[1](args, s, none, count, 1)
             v = found
             if {better}{unordered}:
                 best = v
