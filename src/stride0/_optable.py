@@ -57,8 +57,8 @@ class Op(NamedTuple):
     # Dtypes for which `vecmath.h` or `cvecmath.h` has a whole loop of the function in the body:
     # `vm_<name>_f64_run`, `cv_<name>_c128_run`.
     run: tuple[str, ...] = ()
-    # Dtypes whose loop over any strides gains from a newer instruction set, which few such loops do: by fma, by
-    # more divisions at once.
+    # Dtypes whose loop over any strides gains from a newer instruction set, which few such loops do: by fma,
+    # by more divisions at once, by shifts whose count may be in any register.
     gains: tuple[str, ...] = ()
     public: bool = True
     ulp: float = 0.5
@@ -96,12 +96,9 @@ def _binary(name: str, on: str, body: dict[str, str], doc: str, **more: Any) -> 
 
 _REALS: Final = ("float32", "float64")
 _COMPLEX: Final = ("complex64", "complex128")
+_INTEGERS: Final = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 # For rows whose body is a call, or at least no vector code, in every dtype.
-_CALLED: Final = (
-    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *_REALS,
-    *_COMPLEX,
-)
+_CALLED: Final = (*_INTEGERS, *_REALS, *_COMPLEX)
 # The same for integer division, most of which is vector code.
 _DIVIDED: Final = ("uint64", *_REALS)
 
@@ -438,6 +435,7 @@ OPS: Final = (
         {"i": "<{U}>x1 << x2 if <{U}>x2 < {W} else 0", "u": "x1 << x2 if x2 < {W} else 0"},
         "Bits of `x1` shifted left by `x2`, 0 where `x2` is not below the number of bits.",
         operator="<<",
+        gains=_INTEGERS,
         samples=Domain(0, 7),
     ),
     _binary(
@@ -446,6 +444,7 @@ OPS: Final = (
         {"i": "x1 >> (x2 if <{U}>x2 < {W} else {W} - 1)", "u": "x1 >> x2 if x2 < {W} else 0"},
         "Bits of `x1` shifted right by `x2`, keeping the sign.",
         operator=">>",
+        gains=_INTEGERS,
         samples=Domain(0, 7),
     ),
     # --- complex numbers
