@@ -55,6 +55,11 @@ class Emitter:
     def entry(self, place: str, name: str) -> None:
         self.table.append((place, name))
 
+    def _home(self, place: str, name: str) -> str:
+        """The file that an entry stands in. What is no loop of these files is a function of a header."""
+        written = FOLDS if place.startswith(("reductions", "scan", "arg_")) else ELEMENTWISE
+        return self.part.get(name, written)
+
     def elementwise(self) -> None:
         for number, op in enumerate(optable.OPS):
             for row in ROWS:
@@ -175,11 +180,8 @@ class Emitter:
         self.entry("stream", "<void*>s0_stream")
 
     def text(self, part: str) -> str:
-        # What is no loop of this file is a function of `tiles.h`.
         rows = [
-            f"    TABLE.{place} = {name}"
-            for place, name in self.table
-            if self.part.get(name, ELEMENTWISE) == part
+            f"    TABLE.{place} = {name}" for place, name in self.table if self._home(place, name) == part
         ]
         return (
             PRELUDE
