@@ -34,7 +34,10 @@ pytestmark = pytest.mark.skipif(not threads.openmp, reason="built without OpenMP
 @pytest.fixture(autouse=True)
 def eager() -> Iterator[None]:
     """Threads from the first element on, and the number of threads as it was afterwards."""
-    before, tuned = xp.get_num_threads(), plan.tune(team_from=0, wake_from=0, share=1, pieces_from=4096, piece=64)
+    before, tuned = (
+        xp.get_num_threads(),
+        plan.tune(team_from=0, wake_from=0, share=1, pieces_from=4096, piece=64),
+    )
     yield
     plan.tune(**tuned)
     xp.set_num_threads(before)

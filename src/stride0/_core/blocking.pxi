@@ -7,9 +7,8 @@
 #     taken a block at a time, over both axes, and transposed into a buffer, on which the ordinary loop runs.
 #
 #     A large transposed copy goes from that buffer past the caches: lines that are written as a whole need not be read
-#     first, and would be gone before they are used. Any other result can be computed into a buffer and go from there,
-#     `stream_runs_from` says from how many bytes on: never, since that was slower wherever it was measured
-#     (docs/design/planner.md). Nor where the result is an operand: that line has just been read.
+#     first, and would be gone before they are used. The same goes for other results that no cache can hold, for which
+#     there are loops of their own; but not where the result is an operand: that line has just been read.
 
 cdef enum:
     BYTES = 1 << 14         # of a block, which stays in the first cache
@@ -93,19 +92,39 @@ cdef bint in_blocks(const Plan* plan, const s0_loop* loops, Blocks* blocks) noex
                     widest = max(widest, size)
                     break
     blocks.copy = blocks.turned[0] and plan.nop == 2 and loops == &TABLE.casts[plan.code[0]][plan.code[0]][0]
-    blocks.stream = streams(plan, tuning.stream_from if blocks.copy else tuning.stream_runs_from)
-    if blocks.axis:
-        blocks.high = min(plan.shape[blocks.axis], min(<Py_ssize_t>SIDE, LINES // widest))
-        blocks.wide = BYTES // (min(<Py_ssize_t>SIDE, LINES // widest) * widest)
-    elif blocks.stream:
-        blocks.wide = min(plan.shape[0], BYTES // widest)
-        blocks.high = 1
-        if plan.ndim > 1:
-            blocks.axis = 1
-            blocks.high = max(min(plan.shape[1], BYTES // widest // blocks.wide), <Py_ssize_t>1)
-    else:
+    if not blocks.axis:
         return False
+    blocks.stream = blocks.copy and streams(plan, tuning.stream_from)
+    blocks.high = min(plan.shape[blocks.axis], min(<Py_ssize_t>SIDE, LINES // widest))
+    blocks.wide = BYTES // (min(<Py_ssize_t>SIDE, LINES // widest) * widest)
     return True
+
+
+cdef const s0_loop* past_caches(const Plan* plan, const s0_loop* loops) noexcept nogil:
+    """The loops that do the same and write past the caches, where there are such and the result is for them."""
+    cdef Py_ssize_t op = <Py_ssize_t>(loops - &TABLE.ops[0][0][0]), cast = <Py_ssize_t>(loops - &TABLE.casts[0][0][0])
+    cdef const s0_loop* found
+    cdef int k, size
+    if 0 <= op < 96 * 13 * 4:
+        found = &TABLE.streams[op // 52][op // 4 % 13][0]
+    elif 0 <= cast < 13 * 13 * 4 and plan.ndim and plan.strides[0][0] == itemsize_at(plan.code[0]):
+        found = &TABLE.stream_casts[cast // 52][cast // 4 % 13]
+    else:
+        return NULL
+    if found[0] is NULL:
+        return NULL
+    for k in range(plan.nop):
+        if plan.code[k] != plan.loop_code[k]:
+            return NULL
+    # Other steps have no loop of this kind.
+    for k in range(plan.nop - 1):
+        size = itemsize_at(plan.code[k])
+        if plan.ndim and plan.strides[k][0] != 0 and plan.strides[k][0] != size:
+            return NULL
+    if not streams(plan, tuning.stream_runs_from):
+        return NULL
+    s0_count(s0_streamed)
+    return found
 
 
 cdef bint get_blocks(const Plan* plan, Blocks* blocks) noexcept nogil:
@@ -167,7 +186,7 @@ cdef void run_block_rows(
     const Plan* plan, s0_loop loop, const Blocks* blocks, char** data, const Py_ssize_t* inner, Py_ssize_t n, Py_ssize_t m
 ) noexcept nogil:
     """All blocks of two axes: along the innermost one first, since the result lies in its order."""
-    cdef Py_ssize_t i, j, r, wide, high, step, line
+    cdef Py_ssize_t i, j, r, wide, high, line
     cdef Py_ssize_t outer[MAX_OPERANDS]
     cdef char* args[MAX_OPERANDS]
     cdef int k, size, result = plan.nop - 1
@@ -192,11 +211,6 @@ cdef void run_block_rows(
             if not blocks.stream:
                 loop(args, inner, outer, wide, high)
                 continue
-            first, step = args[result], outer[result]
-            if blocks.copy:
-                args[result] = args[0]
-            else:
-                args[result], outer[result] = blocks.of_operand[result], line
-                loop(args, inner, outer, wide, high)
+            # The transposed block is what the copy is to be.
             for r in range(high):
-                TABLE.stream(first + r * step, args[result] + r * line, line)
+                TABLE.stream(args[result] + r * outer[result], args[0] + r * line, line)

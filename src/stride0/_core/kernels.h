@@ -29,6 +29,9 @@ typedef struct {
     s0_loop arg_rows[2][S0_DTYPES];
     s0_transpose transpose[S0_WIDTHS];
     s0_copy stream;
+    /* Loops that write past the caches, by layout; NULL where there are none. Of casts the contiguous one. */
+    s0_loop streams[S0_MAX_OPS][S0_DTYPES][S0_LAYOUTS];
+    s0_loop stream_casts[S0_DTYPES][S0_DTYPES];
 } s0_kernels;
 
 #endif

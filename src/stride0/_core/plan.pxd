@@ -17,6 +17,8 @@ cdef extern from "kernels.h":
         s0_loop arg_rows[2][13]
         s0_transpose transpose[5]
         s0_copy stream
+        s0_loop streams[96][13][4]
+        s0_loop stream_casts[13][13]
 
 cdef enum:
     MAX_NDIM = 64

@@ -43,12 +43,12 @@ cdef struct Tuning:
     int64_t piece           # elements of a piece, at least
     int64_t turn_from       # elements from which operands are transposed in blocks
     int64_t stream_from     # bytes of a transposed copy from which it is written past the caches
-    int64_t stream_runs_from    # and of any other result
+    int64_t stream_runs_from    # and of other results
 
 cdef Tuning tuning
 tuning.team_from, tuning.wake_from, tuning.share, tuning.even_to = 8000, 100000, 4000, 16000
 tuning.pieces_from, tuning.piece = 1 << 17, 1 << 13
-tuning.turn_from, tuning.stream_from, tuning.stream_runs_from = 1 << 10, last_cache() // 4, 1 << 62
+tuning.turn_from, tuning.stream_from, tuning.stream_runs_from = 1 << 10, last_cache() // 4, last_cache()
 
 
 def tune(**values):
@@ -180,6 +180,7 @@ cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int 
     cdef int threads = threads_for(work), d, axis = -1, result = plan.nop - 1
     cdef Py_ssize_t parts, unit
     cdef Split split
+    cdef const s0_loop* past = NULL
     cdef Blocks blocks
     if threads > 1:
         for d in range(plan.ndim - 1, -1, -1):
@@ -190,6 +191,10 @@ cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int 
             if plan.shape[axis] >= threads * PARTS_PER_THREAD and axis > 0:
                 break
     split.blocks = &blocks if not reduction and whole < 0 and in_blocks(plan, loops, &blocks) else NULL
+    if split.blocks is NULL and not reduction and whole < 0:
+        past = past_caches(plan, loops)
+        if past is not NULL:
+            loops = past
     if axis < 0:
         return run_one(plan, loops, reduction, split.blocks)
     parts = threads if work <= threads * tuning.even_to else <Py_ssize_t>threads * PARTS_PER_THREAD

@@ -178,8 +178,32 @@ S0_BY_SQUARES(8, S0_SIDE_8)
 #endif
 #define s0_transpose_16 s0_plain_16
 
-/* Copy bytes to memory that is not looked at again soon, past the caches: then it need not be read to be written. The
- * target's line of cache is written as a whole or in the ordinary way. */
+/* How many of n elements come before the first whole line of cache: all where no element begins with a line. */
+static inline Py_ssize_t s0_stream_head(const void *target, Py_ssize_t itemsize, Py_ssize_t n)
+{
+    Py_ssize_t head = (Py_ssize_t)(-(uintptr_t)target & 63);
+    return head % itemsize || head / itemsize > n ? n : head / itemsize;
+}
+
+/* Four lines of cache to memory that is not looked at again soon, past the caches: written as a whole, it need not be
+ * read before. */
+static inline void s0_stream_lines(void *target, const void *block)
+{
+#if defined(__AVX512F__)
+    for (int k = 0; k < 4; k++)
+        _mm512_stream_si512((__m512i *)target + k, _mm512_loadu_si512((const __m512i *)block + k));
+#elif defined(__AVX__)
+    for (int k = 0; k < 8; k++)
+        _mm256_stream_si256((__m256i *)target + k, _mm256_loadu_si256((const __m256i *)block + k));
+#elif defined(__SSE2__)
+    for (int k = 0; k < 16; k++)
+        _mm_stream_si128((__m128i *)target + k, _mm_loadu_si128((const __m128i *)block + k));
+#else
+    memcpy(target, block, 256);
+#endif
+}
+
+/* Copy bytes past the caches. The target's line of cache is written as a whole or in the ordinary way. */
 static void s0_stream(char *target, const char *source, Py_ssize_t size)
 {
 #if defined(__SSE2__)

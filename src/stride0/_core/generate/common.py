@@ -19,6 +19,7 @@ PACKAGE = pathlib.Path(__file__).resolve().parents[2]
 ARGUMENTS = "(char** a, const Py_ssize_t* s, const Py_ssize_t* t, Py_ssize_t n, Py_ssize_t m)"
 LANES = 32
 BLOCK = 4096
+STREAMED = 256  # bytes that a loop past the caches stores at once
 STRIP = 1024  # columns that a loop over rows takes at once, where it keeps something for each
 
 Row = Any  # a row of the dtype table, which is loaded by its path
@@ -153,6 +154,42 @@ def map_loop(name: str, inputs: list[Operand], out: Operand, expression: str, na
     inner += out.store("i", expression)
     body += [*indent(["for i in range(n):"]), *indent(inner, 2)]
     return function(name, declarations, body)
+
+
+def stream_loop(name: str, inputs: list[Operand], out: Operand, expression: str, names: list[str]) -> str:
+    """
+    The same where the result lies side by side, and goes past the caches.
+
+    Some lines of cache at a time are computed into a block in registers, or near them, and stored as a whole:
+    memory that is written so need not be read before.
+    """
+    block = Operand(out.index, out.row, "c", out.unsigned, name="block")
+    count = STREAMED // out.row.itemsize
+    declarations = [line for op in (*inputs, out) for line in (op.declare(), op.step())]
+    declarations += [f"cdef {op.value} {x}" for op, x in zip(inputs, names, strict=True)]
+    declarations += [f"cdef {out.memory} block[{count * (2 if out.complex else 1)}]", "cdef Py_ssize_t k, head"]
+    if out.complex:
+        declarations.append("cdef c128 z")
+
+    def one(i: str) -> list[str]:
+        return [f"{x} = {op.load(i)}" for op, x in zip(inputs, names, strict=True) if op.how != "s"]
+
+    body = [op.start(f"a[{op.index}] + j * t[{op.index}]") for op in (*inputs, out)]
+    body += [f"{x} = {op.load('0')}" for op, x in zip(inputs, names, strict=True) if op.how == "s"]
+    body += [
+        f"head = s0_stream_head({out.pointer}, {out.row.itemsize}, n)",
+        "for i in range(head):",
+        *indent([*one("i"), *out.store("i", expression)]),
+        "i = head",
+        f"while n - i >= {count}:",
+        f"    for k in range({count}):",
+        *indent([*one("i + k"), *block.store("k", expression)], 2),
+        f"    s0_stream_lines({out.at('i')}, block)",
+        f"    i += {count}",
+        "while i < n:",
+        *indent([*one("i"), *out.store("i", expression), "i += 1"]),
+    ]
+    return function(name, declarations, ["for j in range(m):", *indent(body), "s0_stream_end()"])
 
 
 ELEMENTWISE_LAYOUTS = {

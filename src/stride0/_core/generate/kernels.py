@@ -33,11 +33,16 @@ from common import (
     map_loop,
     names_of,
     optable,
+    stream_loop,
 )
 from reductions import arg_loop, arg_rows_loop, reduction_loops, scan_loop, scan_rows_loop
 
 # The files: two that are compiled for every instruction set, side by side, and one that is compiled once.
 ELEMENTWISE, FOLDS, COMMON = PARTS = ("elementwise", "reductions", "common")
+
+
+# The dtypes for which there are loops that write past the caches: those of most large arrays.
+STREAMING = ("int64", "uint64", "float32", "float64", "complex64", "complex128")
 
 
 class Emitter:
@@ -80,8 +85,26 @@ class Emitter:
                     text = self._elementwise(op, row, expression, unsigned, layouts[own], name)
                     vectors = row.name in op.run or row.name in op.gains
                     self.add(name, text, ELEMENTWISE if vectors else part_of(layouts[own]))
+                if row.name in STREAMING and not one_loop and op.out == "same":
+                    self._streams(number, op, row, owner, expression, unsigned, layouts)
 
-    def _elementwise(self, op: Any, row: Row, expression: str, unsigned: bool, how: str, name: str) -> str:
+    def _streams(
+        self, number: int, op: Any, row: Row, owner: Row, expression: str, unsigned: bool, layouts: dict[int, str]
+    ) -> None:
+        """The loops whose results go past the caches, one for every layout in which they lie side by side."""
+        for layout in range(4):
+            own = layout if layout in layouts else 3
+            name = f"{op.name}_{owner.name}_{own}"
+            if own != 3:
+                name += "_past"
+                if owner is row:
+                    text = self._elementwise(op, row, expression, unsigned, layouts[own], name, stream_loop)
+                    self.add(name, text, ELEMENTWISE)
+            self.entry(f"streams[{number}][{CODE[row.name]}][{layout}]", name)
+
+    def _elementwise(
+        self, op: Any, row: Row, expression: str, unsigned: bool, how: str, name: str, loop_of: Any = map_loop
+    ) -> str:
         if row.name in op.run:
             # Each element of every layout goes through a block of neighbours there.
             places = ", ".join(f"a[{k}] + j * t[{k}], s[{k}]" for k in range(op.nin + 1))
@@ -95,7 +118,7 @@ class Emitter:
         elif op.out == "real" and row.letter == "c":
             out_row = ROWS[CODE[f"float{row.itemsize * 4}"]]
         out = Operand(op.nin, out_row, how[-1], unsigned and out_row is row)
-        return map_loop(name, inputs, out, fill(expression, row), names_of(op.nin))
+        return str(loop_of(name, inputs, out, fill(expression, row), names_of(op.nin)))
 
     def casts(self) -> None:
         for source in ROWS:
@@ -114,12 +137,20 @@ class Emitter:
                     self.entry(f"casts[{CODE[source.name]}][{CODE[target.name]}][{layout}]", name)
                     if own == layout and not same:
                         self.add(name, *self._cast(name, source, target, layouts[own], expression))
+                if source.name in STREAMING and target.name in STREAMING:
+                    name = f"move_{width}_past" if same else f"cast_{source.name}_{target.name}_past"
+                    self.entry(f"stream_casts[{CODE[source.name]}][{CODE[target.name]}]", name)
+                    if not same:
+                        x, out = Operand(0, source, "c"), Operand(1, target, "c")
+                        self.add(name, stream_loop(name, [x], out, expression, ["x"]), ELEMENTWISE)
         for width in (1, 2, 4, 8, 16):
             row = BITS[width]
             for layout, how in {0: "cc", 1: "sc", 3: "vv"}.items():
                 name = f"move_{width}_{layout}"
                 text = map_loop(name, [Operand(0, row, how[0])], Operand(1, row, how[1]), "x", ["x"])
                 self.add(name, text, part_of(how))
+            name = f"move_{width}_past"
+            self.add(name, stream_loop(name, [Operand(0, row, "c")], Operand(1, row, "c"), "x", ["x"]), ELEMENTWISE)
 
     def _cast(self, name: str, source: Row, target: Row, how: str, expression: str) -> tuple[str, str]:
         """The loop of a cast, and its file."""
@@ -280,8 +311,13 @@ cdef extern from "kernels.h":
         s0_loop arg_rows[2][13]
         void* transpose[5]
         void* stream
+        s0_loop streams[96][13][4]
+        s0_loop stream_casts[13][13]
 
-cdef extern from "tiles.h":
+cdef extern from "tiles.h" nogil:
+    Py_ssize_t s0_stream_head(const void* target, Py_ssize_t itemsize, Py_ssize_t n)
+    void s0_stream_lines(void* target, const void* block)
+    void s0_stream_end()
     void s0_transpose_1()
     void s0_transpose_2()
     void s0_transpose_4()
