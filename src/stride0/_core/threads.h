@@ -65,12 +65,10 @@ static int s0_team(void)
 #endif
 }
 
-/*
- * Note [Teams that are awake]
- *     Threads of a team wait for the next call without sleeping, for some milliseconds. While they do, calling them
- *     costs half a microsecond; to wake them costs 40 to 70. So work of some 10 microseconds is theirs if they were
- *     called a moment ago, or if calls like this one follow each other so closely that waking them will pay.
- */
+/* Note [Teams that are awake]
+       Threads of a team wait for the next call without sleeping, for some milliseconds. While they do, calling them
+       costs half a microsecond; to wake them costs 40 to 70. So work of some 10 microseconds is theirs if they were
+       called a moment ago, or if calls like this one follow each other so closely that waking them will pay. */
 enum { S0_AWAKE = 3000000, S0_CLOSE = 200000 }; /* nanoseconds */
 static int64_t s0_last_team = -S0_AWAKE, s0_last_call = -S0_AWAKE;
 
