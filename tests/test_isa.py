@@ -201,7 +201,36 @@ def runs() -> Iterator[tuple[str, Any]]:
                         yield f"{name} {dtype} {what} {axis}", argreduce(name, x, axis, False)
 
 
-GROUPS = {f.__name__: f for f in (elementwise, casts, selections, reductions, runs)}
+def products() -> Iterator[tuple[str, Any]]:
+    """Products of matrices by the loops of `products.h`: tiny, in tiles, by a vector; in all layouts."""
+    for dtype in DTYPES[1:]:
+        if dtype.kind == "complex floating":
+            continue
+        a, b = data(dtype, 10), data(dtype, 11)
+        sizes = [
+            (2, 2, 2),
+            (3, 3, 1),
+            (4, 4, 4),
+            (5, 6, 7),
+            (9, 40, 1),
+            (70, 65, 1),
+            (1, 5000, 1),
+            (3, 1030, 1),
+        ]
+        if "integer" in dtype.kind:
+            sizes += [(9, 40, 8), (33, 70, 65), (12, 300, 20), (1, 50, 130)]
+        for m, k, n in sizes:
+            for layout in LAYOUTS:
+                x = xp.reshape(lay_out(a, m * k, layout), (m, k))
+                y = xp.reshape(lay_out(b, k * n, layout), (k, n))
+                yield f"matmul {dtype} {m} {k} {n} {layout}", xp.matmul(x, y)
+                stack = xp.stack([x, x]), xp.stack([y, y])
+                yield f"matmul {dtype} {m} {k} {n} {layout} twice", xp.matmul(*stack)
+        x, y = (xp.reshape(xp.asarray(v[:3600]), (-1, 3, 3)) for v in (a, b))
+        yield f"matmul {dtype} transposed stack", xp.matmul(x.mT, y[::-1, ...])
+
+
+GROUPS = {f.__name__: f for f in (elementwise, casts, selections, reductions, runs, products)}
 
 
 def report() -> dict[str, Any]:

@@ -143,6 +143,53 @@ def test_integers_wrap_around():
             product(both(a), both(a), dtype)
 
 
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integers_in_blocks(dtype):
+    info = np.iinfo(dtype)
+    rng = np.random.default_rng(5)
+    for m, k, n in ((3, 300, 5), (70, 129, 150), (33, 128, 64), (9, 127, 17), (130, 40, 300), (1, 200, 33)):
+        a = rng.integers(info.min, info.max, (m, k), dtype, endpoint=True)
+        b = rng.integers(info.min, info.max, (k, n), dtype, endpoint=True)
+        for x, y in itertools.product(views(both(a)), views(both(b))):
+            product(x, y, f"{dtype} {m} {k} {n}")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_matrix_by_a_vector(dtype):
+    """Each element within 40 roundings of the sum of magnitudes, whatever lies around its row."""
+    rng = np.random.default_rng(6)
+    for m, n in ((1, 33), (5, 100), (9, 768), (3, 5000), (300, 7), (67, 31), (40, 32)):
+        a, b = rng.normal(size=(m, n)).astype(dtype), rng.normal(size=n).astype(dtype)
+        x, v = xp.asarray(a, copy=True), xp.asarray(b, copy=True)
+        got = np.asarray(x @ v)
+        assert got.dtype == dtype
+        wide = np.abs(a).astype(np.longdouble) @ np.abs(b)
+        assert np.all(np.abs(got - a.astype(np.longdouble) @ b) <= 40 * np.finfo(dtype).eps * wide)
+        for other in (x[1:], xp.flip(x, axis=0)):
+            if other.shape[0]:
+                rows = slice(1, None) if other.shape[0] < m else slice(None, None, -1)
+                assert np.array_equal(np.asarray(other @ v), got[rows])
+        wider = xp.asarray(np.concatenate([a, a], axis=1))[:, :n]
+        assert np.array_equal(np.asarray(wider @ v), got)
+        spread = xp.asarray(np.repeat(b, 2))[::2]
+        assert np.array_equal(np.asarray(x @ spread), got)
+        assert np.array_equal(np.asarray(x @ xp.reshape(v, (n, 1)))[:, 0], got)
+        assert np.array_equal(np.asarray(v @ x.T), got)
+        stack = np.asarray(xp.reshape(x, (m, 1, n)) @ v)
+        assert np.array_equal(stack[:, 0], got)
+    for special in (np.inf, -np.inf, np.nan):
+        a = np.ones((6, 70), dtype)
+        a[1, 3], a[2, 69], a[3, :2] = special, special, [special, -special]
+        product(both(a), both(np.ones(70, dtype)), str(special))
+
+
+def test_negative_zeros_keep_their_sign():
+    for dtype in ("float32", "float64"):
+        for n in (2, 5, 40):
+            zeros = xp.full((3, n), -0.0, dtype=getattr(xp, dtype))
+            assert np.all(np.signbit(np.asarray(zeros @ xp.ones(n, dtype=getattr(xp, dtype)))))
+
+
 def test_float32_dot_products_are_summed_up_in_float64():
     x = xp.asarray([1e8, 1.0, -1e8], dtype=xp.float32)
     assert float(xp.matmul(x, xp.ones(3, dtype=xp.float32))) == 1.0
@@ -187,7 +234,6 @@ def counted(monkeypatch):
         ((50, 10, 16), (16, 8), (500, 16), (16, 8)),
         ((5, 10, 10, 16), (16, 8), (500, 16), (16, 8)),
         ((5, 10, 10, 16), (1, 1, 16, 8), (500, 16), (16, 8)),
-        ((50, 10, 16), (16,), (500, 16), (16, 1)),
         ((9, 9), (100, 9, 1), (100, 9), (9, 9)),
         # The batch that both have stays, the other one is folded.
         ((7, 50, 10, 16), (7, 1, 16, 8), (7, 500, 16), (7, 16, 8)),
@@ -211,6 +257,32 @@ def test_tiny_matrices_take_no_call(counted):
     product(matrices("int32", 64, 64), matrices("int32", 64, 64))
     product(matrices("float64", 50, 1), matrices("float64", 1, 60))
     assert not counted.calls
+
+
+def test_integers_and_matrices_by_vectors_take_no_call(counted):
+    for dtype in ("int8", "uint64"):
+        product(matrices(dtype, 200, 150), matrices(dtype, 150, 70))
+        product(matrices(dtype, 200, 150), matrices(dtype, 150))
+    for dtype in ("float32", "float64"):
+        product(matrices(dtype, 50, 10, 16), matrices(dtype, 16))
+        product(matrices(dtype, 200, 150), matrices(dtype, 150))
+        x, y = matrices(dtype, 150), matrices(dtype, 200, 150)
+        product(x, (y[0].T, y[1].T))
+    assert not counted.calls
+
+
+def test_tall_matrices_are_multiplied_in_pieces(counted):
+    pieces = []
+    for dtype in ("float32", "float64", "complex128"):
+        for m, k, n in ((3000, 20, 30), (2999, 30, 20), (20011, 8, 8), (700, 100, 100)):
+            for x, a in itertools.islice(views(matrices(dtype, m, k)), 3):
+                product((x, a), matrices(dtype, k, n), f"{dtype} {m} {k} {n}")
+                pieces += [shape for shape, _ in counted.calls if len(shape) == 3]
+                counted.calls.clear()
+    assert {(4, 750, 20), (4, 749, 30), (3, 6670, 8), (14, 50, 100)} <= set(pieces)
+    x = xp.ones((9000, 32), dtype=xp.float64)  # too large
+    assert bool(xp.all(x @ xp.ones((32, 32)) == 32.0))
+    assert counted.calls == [((9000, 32), (32, 32))]
 
 
 def test_small_products_do_not_load_numpy():

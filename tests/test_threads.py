@@ -139,6 +139,26 @@ def test_reductions(red: Any) -> None:
                     same_bits(name, reduce2, red.name, lay(x), lay(y), axes, False)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float32", "float64"])
+def test_products_of_matrices(dtype: str) -> None:
+    rng = np.random.default_rng(12)
+
+    def make(*shape: int) -> Any:
+        return xp.asarray((rng.normal(size=shape) * 99).astype(dtype), copy=True)
+
+    for shape1, shape2 in (
+        ((3000, 4, 4), (3000, 4, 4)),
+        ((3001, 4, 4), (3001, 4, 1)),
+        ((5, 3300, 7), (5, 7, 1)),
+        ((903, 100), (100,)),
+        ((3, 500, 60), (3, 60, 1)),
+        *([((177, 130), (130, 90)), ((3, 81, 80), (3, 80, 80))] if "int" in dtype else []),
+    ):
+        x, y = make(*shape1), make(*shape2)
+        same_bits(f"{dtype} {shape1} {shape2}", xp.matmul, x, y)
+        same_bits(f"{dtype} {shape1} {shape2} reversed", xp.matmul, x[::-1, ...], y)
+
+
 @pytest.mark.parametrize(
     "shape", [(20_000, 2), (9001, 3), (30_001, 1, 5), (4, 3, 5000), (40_000,), (2, 2, 9000)]
 )

@@ -6,56 +6,71 @@ Note [Ways of a matrix product]
     stay stretched keep the stride 0 and are never materialised. Then
 
     1. a column times a row (K = 1) is a broadcast multiplication;
-    2. few or short sums of products (`FEW`, `SHORT`, `NARROW`) are the core's reduction "dot" over views of
-       shape (..., M, 1, K) and (..., 1, N, K): nothing is copied, NumPy is not even imported;
-    3. many tiny matrices (`MANY`, `TINY`) are the same reduction with the batch as the innermost axis, so
-       that one vector operation serves many matrices;
-    4. long sums of integers (`LONG`) are "dot" on operands packed so that both are read in a row. Short ones
-       go through NumPy's loops, which are as fast there; BLAS knows no integers;
-    5. all else is `numpy.matmul` on views. Where the batch is folded away, that is one BLAS call; otherwise
-       NumPy loops over the stack, in place. Operands that BLAS cannot read as they lie are packed first.
+    2. integers, few or tiny products of real numbers, and matrices by vectors are for loops of our own, which
+       read any layout: Note [Products of our own]. NumPy is not even imported;
+    3. one dot product (`SHORT`), few or narrow products of complex numbers (`FEW`, `NARROW`) and long sums of
+       integers are the core's reduction "dot" over views of shape (..., M, 1, K) and (..., 1, N, K), copied
+       only where integers do not lie in a row;
+    4. many tiny complex matrices (`MANY`, `TINY`) are the same reduction with the batch as the innermost
+       axis, so that one vector operation serves many matrices;
+    5. all else is `numpy.matmul` on views, into memory of ours. Where the batch is folded away, that is one
+       BLAS call, or several in pieces (`PIECE`); otherwise NumPy loops over the stack, in place. Operands
+       that BLAS cannot read as they lie are packed first.
 
 Note [Thresholds of matrix products]
     Measured on an AVX-512 server with NumPy 2.4, in microseconds. What is shown for NumPy is its own time; to
     get there and back costs some 4 more.
 
     1000 products of                2x2  3x3  4x4  8x8  16x16  2x2 times 2x1  2x8 times 8x1  1x128 times 128x2
-    float64     numpy.matmul         27   32   33   50    190             31             35                 78
-                dot in place (2)     29   56   78  424   3047             13             14                185
-                batch innermost (3)  16   44   68  416   4990
     complex128  numpy.matmul         60   79   86  210   1150             32             38                167
-                dot in place (2)     31   66  113  676   4973             15             23                537
-                batch innermost (3)  23   57  116  803   7090
-    int64       numpy.matmul         13   27   50  324   2478
-                dot, packed (4)      33   58   83  300   1360
+                dot in place (3)     31   66  113  676   4973             15             23                537
+                batch innermost (4)  23   57  116  803   7090
 
-    One product of int64 100x100: numpy.matmul 895, dot in place 1191, packed 328; 300x300: 36052, 32740 and
-    7023; int8: numpy.matmul 16123, packed 4274. Packing pays from K = 12 (int64) to 32 (int8) on.
     One dot product of float64: 0.6 against 0.8 (1000 elements), 1.5 against 1.6 (10,000), 9.6 against 5.8
     (100,000).
 
-    So a call of BLAS costs some 30 ns per matrix, and it is only the very smallest ones that are faster
-    without it.
+    OpenBLAS multiplies up to 10^6 pairs by loops that read the operands as they are, and copies larger ones
+    to buffers first, which is slow where K and N are small; it also calls threads then, and waits for them.
+    So tall matrices are cut. One thread:
+
+    M x K times K x N   7680x8 by 8x8  8000x16 by 16x16  2000x32 by 32x32  8000x32 by 32x32  8000x96 by 96x96
+    float32  as one                22                71                50               210              2092
+             in pieces             22                41                39               152              1800
+    float64  as one                23               142               105               448              4458
+             in pieces             23                86                78               324              3674
 """
 
 from __future__ import annotations
 
-from ._core.array import Array, copy, is_c_contiguous, multiply, reduce2, restride, strides, zeros
+from ._core.array import (
+    Array,
+    copy,
+    empty,
+    is_c_contiguous,
+    multiply,
+    own_product,
+    reduce2,
+    restride,
+    strides,
+    zeros,
+)
 from ._core.dtype import DType
-from ._numpy import from_numpy, numpy, quiet, to_numpy
+from ._numpy import numpy, quiet, to_numpy
 from ._shapes import c_strides, size_of
 
 __all__ = ["multiply_stacks"]
 
 # Note [Thresholds of matrix products]
-FEW = 256  # multiplications altogether
 SHORT = 16384  # elements of a dot product, if there is but one
+FEW = 256  # multiplications of complex numbers altogether
 NARROW = 4  # elements of the result per matrix, with
-NARROW_INNER = {"real floating": 8, "complex floating": 4}  # K, from
+NARROW_INNER = 4  # K, from
 SEVERAL = 8  # matrices on
-TINY = {"real floating": 8, "complex floating": 27}  # multiplications per matrix, from
+TINY = 27  # multiplications per matrix, from
 MANY = 200  # matrices on
-LONG = 16  # K
+PIECE = 1 << 19  # multiplications for one call of BLAS, where there are
+PIECES = 1 << 23  # altogether at most, and
+THIN = 100  # K and N at most
 
 INTEGERS = ("signed integer", "unsigned integer")
 
@@ -155,19 +170,46 @@ def _multiply(x1: Array, x2: Array, dtype: DType) -> Array:
     columns = x2.shape[-1]
     count = size_of(lead)
     sums = count * rows * columns
-    if sums * inner <= FEW or (sums == 1 and inner <= SHORT):
+    if sums == 1 and inner <= SHORT:
         return _dot(x1, x2, dtype)
-    if count >= MANY and rows > 1 < columns and rows * columns * inner <= TINY.get(dtype.kind, 0):
-        return _batch_innermost(x1, x2, dtype)
-    if count >= SEVERAL and rows * columns <= NARROW and inner <= NARROW_INNER.get(dtype.kind, 0):
-        return _dot(x1, x2, dtype)
-    if dtype.kind in INTEGERS and inner >= LONG:
+    if (own := own_product(x1, x2, dtype)) is not None:
+        return own
+    if rows == 1 and columns > 1 and dtype.kind == "real floating" and strides(x2)[-2] == 1:
+        # A vector by the columns of a matrix that lie in a row each.
+        own = own_product(_transpose(x2), _transpose(x1), dtype)
+        if own is not None:
+            return restride(own, (*lead, 1, columns), (*strides(own)[:-2], columns, 1))
+    if dtype.kind == "complex floating":
+        if sums * inner <= FEW or (count >= SEVERAL and rows * columns <= NARROW and inner <= NARROW_INNER):
+            return _dot(x1, x2, dtype)
+        if count >= MANY and rows > 1 < columns and rows * columns * inner <= TINY:
+            return _batch_innermost(x1, x2, dtype)
+    if dtype.kind in INTEGERS:
         in_rows = x1 if strides(x1)[-1] == 1 else _pack(x1)
         in_columns = x2 if strides(x2)[-2] == 1 else _transpose(_pack(_transpose(x2)))
         return _dot(in_rows, in_columns, dtype)
-    a, b = to_numpy(_readable(x1, dtype)), to_numpy(_readable(x2, dtype))
+    return _by_blas(x1, x2, (*lead, rows, columns), dtype)
+
+
+def _by_blas(x1: Array, x2: Array, shape: Shape, dtype: DType) -> Array:
+    """Multiply by `numpy.matmul`, into memory of ours."""
+    x1, x2, result = _readable(x1, dtype), _readable(x2, dtype), empty(shape, dtype)
+    a, b, out = to_numpy(x1), to_numpy(x2), to_numpy(result)
+    rows, inner = x1.shape[-2:]
+    columns = shape[-1]
+    work = rows * inner * columns
     with quiet():
-        return from_numpy(numpy().matmul(a, b, order="C"))
+        if len(shape) == 2 and PIECE < work <= PIECES and inner <= THIN >= columns and strides(x1)[1] == 1:
+            count = -(-work // PIECE)
+            each = rows // count
+            whole = count * each
+            pieces = out[:whole].reshape(count, each, columns)
+            numpy().matmul(a[:whole].reshape(count, each, inner), b, out=pieces)
+            if whole < rows:
+                numpy().matmul(a[whole:], b, out=out[whole:])
+        else:
+            numpy().matmul(a, b, out=out)
+    return result
 
 
 def _dot(x1: Array, x2: Array, dtype: DType) -> Array:
@@ -232,5 +274,5 @@ def _readable(x: Array, dtype: DType) -> Array:
         across = 1
     if rows == 1:
         down = columns if across == 1 else 1
-    good = (across == 1 and down >= columns) or (down == 1 and across >= rows) or dtype.kind in INTEGERS
+    good = (across == 1 and down >= columns) or (down == 1 and across >= rows)
     return restride(x, x.shape, (*lead, down, across)) if good and x.dtype is dtype else _pack(x, dtype)

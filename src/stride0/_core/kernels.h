@@ -15,6 +15,11 @@ typedef void (*s0_transpose)(const char *source, Py_ssize_t row, char *target, P
                              Py_ssize_t n);
 typedef void (*s0_copy)(char *target, const char *source, Py_ssize_t size);
 
+/* Of products.h: `count` products of matrices with m rows and n columns, and n and p; steps in bytes from matrix to
+ * matrix, from row to row and from column to column. */
+typedef void (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,
+                           Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
+
 enum { S0_MAX_OPS = 96, S0_MAX_REDUCTIONS = 16, S0_MAX_SCANS = 4, S0_DTYPES = 13, S0_LAYOUTS = 4,
        S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5 };
 
@@ -32,6 +37,7 @@ typedef struct {
     /* Loops that write past the caches, by layout; NULL where there are none. Of casts the contiguous one. */
     s0_loop streams[S0_MAX_OPS][S0_DTYPES][S0_LAYOUTS];
     s0_loop stream_casts[S0_DTYPES][S0_DTYPES];
+    s0_product products[S0_DTYPES];
 } s0_kernels;
 
 #endif

@@ -1,53 +1,327 @@
-/* Products of tiny matrices: a call of BLAS costs more than their arithmetic. Note [Tiny products], shortmade.pxi. */
+/* Products of matrices on each instruction set: those that BLAS does not know, or takes longer to be called for.
+ *
+ * An element of a product is summed up in the order of the inner axis and from -0.0, in 64 bits (integers: in as many
+ * as wrap around alike), and one of a matrix by a vector in lanes whose number is fixed. So neither the instruction set
+ * nor the way that work is cut changes a bit. */
+#ifndef STRIDE0_PRODUCTS_H
+#define STRIDE0_PRODUCTS_H
 
-#ifndef S0_PRODUCTS_H
-#define S0_PRODUCTS_H
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
 
-#include <stddef.h>
+#define S0_INLINE static inline __attribute__((always_inline))
 
-/*
- * `count` products of row-major matrices, one after the other in memory. Every element is summed up in double, in
- * the order of the inner axis and from -0.0, as the reduction "dot" does for so few.
- */
-#define S0_PRODUCTS(NAME, TYPE)                                                                                    \
-    static inline void NAME##_of(const TYPE *a, const TYPE *b, TYPE *out, ptrdiff_t count, int m, int n, int p)      \
-    {                                                                                                              \
-        double sums[64];                                                                                           \
-        for (; count > 0; count--, a += m * n, b += n * p, out += m * p) {                                         \
-            for (int i = 0; i < m; i++) {                                                                          \
-                for (int k = 0; k < p; k++) {                                                                      \
-                    sums[k] = -0.0;                                                                                \
-                }                                                                                                  \
-                for (int j = 0; j < n; j++) {                                                                      \
-                    double x = a[i * n + j];                                                                       \
-                    for (int k = 0; k < p; k++) {                                                                  \
-                        sums[k] += x * (double)b[j * p + k];                                                       \
-                    }                                                                                              \
-                }                                                                                                  \
-                for (int k = 0; k < p; k++) {                                                                      \
-                    out[i * p + k] = (TYPE)sums[k];                                                                \
-                }                                                                                                  \
-            }                                                                                                      \
-        }                                                                                                          \
-    }                                                                                                              \
-    /* Sizes that are known to the compiler leave no loop but the one over the stack. */                           \
-    static void NAME(const void *a, const void *b, void *out, ptrdiff_t count, int m, int n, int p)                \
-    {                                                                                                              \
-        if (m == 2 && n == 2 && p == 2) {                                                                          \
-            NAME##_of((const TYPE *)a, (const TYPE *)b, (TYPE *)out, count, 2, 2, 2);                              \
-        }                                                                                                          \
-        else if (m == 3 && n == 3 && p == 3) {                                                                     \
-            NAME##_of((const TYPE *)a, (const TYPE *)b, (TYPE *)out, count, 3, 3, 3);                              \
-        }                                                                                                          \
-        else if (m == 4 && n == 4 && p == 4) {                                                                     \
-            NAME##_of((const TYPE *)a, (const TYPE *)b, (TYPE *)out, count, 4, 4, 4);                              \
-        }                                                                                                          \
-        else {                                                                                                     \
-            NAME##_of((const TYPE *)a, (const TYPE *)b, (TYPE *)out, count, m, n, p);                              \
-        }                                                                                                          \
+/* Loops over registers. */
+#define S0_UNROLLED _Pragma("GCC unroll 16")
+
+enum {
+    S0_SIDE = 256,     /* elements of either matrix of a tiny product, at most */
+    S0_NARROW = 8,     /* its columns, at most */
+    S0_SHALLOW = 32,   /* its inner elements, fewer */
+    S0_DEEP = 128,     /* inner elements of a block, */
+    S0_ROOM = 4096,    /* elements of the first matrix in it, */
+    S0_PANELS = 4,     /* and columns of the second one, in panels of two vectors */
+};
+
+/* Bytes of a vector, and rows of a tile, two vectors wide, whose sums stay in registers. */
+#if defined(__AVX512F__)
+enum { S0_VECTOR = 64, S0_TALL = 4, S0_AT_ONCE = 4 };
+#elif defined(__AVX__)
+enum { S0_VECTOR = 32, S0_TALL = 4, S0_AT_ONCE = 1 };
+#else
+enum { S0_VECTOR = 16, S0_TALL = 4, S0_AT_ONCE = 1 };
+#endif
+
+/* Matrices that lie in C order. Sizes that are known to the compiler leave no loop but the one over the stack. */
+#define S0_TINY(NAME, TYPE, SUM, START)                                                                                \
+    S0_INLINE void s0_tiny_of_##NAME(const TYPE *a, Py_ssize_t next_a, const TYPE *b, Py_ssize_t next_b, TYPE *out,    \
+                                     Py_ssize_t count, int m, int n, int p)                                            \
+    {                                                                                                                  \
+        SUM sums[S0_NARROW];                                                                                           \
+        int i, j, k;                                                                                                   \
+        for (; count > 0; count--, a += next_a, b += next_b, out += m * p)                                             \
+            for (i = 0; i < m; i++) {                                                                                  \
+                for (k = 0; k < p; k++)                                                                                \
+                    sums[k] = START;                                                                                   \
+                for (j = 0; j < n; j++) {                                                                              \
+                    SUM x = a[i * n + j];                                                                              \
+                    for (k = 0; k < p; k++)                                                                            \
+                        sums[k] += x * (SUM)b[j * p + k];                                                              \
+                }                                                                                                      \
+                for (k = 0; k < p; k++)                                                                                \
+                    out[i * p + k] = (TYPE)sums[k];                                                                    \
+            }                                                                                                          \
+    }                                                                                                                  \
+    static void s0_tiny_##NAME(const TYPE *a, Py_ssize_t next_a, const TYPE *b, Py_ssize_t next_b, TYPE *out,          \
+                               Py_ssize_t count, int m, int n, int p)                                                  \
+    {                                                                                                                  \
+        switch (m == n && n <= 4 ? 16 * n + p : p) {                                                                   \
+            case 2 * 16 + 2: s0_tiny_of_##NAME(a, next_a, b, next_b, out, count, 2, 2, 2); break;                      \
+            case 3 * 16 + 3: s0_tiny_of_##NAME(a, next_a, b, next_b, out, count, 3, 3, 3); break;                      \
+            case 4 * 16 + 4: s0_tiny_of_##NAME(a, next_a, b, next_b, out, count, 4, 4, 4); break;                      \
+            case 2 * 16 + 1: s0_tiny_of_##NAME(a, next_a, b, next_b, out, count, 2, 2, 1); break;                      \
+            case 3 * 16 + 1: s0_tiny_of_##NAME(a, next_a, b, next_b, out, count, 3, 3, 1); break;                      \
+            case 4 * 16 + 1: s0_tiny_of_##NAME(a, next_a, b, next_b, out, count, 4, 4, 1); break;                      \
+            case 1: s0_tiny_of_##NAME(a, next_a, b, next_b, out, count, m, n, 1); break;                               \
+            case 2: s0_tiny_of_##NAME(a, next_a, b, next_b, out, count, m, n, 2); break;                               \
+            case 3: s0_tiny_of_##NAME(a, next_a, b, next_b, out, count, m, n, 3); break;                               \
+            case 4: s0_tiny_of_##NAME(a, next_a, b, next_b, out, count, m, n, 4); break;                               \
+            case 8: s0_tiny_of_##NAME(a, next_a, b, next_b, out, count, m, n, 8); break;                               \
+            default: s0_tiny_of_##NAME(a, next_a, b, next_b, out, count, m, n, p);                                     \
+        }                                                                                                              \
     }
 
-S0_PRODUCTS(s0_products_f32, float)
-S0_PRODUCTS(s0_products_f64, double)
+/* A piece of a matrix, its elements widened and side by side: `line` of them from row to row. */
+#define S0_WIDEN(NAME, TYPE, WIDE)                                                                                     \
+    static void s0_widen_##NAME(const char *from, Py_ssize_t down, Py_ssize_t across, WIDE *to, Py_ssize_t line,       \
+                                Py_ssize_t m, Py_ssize_t n)                                                            \
+    {                                                                                                                  \
+        const Py_ssize_t size = sizeof(TYPE);                                                                          \
+        Py_ssize_t i, j;                                                                                               \
+        if (across == size && down == n * size && line == n) {                                                         \
+            n *= m;                                                                                                    \
+            m = 1;                                                                                                     \
+        }                                                                                                              \
+        if (across == size) {                                                                                          \
+            for (i = 0; i < m; i++)                                                                                    \
+                for (j = 0; j < n; j++)                                                                                \
+                    to[i * line + j] = (WIDE)((const TYPE *)(from + i * down))[j];                                     \
+        } else if (down == size) {                                                                                     \
+            for (j = 0; j < n; j++)                                                                                    \
+                for (i = 0; i < m; i++)                                                                                \
+                    to[i * line + j] = (WIDE)((const TYPE *)(from + j * across))[i];                                   \
+        } else {                                                                                                       \
+            for (i = 0; i < m; i++)                                                                                    \
+                for (j = 0; j < n; j++)                                                                                \
+                    to[i * line + j] = (WIDE)*(const TYPE *)(from + i * down + j * across);                            \
+        }                                                                                                              \
+    }
+
+/* Of large ones a block at a time: widened, the second one in panels, and multiplied in tiles. */
+#define S0_TILES(NAME, TYPE, WIDE, START)                                                                              \
+    enum { S0_LANES_##NAME = S0_VECTOR / sizeof(WIDE) };                                                               \
+    typedef WIDE s0_v##NAME __attribute__((vector_size(S0_VECTOR)));                                                   \
+    typedef WIDE s0_w##NAME __attribute__((vector_size(S0_VECTOR), aligned(sizeof(WIDE))));                            \
+    typedef TYPE s0_t##NAME                                                                                            \
+        __attribute__((vector_size(S0_VECTOR / sizeof(WIDE) * sizeof(TYPE)), aligned(sizeof(TYPE))));                  \
+                                                                                                                       \
+    /* `rows` rows times `vectors` vectors of columns, of which `width` exist; added to `out` unless it is `fresh`. */ \
+    S0_INLINE void s0_tile_##NAME(const WIDE *a, Py_ssize_t line, const WIDE *b, TYPE *out, Py_ssize_t p,              \
+                                  Py_ssize_t width, Py_ssize_t n, int fresh, int rows, int vectors)                    \
+    {                                                                                                                  \
+        enum { LANES = S0_LANES_##NAME };                                                                              \
+        s0_v##NAME sum[8][2], start , part[2];                                                                         \
+        Py_ssize_t k, q;                                                                                               \
+        int i, j, whole = width == vectors * LANES;                                                                    \
+        for (i = 0; i < LANES; i++)                                                                                    \
+            start[i] = START;                                                                                          \
+        for (i = 0; i < rows; i++)                                                                                     \
+            for (j = 0; j < vectors; j++)                                                                              \
+                sum[i][j] = start;                                                                                     \
+        if (!fresh)                                                                                                    \
+            for (i = 0; i < rows; i++) {                                                                               \
+                WIDE edge[2 * LANES] = {0};                                                                            \
+                for (q = 0; q < width; q++)                                                                            \
+                    edge[q] = (WIDE)out[i * p + q];                                                                    \
+                for (j = 0; j < vectors; j++)                                                                          \
+                    sum[i][j] = *(const s0_w##NAME *)(edge + j * LANES);                                               \
+            }                                                                                                          \
+        for (k = 0; k < n; k++) {                                                                                      \
+            for (j = 0; j < vectors; j++)                                                                              \
+                part[j] = *(const s0_w##NAME *)(b + (k * vectors + j) * LANES);                                        \
+            for (i = 0; i < rows; i++)                                                                                 \
+                for (j = 0; j < vectors; j++)                                                                          \
+                    sum[i][j] += a[i * line + k] * part[j];                                                            \
+        }                                                                                                              \
+        for (i = 0; i < rows; i++) {                                                                                   \
+            if (whole) {                                                                                               \
+                for (j = 0; j < vectors; j++)                                                                          \
+                    *(s0_t##NAME *)(out + i * p + j * LANES) = __builtin_convertvector(sum[i][j], s0_t##NAME);         \
+            } else {                                                                                                   \
+                WIDE edge[2 * LANES];                                                                                  \
+                for (j = 0; j < vectors; j++)                                                                          \
+                    *(s0_w##NAME *)(edge + j * LANES) = sum[i][j];                                                     \
+                for (q = 0; q < width; q++)                                                                            \
+                    out[i * p + q] = (TYPE)edge[q];                                                                    \
+            }                                                                                                          \
+        }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    S0_INLINE void s0_panel_##NAME(const WIDE *a, Py_ssize_t line, const WIDE *b, TYPE *out, Py_ssize_t p,             \
+                                   Py_ssize_t width, Py_ssize_t m, Py_ssize_t n, int fresh, int tall, int vectors)     \
+    {                                                                                                                  \
+        Py_ssize_t i = 0;                                                                                              \
+        for (; i + tall <= m; i += tall)                                                                               \
+            s0_tile_##NAME(a + i * line, line, b, out + i * p, p, width, n, fresh, tall, vectors);                     \
+        for (; i < m; i++)                                                                                             \
+            s0_tile_##NAME(a + i * line, line, b, out + i * p, p, width, n, fresh, 1, vectors);                        \
+    }                                                                                                                  \
+                                                                                                                       \
+    static void s0_tiles_##NAME(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, TYPE *out,   \
+                                Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)                                              \
+    {                                                                                                                  \
+        enum { LANES = S0_LANES_##NAME, WIDTH = 2 * LANES };                                                           \
+        const Py_ssize_t size = sizeof(TYPE);                                                                          \
+        WIDE left[S0_ROOM], right[S0_DEEP * WIDTH * S0_PANELS];                                                        \
+        const WIDE *rows;                                                                                              \
+        Py_ssize_t i, j, k, q, high, deep, broad, width, step, line;                                                   \
+        int as_is = sizeof(TYPE) == sizeof(WIDE) && sa[2] == size && sa[1] % size == 0;                                \
+        for (j = 0; j < p; j += WIDTH * S0_PANELS)                                                                     \
+            for (k = 0; k < n; k += S0_DEEP) {                                                                         \
+                broad = p - j < WIDTH * S0_PANELS ? p - j : WIDTH * S0_PANELS;                                         \
+                deep = n - k < S0_DEEP ? n - k : S0_DEEP;                                                              \
+                /* What is missing of the last panel is multiplied too, as zeros, and thrown away. */                  \
+                for (q = 0; q < broad; q += WIDTH) {                                                                   \
+                    width = broad - q < WIDTH ? broad - q : WIDTH;                                                     \
+                    step = width > LANES ? WIDTH : LANES;                                                              \
+                    if (width < step)                                                                                  \
+                        memset(right + q * S0_DEEP, 0, deep * step * sizeof(WIDE));                                    \
+                    s0_widen_##NAME(b + k * sb[1] + (j + q) * sb[2], sb[1], sb[2], right + q * S0_DEEP, step, deep,    \
+                                    width);                                                                            \
+                }                                                                                                      \
+                for (i = 0; i < m; i += high) {                                                                        \
+                    high = S0_ROOM / deep / 8 * 8 < m - i ? S0_ROOM / deep / 8 * 8 : m - i;                            \
+                    rows = (const WIDE *)(a + i * sa[1] + k * sa[2]);                                                  \
+                    line = sa[1] / size;                                                                               \
+                    if (!as_is) {                                                                                      \
+                        s0_widen_##NAME((const char *)rows, sa[1], sa[2], left, deep, high, deep);                     \
+                        rows = left;                                                                                   \
+                        line = deep;                                                                                   \
+                    }                                                                                                  \
+                    for (q = 0; q < broad; q += WIDTH) {                                                               \
+                        TYPE *to = out + i * p + j + q;                                                                \
+                        const WIDE *panel = right + q * S0_DEEP;                                                       \
+                        width = broad - q < WIDTH ? broad - q : WIDTH;                                                 \
+                        if (width > LANES)                                                                             \
+                            s0_panel_##NAME(rows, line, panel, to, p, width, high, deep, k == 0, S0_TALL, 2);          \
+                        else                                                                                           \
+                            s0_panel_##NAME(rows, line, panel, to, p, width, high, deep, k == 0, 2 * S0_TALL, 1);      \
+                    }                                                                                                  \
+                }                                                                                                      \
+            }                                                                                                          \
+    }
+
+/*
+ * s0_product_<NAME>(a, sa, b, sb, out, count, m, n, p): `count` matrices of m rows and n columns times such of n and p.
+ * The steps in bytes are from matrix to matrix, from row to row and from column to column; `out` lies in C order. Tiny
+ * products are summed up in SUM, others in WIDE; sums of more than S0_DEEP inner elements rest in `out` on the way,
+ * which is for dtypes that lose nothing there.
+ */
+#define S0_PRODUCT(NAME, TYPE, SUM, WIDE, START)                                                                       \
+    S0_TINY(NAME, TYPE, SUM, START)                                                                                    \
+    S0_WIDEN(NAME, TYPE, WIDE)                                                                                         \
+    S0_TILES(NAME, TYPE, WIDE, START)                                                                                  \
+                                                                                                                       \
+    static void s0_gather_##NAME(const char *from, Py_ssize_t down, Py_ssize_t across, TYPE *to, int m, int n)         \
+    {                                                                                                                  \
+        int i, j;                                                                                                      \
+        for (i = 0; i < m; i++)                                                                                        \
+            for (j = 0; j < n; j++)                                                                                    \
+                to[i * n + j] = *(const TYPE *)(from + i * down + j * across);                                         \
+    }                                                                                                                  \
+                                                                                                                       \
+    static void s0_product_##NAME(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out, \
+                                  Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)                          \
+    {                                                                                                                  \
+        const Py_ssize_t size = sizeof(TYPE);                                                                          \
+        int in_rows_a = sa[2] == size && (sa[1] == n * size || m == 1);                                                \
+        int in_rows_b = (sb[2] == size || p == 1) && sb[1] == p * size;                                                \
+        Py_ssize_t k;                                                                                                  \
+        if (p > S0_NARROW || n >= S0_SHALLOW || m > S0_SIDE || m * n > S0_SIDE) {                                      \
+            for (k = 0; k < count; k++)                                                                                \
+                s0_tiles_##NAME(a + k * sa[0], sa, b + k * sb[0], sb, (TYPE *)out + k * m * p, m, n, p);               \
+        } else if (in_rows_a && in_rows_b) {                                                                           \
+            s0_tiny_##NAME((const TYPE *)a, sa[0] / size, (const TYPE *)b, sb[0] / size, (TYPE *)out, count, (int)m,   \
+                           (int)n, (int)p);                                                                            \
+        } else {                                                                                                       \
+            TYPE left[S0_SIDE], right[S0_SHALLOW * S0_NARROW];                                                         \
+            for (k = 0; k < count; k++) {                                                                              \
+                s0_gather_##NAME(a + k * sa[0], sa[1], sa[2], left, (int)m, (int)n);                                   \
+                s0_gather_##NAME(b + k * sb[0], sb[1], sb[2], right, (int)n, (int)p);                                  \
+                s0_tiny_##NAME(left, 0, right, 0, (TYPE *)out + k * m * p, 1, (int)m, (int)n, (int)p);                 \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+S0_PRODUCT(u8, uint8_t, uint32_t, uint16_t, 0)
+S0_PRODUCT(u16, uint16_t, uint32_t, uint16_t, 0)
+S0_PRODUCT(u32, uint32_t, uint32_t, uint32_t, 0)
+S0_PRODUCT(u64, uint64_t, uint64_t, uint64_t, 0)
+S0_PRODUCT(f32, float, double, double, -0.0)
+S0_PRODUCT(f64, double, double, double, -0.0)
+
+/*
+ * A matrix of floating-point numbers by a vector: LANES sums side by side over blocks of BLOCK elements, in the dtype
+ * itself; these are folded pairwise, and the blocks and what is left over are added up in double, in order.
+ */
+#define S0_BY_VECTOR(NAME, TYPE, LANES, BLOCK, AT_ONCE)                                                                \
+    typedef TYPE s0_r##NAME __attribute__((vector_size(S0_VECTOR)));                                                   \
+    typedef TYPE s0_q##NAME __attribute__((vector_size(S0_VECTOR), aligned(sizeof(TYPE))));                            \
+    S0_INLINE void s0_rows_##NAME(const char *a, Py_ssize_t down, const TYPE *b, TYPE *out, Py_ssize_t n, int rows)    \
+    {                                                                                                                  \
+        enum { WIDTH = S0_VECTOR / sizeof(TYPE), COUNT = LANES / WIDTH };                                              \
+        double total[AT_ONCE];                                                                                         \
+        s0_r##NAME sum[AT_ONCE][COUNT], none, part;                                                                    \
+        TYPE edge[WIDTH];                                                                                              \
+        Py_ssize_t k, stop;                                                                                            \
+        int i, j, w;                                                                                                   \
+        for (i = 0; i < rows; i++)                                                                                     \
+            total[i] = -0.0;                                                                                           \
+        for (j = 0; j < WIDTH; j++)                                                                                    \
+            none[j] = -0.0;                                                                                            \
+        for (k = 0; n - k >= LANES;) {                                                                                 \
+            stop = k + (n - k >= BLOCK ? BLOCK : (n - k) / LANES * LANES);                                             \
+            for (i = 0; i < rows; i++)                                                                                 \
+                for (j = 0; j < COUNT; j++)                                                                            \
+                    sum[i][j] = none;                                                                                  \
+            for (; k < stop; k += LANES)                                                                               \
+                for (j = 0; j < COUNT; j++) {                                                                          \
+                    part = *(const s0_q##NAME *)(b + k + j * WIDTH);                                                   \
+                    for (i = 0; i < rows; i++)                                                                         \
+                        sum[i][j] += *(const s0_q##NAME *)((const TYPE *)(a + i * down) + k + j * WIDTH) * part;       \
+                }                                                                                                      \
+            S0_UNROLLED                                                                                                \
+            for (i = 0; i < rows; i++) {                                                                               \
+                for (w = COUNT / 2; w > 0; w /= 2)                                                                     \
+                    for (j = 0; j < w; j++)                                                                            \
+                        sum[i][j] += sum[i][j + w];                                                                    \
+                *(s0_q##NAME *)edge = sum[i][0];                                                                       \
+                for (w = WIDTH / 2; w > 0; w /= 2)                                                                     \
+                    for (j = 0; j < w; j++)                                                                            \
+                        edge[j] += edge[j + w];                                                                        \
+                total[i] += edge[0];                                                                                   \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (; k < n; k++)                                                                                             \
+            S0_UNROLLED                                                                                                \
+            for (i = 0; i < rows; i++)                                                                                 \
+                total[i] += (double)((const TYPE *)(a + i * down))[k] * (double)b[k];                                  \
+        S0_UNROLLED                                                                                                    \
+        for (i = 0; i < rows; i++)                                                                                     \
+            out[i] = (TYPE)total[i];                                                                                   \
+    }                                                                                                                  \
+    static void s0_by_vector_##NAME(const char *a, Py_ssize_t down, const TYPE *b, TYPE *out, Py_ssize_t m,            \
+                                    Py_ssize_t n)                                                                      \
+    {                                                                                                                  \
+        Py_ssize_t i = 0;                                                                                              \
+        for (; i + AT_ONCE <= m; i += AT_ONCE)                                                                         \
+            s0_rows_##NAME(a + i * down, down, b, out + i, n, AT_ONCE);                                                \
+        for (; i < m; i++)                                                                                             \
+            s0_rows_##NAME(a + i * down, down, b, out + i, n, 1);                                                      \
+    }                                                                                                                  \
+    static void s0_floating_##NAME(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,\
+                                   Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)                         \
+    {                                                                                                                  \
+        Py_ssize_t k;                                                                                                  \
+        if (p > 1 || sa[2] != (Py_ssize_t)sizeof(TYPE) || sb[1] != (Py_ssize_t)sizeof(TYPE))                           \
+            s0_product_##NAME(a, sa, b, sb, out, count, m, n, p);                                                      \
+        else                                                                                                           \
+            for (k = 0; k < count; k++)                                                                                \
+                s0_by_vector_##NAME(a + k * sa[0], sa[1], (const TYPE *)(b + k * sb[0]), (TYPE *)out + k * m, m, n);   \
+    }
+
+S0_BY_VECTOR(f32, float, 32, 1024, S0_AT_ONCE)
+S0_BY_VECTOR(f64, double, 32, 4096, S0_AT_ONCE)
 
 #endif

@@ -1,24 +1,5 @@
 # Shortcuts of functions that make new arrays: creation, casts, reductions, products; and the list of them all.
 # Note [Shortcuts] is in `shortcuts.pxi`. Included in `array.pyx`.
-#
-# Note [Tiny products]
-#     Products of matrices with fewer than 32 inner elements (the lanes of a reduction) and few multiplications are
-#     summed up in order, in 64 bits, by loops of our own, on every instruction set alike. One product up to FEW_PRODUCTS multiplications,
-#     a stack of them up to TINY_PRODUCT each: beyond that BLAS is faster. Microseconds for 1000 products, one thread:
-#
-#                               2x2  3x3  4x4  5x5
-#     float64  these loops      1.5  5.8   16   66
-#              numpy.matmul      26   50   49   41
-#     float32  these loops      2.9  9.3   17   98
-#              numpy.matmul      26   31   52   54
-
-cdef extern from "products.h":
-    void s0_products_f32(const void* a, const void* b, void* out, Py_ssize_t count, int m, int n, int p) noexcept nogil
-    void s0_products_f64(const void* a, const void* b, void* out, Py_ssize_t count, int m, int n, int p) noexcept nogil
-
-cdef enum:
-    FEW_PRODUCTS = 256
-    TINY_PRODUCT = 64
 
 cdef tuple SHAPE_DTYPE = ("shape", "dtype")
 cdef tuple SHAPE_VALUE = ("shape", "fill_value")
@@ -256,44 +237,37 @@ cdef object short_vecdot(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
 
 
 cdef object short_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    """Note [Tiny products]."""
+    """Matrices, or stacks of as many, one after the other in memory; and such by a vector."""
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t count = 1, rows, inner, columns, work
+    cdef Product product
     cdef Array x1, x2, out
-    cdef int axis
+    cdef int axis, lead
     if n != 2 or kwnames is not NULL or not is_plain(args[0]) or not is_plain(args[1]):
         return None
     x1, x2 = <Array>args[0], <Array>args[1]
-    if x1.code != x2.code or (x1.code != FLOAT64 and x1.code != FLOAT32) or not x1.c_contiguous or not x2.c_contiguous:
+    if x1.code != x2.code or not x1.c_contiguous or not x2.c_contiguous or x1.ndim < 2 or x1.size == 0 or x2.size == 0:
         return None
-    if x1.ndim != x2.ndim or x1.ndim < 2 or x1.size == 0 or x2.size == 0:
+    lead = x1.ndim - 2
+    product.count, product.m, product.n = 1, x1.shape_[lead], x1.shape_[lead + 1]
+    for axis in range(lead):
+        product.count *= x1.shape_[axis]
+    if x2.ndim == 1:
+        product.m, product.count, product.p = product.m * product.count, 1, 1
+    elif x2.ndim != x1.ndim or memcmp(x1.shape_, x2.shape_, lead * sizeof(Py_ssize_t)) != 0:
         return None
-    rows, inner, columns = x1.shape_[x1.ndim - 2], x1.shape_[x1.ndim - 1], x2.shape_[x2.ndim - 1]
-    if x2.shape_[x2.ndim - 2] != inner or not 2 <= inner < 32 or rows > FEW_PRODUCTS or columns > 64:
+    else:
+        product.p = x2.shape_[lead + 1]
+    if x2.shape_[0 if x2.ndim == 1 else lead] != product.n or not is_ours(&product, x1.code):
         return None
-    for axis in range(x1.ndim - 2):
-        if x1.shape_[axis] != x2.shape_[axis]:
-            return None
-        count *= x1.shape_[axis]
-    work = rows * inner * columns
-    if work > (FEW_PRODUCTS if count == 1 else TINY_PRODUCT):
-        return None
+    product.steps1[2], product.steps2[2] = itemsize_at(x1.code), itemsize_at(x1.code)
+    product.steps1[1], product.steps2[1] = product.n * product.steps1[2], product.p * product.steps2[2]
+    product.steps1[0], product.steps2[0] = product.m * product.steps1[1], product.n * product.steps2[1]
     memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
-    shape[x1.ndim - 1] = columns
-    out = new_array(x1.code, x1.ndim, shape, NULL, False)
-    if count * work < LONG_RUN:
-        tiny_products(x1, x2, out, count, <int>rows, <int>inner, <int>columns)
-    else:
-        with nogil:
-            tiny_products(x1, x2, out, count, <int>rows, <int>inner, <int>columns)
+    shape[lead + 1] = product.p
+    out = new_array(x1.code, x1.ndim - 1 if x2.ndim == 1 else x1.ndim, shape, NULL, False)
+    product.left, product.right, product.out = x1.data, x2.data, out.data
+    run_products(&product, x1.code)
     return out
-
-
-cdef inline void tiny_products(Array x1, Array x2, Array out, Py_ssize_t count, int m, int n, int p) noexcept nogil:
-    if x1.code == FLOAT64:
-        s0_products_f64(x1.data, x2.data, out.data, count, m, n, p)
-    else:
-        s0_products_f32(x1.data, x2.data, out.data, count, m, n, p)
 
 
 # --- which function has one

@@ -210,6 +210,13 @@ class Emitter:
             self.entry(f"transpose[{number}]", f"<void*>s0_transpose_{width}")
         self.entry("stream", "<void*>s0_stream")
 
+    def products(self) -> None:
+        for code, row in enumerate(ROWS):
+            if row.letter in "iu":
+                self.entry(f"products[{code}]", f"<void*>s0_product_u{8 * row.itemsize}")
+            elif row.letter == "f":
+                self.entry(f"products[{code}]", f"<void*>s0_floating_f{8 * row.itemsize}")
+
     def text(self, part: str) -> str:
         rows = [
             f"    TABLE.{place} = {name}" for place, name in self.table if self._home(place, name) == part
@@ -313,6 +320,7 @@ cdef extern from "kernels.h":
         void* stream
         s0_loop streams[96][13][4]
         s0_loop stream_casts[13][13]
+        void* products[13]
 
 cdef extern from "tiles.h" nogil:
     Py_ssize_t s0_stream_head(const void* target, Py_ssize_t itemsize, Py_ssize_t n)
@@ -324,6 +332,14 @@ cdef extern from "tiles.h" nogil:
     void s0_transpose_8()
     void s0_transpose_16()
     void s0_stream()
+
+cdef extern from "products.h":
+    void s0_product_u8()
+    void s0_product_u16()
+    void s0_product_u32()
+    void s0_product_u64()
+    void s0_floating_f32()
+    void s0_floating_f64()
 
 cdef enum:
     LANES = {LANES}
@@ -360,6 +376,7 @@ def main(targets: list[str]) -> None:
     emitter.scans()
     emitter.arg_reductions()
     emitter.blocks()
+    emitter.products()
     for part, target in zip(PARTS, targets, strict=True):
         pathlib.Path(target).write_text(emitter.text(part), encoding="utf-8")
 

@@ -1,0 +1,192 @@
+# Products of matrices that BLAS does not know or is slow to be called for, by loops of our own (`products.h`).
+# Included in `array.pyx`.
+#
+# Note [Products of our own]
+#     Integers: every product, but for those by few columns, whose sums are long: these are the reduction "dot". Numbers of
+#     real floating dtypes: where BLAS takes longer to be called than to multiply, and matrices by a vector, which take as
+#     long as the matrix takes to be read. Complex numbers: none. One thread, microseconds:
+#
+#     1000 products of         2x2   3x3   4x4   8x8   4x4 by 4x1   8x8 by 8x1
+#     float64  these loops     2.1   6.1   5.5   190        3.5         17
+#              numpy.matmul     27    32    31    52         37         44
+#     float32  these loops     3.4    10    16    79        5.8         30
+#              numpy.matmul     26    31    31    52         28         31
+#     int64    these loops     2.7           5.4
+#              numpy.matmul     13            51
+#
+#     One product of           128x128  300x300         A matrix by a vector  100x100  300x300  768x768  1500x1500
+#     int64    these loops          90     1400         float64  these loops     1.6      9.9       63         433
+#              numpy.matmul       1700    18000                  numpy.matmul    1.8      9.7       65         444
+#     int8     these loops          23                  float32  these loops     1.6      7.8       38         188
+#              numpy.matmul       1250                           numpy.matmul    1.5      5.2       40         129
+
+cdef enum:
+    FEW_PRODUCTS = 256      # multiplications altogether, or
+    TINY_PRODUCT = 64       # of each matrix of a stack
+    SHORT_SUM = 32          # inner elements that are summed up in order in double
+    LONG_SUM = 16           # inner elements from which a product of integers by
+    FEW_COLUMNS = 4         # fewer columns is a reduction
+
+
+cdef struct Product:
+    const char* left
+    const char* right
+    char* out               # in C order
+    Py_ssize_t steps1[3]    # in bytes, from matrix to matrix, row to row and column to column
+    Py_ssize_t steps2[3]
+    Py_ssize_t count        # of matrices with
+    Py_ssize_t m            # rows and
+    Py_ssize_t n            # columns, times such of n rows and
+    Py_ssize_t p            # columns
+    # Of a part: so many matrices, or so many rows of each.
+    Py_ssize_t matrices
+    Py_ssize_t rows
+    int code
+
+
+cdef bint is_ours(const Product* product, int code) noexcept nogil:
+    """Note [Products of our own]: whether a product of matrices that lie in C order is one."""
+    cdef Py_ssize_t work = product.m * product.n * product.p
+    if K.products[code] is NULL or product.n < 2:
+        return False
+    if letter_at(code) != c"f":
+        return product.p >= FEW_COLUMNS or product.n < LONG_SUM
+    # The reduction "dot" sums up in double.
+    if product.count == 1 and product.m == 1 and product.p == 1:
+        return product.n < SHORT_SUM
+    if product.p == 1 or work <= TINY_PRODUCT:
+        return True
+    return product.count * work <= FEW_PRODUCTS and product.n < SHORT_SUM
+
+
+cdef int64_t time_of(const Product* product) noexcept nogil:
+    """What it takes on one thread, roughly, in nanoseconds."""
+    cdef int64_t work = product.count * product.m * product.n * product.p
+    if product.m * product.n * product.p <= FEW_PRODUCTS:
+        return work // 4
+    return work // (8 if product.p == 1 else 128 // itemsize_at(product.code))
+
+
+cdef void run_product(void* context, int part) noexcept nogil:
+    cdef const Product* whole = <const Product*>context
+    cdef Py_ssize_t size = itemsize_at(whole.code), first, k
+    if whole.matrices:
+        first = part * whole.matrices
+        K.products[whole.code](
+            whole.left + first * whole.steps1[0], whole.steps1, whole.right + first * whole.steps2[0], whole.steps2,
+            whole.out + first * whole.m * whole.p * size, min(whole.matrices, whole.count - first), whole.m, whole.n, whole.p)
+        return
+    first = part * whole.rows
+    for k in range(whole.count):
+        K.products[whole.code](
+            whole.left + k * whole.steps1[0] + first * whole.steps1[1], whole.steps1, whole.right + k * whole.steps2[0],
+            whole.steps2, whole.out + (k * whole.m + first) * whole.p * size, 1, min(whole.rows, whole.m - first), whole.n,
+            whole.p)
+
+
+cdef void run_products(Product* product, int code) noexcept:
+    """The products, by several threads where that is worth it: cut between matrices, or else between rows."""
+    cdef int64_t work
+    cdef int threads
+    cdef Py_ssize_t parts
+    product.code = code
+    work = time_of(product)
+    product.matrices, product.rows = product.count, 0
+    if work < LONG_RUN:
+        run_product(product, 0)
+        return
+    with nogil:
+        threads = threads_for(work)
+        parts = 1
+        if threads > 1:
+            # Elements do not depend on each other: any cut gives the same bits.
+            parts = 4 * threads
+            if product.count >= parts:
+                product.matrices = (product.count + parts - 1) // parts
+                parts = (product.count + product.matrices - 1) // product.matrices
+            else:
+                product.matrices = 0
+                product.rows = ((product.m + parts - 1) // parts + 7) // 8 * 8
+                parts = (product.m + product.rows - 1) // product.rows
+        run_parts(run_product, product, <int>parts, threads)
+
+
+cdef Array as_operand(Array x, int code, bint in_rows):
+    """A stack of matrices of a dtype; where it is copied, a matrix that stands still is copied once."""
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int axis, last = x.ndim - 1
+    cdef Array base
+    if x.code == code and (not in_rows or x.shape_[last] == 1 or x.strides_[last] == itemsize_at(code)):
+        return x
+    base = unstretched(x, tuple(range(x.ndim - 2)))
+    base = copy_array(base, code, True)
+    for axis in range(x.ndim):
+        steps[axis] = base.strides_[axis] if base.shape_[axis] == x.shape_[axis] else 0
+    return view_of(base, base.data, x.ndim, x.shape_, steps)
+
+
+def own_product(Array x1 not None, Array x2 not None, DType dtype not None):
+    """
+    The products of two stacks of matrices, if loops of our own make them: Note [Products of our own].
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        Shapes (..., M, K) and (..., K, N), with the same leading axes; no size is 0.
+    dtype : DType
+        What their dtypes promote to.
+
+    Returns
+    -------
+    Array or None
+        New array in C order, or None where another way is better.
+    """
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t position[MAX_NDIM]
+    cdef Product product
+    cdef Array out
+    cdef int axis, lead = x1.ndim - 2, code = dtype.code
+    cdef Py_ssize_t size = itemsize_at(code), outer = 1, k
+    guard_gradient(x1, "matmul")
+    guard_gradient(x2, "matmul")
+    product.m, product.n, product.p = x1.shape_[lead], x1.shape_[lead + 1], x2.shape_[lead + 1]
+    product.count = x1.shape_[lead - 1] if lead else 1
+    for axis in range(lead - 1):
+        outer *= x1.shape_[axis]
+    product.count *= outer
+    if not is_ours(&product, code):
+        return None
+    if product.p == 1 and letter_at(code) == c"f" and (product.n >= SHORT_SUM or product.m * product.n > FEW_PRODUCTS):
+        # A matrix whose rows do not lie in a row is read well by BLAS, if by anybody.
+        if x1.code != code or x1.strides_[lead + 1] != size:
+            return None
+        x2 = as_operand(x2, code, False)
+        if x2.strides_[lead] != size:
+            x2 = swapped_matrix(as_operand(swapped_matrix(x2), code, True))
+    x1, x2 = as_operand(x1, code, False), as_operand(x2, code, False)
+    memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
+    shape[lead + 1] = product.p
+    out = new_array(code, x1.ndim, shape, NULL, False)
+    for k in range(3):
+        product.steps1[k] = x1.strides_[lead - 1 + k] if lead or k else 0
+        product.steps2[k] = x2.strides_[lead - 1 + k] if lead or k else 0
+    product.left, product.right, product.out = x1.data, x2.data, out.data
+    product.count //= outer
+    # The leading axes but the last one.
+    memset(position, 0, sizeof(position))
+    while True:
+        run_products(&product, code)
+        product.out += product.count * product.m * product.p * size
+        axis = lead - 2
+        while axis >= 0:
+            position[axis] += 1
+            product.left += x1.strides_[axis]
+            product.right += x2.strides_[axis]
+            if position[axis] < x1.shape_[axis]:
+                break
+            product.left -= position[axis] * x1.strides_[axis]
+            product.right -= position[axis] * x2.strides_[axis]
+            position[axis] = 0
+            axis -= 1
+        if axis < 0:
+            return out
