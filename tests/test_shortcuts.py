@@ -412,6 +412,43 @@ def test_tiny_products(dtype):
     same("matmul", make(2, 2), xp.ones((2, 2), dtype=xp.int8))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int8", "uint64", "bool"])
+def test_products(dtype):
+    """All the kinds of products that have a way in C, and neighbours of theirs that have none."""
+    rng = np.random.default_rng(10)
+
+    def make(*shape):
+        return xp.asarray((rng.standard_normal(shape) * 9).astype(dtype), copy=True)
+
+    for shape1, shape2 in (
+        *itertools.product([(40, 50), (3, 40, 50), (1, 40, 50), (2, 1, 40, 50)], [(50,), (50, 1), (50, 30)]),
+        *itertools.product([(3, 40, 50), (1, 40, 50)], [(3, 50, 30), (1, 50, 30), (2, 1, 50, 3), (4, 50, 3)]),
+        ((1, 50), (50, 1)),
+        ((1, 5), (5, 1)),
+        ((50,), (50, 30)),
+        ((1, 50), (50, 30)),
+        ((7, 1), (1, 30)),
+        ((7, 1), (1,)),
+        ((300, 20), (20, 3)),
+        ((300, 3), (3,)),
+        ((3000, 20), (20, 30)),
+        ((40, 50), (40, 50)),
+        ((40, 50), (40,)),
+        ((2, 40, 50), (3, 50, 40)),
+        ((0, 50), (50, 30)),
+        ((5, 0), (0, 3)),
+    ):
+        same("matmul", make(*shape1), make(*shape2))
+    same("matmul", make(40, 50), xp.ones((50, 30), dtype=xp.float64))
+    same("matmul", xp.ones((4, 5), dtype=xp.float64), make(5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if dtype[0] == "f":
+            huge = xp.full((30, 30), float(np.finfo(dtype).max), dtype=getattr(xp, dtype))
+            assert bool(xp.all(xp.isinf(huge @ huge)))
+            same("matmul", huge, xp.full((30, 30), xp.nan, dtype=getattr(xp, dtype)))
+
+
 def test_tiny_products_of_special_values():
     special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e308, 5e-324, -1.0]
     rng = np.random.default_rng(9)

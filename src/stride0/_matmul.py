@@ -51,11 +51,12 @@ from ._core.array import (
     own_product,
     reduce2,
     restride,
+    set_blas,
     strides,
     zeros,
 )
 from ._core.dtype import DType
-from ._numpy import numpy, quiet, to_numpy
+from ._numpy import call_quietly, numpy, to_numpy
 from ._shapes import c_strides, size_of
 
 __all__ = ["multiply_stacks"]
@@ -188,28 +189,28 @@ def _multiply(x1: Array, x2: Array, dtype: DType) -> Array:
         in_rows = x1 if strides(x1)[-1] == 1 else _pack(x1)
         in_columns = x2 if strides(x2)[-2] == 1 else _transpose(_pack(_transpose(x2)))
         return _dot(in_rows, in_columns, dtype)
-    return _by_blas(x1, x2, (*lead, rows, columns), dtype)
-
-
-def _by_blas(x1: Array, x2: Array, shape: Shape, dtype: DType) -> Array:
-    """Multiply by `numpy.matmul`, into memory of ours."""
-    x1, x2, result = _readable(x1, dtype), _readable(x2, dtype), empty(shape, dtype)
-    a, b, out = to_numpy(x1), to_numpy(x2), to_numpy(result)
-    rows, inner = x1.shape[-2:]
-    columns = shape[-1]
-    work = rows * inner * columns
-    with quiet():
-        if len(shape) == 2 and PIECE < work <= PIECES and inner <= THIN >= columns and strides(x1)[1] == 1:
-            count = -(-work // PIECE)
-            each = rows // count
-            whole = count * each
-            pieces = out[:whole].reshape(count, each, columns)
-            numpy().matmul(a[:whole].reshape(count, each, inner), b, out=pieces)
-            if whole < rows:
-                numpy().matmul(a[whole:], b, out=out[whole:])
-        else:
-            numpy().matmul(a, b, out=out)
+    result = empty((*lead, rows, columns), dtype)
+    _by_blas(_readable(x1, dtype), _readable(x2, dtype), result)
     return result
+
+
+def _by_blas(x1: Array, x2: Array, result: Array) -> None:
+    """Multiply stacks of matrices that BLAS can read, all of one dtype, into an array in C order."""
+    rows, inner = x1.shape[-2:]
+    columns = x2.shape[-1]
+    work = rows * inner * columns
+    out = to_numpy(result)
+    if result.ndim > 2 or not PIECE < work <= PIECES or inner > THIN or columns > THIN or strides(x1)[1] != 1:
+        call_quietly(numpy().matmul, to_numpy(x1), to_numpy(x2), out=out)
+        return
+    a, b = to_numpy(x1), to_numpy(x2)
+    count = -(-work // PIECE)
+    each = rows // count
+    whole = count * each
+    pieces = a[:whole].reshape(count, each, inner)
+    call_quietly(numpy().matmul, pieces, b, out=out[:whole].reshape(count, each, columns))
+    if whole < rows:
+        call_quietly(numpy().matmul, a[whole:], b, out=out[whole:])
 
 
 def _dot(x1: Array, x2: Array, dtype: DType) -> Array:
@@ -276,3 +277,6 @@ def _readable(x: Array, dtype: DType) -> Array:
         down = columns if across == 1 else 1
     good = (across == 1 and down >= columns) or (down == 1 and across >= rows)
     return restride(x, x.shape, (*lead, down, across)) if good and x.dtype is dtype else _pack(x, dtype)
+
+
+set_blas(_by_blas)

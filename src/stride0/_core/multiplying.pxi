@@ -54,9 +54,46 @@ cdef bint is_ours(const Product* product, int code) noexcept nogil:
     # The reduction "dot" sums up in double.
     if product.count == 1 and product.m == 1 and product.p == 1:
         return product.n < SHORT_SUM
-    if product.p == 1 or work <= TINY_PRODUCT:
+    if work <= TINY_PRODUCT or (product.p == 1 and product.n >= SHORT_SUM):
         return True
     return product.count * work <= FEW_PRODUCTS and product.n < SHORT_SUM
+
+
+# Set by the engine of matrix products, which the core cannot import.
+cdef object blas_function = None
+
+
+def set_blas(function):
+    """Give short calls the function that multiplies stacks of matrices in C order into a third one."""
+    global blas_function
+    blas_function = function
+
+
+cdef bint is_for_blas(const Product* product, int code) noexcept nogil:
+    """Whether BLAS makes a product of matrices in C order, which is not ours; of others the engine knows more."""
+    cdef bint floating = letter_at(code) == c"f"
+    if not floating and letter_at(code) != c"c":
+        return False
+    if product.n < 2 or product.count * product.m * product.p == 1:
+        return False
+    return floating or (product.count == 1 and product.m * product.n * product.p > FEW_PRODUCTS)
+
+
+cdef void in_c_order(Product* product, Py_ssize_t size) noexcept nogil:
+    product.steps1[2] = product.steps2[2] = size
+    product.steps1[1], product.steps2[1] = product.n * size, product.p * size
+    product.steps1[0], product.steps2[0] = product.m * product.steps1[1], product.n * product.steps2[1]
+
+
+cdef Array as_matrix(Array x, Py_ssize_t rows, Py_ssize_t columns):
+    """A view of an array in C order."""
+    cdef Py_ssize_t shape[2]
+    cdef Py_ssize_t steps[2]
+    if x.ndim == 2:
+        return x
+    shape[0], shape[1] = rows, columns
+    c_steps(itemsize_at(x.code), 2, shape, steps)
+    return view_of(x, x.data, 2, shape, steps)
 
 
 cdef int64_t time_of(const Product* product) noexcept nogil:
@@ -156,7 +193,7 @@ def own_product(Array x1 not None, Array x2 not None, DType dtype not None):
     product.count *= outer
     if not is_ours(&product, code):
         return None
-    if product.p == 1 and letter_at(code) == c"f" and (product.n >= SHORT_SUM or product.m * product.n > FEW_PRODUCTS):
+    if product.p == 1 and letter_at(code) == c"f" and product.n >= SHORT_SUM:
         # A matrix whose rows do not lie in a row is read well by BLAS, if by anybody.
         if x1.code != code or x1.strides_[lead + 1] != size:
             return None

@@ -253,25 +253,27 @@ S0_PRODUCT(f64, double, double, double, -0.0)
 
 /*
  * A matrix of floating-point numbers by a vector: LANES sums side by side over blocks of BLOCK elements, in the dtype
- * itself; these are folded pairwise, and the blocks and what is left over are added up in double, in order.
+ * itself; these are folded pairwise, and the blocks added up in double, in order. What is left over at the end of a row
+ * is filled up with pairs whose product is -0.0, which changes no sum.
  */
-#define S0_BY_VECTOR(NAME, TYPE, LANES, BLOCK, AT_ONCE)                                                                \
+#define S0_BY_VECTOR(NAME, TYPE, LANES, BLOCK)                                                                         \
     typedef TYPE s0_r##NAME __attribute__((vector_size(S0_VECTOR)));                                                   \
     typedef TYPE s0_q##NAME __attribute__((vector_size(S0_VECTOR), aligned(sizeof(TYPE))));                            \
-    S0_INLINE void s0_rows_##NAME(const char *a, Py_ssize_t down, const TYPE *b, TYPE *out, Py_ssize_t n, int rows)    \
+    S0_INLINE void s0_rows_##NAME(const char *a, Py_ssize_t down, const TYPE *b, const TYPE *last, TYPE *out,          \
+                                  Py_ssize_t n, int rows)                                                              \
     {                                                                                                                  \
         enum { WIDTH = S0_VECTOR / sizeof(TYPE), COUNT = LANES / WIDTH };                                              \
-        double total[AT_ONCE];                                                                                         \
-        s0_r##NAME sum[AT_ONCE][COUNT], none, part;                                                                    \
-        TYPE edge[WIDTH];                                                                                              \
-        Py_ssize_t k, stop;                                                                                            \
+        double total[S0_AT_ONCE];                                                                                      \
+        s0_r##NAME sum[S0_AT_ONCE][COUNT], none, part;                                                                 \
+        TYPE edge[LANES];                                                                                              \
+        Py_ssize_t k, stop, whole = n / LANES * LANES;                                                                 \
         int i, j, w;                                                                                                   \
         for (i = 0; i < rows; i++)                                                                                     \
             total[i] = -0.0;                                                                                           \
         for (j = 0; j < WIDTH; j++)                                                                                    \
             none[j] = -0.0;                                                                                            \
-        for (k = 0; n - k >= LANES;) {                                                                                 \
-            stop = k + (n - k >= BLOCK ? BLOCK : (n - k) / LANES * LANES);                                             \
+        for (k = 0; k < n;) {                                                                                          \
+            stop = whole - k > BLOCK ? k + BLOCK : whole;                                                              \
             for (i = 0; i < rows; i++)                                                                                 \
                 for (j = 0; j < COUNT; j++)                                                                            \
                     sum[i][j] = none;                                                                                  \
@@ -281,6 +283,19 @@ S0_PRODUCT(f64, double, double, double, -0.0)
                     for (i = 0; i < rows; i++)                                                                         \
                         sum[i][j] += *(const s0_q##NAME *)((const TYPE *)(a + i * down) + k + j * WIDTH) * part;       \
                 }                                                                                                      \
+            if (k == whole) {                                                                                          \
+                if (whole < n) {                                                                                       \
+                    S0_UNROLLED                                                                                        \
+                    for (i = 0; i < rows; i++) {                                                                       \
+                        for (j = 0; j < COUNT; j++)                                                                    \
+                            *(s0_q##NAME *)(edge + j * WIDTH) = none;                                                  \
+                        memcpy(edge, (const TYPE *)(a + i * down) + whole, (n - whole) * sizeof(TYPE));                \
+                        for (j = 0; j < COUNT; j++)                                                                    \
+                            sum[i][j] += *(s0_q##NAME *)(edge + j * WIDTH) * *(const s0_q##NAME *)(last + j * WIDTH);  \
+                    }                                                                                                  \
+                }                                                                                                      \
+                k = n;                                                                                                 \
+            }                                                                                                          \
             S0_UNROLLED                                                                                                \
             for (i = 0; i < rows; i++) {                                                                               \
                 for (w = COUNT / 2; w > 0; w /= 2)                                                                     \
@@ -293,10 +308,6 @@ S0_PRODUCT(f64, double, double, double, -0.0)
                 total[i] += edge[0];                                                                                   \
             }                                                                                                          \
         }                                                                                                              \
-        for (; k < n; k++)                                                                                             \
-            S0_UNROLLED                                                                                                \
-            for (i = 0; i < rows; i++)                                                                                 \
-                total[i] += (double)((const TYPE *)(a + i * down))[k] * (double)b[k];                                  \
         S0_UNROLLED                                                                                                    \
         for (i = 0; i < rows; i++)                                                                                     \
             out[i] = (TYPE)total[i];                                                                                   \
@@ -304,24 +315,26 @@ S0_PRODUCT(f64, double, double, double, -0.0)
     static void s0_by_vector_##NAME(const char *a, Py_ssize_t down, const TYPE *b, TYPE *out, Py_ssize_t m,            \
                                     Py_ssize_t n)                                                                      \
     {                                                                                                                  \
-        Py_ssize_t i = 0;                                                                                              \
-        for (; i + AT_ONCE <= m; i += AT_ONCE)                                                                         \
-            s0_rows_##NAME(a + i * down, down, b, out + i, n, AT_ONCE);                                                \
+        TYPE last[LANES] = {0};                                                                                        \
+        Py_ssize_t i = 0, rest = n % LANES;                                                                            \
+        memcpy(last, b + n - rest, rest * sizeof(TYPE));                                                               \
+        for (; i + S0_AT_ONCE <= m; i += S0_AT_ONCE)                                                                   \
+            s0_rows_##NAME(a + i * down, down, b, last, out + i, n, S0_AT_ONCE);                                       \
         for (; i < m; i++)                                                                                             \
-            s0_rows_##NAME(a + i * down, down, b, out + i, n, 1);                                                      \
+            s0_rows_##NAME(a + i * down, down, b, last, out + i, n, 1);                                                \
     }                                                                                                                  \
     static void s0_floating_##NAME(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,\
                                    Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)                         \
     {                                                                                                                  \
         Py_ssize_t k;                                                                                                  \
-        if (p > 1 || sa[2] != (Py_ssize_t)sizeof(TYPE) || sb[1] != (Py_ssize_t)sizeof(TYPE))                           \
+        if (p > 1 || n < S0_SHALLOW || sa[2] != (Py_ssize_t)sizeof(TYPE) || sb[1] != (Py_ssize_t)sizeof(TYPE))         \
             s0_product_##NAME(a, sa, b, sb, out, count, m, n, p);                                                      \
         else                                                                                                           \
             for (k = 0; k < count; k++)                                                                                \
                 s0_by_vector_##NAME(a + k * sa[0], sa[1], (const TYPE *)(b + k * sb[0]), (TYPE *)out + k * m, m, n);   \
     }
 
-S0_BY_VECTOR(f32, float, 32, 1024, S0_AT_ONCE)
-S0_BY_VECTOR(f64, double, 32, 4096, S0_AT_ONCE)
+S0_BY_VECTOR(f32, float, 32, 1024)
+S0_BY_VECTOR(f64, double, 32, 4096)
 
 #endif

@@ -237,36 +237,49 @@ cdef object short_vecdot(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
 
 
 cdef object short_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    """Matrices, or stacks of as many, one after the other in memory; and such by a vector."""
+    """Matrices in C order, or stacks of them, one after the other in memory: by as many, by one matrix, or by a vector."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Product product
     cdef Array x1, x2, out
-    cdef int axis, lead
+    cdef int axis, lead, other
+    cdef Py_ssize_t count = 1
+    cdef bint one = True
     if n != 2 or kwnames is not NULL or not is_plain(args[0]) or not is_plain(args[1]):
         return None
     x1, x2 = <Array>args[0], <Array>args[1]
-    if x1.code != x2.code or not x1.c_contiguous or not x2.c_contiguous or x1.ndim < 2 or x1.size == 0 or x2.size == 0:
+    if x1.code != x2.code or not x1.c_contiguous or not x2.c_contiguous or x1.size == 0 or x2.size == 0:
         return None
-    lead = x1.ndim - 2
-    product.count, product.m, product.n = 1, x1.shape_[lead], x1.shape_[lead + 1]
+    if x1.ndim < 2 or x2.ndim == 0 or x2.ndim > x1.ndim:
+        return None
+    lead, other = x1.ndim - 2, x2.ndim - 2
+    product.m, product.n = x1.shape_[lead], x1.shape_[lead + 1]
+    product.p = x2.shape_[other + 1] if x2.ndim > 1 else 1
+    if x2.shape_[other if x2.ndim > 1 else 0] != product.n:
+        return None
     for axis in range(lead):
-        product.count *= x1.shape_[axis]
-    if x2.ndim == 1:
-        product.m, product.count, product.p = product.m * product.count, 1, 1
-    elif x2.ndim != x1.ndim or memcmp(x1.shape_, x2.shape_, lead * sizeof(Py_ssize_t)) != 0:
+        count *= x1.shape_[axis]
+    for axis in range(other):
+        one = one and x2.shape_[axis] == 1
+    if one:
+        # One matrix for all of them: as many rows of one product.
+        product.m *= count
+        count = 1
+    elif other != lead or memcmp(x1.shape_, x2.shape_, lead * sizeof(Py_ssize_t)) != 0:
         return None
-    else:
-        product.p = x2.shape_[lead + 1]
-    if x2.shape_[0 if x2.ndim == 1 else lead] != product.n or not is_ours(&product, x1.code):
+    product.count = count
+    if not is_ours(&product, x1.code) and not is_for_blas(&product, x1.code):
         return None
-    product.steps1[2], product.steps2[2] = itemsize_at(x1.code), itemsize_at(x1.code)
-    product.steps1[1], product.steps2[1] = product.n * product.steps1[2], product.p * product.steps2[2]
-    product.steps1[0], product.steps2[0] = product.m * product.steps1[1], product.n * product.steps2[1]
     memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
     shape[lead + 1] = product.p
     out = new_array(x1.code, x1.ndim - 1 if x2.ndim == 1 else x1.ndim, shape, NULL, False)
-    product.left, product.right, product.out = x1.data, x2.data, out.data
-    run_products(&product, x1.code)
+    if is_ours(&product, x1.code):
+        in_c_order(&product, itemsize_at(x1.code))
+        product.left, product.right, product.out = x1.data, x2.data, out.data
+        run_products(&product, x1.code)
+    elif count == 1:
+        blas_function(as_matrix(x1, product.m, product.n), as_matrix(x2, product.n, product.p), as_matrix(out, product.m, product.p))
+    else:
+        blas_function(x1, x2, out)
     return out
 
 
