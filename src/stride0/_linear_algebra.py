@@ -53,7 +53,8 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     dtype and in an order that may depend on the processor and on the number of threads. Two kinds are not,
     and depend on neither: those of a handful of elements, summed up in order in 64 bits, and those of real
     matrices whose rows are contiguous by a vector of at least 32 elements, summed up in their own dtype by 32
-    sums side by side, which are added up in 64 bits every 1024 elements (float64: 4096). Integers wrap around.
+    sums side by side, which are added up in 64 bits every 1024 elements (float64: 4096). Integers wrap
+    around.
 
     References
     ----------

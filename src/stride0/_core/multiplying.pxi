@@ -89,7 +89,7 @@ cdef Array as_matrix(Array x, Py_ssize_t rows, Py_ssize_t columns):
     """A view of an array in C order."""
     cdef Py_ssize_t shape[2]
     cdef Py_ssize_t steps[2]
-    if x.ndim == 2:
+    if x.ndim == 2 and x.shape_[1] == columns:
         return x
     shape[0], shape[1] = rows, columns
     c_steps(itemsize_at(x.code), 2, shape, steps)
