@@ -210,22 +210,28 @@ def test_no_warnings_of_overflow_and_nan():
 class Counted:
     """Stands for the module `numpy` in `_matmul`, and notes the shapes that its `matmul` is called with."""
 
+    dtype, ndarray = np.dtype, np.ndarray
+
     def __init__(self):
         self.calls = []
 
     def __call__(self):
         return self
 
-    def matmul(self, a, b, **options):
+    def matmul(self, a, b, *out, **options):
         self.calls.append((a.shape, b.shape))
-        return np.matmul(a, b, **options)
+        return np.matmul(a, b, *out, **options)
 
 
 @pytest.fixture
 def counted(monkeypatch):
     counter = Counted()
     monkeypatch.setattr(_matmul, "numpy", counter)
-    return counter
+    # The core has what it needs loaded anew, now and after the test.
+    _matmul.set_blas(_matmul._load, _matmul._by_blas, _matmul.PIECE)
+    yield counter
+    _matmul.set_blas(_matmul._load, _matmul._by_blas, _matmul.PIECE)
+    monkeypatch.undo()
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,8 @@ Note [Thresholds of matrix products]
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._core.array import (
     Array,
     copy,
@@ -55,8 +57,8 @@ from ._core.array import (
     strides,
     zeros,
 )
-from ._core.dtype import DType
-from ._numpy import call_quietly, numpy, to_numpy
+from ._core.dtype import DTYPES, DType
+from ._numpy import call_quietly, numpy, quiet_context, to_numpy
 from ._shapes import c_strides, size_of
 
 __all__ = ["multiply_stacks"]
@@ -279,4 +281,10 @@ def _readable(x: Array, dtype: DType) -> Array:
     return restride(x, x.shape, (*lead, down, across)) if good and x.dtype is dtype else _pack(x, dtype)
 
 
-set_blas(_by_blas)
+def _load() -> tuple[Any, ...]:
+    """What `set_blas` asks for."""
+    module = numpy()
+    return module.matmul, tuple(module.dtype(d.name) for d in DTYPES), quiet_context(), module.ndarray
+
+
+set_blas(_load, _by_blas, PIECE)

@@ -14,7 +14,7 @@ from typing import Any
 
 from ._core.array import Array, asarray
 
-__all__ = ["call_quietly", "from_numpy", "numpy", "quiet", "to_numpy"]
+__all__ = ["call_quietly", "from_numpy", "numpy", "quiet", "quiet_context", "to_numpy"]
 
 
 @cache
@@ -41,7 +41,8 @@ def quiet() -> Any:
 
 
 @cache
-def _quiet_context() -> Context:
+def quiet_context() -> Context:
+    """Return a context of context variables in which NumPy does not warn; copies of it can be entered."""
     context = Context()
     context.run(numpy().seterr, all="ignore")
     return context
@@ -50,4 +51,4 @@ def _quiet_context() -> Context:
 def call_quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a function of NumPy's in such a context, which for one call takes less time than `quiet`."""
     # A context can be entered by one thread at a time; a copy costs next to nothing.
-    return _quiet_context().copy().run(function, *args, **kwargs)
+    return quiet_context().copy().run(function, *args, **kwargs)

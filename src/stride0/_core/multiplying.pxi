@@ -2,9 +2,10 @@
 # Included in `array.pyx`.
 #
 # Note [Products of our own]
-#     Integers: every product, but for those by few columns, whose sums are long: these are the reduction "dot". Numbers of
-#     real floating dtypes: where BLAS takes longer to be called than to multiply, and matrices by a vector, which take as
-#     long as the matrix takes to be read. Complex numbers: none. One thread, microseconds:
+#     Integers: every product, but for those by few columns whose sums are long: these are the reduction "dot". Numbers of
+#     real floating dtypes: where BLAS takes longer to be called than to multiply, and matrices by a vector of SHORT_SUM
+#     elements or more, which take as long as the matrix takes to be read. Complex numbers: none. One thread of an AVX-512
+#     server, NumPy 2.4, microseconds:
 #
 #     1000 products of         2x2   3x3   4x4   8x8   4x4 by 4x1   8x8 by 8x1
 #     float64  these loops     2.1   6.1   5.5   190        3.5         17
@@ -14,11 +15,11 @@
 #     int64    these loops     2.7           5.4
 #              numpy.matmul     13            51
 #
-#     One product of           128x128  300x300         A matrix by a vector  100x100  300x300  768x768  1500x1500
-#     int64    these loops          90     1400         float64  these loops     1.6      9.9       63         433
-#              numpy.matmul       1700    18000                  numpy.matmul    1.8      9.7       65         444
-#     int8     these loops          23                  float32  these loops     1.6      7.8       38         188
-#              numpy.matmul       1250                           numpy.matmul    1.5      5.2       40         129
+#     One product of           128x128  300x300         A matrix by a vector  100x100  300x300  768x768  7680x8
+#     int64    these loops          90     1400         float64  these loops     1.6       10       63
+#              numpy.matmul       1700    18000                  numpy.matmul    1.8       10       65
+#     int8     these loops          23                  float32  these loops     1.6        8       38       22
+#              numpy.matmul       1250                           numpy.matmul    1.5        5       40        6
 
 cdef enum:
     FEW_PRODUCTS = 256      # multiplications altogether, or
@@ -59,20 +60,70 @@ cdef bint is_ours(const Product* product, int code) noexcept nogil:
     return product.count * work <= FEW_PRODUCTS and product.n < SHORT_SUM
 
 
+cdef extern from "Python.h":
+    object PyContext_Copy(object context)
+    int PyContext_Enter(object context) except -1
+    int PyContext_Exit(object context) except -1
+
+
 # Set by the engine of matrix products, which the core cannot import.
+cdef object load_blas = None
 cdef object blas_function = None
+cdef Py_ssize_t blas_piece = 0
+# What it loads: NumPy's type of arrays, its product, its dtypes by our codes, and a context in which it does not warn.
+cdef object np_array = None
+cdef object np_matmul = None
+cdef tuple np_dtypes = ()
+cdef object np_quiet = None
 
 
-def set_blas(function):
-    """Give short calls the function that multiplies stacks of matrices in C order into a third one."""
-    global blas_function
-    blas_function = function
+def set_blas(load, function, Py_ssize_t piece):
+    """
+    Give short calls their way to BLAS.
+
+    Parameters
+    ----------
+    load : callable
+        Returns what the core needs of NumPy when it is first needed.
+    function : callable
+        Multiplies two arrays that BLAS can read into a third one; knows what is best done in pieces.
+    piece : int
+        Multiplications of one product beyond which it is asked.
+    """
+    global load_blas, blas_function, blas_piece, np_array
+    load_blas, blas_function, blas_piece, np_array = load, function, piece, None
 
 
-cdef bint is_for_blas(const Product* product, int code) noexcept nogil:
+cdef object as_ndarray(Array x):
+    return np_array(shape_tuple(x), np_dtypes[x.code], x)
+
+
+cdef int by_blas(Array x1, Array x2, Array out, const Product* product) except -1:
+    """Multiply matrices in C order, of one dtype, into a third array."""
+    global np_array, np_matmul, np_dtypes, np_quiet
+    if product.count == 1:
+        x1, x2 = as_matrix(x1, product.m, product.n), as_matrix(x2, product.n, product.p)
+        out = as_matrix(out, product.m, product.p)
+        if product.m * product.n * product.p > blas_piece:
+            blas_function(x1, x2, out)
+            return 0
+    if np_array is None:
+        np_matmul, np_dtypes, np_quiet, np_array = load_blas()
+    a, b, c = as_ndarray(x1), as_ndarray(x2), as_ndarray(out)
+    # A context can be entered by one thread at a time; a copy costs next to nothing.
+    context = PyContext_Copy(np_quiet)
+    PyContext_Enter(context)
+    try:
+        np_matmul(a, b, c)
+    finally:
+        PyContext_Exit(context)
+    return 0
+
+
+cdef bint is_for_blas(const Product* product, int code) noexcept:
     """Whether BLAS makes a product of matrices in C order, which is not ours; of others the engine knows more."""
     cdef bint floating = letter_at(code) == c"f"
-    if not floating and letter_at(code) != c"c":
+    if load_blas is None or not (floating or letter_at(code) == c"c"):
         return False
     if product.n < 2 or product.count * product.m * product.p == 1:
         return False

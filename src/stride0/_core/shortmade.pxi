@@ -276,10 +276,8 @@ cdef object short_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
         in_c_order(&product, itemsize_at(x1.code))
         product.left, product.right, product.out = x1.data, x2.data, out.data
         run_products(&product, x1.code)
-    elif count == 1:
-        blas_function(as_matrix(x1, product.m, product.n), as_matrix(x2, product.n, product.p), as_matrix(out, product.m, product.p))
     else:
-        blas_function(x1, x2, out)
+        by_blas(x1, x2, out, &product)
     return out
 
 
