@@ -209,10 +209,10 @@ def _by_blas(x1: Array, x2: Array, result: Array) -> None:
     count = -(-work // PIECE)
     each = rows // count
     whole = count * each
-    pieces = a[:whole].reshape(count, each, inner)
-    call_quietly(numpy().matmul, pieces, b, out=out[:whole].reshape(count, each, columns))
     if whole < rows:
         call_quietly(numpy().matmul, a[whole:], b, out=out[whole:])
+        a, out = a[:whole], out[:whole]
+    call_quietly(numpy().matmul, a.reshape(count, each, inner), b, out=out.reshape(count, each, columns))
 
 
 def _dot(x1: Array, x2: Array, dtype: DType) -> Array:
