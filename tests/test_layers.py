@@ -85,6 +85,7 @@ NO_CODE = {
     "_core/temporaries.h",
     "_core/dlpack.h",
     "_core/threads.h",
+    "_core/folding.h",
     "_core/tiles.h",
     "_core/intdiv.h",
     *(f"_core/{what}.h" for what in ("gathering", "searching", "sorting")),

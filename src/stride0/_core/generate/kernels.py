@@ -35,7 +35,15 @@ from common import (
     optable,
     stream_loop,
 )
-from reductions import arg_loop, arg_rows_loop, reduction_loops, scan_loop, scan_rows_loop
+from reductions import (
+    FOLDED,
+    arg_loop,
+    arg_rows_loop,
+    folded_declarations,
+    reduction_loops,
+    scan_loop,
+    scan_rows_loop,
+)
 
 # The files: two that are compiled for every instruction set, side by side, and one that is compiled once.
 ELEMENTWISE, FOLDS, COMMON = PARTS = ("elementwise", "reductions", "common")
@@ -183,6 +191,10 @@ class Emitter:
                     once = layout in (1, 3) and acc.letter != "c" and row.name not in red.gains
                     self.add(name, text.replace("NAME", name), COMMON if once else FOLDS)
                     self.entry(f"reductions[{number}][{CODE[row.name]}][{layout}]", name)
+        for number, red in enumerate(optable.REDUCTIONS):
+            for layout in range(5):
+                for dtype in FOLDED.get((red.name, layout), ()):
+                    self.entry(f"reductions[{number}][{CODE[dtype]}][{layout}]", f"{red.name}_{dtype}_{layout}")
 
     def scans(self) -> None:
         reductions = {red.name: red for red in optable.REDUCTIONS}
@@ -224,6 +236,7 @@ class Emitter:
         return (
             PRELUDE
             + declarations()
+            + folded_declarations()
             + "\n\n".join(self.functions[part])
             + "\n\ncdef void fill_table() noexcept nogil:\n"
             + "\n".join(rows)

@@ -11,7 +11,44 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from common import ARGUMENTS, CODE, LANES, ROWS, Operand, Row, fill, function, indent, names_of, optable
+from common import (
+    ARGUMENTS,
+    BLOCK,
+    CODE,
+    LANES,
+    ROWS,
+    STRIP,
+    Operand,
+    Row,
+    fill,
+    function,
+    indent,
+    names_of,
+    optable,
+)
+
+# The loops that `folding.h` has, by reduction and layout, and of which dtypes. Integers of one width add up alike.
+FOLDED = {
+    ("sum", 0): ("int64", "uint64", "float32", "float64", "complex64", "complex128"),
+    ("sum", 2): ("float32",),
+    **{(name, layout): ("float32", "float64") for name in ("max", "min") for layout in (0, 2)},
+}
+
+
+def folded_declarations() -> str:
+    """Those loops declared by the names of the generated ones, and where a value is in a run."""
+    lines = ["cdef extern from *:", '    """']
+    lines += [f"    #define S0_{what} {size}" for what, size in (("LANES", LANES), ("BLOCK", BLOCK), ("STRIP", STRIP))]
+    lines += ['    #include "folding.h"', '    """']
+    for (name, layout), dtypes in FOLDED.items():
+        for dtype in dtypes:
+            own = f"s0_{name}_{dtype.replace('int64', 'uint64').replace('uu', 'u')}_{layout}"
+            lines.append(f'    void {name}_{dtype}_{layout} "{own}"{ARGUMENTS} noexcept nogil')
+    for row in ROWS:
+        if row.letter != "c":
+            wanted = f"(const {row.ctype}*, Py_ssize_t, {row.ctype})"
+            lines.append(f"    Py_ssize_t s0_find_{row.name}{wanted} noexcept nogil")
+    return "\n".join(lines) + "\n\n"
 
 
 class Accumulator:
@@ -68,9 +105,11 @@ def reduction_loops(red: Any, row: Row, found: tuple[str, bool], acc_row: Row) -
     if red.nin == 2:
         layouts[4] = "cs"
     for layout, how in layouts.items():
-        yield layout, run_loop(red, operands(how), acc, expression, names)
-    yield 2, rows_loop(red, operands("c" * red.nin), acc, expression, names, "c")
-    yield 3, rows_loop(red, operands("v" * red.nin), acc, expression, names, "v")
+        if row.name not in FOLDED.get((red.name, layout), ()):
+            yield layout, run_loop(red, operands(how), acc, expression, names)
+    for layout, how in {2: "c", 3: "v"}.items():
+        if row.name not in FOLDED.get((red.name, layout), ()):
+            yield layout, rows_loop(red, operands(how * red.nin), acc, expression, names, how)
 
 
 def value_of(op: Operand, acc: Accumulator) -> str:
@@ -88,43 +127,37 @@ def run_loop(red: Any, inputs: list[Operand], acc: Accumulator, expression: str,
 
     lane = "lane_n" if acc.narrow else "lane"
     declare = [line for op in inputs for line in (op.declare(), op.step())]
-    declare += [acc.operand.declare(), "cdef Py_ssize_t k, w, stop", f"cdef {acc.value} acc, v"]
+    declare += [acc.operand.declare(), "cdef Py_ssize_t k, w, stop, count, rest", f"cdef {acc.value} acc, v"]
     declare += [f"cdef {value_of(op, acc)} {x}" for op, x in zip(inputs, names, strict=True)]
     lane_type = "uint8_t" if acc.narrow else acc.memory if not acc.operand.complex else "c128"
-    declare += [f"cdef {lane_type} {lane}[{LANES}]", "cdef c128 z"]
-    block = ["for k in range(LANES):", f"    {lane}[k] = {acc.identity}"]
-    step = [
-        *element("i + k"),
-        f"v = <{acc.value}>({expression})",
-        f"{lane}[k] = <{lane_type}>({acc.folded(lane + '[k]', 'v')})",
-    ]
-    if acc.operand.complex:
-        step[-2] = f"v = {expression}"
-        step[-1] = f"{lane}[k] = {acc.folded(lane + '[k]', 'v')}"
-    block += ["while i < stop:", "    for k in range(LANES):", *indent(step, 2), "    i += LANES"]
-    combine = f"{lane}[k] = " + (
-        acc.folded(f"{lane}[k]", f"{lane}[k + w]")
-        if acc.operand.complex
-        else f"<{lane_type}>({acc.folded(f'{lane}[k]', f'{lane}[k + w]')})"
-    )
-    block += ["w = LANES // 2", "while w > 0:", "    for k in range(w):", f"        {combine}", "    w >>= 1"]
+    declare += [f"cdef {lane_type} {lane}[{LANES}]", "cdef c128 z", "cdef bint full"]
+
+    def keep(value: str) -> str:
+        return f"{lane}[k] = {value}" if acc.operand.complex else f"{lane}[k] = <{lane_type}>({value})"
+
+    def value(i: str) -> list[str]:
+        result = expression if acc.operand.complex else f"<{acc.value}>({expression})"
+        return [*element(i), f"v = {result}"]
+
+    def over(count: str, body: list[str]) -> list[str]:
+        return [f"for k in range({count}):", *indent(body)]
+
+    join = keep(acc.folded(f"{lane}[k]", "v"))
+    halve = keep(acc.folded(f"{lane}[k]", f"{lane}[k + w]"))
+    groups = over("LANES", [f"{lane}[k] = {acc.identity}"])
+    groups += ["while i < stop:", *indent([*over("LANES", [*value("i + k"), join]), "i += LANES"])]
+    level = ["if full:", *indent(over("w", [halve])), "if rest & w:"]
+    level += ["    if full:", *indent(over("w", [*value("i + k"), join]), 2)]
+    level += ["    else:", *indent(over("w", [*value("i + k"), keep("v")]), 2), "    full = True", "    i += w"]
+    block = ["count = n - i if n - i < BLOCK else BLOCK", "rest = count % LANES", "stop = i + count - rest"]
+    block += ["full = i < stop", "if full:", *indent(groups)]
+    block += ["w = LANES // 2", "while w > 0:", *indent([*level, "w >>= 1"])]
     block += [f"acc = {acc.folded('acc', lane + '[0]')}"]
     if red.absorbing:
         block += [f"if acc == {red.absorbing}:", "    break"]
-    tail_value = f"v = {expression}" if acc.operand.complex else f"v = <{acc.value}>({expression})"
-    tail = [*element("i"), tail_value, f"acc = {acc.folded('acc', 'v')}", "i += 1"]
     once = [op.start(f"a[{op.index}] + j * t[{op.index}]") for op in inputs]
     once += [acc.operand.start(f"a[{red.nin}] + j * t[{red.nin}]"), f"acc = {acc.operand.load('0')}", "i = 0"]
-    once += [
-        "while n - i >= LANES:",
-        "    stop = i + (BLOCK if n - i >= BLOCK else (n - i) // LANES * LANES)",
-        *indent(block),
-    ]
-    if red.absorbing:
-        once += [f"if acc != {red.absorbing}:", "    while i < n:", *indent(tail, 2)]
-    else:
-        once += ["while i < n:", *indent(tail)]
-    once += acc.operand.store("0", "acc")
+    once += ["while i < n:", *indent(block), *acc.operand.store("0", "acc")]
     return function("NAME", declare, ["for j in range(m):", *indent(once)])
 
 
@@ -270,14 +303,14 @@ def arg_loop(name: str, sign: str, row: Row) -> str:
     # NaN ends the search, and so does the greatest or least value of an integer dtype.
     stop = "best != best" if nan else f"best == {farthest}"
     same = "(v == best) | (v != v)" if nan else "v == best"
+    ordered = "best == best" if nan else "True"
     unordered = " or v != v" if nan else ""
     body = f"""
     cdef {x.memory}* p0
     cdef {x.memory} found
     cdef {x.value} best, v
     cdef int64_t* q
-    cdef Py_ssize_t s0 = s[0], first, where, count, k
-    cdef bint hits
+    cdef Py_ssize_t s0 = s[0], first, where, count
     cdef Py_ssize_t none[2]
     cdef char* args[2]
     none[0] = 0
@@ -303,23 +336,15 @@ def arg_loop(name: str, sign: str, row: Row) -> str:
                 where = first
             first += count
         i = where
-        if s0 == {row.itemsize}:
-            # Where in a few lines of cache is asked only of those that have it.
-            while n - i >= 256:
-                hits = 0
-                for k in range(256):
-                    v = {Operand(0, row, "c").load("i + k")}
-                    hits |= {same}
-                if hits:
+        if s0 == {row.itemsize} and {ordered}:
+            i += s0_find_{row.name}(p0 + where, n - where, <{x.memory}>best)
+        else:
+            while i < n:
+                v = {x.load("i")}
+                if {same}:
                     break
-                i += 256
-        while i < n:
-            v = {x.load("i")}
-            if {same}:
-                break
-            i += 1
-        where = i
-        q[0] = where
+                i += 1
+        q[0] = i
 """
     head = f"cdef void {name}_{row.name}{ARGUMENTS} noexcept nogil:\n    cdef Py_ssize_t i, j"
     return head + body
