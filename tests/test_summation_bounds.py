@@ -26,7 +26,7 @@ def g(k):
 
 def height(n, one_run):
     """Roundings above an element of n: of one run of memory, or of whatever it may be."""
-    return min(n - 1, 132 + -(-n // 4096) + 31) if one_run else n - 1
+    return min(n - 1, 135 + -(-n // 4096)) if one_run else n - 1
 
 
 def rounding(dtype):

@@ -106,9 +106,54 @@ S0_WIDEN(8) S0_WIDEN(16) S0_WIDEN(32) S0_WIDEN(64)
 #define S0_MAX_1(a, b) ((((b) >= (a)) | ((b) != (b))) ? (b) : (a))
 #define S0_MIN_1(a, b) ((((b) <= (a)) | ((b) != (b))) ? (b) : (a))
 #define S0_SUM_1(a, b) ((a) + (b))
+/* The same of operands that are not NaN: an instruction of the processor, whose result is its second operand otherwise. */
+#define S0_TOP(T, a, b) S0_WIDTHS(top, a)(a, b)
+#define S0_BOTTOM(T, a, b) S0_WIDTHS(bottom, a)(a, b)
+#define S0_TOP_1(a, b) ((a) > (b) ? (a) : (b))
+#define S0_BOTTOM_1(a, b) ((a) < (b) ? (a) : (b))
 
+#define S0_EXTREME_OF(which, WHICH, E, bytes)                                                                        \
+    S0_INLINE E##_b##bytes s0_##which##_##E##_b##bytes(E##_b##bytes a, E##_b##bytes b) { return WHICH(E, bytes); }
+#define S0_EXTREMES(bytes, TOP, BOTTOM)                                                                              \
+    typedef float f32_b##bytes __attribute__((vector_size(bytes)));                                                  \
+    typedef double f64_b##bytes __attribute__((vector_size(bytes)));                                                 \
+    S0_EXTREME_OF(top, TOP, f32, bytes) S0_EXTREME_OF(top, TOP, f64, bytes)                                          \
+    S0_EXTREME_OF(bottom, BOTTOM, f32, bytes) S0_EXTREME_OF(bottom, BOTTOM, f64, bytes)
+#define S0_PLAIN_TOP(E, bytes) S0_PICK(E##_b##bytes, ~(a > b), a, b)
+#define S0_PLAIN_BOTTOM(E, bytes) S0_PICK(E##_b##bytes, ~(a < b), a, b)
+#define S0_X86_TOP(E, bytes) (E##_b##bytes) S0_X86_##E##_##bytes(max)
+#define S0_X86_BOTTOM(E, bytes) (E##_b##bytes) S0_X86_##E##_##bytes(min)
+#define S0_X86_f32_64(op) _mm512_##op##_ps((__m512)a, (__m512)b)
+#define S0_X86_f64_64(op) _mm512_##op##_pd((__m512d)a, (__m512d)b)
+#define S0_X86_f32_32(op) _mm256_##op##_ps((__m256)a, (__m256)b)
+#define S0_X86_f64_32(op) _mm256_##op##_pd((__m256d)a, (__m256d)b)
+#define S0_X86_f32_16(op) _mm_##op##_ps((__m128)a, (__m128)b)
+#define S0_X86_f64_16(op) _mm_##op##_pd((__m128d)a, (__m128d)b)
+S0_EXTREMES(8, S0_PLAIN_TOP, S0_PLAIN_BOTTOM)
+#if defined(__SSE2__)
+S0_EXTREMES(16, S0_X86_TOP, S0_X86_BOTTOM)
+#else
+S0_EXTREMES(16, S0_PLAIN_TOP, S0_PLAIN_BOTTOM)
+#endif
+#define S0_WIDTH(which, bytes) f32_b##bytes: s0_##which##_f32_b##bytes, f64_b##bytes: s0_##which##_f64_b##bytes
 #if S0_VECTOR == 64
-#define S0_HALVES(a, low, high)                                                                                      \
+S0_EXTREMES(32, S0_X86_TOP, S0_X86_BOTTOM)
+S0_EXTREMES(64, S0_X86_TOP, S0_X86_BOTTOM)
+#define S0_WIDTHS(which, a)                                                                                          \
+    _Generic((a), S0_WIDTH(which, 8), S0_WIDTH(which, 16), S0_WIDTH(which, 32), S0_WIDTH(which, 64))
+#elif S0_VECTOR == 32
+S0_EXTREMES(32, S0_X86_TOP, S0_X86_BOTTOM)
+#define S0_WIDTHS(which, a) _Generic((a), S0_WIDTH(which, 8), S0_WIDTH(which, 16), S0_WIDTH(which, 32))
+#else
+#define S0_WIDTHS(which, a) _Generic((a), S0_WIDTH(which, 8), S0_WIDTH(which, 16))
+#endif
+
+/* The halves of one vector. */
+#define S0_SPLIT_PLAIN(a, low, high)                                                                                 \
+    memcpy(&low, &a, sizeof(low));                                                                                   \
+    memcpy(&high, (const char *)&a + sizeof(a) - sizeof(low), sizeof(low));
+#if S0_VECTOR == 64
+#define S0_SPLIT(a, low, high)                                                                                       \
     if (sizeof(a) == 64) {                                                                                           \
         __m512i both;                                                                                                \
         __m256i one, two;                                                                                            \
@@ -116,10 +161,11 @@ S0_WIDEN(8) S0_WIDEN(16) S0_WIDEN(32) S0_WIDEN(64)
         one = _mm512_castsi512_si256(both), two = _mm512_extracti64x4_epi64(both, 1);                                \
         memcpy(&low, &one, sizeof(low) < 32 ? sizeof(low) : 32);                                                     \
         memcpy(&high, &two, sizeof(low) < 32 ? sizeof(low) : 32);                                                    \
-    }                                                                                                                \
-    else
+    } else {                                                                                                         \
+        S0_SPLIT_PLAIN(a, low, high)                                                                                 \
+    }
 #else
-#define S0_HALVES(a, low, high)
+#define S0_SPLIT S0_SPLIT_PLAIN
 #endif
 
 #define S0_FOLD(fold, FOLD, E, L)                                                                                    \
@@ -134,14 +180,16 @@ S0_WIDEN(8) S0_WIDEN(16) S0_WIDEN(32) S0_WIDEN(64)
         a.of[0] = FOLD##_1(a.of[0], b.of[0]);                                                                        \
         return a;                                                                                                    \
     }
+#define S0_OF(a, k, other) __builtin_choose_expr(sizeof((a).of[0]) == sizeof(other), (a).of[(k) % S0_COUNT(a)], other)
 #define S0_HALVE(fold, E, L, H)                                                                                      \
     S0_INLINE E##_##H s0_##fold##_halves_##E##_##L(E##_##L a)                                                        \
     {                                                                                                                \
         E##_##H low, high;                                                                                           \
-        S0_HALVES(a, low, high)                                                                                      \
-        {                                                                                                            \
-            S0_FOR_ALL(S0_COUNT(low)) memcpy(&low.of[k], (const char *)&a + k * sizeof(low.of[0]), sizeof(low.of[0])); \
-            S0_FOR_ALL(S0_COUNT(low)) memcpy(&high.of[k], (const char *)&a + (S0_COUNT(low) + k) * sizeof(low.of[0]), sizeof(low.of[0])); \
+        if (sizeof(low.of[0]) == sizeof(a.of[0])) {                                                                  \
+            S0_FOR_ALL(S0_COUNT(low)) low.of[k] = S0_OF(a, k, low.of[0]);                                            \
+            S0_FOR_ALL(S0_COUNT(low)) high.of[k] = S0_OF(a, S0_COUNT(low) + k, low.of[0]);                           \
+        } else {                                                                                                     \
+            S0_SPLIT(a, low, high)                                                                                   \
         }                                                                                                            \
         return s0_##fold##_##E##_##H(low, high);                                                                     \
     }
@@ -156,39 +204,40 @@ S0_FOLDS(max, S0_MAX, f32)
 S0_FOLDS(max, S0_MAX, f64)
 S0_FOLDS(min, S0_MIN, f32)
 S0_FOLDS(min, S0_MIN, f64)
+S0_FOLDS(top, S0_TOP, f32)
+S0_FOLDS(top, S0_TOP, f64)
+S0_FOLDS(bottom, S0_BOTTOM, f32)
+S0_FOLDS(bottom, S0_BOTTOM, f64)
 
 /* -- runs -------------------------------------------------------------------------------------------------------- */
 
-/* All lanes at once over whole groups, as far as there are any: of 32 elements, each of one scalar or two. */
-#define S0_GROUPS_sum(E, load, L, elements)                                                                          \
-    if (full) {                                                                                                      \
-        a##L = s0_##load##_##E##_##L(p);                                                                             \
-        for (p += L; p != stop; p += L)                                                                              \
-            a##L = s0_sum_##E##_##L(a##L, s0_##load##_##E##_##L(p));                                                 \
-    }
+/* All lanes at once over whole groups: of 32 elements, each of one scalar or two. */
+#define S0_GROUPS_sum(E, load, L)                                                                                    \
+    a##L = s0_##load##_##E##_##L(p);                                                                                 \
+    for (p += L; p != stop; p += L)                                                                                  \
+        a##L = s0_sum_##E##_##L(a##L, s0_##load##_##E##_##L(p));
 
-/* The processor's extreme is its second operand where one is NaN, so that a NaN is gone with the next element; whether
- * there was any is asked of two vectors at once. */
-#define S0_GROUPS_OF_EXTREMES(E, L, which)                                                                           \
-    if (full) {                                                                                                      \
-        E##_##L x = s0_load_##E##_##L(p);                                                                            \
-        s0_nan_##E nan = S0_NO_NAN_##E;                                                                              \
-        a##L = x;                                                                                                    \
-        for (;;) {                                                                                                   \
-            S0_FOR_ALL(S0_COUNT(x) / 2) nan = S0_OR_NAN_##E(nan, x.of[2 * k], x.of[2 * k + 1]);                      \
-            p += L;                                                                                                  \
-            if (p == stop)                                                                                           \
-                break;                                                                                               \
-            x = s0_load_##E##_##L(p);                                                                                \
-            S0_FOR_ALL(S0_COUNT(x)) a##L.of[k] = S0_##which##_WIDE_##E(a##L.of[k], x.of[k]);                         \
-        }                                                                                                            \
-        if (S0_ANY_NAN_##E(nan)) {                                                                                   \
-            E##_1 found = {{NAN}};                                                                                   \
-            return found;                                                                                            \
-        }                                                                                                            \
+/* NaN is asked for aside, in two vectors at once; at last in the elements up to the end, some of them again. */
+#define S0_LOOK_FOR_NAN(E, x) S0_FOR_ALL(S0_COUNT(x) / 2) nan = S0_OR_NAN_##E(nan, x.of[2 * k], x.of[2 * k + 1])
+#define S0_GROUPS_OF(which, E, L)                                                                                    \
+    s0_nan_##E nan = S0_NO_NAN_##E;                                                                                  \
+    a##L = s0_load_##E##_##L(p);                                                                                     \
+    S0_LOOK_FOR_NAN(E, a##L);                                                                                        \
+    for (p += L; p != stop; p += L) {                                                                                \
+        const E##_##L x = s0_load_##E##_##L(p);                                                                      \
+        S0_LOOK_FOR_NAN(E, x);                                                                                       \
+        a##L = s0_##which##_##E##_##L(a##L, x);                                                                      \
+    }                                                                                                                \
+    if (rest) {                                                                                                      \
+        const E##_##L x = s0_load_##E##_##L(p + rest - L);                                                           \
+        S0_LOOK_FOR_NAN(E, x);                                                                                       \
+    }                                                                                                                \
+    if (S0_ANY_NAN_##E(nan)) {                                                                                       \
+        a1.of[0] = NAN;                                                                                              \
+        return a1;                                                                                                   \
     }
-#define S0_GROUPS_max(E, load, L, elements) S0_GROUPS_OF_EXTREMES(E, L, MAX)
-#define S0_GROUPS_min(E, load, L, elements) S0_GROUPS_OF_EXTREMES(E, L, MIN)
+#define S0_GROUPS_top(E, load, L) S0_GROUPS_OF(top, E, L)
+#define S0_GROUPS_bottom(E, load, L) S0_GROUPS_OF(bottom, E, L)
 
 #if S0_VECTOR == 64
 typedef __mmask16 s0_nan_f32;
@@ -199,10 +248,6 @@ typedef __mmask8 s0_nan_f64;
 #define S0_OR_NAN_f64(nan, x, y) ((nan) | _mm512_cmp_pd_mask((__m512d)(x), (__m512d)(y), _CMP_UNORD_Q))
 #define S0_ANY_NAN_f32(nan) ((nan) != 0)
 #define S0_ANY_NAN_f64(nan) ((nan) != 0)
-#define S0_MAX_WIDE_f32(a, b) ((f32_v32)_mm512_max_ps((__m512)(a), (__m512)(b)))
-#define S0_MAX_WIDE_f64(a, b) ((f64_v32)_mm512_max_pd((__m512d)(a), (__m512d)(b)))
-#define S0_MIN_WIDE_f32(a, b) ((f32_v32)_mm512_min_ps((__m512)(a), (__m512)(b)))
-#define S0_MIN_WIDE_f64(a, b) ((f64_v32)_mm512_min_pd((__m512d)(a), (__m512d)(b)))
 #elif S0_VECTOR == 32
 typedef __m256 s0_nan_f32;
 typedef __m256d s0_nan_f64;
@@ -212,10 +257,6 @@ typedef __m256d s0_nan_f64;
 #define S0_OR_NAN_f64(nan, x, y) _mm256_or_pd(nan, _mm256_cmp_pd((__m256d)(x), (__m256d)(y), _CMP_UNORD_Q))
 #define S0_ANY_NAN_f32(nan) (_mm256_movemask_ps(nan) != 0)
 #define S0_ANY_NAN_f64(nan) (_mm256_movemask_pd(nan) != 0)
-#define S0_MAX_WIDE_f32(a, b) ((f32_v32)_mm256_max_ps((__m256)(a), (__m256)(b)))
-#define S0_MAX_WIDE_f64(a, b) ((f64_v32)_mm256_max_pd((__m256d)(a), (__m256d)(b)))
-#define S0_MIN_WIDE_f32(a, b) ((f32_v32)_mm256_min_ps((__m256)(a), (__m256)(b)))
-#define S0_MIN_WIDE_f64(a, b) ((f64_v32)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
 #elif defined(__SSE2__)
 typedef __m128 s0_nan_f32;
 typedef __m128d s0_nan_f64;
@@ -225,10 +266,6 @@ typedef __m128d s0_nan_f64;
 #define S0_OR_NAN_f64(nan, x, y) _mm_or_pd(nan, _mm_cmpunord_pd((__m128d)(x), (__m128d)(y)))
 #define S0_ANY_NAN_f32(nan) (_mm_movemask_ps(nan) != 0)
 #define S0_ANY_NAN_f64(nan) (_mm_movemask_pd(nan) != 0)
-#define S0_MAX_WIDE_f32(a, b) ((f32_v32)_mm_max_ps((__m128)(a), (__m128)(b)))
-#define S0_MAX_WIDE_f64(a, b) ((f64_v32)_mm_max_pd((__m128d)(a), (__m128d)(b)))
-#define S0_MIN_WIDE_f32(a, b) ((f32_v32)_mm_min_ps((__m128)(a), (__m128)(b)))
-#define S0_MIN_WIDE_f64(a, b) ((f64_v32)_mm_min_pd((__m128d)(a), (__m128d)(b)))
 #else
 typedef uint32_t s0_nan_f32 __attribute__((vector_size(S0_VECTOR)));
 typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
@@ -238,68 +275,83 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
 #define S0_OR_NAN_f64(nan, x, y) ((nan) | (s0_nan_f64)((x) != (x)) | (s0_nan_f64)((y) != (y)))
 #define S0_ANY_NAN_f32(nan) (((nan)[0] | (nan)[1] | (nan)[2] | (nan)[3]) != 0)
 #define S0_ANY_NAN_f64(nan) (((nan)[0] | (nan)[1]) != 0)
-#define S0_MAX_WIDE_f32(a, b) S0_PICK(f32_v32, (b) >= (a), a, b)
-#define S0_MAX_WIDE_f64(a, b) S0_PICK(f64_v32, (b) >= (a), a, b)
-#define S0_MIN_WIDE_f32(a, b) S0_PICK(f32_v32, (b) <= (a), a, b)
-#define S0_MIN_WIDE_f64(a, b) S0_PICK(f64_v32, (b) <= (a), a, b)
 #endif
 
-/* The lanes are halved, and where they are `bit`, so many elements of the rest join them. */
+/* The lanes are halved, and where they are `bit`, so many elements of the rest join them; or begin them. */
 #define S0_LEVEL(fold, E, load, bit, L, D)                                                                           \
-    if (full)                                                                                                        \
-        a##L = s0_##fold##_halves_##E##_##D(a##D);                                                                   \
-    if (rest & bit) {                                                                                                \
-        E##_##L x = s0_##load##_##E##_##L(p);                                                                        \
-        a##L = full ? s0_##fold##_##E##_##L(a##L, x) : x;                                                            \
-        full = 1;                                                                                                    \
-        p += L;                                                                                                      \
+    if (n >= bit) {                                                                                                  \
+        if (n < 2 * bit) {                                                                                           \
+            a##L = s0_##load##_##E##_##L(p);                                                                         \
+            p += L;                                                                                                  \
+        } else {                                                                                                     \
+            a##L = s0_##fold##_halves_##E##_##D(a##D);                                                               \
+            if (n & bit) {                                                                                           \
+                a##L = s0_##fold##_##E##_##L(a##L, s0_##load##_##E##_##L(p));                                        \
+                p += L;                                                                                              \
+            }                                                                                                        \
+        }                                                                                                            \
     }
 #define S0_LEVELS_1(fold, E, load)                                                                                   \
-    E##_32 a32; E##_16 a16; E##_8 a8; E##_4 a4; E##_2 a2; E##_1 a1;                                                  \
-    S0_GROUPS_##fold(E, load, 32, 32)                                                                                \
     S0_LEVEL(fold, E, load, 16, 16, 32) S0_LEVEL(fold, E, load, 8, 8, 16) S0_LEVEL(fold, E, load, 4, 4, 8)           \
     S0_LEVEL(fold, E, load, 2, 2, 4) S0_LEVEL(fold, E, load, 1, 1, 2)                                                \
     return a1;
 #define S0_LEVELS_2(fold, E, load)                                                                                   \
-    E##_64 a64; E##_32 a32; E##_16 a16; E##_8 a8; E##_4 a4; E##_2 a2;                                                \
-    S0_GROUPS_##fold(E, load, 64, 32)                                                                                \
     S0_LEVEL(fold, E, load, 16, 32, 64) S0_LEVEL(fold, E, load, 8, 16, 32) S0_LEVEL(fold, E, load, 4, 8, 16)         \
     S0_LEVEL(fold, E, load, 2, 4, 8) S0_LEVEL(fold, E, load, 1, 2, 4)                                                \
     return a2;
+#define S0_GROUPS_1(among, E, load) S0_GROUPS_##among(E, load, 32)
+#define S0_GROUPS_2(among, E, load) S0_GROUPS_##among(E, load, 64)
 
-/* m runs of n elements, of `parts` scalars each, into m accumulators. */
-#define S0_RUN(fold, name, type, E, load, parts, scalar)                                                             \
-    S0_INLINE E##_##parts s0_##fold##_##name##_block(const type *p, Py_ssize_t n)                                    \
+#define S0_PARTS(E) E##_64 a64; E##_32 a32; E##_16 a16; E##_8 a8; E##_4 a4; E##_2 a2; E##_1 a1
+
+/* m runs of n elements, of `parts` scalars each, into m accumulators; `among` is the fold where no NaN is. Blocks of
+ * whole groups are functions of their own, in which the compiler finds registers for all lanes. */
+#define S0_RUN(fold, among, name, type, E, load, parts, scalar)                                                      \
+    S0_INLINE E##_##parts s0_##fold##_##name##_rest(const type *p, Py_ssize_t n)                                     \
     {                                                                                                                \
-        int full = n >= S0_LANES;                                                                                    \
-        Py_ssize_t rest = n % S0_LANES;                                                                              \
-        const type *stop = p + (n - rest) * parts;                                                                   \
+        S0_PARTS(E);                                                                                                 \
+        (void)a64, (void)a1;                                                                                         \
+        if (n >= S0_LANES)                                                                                           \
+            __builtin_unreachable();                                                                                 \
         S0_LEVELS_##parts(fold, E, load)                                                                             \
+    }                                                                                                                \
+    static __attribute__((noinline)) E##_##parts s0_##fold##_##name##_block(const type *p, Py_ssize_t n)             \
+    {                                                                                                                \
+        S0_PARTS(E);                                                                                                 \
+        const Py_ssize_t rest = n % S0_LANES;                                                                        \
+        const type *const stop = p + (n - rest) * parts;                                                             \
+        (void)a64, (void)a32, (void)a1;                                                                              \
+        if (n < S0_LANES)                                                                                            \
+            __builtin_unreachable();                                                                                 \
+        S0_GROUPS_##parts(among, E, load)                                                                            \
+        S0_LEVELS_##parts(among, E, load)                                                                            \
     }                                                                                                                \
     static void s0_##fold##_##name##_0(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n,             \
                                        Py_ssize_t m)                                                                 \
     {                                                                                                                \
         Py_ssize_t i, j;                                                                                             \
         (void)s;                                                                                                     \
-        for (j = 0; j < m && n > 0; j++) {                                                                           \
+        for (j = 0; j < m; j++) {                                                                                    \
             const type *p = (const type *)(a[0] + j * t[0]);                                                         \
             scalar *q = (scalar *)(a[1] + j * t[1]);                                                                 \
             E##_##parts acc = s0_load_##E##_##parts(q);                                                              \
-            for (i = 0; n - i > S0_BLOCK; i += S0_BLOCK)                                                             \
-                acc = s0_##fold##_##E##_##parts(acc, s0_##fold##_##name##_block(p + i * parts, S0_BLOCK));           \
-            acc = s0_##fold##_##E##_##parts(acc, s0_##fold##_##name##_block(p + i * parts, n - i));                  \
-            s0_store_##E##_##parts(q, acc);                                                                            \
+            for (i = 0; n - i >= S0_LANES; i += S0_BLOCK)                                                            \
+                acc = s0_##fold##_##E##_##parts(                                                                     \
+                    acc, s0_##fold##_##name##_block(p + i * parts, n - i < S0_BLOCK ? n - i : S0_BLOCK));            \
+            if (i < n)                                                                                               \
+                acc = s0_##fold##_##E##_##parts(acc, s0_##fold##_##name##_rest(p + i * parts, n - i));               \
+            s0_store_##E##_##parts(q, acc);                                                                          \
         }                                                                                                            \
     }
-S0_RUN(sum, float32, float, f64, widen, 1, double)
-S0_RUN(sum, float64, double, f64, load, 1, double)
-S0_RUN(sum, complex64, float, f64, widen, 2, double)
-S0_RUN(sum, complex128, double, f64, load, 2, double)
-S0_RUN(sum, uint64, uint64_t, u64, load, 1, uint64_t)
-S0_RUN(max, float32, float, f32, load, 1, float)
-S0_RUN(max, float64, double, f64, load, 1, double)
-S0_RUN(min, float32, float, f32, load, 1, float)
-S0_RUN(min, float64, double, f64, load, 1, double)
+S0_RUN(sum, sum, float32, float, f64, widen, 1, double)
+S0_RUN(sum, sum, float64, double, f64, load, 1, double)
+S0_RUN(sum, sum, complex64, float, f64, widen, 2, double)
+S0_RUN(sum, sum, complex128, double, f64, load, 2, double)
+S0_RUN(sum, sum, uint64, uint64_t, u64, load, 1, uint64_t)
+S0_RUN(max, top, float32, float, f32, load, 1, float)
+S0_RUN(max, top, float64, double, f64, load, 1, double)
+S0_RUN(min, bottom, float32, float, f32, load, 1, float)
+S0_RUN(min, bottom, float64, double, f64, load, 1, double)
 
 /* -- rows -------------------------------------------------------------------------------------------------------- */
 
@@ -402,5 +454,20 @@ S0_FIND(uint32, uint32_t, S0_EQUAL)
 S0_FIND(uint64, uint64_t, S0_EQUAL)
 S0_FIND(float32, float, S0_EQUAL)
 S0_FIND(float64, double, S0_EQUAL)
+
+/* Whether any of them is true, and whether all are: none is false. */
+#define S0_FLAGS(name, wanted, found)                                                                                \
+    static void s0_##name##_bool_0(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)   \
+    {                                                                                                                \
+        Py_ssize_t j;                                                                                                \
+        (void)s;                                                                                                     \
+        for (j = 0; j < m; j++) {                                                                                    \
+            uint8_t *q = (uint8_t *)(a[1] + j * t[1]);                                                               \
+            if (*q != found && s0_find_bool((const uint8_t *)(a[0] + j * t[0]), n, wanted) < n)                      \
+                *q = found;                                                                                          \
+        }                                                                                                            \
+    }
+S0_FLAGS(any, 1, 1)
+S0_FLAGS(all, 0, 0)
 
 #endif

@@ -303,6 +303,15 @@ cdef Py_ssize_t cut(const Plan* plan, int* axis, Py_ssize_t* extent) noexcept no
     return most
 
 
+cdef bint stays(const Plan* plan, int k) noexcept nogil:
+    """Whether an operand stands still along all axes."""
+    cdef int d
+    for d in range(plan.ndim):
+        if plan.strides[k][d] != 0:
+            return False
+    return True
+
+
 cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil:
     """
     Accumulate into the result, whose step is 0 along the reduced axes; False as `run_elementwise`.
@@ -320,6 +329,13 @@ cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil:
     for d in range(plan.ndim):
         if plan.shape[d] == 0:
             return True
+    if ABSORBING[number] >= 0 and stays(&whole, result):
+        # Often the first elements tell. Folding them again changes nothing.
+        whole.ndim = min(whole.ndim, 1)
+        whole.shape[0] = min(whole.shape[0], <Py_ssize_t>FOLD_BLOCK)
+        if walk(&whole, loops, True) and plan.data[result][0] == ABSORBING[number]:
+            return True
+        whole = plan[0]
     wide = widened(&whole, &repeat)
     count = cut(&whole, &axis, &extent)
     if count < 2:

@@ -36,6 +36,7 @@ from common import (
     stream_loop,
 )
 from reductions import (
+    ARG_RUNS,
     FOLDED,
     arg_loop,
     arg_rows_loop,
@@ -191,10 +192,11 @@ class Emitter:
                     once = layout in (1, 3) and acc.letter != "c" and row.name not in red.gains
                     self.add(name, text.replace("NAME", name), COMMON if once else FOLDS)
                     self.entry(f"reductions[{number}][{CODE[row.name]}][{layout}]", name)
-        for number, red in enumerate(optable.REDUCTIONS):
-            for layout in range(5):
-                for dtype in FOLDED.get((red.name, layout), ()):
-                    self.entry(f"reductions[{number}][{CODE[dtype]}][{layout}]", f"{red.name}_{dtype}_{layout}")
+        numbers = {red.name: number for number, red in enumerate(optable.REDUCTIONS)}
+        for (name, layout), dtypes in FOLDED.items():
+            for dtype in dtypes:
+                place = f"reductions[{numbers[name]}][{CODE[dtype]}][{layout}]"
+                self.entry(place, f"{name}_{dtype}_{layout}")
 
     def scans(self) -> None:
         reductions = {red.name: red for red in optable.REDUCTIONS}
@@ -358,6 +360,7 @@ cdef enum:
     LANES = {LANES}
     BLOCK = {BLOCK}
     STRIP = {STRIP}
+    ARG_RUNS = {ARG_RUNS}
 
 cdef s0_kernels* TABLE = NULL
 

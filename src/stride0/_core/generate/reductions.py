@@ -2,8 +2,12 @@
 
 Note [Order of a reduction]
     The order in which a run is folded depends on its length alone, never on the instruction set or on
-    the number of threads: LANES accumulators side by side over blocks of BLOCK elements, folded
-    pairwise, then the blocks one after the other, then the tail.
+    the number of threads. A block of BLOCK elements, or what there is, is folded by LANES accumulators
+    side by side. These are halved, lane k with lane k + 16, then with k + 8, 4, 2 and 1. What is left
+    of the block, r < LANES elements, is taken as groups of powers of two, the largest one first, and a
+    group joins where there are as many lanes as it has elements, after they were halved; without a
+    whole group of LANES the largest one is what the lanes begin with. Then the blocks one after the
+    other. `folding.h` has this order too, for the loops of FOLDED.
 """
 
 from __future__ import annotations
@@ -27,22 +31,30 @@ from common import (
     optable,
 )
 
-# The loops that `folding.h` has, by reduction and layout, and of which dtypes. Integers of one width add up alike.
+# The loops that `folding.h` has, by reduction and layout, and of which dtypes.
 FOLDED = {
     ("sum", 0): ("int64", "uint64", "float32", "float64", "complex64", "complex128"),
     ("sum", 2): ("float32",),
+    ("any", 0): ("bool",),
+    ("all", 0): ("bool",),
     **{(name, layout): ("float32", "float64") for name in ("max", "min") for layout in (0, 2)},
 }
+
+ARG_RUNS = 64  # runs whose extremes are looked for at once, at most
 
 
 def folded_declarations() -> str:
     """Those loops declared by the names of the generated ones, and where a value is in a run."""
     lines = ["cdef extern from *:", '    """']
-    lines += [f"    #define S0_{what} {size}" for what, size in (("LANES", LANES), ("BLOCK", BLOCK), ("STRIP", STRIP))]
+    lines += [
+        f"    #define S0_{what} {size}"
+        for what, size in (("LANES", LANES), ("BLOCK", BLOCK), ("STRIP", STRIP))
+    ]
     lines += ['    #include "folding.h"', '    """']
     for (name, layout), dtypes in FOLDED.items():
         for dtype in dtypes:
-            own = f"s0_{name}_{dtype.replace('int64', 'uint64').replace('uu', 'u')}_{layout}"
+            # Integers add up as unsigned ones.
+            own = f"s0_{name}_{'uint64' if dtype == 'int64' else dtype}_{layout}"
             lines.append(f'    void {name}_{dtype}_{layout} "{own}"{ARGUMENTS} noexcept nogil')
     for row in ROWS:
         if row.letter != "c":
@@ -127,10 +139,10 @@ def run_loop(red: Any, inputs: list[Operand], acc: Accumulator, expression: str,
 
     lane = "lane_n" if acc.narrow else "lane"
     declare = [line for op in inputs for line in (op.declare(), op.step())]
-    declare += [acc.operand.declare(), "cdef Py_ssize_t k, w, stop, count, rest", f"cdef {acc.value} acc, v"]
+    declare += [acc.operand.declare(), "cdef Py_ssize_t k, stop, count", f"cdef {acc.value} acc, v"]
     declare += [f"cdef {value_of(op, acc)} {x}" for op, x in zip(inputs, names, strict=True)]
     lane_type = "uint8_t" if acc.narrow else acc.memory if not acc.operand.complex else "c128"
-    declare += [f"cdef {lane_type} {lane}[{LANES}]", "cdef c128 z", "cdef bint full"]
+    declare += [f"cdef {lane_type} {lane}[{LANES}]", "cdef c128 z"]
 
     def keep(value: str) -> str:
         return f"{lane}[k] = {value}" if acc.operand.complex else f"{lane}[k] = <{lane_type}>({value})"
@@ -143,15 +155,15 @@ def run_loop(red: Any, inputs: list[Operand], acc: Accumulator, expression: str,
         return [f"for k in range({count}):", *indent(body)]
 
     join = keep(acc.folded(f"{lane}[k]", "v"))
-    halve = keep(acc.folded(f"{lane}[k]", f"{lane}[k + w]"))
-    groups = over("LANES", [f"{lane}[k] = {acc.identity}"])
-    groups += ["while i < stop:", *indent([*over("LANES", [*value("i + k"), join]), "i += LANES"])]
-    level = ["if full:", *indent(over("w", [halve])), "if rest & w:"]
-    level += ["    if full:", *indent(over("w", [*value("i + k"), join]), 2)]
-    level += ["    else:", *indent(over("w", [*value("i + k"), keep("v")]), 2), "    full = True", "    i += w"]
-    block = ["count = n - i if n - i < BLOCK else BLOCK", "rest = count % LANES", "stop = i + count - rest"]
-    block += ["full = i < stop", "if full:", *indent(groups)]
-    block += ["w = LANES // 2", "while w > 0:", *indent([*level, "w >>= 1"])]
+    block = ["count = n - i if n - i < BLOCK else BLOCK", "if count >= LANES:"]
+    block += indent(over("LANES", [f"{lane}[k] = {acc.identity}"]))
+    block += ["    stop = i + count - count % LANES", "    while i < stop:"]
+    block += indent([*over("LANES", [*value("i + k"), join]), "i += LANES"], 2)
+    for w in (LANES >> level for level in range(1, LANES.bit_length())):
+        halve = keep(acc.folded(f"{lane}[k]", f"{lane}[k + {w}]"))
+        block += [f"if count >= {2 * w}:", *indent(over(str(w), [halve])), f"    if count & {w}:"]
+        block += indent([*over(str(w), [*value("i + k"), join]), f"i += {w}"], 2)
+        block += [f"elif count >= {w}:", *indent([*over(str(w), [*value("i + k"), keep("v")]), f"i += {w}"])]
     block += [f"acc = {acc.folded('acc', lane + '[0]')}"]
     if red.absorbing:
         block += [f"if acc == {red.absorbing}:", "    break"]
@@ -202,20 +214,28 @@ def rows_loop(
     body = [out.start(f"a[{red.nin}]"), "first = 0", "while first < n:"]
     strip = ["last = first + BLOCK if n - first > BLOCK else n", "j = 0"]
     # Nested selections become branches in the compiler's hands, which it does not vectorise.
-    if " if " not in acc.expression and "imum_" not in acc.expression:
+    if "imum_" not in acc.expression:
         strip += ["while j + 4 <= m:", *indent(rows(4)), "    j += 4"]
     strip += ["while j < m:", *indent(rows(1)), "    j += 1", "first = last"]
     return function("NAME", declare, body + indent(strip))
 
 
 def scan_loop(name: str, red: Any, row: Row) -> str:
-    """Every partial fold of a run, from the identity on."""
+    """Every partial fold of a run, from the identity on; of four runs at once, since each fold waits for one."""
     acc = Accumulator(red, row, ROWS[CODE[red.accumulator[row.letter]]])
-    x, out = Operand(0, row, "v"), Operand(1, row, "v")
-    declare = [x.declare(), x.step(), out.declare(), out.step(), f"cdef {acc.value} acc", "cdef c128 z"]
-    inner = [f"acc = {acc.folded('acc', x.load('i'))}", *out.store("i", "acc")]
-    start = [x.start("a[0] + j * t[0]"), out.start("a[1] + j * t[1]"), f"acc = {acc.identity}"]
-    body = ["for j in range(m):", *indent(start), *indent(["for i in range(n):"]), *indent(inner, 2)]
+    pairs = [(Operand(0, row, "v", name=f"p{r}"), Operand(1, row, "v", name=f"q{r}")) for r in range(4)]
+    declare = [line for pair in pairs for op in pair for line in (op.declare(), op.step())]
+    declare += [f"cdef {acc.value} acc{r}" for r in range(4)] + ["cdef c128 z"]
+
+    def runs(count: int) -> list[str]:
+        lines, inner = [], []
+        for r, (x, out) in enumerate(pairs[:count]):
+            lines += [x.start(f"a[0] + (j + {r}) * t[0]"), out.start(f"a[1] + (j + {r}) * t[1]")]
+            lines.append(f"acc{r} = {acc.identity}")
+            inner += [f"acc{r} = {acc.folded(f'acc{r}', x.load('i'))}", *out.store("i", f"acc{r}")]
+        return [*lines, "for i in range(n):", *indent(inner), f"j += {count}"]
+
+    body = ["j = 0", "while j + 4 <= m:", *indent(runs(4)), "while j < m:", *indent(runs(1))]
     return function(name, declare, body)
 
 
@@ -280,8 +300,7 @@ def arg_rows_loop(name: str, sign: str, row: Row) -> str:
 def arg_loop(name: str, sign: str, row: Row) -> str:
     """Index of the first extreme of a run; the first NaN where there is one.
 
-    Blocks are folded by the vectorised loop of `max` or `min`; only the block that holds the extreme is
-    searched.
+    Blocks are folded by the loop of `max` or `min`; only the one that holds the extreme is searched.
     """
     fold = "max" if sign == ">" else "min"
     x = Operand(0, row, "v")
@@ -298,53 +317,57 @@ def arg_loop(name: str, sign: str, row: Row) -> str:
     )
     number = [red.name for red in optable.REDUCTIONS].index(fold)
     loops = f"reductions[{number}][{CODE[row.name]}]"
-    better = f"best {'<' if sign == '>' else '>'} v"
+    better = f"best[k] {'<' if sign == '>' else '>'} v"
     nan = row.letter == "f"
     # NaN ends the search, and so does the greatest or least value of an integer dtype.
-    stop = "best != best" if nan else f"best == {farthest}"
-    same = "(v == best) | (v != v)" if nan else "v == best"
-    ordered = "best == best" if nan else "True"
+    stop = "best[0] != best[0]" if nan else f"best[0] == {farthest}"
+    same = "(v == best[k]) | (v != v)" if nan else "v == best[k]"
+    ordered = "best[k] == best[k]" if nan else "True"
     unordered = " or v != v" if nan else ""
     body = f"""
     cdef {x.memory}* p0
-    cdef {x.memory} found
-    cdef {x.value} best, v
-    cdef int64_t* q
-    cdef Py_ssize_t s0 = s[0], first, where, count
-    cdef Py_ssize_t none[2]
+    cdef {x.memory} found[ARG_RUNS]
+    cdef {x.value} best[ARG_RUNS]
+    cdef Py_ssize_t where[ARG_RUNS]
+    cdef {x.value} v
+    cdef Py_ssize_t s0 = s[0], first, count, k, runs, most = BLOCK // n if n < BLOCK else 1
+    cdef Py_ssize_t outer[2]
     cdef char* args[2]
-    none[0] = 0
-    none[1] = 0
-    for j in range(m):
-        q = <int64_t*>(a[1] + j * t[1])
-        p0 = <{x.memory}*>(a[0] + j * t[0])
-        best = {x.load("0")}
-        where = 0
+    # Short runs several at once, so that no search waits for the extreme of its run.
+    most = ARG_RUNS if most > ARG_RUNS else most
+    outer[0] = t[0]
+    outer[1] = {row.itemsize}
+    for j from 0 <= j < m by most:
+        runs = most if m - j > most else m - j
         first = 0
-        while first < n and not ({stop}):
+        while first < n and (first == 0 or not ({stop})):
             count = n - first if n - first < BLOCK else BLOCK
-            found = {identity}
+            for k in range(runs):
+                found[k] = {identity}
             args[0] = a[0] + j * t[0] + first * s0
-            args[1] = <char*>&found
+            args[1] = <char*>found
             if s0 == {row.itemsize}:
-                TABLE.{loops}[0](args, s, none, count, 1)
+                TABLE.{loops}[0](args, s, outer, count, runs)
             else:
-                TABLE.{loops}[1](args, s, none, count, 1)
-            v = found
-            if {better}{unordered}:
-                best = v
-                where = first
+                TABLE.{loops}[1](args, s, outer, count, runs)
+            for k in range(runs):
+                v = found[k]
+                if first == 0 or {better}{unordered}:
+                    best[k] = v
+                    where[k] = first
             first += count
-        i = where
-        if s0 == {row.itemsize} and {ordered}:
-            i += s0_find_{row.name}(p0 + where, n - where, <{x.memory}>best)
-        else:
-            while i < n:
-                v = {x.load("i")}
-                if {same}:
-                    break
-                i += 1
-        q[0] = i
+        for k in range(runs):
+            p0 = <{x.memory}*>(a[0] + (j + k) * t[0])
+            i = where[k]
+            if s0 == {row.itemsize} and {ordered}:
+                i += s0_find_{row.name}(p0 + i, n - i, <{x.memory}>best[k])
+            else:
+                while i < n:
+                    v = {x.load("i")}
+                    if {same}:
+                        break
+                    i += 1
+            (<int64_t*>(a[1] + (j + k) * t[1]))[0] = i
 """
     head = f"cdef void {name}_{row.name}{ARGUMENTS} noexcept nogil:\n    cdef Py_ssize_t i, j"
     return head + body
