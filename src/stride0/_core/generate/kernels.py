@@ -36,6 +36,7 @@ from common import (
     stream_loop,
 )
 from reductions import (
+    ARG_BLOCK,
     ARG_RUNS,
     FOLDED,
     arg_loop,
@@ -361,6 +362,7 @@ cdef enum:
     BLOCK = {BLOCK}
     STRIP = {STRIP}
     ARG_RUNS = {ARG_RUNS}
+    ARG_BLOCK = {ARG_BLOCK}
 
 cdef s0_kernels* TABLE = NULL
 

@@ -7,7 +7,7 @@ Note [Order of a reduction]
     of the block, r < LANES elements, is taken as groups of powers of two, the largest one first, and a
     group joins where there are as many lanes as it has elements, after they were halved; without a
     whole group of LANES the largest one is what the lanes begin with. Then the blocks one after the
-    other. `folding.h` has this order too, for the loops of FOLDED.
+    other. `folding.h` has this order too, for most loops of FOLDED.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from common import (
     CODE,
     LANES,
     ROWS,
-    STRIP,
     Operand,
     Row,
     fill,
@@ -31,7 +30,7 @@ from common import (
     optable,
 )
 
-# The loops that `folding.h` has, by reduction and layout, and of which dtypes.
+# The loops that `folding.h` and `finding.h` have, by reduction and layout, and of which dtypes.
 FOLDED = {
     ("sum", 0): ("int64", "uint64", "float32", "float64", "complex64", "complex128"),
     ("sum", 2): ("float32",),
@@ -40,17 +39,17 @@ FOLDED = {
     **{(name, layout): ("float32", "float64") for name in ("max", "min") for layout in (0, 2)},
 }
 
-ARG_RUNS = 64  # runs whose extremes are looked for at once, at most
+# Runs whose extremes are looked for at once, at most, and bytes of them; elements of a block of a long one.
+ARG_RUNS = 64
+ARG_BYTES = 16384
+ARG_BLOCK = 1024
 
 
 def folded_declarations() -> str:
     """Those loops declared by the names of the generated ones, and where a value is in a run."""
     lines = ["cdef extern from *:", '    """']
-    lines += [
-        f"    #define S0_{what} {size}"
-        for what, size in (("LANES", LANES), ("BLOCK", BLOCK), ("STRIP", STRIP))
-    ]
-    lines += ['    #include "folding.h"', '    """']
+    lines += [f"    #define S0_LANES {LANES}", f"    #define S0_BLOCK {BLOCK}"]
+    lines += ['    #include "folding.h"', '    #include "finding.h"', '    """']
     for (name, layout), dtypes in FOLDED.items():
         for dtype in dtypes:
             # Integers add up as unsigned ones.
@@ -221,21 +220,26 @@ def rows_loop(
 
 
 def scan_loop(name: str, red: Any, row: Row) -> str:
-    """Every partial fold of a run, from the identity on; of four runs at once, since each fold waits for one."""
+    """Every partial fold of a run, from the identity on; four runs at once, as each fold waits for one."""
     acc = Accumulator(red, row, ROWS[CODE[red.accumulator[row.letter]]])
-    pairs = [(Operand(0, row, "v", name=f"p{r}"), Operand(1, row, "v", name=f"q{r}")) for r in range(4)]
-    declare = [line for pair in pairs for op in pair for line in (op.declare(), op.step())]
+    layouts = {
+        how: [(Operand(0, row, how, name=f"p{r}"), Operand(1, row, how, name=f"q{r}")) for r in range(4)]
+        for how in "cv"
+    }
+    declare = [line for pair in layouts["v"] for op in pair for line in (op.declare(), op.step())]
     declare += [f"cdef {acc.value} acc{r}" for r in range(4)] + ["cdef c128 z"]
 
-    def runs(count: int) -> list[str]:
+    def runs(how: str, count: int) -> list[str]:
         lines, inner = [], []
-        for r, (x, out) in enumerate(pairs[:count]):
+        for r, (x, out) in enumerate(layouts[how][:count]):
             lines += [x.start(f"a[0] + (j + {r}) * t[0]"), out.start(f"a[1] + (j + {r}) * t[1]")]
             lines.append(f"acc{r} = {acc.identity}")
             inner += [f"acc{r} = {acc.folded(f'acc{r}', x.load('i'))}", *out.store("i", f"acc{r}")]
         return [*lines, "for i in range(n):", *indent(inner), f"j += {count}"]
 
-    body = ["j = 0", "while j + 4 <= m:", *indent(runs(4)), "while j < m:", *indent(runs(1))]
+    body = ["j = 0", f"if s0 == {row.itemsize} and s1 == {row.itemsize}:", "    while j + 4 <= m:"]
+    body += [*indent(runs("c", 4), 2), "while j + 4 <= m:", *indent(runs("v", 4))]
+    body += ["while j < m:", *indent(runs("v", 1))]
     return function(name, declare, body)
 
 
@@ -330,18 +334,20 @@ def arg_loop(name: str, sign: str, row: Row) -> str:
     cdef {x.value} best[ARG_RUNS]
     cdef Py_ssize_t where[ARG_RUNS]
     cdef {x.value} v
-    cdef Py_ssize_t s0 = s[0], first, count, k, runs, most = BLOCK // n if n < BLOCK else 1
+    cdef Py_ssize_t s0 = s[0], first, count, k, runs, most = 1
     cdef Py_ssize_t outer[2]
     cdef char* args[2]
-    # Short runs several at once, so that no search waits for the extreme of its run.
-    most = ARG_RUNS if most > ARG_RUNS else most
+    # Short runs several at once, so that no search waits for the extreme of its run; all in the first cache.
+    if n <= ARG_BLOCK:
+        most = {ARG_BYTES} // ({row.itemsize} * n)
+        most = ARG_RUNS if most > ARG_RUNS else most
     outer[0] = t[0]
     outer[1] = {row.itemsize}
     for j from 0 <= j < m by most:
         runs = most if m - j > most else m - j
         first = 0
         while first < n and (first == 0 or not ({stop})):
-            count = n - first if n - first < BLOCK else BLOCK
+            count = n - first if n - first < ARG_BLOCK else ARG_BLOCK
             for k in range(runs):
                 found[k] = {identity}
             args[0] = a[0] + j * t[0] + first * s0
