@@ -50,6 +50,8 @@ typedef __mmask8 s0_nan_f64;
 #define S0_OR_NAN_f64(nan, x, y) ((nan) | _mm512_cmp_pd_mask((__m512d)(x), (__m512d)(y), _CMP_UNORD_Q))
 #define S0_ANY_NAN_f32(nan) ((nan) != 0)
 #define S0_ANY_NAN_f64(nan) ((nan) != 0)
+#define S0_NAN_WHERE_f32(nan, x) ((f32_v32)_mm512_mask_mov_ps((__m512)(x), nan, _mm512_set1_ps(NAN)))
+#define S0_NAN_WHERE_f64(nan, x) ((f64_v32)_mm512_mask_mov_pd((__m512d)(x), nan, _mm512_set1_pd(NAN)))
 #elif S0_VECTOR == 32
 typedef __m256 s0_nan_f32;
 typedef __m256d s0_nan_f64;
@@ -59,6 +61,8 @@ typedef __m256d s0_nan_f64;
 #define S0_OR_NAN_f64(nan, x, y) _mm256_or_pd(nan, _mm256_cmp_pd((__m256d)(x), (__m256d)(y), _CMP_UNORD_Q))
 #define S0_ANY_NAN_f32(nan) (_mm256_movemask_ps(nan) != 0)
 #define S0_ANY_NAN_f64(nan) (_mm256_movemask_pd(nan) != 0)
+#define S0_NAN_WHERE_f32(nan, x) ((f32_v32)_mm256_or_ps((__m256)(x), nan))
+#define S0_NAN_WHERE_f64(nan, x) ((f64_v32)_mm256_or_pd((__m256d)(x), nan))
 #elif defined(__SSE2__)
 typedef __m128 s0_nan_f32;
 typedef __m128d s0_nan_f64;
@@ -68,6 +72,8 @@ typedef __m128d s0_nan_f64;
 #define S0_OR_NAN_f64(nan, x, y) _mm_or_pd(nan, _mm_cmpunord_pd((__m128d)(x), (__m128d)(y)))
 #define S0_ANY_NAN_f32(nan) (_mm_movemask_ps(nan) != 0)
 #define S0_ANY_NAN_f64(nan) (_mm_movemask_pd(nan) != 0)
+#define S0_NAN_WHERE_f32(nan, x) ((f32_v32)_mm_or_ps((__m128)(x), nan))
+#define S0_NAN_WHERE_f64(nan, x) ((f64_v32)_mm_or_pd((__m128d)(x), nan))
 #else
 typedef uint32_t s0_nan_f32 __attribute__((vector_size(S0_VECTOR)));
 typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
@@ -77,6 +83,8 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
 #define S0_OR_NAN_f64(nan, x, y) ((nan) | (s0_nan_f64)((x) != (x)) | (s0_nan_f64)((y) != (y)))
 #define S0_ANY_NAN_f32(nan) (((nan)[0] | (nan)[1] | (nan)[2] | (nan)[3]) != 0)
 #define S0_ANY_NAN_f64(nan) (((nan)[0] | (nan)[1]) != 0)
+#define S0_NAN_WHERE_f32(nan, x) ((f32_v32)((s0_nan_f32)(x) | (nan)))
+#define S0_NAN_WHERE_f64(nan, x) ((f64_v32)((s0_nan_f64)(x) | (nan)))
 #endif
 
 /* The lanes are halved, and where they are `bit`, so many elements of the rest join them; or begin them. */
@@ -158,22 +166,31 @@ S0_RUN(min, bottom, float64, double, f64, load, 1, double)
 /* -- rows -------------------------------------------------------------------------------------------------------- */
 
 /* m rows of n elements into a row of n accumulators: four rows at once, pairwise; a strip of columns after another. */
-#define S0_FOUR(fold, E, load, scalar, L)                                                                            \
+#define S0_FOUR(fold, E, load, L)                                                                                    \
     for (; i + L <= wide; i += L) {                                                                                  \
         E##_##L x = s0_##fold##_##E##_##L(                                                                           \
             s0_##fold##_##E##_##L(s0_##load##_##E##_##L(p + i), s0_##load##_##E##_##L(p1 + i)),                      \
             s0_##fold##_##E##_##L(s0_##load##_##E##_##L(p2 + i), s0_##load##_##E##_##L(p3 + i)));                    \
-        x = s0_##fold##_##E##_##L(s0_load_##E##_##L(q + i), x);                                                      \
-        s0_store_##E##_##L(q + i, x);                                                                                \
+        s0_store_##E##_##L(q + i, s0_##fold##_##E##_##L(s0_load_##E##_##L(q + i), x));                               \
     }
-#define S0_ONE(fold, E, load, scalar, L)                                                                             \
+#define S0_ONE(fold, E, load, L)                                                                                     \
+    for (; i + L <= wide; i += L)                                                                                    \
+        s0_store_##E##_##L(q + i, s0_##fold##_##E##_##L(s0_load_##E##_##L(q + i), s0_##load##_##E##_##L(p + i)));
+/* Of extremes, NaN aside again. */
+#define S0_FOUR_AMONG(which, fold, E, L)                                                                             \
     for (; i + L <= wide; i += L) {                                                                                  \
-        E##_##L x = s0_##fold##_##E##_##L(s0_load_##E##_##L(q + i), s0_##load##_##E##_##L(p + i));                   \
-        s0_store_##E##_##L(q + i, x);                                                                                \
+        const E##_##L x0 = s0_load_##E##_##L(p + i), x1 = s0_load_##E##_##L(p1 + i);                                 \
+        const E##_##L x2 = s0_load_##E##_##L(p2 + i), x3 = s0_load_##E##_##L(p3 + i);                                \
+        E##_##L x = s0_##which##_##E##_##L(s0_##which##_##E##_##L(x0, x1), s0_##which##_##E##_##L(x2, x3));          \
+        S0_FOR_ALL(S0_COUNT(x)) {                                                                                    \
+            s0_nan_##E nan = S0_OR_NAN_##E(S0_NO_NAN_##E, x0.of[k], x1.of[k]);                                       \
+            x.of[k] = S0_NAN_WHERE_##E(S0_OR_NAN_##E(nan, x2.of[k], x3.of[k]), x.of[k]);                             \
+        }                                                                                                            \
+        s0_store_##E##_##L(q + i, s0_##fold##_##E##_##L(s0_load_##E##_##L(q + i), x));                               \
     }
-#define S0_COLUMNS(ROWS, fold, E, load, scalar)                                                                      \
-    i = 0;                                                                                                           \
-    ROWS(fold, E, load, scalar, 16) ROWS(fold, E, load, scalar, 4) ROWS(fold, E, load, scalar, 1)
+#define S0_MOST_sum(E, load) S0_FOUR(sum, E, load, 16)
+#define S0_MOST_max(E, load) S0_FOUR_AMONG(top, max, E, 16)
+#define S0_MOST_min(E, load) S0_FOUR_AMONG(bottom, min, E, 16)
 #define S0_ROWS(fold, name, type, E, load, scalar)                                                                   \
     static void s0_##fold##_##name##_2(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n,             \
                                        Py_ssize_t m)                                                                 \
@@ -188,11 +205,13 @@ S0_RUN(min, bottom, float64, double, f64, load, 1, double)
                 const type *p1 = (const type *)((const char *)p + t[0]);                                             \
                 const type *p2 = (const type *)((const char *)p1 + t[0]);                                            \
                 const type *p3 = (const type *)((const char *)p2 + t[0]);                                            \
-                S0_COLUMNS(S0_FOUR, fold, E, load, scalar)                                                           \
+                i = 0;                                                                                               \
+                S0_MOST_##fold(E, load) S0_FOUR(fold, E, load, 4) S0_FOUR(fold, E, load, 1)                          \
             }                                                                                                        \
             for (; j < m; j++) {                                                                                     \
                 const type *p = (const type *)(a[0] + j * t[0]) + first;                                             \
-                S0_COLUMNS(S0_ONE, fold, E, load, scalar)                                                            \
+                i = 0;                                                                                               \
+                S0_ONE(fold, E, load, 16) S0_ONE(fold, E, load, 4) S0_ONE(fold, E, load, 1)                          \
             }                                                                                                        \
         }                                                                                                            \
     }
