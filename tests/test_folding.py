@@ -1,0 +1,229 @@
+"""The loops of reductions against Note [Order of a reduction], written down once more, in all layouts.
+
+And what stands beside that order: NaN and signed zeros in extremes, where a value is found, and runs that are
+scanned together.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stride0 as xp
+
+LENGTHS = [*range(1, 70), 95, 100, 127, 300, 1000, 4095, 4096, 4097, 4111, 4127, 4128, 8191, 8200]
+
+
+def in_order(values: list[Any], fold: Callable[[Any, Any], Any]) -> Any:
+    """A run folded as the note says, without a start."""
+    total: list[Any] = []
+    for first in range(0, len(values), 4096):
+        block = values[first : first + 4096]
+        whole = len(block) - len(block) % 32
+        lanes: list[Any] = []
+        for i in range(0, whole, 32):
+            group = block[i : i + 32]
+            lanes = [fold(a, b) for a, b in zip(lanes, group, strict=True)] if lanes else group
+        for width in (16, 8, 4, 2, 1):
+            if lanes:
+                lanes = [fold(lanes[k], lanes[k + width]) for k in range(width)]
+            if (len(block) - whole) & width:
+                group = block[len(block) - (len(block) - whole) % (2 * width) :][:width]
+                lanes = [fold(a, b) for a, b in zip(lanes, group, strict=True)] if lanes else group
+        total = [fold(total[0], lanes[0])] if total else lanes
+    return total[0]
+
+
+def greater(a: float, b: float) -> float:
+    return b if b >= a or b != b else a
+
+
+def less(a: float, b: float) -> float:
+    return b if b <= a or b != b else a
+
+
+def bits(x: Any) -> bytes:
+    v = np.array(x)
+    if v.dtype.kind == "f":
+        v = np.where(np.isnan(v), np.nan, v).astype(v.dtype)  # which NaN is nobody's promise
+    return v.tobytes()
+
+
+def layouts(v: Any) -> list[Any]:
+    """Views with the elements of v: contiguous, with a step, backwards, and as a row of several."""
+    return [
+        xp.asarray(v),
+        xp.asarray(np.repeat(v, 2))[::2],
+        xp.asarray(v[::-1].copy())[::-1],
+        xp.stack([xp.asarray(v)] * 3)[1, :],
+    ]
+
+
+def cases() -> list[Any]:
+    rng = np.random.default_rng(11)
+    ordinary = rng.normal(size=8200) * 10.0 ** rng.uniform(-9, 9, 8200)
+    zeros = rng.choice([0.0, -0.0], 8200)
+    return [ordinary, np.where(rng.random(8200) < 0.3, zeros, -abs(ordinary)), zeros]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_sums(dtype: str) -> None:
+    data = cases()[0].astype(dtype)
+    for n in LENGTHS:
+        wanted = np.dtype(dtype).type(in_order(data[:n].tolist(), float.__add__))
+        for x in layouts(data[:n]):
+            assert bits(xp.sum(x)) == bits(xp.sum(x, axis=0)) == wanted.tobytes(), n
+
+
+@pytest.mark.parametrize("dtype", ["complex128", "complex64"])
+def test_complex_sums(dtype: str) -> None:
+    data = cases()[0]
+    z = (data + 1j * data[::-1]).astype(dtype)
+    for n in LENGTHS:
+        parts = [
+            in_order(part.astype("float64").tolist(), float.__add__) for part in (z[:n].real, z[:n].imag)
+        ]
+        wanted = np.asarray(complex(*parts)).astype(dtype)
+        for x in layouts(z[:n]):
+            assert bits(xp.sum(x)) == bits(xp.sum(x, axis=0)) == wanted.tobytes(), n
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_dots(dtype: str) -> None:
+    """Loops of two operands, which the generator writes."""
+    data = cases()[0].astype(dtype)
+    other = data[::-1].copy()
+    products = (data.astype("float64") * other.astype("float64")).tolist()
+    for n in LENGTHS:
+        wanted = np.dtype(dtype).type(in_order(products[:n], float.__add__))
+        for x, y in zip(layouts(data[:n]), layouts(other[:n]), strict=True):
+            assert bits(xp.vecdot(x, y)) == wanted.tobytes(), n
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extremes_and_signed_zeros(name: str, dtype: str) -> None:
+    fold = greater if name == "max" else less
+    for case in cases():
+        data = case.astype(dtype) if name == "max" else -case.astype(dtype)
+        for n in LENGTHS:
+            values = data[:n].tolist()
+            # The result begins with the first element, which is folded once more.
+            wanted = np.dtype(dtype).type(fold(values[0], in_order(values, fold)))
+            for x in layouts(data[:n]):
+                assert bits(getattr(xp, name)(x)) == wanted.tobytes(), n
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_a_nan_anywhere_is_found(name: str, dtype: str) -> None:
+    for n in (1, 3, 31, 32, 45, 70, 130):
+        rows = np.random.default_rng(n).normal(size=(n, n)).astype(dtype)
+        rows[0, 0] = np.inf
+        np.fill_diagonal(rows, np.nan)
+        x = xp.asarray(rows)
+        for y in (x, xp.asarray(np.asfortranarray(rows)), xp.asarray(np.repeat(rows, 2, 1))[:, ::2]):
+            for axis in (0, 1):
+                assert np.isnan(np.asarray(getattr(xp, name)(y, axis=axis))).all(), n
+                assert np.asarray(getattr(xp, "arg" + name)(y, axis=axis)).tolist() == list(range(n)), n
+    for at in (0, 31, 4095, 4096, 5000, 8199):
+        data = cases()[0].astype(dtype)
+        data[at] = np.nan
+        data[-1] = np.nan
+        assert math.isnan(float(getattr(xp, name)(xp.asarray(data))))
+        assert int(getattr(xp, "arg" + name)(xp.asarray(data))) == at
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "int64", "uint16", "complex64"])
+@pytest.mark.parametrize("n", [1, 3, 4, 15, 17, 30, 300, 4100])
+@pytest.mark.parametrize("m", [2, 4, 7, 13])
+def test_rows(m: int, n: int, dtype: str) -> None:
+    """Rows added to a row: four at once, pairwise, then what is left."""
+    data = cases()[1][: m * 40]
+    rows = np.resize(data, (m, n)).astype(dtype)
+    wide = rows.astype({"i": "int64", "u": "uint64", "f": "float64", "c": "complex128"}[rows.dtype.kind])
+    total = np.full(n, -0.0, wide.dtype) if rows.dtype.kind in "fc" else np.zeros(n, wide.dtype)
+    if rows.dtype.kind == "c":
+        total.imag = -0.0
+    j = 0
+    while j + 4 <= m:
+        total = total + ((wide[j] + wide[j + 1]) + (wide[j + 2] + wide[j + 3]))
+        j += 4
+    while j < m:
+        total, j = total + wide[j], j + 1
+    if n > 1:
+        # Rows of a larger array, so that they are not taken several at once.
+        x = xp.asarray(np.concatenate([rows, rows], axis=1))[:, :n]
+        got = np.asarray(xp.sum(x, axis=0))
+        assert np.array_equal(got, total.astype(got.dtype))
+    if rows.dtype.kind != "c":
+        for name in ("max", "min"):
+            got = np.asarray(getattr(xp, name)(xp.asarray(rows), axis=0))
+            assert np.array_equal(got, getattr(rows, name)(axis=0))
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"],
+)
+def test_where_extremes_are(dtype: str) -> None:
+    """The first of several, at every place of runs; several runs at once, and one of many blocks."""
+    for n in [*range(2, 40), 64, 65, 127, 130, 257]:
+        rows = np.full((n, n), 1 if dtype != "bool" else 0).astype(dtype)
+        for k in range(n):
+            rows[k, k:] = np.resize([3, 2, 3], n - k) if dtype != "bool" else np.resize([1, 0, 1], n - k)
+        x = xp.asarray(rows)
+        wanted = list(range(n))
+        assert np.asarray(xp.argmax(x, axis=1)).tolist() == wanted, n
+        assert np.asarray(xp.argmax(x[:, ::-1], axis=1)).tolist() == rows[:, ::-1].argmax(axis=1).tolist(), n
+        lowest = xp.asarray(~rows if rows.dtype.kind in "biu" else -rows)
+        assert np.asarray(xp.argmin(lowest, axis=1)).tolist() == wanted, n
+    for at in (0, 1000, 1023, 1024, 4096, 9000, 9999):
+        data = np.zeros(10_000, dtype)
+        data[at:] = 1
+        assert int(xp.argmax(xp.asarray(data))) == at
+        assert int(xp.argmin(xp.asarray(1 - data if dtype != "bool" else ~data))) == at
+
+
+def test_any_and_all_of_bools() -> None:
+    for n in [*range(1, 140), 300, 5000]:
+        for at in {0, n // 2, n - 1}:
+            data = np.zeros(n, bool)
+            assert not xp.any(xp.asarray(data)) and xp.all(xp.asarray(~data))
+            data[at] = True
+            for x in layouts(data):
+                assert xp.any(x) and xp.all(x) == (n == 1), (n, at)
+                assert not xp.all(xp.logical_not(x)) and bool(xp.any(xp.logical_not(x))) == (n > 1), (n, at)
+    # Bytes that are neither 0 nor 1 come in through other libraries' views.
+    raw = np.frombuffer(struct.pack("130B", *([0] * 129 + [6])), np.bool_)
+    assert xp.any(xp.asarray(raw)) and int(xp.argmax(xp.asarray(raw))) == 129
+    assert xp.all(xp.asarray(np.full(130, 7, "uint8").view(bool)))
+
+
+def test_many_bools() -> None:
+    data = np.zeros(1_000_003, bool)
+    assert not xp.any(xp.asarray(data)) and xp.all(xp.asarray(~data))
+    for at in (0, 4095, 4096, 500_000, 1_000_002):
+        data[at] = True
+        assert xp.any(xp.asarray(data)) and not xp.all(xp.asarray(~data))
+        assert xp.any(xp.asarray(data[::-1])) and xp.any(xp.asarray(np.repeat(data, 2))[::2])
+        data[at] = False
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "uint8", "complex64"])
+@pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
+def test_runs_are_scanned_together_as_alone(name: str, dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    scan = getattr(xp, name)
+    for m in (1, 3, 4, 5, 9):
+        rows = rng.normal(size=(m, 37)).astype(dtype) if dtype[0] in "fc" else rng.integers(0, 9, (m, 37))
+        rows = rows.astype(dtype)
+        for x in (xp.asarray(rows), xp.asarray(np.repeat(rows, 2, 1))[:, ::2], xp.asarray(rows)[::-1, ::-1]):
+            whole = scan(x, axis=1)
+            for k in range(m):
+                assert bits(whole[k, :]) == bits(scan(x[k, :])), (m, k)
