@@ -115,7 +115,8 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
 #define S0_PARTS(E) E##_64 a64; E##_32 a32; E##_16 a16; E##_8 a8; E##_4 a4; E##_2 a2; E##_1 a1
 
 /* m runs of n elements, of `parts` scalars each, into m accumulators; `among` is the fold where no NaN is. Blocks of
- * whole groups are functions of their own, in which the compiler finds registers for all lanes. */
+ * whole groups are functions of their own, in which the compiler finds registers for all lanes, and so are runs of
+ * fewer elements than lanes, which feel every jump. */
 #define S0_RUN(fold, among, name, type, E, load, parts, scalar)                                                      \
     S0_INLINE E##_##parts s0_##fold##_##name##_rest(const type *p, Py_ssize_t n)                                     \
     {                                                                                                                \
@@ -136,11 +137,26 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
         S0_GROUPS_##parts(among, E, load)                                                                            \
         S0_LEVELS_##parts(among, E, load)                                                                            \
     }                                                                                                                \
+    static __attribute__((noinline)) void s0_##fold##_##name##_short(char **a, const Py_ssize_t *t, Py_ssize_t n,    \
+                                                                     Py_ssize_t m)                                   \
+    {                                                                                                                \
+        Py_ssize_t j;                                                                                                \
+        for (j = 0; j < m; j++) {                                                                                    \
+            scalar *q = (scalar *)(a[1] + j * t[1]);                                                                 \
+            const E##_##parts x = s0_##fold##_##name##_rest((const type *)(a[0] + j * t[0]), n);                     \
+            s0_store_##E##_##parts(q, s0_##fold##_##E##_##parts(s0_load_##E##_##parts(q), x));                       \
+        }                                                                                                            \
+    }                                                                                                                \
     static void s0_##fold##_##name##_0(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n,             \
                                        Py_ssize_t m)                                                                 \
     {                                                                                                                \
         Py_ssize_t i, j;                                                                                             \
         (void)s;                                                                                                     \
+        if (n < S0_LANES) {                                                                                          \
+            if (n > 0)                                                                                               \
+                s0_##fold##_##name##_short(a, t, n, m);                                                              \
+            return;                                                                                                  \
+        }                                                                                                            \
         for (j = 0; j < m; j++) {                                                                                    \
             const type *p = (const type *)(a[0] + j * t[0]);                                                         \
             scalar *q = (scalar *)(a[1] + j * t[1]);                                                                 \

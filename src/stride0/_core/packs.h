@@ -1,5 +1,5 @@
-/* Packs: some lanes of one type in as few vectors as hold them. A vector is as wide as a register of the processor, or as
- * the pack; what the lanes are, and how two packs are folded, does not depend on that. */
+/* Packs: some lanes of one type in as few vectors as hold them. A vector is as wide as a register of the processor, or
+ * as the pack; what the lanes are, and how two packs are folded, does not depend on that. */
 #ifndef STRIDE0_PACKS_H
 #define STRIDE0_PACKS_H
 
@@ -96,7 +96,7 @@ S0_WIDEN(8) S0_WIDEN(16) S0_WIDEN(32) S0_WIDEN(64)
 #define S0_MAX_1(a, b) ((((b) >= (a)) | ((b) != (b))) ? (b) : (a))
 #define S0_MIN_1(a, b) ((((b) <= (a)) | ((b) != (b))) ? (b) : (a))
 #define S0_SUM_1(a, b) ((a) + (b))
-/* The same of operands that are not NaN: an instruction of the processor, whose result is its second operand otherwise. */
+/* The same of operands that are not NaN: an instruction of the processor, which takes the second operand otherwise. */
 #define S0_TOP(T, a, b) S0_WIDTHS(top, a)(a, b)
 #define S0_BOTTOM(T, a, b) S0_WIDTHS(bottom, a)(a, b)
 #define S0_TOP_1(a, b) ((a) > (b) ? (a) : (b))
