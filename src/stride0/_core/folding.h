@@ -1,5 +1,5 @@
 /* Reductions of elements that lie side by side, in vectors, by Note [Order of a reduction]: sums, and the extremes of
- * floating-point numbers. As arrays of lanes they would go through memory wherever the lanes are halved. */
+ * what is often reduced. As arrays of lanes they would go through memory wherever the lanes are halved. */
 #ifndef STRIDE0_FOLDING_H
 #define STRIDE0_FOLDING_H
 
@@ -14,10 +14,13 @@
 /* -- runs -------------------------------------------------------------------------------------------------------- */
 
 /* All lanes at once over whole groups: of 32 elements, each of one scalar or two. */
-#define S0_GROUPS_sum(E, load, L)                                                                                    \
+#define S0_GROUPS_ALL(fold, E, load, L)                                                                              \
     a##L = s0_##load##_##E##_##L(p);                                                                                 \
     for (p += L; p != stop; p += L)                                                                                  \
-        a##L = s0_sum_##E##_##L(a##L, s0_##load##_##E##_##L(p));
+        a##L = s0_##fold##_##E##_##L(a##L, s0_##load##_##E##_##L(p));
+#define S0_GROUPS_sum(E, load, L) S0_GROUPS_ALL(sum, E, load, L)
+#define S0_GROUPS_max(E, load, L) S0_GROUPS_ALL(max, E, load, L)
+#define S0_GROUPS_min(E, load, L) S0_GROUPS_ALL(min, E, load, L)
 
 /* NaN is asked for aside, in two vectors at once; at last in the elements up to the end, some of them again. */
 #define S0_LOOK_FOR_NAN(E, x) S0_FOR_ALL(S0_COUNT(x) / 2) nan = S0_OR_NAN_##E(nan, x.of[2 * k], x.of[2 * k + 1])
@@ -174,6 +177,8 @@ S0_RUN(sum, sum, float64, double, f64, load, 1, double)
 S0_RUN(sum, sum, complex64, float, f64, widen, 2, double)
 S0_RUN(sum, sum, complex128, double, f64, load, 2, double)
 S0_RUN(sum, sum, uint64, uint64_t, u64, load, 1, uint64_t)
+S0_RUN(max, max, int64, int64_t, i64, load, 1, int64_t)
+S0_RUN(min, min, int64, int64_t, i64, load, 1, int64_t)
 S0_RUN(max, top, float32, float, f32, load, 1, float)
 S0_RUN(max, top, float64, double, f64, load, 1, double)
 S0_RUN(min, bottom, float32, float, f32, load, 1, float)

@@ -46,6 +46,7 @@
 S0_PACKS(f32, float)
 S0_PACKS(f64, double)
 S0_PACKS(u64, uint64_t)
+S0_PACKS(i64, int64_t)
 
 /* Doubles made of floats. Compilers split what is one instruction, hence the names of those. */
 #if S0_VECTOR >= 64
@@ -194,6 +195,8 @@ S0_FOLDS(max, S0_MAX, f32)
 S0_FOLDS(max, S0_MAX, f64)
 S0_FOLDS(min, S0_MIN, f32)
 S0_FOLDS(min, S0_MIN, f64)
+S0_FOLDS(max, S0_MAX, i64)
+S0_FOLDS(min, S0_MIN, i64)
 S0_FOLDS(top, S0_TOP, f32)
 S0_FOLDS(top, S0_TOP, f64)
 S0_FOLDS(bottom, S0_BOTTOM, f32)

@@ -36,7 +36,8 @@ FOLDED = {
     ("sum", 2): ("float32",),
     ("any", 0): ("bool",),
     ("all", 0): ("bool",),
-    **{(name, layout): ("float32", "float64") for name in ("max", "min") for layout in (0, 2)},
+    **{(name, 0): ("int64", "float32", "float64") for name in ("max", "min")},
+    **{(name, 2): ("float32", "float64") for name in ("max", "min")},
 }
 
 # Runs whose extremes are looked for at once, at most, and bytes of them; elements of a block of a long one.
@@ -53,7 +54,7 @@ def folded_declarations() -> str:
     for (name, layout), dtypes in FOLDED.items():
         for dtype in dtypes:
             # Integers add up as unsigned ones.
-            own = f"s0_{name}_{'uint64' if dtype == 'int64' else dtype}_{layout}"
+            own = f"s0_{name}_{'uint64' if (name, dtype) == ('sum', 'int64') else dtype}_{layout}"
             lines.append(f'    void {name}_{dtype}_{layout} "{own}"{ARGUMENTS} noexcept nogil')
     for row in ROWS:
         if row.letter != "c":
