@@ -262,6 +262,12 @@ def assert_alike(got: Any, expected: Any, what: str) -> None:
         assert type(got) is type(expected) and got == expected, what
 
 
+def as_numpy(found: Any) -> Any:
+    if isinstance(found, (tuple, list)):
+        return type(found)(as_numpy(part) for part in found)
+    return np.asarray(found) if isinstance(found, xp.Array) else found
+
+
 def test_every_function_has_cases() -> None:
     assert sorted({*CASES, *PARTITIONS}) == FUNCTIONS
 
@@ -273,6 +279,24 @@ def test_as_with_numpy(name: str) -> None:
     for position, call in enumerate(CASES[name]):
         expected = run(call, np)
         assert_alike(run(call, xp), expected, f"case {position} of {name}")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:.xpx.:DeprecationWarning")
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_in_strict_mode(name: str) -> None:
+    """Each case gives what it gives else, or is refused with the sentence of the standard that it leaves."""
+    worked = 0
+    for position, call in enumerate(CASES[name]):
+        expected = run(call, xp)
+        with xp.strict():
+            try:
+                got = run(call, xp)
+            except xp.StrictError:
+                continue
+        worked += 1
+        assert_alike(got, as_numpy(expected), f"case {position} of {name}")
+    assert worked
 
 
 @pytest.mark.parametrize("dtype", REAL)

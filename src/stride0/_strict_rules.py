@@ -61,7 +61,7 @@ def check_call(way: str, name: str, args: tuple[Any, ...], kwargs: Arguments) ->
     row = ROWS.get(name)
     if row is None:
         raise StrictError(name, "the function is called", "the standard has no function of this name")
-    if not kwargs and row.together == row.parameters and len(args) == 2:
+    if row.together and not kwargs and row.together == row.parameters and len(args) == 2:
         # Most calls by far, and nothing more to look at.
         x1, x2 = args
         if isinstance(x1, Array) and isinstance(x2, Array) and x1.dtype is x2.dtype:
