@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from stride0._core import dtype as dt
@@ -16,12 +17,13 @@ from stride0._core.array import (
     Array,
     asarray,
     device_number,
+    known_dtype,
     put_on,
     reduce_whole,
     shares_storage,
 )
-from stride0._core.dtype import DType
-from stride0._data_types import KINDS, astype, iinfo_object
+from stride0._core.dtype import DType, promote
+from stride0._data_types import KINDS, astype, iinfo_object, promotes
 from stride0._devices import Device, check_device
 from stride0._errors import ArgumentValueError, DeviceError, DTypeError, RangeError, StrictError, WriteError
 from stride0._standard import DATA_DEPENDENT, EXTENSIONS, NEWEST, ROWS, VERSIONS
@@ -152,6 +154,8 @@ class Bench:
         if isinstance(out, (tuple, list)) and any(isinstance(x, Array) for x in out):
             parts = [self._result(visit, x) if isinstance(x, Array) else x for x in out]
             return type(out)(*parts) if hasattr(out, "_fields") else type(out)(parts)
+        if isinstance(out, DType) and visit.name == "result_type":
+            return self._due(visit, out)
         return out
 
     def _result(self, visit: Visit, out: Array) -> Array:
@@ -206,15 +210,57 @@ class Visit:
 
     def mentions(self, dtypes: tuple[DType, ...]) -> bool:
         """Tell whether an operand is of one of the dtypes, or one was asked for: then it is no default."""
-        if any(x.dtype in dtypes for x in self.arrays):
+        if self.names_dtype() or any(x.dtype in dtypes for x in self.arrays):
             return True
-        if any(x in dtypes for x in (*self.args, *self.kwargs.values()) if isinstance(x, DType)):
+        # The standard has int8 and uint32 combine to int64: no default either.
+        operands = {x.dtype for x in self.arrays} | {x for x in self.args if isinstance(x, DType)}
+        if any(promotes(a, b) and promote(a, b) in dtypes for a, b in combinations(operands, 2)):
             return True
         # Arrays of other libraries bring their own.
-        return self.name == "from_dlpack" or (
-            self.name == "asarray"
-            and not isinstance(self.args[0], (bool, int, float, complex, list, tuple, range))
-        )
+        return self.name == "from_dlpack" or any(_brings(x, dtypes) for x in self.data())
+
+    def names_dtype(self) -> bool:
+        """Tell whether the caller said, in whatever words, of which dtype the result is to be."""
+        positional = ROWS[self.name].parameters if self.name in ROWS else ()
+        place = positional.index("dtype") if "dtype" in positional else len(self.args)
+        given = self.args[place] if place < len(self.args) else self.kwargs.get("dtype")
+        return given is not None
+
+    def data(self) -> Iterator[Any]:
+        """Yield the arguments that elements come from, unlike sizes and axes."""
+        row = ROWS.get(self.name)
+        if row is None or not row.parameters:
+            yield from self.args
+            return
+        for parameter, value in (*zip(row.parameters, self.args, strict=False), *self.kwargs.items()):
+            if parameter in row.arrays or (self.name, parameter) in ELEMENTS:
+                yield value
+
+
+# Parameters that elements come from and that need not be arrays.
+ELEMENTS = frozenset({("asarray", "obj"), ("full", "fill_value"), ("full_like", "fill_value")})
+
+
+def _brings(value: Any, dtypes: tuple[DType, ...]) -> bool:
+    """Tell whether a value is of one of the dtypes by itself, or a sequence holds one that is."""
+    if isinstance(value, (list, tuple)):
+        return any(_brings(item, dtypes) for item in value)
+    if isinstance(value, (DType, type, str)):
+        return known_dtype(value) in dtypes
+    if type(value) in (bool, int, float, complex):
+        return False
+    if type(value).__module__.partition(".")[0] in ("stride0", "numpy"):
+        return known_dtype(getattr(value, "dtype", value)) in dtypes
+    return _lends(value)
+
+
+def _lends(value: Any) -> bool:
+    """Tell whether a value has memory of some dtype, which is then the one that came out."""
+    try:
+        memoryview(value)
+    except (TypeError, ValueError):
+        return hasattr(value, "dtype")
+    return True
 
 
 def _arrays(value: Any) -> Iterator[Array]:

@@ -1,0 +1,116 @@
+"""`stride0.testing.flags`: which dtype is a default, and which one somebody asked for."""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stride0 as xp
+from stride0.testing import flags
+
+
+def single() -> Any:
+    return xp.ones(3, dtype=xp.float32)
+
+
+def small(dtype: Any = xp.int8) -> Any:
+    return xp.ones(3, dtype=dtype)
+
+
+# Every way to say which dtype is wanted, with what it stands for.
+NAMES = {
+    "a dtype": lambda name: getattr(xp, name),
+    "a string": lambda name: name,
+    "NumPy's type": lambda name: getattr(np, name),
+    "NumPy's dtype": lambda name: np.dtype(name),
+    "a builtin type": lambda name: {"float64": float, "int64": int, "complex128": complex}[name],
+}
+ASKED: dict[str, Callable[[Any], Any]] = {
+    "astype": lambda d: xp.astype(single(), d),
+    "method astype": lambda d: single().astype(d),
+    "zeros": lambda d: xp.zeros(3, dtype=d),
+    "full": lambda d: xp.full(3, 1, dtype=d),
+    "arange": lambda d: xp.arange(3, dtype=d),
+    "asarray": lambda d: xp.asarray([1, 2], dtype=d),
+    "zeros_like": lambda d: xp.zeros_like(single(), dtype=d),
+    "full_like": lambda d: xp.full_like(single(), 1, dtype=d),
+    "sum": lambda d: xp.sum(small(), dtype=d),
+    "method sum": lambda d: small().sum(dtype=d),
+    "cumulative_prod": lambda d: xp.cumulative_prod(small(), dtype=d),
+}
+
+
+@pytest.mark.parametrize("call", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize("way", NAMES)
+@pytest.mark.parametrize("name", ["float64", "int64", "complex128"])
+def test_what_is_asked_for_stays(name: str, way: str, call: Callable[[Any], Any]) -> None:
+    asked = NAMES[way](name)
+    expected = call(asked).dtype
+    assert expected.name == name
+    with flags(default_float="float32", default_int="int32"):
+        assert call(asked).dtype is expected
+    with flags(float64=False):
+        if name == "int64":
+            assert call(asked).dtype is expected
+        else:
+            with pytest.raises(xp.DTypeError, match="without"):
+                call(asked)
+
+
+# Of data, what has a dtype of its own keeps it.
+BROUGHT: dict[str, tuple[Callable[[], Any], str]] = {
+    "NumPy scalar": (lambda: xp.asarray(np.float64(1)), "float64"),
+    "NumPy integer": (lambda: xp.asarray(np.int64(1)), "int64"),
+    "list of NumPy scalars": (lambda: xp.asarray([np.float64(1), 2]), "float64"),
+    "nested list of NumPy scalars": (lambda: xp.asarray([[1.0], (np.float64(1),)]), "float64"),
+    "NumPy array": (lambda: xp.asarray(np.ones(2)), "float64"),
+    "list of NumPy arrays": (lambda: xp.asarray([np.ones(2)]), "float64"),
+    "list of our arrays": (lambda: xp.asarray([xp.asarray(1, dtype=xp.float64)]), "float64"),
+    "buffer": (lambda: xp.asarray(array.array("d", [1.0])), "float64"),
+    "filled with a NumPy scalar": (lambda: xp.full(2, np.float64(1)), "float64"),
+    "NumPy integer as operand": (lambda: small() + np.int64(1), "int64"),
+    "int8 and uint32": (lambda: small() + small(xp.uint32), "int64"),
+    "int8 and uint32, where": (lambda: xp.where(small() > 0, small(), small(xp.uint32)), "int64"),
+    "int8 and uint32, joined": (lambda: xp.concat([small(), small(xp.uint32)]), "int64"),
+    # And what has none gets the default.
+    "sizes of NumPy": (lambda: xp.zeros(np.int64(3)), "float32"),
+    "NumPy integers as a bound": (lambda: xp.full(np.int64(2), 1), "int32"),
+    "float32 of NumPy beside a float": (lambda: xp.asarray([np.float32(1), 1.5]), "float32"),
+    "NumPy integer beside a float": (lambda: xp.asarray([np.int64(1), 1.5]), "float32"),
+    "range": (lambda: xp.asarray(range(3)), "int32"),
+    "int64 beside float32": (lambda: xp.ones(3, dtype=xp.int64) * single(), "float32"),
+    "sum of both kinds of small integers": (lambda: xp.sum(small() + small(xp.uint8)), "int32"),
+}
+
+
+@pytest.mark.parametrize("call, name", BROUGHT.values(), ids=BROUGHT)
+def test_dtypes_that_data_bring(call: Callable[[], Any], name: str) -> None:
+    with flags(default_float="float32", default_int="int32"):
+        assert call().dtype.name == name
+    if name == "float64":
+        with flags(float64=False), pytest.raises(xp.DTypeError, match="without"):
+            call()
+
+
+def test_result_type_says_what_comes_out() -> None:
+    pairs = [(a, b) for a in INTEGERS for b in (xp.float32, xp.complex64, *INTEGERS)]
+    with flags(default_float="float32", default_int="int32"):
+        for a, b in pairs:
+            if {a, b} & {xp.uint64} and {a, b} & SIGNED:
+                continue
+            x, y = xp.ones(2, dtype=a), xp.ones(2, dtype=b)
+            expected = (x * y).dtype
+            for operands in ((a, b), (x, y), (x, b), (b, a)):
+                assert xp.result_type(*operands) is expected, (a, b)
+        assert xp.result_type(xp.int32, 1.5) is (small(xp.int32) * 1.5).dtype is xp.float32
+        assert xp.result_type(xp.float32, 1j) is xp.complex64
+        assert xp.result_type(xp.float64, xp.float32) is xp.result_type("float64", xp.int8) is xp.float64
+        assert xp.result_type(xp.int64, xp.int8) is xp.int64
+
+
+SIGNED = {xp.int8, xp.int16, xp.int32, xp.int64}
+INTEGERS = (*sorted(SIGNED, key=str), xp.uint8, xp.uint16, xp.uint32, xp.uint64)
