@@ -359,6 +359,51 @@ def test_no_data_dependent_shapes() -> None:
         assert not xp.__array_namespace_info__().capabilities()["boolean indexing"]
 
 
+MASKS: dict[str, Any] = {
+    "array": xp.asarray([True, False, True]),
+    "array in a tuple": (xp.asarray([True, False, True]),),
+    "array without axes": xp.asarray(True),
+    "array beside an index": (xp.asarray([True, False, True]), ...),
+    "list": [True, False, True],
+    "tuple in a tuple": ((True, False, True),),
+    "list beside dots": ([True, False, True], ...),
+    "list of arrays": [xp.asarray(True), xp.asarray(False), xp.asarray(True)],
+    "list of NumPy's bools": [np.True_, np.False_, np.True_],
+    "NumPy array": np.asarray([True, False, True]),
+    "bool": True,
+    "NumPy's bool": np.False_,
+}
+NO_MASKS: dict[str, Any] = {
+    "integers": [0, 2],
+    "an integer among bools": [True, 2, 0],
+    "no index": [],
+    "NumPy's integers": np.asarray([0, 1]),
+    "slice and None": (None, slice(0, 2)),
+}
+
+
+@pytest.mark.parametrize("key", MASKS.values(), ids=MASKS)
+def test_masks_of_all_sorts(key: Any) -> None:
+    x = xp.ones(3)
+    expected = x[key]
+    for name in ("data_dependent_shapes", "boolean_indexing"):
+        with flags(**{name: False}), pytest.raises(xp.StrictError, match=f"{name}=False"):
+            x[key]
+    with flags(boolean_indexing=False), pytest.raises(xp.StrictError, match="boolean_indexing=False"):
+        x[key] = 0.0
+    assert bool(xp.all(x == 1.0)) and x[key].shape == expected.shape
+    with flags(data_dependent_shapes=False):
+        x[key] = 0.0
+    assert not bool(xp.any(x[key] > 0.0))
+
+
+@pytest.mark.parametrize("key", NO_MASKS.values(), ids=NO_MASKS)
+def test_keys_without_masks(key: Any) -> None:
+    x = xp.ones(3)
+    with flags(boolean_indexing=False, data_dependent_shapes=False):
+        x[key] = x[key]
+
+
 NEW = {
     "isdtype": "2022.12", "take": "2022.12", "real": "2022.12", "fft": "2022.12",
     "clip": "2023.12", "hypot": "2023.12", "cumulative_sum": "2023.12", "unstack": "2023.12",

@@ -98,15 +98,14 @@ class Bench:
 
     def _check_function(self, way: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Refuse what this bench does not have."""
-        masked = way == "getitem" and any(x.dtype.kind == "bool" for x in _arrays(args[1]))
-        if not self.boolean_indexing and (
-            masked or (way == "setitem" and any(x.dtype.kind == "bool" for x in _arrays(args[1])))
-        ):
+        masked = way in ("getitem", "setitem") and _has_mask(args[1])
+        if masked and not self.boolean_indexing:
             raise self._missing(
                 name, "a mask as index", "Boolean array indexing: may be left out", "boolean_indexing"
             )
         repeated = name == "repeat" and len(args) > 1 and isinstance(args[1], Array)
-        if not self.data_dependent_shapes and (masked or repeated or name in DATA_DEPENDENT):
+        selected = masked and way == "getitem"
+        if not self.data_dependent_shapes and (selected or repeated or name in DATA_DEPENDENT):
             sentence = "Data-dependent output shapes: a library may leave such functions out"
             raise self._missing(
                 name, "the shape of the result depends on values", sentence, "data_dependent_shapes"
@@ -261,6 +260,18 @@ def _lends(value: Any) -> bool:
     except (TypeError, ValueError):
         return hasattr(value, "dtype")
     return True
+
+
+def _has_mask(key: Any) -> bool:
+    """Tell whether a key is a mask or has one among its items, in whatever form indexing takes it."""
+    return any(_is_mask(item) for item in (key if isinstance(key, tuple) else (key,)))
+
+
+def _is_mask(item: Any) -> bool:
+    if isinstance(item, (list, tuple)):
+        # A sequence is one where all that it holds is.
+        return len(item) > 0 and all(_is_mask(part) for part in item)
+    return isinstance(item, bool) or str(getattr(item, "dtype", "")).endswith("bool")
 
 
 def _arrays(value: Any) -> Iterator[Array]:
