@@ -56,6 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
         name, made, settings = line.partition(":")
         if made:
             known[name.strip()] = parse(name.strip(), settings)
+            check_flags(name.strip(), known[name.strip()])
         listed.append(name.strip())
     given = config.getoption("--xp-configs")
     if given == "all":
@@ -80,6 +81,17 @@ def parse(name: str, settings: str) -> dict[str, Any]:
         ) from None
 
 
+def check_flags(name: str, settings: dict[str, Any]) -> None:
+    # Whoever has configurations of his own uses the fixture, so that the package may be imported by now.
+    from stride0.testing import flags
+
+    try:
+        flags(**settings)
+    except (TypeError, ValueError) as error:
+        problem = str(error).splitlines()[0]
+        raise pytest.UsageError(f"xp_configs: {name}: {problem}") from None
+
+
 def check_name(name: str, known: Iterable[str]) -> None:
     if name not in known:
         raise pytest.UsageError(f"xp_configs: there is no configuration {name!r}, but {', '.join(known)}")
@@ -99,6 +111,8 @@ def xp_config(request: pytest.FixtureRequest) -> str:
     known = request.config.stash[ALL]
     for marker, leaves_out in (("xp_skip", True), ("xp_only", False)):
         for mark in request.node.iter_markers(marker):
+            if not mark.args:
+                raise pytest.UsageError(f"{marker}: no configuration is named")
             for given in mark.args:
                 check_name(given, known)
             if (name in mark.args) is leaves_out:

@@ -74,18 +74,18 @@ def test_ini_file(run):
         (["--xp-configs=fast"], "", "there is no configuration 'fast'"),
         ([], "xp_configs = mine: writable", "is not of the form"),
         ([], "xp_configs = mine: writable=print()", "is not of the form"),
+        ([], "xp_configs = mine: colour='red'", "mine: "),
+        ([], "xp_configs = mine: colour='red'", "unexpected keyword argument 'colour'"),
+        ([], "xp_configs = mine: writable=3", "mine: flags: writable is 3"),
+        ([], "xp_configs = mine: devices=()", "mine: flags: devices is ()"),
+        ([], "xp_configs = mine: default_float='float16'", "mine: flags: default_float is 'float16'"),
+        (["--xp-configs=default"], "xp_configs = mine: api_version='1999'", "mine: flags: api_version is"),
     ],
 )
 def test_mistakes(run, options, ini, complaint):
     result = run(WHO, *options, ini=ini)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert complaint in "\n".join(result.errlines)
-
-
-def test_a_flag_that_is_none(run):
-    result = run(WHO, ini="xp_configs = mine: colour='red'")
-    result.assert_outcomes(errors=1)
-    assert "unexpected keyword argument 'colour'" in "\n".join(result.outlines)
 
 
 def test_markers(run):
@@ -113,6 +113,13 @@ def test_markers(run):
     result = run("import pytest\n@pytest.mark.xp_skip('typo')\ndef test(xp): pass", "--xp-configs=default")
     result.assert_outcomes(errors=1)
     assert "there is no configuration 'typo'" in "\n".join(result.outlines)
+
+
+@pytest.mark.parametrize("mark", ["xp_skip()", "xp_only", "xp_skip(reason='of no configuration')"])
+def test_markers_without_names(run, mark):
+    result = run(f"import pytest\n@pytest.mark.{mark}\ndef test(xp): pass", "--xp-configs=default")
+    result.assert_outcomes(errors=1)
+    assert f"{mark.partition('(')[0]}: no configuration is named" in "\n".join(result.outlines)
 
 
 def test_failures_are_those_of_the_configuration(run):
