@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import functools
+import gc
 import inspect
+import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
 
 import stride0 as xp
+from stride0._core import array as array_module
 from stride0.testing import flags
 
 Seen = list[bool]
@@ -176,3 +181,171 @@ def test_what_cannot_be_decorated(thing: Any) -> None:
     for setting in (xp.strict(), flags(), xp.broadcasting("exact")):
         with pytest.raises(xp.ArgumentTypeError, match="a function or method"):
             setting(thing)
+
+
+# --- contexts that outlive a block
+
+
+def is_off() -> bool:
+    """Whether no switch is on anywhere, so that a call pays for none."""
+    gc.collect()
+    return not array_module.is_guarding()
+
+
+@each
+def test_a_task_that_runs_after_the_block(setting: Callable[[], Any], holds: Callable[[], bool]) -> None:
+    async def work() -> Seen:
+        before = holds()
+        await asyncio.sleep(0)
+        return [before, holds()]
+
+    async def main() -> None:
+        with setting():
+            task = asyncio.create_task(work())
+            assert holds()
+        assert not holds()
+        assert await task == [True, True] and not holds()
+
+    asyncio.run(main())
+    assert not holds() and is_off()
+
+
+@each
+def test_a_copied_context(setting: Callable[[], Any], holds: Callable[[], bool]) -> None:
+    with setting():
+        copied = contextvars.copy_context()
+    # However often others are on and off meanwhile.
+    for _ in range(3):
+        assert copied.run(holds) and not holds()
+        with xp.strict(False), flags(), xp.broadcasting("standard"):
+            assert copied.run(holds)
+    assert not is_off()
+    del copied
+    assert is_off()
+
+
+def test_a_context_of_its_own_that_is_off() -> None:
+    with xp.strict(False):
+        copied = contextvars.copy_context()
+        assert is_off()
+    xp.strict.set_default(True)
+    try:
+        assert strictly() and not copied.run(strictly)
+    finally:
+        xp.strict.set_default(False)
+    assert is_off()
+
+
+@each
+def test_left_in_another_context(setting: Callable[[], Any], holds: Callable[[], bool]) -> None:
+    """A block of an asynchronous generator that the event loop closes, in a task of its own."""
+
+    async def items() -> AsyncIterator[bool]:
+        with setting():
+            yield holds()
+
+    async def main() -> None:
+        raised: list[Any] = []
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: raised.append(context))
+        one = items()
+        assert await anext(one) and holds()
+        del one
+        gc.collect()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert raised == [] and not holds()
+        with setting():
+            assert holds()
+
+    asyncio.run(main())
+    assert not holds() and is_off()
+
+
+def test_left_in_another_thread() -> None:
+    with xp.strict(False):
+        setting = xp.strict()
+        setting.__enter__()
+        assert strictly()
+        thread = threading.Thread(target=setting.__exit__)
+        thread.start()
+        thread.join(30)
+        assert not strictly()
+    assert not strictly() and is_off()
+
+
+def test_blocks_left_by_errors_leave_nothing_on() -> None:
+    for _ in range(20):
+        with pytest.raises(ZeroDivisionError), xp.strict(), flags(strict=True, writable=False):
+            1 / 0  # noqa: B018
+    assert is_off()
+
+
+@pytest.mark.parametrize("switch", [lambda on: xp.strict.set_default(on), None], ids=["strict", "flags"])
+def test_calls_under_way_when_a_default_is_set(switch: Callable[[bool], Any] | None) -> None:
+    """What a function does for itself is not looked at, also if nobody looked at calls when it was called."""
+    waiting, go = threading.Event(), threading.Event()
+    found: list[Any] = []
+
+    class Slow:
+        """A size that is asked for in the middle of a call."""
+
+        def __index__(self) -> int:
+            waiting.set()
+            assert go.wait(30)
+            return 3
+
+    def work() -> None:
+        try:
+            found.append(xp.eye(3, k=Slow()).shape)
+            found.append(strictly())
+            found.append(strictly())
+        except Exception as error:
+            found.append(error)
+
+    bench = flags(strict=True, writable=False, everywhere=True)
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert waiting.wait(30)
+    if switch is None:
+        with bench:
+            go.set()
+            thread.join(30)
+    else:
+        switch(True)
+        go.set()
+        thread.join(30)
+        switch(False)
+    assert found == [(3, 3), True, True] and is_off()
+
+
+def test_defaults_that_come_and_go_beside_a_thread() -> None:
+    x, s = xp.reshape(xp.arange(6.0), (2, 3)), xp.asarray([[4.0, 1.0], [1.0, 3.0]])
+    calls = [
+        lambda: xp.linalg.pinv(s), lambda: xp.unique_all(x), lambda: xp.linalg.matrix_rank(s),
+        lambda: xp.std(x), lambda: xp.linspace(0, 1, 7), lambda: xp.diff(x), lambda: xp.tile(x, (2, 2)),
+        lambda: xp.searchsorted(xp.asarray([1.0, 2.0]), x), lambda: xp.roll(x, 1),
+    ]  # fmt: skip
+    over = threading.Event()
+    errors: list[Exception] = []
+
+    def work() -> None:
+        while not over.is_set():
+            for call in calls:
+                try:
+                    call()
+                except Exception as error:
+                    errors.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        for _ in range(3000):
+            xp.strict.set_default(True)
+            xp.strict.set_default(False)
+    finally:
+        over.set()
+        thread.join(30)
+        sys.setswitchinterval(interval)
+    assert errors == [] and is_off()

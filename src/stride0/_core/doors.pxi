@@ -66,7 +66,7 @@ def set_gate(enter, leave):
 
 cdef bint at_door() except -1:
     """Whether this call is the caller's own, and somebody looks at calls here."""
-    if not (STRICTNESS.used or TESTBENCH.used) or INSIDE.get() != 0 or PASSED.get():
+    if not (STRICTNESS.used or TESTBENCH.used) or PASSED.get() or depth_inside() != 0:
         return False
     return bool(STRICTNESS.value()) or TESTBENCH.value() is not None
 

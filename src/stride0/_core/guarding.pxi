@@ -43,7 +43,7 @@ cdef int warn_caller(object error) except -1:
 cdef int check_guard(str name, tuple names, tuple arrays, int ndim, const Py_ssize_t* shape) except -1:
     """Look at the operands of an elementwise operation, which broadcast to a shape."""
     cdef Py_ssize_t mode = MODE.value()
-    if mode != STANDARD and INSIDE.get() == 0:
+    if mode != STANDARD and depth_inside() == 0:
         # Python scalars have no shape that could be stretched.
         pairs = [(label, shape_tuple(<Array>x)) for label, x in zip(names, arrays) if not (<Array>x).weak]
         judge(mode, name, pairs, tuple([shape[axis] for axis in range(ndim)]))
@@ -53,7 +53,7 @@ cdef int check_guard(str name, tuple names, tuple arrays, int ndim, const Py_ssi
 cdef int check_assignment(Array target, Array source) except -1:
     """Look at `x[key] = value`."""
     cdef Py_ssize_t mode = MODE.value()
-    if mode != STANDARD and INSIDE.get() == 0 and not source.weak:
+    if mode != STANDARD and depth_inside() == 0 and not source.weak:
         judge(mode, "setitem", [("x", shape_tuple(target)), ("value", shape_tuple(source))], shape_tuple(target))
     return 0
 
@@ -63,7 +63,7 @@ def check_broadcasting(str operation, list pairs, tuple shape):
     cdef Py_ssize_t mode
     if MODE.used:
         mode = MODE.value()
-        if mode != STANDARD and INSIDE.get() <= 1:
+        if mode != STANDARD and depth_inside() <= 1:
             judge(mode, operation, pairs, shape)
 
 

@@ -19,7 +19,7 @@ cdef inline int beyond_standard(str operation, str fact, str sentence) except -1
 
 cdef bint strictly() except -1:
     """Whether the caller's code may do what the standard defines and nothing else."""
-    return STRICTNESS.used and STRICTNESS.value() and INSIDE.get() == 0
+    return STRICTNESS.used and STRICTNESS.value() and depth_inside() == 0
 
 
 cdef inline int refuse_attribute(str name) except -1:
@@ -42,7 +42,7 @@ def check_standard(str operation, str fact, str sentence):
     sentence : str
         What the standard says, in our words, with the place: "Data types: a dtype is an object of the namespace".
     """
-    if STRICTNESS.used and STRICTNESS.value() and INSIDE.get() <= 1:
+    if STRICTNESS.used and STRICTNESS.value() and depth_inside() <= 1:
         raise StrictError(operation, fact, sentence)
 
 

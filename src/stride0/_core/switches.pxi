@@ -7,11 +7,43 @@
 #     do for their own purposes is no business of the caller's: while one runs, a counter in the context says
 #     so, and only checks of its own operands look: those in C before it has stepped inside, those in a
 #     function written in Python at the depth of one.
+#
+#     A context may outlive the block that gave it a value: a task that was started in it, a copy that is run
+#     later. So a switch is on for as long as any context holds a value of its own that is not off, which the
+#     life of the object says that contexts hold.
+#
+#     Nobody counts while every switch is off. Calls of other threads that are under way when the default of the
+#     process is set are therefore found on their stacks: they end as they began.
 
-# Whether a switch is on anywhere.
+# Whether a switch is on anywhere, and how many are.
 cdef bint guarding = False
-cdef list SWITCHES = []
+cdef int switches_on = 0
 cdef object INSIDE = ContextVar("stride0.inside", default=0)
+
+
+# By the number of a thread, the frames of calls that began before a default was set.
+cdef dict UNDER_WAY = {}
+
+
+@cython.final
+@cython.no_gc
+cdef class Held:
+    """The value of a switch that contexts hold, and the one that they held before."""
+
+    cdef Switch switch
+    cdef object value
+    cdef Held before
+    cdef bint counted
+    cdef bint over  # left from another context, which could not set this one back
+
+    cdef void uncount(self) noexcept:
+        if self.counted:
+            self.counted = False
+            self.switch.contexts -= 1
+            self.switch.notice()
+
+    def __dealloc__(self):
+        self.uncount()
 
 
 @cython.final
@@ -21,22 +53,31 @@ cdef class Switch:
     cdef bint used             # whether it is on anywhere
     cdef readonly object off   # the value that changes nothing
     cdef object default_
-    cdef Py_ssize_t contexts   # that have a value of their own
+    cdef bint default_on
+    cdef Py_ssize_t contexts   # values that contexts hold and that are not off
     cdef object variable
 
     def __cinit__(self, str name, off):
         self.off = self.default_ = off
         self.variable = ContextVar(name)
-        SWITCHES.append(self)
+
+    cdef Held held(self):
+        cdef Held held = self.variable.get(None)
+        while held is not None and held.over:
+            held = held.before
+        return held
 
     cdef object value(self):
-        return self.variable.get(self.default_)
+        cdef Held held = self.held()
+        return self.default_ if held is None else held.value
 
-    cdef int notice(self) except -1:
-        global guarding
-        self.used = self.contexts > 0 or self.default_ != self.off
-        guarding = any([(<Switch>switch).used for switch in SWITCHES])
-        return 0
+    cdef void notice(self) noexcept:
+        global guarding, switches_on
+        cdef bint used = self.contexts > 0 or self.default_on
+        if used != self.used:
+            self.used = used
+            switches_on += 1 if used else -1
+            guarding = switches_on > 0
 
     def current(self):
         """The value that holds in this context."""
@@ -44,22 +85,38 @@ cdef class Switch:
 
     def set_default(self, value):
         """Set the value of all contexts that have none of their own. Returns the one before."""
+        global UNDER_WAY
         before, self.default_ = self.default_, value
+        self.default_on = value != self.off
         self.notice()
+        UNDER_WAY = frames_of_calls() if self.default_on else {}
         return before
 
     def enter(self, value):
         """Set the value of this context; what `leave` needs to set it back."""
-        token = self.variable.set(value)
-        self.contexts += 1
-        self.notice()
-        return token
+        cdef Held held = Held()
+        held.switch, held.value, held.before = self, value, self.held()
+        token = self.variable.set(held)
+        if value != self.off:
+            held.counted = True
+            self.contexts += 1
+            self.notice()
+        return token, held
 
-    def leave(self, token):
-        """Set back the value of this context."""
-        self.variable.reset(token)
-        self.contexts -= 1
-        self.notice()
+    def leave(self, tuple entered not None):
+        """Set back the value of this context; called in another, end it wherever it came from."""
+        token, held = entered
+        try:
+            self.variable.reset(token)
+        except ValueError:
+            # An asynchronous generator may be closed by a task of the event loop's own.
+            (<Held>held).over = True
+            (<Held>held).uncount()
+
+
+def is_guarding():
+    """Whether a switch is on anywhere, so that calls are looked at."""
+    return guarding
 
 
 cdef object step_inside():
@@ -73,9 +130,56 @@ cdef int step_outside(object token) except -1:
     return 0
 
 
+cdef Py_ssize_t depth_inside() except -1:
+    """How many functions of the package this code runs in, as far as anybody counted."""
+    cdef Py_ssize_t depth = INSIDE.get()
+    # Any more will do where nobody did: `check_standard` looks at a depth of one.
+    return depth + 2 if UNDER_WAY and is_under_way() else depth
+
+
+cdef bint is_ours(frame) except -1:
+    """Whether a frame is of this package."""
+    return frame.f_globals.get("__name__", "").partition(".")[0] == "stride0"
+
+
+cdef dict frames_of_calls():
+    """The frames of this package on the stacks of all threads, but for those that call this."""
+    cdef dict found = {}
+    own = get_ident()
+    for thread, frame in sys._current_frames().items():
+        while thread == own and frame is not None and is_ours(frame):
+            frame = frame.f_back
+        frames = set()
+        while frame is not None:
+            if is_ours(frame):
+                frames.add(frame)
+            frame = frame.f_back
+        if frames:
+            found[thread] = frames
+    return found
+
+
+cdef bint is_under_way() except -1:
+    """Whether the functions of the package that this code runs in began before a default was set."""
+    frames = UNDER_WAY.get(get_ident())
+    if frames is None:
+        return False
+    frame = sys._getframe(0)
+    while frame is not None and is_ours(frame):
+        if frame in frames:
+            return True
+        frame = frame.f_back
+    while frame is not None:
+        if frame in frames:
+            return False
+        frame = frame.f_back
+    del UNDER_WAY[get_ident()]
+    return False
+
+
 def frame_of_caller():
     """The frame of the code, outside of this package, that is running; None where there is none."""
     frame = sys._getframe(0)
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "stride0":
+    while frame is not None and is_ours(frame):
         frame = frame.f_back
     return frame
