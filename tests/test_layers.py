@@ -53,7 +53,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     # What chapters and extensions share: the way to NumPy and back, the engine of matmul.
     ("bridges", ("_numpy", "_matmul")),
     ("chapters", CHAPTERS),
-    ("switches", ("_switches", "_strict_rules", "_bench", "_gate")),
+    ("switches", ("_switches", "_strict_keys", "_strict_rules", "_bench", "_gate")),
     (
         "extensions",
         ("_broadcasting", "_strict", "_decompositions", "linalg", "fft", "strided", "memory", *EXPLAIN),

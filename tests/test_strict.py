@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import enum
 import inspect
 import itertools
 import os
@@ -413,7 +414,7 @@ DEFINED: dict[str, Callable[[], Any]] = {
     "where with one scalar": lambda: xp.where(F64 > 0, F64, 0),
     "0-d index": lambda: F64[xp.asarray(1)],
     "0-d index with a slice": lambda: SQUARE[xp.asarray(1), :],
-    "NumPy integer as index": lambda: F64[np.int64(1)],
+    "integer of an enumeration as index": lambda: F64[enum.IntEnum("Place", {"SECOND": 1}).SECOND],
     "integers, slices, dots and None": lambda: SQUARE[1, ..., None],
     "all axes": lambda: SQUARE[0:3, -3:3],
     "to the bounds": lambda: (F64[3:], F64[-3:3], F64[:3], F64[2::-1], F64[:-4:-1], F64[3::-1]),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import array
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import stride0 as xp
 from stride0 import _standard
+from stride0.testing import flags
 
 DTYPES = ("bool", "int64", "uint8", "float64", "complex64")
 
@@ -48,3 +51,95 @@ def test_result_type_of_one_dtype(dtype: str) -> None:
     x = xp.ones(2, dtype=expected)
     with xp.strict():
         assert xp.result_type(x, x) is xp.result_type(x, expected) is xp.result_type(x, x, x) is expected
+
+
+N, F, M = xp.asarray([1, 2, 3]), xp.ones(3), xp.reshape(xp.arange(9.0), (3, 3))
+# Each works, and is no argument that the standard defines.
+BEYOND: dict[str, Callable[[], Any]] = {
+    "list in isin": lambda: xp.isin(N, [1, 2]),
+    "tuple in isin": lambda: xp.isin(N, (1, 2)),
+    "nested list in isin": lambda: xp.isin(N, [[1], [2]]),
+    "NumPy scalars in isin": lambda: xp.isin(N, [np.int64(1)]),
+    "range in isin": lambda: xp.isin(N, range(2)),
+    "to_device by name": lambda: F.to_device("cpu"),
+    "dtypes of a device by name": lambda: xp.__array_namespace_info__().dtypes(device="cpu"),
+    "defaults of a device by name": lambda: xp.__array_namespace_info__().default_dtypes(device="cpu"),
+    "NumPy integer in a shape": lambda: xp.zeros((np.int64(3), 2)),
+    "array in a shape": lambda: xp.zeros((xp.asarray(2),)),
+    "NumPy integer among axes": lambda: xp.sum(M, axis=(np.int64(0),)),
+    "NumPy integer among permuted axes": lambda: xp.permute_dims(M, (np.int64(1), 0)),
+    "NumPy integer among shifts": lambda: xp.roll(M, (np.int64(1), 1), axis=(0, 1)),
+    "NumPy integer in a new shape": lambda: xp.broadcast_to(F, (np.int64(3), 3)),
+    "NumPy integer among repetitions": lambda: xp.tile(F, (np.int64(2),)),
+    "NumPy integers in lists of axes": lambda: xp.tensordot(M, M, axes=([np.int64(0)], [1])),
+    "range as a shape": lambda: xp.zeros(range(2, 4)),
+    "generator as a shape": lambda: xp.zeros(n for n in (2, 3)),
+    "bool as a bound": lambda: xp.arange(True),
+    "bool as an end": lambda: xp.linspace(False, True, 3),
+    "NumPy integer as index": lambda: F[np.int64(1)],
+    "NumPy integer among indices": lambda: M[np.int64(1), 0],
+    "NumPy integer in a slice": lambda: F[np.int64(0) : 2],
+    "NumPy integer as a step": lambda: F[:: np.int64(2)],
+    "array in a slice": lambda: F[: xp.asarray(2)],
+    "bool in a slice": lambda: F[True:2],
+    "integer as a shape to broadcast": lambda: xp.broadcast_shapes((1,), 3),
+    "list as a shape to broadcast": lambda: xp.broadcast_shapes((1,), [3]),
+    "NumPy integer in a shape to broadcast": lambda: xp.broadcast_shapes((np.int64(1),)),
+    "floats as integers": lambda: xp.asarray([1.5], dtype=xp.int64),
+    "a float as bool": lambda: xp.asarray(1.5, dtype=xp.bool),
+    "integers as bool": lambda: xp.asarray([[1, 0]], dtype=xp.bool),
+    "bools as floats": lambda: xp.asarray([True, False], dtype=xp.float64),
+    "range as bool": lambda: xp.asarray(range(3), dtype=xp.bool),
+    "NumPy array to a narrower dtype": lambda: xp.asarray(np.ones(2), dtype=xp.float32),
+    "NumPy array to another kind": lambda: xp.asarray(np.ones(2, dtype=np.int64), dtype=xp.float64),
+    "NumPy scalar to a narrower dtype": lambda: xp.asarray(np.float64(1), dtype=xp.float32),
+    "buffer to another kind": lambda: xp.asarray(array.array("d", [1.0]), dtype=xp.int64),
+    "shape of full_like without one": lambda: xp.full_like(F, 1.0, shape=None),
+}
+DEFINED: dict[str, Callable[[], Any]] = {
+    "array in isin": lambda: (xp.isin(N, N), xp.isin(N, 1), xp.isin(1, N)),
+    "to_device": lambda: F.to_device(F.device),
+    "dtypes of a device": lambda: xp.__array_namespace_info__().dtypes(device=F.device),
+    "defaults of a device": lambda: xp.__array_namespace_info__().default_dtypes(device=None),
+    "axes": lambda: (xp.sum(M, axis=(0, 1)),
+        xp.sum(M, axis=-1, keepdims=True), xp.roll(M, (1, 1), axis=(0, 1)),),
+    "sequences of axes": lambda: (
+        xp.tensordot(M, M, axes=((0,), [1])),
+        xp.tensordot(M, M, axes=(range(1), range(1))),
+        xp.fft.rfftn(M, s=[2, 2], axes=range(2)),
+    ),
+    "flags": lambda: (xp.sort(N, descending=True, stable=False), xp.isin(N, N, invert=True)),
+    "fill with a bool": lambda: (xp.full((2,), True), xp.full((2,), False, dtype=xp.bool)),
+    "kinds": lambda: xp.isdtype(F.dtype, ("bool", xp.float64)),
+    "slices": lambda: (F[0:2], F[::-1], M[1:, ...]),
+    "shapes to broadcast": lambda: xp.broadcast_shapes((1, 2), (3, 1), ()),
+    "integers as floats": lambda: (xp.asarray([1, 2.5], dtype=xp.float32), xp.asarray(1, dtype=xp.complex64)),
+    "floats as complex": lambda: xp.asarray([1.5, True], dtype=xp.complex64),
+    "bools as bool": lambda: xp.asarray([[True], [False]], dtype=xp.bool),
+    "no elements": lambda: (xp.asarray([], dtype=xp.bool), xp.asarray([[]], dtype=xp.int8)),
+    "wider": lambda: xp.asarray(np.ones(2, dtype=np.float32), dtype=xp.float64),
+    "the same": lambda: (xp.asarray(array.array("d", [1.0]), dtype=xp.float64), xp.asarray(np.ones(2))),
+    "real as complex": lambda: xp.asarray(np.ones(2), dtype=xp.complex128),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", BEYOND.values(), ids=BEYOND)
+def test_refused(call: Callable[[], Any]) -> None:
+    call()
+    with xp.strict(), pytest.raises(xp.StrictError):
+        call()
+
+
+@pytest.mark.parametrize("call", DEFINED.values(), ids=DEFINED)
+def test_let_through(call: Callable[[], Any]) -> None:
+    with xp.strict():
+        call()
+
+
+def test_names_of_devices_in_a_bench() -> None:
+    with flags(devices=("cpu", "other"), strict=True):
+        info = xp.__array_namespace_info__()
+        other = info.devices()[1]
+        assert xp.ones(2).to_device(other).device == other and info.dtypes(device=other)
+        with pytest.raises(xp.StrictError, match="Device support"):
+            xp.ones(2).to_device("other")

@@ -9,6 +9,7 @@ from typing import NoReturn
 from ._errors import ArgumentValueError, DeviceError, shown
 
 __all__ = [
+    "BY_NAME",
     "CPU",
     "DLDeviceType",
     "Device",
@@ -113,6 +114,9 @@ class Device:
         # The default would set the slot, which is refused above.
         return Device, (self._name,)
 
+
+BY_NAME = "Device support: a device is an object of the library"
+"""Why strict mode refuses names of devices."""
 
 DeviceLike = Device | str | None
 """What a ``device=`` argument may be."""

@@ -8,10 +8,10 @@ Array API standard 2025.12, "Inspection".
 from __future__ import annotations
 
 from ._core import dtype as dt
-from ._core.array import BENCH, door
+from ._core.array import BENCH, check_standard, door
 from ._core.dtype import DType
 from ._data_types import kinds_named
-from ._devices import CPU, Device, check_device
+from ._devices import BY_NAME, CPU, Device, check_device
 from ._shapes import MAX_NDIM
 
 __all__ = ["__array_namespace_info__"]
@@ -66,7 +66,7 @@ class ArrayNamespaceInfo:
         DeviceError
             If there is no such device.
         """
-        check_device("default_dtypes", device)
+        _check_device("default_dtypes", device)
         if (bench := BENCH.current()) is not None:
             defaults: dict[str, DType] = bench.default_dtypes()
             return defaults
@@ -113,7 +113,7 @@ class ArrayNamespaceInfo:
         ArgumentValueError
             If a kind is not one of those words.
         """
-        check_device("dtypes", device)
+        _check_device("dtypes", device)
         bench = BENCH.current()
         double = () if bench is None or bench.float64 else (dt.float64, dt.complex128)
         words = kind if isinstance(kind, tuple) else ("bool", "numeric") if kind is None else (kind,)
@@ -124,6 +124,12 @@ class ArrayNamespaceInfo:
         return (
             "<what stride0 can do: capabilities(), default_device(), default_dtypes(), devices(), dtypes()>"
         )
+
+
+def _check_device(operation: str, device: Device | str | None) -> None:
+    if isinstance(device, str):
+        check_standard(operation, "device is a string", BY_NAME)
+    check_device(operation, device)
 
 
 @door

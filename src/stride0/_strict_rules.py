@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from stride0._core.array import Array, is_numpy_scalar
+from stride0._core.array import Array, asarray, is_numpy_scalar
 from stride0._core.dtype import DType, promote
 from stride0._data_types import iinfo_object, promotes
+from stride0._devices import BY_NAME
 from stride0._errors import StrictError, brief
 from stride0._optable import KINDS
 from stride0._standard import ROWS, Row
+from stride0._strict_keys import check_key
 
 __all__ = ["check_call"]
 
@@ -102,27 +104,43 @@ def _values(parameter: str, given: Arguments) -> Iterator[tuple[str, Any]]:
 
 def _check_others(name: str, row: Row, given: Arguments) -> None:
     """Look at arguments that are no arrays."""
-    sequences = row.chapter == "Fourier transforms" or name == "tensordot"
     for parameter, value in given.items():
         place = f"{row.chapter}: {parameter} of {name}"
         if parameter in row.arrays or (name, parameter) in ANYTHING or not parameter:
             continue
-        if (name, parameter) in BEYOND and value is not None:
+        if (name, parameter) in BEYOND:
             raise StrictError(name, f"{parameter} is given", f"{row.chapter}: {name} has no {parameter}")
-        if isinstance(value, Array):
-            raise StrictError(name, f"{parameter} is an array", f"{place} is none")
-        if is_numpy_scalar(value):
-            raise StrictError(name, f"{parameter} is a NumPy scalar", f"{place} is a Python scalar")
         if parameter == "device" and isinstance(value, str):
-            raise StrictError(
-                name, "device is a string", "Device support: a device is an object of the library"
-            )
+            raise StrictError(name, "device is a string", BY_NAME)
         if parameter in row.tuples and isinstance(value, int):
             raise StrictError(name, f"{parameter} is an integer", f"{place} is a tuple of integers")
-        if isinstance(value, list) and not sequences:
-            raise StrictError(name, f"{parameter} is a list", f"{place} is a tuple, where it is no integer")
+        sequences = row.chapter == "Fourier transforms" or name == "tensordot"
+        _check_other(name, f"{parameter} is", place, value, parameter in FLAGS, sequences)
 
 
+def _check_other(name: str, fact: str, place: str, value: Any, flag: bool, sequences: bool) -> None:
+    """Look at an argument that is no array, and at what it holds."""
+    if isinstance(value, Array):
+        raise StrictError(name, f"{fact} an array", f"{place} is none")
+    if is_numpy_scalar(value):
+        raise StrictError(name, f"{fact} a NumPy scalar", f"{place} is a Python scalar")
+    if isinstance(value, bool) and not flag:
+        raise StrictError(name, f"{fact} a Python bool", f"{place} is neither True nor False")
+    if isinstance(value, tuple) or (sequences and isinstance(value, list)):
+        for item in value:
+            _check_other(name, fact.replace(" is", " holds"), place, item, flag, sequences)
+    elif hasattr(type(value), "__iter__") and not isinstance(value, (str, range) if sequences else str):
+        fact = f"{fact} a {type(value).__name__}"
+        raise StrictError(name, fact, f"{place} is a tuple, where it is no integer")
+
+
+# Parameters that may be True or False.
+FLAGS = frozenset(
+    {
+        *("copy", "descending", "endpoint", "fill_value", "full_matrices", "include_initial", "invert"),
+        *("keepdims", "stable", "upper"),
+    }
+)
 # Parameters that NumPy has and the standard has not.
 BEYOND = frozenset((f"{name}_like", "shape") for name in ("empty", "full", "ones", "zeros"))
 # Parameters that take all sorts of things.
@@ -246,15 +264,63 @@ def _check_result_type(name: str, given: Arguments) -> None:
             check_scalar(name, f"argument {k}", value, combined)
 
 
+def _check_isin(name: str, given: Arguments) -> None:
+    for parameter in ("x1", "x2"):
+        if isinstance(given.get(parameter), (list, tuple, range)):
+            fact = f"{parameter} is a {type(given[parameter]).__name__}"
+            raise StrictError(
+                name, fact, f"Set Functions: {parameter} of isin is an array or a Python scalar"
+            )
+
+
+def _check_shapes(name: str, given: Arguments) -> None:
+    place = "Manipulation Functions: a shape given to broadcast_shapes"
+    for k, shape in enumerate(given.get("", ())):
+        if not isinstance(shape, tuple):
+            fact = f"argument {k} is a {type(shape).__name__}"
+            raise StrictError(name, fact, f"{place} is a tuple of integers")
+        _check_other(name, f"argument {k} is", place, shape, False, False)
+
+
 def _check_asarray(name: str, given: Arguments) -> None:
     obj, dtype = given.get("obj"), given.get("dtype")
     if isinstance(obj, (list, tuple)) and _holds_array(obj, 0):
         raise StrictError(
             name, "a sequence holds arrays", "Creation Functions: stack joins arrays, not asarray"
         )
-    if isinstance(obj, Array) and isinstance(dtype, DType) and not _promotes_to(obj.dtype, dtype):
-        fact = f"an array of dtype {obj.dtype.name} is to become {dtype.name}"
-        raise StrictError(name, fact, "Creation Functions: asarray promotes; astype casts")
+    if isinstance(dtype, DType):
+        _check_conversion(name, obj, dtype)
+
+
+def _check_conversion(name: str, obj: Any, dtype: DType) -> None:
+    """Look at the dtype that `asarray` is to give to elements."""
+    if isinstance(obj, (*SCALARS, list, tuple, range)) and not is_numpy_scalar(obj):
+        widest = max(_kinds(obj), default=None)
+        if widest is not None and LETTERS[dtype.kind] not in BESIDE[SCALARS[widest]]:
+            fact = f"a Python {SCALARS[widest].__name__} is to become {dtype.name}"
+            raise StrictError(name, fact, CONVERTING)
+        return
+    try:
+        source = obj.dtype if isinstance(obj, Array) else asarray(obj).dtype
+    except Exception:
+        return  # which the function itself says better
+    if not _promotes_to(source, dtype):
+        fact = f"an array of dtype {source.name} is to become {dtype.name}"
+        raise StrictError(name, fact, CONVERTING)
+
+
+CONVERTING = "Creation Functions: asarray promotes; astype casts"
+
+
+def _kinds(obj: Any) -> Iterator[int]:
+    """Yield the kinds of the Python scalars in nested sequences, as places in SCALARS."""
+    if isinstance(obj, (list, tuple)):
+        for item in obj:
+            yield from _kinds(item)
+    elif isinstance(obj, range):
+        yield SCALARS.index(int)
+    elif not is_numpy_scalar(obj):
+        yield from [k for k, kind in enumerate(SCALARS) if isinstance(obj, kind)][:1]
 
 
 def _promotes_to(source: DType, target: DType) -> bool:
@@ -272,6 +338,8 @@ def _holds_array(obj: Any, least: int) -> bool:
 
 MORE: dict[str, Callable[[str, Arguments], None]] = {
     "asarray": _check_asarray,
+    "broadcast_shapes": _check_shapes,
+    "isin": _check_isin,
     "full": _check_fill,
     "full_like": _check_fill,
     "linspace": _check_linspace,
@@ -282,97 +350,7 @@ MORE: dict[str, Callable[[str, Arguments], None]] = {
 }
 
 
-# --- keys
-
-
-def check_key(x: Array, key: Any, assigning: bool) -> None:
-    """
-    Look at what stands between brackets.
-
-    Parameters
-    ----------
-    x : Array
-        What is indexed.
-    key : object
-        The key.
-    assigning : bool
-        Whether something is assigned to ``x[key]``.
-    """
-    op = "setitem" if assigning else "getitem"
-    items = key if isinstance(key, tuple) else (key,)
-    masks = [item for item in items if isinstance(item, Array) and item.dtype.kind == "bool"]
-    if masks:
-        if len(items) > 1:
-            raise StrictError(
-                op, "a mask beside other indices", "Indexing: a boolean array is the sole index"
-            )
-        return
-    for item in items:
-        _check_item(op, item, assigning)
-    arrays = [item for item in items if isinstance(item, Array) and item.ndim]
-    plain = [item for item in items if item is not None and item is not Ellipsis]
-    if arrays and (len(plain) < len(items) or any(isinstance(item, slice) for item in items)):
-        fact = "an array of indices beside slices, ... or None"
-        raise StrictError(op, fact, "Indexing: integer arrays stand beside integers and integer arrays alone")
-    dots = [item is Ellipsis for item in items].count(True)
-    if dots == 0 and len(plain) < x.ndim:
-        fact = f"{len(plain)} indices for an array of {x.ndim} axes"
-        raise StrictError(op, fact, "Indexing, multi-axis: one index per axis, or one ... for those left out")
-    if dots <= 1 and len(plain) <= x.ndim:
-        for item, size in zip(plain, _sizes_at(items, x), strict=True):
-            if isinstance(item, slice):
-                _check_slice(op, item, size)
-
-
-def _check_item(op: str, item: Any, assigning: bool) -> None:
-    if item is None:
-        if assigning:
-            raise StrictError(op, "None among the indices", "Array object, __setitem__: keys without None")
-    elif isinstance(item, bool):
-        raise StrictError(op, "a Python bool as index", "Indexing: integers, slices, ..., None and arrays")
-    elif isinstance(item, Array):
-        if assigning and "integer" in item.dtype.kind:
-            raise StrictError(
-                op, "assignment at an array of indices", "Array object, __setitem__: not specified"
-            )
-    elif not (item is Ellipsis or isinstance(item, slice) or _is_integer(item)):
-        fact = f"a {type(item).__name__} as index"
-        raise StrictError(op, fact, "Indexing: integers, slices, ..., None and arrays of the library")
-
-
-def _is_integer(item: Any) -> bool:
-    # Arrays of other libraries can be integers too, where they have no axes.
-    return hasattr(type(item), "__index__") and not hasattr(type(item), "__len__")
-
-
-def _sizes_at(items: tuple[Any, ...], x: Array) -> list[int]:
-    """Return the sizes of the axes that the items of a key other than ... and None are for."""
-    after: list[int] = []
-    count = sum(item is not None and item is not Ellipsis for item in items)
-    before = 0
-    for item in items:
-        if item is Ellipsis:
-            after = list(range(x.ndim - count + before, x.ndim))
-            break
-        before += item is not None
-    return [x.shape[axis] for axis in [*range(before), *after]][:count]
-
-
-def _check_slice(op: str, item: slice, size: int) -> None:
-    step = 1 if item.step is None else item.step
-    low, high = (-size, size) if _number(step) > 0 else (-size - 1, max(0, size - 1))
-    for name, value, first, last in (("start", item.start, -size, size), ("stop", item.stop, low, high)):
-        if value is not None and not first <= _number(value) <= last:
-            fact = f"{name} {brief(_number(value))} of a slice of an axis of size {size}"
-            sentence = (
-                f"Indexing, slice syntax: a {name} from {first} to {last} here; beyond is not specified"
-            )
-            raise StrictError(op, fact, sentence)
-
-
-def _number(value: Any) -> int:
-    # Whatever is no integer is refused by the indexing itself.
-    return value.__index__() if hasattr(type(value), "__index__") else 0
+# --- what is assigned
 
 
 def _check_value(x: Array, value: Any) -> None:
@@ -384,11 +362,8 @@ def _check_value(x: Array, value: Any) -> None:
                 "setitem", fact, "Array object, __setitem__: the value promotes to the array's dtype"
             )
     elif is_numpy_scalar(value) or not isinstance(value, SCALARS):
-        fact = (
-            "a NumPy scalar is assigned"
-            if is_numpy_scalar(value)
-            else f"a {type(value).__name__} is assigned"
-        )
+        what = "NumPy scalar" if is_numpy_scalar(value) else type(value).__name__
+        fact = f"a {what} is assigned"
         raise StrictError("setitem", fact, "Array object, __setitem__: values are arrays and Python scalars")
     else:
         check_scalar("setitem", "the value", value, x.dtype)

@@ -109,7 +109,8 @@ cdef object classify(object item):
     if type(item) is Array:
         a = <Array>item
     else:
-        if hasattr(type(item), "__index__") and not hasattr(type(item), "__len__"):
+        # The class of an enumeration has a length, and its integers have none.
+        if isinstance(item, int) or (hasattr(type(item), "__index__") and not hasattr(type(item), "__len__")):
             try:
                 return operator.index(item)
             except TypeError:
