@@ -332,7 +332,12 @@ def test_no_imports_inside_functions_but_numpy() -> None:
 
 
 def test_numpy_is_imported_when_needed_only() -> None:
-    wrong = [where(f) for f in ALL if not f.inside_function and f.target.partition(".")[0] == "numpy"]
+    # Stubs are read by type checkers alone.
+    wrong = [
+        where(f)
+        for f in ALL
+        if not f.inside_function and f.target.partition(".")[0] == "numpy" and ".pyi" not in f.file
+    ]
     assert not wrong, "\n".join(wrong)
 
 

@@ -160,6 +160,29 @@ array: xpt.Array[xp.DType] = xp.ones(3)
 namespace: xpt.HasArrayNamespace = xp.ones(3)
 dtype: xpt.HasDType[xp.DType] = xp.ones(3)
 """
+# What array-api-typing asks of an array, in our words: on PyPI that name belongs to one file that raises when
+# it is imported, and where there is no more, the same program is checked against these.
+IN_OUR_WORDS = """
+from typing import Any, Literal, Protocol
+
+from typing_extensions import TypeVar
+
+Namespace = TypeVar("Namespace", covariant=True, default=Any)
+DTypeOf = TypeVar("DTypeOf", covariant=True)
+Version = Literal["2021.12", "2022.12", "2023.12", "2024.12", "2025.12"]
+
+
+class HasArrayNamespace(Protocol[Namespace]):
+    def __array_namespace__(self, /, *, api_version: Version | None = None) -> Namespace: ...
+
+
+class HasDType(Protocol[DTypeOf]):
+    @property
+    def dtype(self, /) -> DTypeOf: ...
+
+
+class Array(HasArrayNamespace[Any], HasDType[DTypeOf], Protocol[DTypeOf]): ...
+"""
 TYPES_ARRAY_API = """
 from array_api._2024_12 import Array
 
@@ -179,9 +202,12 @@ def satisfied(cache: Path, name: str, program: str, *options: str) -> None:
 def test_protocols_of_array_api_typing(cache: Path) -> None:
     spec = importlib.util.find_spec("array_api_typing")
     if spec is None or not spec.submodule_search_locations:
-        # On PyPI that name belongs to one file that raises when it is imported.
-        pytest.skip("array-api-typing, other than its placeholder on PyPI, is not installed")
+        (cache / "array_api_typing.py").write_text(IN_OUR_WORDS)
     satisfied(cache, "array_api_typing", ARRAY_API_TYPING)
+    wrong = cache / "no_array.py"
+    wrong.write_text(ARRAY_API_TYPING.replace("xp.ones(3)", "object()"))
+    code, said = mypy(cache, "--follow-imports", "silent", wrong)
+    assert code == 1 and said.count("[assignment]") == 3, said
 
 
 def test_protocols_of_types_array_api(cache: Path) -> None:

@@ -6,12 +6,15 @@ ignore that is not needed is an error, too. It is a program besides, so that wha
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Literal, Protocol, TypeVar, assert_type
 
+import numpy as np
+
 import stride0 as xp
-from stride0 import Array, Device, DType, autograd
+from stride0 import Array, Device, DType, autograd, testing
 
 # Creation ------------------------------------------------------------------------------------------------
 
@@ -58,6 +61,19 @@ n += 1
 n[0] = 5
 n[1:] = xp.asarray([7, 8])
 assert_type(n, Array)
+assert_type(divmod(x, 2.0), tuple[Array, Array])
+assert_type(divmod(7, n), tuple[Array, Array])
+
+# NumPy beside them: its scalars are operands, and its arrays can be assigned.
+assert_type(x + np.int64(1), Array)
+assert_type(x * np.float32(2), Array)
+assert_type(xp.where(x > 0, x, np.float64(1)), Array)
+assert_type((x > 1) & np.bool(True), Array)
+x[:, 0] = np.ones(2)
+x[...] = [[1.0, 2.0], [3.0, 4.0]]
+x[0, :] = (1, 2)
+n[:] = range(1, 4)
+n[0] = np.int64(5)
 
 # Indexing, conversion, iteration -------------------------------------------------------------------------
 
@@ -133,6 +149,36 @@ def message(call: Callable[[], object]) -> str:
 assert_type(message(lambda: x + xp.ones(3)), str)
 
 
+# Settings: what is decorated keeps its type ----------------------------------------------------------------
+
+
+@xp.strict()
+def scaled(values: Array, factor: float = 2.0) -> Array:
+    return values * factor
+
+
+@testing.flags(default_float="float32")
+def name_of(number: int) -> str:
+    return f"{xp.ones(1).dtype.name} {number}"
+
+
+@xp.broadcasting("explicit")
+async def later(values: Array) -> Array:
+    return values
+
+
+class Model:
+    @xp.strict()
+    def fitted(self, values: Array) -> int:
+        return values.ndim
+
+
+assert_type(scaled(x, factor=3.0), Array)
+assert_type(name_of(3), str)
+assert_type(asyncio.run(later(x)), Array)
+assert_type(Model().fitted(x), int)
+
+
 # Gradients -----------------------------------------------------------------------------------------------
 
 
@@ -196,6 +242,10 @@ def refused() -> None:
     x + "text"  # type: ignore[operator]
     x.shape = (4,)  # type: ignore[misc]
     xp.zeros((2, 3), dtype="no such dtype at all", device=3)  # type: ignore[arg-type]
+    x + np.ones(3)  # type: ignore[operator]
+    x[0] = "text"  # type: ignore[assignment]
+    scaled("text")  # type: ignore[arg-type]
+    name_of(1) + 1  # type: ignore[operator]
     xp.sum(x, axis="rows")  # type: ignore[arg-type]
     xp.sort(x, stable=None)  # type: ignore[arg-type]
     xp.searchsorted(n, n, side="middle")  # type: ignore[arg-type]
