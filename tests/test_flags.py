@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import io
 import pickle
 import subprocess
 import sys
@@ -354,6 +356,39 @@ def test_no_data_dependent_shapes() -> None:
     with flags(boolean_indexing=False):
         for call in (lambda: x[x > 0], lambda: y.__setitem__(y > 0, 1.0)):
             with pytest.raises(xp.StrictError, match="boolean_indexing=False"):
+def test_memory_of_read_only_arrays() -> None:
+    """Whoever is lent it cannot write to it either; a copy of one's own is one's own."""
+    x = xp.ones(3)
+    with flags(writable=False):
+        for lent in (np.asarray(x), x.__array__(), np.asarray(memoryview(x)), np.from_dlpack(x)):
+            assert not lent.flags.writeable
+            with pytest.raises(ValueError, match="read-only"):
+                lent[0] = 5.0
+        assert memoryview(x).readonly and not xp.strided.is_writable(x)
+        with pytest.raises(BufferError):
+            x.__dlpack__()  # the layout before 1.0 cannot say that nobody may write
+        with pytest.raises((BufferError, TypeError)):
+            io.BytesIO(bytes(24)).readinto(x)
+        for own in (np.array(x), np.asarray(x, copy=True), np.from_dlpack(x, copy=True)):
+            own[0] = 5.0
+        for protocol in (4, 5):
+            y = pickle.loads(pickle.dumps(x, protocol))
+            assert not xp.strided.is_writable(y)
+    assert float(x[0]) == 1.0
+    # And afterwards they are what they were.
+    y[0] = 2.0
+    np.asarray(x)[0] = 3.0
+    assert float(x[0]) == 3.0 and xp.strided.is_writable(x) and not memoryview(x).readonly
+
+
+def test_functions_may_write_inside_to_read_only_arrays() -> None:
+    with flags(writable=False):
+        x = xp.asarray([3.0, 1.0, 2.0])
+        assert xp.sort(x).tolist() == [1.0, 2.0, 3.0]
+        assert xp.from_dlpack(x).shape == (3,) and float(xp.linalg.inv(xp.eye(2))[0, 0]) == 1.0
+        assert [float(value) for value in xp.fft.rfft(x).real] and x.tolist() == [3.0, 1.0, 2.0]
+
+
                 call()
         assert len(xp.nonzero(x)) == 1
         assert not xp.__array_namespace_info__().capabilities()["boolean indexing"]

@@ -39,7 +39,8 @@ class flags(Setting):
         False is a library without ``float64`` and ``complex128``: results of these raise `DTypeError`. The
         default dtypes are then ``float32`` and ``complex64``.
     writable : bool
-        False makes in-place operators and assignments raise `WriteError`.
+        False makes in-place operators and assignments raise `WriteError`. Whoever is lent the memory of an
+        array meanwhile cannot write to it either.
     data_dependent_shapes : bool
         False refuses `nonzero`, ``unique_*``, `repeat` with an array, and masks that select.
     boolean_indexing : bool
@@ -106,6 +107,8 @@ class flags(Setting):
                 raise ArgumentTypeError("flags", f"{name} is {shown(value)}", (), "True or False")
         if isinstance(devices, str) or not devices:
             raise ArgumentValueError("flags", f"devices is {shown(devices)}", (), "one or more names")
+        if len(set(devices)) < len(devices):
+            raise ArgumentValueError("flags", f"devices is {shown(devices)}", (), "each name once")
         if api_version not in VERSIONS:
             raise ArgumentValueError(
                 "flags", f"api_version is {shown(api_version)}", (), f"one of {', '.join(VERSIONS)}"

@@ -9,7 +9,7 @@ import operator
 from collections.abc import Sequence
 
 from stride0._core import array as _array
-from stride0._core.array import Array, as_array, copy, door_in, is_c_contiguous, primitive_in
+from stride0._core.array import BENCH, Array, as_array, copy, door_in, is_c_contiguous, primitive_in
 from stride0._core.array import restride as _restride
 from stride0._core.array import storage_bounds as _storage_bounds
 from stride0._core.storage import memory_statistics
@@ -28,11 +28,30 @@ __all__ = [
     "strides",
 ]
 
-is_writable = door_in("strided")(_array.is_writable)
 offset = door_in("strided")(_array.offset)
 shares_storage = door_in("strided")(_array.shares_storage)
 storage_nbytes = door_in("strided")(_array.storage_nbytes)
 strides = door_in("strided")(_array.strides)
+
+
+@door_in("strided")
+def is_writable(x: Array, /) -> bool:
+    """
+    Whether elements may be assigned.
+
+    Parameters
+    ----------
+    x : Array
+        Of any dtype and shape.
+
+    Returns
+    -------
+    bool
+        False of read-only memory, of a view whose elements share memory, and in a test bench of read-only
+        arrays.
+    """
+    bench = BENCH.current()
+    return _array.is_writable(x) and (bench is None or bench.writable)
 
 
 @door_in("strided")

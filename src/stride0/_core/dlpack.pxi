@@ -123,7 +123,8 @@ cdef object export_capsule(Array x, object max_version, object copy):
     refuse_export(x, "__dlpack__")
     if copied:
         x = copy_array(x, x.code, False)
-    locked = not is_writable(x)
+    # A copy is whoever's asked for it, and a test bench of read-only arrays has no say in it.
+    locked = not is_writable(x) or (not copied and lends_read_only())
     if max_version is None or max_version[0] < DLPACK_MAJOR:
         if locked:
             # The old layout cannot say so, and whoever wrote to it would write where nobody may.

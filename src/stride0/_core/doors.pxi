@@ -39,7 +39,25 @@ def put_on(Array x not None, int number):
 
 cdef bint is_elsewhere(Array x) except -1:
     """Whether the caller's own code asks for memory of another device than the CPU."""
-    return x.storage.device != 0 and INSIDE.get() == 0 and not PASSED.get()
+    return x.storage.device != 0 and not PASSED.get() and depth_inside() == 0
+
+
+cdef bint lends_read_only() except -1:
+    """Whether the caller's own code asks for memory in a test bench whose arrays are read-only."""
+    if not TESTBENCH.used or PASSED.get() or depth_inside() != 0:
+        return False
+    bench = TESTBENCH.value()
+    return bench is not None and not bench.writable
+
+
+cdef int refuse_later(str method, dict given) except -1:
+    """Look at arguments of a method that came to the standard after it, where a test bench is of an older version."""
+    if PASSED.get() or depth_inside() != 0:
+        return 0
+    bench = TESTBENCH.value()
+    if bench is not None:
+        bench.check_method(method, given)
+    return 0
 
 
 cdef int refuse_device(Array x, str operation) except -1:

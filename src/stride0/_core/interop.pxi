@@ -155,13 +155,21 @@ cdef tuple packed(Array x):
 cdef object reduced(Array x, int protocol):
     """What `__reduce_ex__` answers; Note [Pickling]."""
     refuse_watched(x, "pickle")
+    # The array goes with its device: whoever unpickles it where there is none of that name is told so.
+    cdef tuple more = (x.device,) if x.storage.device else ()
     block, steps = packed(seen_by_others(x))
     if protocol < 5:
-        return _rebuild, (shape_tuple(x), dtype_at(x.code), steps, c_bytes(block), True)
-    return _rebuild, (shape_tuple(x), dtype_at(x.code), steps, PyPickleBuffer_FromObject(block))
+        return _rebuild, (shape_tuple(x), dtype_at(x.code), steps, c_bytes(block), True, *more)
+    # The pickler is no other library: a test bench of read-only arrays lends it memory that stays writable.
+    token = PASSED.set(True)
+    try:
+        lent = PyPickleBuffer_FromObject(block)
+    finally:
+        PASSED.reset(token)
+    return _rebuild, (shape_tuple(x), dtype_at(x.code), steps, lent, *((False, *more) if more else ()))
 
 
-def _rebuild(tuple shape not None, DType dtype not None, steps, data, bint copy=False):
+def _rebuild(tuple shape not None, DType dtype not None, steps, data, bint copy=False, device=None):
     """
     An array on a block of memory that was pickled.
 
@@ -177,7 +185,16 @@ def _rebuild(tuple shape not None, DType dtype not None, steps, data, bint copy=
         The block, which the array is a view of.
     copy : bool
         Of a copy of the block instead, which can be written to where `data` cannot.
+    device : Device, optional
+        Of a test bench, where the array is to be.
     """
+    cdef Array x = rebuilt(shape, dtype, steps, data, copy)
+    if device is not None:
+        x.storage.device = check_device("unpickle", device).number
+    return x
+
+
+cdef Array rebuilt(tuple shape, DType dtype, steps, data, bint copy):
     cdef Array block
     lent = memoryview(data)
     if steps is None:
