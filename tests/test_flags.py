@@ -138,6 +138,8 @@ MIXED: dict[str, Callable[[Any, Any], Any]] = {
     "diff": lambda x, y: xp.diff(x, prepend=y),
     "solve": lambda x, y: xp.linalg.solve(xp.eye(3), y),
     "searchsorted": lambda x, y: xp.searchsorted(x, y),
+    "asarray of both": lambda x, y: xp.asarray([x, y]),
+    "asarray of both to a device": lambda x, y: xp.asarray([x[0], y[0]], device=LEFT),
 }
 
 
@@ -187,8 +189,29 @@ def test_other_libraries_get_nothing_from_a_virtual_device() -> None:
         assert np.asarray(x.to_device("cpu")).tolist() == [1.0, 1.0, 1.0]
         # What people look at, and Python's numbers, are no matter of devices.
         assert (float(x[0]), bool(x[0] > 0), str(x)) == (1.0, True, "[1., 1., 1.]")
+        assert x.tolist() == [x[0].tolist(), x.item(1), 1.0]
+        assert (
+            xp.asarray([x, x]).device.name == LEFT and xp.asarray([x, x], device=RIGHT).device.name == RIGHT
+        )
         assert repr(x) == "Array([1., 1., 1.], dtype=float64, device='left')"
-        assert pickle.loads(pickle.dumps(x)).device.name == "cpu"
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_an_array_is_pickled_with_its_device(protocol: int) -> None:
+    with DEVICES:
+        x = xp.asarray([[1.0, 2.0], [3.0, 4.0]], device=LEFT)
+        text = pickle.dumps(x.T, protocol)
+        y = pickle.loads(text)
+        assert y.device.name == LEFT and bool(xp.all(y == x.T))
+        y[0, 0] = 9.0
+        assert float(x[0, 0]) == 1.0
+        assert copy.copy(x).device.name == copy.deepcopy(x).device.name == LEFT
+        assert pickle.loads(pickle.dumps(x.to_device("cpu"), protocol)).device.name == "cpu"
+    # Without that device there is no place for it.
+    with pytest.raises(xp.DeviceError, match="unknown device 'left'"):
+        pickle.loads(text)
+    with flags(devices=("cpu", "right")), pytest.raises(xp.DeviceError):
+        pickle.loads(text)
 
 
 def test_methods_called_with_none_for_their_array() -> None:
@@ -333,29 +356,6 @@ def test_read_only_arrays() -> None:
     assert float(x[0]) == 2.0
 
 
-def test_no_data_dependent_shapes() -> None:
-    x = xp.asarray([1.0, 0.0])
-    with flags(data_dependent_shapes=False):
-        for call in (
-            lambda: xp.nonzero(x),
-            lambda: xp.unique_all(x),
-            lambda: xp.unique_counts(x),
-            lambda: xp.unique_inverse(x),
-            lambda: xp.unique_values(x),
-            lambda: xp.repeat(x, xp.asarray([1, 2])),
-            lambda: x[x > 0],
-            lambda: x[(x > 0,)],
-        ):
-            with pytest.raises(xp.StrictError, match="data_dependent_shapes=False"):
-                call()
-        assert xp.repeat(x, 2).shape == (4,)
-        y = xp.asarray(x, copy=True)
-        y[y > 0] = 5.0
-        assert float(y[0]) == 5.0
-        assert not xp.__array_namespace_info__().capabilities()["data-dependent shapes"]
-    with flags(boolean_indexing=False):
-        for call in (lambda: x[x > 0], lambda: y.__setitem__(y > 0, 1.0)):
-            with pytest.raises(xp.StrictError, match="boolean_indexing=False"):
 def test_memory_of_read_only_arrays() -> None:
     """Whoever is lent it cannot write to it either; a copy of one's own is one's own."""
     x = xp.ones(3)
@@ -389,6 +389,29 @@ def test_functions_may_write_inside_to_read_only_arrays() -> None:
         assert [float(value) for value in xp.fft.rfft(x).real] and x.tolist() == [3.0, 1.0, 2.0]
 
 
+def test_no_data_dependent_shapes() -> None:
+    x = xp.asarray([1.0, 0.0])
+    with flags(data_dependent_shapes=False):
+        for call in (
+            lambda: xp.nonzero(x),
+            lambda: xp.unique_all(x),
+            lambda: xp.unique_counts(x),
+            lambda: xp.unique_inverse(x),
+            lambda: xp.unique_values(x),
+            lambda: xp.repeat(x, xp.asarray([1, 2])),
+            lambda: x[x > 0],
+            lambda: x[(x > 0,)],
+        ):
+            with pytest.raises(xp.StrictError, match="data_dependent_shapes=False"):
+                call()
+        assert xp.repeat(x, 2).shape == (4,)
+        y = xp.asarray(x, copy=True)
+        y[y > 0] = 5.0
+        assert float(y[0]) == 5.0
+        assert not xp.__array_namespace_info__().capabilities()["data-dependent shapes"]
+    with flags(boolean_indexing=False):
+        for call in (lambda: x[x > 0], lambda: y.__setitem__(y > 0, 1.0)):
+            with pytest.raises(xp.StrictError, match="boolean_indexing=False"):
                 call()
         assert len(xp.nonzero(x)) == 1
         assert not xp.__array_namespace_info__().capabilities()["boolean indexing"]
@@ -486,6 +509,57 @@ def test_what_came_later_is_refused_where_it_is_called() -> None:
     assert float(diff(x)[0]) == 0.0
 
 
+LATER: dict[str, tuple[str, Callable[[], Any], Callable[[], Any]]] = {
+    "several new axes": (
+        "2025.12",
+        lambda: xp.expand_dims(xp.ones(2), axis=(0, 1)),
+        lambda: xp.expand_dims(xp.ones(2), axis=-1),
+    ),
+    "negative axes permuted": (
+        "2025.12",
+        lambda: xp.permute_dims(xp.eye(2), (-1, 0)),
+        lambda: xp.permute_dims(xp.eye(2), (1, 0)),
+    ),
+    "result_type with scalars": (
+        "2024.12",
+        lambda: xp.result_type(xp.float32, 1.0),
+        lambda: xp.result_type(xp.float32, xp.ones(2)),
+    ),
+    "copy by DLPack": (
+        "2023.12",
+        lambda: xp.ones(2).__dlpack__(copy=True),
+        lambda: xp.ones(2).__dlpack__(stream=None),
+    ),
+    "version of DLPack": ("2023.12", lambda: xp.ones(2).__dlpack__(max_version=(1, 0)), lambda: None),
+    "device of DLPack": ("2023.12", lambda: xp.ones(2).__dlpack__(dl_device=(1, 0)), lambda: None),
+    "complex results": ("2022.12", lambda: xp.ones(2) * 1j, lambda: xp.ones(2) * 2),
+    "complex dtype": ("2022.12", lambda: xp.zeros(2, dtype=COMPLEX), lambda: xp.zeros(2)),
+    "complex operands": ("2022.12", lambda: abs(COMPLEX_ARRAY), lambda: abs(xp.ones(2))),
+}
+COMPLEX = xp.complex64
+COMPLEX_ARRAY = xp.zeros(2, dtype=COMPLEX)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("since, call, before", LATER.values(), ids=LATER)
+def test_forms_of_arguments_that_came_later(
+    version: str, since: str, call: Callable[[], Any], before: Callable[[], Any]
+) -> None:
+    with flags(api_version=version):
+        before()
+        if version >= since:
+            call()
+        else:
+            with pytest.raises(xp.StrictError, match=f"since version {since}"):
+                call()
+
+
+def test_other_libraries_manage_with_an_older_dlpack() -> None:
+    with flags(api_version="2022.12"):
+        x = xp.ones(2)
+        assert np.from_dlpack(x).tolist() == [1.0, 1.0] and xp.from_dlpack(x).shape == (2,)
+
+
 def test_extensions() -> None:
     inverse = xp.linalg.inv
     with flags(extensions=("fft",)):
@@ -576,6 +650,7 @@ def test_other_threads(everywhere: bool) -> None:
         {"devices": ()},
         {"devices": "cpu"},
         {"devices": ("",)},
+        {"devices": ("cpu", "cpu")},
         {"default_float": "float16"},
         {"default_int": xp.int8},
         {"default_complex": xp.float32},

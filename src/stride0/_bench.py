@@ -6,7 +6,7 @@ it, Note [Doors].
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -26,7 +26,15 @@ from stride0._core.dtype import DType, promote
 from stride0._data_types import KINDS, astype, iinfo_object, promotes
 from stride0._devices import Device, check_device
 from stride0._errors import ArgumentValueError, DeviceError, DTypeError, RangeError, StrictError, WriteError
-from stride0._standard import DATA_DEPENDENT, EXTENSIONS, NEWEST, ROWS, VERSIONS
+from stride0._standard import (
+    COMPLEX_SINCE,
+    DATA_DEPENDENT,
+    EXTENSIONS,
+    METHODS_LATER,
+    NEWEST,
+    ROWS,
+    VERSIONS,
+)
 
 __all__ = ["Bench", "Visit", "bench_here", "devices_here"]
 
@@ -39,6 +47,12 @@ INDICES = frozenset(
 )
 # Functions whose result does not take the device of their operand as it is.
 MOVING = ("asarray", "astype", "from_dlpack")
+# Forms of arguments that came later, by what is said of them.
+FORMS: dict[str, Callable[[Any], bool]] = {
+    "is a tuple": lambda value: isinstance(value, tuple),
+    "holds a negative axis": lambda value: isinstance(value, tuple) and any(item < 0 for item in value),
+    "is a Python scalar": lambda values: any(isinstance(x, (bool, int, float, complex)) for x in values),
+}
 DOUBLE = (dt.float64, dt.complex128)
 UNSIGNED = {1: dt.uint8, 2: dt.uint16, 4: dt.uint32, 8: dt.uint64}
 
@@ -84,7 +98,7 @@ class Bench:
             raise WriteError(name, "the arrays of this test bench are read-only", (), "a new array")
         arrays = list(_arrays((args, kwargs)))
         numbers = {device_number(x) for x in arrays}
-        if len(numbers) > 1 and name not in MOVING:
+        if len(numbers) > 1:
             facts = [(f"array {k + 1}", repr(x.device)) for k, x in enumerate(arrays)]
             raise DeviceError(
                 name, "the arrays are on different devices", facts, "to_device, which moves one"
@@ -119,6 +133,8 @@ class Bench:
             self._check_since(way, name, args, kwargs)
 
     def _check_since(self, way: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        for x in _arrays((args, kwargs)):
+            self._check_dtype(name, "an operand", x.dtype)
         row = ROWS.get(name)
         indices = [x for x in _arrays(args[1]) if x.ndim] if way == "getitem" else []
         if self.api_version < "2024.12" and any(x.dtype.kind in KINDS["integral"] for x in indices):
@@ -127,14 +143,28 @@ class Bench:
             return
         if row.since > self.api_version:
             raise self._newer(name, "the function is called", row.since)
-        given = {**dict(zip(row.parameters, args, strict=False)), **kwargs}
+        given = {"": args, **dict(zip(row.parameters, args, strict=False)), **kwargs}
         for parameter, since in row.later.items():
             if since > self.api_version and given.get(parameter) is not None:
                 raise self._newer(name, f"{parameter} is given", since)
+        for parameter, (form, since) in row.wider.items():
+            if since > self.api_version and FORMS[form](given.get(parameter)):
+                raise self._newer(name, f"{parameter or 'an argument'} {form}", since)
         if row.scalars_since > self.api_version:
             for parameter in row.scalars:
                 if isinstance(given.get(parameter), (bool, int, float, complex)):
                     raise self._newer(name, f"{parameter} is a Python scalar", row.scalars_since)
+
+    def _check_dtype(self, name: str, what: str, dtype: DType) -> None:
+        """Refuse dtypes that an older version of the standard does not have."""
+        if self.api_version < COMPLEX_SINCE and dtype.kind == "complex floating":
+            raise self._newer(name, f"{what} is of dtype {dtype.name}", COMPLEX_SINCE)
+
+    def check_method(self, name: str, given: dict[str, Any]) -> None:
+        """Refuse arguments of a method of arrays that came later than the bench's version."""
+        for parameter, since in METHODS_LATER[name].items():
+            if since > self.api_version and given[parameter] is not None:
+                raise self._newer(name, f"{parameter} is given", since)
 
     def _missing(self, name: str, fact: str, sentence: str, flag: str) -> StrictError:
         shown = {"extensions": self.extensions}.get(flag, False)
@@ -163,6 +193,7 @@ class Bench:
             if target.kind in KINDS["integral"]:
                 _check_range(visit.name, out, target)
             out = astype(out, target)
+        self._check_dtype(visit.name, "the result", out.dtype)
         if not self.float64 and out.dtype in DOUBLE:
             problem = f"the result is of dtype {out.dtype.name}, which this test bench is without"
             raise DTypeError(visit.name, problem, (), "float32 or complex64")

@@ -23,7 +23,7 @@ from . import (
     _statistical,
     _utility,
 )
-from ._core.array import Array, add_method, asarray, reinterpret
+from ._core.array import Array, add_method, asarray, door, reinterpret
 from ._data_types import to_scalar
 from ._errors import ArgumentValueError, OutOfBoundsError, ShapeError, shown
 
@@ -138,11 +138,13 @@ def squeeze(x: Array, axis: int | tuple[int, ...] | None = None) -> Array:
     return _manipulation.squeeze(x, axis)
 
 
+@door
 def tolist(x: Array) -> Any:
     """Return the elements as Python scalars, in lists nested as deep as there are axes."""
     if x.ndim == 0:
         return to_scalar(x)
-    # NumPy walks the buffer; an array whose gradient would be lost refuses to lend it.
+    # NumPy walks the buffer; an array whose gradient would be lost refuses to lend it. Behind the door, one
+    # on a virtual device does not: Python's numbers are on none.
     import numpy
 
     return numpy.asarray(x).tolist()

@@ -35,6 +35,8 @@ class Row(NamedTuple):
     since: str = "2021.12"
     # Parameters that came later than the function.
     later: dict[str, str] = {}  # noqa: RUF012 - never written to
+    # Parameters that took other forms from some version on: which, in the words of `_bench.FORMS`, and when.
+    wider: dict[str, tuple[str, str]] = {}  # noqa: RUF012 - never written to
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -79,6 +81,11 @@ _MANIPULATION, _SEARCHING, _SET = "Manipulation Functions", "Searching Functions
 _SORTING, _STATISTICAL, _UTILITY = "Sorting Functions", "Statistical Functions", "Utility Functions"
 _LINALG, _FFT = "Linear Algebra", "Fourier transforms"
 
+WIDER: Final = {
+    "expand_dims": {"axis": ("is a tuple", "2025.12")},
+    "permute_dims": {"axes": ("holds a negative axis", "2025.12")},
+}
+
 ROWS: Final[dict[str, Row]] = {
     **dict(_elementwise()),
     "clip": Row(
@@ -115,14 +122,21 @@ ROWS: Final[dict[str, Row]] = {
     "finfo": Row(_DATA_TYPES, {}, order=("type",)),
     "iinfo": Row(_DATA_TYPES, {}, order=("type",)),
     "isdtype": Row(_DATA_TYPES, {}, order=("dtype", "kind"), since="2022.12"),
-    "result_type": Row(_DATA_TYPES, {}),
+    "result_type": Row(_DATA_TYPES, {}, wider={"": ("is a Python scalar", "2024.12")}),
     "__array_namespace_info__": Row("Inspection", {}, since="2023.12"),
     # --- indexing
     "take": Row(_INDEXING, {"x": "", "indices": "integer"}, since="2022.12"),
     "take_along_axis": Row(_INDEXING, {"x": "", "indices": "integer"}, since="2024.12"),
     # --- manipulation
     **{
-        name: Row(_MANIPULATION, {"x": ""}, order=("x", *order), tuples=tuples, since=since)
+        name: Row(
+            _MANIPULATION,
+            {"x": ""},
+            order=("x", *order),
+            tuples=tuples,
+            since=since,
+            wider=WIDER.get(name, {}),
+        )
         for name, order, tuples, since in (
             ("broadcast_to", ("shape",), ("shape",), "2021.12"),
             ("expand_dims", ("axis",), (), "2021.12"),
@@ -229,6 +243,12 @@ ROWS: Final[dict[str, Row]] = {
 EXTENSIONS: Final = {"linalg": "2021.12", "fft": "2022.12"}
 """The extensions of the standard, and since when."""
 
+METHODS_LATER: Final = {"__dlpack__": dict.fromkeys(("max_version", "dl_device", "copy"), "2023.12")}
+"""Parameters of methods of arrays that came later than the method, and since when."""
+
+COMPLEX_SINCE: Final = "2022.12"
+"""The version that brought dtypes of complex numbers."""
+
 # Functions of the main namespace that `linalg` has as well.
 SHARED: Final = ("matmul", "matrix_transpose", "tensordot", "vecdot")
 
@@ -249,7 +269,7 @@ DTYPES: Final = frozenset(
 def names_of(version: str = NEWEST, extensions: Iterable[str] = tuple(EXTENSIONS)) -> frozenset[str]:
     """Return the names that the main namespace has in a version of the standard."""
     functions = {name for name, row in ROWS.items() if "." not in name and row.since <= version}
-    dtypes = {name for name in DTYPES if version > "2021.12" or not name.startswith("complex")}
+    dtypes = {name for name in DTYPES if version >= COMPLEX_SINCE or not name.startswith("complex")}
     wanted = {name for name in extensions if EXTENSIONS[name] <= version}
     return frozenset({*functions, *dtypes, *wanted, *CONSTANTS, "__array_api_version__"})
 
@@ -264,6 +284,7 @@ def check() -> None:
             assert len({row.arrays[parameter] for parameter in row.together}) == 1, name
         assert set(row.equal) <= set(row.together) and set(row.tuples) <= set(row.order), name
         assert all(version in VERSIONS for version in row.later.values()), name
+        assert {*row.wider} <= {"", *row.parameters}, name
     assert ROWS.keys() >= {*SHARED, *DATA_DEPENDENT}
 
 
