@@ -114,3 +114,109 @@ def test_result_type_says_what_comes_out() -> None:
 
 SIGNED = {xp.int8, xp.int16, xp.int32, xp.int64}
 INTEGERS = (*sorted(SIGNED, key=str), xp.uint8, xp.uint16, xp.uint32, xp.uint64)
+
+
+# --- the default dtypes, and a library without float64
+
+
+DEFAULTS: dict[str, tuple[Callable[[], Any], Any]] = {
+    "zeros": (lambda: xp.zeros(2), xp.float32),
+    "ones": (lambda: xp.ones(2), xp.float32),
+    "eye": (lambda: xp.eye(2), xp.float32),
+    "empty": (lambda: xp.empty(2), xp.float32),
+    "full of a float": (lambda: xp.full(2, 1.5), xp.float32),
+    "full of an integer": (lambda: xp.full(2, 1), xp.int32),
+    "full of a bool": (lambda: xp.full(2, True), xp.bool),
+    "full of a complex": (lambda: xp.full(2, 1j), xp.complex64),
+    "arange": (lambda: xp.arange(3), xp.int32),
+    "arange of floats": (lambda: xp.arange(3.0), xp.float32),
+    "linspace": (lambda: xp.linspace(0, 1, 3), xp.float32),
+    "linspace, complex": (lambda: xp.linspace(0, 1j, 3), xp.complex64),
+    "asarray of a float": (lambda: xp.asarray(1.5), xp.float32),
+    "asarray of integers": (lambda: xp.asarray([1, 2]), xp.int32),
+    "asarray of complex": (lambda: xp.asarray([1, 2j]), xp.complex64),
+    "fftfreq": (lambda: xp.fft.fftfreq(4), xp.float32),
+    "sum of int8": (lambda: xp.sum(xp.ones(2, dtype=xp.int8)), xp.int32),
+    "sum of uint8": (lambda: xp.sum(xp.ones(2, dtype=xp.uint8)), xp.uint32),
+    "cumulative sum of int16": (lambda: xp.cumulative_sum(xp.ones(2, dtype=xp.int16)), xp.int32),
+    "sum of float32": (lambda: xp.sum(xp.ones(2)), xp.float32),
+    "mean of integers": (lambda: xp.mean(xp.arange(3)), xp.float32),
+    "exp of integers": (lambda: xp.exp(xp.arange(3)), xp.float32),
+    "integers divided": (lambda: xp.arange(3) / xp.ones(3, dtype=xp.int32), xp.float32),
+    "integers and a float": (lambda: xp.arange(3) + 1.5, xp.float32),
+    # What was asked for stays.
+    "zeros of float64": (lambda: xp.zeros(2, dtype=xp.float64), xp.float64),
+    "astype": (lambda: xp.astype(xp.ones(2), xp.float64), xp.float64),
+    "arange of int64": (lambda: xp.arange(3, dtype=xp.int64), xp.int64),
+    "float64 computed with": (lambda: xp.exp(xp.zeros(2, dtype=xp.float64)) + 1, xp.float64),
+    "sum of int64": (lambda: xp.sum(xp.ones(2, dtype=xp.int64)), xp.int64),
+    "sum to float64": (lambda: xp.sum(xp.ones(2), dtype=xp.float64), xp.float64),
+    "NumPy's float64": (lambda: xp.asarray(np.ones(2)), xp.float64),
+    "DLPack of float64": (lambda: xp.from_dlpack(np.ones(2)), xp.float64),
+    "full_like float64": (lambda: xp.full_like(xp.zeros(2, dtype=xp.float64), 1.0), xp.float64),
+    # Indices have a default of their own.
+    "argmax": (lambda: xp.argmax(xp.ones(2)), xp.int64),
+    "nonzero": (lambda: xp.nonzero(xp.ones(2))[0], xp.int64),
+    "unique counts": (lambda: xp.unique_counts(xp.ones(2)).counts, xp.int64),
+}
+
+
+@pytest.mark.parametrize("call, dtype", DEFAULTS.values(), ids=DEFAULTS)
+def test_default_dtypes(call: Callable[[], Any], dtype: Any) -> None:
+    plain = call()
+    with flags(default_float="float32", default_int=xp.int32):
+        found = call()
+        assert found.dtype is dtype
+    assert plain.shape == found.shape
+    assert call().dtype is plain.dtype
+
+
+def test_default_dtypes_have_the_same_values() -> None:
+    with flags(default_float="float32", default_int="int32"):
+        assert [int(n) for n in xp.arange(-2, 3)] == [-2, -1, 0, 1, 2]
+        assert float(xp.asarray(0.1)) == float(np.float32(0.1))
+        assert [float(n) for n in xp.linspace(0, 1, 3)] == [0.0, 0.5, 1.0]
+
+
+def test_integers_that_do_not_fit_the_default() -> None:
+    with flags(default_int="int32"):
+        for call in (
+            lambda: xp.asarray(2**31),
+            lambda: xp.arange(2**31, 2**31 + 2),
+            lambda: xp.full(2, -(2**40)),
+        ):
+            with pytest.raises(xp.RangeError, match="default dtype"):
+                call()
+        assert int(xp.asarray(2**31 - 1)) == 2**31 - 1
+        assert xp.asarray(2**31, dtype=xp.int64).dtype is xp.int64
+
+
+def test_inspection_shows_the_defaults() -> None:
+    with flags(default_float="float32", default_int="int32"):
+        assert xp.__array_namespace_info__().default_dtypes() == {
+            "real floating": xp.float32,
+            "complex floating": xp.complex64,
+            "integral": xp.int32,
+            "indexing": xp.int64,
+        }
+
+
+def test_without_float64() -> None:
+    double = xp.ones(2)
+    with flags(float64=False):
+        assert xp.ones(2).dtype is xp.float32 and (xp.ones(2) * 1j).dtype is xp.complex64
+        info = xp.__array_namespace_info__()
+        assert not {"float64", "complex128"} & info.dtypes().keys() and "float32" in info.dtypes()
+        assert info.dtypes(kind="real floating") == {"float32": xp.float32}
+        for call in (
+            lambda: xp.ones(2, dtype=xp.float64),
+            lambda: xp.astype(xp.ones(2), xp.complex128),
+            lambda: xp.asarray(np.ones(2)),
+            lambda: double + 1,
+            lambda: xp.sum(xp.ones(2), dtype=xp.float64),
+            lambda: xp.linalg.eigh(xp.eye(2, dtype=xp.float32) * xp.asarray(1, dtype=xp.float64)),
+        ):
+            with pytest.raises(xp.DTypeError, match="without"):
+                call()
+        # What functions compute inside is their business.
+        assert xp.var(xp.ones(3)).dtype is xp.float32 and xp.linalg.inv(xp.eye(2)).dtype is xp.float32
