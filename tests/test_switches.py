@@ -318,6 +318,16 @@ def test_calls_under_way_when_a_default_is_set(switch: Callable[[bool], Any] | N
     assert found == [(3, 3), True, True] and is_off()
 
 
+def test_code_without_a_name() -> None:
+    for name in (None, 3, "stride0"):
+        space: dict[str, Any] = {"__name__": name, "xp": xp, "found": []}
+        exec(
+            "xp.strict.set_default(True); found.append(xp.strict.current()); xp.strict.set_default(False)",
+            space,
+        )
+        assert space["found"] == [True] and is_off()
+
+
 def test_defaults_that_come_and_go_beside_a_thread() -> None:
     x, s = xp.reshape(xp.arange(6.0), (2, 3)), xp.asarray([[4.0, 1.0], [1.0, 3.0]])
     calls = [
