@@ -38,6 +38,7 @@ ARGUMENTS = {
     **dict.fromkeys(("max", "mean", "min", "prod", "std", "sum", "var"), (1,)),
     **dict.fromkeys(("tril", "triu"), (1,)),
 }
+REAL = ("int8", "uint32", "int64", "float32", "float64")
 INTEGER = ("bitwise_invert",)
 BOOLEAN = ("logical_not",)
 
@@ -119,6 +120,158 @@ def test_what_a_method_is() -> None:
 def test_wrong_calls(call, text: str) -> None:
     with pytest.raises(TypeError, match=text):
         call(xp.ones((2, 3)))
+
+
+class TestNumpysFunctions:
+    """NumPy's functions call methods of arrays that have them, by keywords of their own."""
+
+    @pytest.mark.parametrize("axis", [None, 0, -1])
+    @pytest.mark.parametrize(
+        ("name", "dtype", "keepdims"),
+        [
+            (name, dtype, keepdims)
+            for names, dtypes, options in [
+                (("sum", "prod", "mean", "std", "var", "any", "all"), ("bool", *REAL), (None, False, True)),
+                (("min", "max", "amin", "amax", "argmax", "argmin"), REAL, (None, False, True)),
+                (("cumsum", "cumprod"), ("bool", *REAL), (None,)),
+            ]
+            for name in names
+            for dtype in dtypes
+            for keepdims in options
+        ],
+    )
+    def test_reductions(self, name: str, dtype: str, axis: int | None, keepdims: bool | None) -> None:
+        n = np.asarray([[3, 0, 2], [1, 5, 2]]).astype(dtype)
+        named = {} if keepdims is None else {"keepdims": keepdims}
+        wanted = getattr(np, name)(n, axis=axis, **named)
+        found = getattr(np, name)(xp.asarray(n), axis=axis, **named)
+        assert isinstance(found, xp.Array)
+        assert found.shape == wanted.shape
+        # float32 is summed up in float64 here, and rounded once.
+        np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-7, strict=True)
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda a: np.std(a, ddof=1),
+            lambda a: np.var(a, axis=1, ddof=1, keepdims=True),
+            lambda a: np.std(a, axis=0, correction=1),
+            lambda a: np.mean(a, dtype=np.float32),
+            lambda a: np.std(a, axis=0, dtype=np.float32),
+            lambda a: np.sum(a, dtype=np.float32, axis=0),
+            lambda a: np.cumsum(a, dtype=np.float32),
+            lambda a: a.std(0, ddof=1),
+            lambda a: a.var(ddof=0.5),
+            lambda a: a.sum(axis=0, out=None, where=True, keepdims=True),
+            lambda a: np.clip(a, -1, 2),
+            lambda a: np.clip(a, -1, None, out=None),
+            lambda a: np.argsort(a),
+            lambda a: np.argsort(a, axis=0, kind="stable"),
+            lambda a: np.round(a),
+            lambda a: np.around(a, 1),
+            lambda a: a.round(1),
+            lambda a: a.round(decimals=-1, out=None),
+            lambda a: np.take(a, [5, 0, -1]),
+            lambda a: a.take([[1, 0]]),
+            lambda a: a.take([], axis=0),
+            lambda a: np.take(a, [1, 0, 1], axis=1),
+            lambda a: a.take(np.asarray([1, 0]), 0),
+            lambda a: a.take(np.int64(3)),
+            lambda a: a.cumsum(),
+            lambda a: a.cumprod(None),
+            lambda a: np.cumsum(a[0, 0]),
+            lambda a: np.reshape(a, (3, 2)),
+            lambda a: np.reshape(a, -1, order="C"),
+            lambda a: a.reshape(3, -1, order="C"),
+            lambda a: a.ravel(order="C"),
+            lambda a: a.flatten(order="C"),
+            lambda a: np.repeat(a, 2, axis=0),
+            lambda a: np.transpose(a),
+            lambda a: np.squeeze(a),
+            lambda a: np.nonzero(a)[1],
+        ],
+    )
+    def test_other_calls(self, call) -> None:
+        n = np.asarray([[3.25, 1.0, 2.0], [-47.0, 0.5, 9.0]])
+        wanted = np.asarray(call(n))
+        found = call(xp.asarray(n))
+        assert isinstance(found, xp.Array)
+        np.testing.assert_allclose(np.asarray(found), wanted, rtol=2e-7, strict=True)
+
+    def test_what_numpy_gives_for_nothing(self) -> None:
+        x = xp.asarray(MATRIX)
+        same(x.max(1, out=None, where=np._NoValue, initial=np._NoValue), xp.max(x, axis=1))
+        same(x.argmin(axis=None, out=None, keepdims=np._NoValue), xp.argmin(x))
+
+    @pytest.mark.parametrize("places", [-400, -40, -13, -3, -1, 0, 1, 2, 7, 9, 15, 23, 40, 400])
+    @pytest.mark.parametrize(
+        "dtype", ["int16", "uint64", "int64", "float32", "float64", "complex64", "complex128"]
+    )
+    def test_round_is_numpys_to_the_bit(self, dtype: str, places: int) -> None:
+        rng = np.random.default_rng(8)
+        n = rng.normal(size=400) * 10.0 ** rng.integers(-2, 5, 400)
+        n[:8] = [-0.0, 0.0, 0.5, 1.5, -2.5, 0.125, -0.04, 25]
+        if dtype.startswith("complex"):
+            n = n + 1j * n[::-1]
+        elif dtype.endswith(("int64", "int16")):
+            n = n % 20000
+        n = n.astype(dtype)
+        with np.errstate(all="ignore"):
+            wanted = np.round(n, places)
+        found = np.asarray(xp.asarray(n).round(places))
+        assert found.dtype == wanted.dtype
+        assert found.tobytes() == wanted.tobytes()
+
+    @pytest.mark.parametrize(
+        ("call", "text"),
+        [
+            (lambda x: np.sum(x, out=x), "sum: out is taken for the sake of"),
+            (lambda x: np.argmax(x, out=np.zeros(3)), "argmax: out is taken"),
+            (lambda x: np.max(x, where=np.asarray([True, False, True])), "max: where is taken"),
+            (lambda x: np.take(x, [0], mode="wrap"), "take: mode is taken"),
+            (lambda x: x.reshape((3, 2), order="F"), "reshape: order is taken"),
+            (lambda x: x.std(ddof=1, correction=1), "two names of one argument"),
+        ],
+    )
+    def test_what_asks_for_more_is_refused(self, call, text: str) -> None:
+        with pytest.raises(ValueError, match=text):
+            call(xp.ones((2, 3)))
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda x: x.std(dtype=int),
+            lambda x: np.max(x, initial=7.0),
+            lambda x: x.cumulative_sum(out=None),
+            lambda x: x.round(0.5),
+            lambda x: x.take([0.5]),
+        ],
+    )
+    def test_other_refusals(self, call) -> None:
+        with pytest.raises(TypeError):
+            call(xp.ones((2, 3)))
+
+    def test_gradients_pass_through(self) -> None:
+        x = xp.asarray(MATRIX)
+        for numpys, ours in [
+            (lambda x: np.sum(x * x, axis=0)[1], lambda x: xp.sum(x * x, axis=0)[1]),
+            (lambda x: np.std(x, ddof=1), lambda x: xp.std(x, correction=1)),
+            (lambda x: x.take([2, 0]).sum(), lambda x: x[0, 2] + x[0, 0]),
+            (lambda x: (x.cumsum() * x.ravel()).sum(), None),
+        ]:
+            found = autograd.grad(numpys)(x)
+            wanted = autograd.grad(ours)(x) if ours else None
+            if wanted is None:
+                flat = MATRIX.ravel()
+                wanted = (flat.sum() + flat).reshape(2, 3)
+            np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-15)
+
+    def test_strict_mode_hides_them(self) -> None:
+        # NumPy's functions find no methods then, and go on with arrays of their own.
+        with xp.strict():
+            with pytest.raises(AttributeError):
+                xp.ones(3).sum(out=None)
+            assert isinstance(np.std(xp.ones(3), ddof=1), np.floating)
 
 
 class TestOwn:
@@ -280,5 +433,10 @@ def test_stubs_list_the_methods() -> None:
     listed = {node.name for node in array.body if isinstance(node, ast.FunctionDef)}
     assert {*MIRRORED, *_methodtable.OWN} <= listed
     taken = {node.name: ast.unparse(node.args) for node in array.body if isinstance(node, ast.FunctionDef)}
-    assert taken["sum"] == "self, axis: Axis=None, *, dtype: DType | None=None, keepdims: bool=False"
+    assert taken["sum"] == (
+        "self, axis: Axis=None, *, dtype: DType | None=None, keepdims: bool=False, "
+        "out: None=None, where: Literal[True]=True"
+    )
+    assert taken["round"] == "self, decimals: int=0, *, out: None=None"
+    assert "ddof" in taken["std"] and taken["reshape"].endswith("order: Literal['C']='C'")
     assert taken["clip"].startswith("self, min: Operand | None=None, max")

@@ -6,8 +6,10 @@ standard an array has none; see `stride0.strict`.
 
 from __future__ import annotations
 
+import builtins
+import math
 import operator
-from typing import Any
+from typing import Any, cast
 
 from . import (
     _creation,
@@ -24,8 +26,10 @@ from . import (
     _utility,
 )
 from ._core.array import Array, add_method, asarray, door, reinterpret
+from ._core.dtype import DType, int64
 from ._data_types import to_scalar
 from ._errors import ArgumentValueError, OutOfBoundsError, ShapeError, shown
+from ._shapes import Axis
 
 CHAPTERS = (
     *(_creation, _data_types, _elementwise, _indexing, _linear_algebra, _manipulation, _searching),
@@ -182,17 +186,163 @@ def view(x: Array, dtype: Any = None) -> Array:
     return reinterpret(x, x.dtype if dtype is None else _data_types.check_dtype("view", dtype))
 
 
+# What methods do beyond their functions, called with one of NumPy's arguments or without an axis.
+
+
+def _cumulative(function: Any, x: Array, axis: int | None, named: dict[str, Any]) -> Array:
+    if axis is None:
+        x, axis = ravel(x), 0
+    return cast(Array, function(x, axis=axis, **named))
+
+
+def cumprod(
+    x: Array, axis: int | None = None, *, dtype: DType | None = None, include_initial: bool = False
+) -> Array:
+    """Return the products of all first elements along an axis, or of the flattened array."""
+    named = {"dtype": dtype, "include_initial": include_initial}
+    return _cumulative(_statistical.cumulative_prod, x, axis, named)
+
+
+def cumsum(
+    x: Array, axis: int | None = None, *, dtype: DType | None = None, include_initial: bool = False
+) -> Array:
+    """Return the sums of all first elements along an axis, or of the flattened array."""
+    named = {"dtype": dtype, "include_initial": include_initial}
+    return _cumulative(_statistical.cumulative_sum, x, axis, named)
+
+
+def round(x: Array, decimals: int = 0) -> Array:
+    """Return the elements rounded to that many decimals, halves to even: in the arithmetic of NumPy."""
+    places = operator.index(decimals)
+    if places == 0 or (places > 0 and x.dtype.kind in ("signed integer", "unsigned integer")):
+        return _elementwise.round(x)
+    if x.dtype.kind == "complex floating":
+        real, imag = round(_elementwise.real(x), places), round(_elementwise.imag(x), places)
+        # The sum of a real and an imaginary number would make zeros of negative ones.
+        parts = _manipulation.stack((real, imag), axis=-1)
+        return reinterpret(parts, x.dtype)[..., 0]
+    if x.dtype.kind == "bool":
+        return _elementwise.round(x)
+    # Multiplied as NumPy does, which from 10**23 on is another number than the power.
+    power = math.prod([10.0] * builtins.min(builtins.abs(places), 400))
+    if places > 0:
+        return _elementwise.divide(_elementwise.round(_elementwise.multiply(x, power)), power)
+    rounded = _elementwise.multiply(_elementwise.round(_elementwise.divide(x, power)), power)
+    return rounded if rounded.dtype is x.dtype else _data_types.astype(rounded, x.dtype)
+
+
+def _deviation(function: Any, x: Array, named: dict[str, Any]) -> Array:
+    dtype, ddof = named.pop("dtype"), named.pop("ddof")
+    name = function.__name__
+    if ddof is not None:
+        if named["correction"] is not None:
+            raise ArgumentValueError(name, "ddof and correction are two names of one argument")
+        named["correction"] = ddof
+    if named["correction"] is None:
+        named["correction"] = 0.0
+    if dtype is not None:
+        target = _data_types.check_dtype(name, dtype)
+        if target.kind != "real floating":
+            _data_types.refuse_dtype(name, target, "a real floating-point dtype", "the result")
+        x = _data_types.astype(x, target, copy=False)
+    return cast(Array, function(x, **named))
+
+
+def std(
+    x: Array,
+    axis: Axis = None,
+    *,
+    dtype: DType | None = None,
+    ddof: int | float | None = None,
+    correction: int | float | None = None,
+    keepdims: bool = False,
+) -> Array:
+    """Return the standard deviation of the elements cast to `dtype`; `ddof` is NumPy's `correction`."""
+    named = {"axis": axis, "dtype": dtype, "ddof": ddof, "correction": correction, "keepdims": keepdims}
+    return _deviation(_statistical.std, x, named)
+
+
+def take(x: Array, indices: Any, axis: int | None = None) -> Array:
+    """Return elements at indices along an axis, or of the flattened array."""
+    if not isinstance(indices, Array):
+        indices = asarray(indices)
+        if not indices.size:  # of an empty list, whose dtype says nothing
+            indices = _data_types.astype(indices, int64)
+    return _indexing.take(ravel(x) if axis is None else x, indices, axis=0 if axis is None else axis)
+
+
+def var(
+    x: Array,
+    axis: Axis = None,
+    *,
+    dtype: DType | None = None,
+    ddof: int | float | None = None,
+    correction: int | float | None = None,
+    keepdims: bool = False,
+) -> Array:
+    """Return the variance of the elements cast to `dtype`; `ddof` is NumPy's `correction`."""
+    named = {"axis": axis, "dtype": dtype, "ddof": ddof, "correction": correction, "keepdims": keepdims}
+    return _deviation(_statistical.var, x, named)
+
+
+def _is_missing(value: object) -> bool:
+    """Whether a value is what NumPy's functions give where nothing was given."""
+    return type(value).__name__ == "_NoValueType"
+
+
+def _numpys(name: str, function: Any) -> Any:
+    """Return what takes a method's calls with arguments of NumPy's: refuses those that ask for something."""
+    neutral = _methodtable.NEUTRAL.get(name, {})
+
+    def call(x: Array, *args: Any, **named: Any) -> Any:
+        for key in [key for key, value in named.items() if _is_missing(value)]:
+            del named[key]
+        for key, keyword in neutral.items():
+            if key not in named:
+                continue
+            value = named.pop(key)
+            if not any(value is one or (isinstance(one, str) and one == value) for one in keyword.values):
+                raise ArgumentValueError(
+                    name,
+                    f"{key} is taken for the sake of NumPy's functions, which give it",
+                    [(key, shown(value))],
+                    f"Leave it out, or give {' or '.join(map(repr, keyword.values))}.",
+                )
+        return function(x, *args, **named)
+
+    return call
+
+
 def _plain(function: Any) -> int:
     """Return how many arguments a function takes by position."""
     return int(getattr(function, "__wrapped__", function).__code__.co_argcount)
 
 
+def _takes(function: Any) -> set[str]:
+    code = getattr(function, "__wrapped__", function).__code__
+    return set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+
+def _add(name: str, function: Any, plain: int, positional: tuple[str, ...]) -> None:
+    wider = globals()[name] if name in _methodtable.WIDER else function
+    keywords = frozenset(_methodtable.NEUTRAL.get(name, ())) | (_takes(wider) - _takes(function) - {"x"})
+    add_method(
+        name,
+        function,
+        plain,
+        positional,
+        _numpys(name, wider) if keywords else None,
+        keywords,
+        name in _methodtable.FLATTENING,
+    )
+
+
 def _add_all() -> None:
     functions = {name: getattr(chapter, name) for chapter in CHAPTERS for name in chapter.__all__}
     for name, (target, positional) in _methodtable.mirrored(_optable.OPS).items():
-        add_method(name, functions[target], _plain(functions[target]), positional)
+        _add(name, functions[target], _plain(functions[target]), positional)
     for name in _methodtable.OWN:
-        add_method(name, globals()[name], -1)
+        _add(name, globals()[name], -1, ())
 
 
 _add_all()

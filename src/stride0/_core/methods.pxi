@@ -5,6 +5,9 @@
 #     `stride0._methods`, through `add_method`: a type of C code has no assignable attributes from Python, but
 #     its dictionary can be written to before anyone has looked a method up. A `Method` is called without a bound
 #     object in between (Py_TPFLAGS_METHOD_DESCRIPTOR) and hands its arguments on where they lie.
+#
+#     What only NumPy's methods take goes to another function, in Python: `wider`. Which calls those are is told by
+#     the names of their arguments, so that all others cost no more than a look at these.
 
 cdef extern from *:
     """
@@ -31,13 +34,19 @@ cdef class Method:
     cdef object function
     cdef Py_ssize_t plain    # how many arguments the function takes by position, the array included; -1 any number
     cdef tuple positional    # names of those that a method takes by position after them
+    cdef object wider        # takes the calls with arguments of NumPy's, or None
+    cdef frozenset keywords  # names of these arguments
+    cdef bint flattening     # and those that name no axis, of arrays that do not have just one
     cdef dict __dict__
 
-    def __cinit__(self, function, Py_ssize_t plain, tuple positional):
+    def __cinit__(self, function, Py_ssize_t plain, tuple positional, wider, frozenset keywords, bint flattening):
         self.vectorcall = call_method
         self.function = function
         self.plain = plain
         self.positional = positional
+        self.wider = wider
+        self.keywords = keywords
+        self.flattening = flattening
 
     def __get__(self, instance, owner):
         if instance is None:
@@ -54,16 +63,38 @@ cdef class Method:
         return getattr, (Array, self.__name__)
 
 
+cdef bint is_wider(Method self, PyObject* const* args, Py_ssize_t n, tuple names) except -1:
+    """Whether a call is one of those that only NumPy's method takes; `n` arguments come before the named ones."""
+    cdef Py_ssize_t k
+    cdef PyObject* axis = NULL
+    if names is not None:
+        for k in range(len(names)):
+            if names[k] in self.keywords:
+                return True
+            if names[k] == "axis":
+                axis = args[n + k]
+    if not self.flattening:
+        return False
+    # Indices may be given as NumPy's may: a list, for one.
+    if self.plain == 2 and n == 2 and type(<object>args[1]) is not Array:
+        return True
+    return (axis is NULL or axis is <PyObject*>None) and (<Array>args[0]).ndim != 1
+
+
 cdef PyObject* call_method(PyObject* this, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
     cdef Method self = <Method>this
     cdef Py_ssize_t n = s0_nargs(nargsf), more = n - self.plain
     cdef tuple names
+    cdef object function = self.function
     if n == 0 or type(<object>args[0]) is not Array:
         raise TypeError(f"Array.{self.__name__}: the first argument has to be a stride0 array")
     if guarding:
         refuse_attribute(self.__name__)
     if self.plain < 0 or more <= 0:
-        return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
+        if self.wider is not None and (kwnames is not NULL or self.flattening):
+            if is_wider(self, args, n, None if kwnames is NULL else <tuple>kwnames):
+                function = self.wider
+        return PyObject_Vectorcall(<PyObject*>function, args, nargsf, kwnames)
     if more > len(self.positional):
         raise TypeError(f"Array.{self.__name__}: {n - 1} arguments by position, at most {self.plain - 1 + len(self.positional)} are taken")
     # Behind the arguments by position lie the named ones: what is named from here on takes its place before them.
@@ -73,10 +104,14 @@ cdef PyObject* call_method(PyObject* this, PyObject* const* args, size_t nargsf,
             if name in <tuple>kwnames:
                 raise TypeError(f"Array.{self.__name__}: {name} is given by position and by name")
         names = names + <tuple>kwnames
-    return PyObject_Vectorcall(<PyObject*>self.function, args, self.plain, <PyObject*>names)
+    if self.wider is not None and is_wider(self, args, self.plain, names):
+        function = self.wider
+    return PyObject_Vectorcall(<PyObject*>function, args, self.plain, <PyObject*>names)
 
 
-def add_method(str name, function, Py_ssize_t plain, tuple positional=()):
+def add_method(
+    str name, function, Py_ssize_t plain, tuple positional=(), wider=None, frozenset keywords=frozenset(), bint flattening=False
+):
     """
     Make a function a method of arrays.
 
@@ -90,8 +125,15 @@ def add_method(str name, function, Py_ssize_t plain, tuple positional=()):
         Number of arguments that `function` takes by position, the array included; -1 for any.
     positional : tuple of str
         Arguments of `function` that only a method takes by position, after those.
+    wider : callable, optional
+        Called in place of `function` where an argument is named that only NumPy's method takes.
+    keywords : frozenset of str
+        Names of these arguments.
+    flattening : bool
+        Whether `wider` is called as well where no axis is named and the array does not have just one, or where
+        the second argument is no array.
     """
-    method = Method(function, plain, positional)
+    method = Method(function, plain, positional, wider, keywords, flattening)
     method.__name__ = name
     method.__qualname__ = f"Array.{name}"
     method.__module__ = "stride0"
@@ -100,6 +142,6 @@ def add_method(str name, function, Py_ssize_t plain, tuple positional=()):
     s0_set_in_type(Array, name, method)
 
 
-cdef Method _sample_method = Method(None, 1, ())
+cdef Method _sample_method = Method(None, 1, (), None, frozenset(), False)
 s0_enable_vectorcall(Method, <char*>&_sample_method.vectorcall - <char*><PyObject*>_sample_method)
 s0_mark_method_descriptor(Method)

@@ -27,10 +27,24 @@ def definitions(paths: list[str]) -> dict[str, ast.FunctionDef]:
     return found
 
 
+def neutral(name: str) -> list[tuple[ast.arg, ast.expr | None]]:
+    """The arguments of NumPy that a method takes for the sake of NumPy's functions."""
+    return [
+        (ast.arg(arg=key, annotation=parsed(keyword.annotation)), parsed(keyword.default))
+        for key, keyword in methodtable.NEUTRAL.get(name, {}).items()
+    ]
+
+
+def parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
 def stub(name: str, function: ast.FunctionDef, positional: tuple[str, ...] = ()) -> str:
     """A method's line; `positional` are moved in front of the asterisk."""
     old = function.args
     named = list(zip(old.kwonlyargs, old.kw_defaults, strict=True))
+    given = {pair[0].arg for pair in named}
+    named += [pair for pair in neutral(name) if pair[0].arg not in given]
     moved = [next(pair for pair in named if pair[0].arg == wanted) for wanted in positional]
     left = [pair for pair in named if pair not in moved]
     plain = [*old.posonlyargs, *old.args]
@@ -54,14 +68,16 @@ def stub(name: str, function: ast.FunctionDef, positional: tuple[str, ...] = ())
 def methods(paths: list[str]) -> str:
     paths = [*paths, str(PACKAGE / "_core" / "array.pyi.in")]
     functions = definitions(paths)
+    own = definitions([str(PACKAGE / "_methods.py")])
     text = ""
     for name, (target, positional) in methodtable.mirrored(optable.OPS).items():
-        if target in functions:
+        if name in methodtable.WIDER:
+            text += stub(name, own[name])
+        elif target in functions:
             text += stub(name, functions[target], positional)
             functions = definitions(paths)
         else:
             text += f"def {name}(self) -> Array: ...\n"
-    own = definitions([str(PACKAGE / "_methods.py")])
     return text + "".join(stub(name, own[name]) for name in methodtable.OWN)
 
 
