@@ -11,7 +11,6 @@ import pytest
 from helpers import (
     DTYPES,
     FLOATING,
-    INTEGERS,
     LAYOUTS,
     NUMERIC,
     assert_same,
@@ -25,7 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import stride0 as xp
-from stride0 import strided
+from stride0 import autograd, strided
 
 EPS = {"float32": 1e-4, "complex64": 1e-4, "float64": 1e-10, "complex128": 1e-10}
 STACKS = [(), (1,), (3,), (2, 0), (2, 1, 2)]
@@ -221,8 +220,6 @@ def test_solve_refuses():
         xp.linalg.solve(xp.ones((3, 4)), xp.ones(3))
     with pytest.raises(xp.BroadcastError, match="leading axes of x2"):
         xp.linalg.solve(xp.ones((2, 3, 3)), xp.ones((3, 3, 1)))
-    with pytest.raises(TypeError, match="Unsupported dtype int64 of x2"):
-        xp.linalg.solve(xp.eye(3), xp.asarray([1, 2, 3]))
     with pytest.raises(TypeError):
         xp.linalg.solve(xp.eye(3), np.ones(3))
 
@@ -275,9 +272,6 @@ def test_matrices_that_are_not_finite(special):
 @pytest.mark.parametrize("name", DECOMPOSITIONS)
 def test_decompositions_refuse(name):
     function = getattr(xp.linalg, name)
-    for dtype in ["bool", *INTEGERS]:
-        with pytest.raises(TypeError, match=f"{name}: Unsupported dtype {dtype} of x"):
-            function(xp.ones((2, 2), dtype=getattr(xp, dtype)))
     for shape in ((), (3,)):
         with pytest.raises(xp.ShapeError, match=f"{name}: x must be a matrix or a stack of them"):
             function(xp.ones(shape))
@@ -381,7 +375,6 @@ def test_matrix_norm_refuses():
     with pytest.raises(xp.ShapeError, match="x must be a matrix"):
         xp.linalg.matrix_norm(xp.ones(2))
     for call in (
-        lambda: xp.linalg.matrix_norm(xp.asarray([[1]])),
         lambda: xp.linalg.matrix_norm(x, ord=[1]),
         lambda: xp.linalg.matrix_norm(x, keepdims=1),
         lambda: xp.linalg.matrix_norm(np.ones((2, 2))),
@@ -480,7 +473,6 @@ def test_vector_norm_refuses():
         xp.linalg.vector_norm(xp.ones(0), ord=-math.inf)
     assert float(xp.linalg.vector_norm(xp.ones(0), ord=-1)) == math.inf
     for call in (
-        lambda: xp.linalg.vector_norm(xp.asarray([1])),
         lambda: xp.linalg.vector_norm(x, ord="fro"),
         lambda: xp.linalg.vector_norm(x, ord=True),
         lambda: xp.linalg.vector_norm(x, ord=1j),
@@ -512,7 +504,6 @@ def test_matrix_power_is_always_new():
     for call in (
         lambda: xp.linalg.matrix_power(x, 1.0),
         lambda: xp.linalg.matrix_power(x, True),
-        lambda: xp.linalg.matrix_power(xp.asarray([[1]]), 2),
     ):
         with pytest.raises(TypeError):
             call()
@@ -582,8 +573,6 @@ def test_outer(dtype):
     assert xp.linalg.outer(xp.ones(2, dtype=xp.int8), xp.ones(3)).dtype is xp.float64
     with pytest.raises(xp.ShapeError, match="x2 must have one axis"):
         xp.linalg.outer(xp.ones(2), xp.ones((2, 1)))
-    with pytest.raises(TypeError, match="Unsupported dtype bool"):
-        xp.linalg.outer(xp.ones(2, dtype=xp.bool), xp.ones(2))
 
 
 @pytest.mark.parametrize("dtype", NUMERIC)
@@ -620,8 +609,8 @@ def test_cross_refuses():
         cross(xp.ones((3, 3)), xp.ones(3), axis=-2)
     with pytest.raises(xp.BroadcastError, match="cross"):
         cross(xp.ones((2, 3)), xp.ones((4, 3)))
-    with pytest.raises(TypeError, match="Unsupported dtype bool"):
-        cross(xp.ones(3, dtype=xp.bool), xp.ones(3))
+    with pytest.raises(TypeError, match="Unsupported dtype bool of both arrays"):
+        cross(xp.ones(3, dtype=xp.bool), xp.ones(3, dtype=xp.bool))
     with pytest.raises(TypeError):
         cross(xp.ones(3), np.ones(3))
     assert_same(cross(xp.asarray([1, 0, 0]), xp.asarray([0.0, 1.0, 0.0])), np.asarray([0.0, 0.0, 1.0]))
@@ -633,3 +622,82 @@ def test_everything_is_there():
     rest = ["diagonal", "matrix_norm", "trace", "vector_norm", "LinAlgError"]
     assert sorted(xp.linalg.__all__) == sorted(decompositions + products + rest)
     assert len(xp.linalg.__all__) == 25 + 1
+
+
+# Integers and bool, which the standard leaves out, as NumPy takes them: as float64
+
+WHOLE = {
+    "bool": np.asarray([[True, True, False], [False, True, True], [True, False, True]]),
+    "int8": np.asarray([[4, 1, 2], [1, 5, 3], [2, 3, 6]], np.int8),
+    "uint64": np.asarray([[4, 1, 2], [1, 5, 3], [2, 3, 6]], np.uint64),
+    "int64": np.asarray([[4, -1, 2], [-1, 5, 3], [2, 3, 6]]),
+}
+
+
+@pytest.mark.parametrize("dtype", WHOLE)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda linalg, x: linalg.cholesky(x),
+        lambda linalg, x: linalg.det(x),
+        lambda linalg, x: linalg.eig(x).eigenvalues,
+        lambda linalg, x: linalg.eigh(x).eigenvalues,
+        lambda linalg, x: linalg.eigvals(x),
+        lambda linalg, x: linalg.eigvalsh(x),
+        lambda linalg, x: linalg.inv(x),
+        lambda linalg, x: linalg.matrix_rank(x),
+        lambda linalg, x: linalg.pinv(x),
+        lambda linalg, x: linalg.qr(x)[1],
+        lambda linalg, x: linalg.slogdet(x)[1],
+        lambda linalg, x: linalg.solve(x, x[:, :2]),
+        lambda linalg, x: linalg.solve(x, x[0, :]),
+        lambda linalg, x: linalg.svd(x)[0],
+        lambda linalg, x: linalg.svdvals(x),
+        lambda linalg, x: linalg.matrix_norm(x),
+        lambda linalg, x: linalg.matrix_norm(x, ord=1),
+        lambda linalg, x: linalg.matrix_norm(x, ord=2),
+        lambda linalg, x: linalg.vector_norm(x),
+        lambda linalg, x: linalg.vector_norm(x, axis=0, ord=3),
+        lambda linalg, x: linalg.vector_norm(x, axis=1, ord=math.inf),
+        lambda linalg, x: linalg.vector_norm(x, ord=1, keepdims=True),
+        lambda linalg, x: linalg.vector_norm(x, ord=0),
+        *(lambda linalg, x, n=n: linalg.matrix_power(x, n) for n in (-2, 0, 1, 2, 5)),
+        lambda linalg, x: linalg.cross(x, linalg.inv(x)),
+    ],
+)
+def test_integers_and_bool(call, dtype):
+    n = WHOLE[dtype]
+    try:
+        wanted = np.asarray(call(np.linalg, n))
+    except np.linalg.LinAlgError:  # the mask is not positive definite
+        with pytest.raises(xp.linalg.LinAlgError):
+            call(xp.linalg, xp.asarray(n))
+        return
+    if wanted.dtype.kind == "f" and np.iscomplexobj(np.asarray(call(xp.linalg, xp.asarray(n)))):
+        wanted = wanted.astype(complex)  # eigenvalues that happen to be real
+    found = np.asarray(call(xp.linalg, xp.asarray(n)))
+    np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-14, strict=True)
+
+
+def test_gradients_beside_integers():
+    n, b = xp.asarray(WHOLE["int64"]), xp.asarray([1.0, -2.0, 0.5])
+    whole = autograd.grad(lambda b: xp.sum(xp.linalg.solve(n, b) ** 2))(b)
+    floats = autograd.grad(lambda b: xp.sum(xp.linalg.solve(xp.astype(n, xp.float64), b) ** 2))(b)
+    assert whole.tolist() == floats.tolist()
+    x = xp.asarray([[2.0, 1.0], [0.0, 3.0]])
+    whole = autograd.grad(lambda x: xp.sum(xp.linalg.solve(x, xp.asarray([1, 2]))))(x)
+    floats = autograd.grad(lambda x: xp.sum(xp.linalg.solve(x, xp.asarray([1.0, 2.0]))))(x)
+    assert whole.tolist() == floats.tolist()
+
+
+def test_strict_mode_refuses_integers_and_bool():
+    with xp.strict():
+        for dtype, name in itertools.product(
+            ("bool", "int64"), (*DECOMPOSITIONS, "matrix_norm", "vector_norm")
+        ):
+            with pytest.raises(xp.StrictError):
+                getattr(xp.linalg, name)(xp.ones((2, 2), dtype=getattr(xp, dtype)))
+        with pytest.raises(xp.StrictError):
+            xp.linalg.matrix_power(xp.ones((2, 2), dtype=xp.int64), 2)
+        with pytest.raises(xp.StrictError):
+            xp.linalg.solve(xp.ones((1, 1)), xp.ones(1, dtype=xp.int64))

@@ -14,7 +14,7 @@ from ._core import dtype as dt
 from ._core.array import Array, conj, copy, greater, multiply, primitive_in, reciprocal, reduce, where
 from ._core.dtype import DType
 from ._creation import _as_float
-from ._data_types import as_scalar, check_array, check_bool, check_kind, finfo, refuse_dtype
+from ._data_types import as_scalar, check_array, check_bool, check_kind, finfo
 from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, Stride0Error, shown
 from ._linear_algebra import broadcast_batches, check_matrices, matmul, matrix_transpose
 from ._manipulation import expand_dims
@@ -88,16 +88,14 @@ class SVDResult(NamedTuple):
 # What all of them begin and end with
 
 
-def check_floating(op: str, x: Array, name: str = "x") -> None:
-    """Raise DTypeError unless the dtype is floating-point, real or complex."""
-    if x.dtype.kind not in ("real floating", "complex floating"):
-        refuse_dtype(op, x.dtype, "a real or complex floating-point dtype", name)
+def as_floating(x: Array) -> Array:
+    """Return `x` if its dtype is floating-point, real or complex; integers and bool as float64."""
+    return x if x.dtype.kind in ("real floating", "complex floating") else copy(x, dt.float64)
 
 
 def check_square(op: str, x: object, name: str = "x") -> Array:
-    """Return `x` if it is a square matrix of floats or a stack of them."""
+    """Return `x` if it is a square matrix or a stack of them."""
     found = check_matrices(op, x, name)
-    check_floating(op, found, name)
     if found.shape[-2] != found.shape[-1]:
         raise ShapeError(
             op,
@@ -107,10 +105,12 @@ def check_square(op: str, x: object, name: str = "x") -> Array:
     return found
 
 
-def _check_floating_matrices(op: str, x: object) -> Array:
-    found = check_matrices(op, x)
-    check_floating(op, found)
-    return found
+def _floating_square(op: str, x: object, name: str = "x") -> Array:
+    return as_floating(check_square(op, x, name))
+
+
+def _floating_matrices(op: str, x: object) -> Array:
+    return as_floating(check_matrices(op, x))
 
 
 _FAILURES = {
@@ -178,7 +178,8 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     Parameters
     ----------
     x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype. Only the triangle that `upper` names is read.
+        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
+        Only the triangle that `upper` names is read.
     upper : bool
         Whether to return ``U`` of ``x = U^H U`` instead of ``L`` of ``x = L L^H``.
 
@@ -196,7 +197,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``cholesky``.
     """
-    x = check_square("cholesky", x)
+    x = _floating_square("cholesky", x)
     upper = check_bool("cholesky", "upper", upper)
     return from_numpy(_lapack("cholesky", lambda a: numpy().linalg.cholesky(a, upper=upper), x))
 
@@ -208,7 +209,7 @@ def det(x: Array, /) -> Array:
     Parameters
     ----------
     x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype.
+        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
 
     Returns
     -------
@@ -219,7 +220,7 @@ def det(x: Array, /) -> Array:
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``det``.
     """
-    return from_numpy(_lapack("det", numpy().linalg.det, check_square("det", x)))
+    return from_numpy(_lapack("det", numpy().linalg.det, _floating_square("det", x)))
 
 
 @primitive_in("linalg")
@@ -229,7 +230,7 @@ def eig(x: Array, /) -> EigResult:
     Parameters
     ----------
     x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype.
+        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
 
     Returns
     -------
@@ -246,7 +247,7 @@ def eig(x: Array, /) -> EigResult:
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``eig``.
     """
-    x = check_square("eig", x)
+    x = _floating_square("eig", x)
     eigenvalues, eigenvectors = _lapack("eig", numpy().linalg.eig, x)
     return EigResult(_as_complex(eigenvalues, x.dtype), _as_complex(eigenvectors, x.dtype))
 
@@ -258,7 +259,8 @@ def eigh(x: Array, /) -> EighResult:
     Parameters
     ----------
     x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype. Only the lower triangle is read.
+        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
+        Only the lower triangle is read.
 
     Returns
     -------
@@ -275,7 +277,7 @@ def eigh(x: Array, /) -> EighResult:
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``eigh``.
     """
-    eigenvalues, eigenvectors = _lapack("eigh", numpy().linalg.eigh, check_square("eigh", x))
+    eigenvalues, eigenvectors = _lapack("eigh", numpy().linalg.eigh, _floating_square("eigh", x))
     return EighResult(from_numpy(eigenvalues), from_numpy(eigenvectors))
 
 
@@ -286,7 +288,7 @@ def eigvals(x: Array, /) -> Array:
     Parameters
     ----------
     x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype.
+        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
 
     Returns
     -------
@@ -302,7 +304,7 @@ def eigvals(x: Array, /) -> Array:
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``eigvals``.
     """
-    x = check_square("eigvals", x)
+    x = _floating_square("eigvals", x)
     return _as_complex(_lapack("eigvals", numpy().linalg.eigvals, x), x.dtype)
 
 
@@ -313,7 +315,8 @@ def eigvalsh(x: Array, /) -> Array:
     Parameters
     ----------
     x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype. Only the lower triangle is read.
+        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
+        Only the lower triangle is read.
 
     Returns
     -------
@@ -329,7 +332,7 @@ def eigvalsh(x: Array, /) -> Array:
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``eigvalsh``.
     """
-    return from_numpy(_lapack("eigvalsh", numpy().linalg.eigvalsh, check_square("eigvalsh", x)))
+    return from_numpy(_lapack("eigvalsh", numpy().linalg.eigvalsh, _floating_square("eigvalsh", x)))
 
 
 @primitive_in("linalg")
@@ -339,7 +342,7 @@ def inv(x: Array, /) -> Array:
     Parameters
     ----------
     x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype.
+        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
 
     Returns
     -------
@@ -355,7 +358,7 @@ def inv(x: Array, /) -> Array:
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``inv``.
     """
-    return inverse("inv", check_square("inv", x))
+    return inverse("inv", _floating_square("inv", x))
 
 
 def inverse(op: str, x: Array) -> Array:
@@ -370,7 +373,7 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     Parameters
     ----------
     x : Array
-        Shape ``(..., M, N)``, of a floating-point dtype.
+        Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
     rtol : float or Array, optional
         Singular values up to ``rtol`` times the largest one count as zero. An array must be of a real
         floating-point dtype; it broadcasts against the leading axes of `x`. By default ``max(M, N)`` times
@@ -390,7 +393,7 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``matrix_rank``.
     """
-    x = _check_floating_matrices("matrix_rank", x)
+    x = _floating_matrices("matrix_rank", x)
     limit = _relative_tolerance("matrix_rank", x, rtol)
     significant = _significant(singular_values("matrix_rank", x), limit)
     return reduce("count_nonzero", significant, (significant.ndim - 1,), False, None)
@@ -422,7 +425,7 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     Parameters
     ----------
     x : Array
-        Shape ``(..., M, N)``, of a floating-point dtype.
+        Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
     rtol : float or Array, optional
         Singular values up to ``rtol`` times the largest one count as zero. An array must be of a real
         floating-point dtype; it broadcasts against the leading axes of `x`. By default ``max(M, N)`` times
@@ -442,7 +445,7 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``pinv``.
     """
-    x = _check_floating_matrices("pinv", x)
+    x = _floating_matrices("pinv", x)
     limit = _relative_tolerance("pinv", x, rtol)
     u, s, vh = _svd("pinv", x, False)
     factors = where(_significant(s, limit), reciprocal(s), 0.0)
@@ -457,7 +460,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     Parameters
     ----------
     x : Array
-        Shape ``(..., M, N)``, of a floating-point dtype.
+        Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
     mode : {"reduced", "complete"}
         With ``K = min(M, N)``: K columns of Q and rows of R, or M of each.
 
@@ -471,7 +474,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``qr``.
     """
-    x = _check_floating_matrices("qr", x)
+    x = _floating_matrices("qr", x)
     if not isinstance(mode, str) or mode not in ("reduced", "complete"):
         raise ArgumentValueError(
             "qr", f"unknown mode {shown(mode)}", (), "mode must be 'reduced' or 'complete'."
@@ -487,7 +490,7 @@ def slogdet(x: Array, /) -> SlogdetResult:
     Parameters
     ----------
     x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype.
+        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
 
     Returns
     -------
@@ -499,7 +502,7 @@ def slogdet(x: Array, /) -> SlogdetResult:
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``slogdet``.
     """
-    sign, logabsdet = _lapack("slogdet", numpy().linalg.slogdet, check_square("slogdet", x))
+    sign, logabsdet = _lapack("slogdet", numpy().linalg.slogdet, _floating_square("slogdet", x))
     return SlogdetResult(from_numpy(sign), from_numpy(logabsdet))
 
 
@@ -510,9 +513,9 @@ def solve(x1: Array, x2: Array, /) -> Array:
     Parameters
     ----------
     x1 : Array
-        Coefficients, of shape ``(..., M, M)`` and a floating-point dtype.
+        Coefficients, of shape ``(..., M, M)`` and a floating-point dtype; integers and bool become float64.
     x2 : Array
-        Right-hand sides, of a floating-point dtype: one vector of shape ``(M,)`` for all systems, or shape
+        Right-hand sides, of such a dtype: one vector of shape ``(M,)`` for all systems, or shape
         ``(..., M, K)``, with leading axes that broadcast against those of `x1`.
 
     Returns
@@ -534,9 +537,8 @@ def solve(x1: Array, x2: Array, /) -> Array:
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``solve``.
     """
-    x1 = check_square("solve", x1, "x1")
-    x2 = check_array("solve", x2, "x2")
-    check_floating("solve", x2, "x2")
+    x1 = _floating_square("solve", x1, "x1")
+    x2 = as_floating(check_array("solve", x2, "x2"))
     rows = x2.shape[0 if x2.ndim == 1 else -2] if x2.ndim else None
     if rows != x1.shape[-1]:
         raise ShapeError(
@@ -557,7 +559,7 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     Parameters
     ----------
     x : Array
-        Shape ``(..., M, N)``, of a floating-point dtype.
+        Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
     full_matrices : bool
         Whether to return all singular vectors, and not only those of the ``K = min(M, N)`` singular values.
 
@@ -577,7 +579,7 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``svd``.
     """
-    x = _check_floating_matrices("svd", x)
+    x = _floating_matrices("svd", x)
     return _svd("svd", x, check_bool("svd", "full_matrices", full_matrices))
 
 
@@ -593,7 +595,7 @@ def svdvals(x: Array, /) -> Array:
     Parameters
     ----------
     x : Array
-        Shape ``(..., M, N)``, of a floating-point dtype.
+        Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
 
     Returns
     -------
@@ -609,7 +611,7 @@ def svdvals(x: Array, /) -> Array:
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``svdvals``.
     """
-    return singular_values("svdvals", _check_floating_matrices("svdvals", x))
+    return singular_values("svdvals", _floating_matrices("svdvals", x))
 
 
 def singular_values(op: str, x: Array) -> Array:

@@ -7,11 +7,23 @@ Array API standard 2025.12, "Linear Algebra Functions".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from ._core.array import Array, check_broadcasting, primitive, reduce2, restride, set_matmul, strides
+from ._core import dtype as dt
+from ._core.array import (
+    Array,
+    check_broadcasting,
+    copy,
+    not_equal,
+    primitive,
+    reduce2,
+    restride,
+    set_matmul,
+    strides,
+)
 from ._core.dtype import promote
-from ._data_types import check_array, refuse_dtype
+from ._data_types import check_array
 from ._errors import ArgumentValueError, AxisError, ShapeError, brief, shown
 from ._manipulation import permute_dims, reshape
 from ._matmul import SHORT, multiply_stacks
@@ -27,9 +39,9 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     Parameters
     ----------
     x1 : Array
-        Shape ``(..., M, K)`` or ``(K,)``, of a numeric dtype. A vector is taken as a row.
+        Shape ``(..., M, K)`` or ``(K,)``. A vector is taken as a row.
     x2 : Array
-        Shape ``(..., K, N)`` or ``(K,)``, of a numeric dtype. A vector is taken as a column.
+        Shape ``(..., K, N)`` or ``(K,)``. A vector is taken as a column.
 
     Returns
     -------
@@ -44,8 +56,6 @@ def matmul(x1: Array, x2: Array, /) -> Array:
         If an array is 0-d, or the sizes ``K`` differ. They never broadcast.
     BroadcastError
         If the leading axes do not broadcast.
-    DTypeError
-        If an array is of bool.
 
     Notes
     -----
@@ -54,13 +64,15 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     and depend on neither: those of a handful of elements, summed up in order in 64 bits, and those of real
     matrices whose rows are contiguous by a vector of at least 32 elements, summed up in their own dtype by 32
     sums side by side, which are added up in 64 bits every 1024 elements (float64: 4096). Integers wrap
-    around.
+    around. Of two arrays of bool the result says where any of the products is true.
 
     References
     ----------
     Array API standard 2025.12, "Linear Algebra Functions", ``matmul``.
     """
-    x1, x2 = check_numeric("matmul", x1, x2)
+    x1, x2 = check_products("matmul", x1, x2)
+    if x1.dtype.kind == "bool":
+        return _of_bools(matmul, x1, x2)
     for name, x in (("x1", x1), ("x2", x2)):
         if x.ndim == 0:
             facts = [("x1", str(x1.shape)), ("x2", str(x2.shape))]
@@ -97,12 +109,20 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     return restride(result, tuple(sizes), tuple(steps))
 
 
-def check_numeric(op: str, x1: Array, x2: Array) -> tuple[Array, Array]:
-    for name, x in (("x1", x1), ("x2", x2)):
-        check_array(op, x, name)
-        if x.dtype.kind == "bool":
-            refuse_dtype(op, x.dtype, "a numeric dtype", name)
+def check_products(op: str, x1: Array, x2: Array) -> tuple[Array, Array]:
+    """Return two arrays whose products are summed up: beside numbers, what is true counts as 1."""
+    check_array(op, x1, "x1")
+    check_array(op, x2, "x2")
+    if (x1.dtype.kind == "bool") != (x2.dtype.kind == "bool"):
+        return (copy(x1, x2.dtype), x2) if x1.dtype.kind == "bool" else (x1, copy(x2, x1.dtype))
     return x1, x2
+
+
+def _of_bools(product: Callable[..., Array], x1: Array, x2: Array, **options: Any) -> Array:
+    """Return where any of the products that would be summed up is true."""
+    # Counted in float32, whose products are BLAS's: at 2**24 it stops counting, but never comes back to 0.
+    counts = product(copy(x1, dt.float32), copy(x2, dt.float32), **options)
+    return not_equal(counts, 0)
 
 
 def broadcast_batches(op: str, x1: Array, x2: Array) -> tuple[int, ...]:
@@ -160,7 +180,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
     Parameters
     ----------
     x1, x2 : Array
-        Arrays of numeric dtypes.
+        Arrays of any dtypes.
     axes : int or pair of sequences of int
         The axes to sum along: as many of the last of `x1` and the first of `x2`, in order; or those of `x1`
         and those of `x2`, pair by pair.
@@ -182,7 +202,9 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
     Array API standard 2025.12, "Linear Algebra Functions", ``tensordot``.
     """
     op = "tensordot"
-    x1, x2 = check_numeric(op, x1, x2)
+    x1, x2 = check_products(op, x1, x2)
+    if x1.dtype.kind == "bool":
+        return _of_bools(tensordot, x1, x2, axes=axes)
     summed1, summed2 = _contracted(axes, x1, x2)
     for k1, k2 in zip(summed1, summed2, strict=True):
         if x1.shape[k1] != x2.shape[k2]:
@@ -233,7 +255,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     Parameters
     ----------
     x1, x2 : Array
-        Arrays of numeric dtypes, with the same size along `axis`; the other axes broadcast.
+        Arrays with the same size along `axis`; the other axes broadcast.
     axis : int
         The axis that the vectors lie along, counted from the last one in both arrays: from -N to -1, where N
         is the smaller number of axes.
@@ -261,7 +283,9 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     Array API standard 2025.12, "Linear Algebra Functions", ``vecdot``.
     """
     op = "vecdot"
-    x1, x2 = check_numeric(op, x1, x2)
+    x1, x2 = check_products(op, x1, x2)
+    if x1.dtype.kind == "bool":
+        return _of_bools(vecdot, x1, x2, axis=axis)
     axis = check_vectors(op, x1, x2, axis)
     if x1.shape[axis] != x2.shape[axis]:
         raise ShapeError(

@@ -40,8 +40,7 @@ __all__ = [
 
 Norm = Literal["backward", "ortho", "forward"]
 
-# What the transforms take, for the errors.
-_COMPLEX = "a complex dtype; rfft and its kin take real ones, and astype makes real numbers complex"
+# What the real transforms take, for the errors.
 _REAL = "a real floating-point dtype; fft and its kin take complex ones"
 
 
@@ -85,20 +84,28 @@ def _transform_nd(op: str, kind: str, x: object, s: object, axes: object, norm: 
         # NumPy's real transforms need one; the others leave every element as it is.
         if op in ("rfftn", "irfftn"):
             raise ArgumentValueError(op, "there must be at least one axis", [("x", str(found.shape))])
-        return copy(found)
+        return _as_complex(found)
     with quiet():
         return from_numpy(getattr(numpy().fft, op)(to_numpy(found), s=lengths, axes=along, norm=norm))
 
 
 def _operand(op: str, kind: str, x: object, norm: object) -> Array:
     found = check_array(op, x)
-    if found.dtype.kind != kind:
-        refuse_dtype(op, found.dtype, _REAL if kind == "real floating" else _COMPLEX)
+    if found.dtype.kind == "complex floating":
+        if kind == "real floating":
+            refuse_dtype(op, found.dtype, _REAL)
+    elif found.dtype.kind != "real floating":
+        found = copy(found, dt.float64)
     if not isinstance(norm, str) or norm not in ("backward", "ortho", "forward"):
         raise ArgumentValueError(
             op, f"unknown norm {shown(norm)}", (), "norm must be 'backward', 'ortho' or 'forward'."
         )
     return found
+
+
+def _as_complex(x: Array) -> Array:
+    """Return a copy of `x`, complex and of its precision."""
+    return copy(x, dt.complex64 if x.dtype in (dt.float32, dt.complex64) else dt.complex128)
 
 
 def _whole(op: str, size: int) -> int:
@@ -120,7 +127,7 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
     Parameters
     ----------
     x : Array
-        Array with at least one axis, of a complex dtype.
+        Array with at least one axis, of a complex dtype; others are cast to one.
     n : int, optional
         Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
         elements.
@@ -132,7 +139,7 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
     Returns
     -------
     Array
-        New array, of the dtype of `x`.
+        New array, complex, of the precision of `x`.
 
     Raises
     ------
@@ -153,7 +160,7 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     Parameters
     ----------
     x : Array
-        Array with at least one axis, of a complex dtype.
+        Array with at least one axis, of a complex dtype; others are cast to one.
     n : int, optional
         Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
         elements.
@@ -165,7 +172,7 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     Returns
     -------
     Array
-        New array, of the dtype of `x`.
+        New array, complex, of the precision of `x`.
 
     Raises
     ------
@@ -193,7 +200,7 @@ def fftn(
     Parameters
     ----------
     x : Array
-        Array of a complex dtype.
+        Array of a complex dtype; others are cast to one.
     s : sequence of int, optional
         Lengths of the transform, for each axis: elements beyond it are left out, zeros are added up to it.
         -1 stands for all elements. Needs `axes`.
@@ -206,7 +213,7 @@ def fftn(
     Returns
     -------
     Array
-        New array, of the dtype of `x`.
+        New array, complex, of the precision of `x`.
 
     Raises
     ------
@@ -236,7 +243,7 @@ def ifftn(
     Parameters
     ----------
     x : Array
-        Array of a complex dtype.
+        Array of a complex dtype; others are cast to one.
     s : sequence of int, optional
         Lengths of the transform, for each axis: elements beyond it are left out, zeros are added up to it.
         -1 stands for all elements. Needs `axes`.
@@ -249,7 +256,7 @@ def ifftn(
     Returns
     -------
     Array
-        New array, of the dtype of `x`.
+        New array, complex, of the precision of `x`.
 
     Raises
     ------
@@ -272,7 +279,7 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     Parameters
     ----------
     x : Array
-        Array with at least one axis, of a real floating-point dtype.
+        Array with at least one axis, of a real floating-point dtype; integers and bool become float64.
     n : int, optional
         Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
         elements.
@@ -305,7 +312,7 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     Parameters
     ----------
     x : Array
-        Array with at least one axis, of a complex dtype.
+        Array with at least one axis, of a complex dtype; others are cast to one.
     n : int, optional
         Length of the result along `axis`, of which `x` needs ``n // 2 + 1`` elements: more are left out,
         zeros are added up to that. By default ``2 * (m - 1)`` for m elements; an odd length has to be said.
@@ -345,7 +352,7 @@ def rfftn(
     Parameters
     ----------
     x : Array
-        Array of a real floating-point dtype.
+        Array of a real floating-point dtype; integers and bool become float64.
     s : sequence of int, optional
         Lengths of the transform, for each axis: elements beyond it are left out, zeros are added up to it.
         -1 stands for all elements. Needs `axes`.
@@ -388,7 +395,7 @@ def irfftn(
     Parameters
     ----------
     x : Array
-        Array of a complex dtype.
+        Array of a complex dtype; others are cast to one.
     s : sequence of int, optional
         Lengths of the result, for each axis; of the last one `x` needs ``s[-1] // 2 + 1`` elements. More
         are left out, zeros are added. -1 stands for all elements; for the last axis, with m of them, for
@@ -425,7 +432,7 @@ def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     Parameters
     ----------
     x : Array
-        Array with at least one axis, of a complex dtype.
+        Array with at least one axis, of a complex dtype; others are cast to one.
     n : int, optional
         Length of the result along `axis`, of which `x` needs ``n // 2 + 1`` elements: more are left out,
         zeros are added up to that. By default ``2 * (m - 1)`` for m elements; an odd length has to be said.
@@ -458,7 +465,7 @@ def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     Parameters
     ----------
     x : Array
-        Array with at least one axis, of a real floating-point dtype.
+        Array with at least one axis, of a real floating-point dtype; integers and bool become float64.
     n : int, optional
         Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
         elements.

@@ -41,10 +41,10 @@ from ._core.array import (
 )
 from ._core.dtype import DType, promote
 from ._creation import _as_float
-from ._data_types import as_scalar, check_array, check_bool
+from ._data_types import as_scalar, check_array, check_bool, refuse_dtype
 from ._decompositions import (
     LinAlgError,
-    check_floating,
+    as_floating,
     check_square,
     cholesky,
     det,
@@ -66,7 +66,7 @@ from ._decompositions import (
 from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
 from ._linear_algebra import (
     check_matrices,
-    check_numeric,
+    check_products,
     check_stretched,
     check_vectors,
     matmul,
@@ -116,7 +116,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     Parameters
     ----------
     x1, x2 : Array
-        Arrays of numeric dtypes, with size 3 along `axis`; the other axes broadcast.
+        Arrays with size 3 along `axis`, one of them of a numeric dtype; the other axes broadcast.
     axis : int
         The axis that the vectors lie along, counted from the last one in both arrays: from -N to -1, where N
         is the smaller number of axes.
@@ -134,12 +134,16 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
         If an array has no such axis, or `axis` is not negative.
     BroadcastError
         If the other axes do not broadcast.
+    DTypeError
+        If both arrays are of bool, which cannot be subtracted.
 
     References
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``cross``.
     """
-    x1, x2 = check_numeric("cross", x1, x2)
+    x1, x2 = check_products("cross", x1, x2)
+    if x1.dtype.kind == "bool":
+        refuse_dtype("cross", x1.dtype, "a numeric dtype in one of the arrays at least", "both arrays")
     axis = check_vectors("cross", x1, x2, axis)
     for name, x in (("x1", x1), ("x2", x2)):
         if x.shape[axis] != 3:
@@ -209,7 +213,7 @@ def matrix_norm(
     Parameters
     ----------
     x : Array
-        Shape ``(..., M, N)``, of a floating-point dtype.
+        Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
     keepdims : bool
         Whether to keep the last two axes, with size 1.
     ord : {"fro", "nuc", 1, 2, inf, -1, -2, -inf}
@@ -235,8 +239,7 @@ def matrix_norm(
     Array API standard 2025.12, "Linear Algebra Extension", ``matrix_norm``.
     """
     op = "matrix_norm"
-    x = check_matrices(op, x)
-    check_floating(op, x)
+    x = as_floating(check_matrices(op, x))
     keepdims = check_bool(op, "keepdims", keepdims)
     kind = "fro" if ord is None else ord if isinstance(ord, str) else as_scalar(op, "ord", ord)
     rows, columns = x.ndim - 2, x.ndim - 1
@@ -267,14 +270,14 @@ def matrix_power(x: Array, n: int, /) -> Array:
     Parameters
     ----------
     x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype.
+        Shape ``(..., M, M)``.
     n : int
         The exponent: 0 gives the identity, a negative one powers of the inverse.
 
     Returns
     -------
     Array
-        New array of the shape and dtype of `x`.
+        New array of the shape and dtype of `x`; float64 if `n` is negative and `x` of integers or bool.
 
     Raises
     ------
@@ -291,7 +294,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
         result = zeros(x.shape, x.dtype)
         assign(_diagonal("matrix_power", result, 0), 1, "matrix_power")
         return result
-    square = inverse("matrix_power", x) if n < 0 else x
+    square = inverse("matrix_power", as_floating(x)) if n < 0 else x
     left = -n if n < 0 else n
     power: Array | None = None
     while True:
@@ -312,7 +315,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
     Parameters
     ----------
     x1, x2 : Array
-        Shapes ``(N,)`` and ``(M,)``, of numeric dtypes.
+        Shapes ``(N,)`` and ``(M,)``, of any dtype.
 
     Returns
     -------
@@ -328,7 +331,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
     ----------
     Array API standard 2025.12, "Linear Algebra Extension", ``outer``.
     """
-    x1, x2 = check_numeric("outer", x1, x2)
+    x1, x2 = check_products("outer", x1, x2)
     for name, x in (("x1", x1), ("x2", x2)):
         if x.ndim != 1:
             raise ShapeError(
@@ -376,7 +379,7 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     Parameters
     ----------
     x : Array
-        Array of a floating-point dtype.
+        Array of a floating-point dtype; integers and bool become float64.
     axis : int or tuple of int, optional
         The axes that make up a vector; by default all.
     keepdims : bool
@@ -405,8 +408,7 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     Array API standard 2025.12, "Linear Algebra Extension", ``vector_norm``.
     """
     op = "vector_norm"
-    x = check_array(op, x)
-    check_floating(op, x)
+    x = as_floating(check_array(op, x))
     axes = normalize_axes(op, axis, x.ndim)
     keepdims = check_bool(op, "keepdims", keepdims)
     p = as_scalar(op, "ord", ord)
