@@ -53,15 +53,25 @@ def test_clip(dtype):
         ):
             operands = [v if isinstance(v, tuple) else (v, v) for v in (x, least, most)]
             got_of, expected_of = zip(*operands, strict=True)
-            if dtype not in REAL:  # refused in every form; NumPy takes bool and complex numbers
+            if dtype == "bool" and (least is most is None or any(type(v) is int for v in (least, most))):
+                continue  # below
+            if dtype not in (*REAL, "bool"):  # refused in every form; NumPy takes complex numbers
                 with pytest.raises(TypeError, match="clip"):
                     xp.clip(*got_of)
                 continue
             got, expected = xp.clip(*got_of), quietly(np.clip, *expected_of)
             assert not got.size or not strided.shares_storage(got, x[0])
-            assert_same(
-                got + 0, expected + np.zeros((), dtype), what=f"{layout} {least} {most}"
-            )  # either zero
+            zero = np.zeros((), dtype)  # added to make either zero the same
+            assert_same(got + xp.asarray(zero), expected + zero, what=f"{layout} {least} {most}")
+
+
+def test_clip_of_bool():
+    for least, most in ((0, 1), (1, None), (None, 0), (0.25, 0.5), (False, True), (True, None), (None, True)):
+        same(lambda ns, x, least=least, most=most: ns.clip(x, least, most), pair("bool"))
+    same(lambda ns, x, y, z: ns.clip(x, y, z), pair("bool"), pair("int8"), pair("float32", "0-d"))
+    assert xp.clip(xp.asarray([True, False])).tolist() == [True, False]
+    with xp.strict(), pytest.raises(xp.StrictError, match="clip"):
+        xp.clip(xp.asarray([True]), False, True)
 
 
 def test_clip_mixes_dtypes():

@@ -27,7 +27,7 @@ ROWS = {row.name: row for row in _optable.OPS if row.public}
 # What the standard leaves out and stride0 refuses where NumPy computes: letters of NumPy's kinds.
 # bool: NumPy takes the int8 (or float16) loop; complex numbers: NumPy compares them lexicographically.
 REFUSED = {
-    **dict.fromkeys(("floor_divide", "remainder", "pow", "square", "abs", "conj"), "b"),
+    **dict.fromkeys(("floor_divide", "remainder", "pow", "square", "conj"), "b"),
     **dict.fromkeys(("ceil", "floor", "trunc", "round", "bitwise_left_shift", "bitwise_right_shift"), "b"),
     **dict.fromkeys(("less", "less_equal", "greater", "greater_equal", "maximum", "minimum"), "c"),
     "signbit": "biu",

@@ -55,7 +55,7 @@ SHIFTS = ["bitwise_left_shift", "bitwise_right_shift"]
 def accepts(name, dtype):
     """Whether the standard defines the operator for the dtype, or NumPy does for bool."""
     if dtype == "bool":
-        return name in (*COMPARISON, *BITWISE[:3], "bitwise_invert", "add", "multiply", "divide")
+        return name in (*COMPARISON, *BITWISE[:3], "bitwise_invert", "add", "multiply", "divide", "abs")
     if name.startswith("bitwise"):
         return dtype in INTEGERS
     if name in ("floor_divide", "remainder", "less", "less_equal", "greater", "greater_equal"):

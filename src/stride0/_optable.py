@@ -220,7 +220,7 @@ OPS: Final = (
     _unary(
         "abs",
         "numeric",
-        {"i": "<{T}>(0 - <{U}>x) if x < 0 else x", "u": "x", "f": "fabs_{t}(x)", "c": "abs_c(x)"},
+        {"b": "x", "i": "<{T}>(0 - <{U}>x) if x < 0 else x", "u": "x", "f": "fabs_{t}(x)", "c": "abs_c(x)"},
         "Absolute value of each element; the magnitude where it is complex.",
         out="real",
         operator="abs",
@@ -297,6 +297,7 @@ OPS: Final = (
         3,
         "real-valued",
         {
+            "b": "(x1 | x2) & x3",
             "i": "min_c(max_c(x1, x2), x3)",
             "u": "min_c(max_c(x1, x2), x3)",
             "f": "clip_{t}(x1, x2, x3)",
