@@ -2,7 +2,7 @@
 
     python examples/scipy_image.py                             stride0 and NumPy, side by side
     python examples/scipy_image.py --image flower.jpg --output pictures --repeat 10
-    python examples/scipy_image.py --quick                     once, of every second pixel
+    python examples/scipy_image.py --quick                     timed once, of every second pixel
 
 SciPy's functions get one of the photographs that scikit-learn ships, as an array of each library, and answer
 with arrays of that library. Pictures of what stride0 found are saved. What is not the same in both makes the
@@ -252,7 +252,7 @@ def main() -> int:
     parser.add_argument(
         "--repeat", type=int, default=5, metavar="N", help="times it is run in each library (5)"
     )
-    parser.add_argument("--quick", action="store_true", help="once, and of every second pixel")
+    parser.add_argument("--quick", action="store_true", help="time each step once, of every second pixel")
     options = parser.parse_args()
     if options.repeat < 1:
         parser.error("--repeat must be at least 1")

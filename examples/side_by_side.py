@@ -68,7 +68,9 @@ def run(
 ) -> tuple[list[Row], list[State]]:
     """Run all steps `repeat` times in both libraries, the first of which is the reference.
 
-    The libraries take turns within each step, so that what else the machine does meets both alike.
+    The libraries take turns within each step, and in who begins, so that what else the machine does meets
+    both alike. Before that each step runs once untimed: the first call of a function imports and prepares
+    things, for whichever library it is made.
     """
     from threadpoolctl import (  # type: ignore[import-untyped, import-not-found, unused-ignore]
         threadpool_limits,
@@ -78,14 +80,15 @@ def run(
     states = [prepare(importlib.import_module(name)) for name in libraries]
     rows = [Row(step, [None] * len(states), [[] for _ in states]) for step in steps]
     # One thread: for matrices of this size more gain nothing, and their waiting for each other is noise.
-    with threadpool_limits(1), tqdm(total=repeat * len(steps) * len(states), unit=" parts") as bar:
-        for _ in range(repeat):
+    with threadpool_limits(1), tqdm(total=(repeat + 1) * len(steps) * len(states), unit=" parts") as bar:
+        for turn in range(repeat + 1):
             for row in rows:
-                for k, state in enumerate(states):
+                for k, state in list(enumerate(states))[:: -1 if turn % 2 else 1]:
                     bar.set_description(f"{libraries[k]:>8}", refresh=False)
                     began = time.perf_counter()
                     result = row.step.run(state)
-                    row.seconds[k].append(time.perf_counter() - began)
+                    if turn:
+                        row.seconds[k].append(time.perf_counter() - began)
                     row.results[k] = state[row.step.title] = result
                     bar.update()
     return rows, states

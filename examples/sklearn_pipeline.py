@@ -2,7 +2,7 @@
 
     python examples/sklearn_pipeline.py                        stride0 and NumPy, side by side
     python examples/sklearn_pipeline.py --repeat 10
-    python examples/sklearn_pipeline.py --quick                once, and a smaller grid
+    python examples/sklearn_pipeline.py --quick                timed once, and a smaller grid
 
 With `array_api_dispatch`, scikit-learn's estimators compute with the library their input belongs to. The same
 functions get the digits as arrays of each: they are scaled, reduced to principal components and classified,
@@ -180,7 +180,7 @@ def main() -> int:
     parser.add_argument(
         "--repeat", type=int, default=5, metavar="N", help="times it is run in each library (5)"
     )
-    parser.add_argument("--quick", action="store_true", help="once, and with a smaller grid")
+    parser.add_argument("--quick", action="store_true", help="time each step once, with a smaller grid")
     options = parser.parse_args()
     if options.repeat < 1:
         parser.error("--repeat must be at least 1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +125,29 @@ def test_larger_than_memory_sees_what_differs(tmp_path: Path, monkeypatch: pytes
     assert failing(right, moved) == [4]
     moved[0, 3], moved[-1, 0] = rows[0, 3], np.nan
     assert failing(right, moved) == [4]
+
+
+def test_side_by_side_times_no_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the first call of a function has to prepare counts for neither library."""
+    needs("threadpoolctl", "tqdm")
+    monkeypatch.syspath_prepend(EXAMPLES)
+    import side_by_side
+
+    calls: list[str] = []
+
+    def step(state: dict[str, object]) -> object:
+        if len(calls) < 2:
+            time.sleep(0.2)
+        calls.append(str(state["name"]))
+        return np.zeros(3)
+
+    names = ("numpy", "stride0")
+    rows, _ = side_by_side.run(
+        [side_by_side.Step("step", step)], lambda ns: {"name": ns.__name__, "xp": ns}, names, 3
+    )
+    assert calls == [*names, *names[::-1], *names, *names[::-1]]
+    assert [len(seconds) for seconds in rows[0].seconds] == [3, 3]
+    assert max(max(seconds) for seconds in rows[0].seconds) < 0.1
 
 
 @pytest.mark.parametrize(
