@@ -142,7 +142,14 @@ def test_size_in_memory() -> None:
     small, large = xp.zeros(0), xp.zeros(10_000)
     assert sys.getsizeof(large) - sys.getsizeof(small) == 80_000
     # A view owns nothing but itself; many axes have a place of their own.
-    assert sys.getsizeof(large[1:]) == sys.getsizeof(small)
+    for view in (large[1:], large[:], large[::-1], xp.reshape(large, (100, 100)), large[None, :]):
+        assert sys.getsizeof(view) == sys.getsizeof(small)
+    # One that is left alone keeps all of the memory alive.
+    del view
+    last = large[1:]
+    del large
+    assert sys.getsizeof(last) == sys.getsizeof(small) + 80_000
+    large = xp.zeros(10_000)
     assert sys.getsizeof(xp.asarray(np.zeros(1000))) == sys.getsizeof(small)
     assert sys.getsizeof(xp.zeros((0,) * 6)) == sys.getsizeof(small) + 96
     assert large.nbytes == 80_000 and large.itemsize == 8

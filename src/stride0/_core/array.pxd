@@ -13,7 +13,8 @@ cdef class Array:
     cdef int ndim
     cdef int code             # of the dtype
     cdef bint c_contiguous
-    cdef bint weak            # made of a Python scalar for one operation
+    cdef short weak           # made of a Python scalar for one operation
+    cdef short is_view        # on the storage of another array, which may be gone
     cdef Py_ssize_t* shape_   # ndim sizes
     cdef Py_ssize_t* strides_ # ndim steps in bytes, right behind the sizes
     cdef Py_ssize_t small[8]  # where both are kept for up to four axes

@@ -198,6 +198,7 @@ cdef Array element_view(Array x, char* place):
     y.c_contiguous = True
     y.storage = x.storage
     y.seen = x.seen
+    y.is_view = True
     y.data = place
     return y
 
