@@ -58,7 +58,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "extensions",
         ("_broadcasting", "_strict", "_decompositions", "linalg", "fft", "strided", "memory", *EXPLAIN),
     ),
-    ("beyond the standard", ("_extras", "_methods")),
+    ("beyond the standard", ("_extras", "_methods", "_ufuncs")),
     ("namespace", ("",)),
     ("tape", ("autograd._trees", "autograd._tape")),
     ("gradient rules", tuple(f"autograd.{name}" for name in GRADIENT_RULES)),
