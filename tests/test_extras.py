@@ -139,3 +139,81 @@ def test_strict_mode_refuses_them() -> None:
     for name in _extras.__all__:
         with xp.strict(), pytest.raises(xp.StrictError, match=name):
             getattr(xp, name)(xp.ones(3))
+
+
+@pytest.mark.parametrize("shape", [(5,), (6,), (3, 4), (2, 3, 5), (0, 3), (1,)])
+@pytest.mark.parametrize("missing", [0.0, 0.3, 1.0])
+def test_nanmedian(shape: tuple[int, ...], missing: float) -> None:
+    rng = np.random.default_rng(11)
+    a = np.where(rng.random(shape) < missing, NAN, np.round(rng.normal(size=shape), 1))
+    axes: list[int | tuple[int, ...] | None] = [None, *range(-1, len(shape))]
+    for axis, keepdims in itertools.product([*axes, tuple(range(len(shape)))], (False, True)):
+        wanted, found = both("nanmedian", a, axis=axis, keepdims=keepdims)
+        if 0 in shape and axis not in (None, tuple(range(len(shape)))):
+            wanted = np.full(np.sum(a, axis=axis, keepdims=keepdims).shape, NAN)
+        np.testing.assert_array_equal(np.asarray(found), wanted)
+
+
+def test_nanmedian_of_large_and_of_complex_numbers() -> None:
+    large = np.finfo("float64").max
+    assert xp.nanmedian(xp.asarray([large, NAN, large, large])) == large
+    assert xp.nanmedian(xp.asarray([1.0, np.inf, np.inf])) == np.inf
+    with pytest.raises(xp.DTypeError, match="nanmedian"):
+        xp.nanmedian(xp.ones(2, dtype=xp.complex64))
+    x = xp.asarray([[5.0, NAN, 1.0], [2.0, 8.0, NAN]])
+    assert xp.autograd.grad(xp.nanmedian)(x).tolist() == [[0.5, 0.0, 0.0], [0.5, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("shape", "width", "value"),
+    [
+        ((3,), 2, 0),
+        ((3,), (1, 2), 7),
+        ((3,), [(1, 2)], [(5, 6)]),
+        ((2, 3), 1, 0),
+        ((2, 3), (0, 2), (1, 2)),
+        ((2, 3), ((1, 0), (0, 2)), ((1, 2), (3, 4))),
+        ((2, 3), [[0, 0], [0, 0]], 9),
+        ((2, 3), ((1,), (2,)), 4),
+        ((0, 3), 1, 8),
+        ((2, 1, 2), ((1, 1), (0, 0), (2, 1)), ((1, 2), (3, 4), (5, 6))),
+        ((), 3, 1),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["int16", "float32", "complex128", "bool"])
+def test_pad(shape: tuple[int, ...], width: object, value: object, dtype: str) -> None:
+    a = np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
+    if dtype == "bool":
+        value = True
+    found = xp.pad(xp.asarray(a), width, constant_values=value)
+    np.testing.assert_array_equal(np.asarray(found), np.pad(a, width, constant_values=value), strict=True)
+
+
+def test_pad_gives_new_memory_and_gradients() -> None:
+    x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
+    assert not xp.strided.shares_storage(xp.pad(x, 0), x)
+    weights = xp.asarray(np.arange(20.0).reshape(4, 5))
+    gradient = xp.autograd.grad(lambda x: xp.sum(xp.pad(x, ((1, 1), (2, 1)), constant_values=9.0) * weights))(
+        x
+    )
+    assert gradient.tolist() == [[7.0, 8.0], [12.0, 13.0]]
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"pad_width": 1, "mode": "edge"}, "unknown mode 'edge'"),
+        ({"pad_width": -1}, "must not be negative"),
+        ({"pad_width": ((1, 1), (1, 1), (1, 1))}, "a pair or 2 pairs"),
+        ({"pad_width": ((1, 1, 1), (1, 1, 1))}, "a pair or 2 pairs"),
+    ],
+)
+def test_pad_refuses(options: dict[str, object], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        xp.pad(xp.ones((2, 3)), **options)
+    with pytest.raises(TypeError):
+        xp.pad(xp.ones(3), 1.5)
+    with pytest.raises(TypeError):
+        xp.pad(np.ones(3), 1)
+    with xp.strict(), pytest.raises(xp.StrictError):
+        xp.pad(xp.ones(3), 1)

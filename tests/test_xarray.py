@@ -60,6 +60,9 @@ ARITHMETIC: dict[str, Program] = {
     "arrays": lambda ns, d: d + d * d - d / 3,
     "scalars on the right": lambda ns, d: (d * 2 + 1) % 3 // 0.5,
     "scalars on the left": lambda ns, d: 2.0 ** (1 - d),
+    "NumPy's scalars on the left": lambda ns, d: np.float64(2) * d - (np.float32(1) > d),
+    "NumPy's ufuncs": lambda ns, d: np.sqrt(abs(d)) + np.arctan2(d, 2.0) + np.isnan(d),
+    "round to places": lambda ns, d: d.round(1),
     "NumPy's scalars": lambda ns, d: d * np.float64(2) + np.float64(1),
     "unary": lambda ns, d: abs(-d) + (+d),
     "compared": lambda ns, d: (d > 3) & (d < 9) | ~(d != 4.5),
@@ -84,6 +87,7 @@ ARITHMETIC: dict[str, Program] = {
         input_core_dims=[["x", "y"], ["u", "y"]],
         output_core_dims=[["x", "u"]],
     ),
+    "dot with a mask": lambda ns, d: xr.dot(d.fillna(0.0), (d > 3).rename(x="u"), dim="y"),
     "difference": lambda ns, d: d.diff("x", n=2),
     "integral": lambda ns, d: d.integrate("x"),
 }
@@ -135,6 +139,8 @@ SHAPES: dict[str, Program] = {
     "stack": lambda ns, d: d.stack(z=("x", "y")),
     "unstack": lambda ns, d: d.stack(z=("x", "y")).unstack("z"),
     "roll": lambda ns, d: d.roll(x=1, roll_coords=True),
+    "pad": lambda ns, d: d.pad(x=1, y=(0, 2), constant_values=0.0),
+    "shift": lambda ns, d: d.shift(x=1, fill_value=-1.0),
     "sort": lambda ns, d: d.sortby("y", ascending=False),
     "rename": lambda ns, d: d.rename(x="u"),
     "copies": lambda ns, d: copy.deepcopy(copy.copy(d.copy())),
@@ -225,6 +231,8 @@ def reductions() -> dict[str, Program]:
     for name in CUMULATIVE:
         programs[name] = lambda ns, d, n=name: getattr(d, n)("x")
     programs["var, ddof"] = lambda ns, d: d.var("x", ddof=1) + d.std("x", ddof=1)
+    programs["median"] = lambda ns, d: d.median()
+    programs["median over an axis"] = lambda ns, d: d.median("x") + d.median("y")
     programs["sum, min_count"] = lambda ns, d: d.fillna(0.0).sum("x", skipna=False)
     programs["label of the largest"] = lambda ns, d: d.fillna(0.0).idxmax("x").astype(ns.float64)
     return programs
@@ -324,12 +332,38 @@ LIMITS: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
         TypeError,
         "Vectorized indexing is not supported",
     ),
-    "pad": (lambda d: d.pad(x=1, constant_values=0.0), AttributeError, "pad"),
-    "rolling": (lambda d: d.rolling(x=2).construct("w", fill_value=0.0), AttributeError, "pad"),
+    "pad without a value": (lambda d: d.pad(x=1), TypeError, MISSING),
+    "pad in another mode": (lambda d: d.pad(x=1, mode="wrap"), ValueError, "unknown mode 'wrap'"),
+    "rolling": (lambda d: d.rolling(x=2).construct("w", fill_value=0.0), AttributeError, "lib"),
+    "rolling mean": (lambda d: d.rolling(x=2).mean(), AttributeError, "lib"),
+    "cumulative": (lambda d: d.cumulative("x").sum(), AttributeError, "lib"),
+    "quantile": (lambda d: d.quantile(0.3, "x"), AttributeError, "transpose"),
+    "quantile of groups": (lambda d: d.groupby("g").quantile(0.5), AttributeError, "transpose"),
+    "interpolate_na": (lambda d: d.interpolate_na("x"), AttributeError, "transpose"),
+    "dot along a common axis": (lambda d: xr.dot(d, d, dim="y"), AttributeError, "einsum"),
+    "first of groups": (lambda d: d.groupby("g").first(), TypeError, "must be a NumPy dtype"),
+    "interp": (lambda d: d.interp(x=[5, 15]), TypeError, "only works for a numeric type"),
+    "covariance": (lambda d: xr.cov(d, d * 2, dim="x"), TypeError, MISSING),
+    "correlation": (lambda d: xr.corr(d, d * 2, dim="x"), TypeError, MISSING),
+    "sum with min_count": (lambda d: d.sum("x", min_count=2), TypeError, MISSING),
+    "weighted mean": (lambda d: d.weighted(weights()).mean("x"), TypeError, MISSING),
+    "polyfit": (lambda d: d.fillna(0.0).polyfit("x", 1), TypeError, "'out'"),
     "gradient": (lambda d: d.differentiate("x"), AttributeError, "gradient"),
     "median with NaN": (lambda d: d.median("x", skipna=False), AttributeError, "median"),
     "variance with NaN": (lambda d: d.var("x", skipna=False), TypeError, "ddof"),
 }
+
+
+def weights() -> Any:
+    return xr.DataArray(xp.asarray([1.0, 2.0, 3.0, 4.0]), dims="x")
+
+
+def test_weighted_sums_skip_nan_where_told() -> None:
+    # xarray asks for the letter that NumPy has for the kind of a dtype, to know whether there can be NaN.
+    d, e = array(xp), array(np)
+    got = d.weighted(weights()).sum("x", skipna=True)
+    assert_alike(got, e.weighted(weights().as_numpy()).sum("x"))
+    assert np.isnan(d.weighted(weights()).sum("x").values[2])
 
 
 @pytest.mark.parametrize("name", sorted(LIMITS))

@@ -147,11 +147,13 @@ from stride0._extras import (
     nancumsum,
     nanmax,
     nanmean,
+    nanmedian,
     nanmin,
     nanprod,
     nanstd,
     nansum,
     nanvar,
+    pad,
 )
 from stride0._indexing import take, take_along_axis
 from stride0._inspection import __array_namespace_info__
@@ -322,6 +324,7 @@ __all__ = [
     "nancumsum",
     "nanmax",
     "nanmean",
+    "nanmedian",
     "nanmin",
     "nanprod",
     "nanstd",
@@ -334,6 +337,7 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "pad",
     "permute_dims",
     "pi",
     "positive",

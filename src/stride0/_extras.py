@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any, Literal
 
 from ._core import dtype as dt
 from ._core.array import (
@@ -16,9 +17,12 @@ from ._core.array import (
     add,
     divide,
     door,
+    equal,
+    floor_divide,
     imag,
     isnan,
     logical_not,
+    maximum,
     multiply,
     pow,
     real,
@@ -27,13 +31,15 @@ from ._core.array import (
     where,
 )
 from ._core.dtype import DType
-from ._creation import linspace, ones_like, zeros
-from ._data_types import KINDS, astype, check_array, check_dtype
+from ._creation import full, linspace, ones_like, zeros
+from ._data_types import KINDS, astype, check_array, check_dtype, refuse_dtype
 from ._devices import DeviceLike
-from ._errors import ArgumentValueError, ShapeError
-from ._manipulation import reshape
+from ._errors import ArgumentValueError, ShapeError, shown
+from ._indexing import take_along_axis
+from ._manipulation import concat, expand_dims, permute_dims, reshape
 from ._searching import argmax, argmin, count_nonzero
-from ._shapes import Axis
+from ._shapes import Axis, normalize_axes, normalize_index, size_of
+from ._sorting import sort
 from ._statistical import cumulative_prod, cumulative_sum, max, min, prod, sum
 from ._utility import all, any
 from .linalg import diagonal
@@ -47,11 +53,13 @@ __all__ = [
     "nancumsum",
     "nanmax",
     "nanmean",
+    "nanmedian",
     "nanmin",
     "nanprod",
     "nanstd",
     "nansum",
     "nanvar",
+    "pad",
 ]
 
 
@@ -132,6 +140,70 @@ def logspace(
     return powers if target is None else astype(powers, target, copy=False)
 
 
+@door
+def pad(
+    x: Array, pad_width: Any, mode: Literal["constant"] = "constant", *, constant_values: Any = 0
+) -> Array:
+    """Return an array with numbers put before and behind it along its axes.
+
+    Parameters
+    ----------
+    x : Array
+        Of any dtype.
+    pad_width : int, pair of int, or sequence of pairs of int
+        How many elements before and behind: a pair for each axis, one pair for all, or one number for both.
+    mode : {"constant"}
+        NumPy has others.
+    constant_values : bool, int, float, complex, pair of them, or sequence of pairs
+        What is put there, in the same forms. In the corners the value of the last axis stands.
+
+    Returns
+    -------
+    Array
+        New array of the dtype of `x`.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `mode` is another, a width is negative, or there are pairs for another number of axes.
+    """
+    x = check_array("pad", x)
+    if mode != "constant":
+        raise ArgumentValueError("pad", f"unknown mode {shown(mode)}", (), "mode must be 'constant'.")
+    widths, values = (
+        _pairs("pad_width", pad_width, x.ndim),
+        _pairs("constant_values", constant_values, x.ndim),
+    )
+    result = astype(x, x.dtype)
+    for axis, ends in enumerate(zip(widths, values, strict=True)):
+        numbers = [normalize_index("pad", "pad_width", width) for width in ends[0]]
+        if numbers[0] < 0 or numbers[1] < 0:
+            raise ArgumentValueError("pad", "a width must not be negative", [("pad_width", shown(pad_width))])
+        if numbers == [0, 0]:
+            continue
+        parts = [
+            full((*result.shape[:axis], number, *result.shape[axis + 1 :]), value, dtype=x.dtype)
+            for number, value in zip(numbers, ends[1], strict=True)
+        ]
+        result = concat((parts[0], result, parts[1]), axis=axis)
+    return result
+
+
+def _pairs(name: str, given: Any, count: int) -> list[tuple[Any, Any]]:
+    """Return a pair for each axis of what was given as those, as one pair, or as one thing."""
+    items = list(given) if isinstance(given, (tuple, list)) else [given]
+    if len(items) in (1, 2) and not {type(item) for item in items} & {tuple, list}:
+        return [(items[0], items[-1])] * count
+    pairs = [tuple(item) if isinstance(item, (tuple, list)) else (item,) for item in items]
+    if len(pairs) == 1:
+        pairs = pairs * count
+    if len(pairs) != count or not {len(pair) for pair in pairs} <= {1, 2}:
+        raise ArgumentValueError(
+            "pad", f"{name} has to be a number, a pair or {count} pairs", [(name, shown(given))]
+        )
+    return [(pair[0], pair[-1]) for pair in pairs]
+
+
 # --- without NaN
 
 
@@ -193,6 +265,33 @@ def nanmean(x: Array, axis: Axis = None, dtype: DType | None = None, *, keepdims
     given = _floating(x, "nanmean", dtype)
     filled, missing = _filled("nanmean", given, 0.0)
     return divide(sum(filled, axis=axis, keepdims=keepdims), _count(given, missing, axis, keepdims))
+
+
+@door
+def nanmedian(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """Return the median of the elements that are not NaN; NaN where there is none.
+
+    Of an even number the mean of the two in the middle. Integers and bool count as float64; complex numbers
+    are refused, with a DTypeError.
+    """
+    given = _floating(x, "nanmedian", None)
+    if given.dtype.kind == "complex floating":
+        refuse_dtype("nanmedian", given.dtype, "a real-valued dtype")
+    axes = normalize_axes("nanmedian", axis, given.ndim)
+    kept = [k for k in range(given.ndim) if k not in axes]
+    lead = tuple(given.shape[k] for k in kept)
+    count = size_of([given.shape[k] for k in axes])
+    if not count:
+        result = full(lead, math.nan, dtype=given.dtype)
+    else:
+        # NaN comes last.
+        ordered = sort(reshape(permute_dims(given, (*kept, *axes)), (*lead, count)), axis=-1)
+        there = count_nonzero(logical_not(isnan(ordered)), axis=-1, keepdims=True)
+        low, high = maximum(floor_divide(subtract(there, 1), 2), 0), floor_divide(there, 2)
+        below, above = take_along_axis(ordered, low, axis=-1), take_along_axis(ordered, high, axis=-1)
+        # One in the middle is no mean: twice it may overflow.
+        result = reshape(where(equal(low, high), below, divide(add(below, above), 2)), lead)
+    return expand_dims(result, axis=axes) if keepdims else result
 
 
 @door
