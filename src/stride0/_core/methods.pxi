@@ -24,6 +24,9 @@ cdef extern from *:
     void s0_mark_method_descriptor(object type)
     int s0_set_in_type(object type, object name, object value) except -1
     PyObject* PyMethod_New(PyObject* function, PyObject* self) except NULL
+    Py_ssize_t s0_tuple_size "PyTuple_GET_SIZE"(PyObject* tuple)
+    PyObject* s0_tuple_item "PyTuple_GET_ITEM"(PyObject* tuple, Py_ssize_t k)
+    bint s0_set_has "PySet_Contains"(object set, PyObject* key) except -1
 
 
 @cython.final
@@ -63,15 +66,17 @@ cdef class Method:
         return getattr, (Array, self.__name__)
 
 
-cdef bint is_wider(Method self, PyObject* const* args, Py_ssize_t n, tuple names) except -1:
+cdef bint is_wider(Method self, PyObject* const* args, Py_ssize_t n, PyObject* names) except -1:
     """Whether a call is one of those that only NumPy's method takes; `n` arguments come before the named ones."""
     cdef Py_ssize_t k
+    cdef PyObject* name
     cdef PyObject* axis = NULL
-    if names is not None:
-        for k in range(len(names)):
-            if names[k] in self.keywords:
+    if names is not NULL:
+        for k in range(s0_tuple_size(names)):
+            name = s0_tuple_item(names, k)
+            if s0_set_has(self.keywords, name):
                 return True
-            if names[k] == "axis":
+            if self.flattening and <object>name == "axis":
                 axis = args[n + k]
     if not self.flattening:
         return False
@@ -92,7 +97,7 @@ cdef PyObject* call_method(PyObject* this, PyObject* const* args, size_t nargsf,
         refuse_attribute(self.__name__)
     if self.plain < 0 or more <= 0:
         if self.wider is not None and (kwnames is not NULL or self.flattening):
-            if is_wider(self, args, n, None if kwnames is NULL else <tuple>kwnames):
+            if is_wider(self, args, n, kwnames):
                 function = self.wider
         return PyObject_Vectorcall(<PyObject*>function, args, nargsf, kwnames)
     if more > len(self.positional):
@@ -104,7 +109,7 @@ cdef PyObject* call_method(PyObject* this, PyObject* const* args, size_t nargsf,
             if name in <tuple>kwnames:
                 raise TypeError(f"Array.{self.__name__}: {name} is given by position and by name")
         names = names + <tuple>kwnames
-    if self.wider is not None and is_wider(self, args, self.plain, names):
+    if self.wider is not None and is_wider(self, args, self.plain, <PyObject*>names):
         function = self.wider
     return PyObject_Vectorcall(<PyObject*>function, args, self.plain, <PyObject*>names)
 
