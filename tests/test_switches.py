@@ -176,7 +176,9 @@ def test_methods_and_objects_that_are_called() -> None:
     assert asyncio.run(xp.strict()(functools.partial(add, 1))(2)) == (3, True)
 
 
-@pytest.mark.parametrize("thing", [int, xp.DType, 3, None, property(strictly)], ids=repr)
+@pytest.mark.parametrize(
+    "thing", [int, xp.DType, 3, None, property(strictly)], ids=["class", "DType", "number", "None", "property"]
+)
 def test_what_cannot_be_decorated(thing: Any) -> None:
     for setting in (xp.strict(), flags(), xp.broadcasting("exact")):
         with pytest.raises(xp.ArgumentTypeError, match="a function or method"):

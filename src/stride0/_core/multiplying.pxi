@@ -45,7 +45,7 @@ cdef struct Product:
     int code
 
 
-cdef bint is_ours(const Product* product, int code) noexcept nogil:
+cdef bint of_our_own(const Product* product, int code) noexcept nogil:
     """Note [Products of our own]: whether a product of matrices that lie in C order is one."""
     cdef Py_ssize_t work = product.m * product.n * product.p
     if K.products[code] is NULL or product.n < 2:
@@ -242,7 +242,7 @@ def own_product(Array x1 not None, Array x2 not None, DType dtype not None):
     for axis in range(lead - 1):
         outer *= x1.shape_[axis]
     product.count *= outer
-    if not is_ours(&product, code):
+    if not of_our_own(&product, code):
         return None
     if product.p == 1 and letter_at(code) == c"f" and product.n >= SHORT_SUM:
         # A matrix whose rows do not lie in a row is read well by BLAS, if by anybody.

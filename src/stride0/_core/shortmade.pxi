@@ -267,12 +267,12 @@ cdef object short_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     elif other != lead or memcmp(x1.shape_, x2.shape_, lead * sizeof(Py_ssize_t)) != 0:
         return None
     product.count = count
-    if not is_ours(&product, x1.code) and not is_for_blas(&product, x1.code):
+    if not of_our_own(&product, x1.code) and not is_for_blas(&product, x1.code):
         return None
     memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
     shape[lead + 1] = product.p
     out = new_array(x1.code, x1.ndim - 1 if x2.ndim == 1 else x1.ndim, shape, NULL, False)
-    if is_ours(&product, x1.code):
+    if of_our_own(&product, x1.code):
         in_c_order(&product, itemsize_at(x1.code))
         product.left, product.right, product.out = x1.data, x2.data, out.data
         run_products(&product, x1.code)
