@@ -743,7 +743,7 @@ def test_reflected_operators_of_others() -> None:
         np.asarray,
         np.array,
         np.float64,
-        np.sin,
+        np.cbrt,
         memoryview,
         bytes,
         np.from_dlpack,
@@ -764,6 +764,12 @@ def test_conversions_that_lose_the_gradient(convert: Function) -> None:
         return x * 2
 
     assert float(grad(f)(xp.asarray(3.0))) == 2
+
+
+def test_ufuncs_keep_the_gradient() -> None:
+    x = xp.asarray(3.0)
+    assert float(grad(lambda x: np.sin(x * 2))(x)) == float(2 * xp.cos(x * 2))
+    assert float(grad(lambda x: np.float64(2) * x)(x)) == 2
 
 
 @pytest.mark.parametrize("write", [str, repr, format, lambda x: f"{x:.2f}"])

@@ -40,6 +40,24 @@ def test_reading_as_numpy(data):
     assert_same(d.x[key], expected)
 
 
+@pytest.mark.parametrize("rows, columns", [(0, 3), (3, 0)])
+def test_indices_are_checked_where_nothing_is_read(rows, columns):
+    a = np.zeros((rows, columns))
+    x = xp.asarray(a)
+    for key in ((slice(None), [3]), (slice(None), [-4]), ([3],), ([-4], slice(None)), ([3], [0]), (..., [3])):
+        for library, array in ((np, a), (xp, x)):
+            own = tuple(library.asarray(k) if isinstance(k, list) else k for k in key)
+            with pytest.raises(IndexError):
+                array[own]
+            with pytest.raises(IndexError):
+                array[own] = 1.0
+    for axis in (0, 1):
+        with pytest.raises(IndexError):
+            xp.take(x, xp.asarray([3]), axis=axis)
+        with pytest.raises(IndexError):
+            xp.take(x, xp.asarray([-4]), axis=axis)
+
+
 @MANY
 @given(st.data())
 def test_bad_keys_as_numpy(data):

@@ -177,7 +177,9 @@ def test_methods_and_objects_that_are_called() -> None:
 
 
 @pytest.mark.parametrize(
-    "thing", [int, xp.DType, 3, None, property(strictly)], ids=["class", "DType", "number", "None", "property"]
+    "thing",
+    [int, xp.DType, 3, None, property(strictly)],
+    ids=["class", "DType", "number", "None", "property"],
 )
 def test_what_cannot_be_decorated(thing: Any) -> None:
     for setting in (xp.strict(), flags(), xp.broadcasting("exact")):

@@ -380,6 +380,7 @@ def in_child(seed: int) -> tuple[int, bytes]:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*fork.*:RuntimeWarning")  # JAX's, if other tests imported it
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_after_fork() -> None:
     """The child of a process that had a team computes alone, and does not wait for threads that are gone."""

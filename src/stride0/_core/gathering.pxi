@@ -347,7 +347,8 @@ cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
     cdef bint one = other.ndim == 0 and (base.ndim > 0 or where_.offsets.ndim > 0)
     cdef int axis, d, first = 0
     if n == 0 or base.size == 0:
-        return 0
+        # Nobody reads by the indices, so nobody else looks at them.
+        return refuse_indices(where_.offsets, where_.wrap, where_.axis) if where_.wrap else 0
     at.values, at.n, at.wrap, at.scale = <const int64_t*>where_.offsets.data, n, where_.wrap, where_.scale
     at.changed = False
     for axis in range(base.ndim - 1, -1, -1):

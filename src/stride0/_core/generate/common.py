@@ -167,7 +167,10 @@ def stream_loop(name: str, inputs: list[Operand], out: Operand, expression: str,
     count = STREAMED // out.row.itemsize
     declarations = [line for op in (*inputs, out) for line in (op.declare(), op.step())]
     declarations += [f"cdef {op.value} {x}" for op, x in zip(inputs, names, strict=True)]
-    declarations += [f"cdef {out.memory} block[{count * (2 if out.complex else 1)}]", "cdef Py_ssize_t k, head"]
+    declarations += [
+        f"cdef {out.memory} block[{count * (2 if out.complex else 1)}]",
+        "cdef Py_ssize_t k, head",
+    ]
     if out.complex:
         declarations.append("cdef c128 z")
 

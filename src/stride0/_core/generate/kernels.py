@@ -99,7 +99,14 @@ class Emitter:
                     self._streams(number, op, row, owner, expression, unsigned, layouts)
 
     def _streams(
-        self, number: int, op: Any, row: Row, owner: Row, expression: str, unsigned: bool, layouts: dict[int, str]
+        self,
+        number: int,
+        op: Any,
+        row: Row,
+        owner: Row,
+        expression: str,
+        unsigned: bool,
+        layouts: dict[int, str],
     ) -> None:
         """The loops whose results go past the caches, one for every layout in which they lie side by side."""
         for layout in range(4):
@@ -160,7 +167,9 @@ class Emitter:
                 text = map_loop(name, [Operand(0, row, how[0])], Operand(1, row, how[1]), "x", ["x"])
                 self.add(name, text, part_of(how))
             name = f"move_{width}_past"
-            self.add(name, stream_loop(name, [Operand(0, row, "c")], Operand(1, row, "c"), "x", ["x"]), ELEMENTWISE)
+            self.add(
+                name, stream_loop(name, [Operand(0, row, "c")], Operand(1, row, "c"), "x", ["x"]), ELEMENTWISE
+            )
 
     def _cast(self, name: str, source: Row, target: Row, how: str, expression: str) -> tuple[str, str]:
         """The loop of a cast, and its file."""
