@@ -8,6 +8,7 @@
 
 cdef enum:
     LINE = 64               # elements; an innermost axis is cut at multiples of it, which keeps alignment
+    WIDTH = 4096            # bytes of a row of the result that are worth a thread of their own, at least
     PIECES = 64             # pieces of a reduction, at most
     FEW = 64                # results of runs from which a reduction is cut between them instead
     NARROW = 1024           # the same for rows: columns
@@ -198,6 +199,11 @@ cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int 
     if axis < 0:
         return run_one(plan, loops, reduction, split.blocks)
     parts = threads if work <= threads * tuning.even_to else <Py_ssize_t>threads * PARTS_PER_THREAD
+    if axis == 0 and plan.ndim > 1:
+        # Side by side in short rows, threads would wait for one another's lines of cache all the time.
+        parts = min(parts, plan.shape[0] * itemsize_at(plan.code[result]) // WIDTH)
+        if parts < 2:
+            return run_one(plan, loops, reduction, split.blocks)
     unit = LINE if axis == 0 else blocks.high if split.blocks is not NULL and axis == blocks.axis else 1
     split.plan, split.loops, split.reduction, split.axis = plan, loops, reduction, axis
     split.extent = (plan.shape[axis] + parts * unit - 1) // (parts * unit) * unit
