@@ -83,7 +83,7 @@ def same(name: str, *args: object, shares: bool = False, **kwargs: object) -> No
 
 ALL = ["reshape", "broadcast_to", "expand_dims", "squeeze", "permute_dims", "moveaxis", "matrix_transpose"]
 MADE = ["zeros", "ones", "full", "arange", "astype"]
-WHOLE = ["sum", "all", "any", "max", "min", "argmax", "argmin", "mean", "cumulative_sum"]
+WHOLE = ["sum", "all", "any", "max", "min", "argmax", "argmin", "mean", "std", "var", "cumulative_sum"]
 
 
 @pytest.mark.parametrize("name", [*ALL, *MADE, *WHOLE, "empty", "stack", "concat", "matmul"])

@@ -8,13 +8,26 @@ cdef int check_cast(int source, int target, str operation) except -1:
     return 0
 
 
+cdef enum:
+    SMALL_MATRIX = 512  # elements; larger ones are transposed in blocks
+
+
 cdef Array copy_array(Array x, int code, bint c_order):
     """A new array of the elements of x, cast; in their memory order, or in C order."""
     cdef Array out = None
+    cdef Py_ssize_t inner[2]
+    cdef Py_ssize_t outer[2]
+    cdef char* args[2]
     guard_gradient(x, "copy")
     check_cast(x.code, code, "copy")
     if c_order and not x.c_contiguous:
         out = new_array(code, x.ndim, x.shape_, NULL, False)
+        if x.ndim == 2 and x.size < SMALL_MATRIX:
+            # The rows and columns of a small matrix are what a loop takes: there is nothing to plan.
+            args[0], inner[0], outer[0] = x.data, x.strides_[1], x.strides_[0]
+            args[1], inner[1], outer[1] = out.data, out.strides_[1], out.strides_[0]
+            K.casts[x.code][code][3](args, inner, outer, x.shape_[1], x.shape_[0])
+            return out
     return apply(K.casts[x.code][code], -1, code, 1, x, None, None, out, "copy", ONE)
 
 

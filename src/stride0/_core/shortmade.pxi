@@ -212,6 +212,42 @@ cdef object short_mean(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     return mean_of_total(total, <double>(x.size // total.size))
 
 
+cdef object short_deviation(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, bint root):
+    """Variance or standard deviation, by the steps of `_wide_variance`."""
+    cdef int axis, k
+    cdef Py_ssize_t i
+    cdef Array x, middle, squares
+    cdef double* total
+    cdef double count, limit
+    cdef tuple axes
+    if not reducible(args, n, kwnames, &axis) or (<Array>args[0]).code != FLOAT64 or not (<Array>args[0]).c_contiguous:
+        return None
+    x = <Array>args[0]
+    axes = (axis,) if axis >= 0 else tuple([k for k in range(x.ndim)])
+    middle = reduce_array("sum", x, axes, True, None)
+    count = <double>(x.size // middle.size)
+    middle = mean_of_total(middle, count)
+    squares = accumulate("sum_squared_deviation", 2, x, middle, axes, True, FLOAT64, FLOAT64)
+    total = <double*>squares.data
+    limit = 9.5367431640625e-07 * c_sqrt(count)
+    for i in range(squares.size):
+        # Where the rounding of the mean shows, the function in Python corrects for it.
+        if count > 1 and c_sqrt(total[i]) < c_fabs((<double*>middle.data)[i]) * limit:
+            return None
+        total[i] = total[i] / count
+        if root:
+            total[i] = c_sqrt(total[i])
+    return without_axes(squares, axes)
+
+
+cdef object short_std(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_deviation(args, n, kwnames, True)
+
+
+cdef object short_var(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_deviation(args, n, kwnames, False)
+
+
 cdef object short_cumulative_sum(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef int axis
     cdef Array x
@@ -320,6 +356,8 @@ enlist(b"any", short_any)
 enlist(b"max", short_max)
 enlist(b"min", short_min)
 enlist(b"mean", short_mean)
+enlist(b"std", short_std)
+enlist(b"var", short_var)
 enlist(b"cumulative_sum", short_cumulative_sum)
 enlist(b"argmax", short_argmax)
 enlist(b"argmin", short_argmin)
