@@ -65,7 +65,8 @@ def test_transposed_copies(name: str) -> None:
     for m, n in itertools.product(SIDES, SIDES):
         a = values(name, (m, n))
         x = xp.asarray(a)
-        check(True, False, lambda x=x: xp.reshape(x.T, (x.size,)), a.T.reshape(-1))
+        # Small matrices go without.
+        check(m * n >= 512, False, lambda x=x: xp.reshape(x.T, (x.size,)), a.T.reshape(-1))
 
 
 VIEWS: dict[str, Callable[[Any], Any]] = {
@@ -206,11 +207,11 @@ def test_streamed_operations(name: str) -> None:
 
 
 def test_streamed_casts() -> None:
-    for source, target in itertools.product(STREAMED, STREAMED):
+    for source, target in itertools.product(NAMES, STREAMED):
         if "complex" in source and "complex" not in target:
             continue
         a = values(source, (9001,), 10)
-        a = np.clip(a, 0, 1000) if "int" in source else abs(a) if "complex" not in source else a
+        a = np.clip(a, 0, 100) if "int" in source else abs(a) if "float" in source else a
         for x, b in ((xp.asarray(a), a), (xp.asarray(a)[1:], a[1:])):
             check(False, True, lambda x=x, t=target: xp.astype(x, getattr(xp, t)), b.astype(target))
 

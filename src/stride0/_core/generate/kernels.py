@@ -51,7 +51,7 @@ from reductions import (
 ELEMENTWISE, FOLDS, COMMON = PARTS = ("elementwise", "reductions", "common")
 
 
-# The dtypes for which there are loops that write past the caches: those of most large arrays.
+# The dtypes of results for which there are loops that write past the caches: those of most large arrays.
 STREAMING = ("int64", "uint64", "float32", "float64", "complex64", "complex128")
 
 
@@ -154,7 +154,7 @@ class Emitter:
                     self.entry(f"casts[{CODE[source.name]}][{CODE[target.name]}][{layout}]", name)
                     if own == layout and not same:
                         self.add(name, *self._cast(name, source, target, layouts[own], expression))
-                if source.name in STREAMING and target.name in STREAMING:
+                if target.name in STREAMING:
                     name = f"move_{width}_past" if same else f"cast_{source.name}_{target.name}_past"
                     self.entry(f"stream_casts[{CODE[source.name]}][{CODE[target.name]}]", name)
                     if not same:
