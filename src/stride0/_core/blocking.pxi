@@ -19,16 +19,9 @@ cdef enum:
 
 cdef extern from *:
     """
-    #if defined(__SSE2__)
-    #include <emmintrin.h>
-    #define s0_stream_end() _mm_sfence()
-    #else
-    #define s0_stream_end() ((void)0)
-    #endif
     static long long s0_turned = 0, s0_streamed = 0;
     #define s0_count(counter) ((void)__atomic_fetch_add(&(counter), 1, __ATOMIC_RELAXED))
     """
-    void s0_stream_end() nogil
     int64_t s0_turned
     int64_t s0_streamed
     void s0_count(int64_t counter) nogil
@@ -42,8 +35,7 @@ def counts():
 ctypedef struct Blocks:
     int axis                # beside the innermost one, the axis along which turned operands lie
     bint turned[MAX_OPERANDS]
-    bint stream
-    bint copy               # whether the transposed operand is the result
+    bint stream             # whether a transposed copy goes past the caches
     Py_ssize_t wide         # elements of a block along the innermost axis
     Py_ssize_t high         # and along the other one
     char* memory
@@ -91,55 +83,64 @@ cdef bint in_blocks(const Plan* plan, const s0_loop* loops, Blocks* blocks) noex
                     blocks.axis, blocks.turned[k] = d, True
                     widest = max(widest, size)
                     break
-    blocks.copy = blocks.turned[0] and plan.nop == 2 and loops == &TABLE.casts[plan.code[0]][plan.code[0]][0]
     if not blocks.axis:
         return False
-    blocks.stream = blocks.copy and streams(plan, tuning.stream_from)
+    blocks.stream = (
+        blocks.turned[0] and plan.nop == 2 and loops == &TABLE.casts[plan.code[0]][plan.code[0]][0]
+        and streams(plan, tuning.stream_from))
     blocks.high = min(plan.shape[blocks.axis], min(<Py_ssize_t>SIDE, LINES // widest))
     blocks.wide = BYTES // (min(<Py_ssize_t>SIDE, LINES // widest) * widest)
     return True
 
 
+cdef bint row_of(const s0_loop* loops, const s0_loop* table, int rows, int* row, int* code) noexcept nogil:
+    """Whether loops stand in a part of the table that has four for every row and dtype, and where."""
+    cdef Py_ssize_t at = <Py_ssize_t>(loops - table)
+    if not 0 <= at < rows * 13 * 4:
+        return False
+    row[0], code[0] = <int>(at // (13 * 4)), <int>(at // 4 % 13)
+    return True
+
+
 cdef const s0_loop* past_caches(const Plan* plan, const s0_loop* loops) noexcept nogil:
-    """The loops that do the same and write past the caches, where there are such and the result is for them."""
-    cdef Py_ssize_t op = <Py_ssize_t>(loops - &TABLE.ops[0][0][0]), cast = <Py_ssize_t>(loops - &TABLE.casts[0][0][0])
+    """The loops to run: such as write past the caches, where there are some and the result is for them."""
     cdef const s0_loop* found
-    cdef int k, size
-    if 0 <= op < 96 * 13 * 4:
-        found = &TABLE.streams[op // 52][op // 4 % 13][0]
-    elif 0 <= cast < 13 * 13 * 4 and plan.ndim and plan.strides[0][0] == itemsize_at(plan.code[0]):
-        found = &TABLE.stream_casts[cast // 52][cast // 4 % 13]
+    cdef int k, row, code
+    if not streams(plan, tuning.stream_runs_from):
+        return loops
+    if row_of(loops, &TABLE.ops[0][0][0], 96, &row, &code):
+        found = &TABLE.streams[row][code][0]
+    elif row_of(loops, &TABLE.casts[0][0][0], 13, &row, &code) and plan.strides[0][0] != 0:
+        found = &TABLE.stream_casts[row][code]
     else:
-        return NULL
+        return loops
     if found[0] is NULL:
-        return NULL
+        return loops
     for k in range(plan.nop):
         if plan.code[k] != plan.loop_code[k]:
-            return NULL
-    # Other steps have no loop of this kind.
-    for k in range(plan.nop - 1):
-        size = itemsize_at(plan.code[k])
-        if plan.ndim and plan.strides[k][0] != 0 and plan.strides[k][0] != size:
-            return NULL
-    if not streams(plan, tuning.stream_runs_from):
-        return NULL
+            return loops
+        # Other steps have no loop of this kind.
+        if plan.strides[k][0] != 0 and plan.strides[k][0] != itemsize_at(plan.code[k]):
+            return loops
     s0_count(s0_streamed)
     return found
 
 
 cdef bint get_blocks(const Plan* plan, Blocks* blocks) noexcept nogil:
-    """Memory for the buffers, at lines of cache."""
+    """Memory for the buffers of transposed operands, at lines of cache."""
     cdef Py_ssize_t room = 64, count = blocks.wide * blocks.high
     cdef int k
     for k in range(plan.nop):
-        room += count * itemsize_at(plan.code[k]) + 64
+        if blocks.turned[k]:
+            room += count * itemsize_at(plan.code[k]) + 64
     blocks.memory = <char*>malloc(room)
     if blocks.memory is NULL:
         return False
     room = -<Py_ssize_t>(<size_t>blocks.memory) & 63
     for k in range(plan.nop):
-        blocks.of_operand[k] = blocks.memory + room
-        room += (count * itemsize_at(plan.code[k]) + 63) & ~<Py_ssize_t>63
+        if blocks.turned[k]:
+            blocks.of_operand[k] = blocks.memory + room
+            room += (count * itemsize_at(plan.code[k]) + 63) & ~<Py_ssize_t>63
     return True
 
 

@@ -7,6 +7,10 @@
 
 #include <Python.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 typedef void (*s0_loop)(char **args, const Py_ssize_t *inner, const Py_ssize_t *outer,
                         Py_ssize_t n, Py_ssize_t m);
 
@@ -22,6 +26,14 @@ typedef void (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, c
 
 enum { S0_MAX_OPS = 96, S0_MAX_REDUCTIONS = 16, S0_MAX_SCANS = 4, S0_DTYPES = 13, S0_LAYOUTS = 4,
        S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5 };
+
+/* What was streamed is in order with what is written afterwards, for other threads too. */
+static inline void s0_stream_end(void)
+{
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
 
 typedef struct {
     s0_loop ops[S0_MAX_OPS][S0_DTYPES][S0_LAYOUTS];

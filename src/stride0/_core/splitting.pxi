@@ -97,8 +97,7 @@ fill_tables()
 cdef int64_t work_of(const Plan* plan, const s0_loop* loops) noexcept nogil:
     """A rough estimate of what a plan takes on one thread, in nanoseconds, if its operands are in a cache."""
     cdef int64_t total = 1, moved, work = 0
-    cdef Py_ssize_t at = <Py_ssize_t>(loops - &TABLE.ops[0][0][0])
-    cdef int k, d, each
+    cdef int k, d, each, row, code
     cdef bint strided = False
     for d in range(plan.ndim):
         total *= plan.shape[d]
@@ -111,7 +110,7 @@ cdef int64_t work_of(const Plan* plan, const s0_loop* loops) noexcept nogil:
         if plan.ndim and plan.strides[k][0] != 0 and plan.strides[k][0] != itemsize_at(plan.code[k]):
             strided = True
     # Loops other than the elementwise ones fold, search or cast.
-    each = COSTS[at // 52][at // 4 % 13] if 0 <= at < 96 * 13 * 4 else 2
+    each = COSTS[row][code] if row_of(loops, &TABLE.ops[0][0][0], 96, &row, &code) else 2
     return work // 64 + total * (each + (8 if strided else 0)) // 16
 
 
@@ -181,7 +180,6 @@ cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int 
     cdef int threads = threads_for(work), d, axis = -1, result = plan.nop - 1
     cdef Py_ssize_t parts, unit
     cdef Split split
-    cdef const s0_loop* past = NULL
     cdef Blocks blocks
     if threads > 1:
         for d in range(plan.ndim - 1, -1, -1):
@@ -191,11 +189,12 @@ cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int 
                 axis = d
             if plan.shape[axis] >= threads * PARTS_PER_THREAD and axis > 0:
                 break
-    split.blocks = &blocks if not reduction and whole < 0 and in_blocks(plan, loops, &blocks) else NULL
-    if split.blocks is NULL and not reduction and whole < 0:
-        past = past_caches(plan, loops)
-        if past is not NULL:
-            loops = past
+    split.blocks = NULL
+    if not reduction and whole < 0:
+        if in_blocks(plan, loops, &blocks):
+            split.blocks = &blocks
+        else:
+            loops = past_caches(plan, loops)
     if axis < 0:
         return run_one(plan, loops, reduction, split.blocks)
     parts = threads if work <= threads * tuning.even_to else <Py_ssize_t>threads * PARTS_PER_THREAD

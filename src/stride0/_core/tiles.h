@@ -185,22 +185,28 @@ static inline Py_ssize_t s0_stream_head(const void *target, Py_ssize_t itemsize,
     return head % itemsize || head / itemsize > n ? n : head / itemsize;
 }
 
-/* Four lines of cache to memory that is not looked at again soon, past the caches: written as a whole, it need not be
- * read before. */
-static inline void s0_stream_lines(void *target, const void *block)
+/* A line of cache to memory that is not looked at again soon, past the caches: written as a whole, it need not be read
+ * before. */
+static inline void s0_stream_line(char *target, const char *source)
 {
 #if defined(__AVX512F__)
-    for (int k = 0; k < 4; k++)
-        _mm512_stream_si512((__m512i *)target + k, _mm512_loadu_si512((const __m512i *)block + k));
+    _mm512_stream_si512((__m512i *)target, _mm512_loadu_si512(source));
 #elif defined(__AVX__)
-    for (int k = 0; k < 8; k++)
-        _mm256_stream_si256((__m256i *)target + k, _mm256_loadu_si256((const __m256i *)block + k));
+    for (int k = 0; k < 2; k++)
+        _mm256_stream_si256((__m256i *)target + k, _mm256_loadu_si256((const __m256i *)source + k));
 #elif defined(__SSE2__)
-    for (int k = 0; k < 16; k++)
-        _mm_stream_si128((__m128i *)target + k, _mm_loadu_si128((const __m128i *)block + k));
+    for (int k = 0; k < 4; k++)
+        _mm_stream_si128((__m128i *)target + k, _mm_loadu_si128((const __m128i *)source + k));
 #else
-    memcpy(target, block, 256);
+    memcpy(target, source, 64);
 #endif
+}
+
+/* The four lines that a loop past the caches stores at once. */
+static inline void s0_stream_lines(void *target, const void *block)
+{
+    for (int k = 0; k < 4; k++)
+        s0_stream_line((char *)target + 64 * k, (const char *)block + 64 * k);
 }
 
 /* Copy bytes past the caches. The target's line of cache is written as a whole or in the ordinary way. */
@@ -212,29 +218,10 @@ static void s0_stream(char *target, const char *source, Py_ssize_t size)
         head = size;
     memcpy(target, source, head);
     target += head, source += head, size -= head;
-    for (; size >= 64; size -= 64, target += 64, source += 64) {
-#if defined(__AVX512F__)
-        _mm512_stream_si512((__m512i *)target, _mm512_loadu_si512(source));
-#elif defined(__AVX__)
-        _mm256_stream_si256((__m256i *)target, _mm256_loadu_si256((const __m256i *)source));
-        _mm256_stream_si256((__m256i *)target + 1, _mm256_loadu_si256((const __m256i *)source + 1));
-#else
-        _mm_stream_si128((__m128i *)target, _mm_loadu_si128((const __m128i *)source));
-        _mm_stream_si128((__m128i *)target + 1, _mm_loadu_si128((const __m128i *)source + 1));
-        _mm_stream_si128((__m128i *)target + 2, _mm_loadu_si128((const __m128i *)source + 2));
-        _mm_stream_si128((__m128i *)target + 3, _mm_loadu_si128((const __m128i *)source + 3));
-#endif
-    }
+    for (; size >= 64; size -= 64, target += 64, source += 64)
+        s0_stream_line(target, source);
 #endif
     memcpy(target, source, size);
-}
-
-/* What was streamed is in order with what is written afterwards, for other threads too. */
-static void s0_stream_end(void)
-{
-#if defined(__SSE2__)
-    _mm_sfence();
-#endif
 }
 
 #endif

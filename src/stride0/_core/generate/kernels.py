@@ -332,6 +332,7 @@ cdef extern from *:
 
 cdef extern from "kernels.h":
     ctypedef void (*s0_loop){ARGUMENTS} noexcept nogil
+    void s0_stream_end() noexcept nogil
     ctypedef struct s0_kernels:
         s0_loop ops[96][13][4]
         s0_loop casts[13][13][4]
@@ -350,7 +351,6 @@ cdef extern from "kernels.h":
 cdef extern from "tiles.h" nogil:
     Py_ssize_t s0_stream_head(const void* target, Py_ssize_t itemsize, Py_ssize_t n)
     void s0_stream_lines(void* target, const void* block)
-    void s0_stream_end()
     void s0_transpose_1()
     void s0_transpose_2()
     void s0_transpose_4()
