@@ -37,14 +37,19 @@ def put_on(Array x not None, int number):
     x.storage.device = number
 
 
+cdef bint is_callers_own() except -1:
+    """Whether what runs was asked for by the caller's own code, and not by a function of the package."""
+    return not PASSED.get() and depth_inside() == 0
+
+
 cdef bint is_elsewhere(Array x) except -1:
     """Whether the caller's own code asks for memory of another device than the CPU."""
-    return x.storage.device != 0 and not PASSED.get() and depth_inside() == 0
+    return x.storage.device != 0 and is_callers_own()
 
 
 cdef bint lends_read_only() except -1:
     """Whether the caller's own code asks for memory in a test bench whose arrays are read-only."""
-    if not TESTBENCH.used or PASSED.get() or depth_inside() != 0:
+    if not TESTBENCH.used or not is_callers_own():
         return False
     bench = TESTBENCH.value()
     return bench is not None and not bench.writable
@@ -52,7 +57,7 @@ cdef bint lends_read_only() except -1:
 
 cdef int refuse_later(str method, dict given) except -1:
     """Look at arguments of a method that came to the standard after it, where a test bench is of an older version."""
-    if PASSED.get() or depth_inside() != 0:
+    if not is_callers_own():
         return 0
     bench = TESTBENCH.value()
     if bench is not None:
@@ -84,7 +89,7 @@ def set_gate(enter, leave):
 
 cdef bint at_door() except -1:
     """Whether this call is the caller's own, and somebody looks at calls here."""
-    if not (STRICTNESS.used or TESTBENCH.used) or PASSED.get() or depth_inside() != 0:
+    if not (STRICTNESS.used or TESTBENCH.used) or not is_callers_own():
         return False
     return bool(STRICTNESS.value()) or TESTBENCH.value() is not None
 
