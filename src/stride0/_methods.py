@@ -189,26 +189,24 @@ def view(x: Array, dtype: Any = None) -> Array:
 # What methods do beyond their functions, called with one of NumPy's arguments or without an axis.
 
 
-def _cumulative(function: Any, x: Array, axis: int | None, named: dict[str, Any]) -> Array:
+def _cumulative(function: Any, x: Array, axis: int | None, dtype: DType | None, initial: bool) -> Array:
     if axis is None:
         x, axis = ravel(x), 0
-    return cast(Array, function(x, axis=axis, **named))
+    return cast(Array, function(x, axis=axis, dtype=dtype, include_initial=initial))
 
 
 def cumprod(
     x: Array, axis: int | None = None, *, dtype: DType | None = None, include_initial: bool = False
 ) -> Array:
     """Return the products of all first elements along an axis, or of the flattened array."""
-    named = {"dtype": dtype, "include_initial": include_initial}
-    return _cumulative(_statistical.cumulative_prod, x, axis, named)
+    return _cumulative(_statistical.cumulative_prod, x, axis, dtype, include_initial)
 
 
 def cumsum(
     x: Array, axis: int | None = None, *, dtype: DType | None = None, include_initial: bool = False
 ) -> Array:
     """Return the sums of all first elements along an axis, or of the flattened array."""
-    named = {"dtype": dtype, "include_initial": include_initial}
-    return _cumulative(_statistical.cumulative_sum, x, axis, named)
+    return _cumulative(_statistical.cumulative_sum, x, axis, dtype, include_initial)
 
 
 def round(x: Array, decimals: int = 0) -> Array:
@@ -231,21 +229,25 @@ def round(x: Array, decimals: int = 0) -> Array:
     return rounded if rounded.dtype is x.dtype else _data_types.astype(rounded, x.dtype)
 
 
-def _deviation(function: Any, x: Array, named: dict[str, Any]) -> Array:
-    dtype, ddof = named.pop("dtype"), named.pop("ddof")
+def _deviation(
+    function: Any,
+    x: Array,
+    axis: Axis,
+    dtype: DType | None,
+    ddof: int | float | None,
+    correction: int | float | None,
+    keepdims: bool,
+) -> Array:
     name = function.__name__
-    if ddof is not None:
-        if named["correction"] is not None:
-            raise ArgumentValueError(name, "ddof and correction are two names of one argument")
-        named["correction"] = ddof
-    if named["correction"] is None:
-        named["correction"] = 0.0
+    if ddof is not None and correction is not None:
+        raise ArgumentValueError(name, "ddof and correction are two names of one argument")
+    less = next((number for number in (ddof, correction) if number is not None), 0.0)
     if dtype is not None:
         target = _data_types.check_dtype(name, dtype)
         if target.kind != "real floating":
             _data_types.refuse_dtype(name, target, "a real floating-point dtype", "the result")
         x = _data_types.astype(x, target, copy=False)
-    return cast(Array, function(x, **named))
+    return cast(Array, function(x, axis=axis, correction=less, keepdims=keepdims))
 
 
 def std(
@@ -258,8 +260,7 @@ def std(
     keepdims: bool = False,
 ) -> Array:
     """Return the standard deviation of the elements cast to `dtype`; `ddof` is NumPy's `correction`."""
-    named = {"axis": axis, "dtype": dtype, "ddof": ddof, "correction": correction, "keepdims": keepdims}
-    return _deviation(_statistical.std, x, named)
+    return _deviation(_statistical.std, x, axis, dtype, ddof, correction, keepdims)
 
 
 def take(x: Array, indices: Any, axis: int | None = None) -> Array:
@@ -281,8 +282,7 @@ def var(
     keepdims: bool = False,
 ) -> Array:
     """Return the variance of the elements cast to `dtype`; `ddof` is NumPy's `correction`."""
-    named = {"axis": axis, "dtype": dtype, "ddof": ddof, "correction": correction, "keepdims": keepdims}
-    return _deviation(_statistical.var, x, named)
+    return _deviation(_statistical.var, x, axis, dtype, ddof, correction, keepdims)
 
 
 def _is_missing(value: object) -> bool:

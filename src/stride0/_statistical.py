@@ -11,6 +11,7 @@ import math
 
 from ._core import dtype as dt
 from ._core.array import (
+    OFF_CENTRE,
     Array,
     abs,
     check_standard,
@@ -476,5 +477,5 @@ def _kept(x: Array, axes: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, 
 
 def _is_off_centre(squares: Array, middle: Array, count: int) -> bool:
     """Whether deviations are anywhere so small that the rounding of the mean shows in them."""
-    off = less(sqrt(squares), multiply(abs(middle), 2.0**-20 * math.sqrt(count)))
+    off = less(sqrt(squares), multiply(abs(middle), OFF_CENTRE * math.sqrt(count)))
     return bool(reduce_whole("any", off))

@@ -278,3 +278,41 @@ def own_product(Array x1 not None, Array x2 not None, DType dtype not None):
             axis -= 1
         if axis < 0:
             return out
+
+
+# --- the operator
+
+# Set by the chapter of linear algebra, which the core cannot import.
+cdef object matmul_function = None
+
+
+def set_matmul(function):
+    """Give the `@` operator its function."""
+    global matmul_function
+    matmul_function = function
+
+
+cdef object matmul_operator(object x1, object x2, bint in_place):
+    """`x1 @ x2`, or `x1 @= x2`, which keeps the shape and the dtype of x1 or changes nothing and raises."""
+    cdef Array out, target
+    for value in (x1, x2):
+        if type(value) is not Array and not is_known_foreign(value):
+            return NotImplemented
+    if not in_place:
+        return matmul_function(x1, x2)
+    target = <Array>x1
+    if guarding and at_door():
+        gate_enter("in-place", "matmul", (x1, x2), {})
+    check_writable(target, "matmul")
+    if is_tracked(x1) or is_tracked(x2):
+        return tracer.in_place("matmul", x1, x2)
+    out = matmul_function(x1, x2)
+    if out.code != target.code:
+        raise DTypeError("matmul", f"the in-place result of dtype {dtype_at(out.code).name} cannot be cast to the dtype of x1",
+                         (("x1", dtype_at(target.code).name), ("x2", dtype_at((<Array>x2).code).name)),
+                         "operands whose dtypes promote to the dtype of x1")
+    if not same_shape(out, target):
+        raise ShapeError("matmul", "the in-place result has another shape than x1",
+                         (("x1", f"{shape_tuple(target)}"), ("result", f"{shape_tuple(out)}")))
+    assign_array(target, out, "matmul")
+    return target

@@ -250,6 +250,10 @@ cpdef Array mean_of_total(Array total, double count, DType dtype=None):
     return out
 
 
+# Deviations below the mean times this, and the root of their number, are such that the rounding of the mean shows in them.
+OFF_CENTRE = 2.0**-20
+
+
 def reduce2(str name, Array x not None, Array other not None, tuple axes, bint keepdims, dtype=None):
     """Reduce two operands, which broadcast, by an operation of the table."""
     cdef int code = promote_codes(x.code, other.code)

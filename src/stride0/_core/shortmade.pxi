@@ -229,13 +229,14 @@ cdef object short_deviation(PyObject* const* args, Py_ssize_t n, PyObject* kwnam
     middle = mean_of_total(middle, count)
     squares = accumulate("sum_squared_deviation", 2, x, middle, axes, True, FLOAT64, FLOAT64)
     total = <double*>squares.data
-    limit = 9.5367431640625e-07 * c_sqrt(count)
+    limit = <double>OFF_CENTRE * c_sqrt(count)
     for i in range(squares.size):
         # Where the rounding of the mean shows, the function in Python corrects for it.
         if count > 1 and c_sqrt(total[i]) < c_fabs((<double*>middle.data)[i]) * limit:
             return None
-        total[i] = total[i] / count
-        if root:
+    mean_of_total(squares, count)
+    if root:
+        for i in range(squares.size):
             total[i] = c_sqrt(total[i])
     return without_axes(squares, axes)
 
@@ -279,7 +280,7 @@ cdef object short_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     cdef Array x1, x2, out
     cdef int axis, lead, other
     cdef Py_ssize_t count = 1
-    cdef bint one = True
+    cdef bint one = True, own
     if n != 2 or kwnames is not NULL or not is_plain(args[0]) or not is_plain(args[1]):
         return None
     x1, x2 = <Array>args[0], <Array>args[1]
@@ -303,12 +304,13 @@ cdef object short_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     elif other != lead or memcmp(x1.shape_, x2.shape_, lead * sizeof(Py_ssize_t)) != 0:
         return None
     product.count = count
-    if not of_our_own(&product, x1.code) and not is_for_blas(&product, x1.code):
+    own = of_our_own(&product, x1.code)
+    if not own and not is_for_blas(&product, x1.code):
         return None
     memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
     shape[lead + 1] = product.p
     out = new_array(x1.code, x1.ndim - 1 if x2.ndim == 1 else x1.ndim, shape, NULL, False)
-    if of_our_own(&product, x1.code):
+    if own:
         in_c_order(&product, itemsize_at(x1.code))
         product.left, product.right, product.out = x1.data, x2.data, out.data
         run_products(&product, x1.code)
