@@ -152,9 +152,10 @@ OPS: Final = (
     _binary(
         "multiply",
         "numeric",
-        {"b": "x1 & x2", "iu": "x1 * x2", "f": "x1 * x2", "c": "multiply_c(x1, x2)"},
+        {"b": "x1 & x2", "iu": "x1 * x2", "f": "x1 * x2", "c": "multiply_c{W}(x1, x2)"},
         "Product of each pair of elements.",
         operator="*",
+        gains=("complex64",),
     ),
     _binary(
         "divide",

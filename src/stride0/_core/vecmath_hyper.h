@@ -151,8 +151,8 @@ VM_INLINE double vm_sqrt_rest_f64(double p, double low, double s) {
     return (fma(-s, s, p) + low) / (s + s + 0x1p-600);
 }
 
-/* log(1 + u + ul) as a sum of two numbers, for u > -0.9 and an ul too small to
-   change u. Where `huge` is set, log(2u) instead. */
+/* log(1 + u + ul) as a sum of two numbers, of which only the second has rounded, for u > -0.9 and an ul too
+   small to change u. Where `huge` is set, log(2u) instead. */
 VM_INLINE double vm_log1p_two_f64(double u, double ul, int huge, double *rest) {
     double v = 1.0 + u;
     double b = v - 1.0;
@@ -166,10 +166,12 @@ VM_INLINE double vm_log1p_two_f64(double u, double ul, int huge, double *rest) {
     double low = near ? ul : 0.5 * ((c + ul) * scale);
     low = huge ? 0.0 : low;
     f = near ? u : f;
-    low = low * (1.06066 - f);
+    low = low * fma(f, f - 1.12132, 1.0); /* over 1 + f */
+    double h = (0.5 * f) * f;
+    double small = vm_log_cubic_f64(f, h) - fma(0.5 * f, f, -h);
     double s = fma(k, VM_LN2_HI, f);
     double e = f + fma(k, VM_LN2_HI, -s);
-    *rest = fma(k, VM_LN2_LO, e + low) + vm_log_tail_f64(f);
+    *rest = (fma(k, VM_LN2_LO, e + low) + small) - h; /* the largest last */
     return s;
 }
 
@@ -248,7 +250,7 @@ VM_INLINE double vm_logaddexp_f64(double x, double y) {
     double k = t - VM_ROUND64;
     dl = dl + rl;
     double s = 1.0 + r;
-    double e = (r - (s - 1.0)) + vm_exp_tail_f64(r);
+    double e = (r - (s - 1.0)) + vm_expm1_tail_f64(r, 0.0);
     e = e + dl * (s + e);
     int small = k < -512.0;
     double scale = vm_double((vm_bits64(t) << 52) + ((uint64_t)(small ? 1023 + 128 : 1023) << 52));
