@@ -88,6 +88,7 @@ NO_CODE = {
     "_core/finding.h",
     "_core/folding.h",
     "_core/packs.h",
+    "_core/scanning.h",
     "_core/tiles.h",
     "_core/intdiv.h",
     *(f"_core/{what}.h" for what in ("gathering", "searching", "sorting")),

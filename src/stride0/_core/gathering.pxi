@@ -324,7 +324,7 @@ cdef void read_block(Py_ssize_t nbytes, char* base, Places* places, char* other,
         return
     reading.nbytes, reading.base, reading.places, reading.other, reading.step = nbytes, base, places, other, step
     reading.extent, reading.changed = (places.n + parts - 1) // parts, False
-    run_parts(read_part, &reading, <int>((places.n + reading.extent - 1) // reading.extent), threads)
+    run_parts(read_part, &reading, <int>((places.n + reading.extent - 1) // reading.extent), threads, False)
     if reading.changed:
         places.changed = True
 

@@ -196,7 +196,7 @@ cdef void run_products(Product* product, int code) noexcept:
                 product.matrices = 0
                 product.rows = ((product.m + parts - 1) // parts + 7) // 8 * 8
                 parts = (product.m + product.rows - 1) // product.rows
-        run_parts(run_product, product, <int>parts, threads)
+        run_parts(run_product, product, <int>parts, threads, False)
 
 
 cdef Array as_operand(Array x, int code, bint in_rows):

@@ -9,11 +9,13 @@
 cdef enum:
     LINE = 64               # elements; an innermost axis is cut at multiples of it, which keeps alignment
     WIDTH = 4096            # bytes of a row of the result that are worth a thread of their own, at least
+    COLUMNS = 128           # columns to which rows are added that are worth a thread, at least
     PIECES = 64             # pieces of a reduction, at most
     FEW = 64                # results of runs from which a reduction is cut between them instead
     NARROW = 1024           # the same for rows: columns
     WIDE = 512              # columns to which rows that lie one behind the other are widened
     SLOTS = 4096            # results for which pieces keep accumulators, at most
+    ROWS_LEAST = 32         # rows that share the accumulators of a piece, at least
     PARTS_PER_THREAD = 4    # the last thread to finish makes the others wait for a part, not for its whole share
 
 
@@ -40,7 +42,7 @@ cdef struct Tuning:
     int64_t wake_from       # and from which one is woken
     int64_t share           # nanoseconds of work that make one more thread worth it
     int64_t even_to         # nanoseconds for each thread up to which all have one part, since it stays in their caches
-    int64_t pieces_from     # elements from which a reduction is cut into pieces
+    int64_t pieces_from     # elements from which a reduction is cut into pieces; of rows that are added, units of 16 bytes
     int64_t piece           # elements of a piece, at least
     int64_t turn_from       # elements from which operands are transposed in blocks
     int64_t stream_from     # bytes of a transposed copy from which it is written past the caches
@@ -48,7 +50,7 @@ cdef struct Tuning:
 
 cdef Tuning tuning
 tuning.team_from, tuning.wake_from, tuning.share, tuning.even_to = 8000, 100000, 4000, 16000
-tuning.pieces_from, tuning.piece = 1 << 17, 1 << 13
+tuning.pieces_from, tuning.piece = 1 << 16, 1 << 13
 tuning.turn_from, tuning.stream_from, tuning.stream_runs_from = 1 << 10, last_cache() // 4, last_cache()
 
 
@@ -112,6 +114,11 @@ cdef int64_t work_of(const Plan* plan, const s0_loop* loops) noexcept nogil:
     # Loops other than the elementwise ones fold, search or cast.
     each = COSTS[row][code] if row_of(loops, &TABLE.ops[0][0][0], 96, &row, &code) else 2
     return work // 64 + total * (each + (8 if strided else 0)) // 16
+
+
+cdef bint stays_put(int64_t work, int threads) noexcept nogil:
+    """Whether the share of a thread is so small that it may be in the thread's cache from the call before."""
+    return work <= threads * tuning.even_to
 
 
 cdef int threads_for(int64_t work) noexcept nogil:
@@ -178,7 +185,8 @@ cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int 
     """
     cdef int64_t work = work_of(plan, loops)
     cdef int threads = threads_for(work), d, axis = -1, result = plan.nop - 1
-    cdef Py_ssize_t parts, unit
+    cdef bint even = stays_put(work, threads)
+    cdef Py_ssize_t parts, unit, most
     cdef Split split
     cdef Blocks blocks
     if threads > 1:
@@ -197,17 +205,18 @@ cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int 
             loops = past_caches(plan, loops)
     if axis < 0:
         return run_one(plan, loops, reduction, split.blocks)
-    parts = threads if work <= threads * tuning.even_to else <Py_ssize_t>threads * PARTS_PER_THREAD
+    parts = threads if even else <Py_ssize_t>threads * PARTS_PER_THREAD
     if axis == 0 and plan.ndim > 1:
         # Side by side in short rows, threads would wait for one another's lines of cache all the time.
-        parts = min(parts, plan.shape[0] * itemsize_at(plan.code[result]) // WIDTH)
+        most = plan.shape[0] // COLUMNS if reduction else plan.shape[0] * itemsize_at(plan.code[result]) // WIDTH
+        parts = min(parts, most)
         if parts < 2:
             return run_one(plan, loops, reduction, split.blocks)
-    unit = LINE if axis == 0 else blocks.high if split.blocks is not NULL and axis == blocks.axis else 1
+    unit = (16 if reduction else LINE) if axis == 0 else blocks.high if split.blocks is not NULL and axis == blocks.axis else 1
     split.plan, split.loops, split.reduction, split.axis = plan, loops, reduction, axis
     split.extent = (plan.shape[axis] + parts * unit - 1) // (parts * unit) * unit
     split.failed, split.stop, split.absorbing, split.slots, split.slot = False, False, -1, NULL, 0
-    run_parts(run_part, &split, <int>((plan.shape[axis] + split.extent - 1) // split.extent), threads)
+    run_parts(run_part, &split, <int>((plan.shape[axis] + split.extent - 1) // split.extent), threads, even)
     return not split.failed
 
 
@@ -292,7 +301,7 @@ cdef Py_ssize_t cut(const Plan* plan, int* axis, Py_ssize_t* extent) noexcept no
         total *= plan.shape[d]
         if plan.strides[result][d] != 0:
             slots *= plan.shape[d]
-    if total < tuning.pieces_from or slots > SLOTS or (rows and plan.shape[0] >= NARROW) or (not rows and slots >= FEW):
+    if (total * itemsize_at(plan.code[0]) if rows else 16 * total) < 16 * tuning.pieces_from or slots > SLOTS or (rows and plan.shape[0] >= NARROW) or (not rows and slots >= FEW):
         return 1
     for d in range(plan.ndim - 1, -1, -1):
         if plan.strides[result][d] != 0:
@@ -300,6 +309,8 @@ cdef Py_ssize_t cut(const Plan* plan, int* axis, Py_ssize_t* extent) noexcept no
         # Loops fold blocks of runs, and rows by fours: a cut elsewhere would change what is folded with what.
         unit = FOLD_BLOCK if d == 0 else 4 if rows and d == 1 else 1
         least = tuning.piece // (total // plan.shape[d])
+        if unit == 4:
+            least = max(least, <Py_ssize_t>ROWS_LEAST)
         size = max(least, (plan.shape[d] + PIECES - 1) // PIECES)
         size = (size + unit - 1) // unit * unit
         count = (plan.shape[d] + size - 1) // size
@@ -326,10 +337,11 @@ cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil:
     cdef Plan whole = plan[0]
     cdef Plan fold
     cdef Py_ssize_t repeat = 1, old = plan.shape[0], count, extent = 0, rest, size, slot
-    cdef int axis = 0, d, k, result = plan.nop - 1, number = <int>((loops - &TABLE.reductions[0][0][0]) // (13 * 5))
+    cdef int axis = 0, threads, d, k, result = plan.nop - 1, number = <int>((loops - &TABLE.reductions[0][0][0]) // (13 * 5))
     cdef int code = plan.code[result]
     cdef Split split
     cdef char* memory
+    cdef int64_t work
     cdef bint wide, done
     for d in range(plan.ndim):
         if plan.shape[d] == 0:
@@ -380,7 +392,9 @@ cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil:
     split.blocks = NULL
     split.failed, split.stop, split.slots, split.slot = False, False, memory, slot
     split.absorbing = ABSORBING[number] if slot == 1 else -1
-    run_parts(run_part, &split, <int>count, threads_for(work_of(plan, loops)))
+    work = work_of(plan, loops)
+    threads = threads_for(work)
+    run_parts(run_part, &split, <int>count, threads, stays_put(work, threads))
     swap_operands(&fold)
     fold.data[0], fold.data[1] = memory, plan.data[result]
     coalesce(&fold, 0)

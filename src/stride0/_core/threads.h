@@ -90,16 +90,17 @@ static int s0_awake(void)
 }
 
 /* Run every part once, in any order, by up to `threads` threads. One team at a time: several Python threads that
- * each brought one would only be in each other's way, so those that come second compute alone. One part per thread is
- * handed out in the same way every time, so that what a thread has in its cache serves the next call; more parts go to
- * whoever is free. */
-static void s0_run_parts(s0_part body, void *context, int parts, int threads)
+ * each brought one would only be in each other's way, so those that come second compute alone. Where `even`, parts are
+ * handed out in the same way every time, neighbours to one thread, so that what it has in its cache serves the next
+ * call; otherwise to whoever is free. */
+static void s0_run_parts(s0_part body, void *context, int parts, int threads, int even)
 {
     int part;
 #if defined(_OPENMP)
     if (threads > 1 && parts > 1 && !s0_forked && !__atomic_test_and_set(&s0_busy, __ATOMIC_ACQUIRE)) {
-        if (parts <= threads) {
-#pragma omp parallel for schedule(static, 1) num_threads(parts)
+        threads = parts < threads ? parts : threads;
+        if (even || parts == threads) {
+#pragma omp parallel for schedule(static) num_threads(threads)
             for (part = 0; part < parts; part++)
                 body(context, part);
         } else {

@@ -4,4 +4,4 @@ ctypedef void (*s0_part)(void* context, int part) noexcept nogil
 
 cdef int team() noexcept nogil
 cdef bint awake() noexcept nogil
-cdef void run_parts(s0_part body, void* context, int parts, int threads) noexcept nogil
+cdef void run_parts(s0_part body, void* context, int parts, int threads, bint even) noexcept nogil

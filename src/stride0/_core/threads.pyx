@@ -12,7 +12,7 @@ cdef extern from "threads.h":
     int s0_threads_allowed() nogil
     int s0_team() nogil
     bint s0_awake() nogil
-    void s0_run_parts(s0_part body, void* context, int parts, int threads) nogil
+    void s0_run_parts(s0_part body, void* context, int parts, int threads, bint even) nogil
 
 cdef enum:
     MOST = 512  # more is a mistake on today's machines, and would ask OpenMP for what it cannot start
@@ -28,9 +28,13 @@ cdef bint awake() noexcept nogil:
     return s0_awake()
 
 
-cdef void run_parts(s0_part body, void* context, int parts, int threads) noexcept nogil:
-    """Run `body(context, part)` for every part once, in any order, by up to so many threads."""
-    s0_run_parts(body, context, parts, threads)
+cdef void run_parts(s0_part body, void* context, int parts, int threads, bint even) noexcept nogil:
+    """
+    Run `body(context, part)` for every part once, in any order, by up to so many threads.
+
+    Where `even`, each thread has the same parts in every call, one behind the other; otherwise whoever is free takes one.
+    """
+    s0_run_parts(body, context, parts, threads, even)
 
 
 def get_num_threads():

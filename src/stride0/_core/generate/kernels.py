@@ -39,6 +39,7 @@ from reductions import (
     ARG_BLOCK,
     ARG_RUNS,
     FOLDED,
+    SCANNED,
     arg_loop,
     arg_rows_loop,
     folded_declarations,
@@ -214,7 +215,8 @@ class Emitter:
             red = reductions[scan.reduction]
             for row in ROWS[1:]:
                 name = f"{scan.name}_{row.name}"
-                self.add(name, scan_loop(name, red, row), COMMON)
+                if (scan.name, row.name) not in SCANNED:
+                    self.add(name, scan_loop(name, red, row), COMMON)
                 self.entry(f"scans[{number}][{CODE[row.name]}]", name)
                 self.add(f"{name}_rows", scan_rows_loop(f"{name}_rows", red, row), FOLDS)
                 self.entry(f"scan_rows[{number}][{CODE[row.name]}]", f"{name}_rows")

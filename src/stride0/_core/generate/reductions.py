@@ -40,6 +40,9 @@ FOLDED = {
     **{(name, 2): ("float32", "float64") for name in ("max", "min")},
 }
 
+# Of `scanning.h`: scan, dtype, and what the loop is called there.
+SCANNED = {("cumulative_sum", dtype): "s0_cumulative_sum_words" for dtype in ("int64", "uint64")}
+
 # Runs whose extremes are looked for at once, at most, and bytes of them; elements of a block of a long one.
 ARG_RUNS = 64
 ARG_BYTES = 16384
@@ -50,12 +53,14 @@ def folded_declarations() -> str:
     """Those loops declared by the names of the generated ones, and where a value is in a run."""
     lines = ["cdef extern from *:", '    """']
     lines += [f"    #define S0_LANES {LANES}", f"    #define S0_BLOCK {BLOCK}"]
-    lines += ['    #include "folding.h"', '    #include "finding.h"', '    """']
+    lines += [f'    #include "{header}.h"' for header in ("folding", "finding", "scanning")] + ['    """']
     for (name, layout), dtypes in FOLDED.items():
         for dtype in dtypes:
             # Integers add up as unsigned ones.
             own = f"s0_{name}_{'uint64' if (name, dtype) == ('sum', 'int64') else dtype}_{layout}"
             lines.append(f'    void {name}_{dtype}_{layout} "{own}"{ARGUMENTS} noexcept nogil')
+    for (name, dtype), own in SCANNED.items():
+        lines.append(f'    void {name}_{dtype} "{own}"{ARGUMENTS} noexcept nogil')
     for row in ROWS:
         if row.letter != "c":
             wanted = f"(const {row.ctype}*, Py_ssize_t, {row.ctype})"
