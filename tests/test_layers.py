@@ -90,6 +90,7 @@ NO_CODE = {
     "_core/packs.h",
     "_core/scanning.h",
     "_core/tiles.h",
+    "_core/cproduct.h",
     "_core/intdiv.h",
     *(f"_core/{what}.h" for what in ("gathering", "searching", "sorting")),
     *(f"_core/vecmath{part}.h" for part in ("", "_arc", "_f32", "_f64", "_hyper", "_pow", "_run", "_trig")),

@@ -1,8 +1,8 @@
 """Scalar bodies of complex arithmetic, inlined by the generated loops.
 
 One version in double serves both complex types: complex64 is widened and the result rounded, which is nearly
-correctly rounded and does not overflow on the way. Products of complex64 alone have a version of their own: what
-widening costs is half of their time. Quotients, powers and the transcendental functions are whole loops, in
+correctly rounded and does not overflow on the way. Only products of complex64 have a version of their own, by
+Note [Products of complex64] in `cproduct.h`. Quotients, powers and the transcendental functions are whole loops, in
 `cvecmath.h`.
 """
 
@@ -16,20 +16,9 @@ cdef extern from *:
     #define S0_COMPLEX_H
     typedef struct { double re, im; } s0_c128;
     #define S0_UP 0x1p120
-
-    /* What the product p of a and b is too large by. */
-    static inline float s0_excess(float a, float b, float p)
-    {
-    #ifdef FP_FAST_FMAF
-        return fmaf(-a, b, p);
-    #else
-        return (float)((double)p - (double)a * (double)b); /* both exact: the same bits */
-    #endif
-    }
     #endif
     """
     const double _UP "S0_UP"
-    float _excess "s0_excess"(float, float, float) nogil
     ctypedef struct c128 "s0_c128":
         double re
         double im
@@ -37,6 +26,9 @@ cdef extern from *:
 cdef extern from "<math.h>" nogil:
     const double _NAN "NAN"
     double _cfabs "fabs"(double)
+
+cdef extern from "cproduct.h" nogil:
+    float _sum_of_products "s0_sum_of_products"(float, float, float, float)
 
 cdef extern from "cvecmath.h" nogil:
     double _hypot "vm_hypot_f64"(double, double)
@@ -68,19 +60,6 @@ cdef inline c128 multiply_c(c128 x, c128 y) noexcept nogil:
 
 cdef inline c128 multiply_c128(c128 x, c128 y) noexcept nogil:
     return multiply_c(x, y)
-
-
-cdef inline float _sum_of_products(float a, float b, float c, float d) noexcept nogil:
-    # a * b + c * d by the method of Cornea, Harrison and Tang ("Scientific Computing on Itanium-based Systems",
-    # 2002): what the products lost in rounding is added up apart, so that they may cancel. The error is below two
-    # units of roundoff (Jeannerod, "A radix-independent error analysis of the Cornea-Harrison-Tang method",
-    # 2016), unless a product is subnormal, and either order of the factors gives the same. An infinite product
-    # has no rest: there the sum stands.
-    cdef float p = a * b
-    cdef float q = c * d
-    cdef float total = p + q
-    cdef float y = total - (_excess(a, b, p) + _excess(c, d, q))
-    return y if y == y else total
 
 
 cdef inline c128 multiply_c64(c128 x, c128 y) noexcept nogil:

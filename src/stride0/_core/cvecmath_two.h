@@ -1,8 +1,8 @@
 /* Numbers in two parts, h + l with |l| far below |h|; included by cvecmath.h.
 
    Sums and products of doubles are exact in two parts, short of overflow and underflow; the other operations
-   are good to some 2**-100 of their operands. No fma: Note [Same bits] wants one way for all processors, and
-   libm's is slow where there is no instruction. */
+   are good to some 2**-100 of their operands. Where the processor has fma, it gives the rest of a product in one
+   step; elsewhere, libm's being slow, Dekker's way does. Both are exact, so that Note [Same bits] holds. */
 
 typedef struct { double h, l; } cv_two;
 
@@ -28,17 +28,26 @@ VM_INLINE cv_two cv_sum_ordered(double a, double b) {
     return cv_make(s, b - (s - a));
 }
 
+#ifdef FP_FAST_FMA
 VM_INLINE cv_two cv_product(double a, double b) {
     double p = a * b;
-    double ah = cv_head(a), al = a - ah, bh = cv_head(b), bl = b - bh;
-    return cv_make(p, (((ah * bh - p) + ah * bl) + al * bh) + al * bl);
+    return cv_make(p, fma(a, b, -p));
 }
-
-VM_INLINE cv_two cv_square(double a) {
-    double p = a * a;
-    double h = cv_head(a), l = a - h;
-    return cv_make(p, ((h * h - p) + 2.0 * (h * l)) + l * l);
+#else
+/* The same to the last bit: where the rest may be below what a double holds, factors are raised before, and the
+   rest is rounded once when it is lowered. */
+VM_INLINE cv_two cv_product(double a, double b) {
+    double p = a * b;
+    uint64_t low = vm_less_f64(fabs(p), 0x1p-900);
+    uint64_t low_a = low & vm_less_f64(fabs(a), 1.0), low_b = low & vm_less_f64(fabs(b), 1.0);
+    double up_a = vm_select_f64(low_a, 0x1p600, 1.0), up_b = vm_select_f64(low_b, 0x1p600, 1.0);
+    double x = a * up_a, y = b * up_b, q = x * y;
+    double xh = cv_head(x), xl = x - xh, yh = cv_head(y), yl = y - yh;
+    double rest = (q - p * up_a * up_b) + ((((xh * yh - q) + xh * yl) + xl * yh) + xl * yl);
+    return cv_make(p, rest * vm_select_f64(low_a, 0x1p-600, 1.0) * vm_select_f64(low_b, 0x1p-600, 1.0));
 }
+#endif
+VM_INLINE cv_two cv_square(double a) { return cv_product(a, a); }
 
 VM_INLINE cv_two cv_negative(cv_two a) { return cv_make(-a.h, -a.l); }
 VM_INLINE cv_two cv_scaled(cv_two a, double power) { return cv_make(a.h * power, a.l * power); }

@@ -6,11 +6,7 @@
 #ifndef STRIDE0_PRODUCTS_H
 #define STRIDE0_PRODUCTS_H
 
-#include <Python.h>
-#include <stdint.h>
-#include <string.h>
-
-#define S0_INLINE static inline __attribute__((always_inline))
+#include "packs.h"
 
 /* Loops over registers. */
 #define S0_UNROLLED _Pragma("GCC unroll 16")
@@ -24,14 +20,8 @@ enum {
     S0_PANELS = 4,     /* and columns of the second one, in panels of two vectors */
 };
 
-/* Bytes of a vector, and rows of a tile, two vectors wide, whose sums stay in registers. */
-#if defined(__AVX512F__)
-enum { S0_VECTOR = 64, S0_TALL = 4, S0_AT_ONCE = 4 };
-#elif defined(__AVX__)
-enum { S0_VECTOR = 32, S0_TALL = 4, S0_AT_ONCE = 1 };
-#else
-enum { S0_VECTOR = 16, S0_TALL = 4, S0_AT_ONCE = 1 };
-#endif
+/* Rows of a tile, two vectors wide, whose sums stay in registers; and rows that are multiplied by a vector together. */
+enum { S0_TALL = 4, S0_AT_ONCE = S0_VECTOR == 64 ? 4 : 1 };
 
 /* Matrices that lie in C order. Sizes that are known to the compiler leave no loop but the one over the stack. */
 #define S0_TINY(NAME, TYPE, SUM, START)                                                                                \

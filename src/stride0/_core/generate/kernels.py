@@ -56,6 +56,10 @@ ELEMENTWISE, FOLDS, COMMON = PARTS = ("elementwise", "reductions", "common")
 STREAMING = ("int64", "uint64", "float32", "float64", "complex64", "complex128")
 
 
+# Loops that headers have: operation, dtype, layout.
+WRITTEN = {("multiply", "complex64", 0): "s0_multiply_complex64"}
+
+
 class Emitter:
     """Collects the loops and the assignments that put them into the table, by the files they go to."""
 
@@ -89,9 +93,9 @@ class Emitter:
                 layouts = {3: "v" * (op.nin + 1)} if one_loop else ELEMENTWISE_LAYOUTS[op.nin]
                 for layout in range(4):
                     own = layout if layout in layouts else 3
-                    name = f"{op.name}_{owner.name}_{own}"
+                    name = WRITTEN.get((op.name, owner.name, own), f"{op.name}_{owner.name}_{own}")
                     self.entry(f"ops[{number}][{CODE[row.name]}][{layout}]", name)
-                    if own != layout or shared:
+                    if own != layout or shared or name in WRITTEN.values():
                         continue
                     text = self._elementwise(op, row, expression, unsigned, layouts[own], name)
                     vectors = row.name in op.run or row.name in op.gains
@@ -367,6 +371,9 @@ cdef extern from "products.h":
     void s0_product_u64()
     void s0_floating_f32()
     void s0_floating_f64()
+
+cdef extern from "cproduct.h":
+    void s0_multiply_complex64{ARGUMENTS} noexcept nogil
 
 cdef enum:
     LANES = {LANES}
