@@ -42,12 +42,40 @@ cdef Array axis_last(Array x, int axis):
     return view_of(x, x.data, x.ndim, shape, steps)
 
 
+ctypedef struct Lines:
+    # Lines to sort, one behind the other, that several threads share.
+    char* source
+    char* out
+    uint64_t* room          # `words` for each thread
+    Py_ssize_t words
+    Py_ssize_t step
+    Py_ssize_t n
+    Py_ssize_t count
+    Py_ssize_t each         # lines of a thread
+    int width
+    int wide                # bytes of an element of the result
+    int kind
+    bint descending
+    bint places
+
+
+cdef void sort_lines(void* context, int part) noexcept nogil:
+    cdef Lines* lines = <Lines*>context
+    cdef Py_ssize_t i, first = part * lines.each, size = lines.n * lines.width, out_size = lines.n * lines.wide
+    cdef uint64_t* room = lines.room + part * lines.words
+    for i in range(first, min(first + lines.each, lines.count)):
+        if lines.places:
+            s0_argsort_line(lines.source + i * size, lines.step, lines.n, lines.width, lines.kind, lines.descending, WIDE, <int64_t*>(lines.out + i * out_size), room)
+        else:
+            s0_sort_line(lines.source + i * size, lines.step, lines.n, lines.width, lines.kind, lines.descending, WIDE, lines.out + i * out_size, room)
+
+
 cdef Array sorted_lines(Array x, int axis, bint descending, bint places):
     """The elements of x in order along an axis, or their places; a new array in C order."""
-    cdef Py_ssize_t n = x.shape_[axis], i, lines, step
-    cdef int code = INT64 if places else x.code, width = itemsize_at(x.code), wide = itemsize_at(code), kind = kind_of(x.code)
+    cdef Py_ssize_t n = x.shape_[axis], i
+    cdef int threads, code = INT64 if places else x.code, width = itemsize_at(x.code), wide = itemsize_at(code), kind = kind_of(x.code)
     cdef Array out, source, result, spare = None
-    cdef uint64_t* room = NULL
+    cdef Lines lines
     cdef bint last = axis == x.ndim - 1
     guard_gradient(x, "sort")
     if not last:
@@ -58,28 +86,25 @@ cdef Array sorted_lines(Array x, int axis, bint descending, bint places):
     if x.size == 0:
         return out
     source = x if x.ndim == 1 or x.c_contiguous else copy_array(x, x.code, True)
-    step = source.strides_[axis] if n > 1 else width
-    lines = x.size // n
-    if n > S0_FEW:
-        i = (4 if places else 2) * n + 16
+    lines.source, lines.out = source.data, out.data
+    lines.step = source.strides_[axis] if n > 1 else width
+    lines.n, lines.count = n, x.size // n
+    lines.width, lines.wide, lines.kind = width, wide, kind
+    lines.descending, lines.places = descending, places
+    # An element costs some nanoseconds, whatever is sorted.
+    threads = 1 if x.size < LONG_RUN else <int>min(<Py_ssize_t>threads_for(x.size * 5), lines.count)
+    lines.each = (lines.count + threads - 1) // threads
+    lines.room, lines.words = NULL, (4 if places else 2) * n + 16 if n > S0_FEW else 0
+    if lines.words:
+        i = lines.words * threads
         spare = new_array(UINT64, 1, &i, NULL, False)
-        room = <uint64_t*>spare.data
+        lines.room = <uint64_t*>spare.data
     if x.size < LONG_RUN:
-        sort_each(source.data, step, n, lines, width, kind, descending, places, out.data, wide, room)
+        sort_lines(&lines, 0)
     else:
         with nogil:
-            sort_each(source.data, step, n, lines, width, kind, descending, places, out.data, wide, room)
+            run_parts(sort_lines, &lines, <int>((lines.count + lines.each - 1) // lines.each), threads, True)
     return out
-
-
-cdef void sort_each(char* source, Py_ssize_t step, Py_ssize_t n, Py_ssize_t lines, int width, int kind, bint descending,
-                    bint places, char* out, int out_width, uint64_t* room) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(lines):
-        if places:
-            s0_argsort_line(source + i * n * width, step, n, width, kind, descending, WIDE, <int64_t*>(out + i * n * out_width), room)
-        else:
-            s0_sort_line(source + i * n * width, step, n, width, kind, descending, WIDE, out + i * n * out_width, room)
 
 
 def sort_along(Array x not None, int axis, bint descending, bint places):
@@ -131,17 +156,42 @@ def distinct(Array x not None):
     return distinct_values(x)
 
 
+ctypedef struct Search:
+    # Elements to look for in a sorted line, which several threads share.
+    const char* among
+    Py_ssize_t n
+    const char* wanted
+    Py_ssize_t count
+    Py_ssize_t each         # elements of a part
+    int width
+    int kind
+    bint right
+    int64_t* out
+
+
+cdef void search_part(void* context, int part) noexcept nogil:
+    cdef Search* search = <Search*>context
+    cdef Py_ssize_t first = part * search.each, count = min(search.each, search.count - first)
+    s0_search(search.among, search.n, search.wanted + first * search.width, count, search.width, search.kind, search.right, search.out + first)
+
+
 cdef Array places_among(Array among, Array wanted, bint right):
     """Where in a sorted line the elements of an array of its dtype belong: a new array in C order."""
     cdef Array line = among if among.c_contiguous else copy_array(among, among.code, True)
     cdef Array given = wanted if wanted.c_contiguous else copy_array(wanted, wanted.code, True)
     cdef Array out = new_array(INT64, wanted.ndim, wanted.shape_, NULL, False)
-    cdef int width = itemsize_at(among.code), kind = kind_of(among.code)
+    cdef Search search
+    cdef int threads
+    search.among, search.n, search.wanted, search.count = line.data, line.size, given.data, out.size
+    search.width, search.kind, search.right = itemsize_at(among.code), kind_of(among.code), right
+    search.out, search.each = <int64_t*>out.data, out.size
     if out.size < LONG_RUN:
-        s0_search(line.data, line.size, given.data, out.size, width, kind, right, <int64_t*>out.data)
+        search_part(&search, 0)
     else:
         with nogil:
-            s0_search(line.data, line.size, given.data, out.size, width, kind, right, <int64_t*>out.data)
+            threads = threads_for(out.size * 8)
+            search.each = (out.size + threads - 1) // threads
+            run_parts(search_part, &search, <int>((out.size + search.each - 1) // search.each), threads, True)
     return out
 
 
