@@ -1,9 +1,11 @@
 """stride0 beside NumPy, PyTorch and, if asked for, JAX: every group of rows, and whether its goal is reached.
 
 Times: all libraries in one process, a sample of each in every round. A speedup is formed within each round,
-where the libraries ran within milliseconds of each other, and the median over the rounds is reported. Before
-it is timed, a row runs once in each library, and all must agree. With one thread, the clock is that of the
-processor time, which what else the machine does disturbs least.
+where the libraries ran within milliseconds of each other, and the median over the rounds is reported; over
+those of all processes, if there are several, since where operands come to lie in memory, the same place for
+all rounds of a process, moves single rows by a tenth and more. Before it is timed, a row runs once in each
+library, and all must agree. With one thread, the clock is that of the processor time, which what else the
+machine does disturbs least.
 
 Memory: how far the peak of resident memory rose while the statement ran once, in a process forked for this
 one row, with the kernel's own count begun anew (/proc/self/clear_refs) after the operands are there; so no
@@ -27,7 +29,7 @@ from compare_cases import FULL, GOALS, OURS, PEERS, QUICK, Row, rows
 from compare_chart import draw
 from compare_report import Report, group_summaries, print_against, print_headline, print_row, print_summary
 from compare_worker import serve
-from harness import write_json
+from harness import Timing, write_json
 
 TITLE = "stride0 beside its peers"
 QUICK_ROUNDS = 5
@@ -67,6 +69,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--rounds", type=int, metavar="N", help="default: 21, or 5 if quick")
     parser.add_argument(
+        "--processes", type=int, default=1, metavar="N", help="measure so often, in new processes (1)"
+    )
+    parser.add_argument(
         "--budget", type=float, default=6, metavar="SECONDS", help="after which a row has fewer rounds (6)"
     )
     parser.add_argument(
@@ -102,6 +107,7 @@ def run(options: argparse.Namespace) -> Report:
         "quick": options.quick,
         "threads": options.threads,
         "rounds": rounds,
+        "processes": options.processes,
         "load_before": os.getloadavg(),
         "libraries": libraries,
         "described": {},
@@ -111,20 +117,22 @@ def run(options: argparse.Namespace) -> Report:
     found: dict[str, dict[str, Any]] = {}
     for threads in sorted({GOALS[row.group].threads or options.threads for row in chosen}, reverse=True):
         last_group = ""
+        earlier: dict[str, list[dict[str, Any]]] = {}
         keys = [row.key for row in chosen if (GOALS[row.group].threads or options.threads) == threads]
-        for message in ask({**request, "what": "time", "threads": threads, "keys": keys}, threads):
-            if "described" in message:
-                report["described"][str(threads)] = message["described"]
-                report["libraries"] = message["libraries"]
-                print(f"\n{message['described']}; {rounds} rounds.", flush=True)
-                for peer, reason in message["missing"].items():
-                    print(f"\n**MISSING PEER: {peer} ({reason}). Nothing below is compared with it.**\n")
-                report["missing"] = message["missing"]
-            else:
+        for count in range(options.processes):
+            for message in ask({**request, "what": "time", "threads": threads, "keys": keys}, threads):
+                if "described" in message:
+                    if count == 0:
+                        describe(message, report, threads)
+                    continue
+                key = message["key"]
+                earlier.setdefault(key, []).append(message)
+                if count < options.processes - 1:
+                    continue
+                found[key] = pooled(earlier[key])
                 if message["group"] != last_group:
                     print_headline(last_group := message["group"], report["libraries"])
-                print_row(message, report["libraries"])
-                found[message["key"]] = message
+                print_row(found[key], report["libraries"])
     for library in [] if options.quick or options.no_memory else report["libraries"]:
         if library == "jax":
             continue
@@ -134,6 +142,37 @@ def run(options: argparse.Namespace) -> Report:
     report["rows"] = [found[row.key] for row in chosen]
     report["load_after"] = os.getloadavg()
     return report
+
+
+def describe(message: dict[str, Any], report: Report, threads: int) -> None:
+    """Print and keep what a process says of itself and of the libraries."""
+    report["described"][str(threads)] = message["described"]
+    report["libraries"] = message["libraries"]
+    times = f", {report['processes']} times" if report["processes"] > 1 else ""
+    print(f"\n{message['described']}; {report['rounds']} rounds{times}.", flush=True)
+    for peer, reason in message["missing"].items():
+        print(f"\n**MISSING PEER: {peer} ({reason}). Nothing below is compared with it.**\n")
+    report["missing"] = message["missing"]
+
+
+def pooled(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    """One row out of what several processes measured of it: quartiles over the rounds of all."""
+    row = {**messages[0], "disturbed": sum(message["disturbed"] for message in messages) / len(messages)}
+    del row["samples"]
+    for what in ("wrong", "unable"):
+        row[what] = {name: why for message in messages for name, why in message[what].items()}
+    samples: dict[str, list[float]] = {}
+    for message in messages:
+        for name, seconds in message["samples"].items():
+            if name not in row["wrong"] | row["unable"]:
+                samples.setdefault(name, []).extend(seconds)
+    row["seconds"] = {name: Timing(seconds).quartiles for name, seconds in samples.items()}
+    row["speedups"] = {
+        name: Timing([theirs / ours for theirs, ours in zip(seconds, samples[OURS], strict=True)]).quartiles
+        for name, seconds in samples.items()
+        if name != OURS and OURS in samples
+    }
+    return row
 
 
 def selected(row: Row, options: argparse.Namespace) -> bool:

@@ -15,7 +15,6 @@ import importlib
 import json
 import math
 import os
-import statistics
 import sys
 import time
 import timeit
@@ -126,7 +125,7 @@ def measure(row: Row, libraries: Namespace, request: dict[str, Any]) -> dict[str
     clock = time.process_time if threads == 1 else time.perf_counter
     found: dict[str, Any] = {
         **{"key": row.key, "group": row.group, "name": row.name, "counts": row.counts, "threads": threads},
-        **{"seconds": {}, "speedups": {}, "wrong": {}, "unable": {}, "peak": {}, "disturbed": 0.0},
+        **{"samples": {}, "wrong": {}, "unable": {}, "peak": {}, "disturbed": 0.0},
     }
     expected: Any = None
     timers: dict[str, Timer] = {}
@@ -149,13 +148,9 @@ def measure(row: Row, libraries: Namespace, request: dict[str, Any]) -> dict[str
         ordered = {name: timers[name] for name in libraries if name in timers}
         pause = PAUSE_SECONDS.get(row.group, OTHER_PAUSE_SECONDS) if threads > 1 else 0
         turn = TURN_SECONDS if threads == 1 else math.inf
-        seconds, found["disturbed"] = interleave(ordered, request["rounds"], pause, request["budget"], turn)
-        found["seconds"] = {name: quartiles(samples) for name, samples in seconds.items()}
-        found["speedups"] = {
-            name: quartiles([theirs / ours for theirs, ours in zip(samples, seconds[OURS], strict=True)])
-            for name, samples in seconds.items()
-            if name != OURS
-        }
+        found["samples"], found["disturbed"] = interleave(
+            ordered, request["rounds"], pause, request["budget"], turn
+        )
     return found
 
 
@@ -309,13 +304,6 @@ def calibrated(timer: Timer) -> int:
     while (each := timer(number)) * number < SAMPLE_SECONDS:
         number = max(number + 1, min(number * 10, int(SAMPLE_SECONDS / max(each, 1e-9)) + 1))
     return number
-
-
-def quartiles(samples: list[float]) -> tuple[float, float, float]:
-    if len(samples) < 2:
-        return (samples[0],) * 3
-    low, middle, high = statistics.quantiles(samples, n=4, method="inclusive")
-    return low, middle, high
 
 
 def growth(row: Row, small: Row, name: str, library: Any) -> int | None:
