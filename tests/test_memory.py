@@ -277,6 +277,7 @@ def test_the_system_gets_it_back():
 
 @pytest.mark.skipif(not LINUX, reason="mappings and MADV_FREE are used on Linux alone")
 def test_soft_blocks_are_the_systems_to_take():
+    memory.set_limit(200_000_000)  # of which an eighth may wait without an offer
     x = xp.ones(50_000_000, dtype=xp.uint8)
     del x
     found = memory.stats()

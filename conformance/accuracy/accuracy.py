@@ -52,9 +52,8 @@ LIBRARIES = ("stride0", "NumPy", "PyTorch", "JAX")
 HEAD = """# Accuracy
 
 Errors are in units in the last place (ULP) of the exact result: 0.5 is the best that any function can do.
-stride0 keeps to at most 1 in every function below, but for `logaddexp` of float64 operands whose terms
-cancel, with the same bits on every processor, at every position of an array and at any number of threads. The
-page is written by `conformance/accuracy/accuracy.py`, whose `--help` tells how to measure again; what was
+stride0 keeps to at most 1 in every function below, with the same bits on every processor, at every position of
+an array and at any number of threads. The page is written by `conformance/accuracy/accuracy.py`, whose `--help` tells how to measure again; what was
 measured is in `conformance/accuracy/measured.json`.
 
 A figure is the largest error found. "wrong" counts results that are infinite, NaN or a zero of the other sign
@@ -75,8 +74,7 @@ BINARY = """
 
 Pairs of all sizes, near one another, near one and near the ends of the ranges; the reference is MPFR with 120
 bits. Where the terms of `logaddexp` cancel (both operands between -0.7 and 0), its error is counted in units
-of the larger operand; in float64 it may be more than 1 of these there, since the logarithm that is added may
-be larger than both.
+of the larger operand.
 """
 COMPLEX = """
 ## Functions of complex numbers

@@ -8,10 +8,12 @@ Note [Small blocks]
 Note [Cached blocks]
     A fresh block costs a page fault per page, which for a large result is more than the arithmetic; so freed
     blocks above the small ones wait too, in classes of size (eight to each power of two), youngest first. They
-    are also in one of two queues by age: *soft* blocks are large, and their pages have been offered to the
-    system, which takes them back when it is short of memory, even for other processes; all others are *firm*.
-    What no longer fits the limits, or has waited for longer than `patience`, goes back to the system, oldest first. That is
-    looked after whenever a block above the small ones is allocated or freed; there is no thread of ours.
+    are also in one of three queues by age. *Soft* blocks are large, and their pages have been offered to the
+    system, which takes them back when it is short of memory, even for other processes. *Warm* ones are as large, but
+    waited for less long: the offer makes the next writing to a block a quarter slower, and most are wanted again
+    at once. What does not fit among the warm ones becomes soft, oldest first. All others are *firm*. What no longer
+    fits the limits, or has waited for longer than `patience`, goes back to the system, oldest first. That is looked
+    after whenever a block above the small ones is allocated or freed; there is no thread of ours.
 
     All of this is touched only with the interpreter's lock held, so it needs no lock of its own, and
     os.fork, which takes the interpreter's lock, never finds it half changed.
@@ -32,8 +34,10 @@ cdef enum:
     NODES = 1024  # blocks that wait at most
     NONE = -1
     FIRM = 0
-    SOFT = 1
-    LAZY = 1 << 23  # bytes from which pages are offered to the system, and zeros are fresh pages
+    WARM = 1
+    SOFT = 2
+    QUEUES = 3
+    LAZY = 1 << 23  # bytes from which pages may be offered to the system, and zeros are fresh pages
 
 cdef extern from "blocks.h":
     bint s0_is_mapped(size_t size) noexcept nogil
@@ -52,7 +56,7 @@ cdef struct Node:
     int64_t since
     int above, below  # in its class: freed later, freed earlier
     int younger, older  # in its queue
-    int group
+    int group, queue
 
 cdef struct Queue:
     int youngest, oldest
@@ -64,8 +68,8 @@ cdef int kept = KEPT
 cdef Node nodes[NODES]
 cdef int spare = NONE
 cdef int top[CLASSES]
-cdef Queue queues[2]
-cdef Py_ssize_t limit, firm_limit
+cdef Queue queues[QUEUES]
+cdef Py_ssize_t limit, firm_limit, warm_limit
 cdef bint softens = s0_has_huge_pages()
 cdef int64_t patience = 10000  # milliseconds
 
@@ -87,7 +91,7 @@ cdef void start() noexcept:
     for k in range(NODES):
         nodes[k].below = k + 1 if k + 1 < NODES else NONE
     spare = 0
-    for k in range(2):
+    for k in range(QUEUES):
         queues[k].youngest = queues[k].oldest = NONE
         queues[k].nbytes = 0
 
@@ -103,17 +107,22 @@ cdef int class_of(Py_ssize_t* size) noexcept:
     return <int>group
 
 
-cdef void* unlink(int k) noexcept:
-    """Take a node out of its class and its queue; its block is the caller's."""
-    global spare
+cdef void enqueue(int k, int which) noexcept:
+    """Make a node the youngest one of a queue."""
     cdef Node* node = &nodes[k]
-    cdef Queue* queue = &queues[is_soft(node.size)]
-    if node.above == NONE:
-        top[node.group] = node.below
+    cdef Queue* queue = &queues[which]
+    node.queue, node.younger, node.older = which, NONE, queue.youngest
+    if node.older == NONE:
+        queue.oldest = k
     else:
-        nodes[node.above].below = node.below
-    if node.below != NONE:
-        nodes[node.below].above = node.above
+        nodes[node.older].younger = k
+    queue.youngest = k
+    queue.nbytes += node.size
+
+
+cdef void dequeue(int k) noexcept:
+    cdef Node* node = &nodes[k]
+    cdef Queue* queue = &queues[node.queue]
     if node.younger == NONE:
         queue.youngest = node.older
     else:
@@ -123,14 +132,34 @@ cdef void* unlink(int k) noexcept:
     else:
         nodes[node.older].younger = node.younger
     queue.nbytes -= node.size
+
+
+cdef void* unlink(int k) noexcept:
+    """Take a node out of its class and its queue; its block is the caller's."""
+    global spare
+    cdef Node* node = &nodes[k]
+    if node.above == NONE:
+        top[node.group] = node.below
+    else:
+        nodes[node.above].below = node.below
+    if node.below != NONE:
+        nodes[node.below].above = node.above
+    dequeue(k)
     node.below = spare
     spare = k
     return node.block
 
 
-cdef bint is_soft(Py_ssize_t size) noexcept:
+cdef bint may_soften(Py_ssize_t size) noexcept:
     # Without huge pages the offer would cost as much as writing to the block, so none is made.
     return softens and size >= LAZY
+
+
+cdef void soften(int k) noexcept:
+    """Offer the pages of a warm block to the system."""
+    s0_offer(nodes[k].block, nodes[k].size)
+    dequeue(k)
+    enqueue(k, SOFT)
 
 
 cdef void drop(int k) noexcept:
@@ -141,18 +170,22 @@ cdef void drop(int k) noexcept:
 
 cdef int eldest() noexcept:
     """The node that has waited longest of all."""
-    cdef int firm = queues[FIRM].oldest, soft = queues[SOFT].oldest
-    if firm == NONE or soft == NONE:
-        return soft if firm == NONE else firm
-    return firm if nodes[firm].since <= nodes[soft].since else soft
+    cdef int which, k, found = NONE
+    for which in range(QUEUES):
+        k = queues[which].oldest
+        if k != NONE and (found == NONE or nodes[k].since < nodes[found].since):
+            found = k
+    return found
 
 
 cdef void trim(int64_t now) noexcept:
-    """Give back what is over the limits or has waited too long."""
+    """Offer or give back what is over the limits, give back what has waited too long."""
     cdef int k
     while queues[FIRM].nbytes > firm_limit:
         drop(queues[FIRM].oldest)
-    while queues[FIRM].nbytes + queues[SOFT].nbytes > limit:
+    while queues[WARM].nbytes > warm_limit:
+        soften(queues[WARM].oldest)
+    while queues[FIRM].nbytes + queues[WARM].nbytes + queues[SOFT].nbytes > limit:
         drop(eldest())
     while True:
         k = eldest()
@@ -179,17 +212,13 @@ cdef void put(void* block, Py_ssize_t size) noexcept:
     """Let a freed block wait, or give it back where it may not."""
     global spare
     cdef Py_ssize_t same = size
-    cdef int k, group = class_of(&same)
-    cdef bint soft = is_soft(size)
-    cdef Queue* queue = &queues[soft]
+    cdef int k, group = class_of(&same), which = WARM if may_soften(size) else FIRM
     cdef Node* node
     cdef int64_t now = s0_now()
-    if group == NONE or size > (limit if soft else firm_limit):
+    if group == NONE or size > (limit if which == WARM else firm_limit):
         s0_release(block, size)
         trim(now)
         return
-    if soft:
-        s0_offer(block, size)
     if spare == NONE:
         drop(eldest())
     k = spare
@@ -200,13 +229,7 @@ cdef void put(void* block, Py_ssize_t size) noexcept:
     if node.below != NONE:
         nodes[node.below].above = k
     top[group] = k
-    node.younger, node.older = NONE, queue.youngest
-    if node.older == NONE:
-        queue.oldest = k
-    else:
-        nodes[node.older].younger = k
-    queue.youngest = k
-    queue.nbytes += size
+    enqueue(k, which)
     trim(now)
 
 
@@ -346,7 +369,7 @@ def cache_statistics():
             blocks += 1
             k = nodes[k].younger
     return {
-        "reused": reused, "cached_blocks": blocks, "cached_bytes": small + queues[FIRM].nbytes + queues[SOFT].nbytes,
+        "reused": reused, "cached_blocks": blocks, "cached_bytes": small + queues[FIRM].nbytes + queues[WARM].nbytes + queues[SOFT].nbytes,
         "offered_bytes": queues[SOFT].nbytes, "limit": limit,
     }
 
@@ -401,10 +424,11 @@ cdef list control_files(str root):
 
 def set_cache_limit(bound=None):
     """Bytes that may wait; None sets the default: an eighth of the memory, an eighth of that for firm blocks."""
-    global limit, firm_limit, kept
+    global limit, firm_limit, warm_limit, kept
     limit = memory_of_machine() // 8 if bound is None else bound
     # A system with huge pages takes soft blocks when it needs them. The others are ours until we give them back.
     firm_limit = limit // 8 if bound is None else limit
+    warm_limit = limit // 8
     kept = KEPT if limit else 0
     if not limit:
         drop_all()

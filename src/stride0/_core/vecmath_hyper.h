@@ -235,8 +235,8 @@ VM_INLINE double vm_atanh_f64(double x) {
 /* -- logaddexp ------------------------------------------------------------------------------------------- */
 
 /* The larger one plus log1p(exp(d)) for the difference d. Equal operands are apart for two infinities of
-   one sign. Where the terms cancel (both operands between -0.7 and 0), the error is that of the terms:
-   below 2**-53. */
+   one sign. Where the terms cancel (both operands between -0.7 and 0), what is left is their error: a fraction of
+   a unit in the last place of the larger operand. */
 VM_INLINE double vm_logaddexp_f64(double x, double y) {
     double m = x > y ? x : y, least = x > y ? y : x;
     double d = least - m;
