@@ -7,6 +7,7 @@ values are in `test_special_cases.py` and `test_special_sentences.py`, symmetrie
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -142,6 +143,60 @@ def power_cases(rng):
     yield ordinary(rng, 100), rng.choice([*range(-20, 2), *range(3, 60)], 100) + 0j
     yield ordinary(rng, 100), rng.normal(0, 5, 100) + 0j
     yield near_the_unit_circle(rng, 100), wide(rng, 100, 14) + 1j * rng.normal(size=100)
+
+
+def units_of_roundoff(got, exact):
+    """How far float32 numbers are from rational ones, relative to these."""
+    return max(
+        abs(Fraction(float(z)) - e) / abs(e) * 2**24 for z, e in zip(got, exact, strict=True) if e != 0
+    )
+
+
+@pytest.mark.parametrize("cancels", [False, True])
+def test_products_of_complex64_do_not_cancel(cancels):
+    rng = np.random.default_rng(9)
+    x = ordinary(rng, 4001).astype(np.complex64)
+    y = ordinary(rng, 4001).astype(np.complex64)
+    if cancels:  # x times its conjugate, turned or not, and a little off
+        y = (np.conj(x) * rng.choice([1, 1j], x.size) * (1 + rng.normal(0, 1e-7, x.size))).astype(
+            np.complex64
+        )
+    a, b, c, d = ([Fraction(float(part)) for part in half] for z in (x, y) for half in (z.real, z.imag))
+    re = [p * r - q * s for p, q, r, s in zip(a, b, c, d, strict=True)]
+    im = [q * r + p * s for p, q, r, s in zip(a, b, c, d, strict=True)]
+    found = np.asarray(xp.asarray(x) * xp.asarray(y))
+    assert units_of_roundoff(found.real, re) <= 2
+    assert units_of_roundoff(found.imag, im) <= 2
+    if cancels:  # which the textbook's formula does not survive
+        assert max(units_of_roundoff((x * y).real, re), units_of_roundoff((x * y).imag, im)) > 100
+    # The same for either order, at every place, and with any steps.
+    assert np.array_equal(np.asarray(xp.asarray(y) * xp.asarray(x)), found)
+    for n in (1, 2, 3, 5, 7, 8, 9, 15, 16, 17):
+        assert np.array_equal(
+            np.asarray(xp.asarray(x[n : 2 * n]) * xp.asarray(y[n : 2 * n])), found[n : 2 * n]
+        )
+    assert np.array_equal(np.asarray(xp.asarray(x)[::-2] * xp.asarray(y)[::-2]), found[::-2])
+    assert np.array_equal(np.asarray(xp.asarray(x) * xp.asarray(y[7])), np.asarray(xp.asarray(x) * y[7]))
+
+
+def test_products_of_complex64_beyond_the_range_are_the_textbooks():
+    """Infinities, NaN, what overflows or underflows, and the signs of zeros."""
+    values = [0.0, -0.0, 1.0, -2.5, 3e38, -3e38, 1e-30, -1e-42, math.inf, -math.inf, math.nan]
+    parts = np.asarray(np.meshgrid(values, values, values, values), dtype=np.float32).reshape(4, -1)
+    x, y = np.empty((2, parts.shape[1]), np.complex64)
+    x.real, x.imag, y.real, y.imag = parts
+    found = np.asarray(xp.asarray(x) * xp.asarray(y))
+    with np.errstate(all="ignore"):
+        a, b, c, d = parts
+        for got, first, second in ((found.real, (a, c), (-b, d)), (found.imag, (b, c), (a, d))):
+            p, q = (left * right for left, right in (first, second))
+            want = p + q
+            exact = sum(left.astype(float) * right for left, right in (first, second))
+            finite = np.isfinite(want)
+            assert np.array_equal(got[~finite], want[~finite], equal_nan=True)
+            got, want, exact = got[finite], want[finite], exact[finite]
+            assert np.all(np.abs(got - exact) <= 2**-149 + 2**-23 * np.abs(exact))
+            assert np.array_equal(np.signbit(got[exact == 0]), np.signbit(want[exact == 0]))
 
 
 @pytest.mark.parametrize("dtype", COMPLEX_FLOATING)

@@ -276,6 +276,27 @@ def test_the_system_gets_it_back():
 
 
 @pytest.mark.skipif(not LINUX, reason="mappings and MADV_FREE are used on Linux alone")
+def test_large_blocks_are_offered_oldest_first_beyond_an_eighth_of_the_limit():
+    memory.set_limit(800_000_000)
+    x = [xp.ones(40_000_000, dtype=xp.uint8) for _ in range(5)]
+    places = [address(y) for y in x]
+    while len(x) > 3:
+        del x[0]
+    assert memory.stats()["offered_bytes"] == 0  # 80 million bytes wait
+    while x:
+        del x[0]
+    found = memory.stats()
+    assert found["cached_bytes"] >= 200_000_000
+    if found["offered_bytes"]:  # the system has huge pages
+        assert 100_000_000 <= found["offered_bytes"] < 140_000_000
+    # The youngest is used first, and one that was offered as readily once it is the last.
+    again = [xp.ones(40_000_000, dtype=xp.uint8) for _ in range(5)]
+    assert [address(y) for y in again] == places[::-1]
+    assert all(int(xp.sum(y, dtype=xp.int64)) == 40_000_000 for y in again)
+    assert memory.stats()["offered_bytes"] == 0
+
+
+@pytest.mark.skipif(not LINUX, reason="mappings and MADV_FREE are used on Linux alone")
 def test_soft_blocks_are_the_systems_to_take():
     memory.set_limit(200_000_000)  # of which an eighth may wait without an offer
     x = xp.ones(50_000_000, dtype=xp.uint8)

@@ -76,6 +76,8 @@ def elements(dtype: str, seed: int) -> Any:
     # Integers and powers of two make the same numbers on every machine; functions of libm's might not.
     unit = stream.between(-(2**52), 2**52).astype(np.float64) * 2.0**-52
     sizes = np.ldexp(unit, stream.between(-120, 120).astype(np.int32))
+    least = (-1074, -900) if dtype == "float64" else (-149, -100)
+    tiny = np.ldexp(unit, stream.between(*least).astype(np.int32))  # what is rounded off them may be subnormal
     quarter_turns = stream.between(-50, 50) * 1.5707963267948966
     near_one = 1.0 + np.ldexp(unit, stream.between(-30, 0).astype(np.int32))
     special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, 2.0, 88.75, 710.0, -746.0, 1e22, 1e38]
@@ -87,6 +89,7 @@ def elements(dtype: str, seed: int) -> Any:
         30 * unit,
         sizes,
         sizes,
+        tiny,
         quarter_turns,
         near_one,
         near_one,

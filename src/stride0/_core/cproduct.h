@@ -1,14 +1,5 @@
-/* Products of complex64, in float32, and right to two units of roundoff however far their parts cancel.
- *
- * Note [Products of complex64]
- *     A part of such a product is a b + c d. By the method of Cornea, Harrison and Tang ("Scientific Computing on
- *     Itanium-based Systems", 2002) what both products lost in rounding is added up apart. The error is below two
- *     units of roundoff (Jeannerod, "A radix-independent error analysis of the Cornea-Harrison-Tang method", 2016)
- *     unless a product is subnormal, and either order of the factors gives the same. Beside an infinite product
- *     there is no rest: there the sum of the products stands, which is the textbook's result.
- *
- *     To compute in float64 costs twice the time, for the conversions. complex128 has the textbook's formula.
- */
+/* Products of complex64, in float32, and right to two units of roundoff however far they cancel:
+ * Note [Products of complex64]. */
 #ifndef STRIDE0_CPRODUCT_H
 #define STRIDE0_CPRODUCT_H
 

@@ -49,7 +49,7 @@ cdef struct Tuning:
     int64_t stream_runs_from    # and of other results
 
 cdef Tuning tuning
-tuning.team_from, tuning.wake_from, tuning.share, tuning.even_to = 8000, 100000, 4000, 16000
+tuning.team_from, tuning.wake_from, tuning.share, tuning.even_to = 8000, 100000, 4000, 24000
 tuning.pieces_from, tuning.piece = 1 << 16, 1 << 13
 tuning.turn_from, tuning.stream_from, tuning.stream_runs_from = 1 << 10, last_cache() // 4, last_cache()
 
