@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import stride0 as xp
 from stride0 import _matmul, autograd, strided
+from stride0._core import plan
 
 ROUNDING = {"float32": 2e-4, "complex64": 2e-4, "float64": 1e-11, "complex128": 1e-11}
 
@@ -233,6 +234,48 @@ def counted(monkeypatch):
     yield counter
     _matmul.set_blas(_matmul._load, _matmul._by_blas, _matmul.PIECE)
     monkeypatch.undo()
+
+
+STACKS = [
+    (64, 64, 64, 64),
+    (7, 5, 33, 2),
+    (3, 64, 64, 64),
+    (300, 20, 30, 40),
+    (65, 1, 64, 64),
+    (65, 64, 64, 1),
+]
+
+
+@pytest.mark.parametrize("shape", STACKS)
+@pytest.mark.parametrize("dtype", FLOATING)
+def test_stacks_are_the_same_on_any_number_of_threads(dtype, shape):
+    count, rows, inner, columns = shape
+    x, y = matrices(dtype, count, rows, inner), matrices(dtype, count, inner, columns)
+    before, tuned = xp.get_num_threads(), plan.tune(team_from=0, wake_from=0, share=1)
+    found = []
+    try:
+        for threads in (1, 2, 7):
+            xp.set_num_threads(threads)
+            found.append(np.asarray(xp.matmul(x[0], y[0])))
+            product(x, y, f"{threads} threads")
+    finally:
+        plan.tune(**tuned)
+        xp.set_num_threads(before)
+    assert all(np.array_equal(found[0], other) for other in found[1:])
+
+
+@pytest.mark.parametrize("dtype", FLOATING)
+def test_stacks_without_a_blas_that_is_known(dtype, monkeypatch):
+    x, y = matrices(dtype, 64, 64, 64), matrices(dtype, 64, 64, 64)
+    there = np.asarray(xp.matmul(x[0], y[0]))
+    monkeypatch.setattr(_matmul, "_products_of_blas", lambda: (0, 0))
+    try:
+        _matmul.set_blas(_matmul._load, _matmul._by_blas, _matmul.PIECE)
+        product(x, y)
+        assert np.allclose(np.asarray(xp.matmul(x[0], y[0])), there, rtol=tolerance(there))
+    finally:
+        monkeypatch.undo()
+        _matmul.set_blas(_matmul._load, _matmul._by_blas, _matmul.PIECE)
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ Note [Thresholds of matrix products]
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 from ._core.array import (
@@ -284,7 +285,24 @@ def _readable(x: Array, dtype: DType) -> Array:
 def _load() -> tuple[Any, ...]:
     """What `set_blas` asks for."""
     module = numpy()
-    return module.matmul, tuple(module.dtype(d.name) for d in DTYPES), quiet_context(), module.ndarray
+    dtypes = tuple(module.dtype(d.name) for d in DTYPES)
+    return module.matmul, dtypes, quiet_context(), _products_of_blas(), module.ndarray
+
+
+def _products_of_blas() -> tuple[int, int]:
+    """Where the products of float32 and float64 are in the BLAS of NumPy's own builds; zeros elsewhere.
+
+    Their names say that sizes have 64 bits. A name is also found in what a library is linked with.
+    """
+    found = []
+    for letter in "sd":
+        try:
+            library = ctypes.CDLL(numpy()._core._multiarray_umath.__file__)
+            address = ctypes.cast(library[f"scipy_cblas_{letter}gemm64_"], ctypes.c_void_p).value
+        except (OSError, AttributeError):
+            address = None
+        found.append(address or 0)
+    return found[0], found[1]
 
 
 set_blas(_load, _by_blas, PIECE)
