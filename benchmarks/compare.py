@@ -89,7 +89,10 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         "--read", type=Path, metavar="FILE", help="measure nothing, report an earlier run's JSON"
     )
     parser.add_argument("--worker", help=argparse.SUPPRESS)
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.processes < 1:
+        parser.error("--processes: at least 1")
+    return options
 
 
 def cores() -> int:

@@ -335,8 +335,8 @@ def square(group: str, n: int) -> Iterator[Row]:
 
 def other_large(scale: Scale) -> Iterator[Row]:
     tall = (scale.tall, 8)
-    # NumPy adds float32 along axis 0 one by one: right only as long as partial sums are whole numbers that float32
-    # holds.
+    # NumPy adds float32 along axis 0 one by one: right only as long as partial sums are whole numbers that
+    # float32 holds.
     for axis in (0, 1):
         for dtype in ("float32", "float64"):
             yield Row(

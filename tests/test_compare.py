@@ -175,6 +175,30 @@ def test_libraries_alternate(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {len(samples) for samples in seconds.values()} == {worker.LEAST_ROUNDS}
 
 
+def measured(samples: dict[str, list[float]], **more: Any) -> dict[str, Any]:
+    row = found("small", "x + y", {"stride0": 1.0})
+    for name in ("seconds", "speedups"):
+        del row[name]
+    return {**row, "samples": samples, **more}
+
+
+def test_rounds_of_all_processes_count_alike() -> None:
+    first = measured({"stride0": [1.0, 2.0], "numpy": [3.0, 4.0], "torch": [9.0, 9.0]}, disturbed=0.5)
+    second = measured({"stride0": [4.0], "numpy": [4.0]}, unable={"torch": "no"})
+    row = compare.pooled([first, second])
+    assert row["seconds"] == {"stride0": (1.5, 2.0, 3.0), "numpy": (3.5, 4.0, 4.0)}
+    assert row["speedups"] == {"numpy": (1.5, 2.0, 2.5)}  # of 3/1, 4/2 and 4/4
+    assert row["disturbed"] == 0.25 and row["unable"] == {"torch": "no"} and "samples" not in row
+    wrong = compare.pooled([first, measured({"numpy": [1.0]}, wrong={"stride0": "other values"})])
+    assert "stride0" not in wrong["seconds"] and wrong["speedups"] == {}
+
+
+def test_processes_there_have_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        compare.parse(["--processes", "0"])
+    assert "--processes" in capsys.readouterr().err
+
+
 def test_disturbed_samples_are_taken_again(monkeypatch: pytest.MonkeyPatch) -> None:
     waited = iter(range(10**6))
     monkeypatch.setattr(worker, "waited_for_cores", lambda: float(next(waited)))

@@ -237,6 +237,7 @@ def counted(monkeypatch):
 
 
 STACKS = [
+    (3, 65, 64, 64),  # more than BLAS gives one thread
     (64, 64, 64, 64),
     (7, 5, 33, 2),
     (3, 64, 64, 64),
@@ -262,6 +263,13 @@ def test_stacks_are_the_same_on_any_number_of_threads(dtype, shape):
         plan.tune(**tuned)
         xp.set_num_threads(before)
     assert all(np.array_equal(found[0], other) for other in found[1:])
+
+
+def test_numpys_own_builds_have_a_blas_that_is_known():
+    name = np.show_config("dicts")["Build Dependencies"]["blas"]["name"]
+    if name != "scipy-openblas":
+        pytest.skip(f"NumPy's BLAS is {name} here")
+    assert all(_matmul._products_of_blas())
 
 
 @pytest.mark.parametrize("dtype", FLOATING)

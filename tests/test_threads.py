@@ -36,7 +36,7 @@ def eager() -> Iterator[None]:
     """Threads from the first element on, and the number of threads as it was afterwards."""
     before, tuned = (
         xp.get_num_threads(),
-        plan.tune(team_from=0, wake_from=0, share=1, pieces_from=4096, piece=64),
+        plan.tune(team_from=0, wake_from=0, share=1, pieces_from=256, piece=64),
     )
     yield
     plan.tune(**tuned)
@@ -130,6 +130,32 @@ def test_sorting_and_searching(dtype: Any) -> None:
         among = xp.sort(long[0, :])
         for side in ("left", "right"):
             same_bits(f"searchsorted, {side}", lambda x, side=side: xp.searchsorted(among, x, side=side), x)
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "prod", "count_nonzero"])
+def test_rows_that_are_added_are_cut_between_columns(name: str) -> None:
+    plan.tune(pieces_from=1 << 20)  # not into pieces
+    for dtype in DTYPES:
+        if name == "max" and dtype.kind == "complex floating":
+            continue
+        x = xp.reshape(xp.reshape(data(dtype, 1), (-1,))[:8400], (12, 700))
+        wide = xp.concat([x, x, x], axis=1)
+        views = {"C": wide, "strided": wide[:, ::2], "reversed": wide[::-1, ::-1], "transposed": wide.T}
+        for layout, view in views.items():
+            for axis in (0, 1):
+                if name in ("sum", "prod") and dtype.kind == "bool":
+                    continue
+                what = f"{name} of {dtype.name}, {layout}, {axis}"
+                same_bits(what, reduce, name, view, (axis,), False, teams=(2, 3, 7))
+
+
+def test_dtypes_of_one_accumulator_are_cut_alike() -> None:
+    rng = np.random.default_rng(3)
+    for shape in ((1000, 20), (37, 300), (8000, 3), (20_000,)):
+        x = xp.asarray((rng.normal(size=shape) * 10.0 ** rng.integers(-8, 8, shape)).astype("float32"))
+        for axis in range(x.ndim):
+            cast = bits(xp.sum(xp.astype(x, xp.float64), axis=axis))
+            assert bits(xp.sum(x, axis=axis, dtype=xp.float64)) == cast, (shape, axis)
 
 
 AXES = ((0,), (1,), (0, 1))

@@ -52,9 +52,9 @@ LIBRARIES = ("stride0", "NumPy", "PyTorch", "JAX")
 HEAD = """# Accuracy
 
 Errors are in units in the last place (ULP) of the exact result: 0.5 is the best that any function can do.
-stride0 keeps to at most 1 in every function below, with the same bits on every processor, at every position of
-an array and at any number of threads. The page is written by `conformance/accuracy/accuracy.py`, whose `--help` tells how to measure again; what was
-measured is in `conformance/accuracy/measured.json`.
+stride0 keeps to at most 1 in every function below, with the same bits on every processor, at every position
+of an array and at any number of threads. The page is written by `conformance/accuracy/accuracy.py`, whose
+`--help` tells how to measure again; what was measured is in `conformance/accuracy/measured.json`.
 
 A figure is the largest error found. "wrong" counts results that are infinite, NaN or a zero of the other sign
 where they should not be, or the other way round. "-" is a function that the library does not have.

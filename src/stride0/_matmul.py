@@ -15,7 +15,8 @@ Note [Ways of a matrix product]
        axis, so that one vector operation serves many matrices;
     5. all else is `numpy.matmul` on views, into memory of ours. Where the batch is folded away, that is one
        BLAS call, or several in pieces (`PIECE`); otherwise NumPy loops over the stack, in place. Operands
-       that BLAS cannot read as they lie are packed first.
+       that BLAS cannot read as they lie are packed first. Stacks of small matrices in C order do not come
+       here: Note [Stacks for BLAS].
 
 Note [Thresholds of matrix products]
     Measured on an AVX-512 server with NumPy 2.4, in microseconds. What is shown for NumPy is its own time; to
@@ -42,7 +43,6 @@ Note [Thresholds of matrix products]
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 from ._core.array import (
@@ -294,15 +294,16 @@ def _products_of_blas() -> tuple[int, int]:
 
     Their names say that sizes have 64 bits. A name is also found in what a library is linked with.
     """
-    found = []
-    for letter in "sd":
-        try:
-            library = ctypes.CDLL(numpy()._core._multiarray_umath.__file__)
-            address = ctypes.cast(library[f"scipy_cblas_{letter}gemm64_"], ctypes.c_void_p).value
-        except (OSError, AttributeError):
-            address = None
-        found.append(address or 0)
-    return found[0], found[1]
+    try:
+        import ctypes
+
+        library = ctypes.CDLL(numpy()._core._multiarray_umath.__file__)
+        single, double = (
+            ctypes.cast(library[f"scipy_cblas_{letter}gemm64_"], ctypes.c_void_p) for letter in "sd"
+        )
+    except (ImportError, OSError, AttributeError):
+        return 0, 0
+    return single.value or 0, double.value or 0
 
 
 set_blas(_load, _by_blas, PIECE)

@@ -57,7 +57,8 @@ def set_limit(limit: int | None) -> None:
     limit : int or None
         Bytes. 0: nothing waits. None: the default, see `get_limit`; with it, blocks that the system cannot
         take back when it is short of memory (those below 8 MiB, and all where there are no huge pages) are
-        held to an eighth of the limit.
+        held to an eighth of the limit. Of larger ones, what waits beyond an eighth of any limit is offered
+        to the system, oldest first.
 
     Raises
     ------

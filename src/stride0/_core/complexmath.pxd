@@ -1,7 +1,7 @@
 """Scalar bodies of complex arithmetic, inlined by the generated loops.
 
 One version in double serves both complex types: complex64 is widened and the result rounded, which is nearly
-correctly rounded and does not overflow on the way. Only products of complex64 have a version of their own, by
+correctly rounded and does not overflow on the way. Only plain products of complex64 have a version of their own, by
 Note [Products of complex64] in `cproduct.h`. Quotients, powers and the transcendental functions are whole loops, in
 `cvecmath.h`.
 """

@@ -1,5 +1,4 @@
-/* Products of complex64, in float32, and right to two units of roundoff however far they cancel:
- * Note [Products of complex64]. */
+/* Products of complex64 in float32: Note [Products of complex64]. */
 #ifndef STRIDE0_CPRODUCT_H
 #define STRIDE0_CPRODUCT_H
 
@@ -10,7 +9,7 @@
 /* What the product p of a and b is too large by. */
 S0_INLINE float s0_excess(float a, float b, float p)
 {
-#ifdef FP_FAST_FMAF
+#if defined(FP_FAST_FMAF) || defined(__FMA__)
     return fmaf(-a, b, p);
 #else
     return (float)((double)p - (double)a * (double)b); /* both exact: the same bits */
@@ -42,7 +41,8 @@ typedef __m256 s0_floats;
 #define S0_FLIPPED(x, bits) _mm256_xor_ps(x, _mm256_castsi256_ps(_mm256_set1_epi64x(bits)))
 #endif
 
-/* Of operands and results that lie side by side: both parts in one vector, the products as they stand in the part. */
+/* Of operands and results that lie side by side. A vector holds both parts of a number, and in the place of each part
+ * the two products that it is the sum of. */
 static void s0_multiply_complex64(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)
 {
     Py_ssize_t i, j;

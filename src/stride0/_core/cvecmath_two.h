@@ -28,13 +28,13 @@ VM_INLINE cv_two cv_sum_ordered(double a, double b) {
     return cv_make(s, b - (s - a));
 }
 
-#ifdef FP_FAST_FMA
+#if defined(FP_FAST_FMA) || defined(__FMA__)
 VM_INLINE cv_two cv_product(double a, double b) {
     double p = a * b;
     return cv_make(p, fma(a, b, -p));
 }
 #else
-/* The same to the last bit: where the rest may be below what a double holds, factors are raised before, and the
+/* The same to the last bit, short of overflow: where the rest may be below what a double holds, factors are raised before, and the
    rest is rounded once when it is lowered. */
 VM_INLINE cv_two cv_product(double a, double b) {
     double p = a * b;

@@ -20,7 +20,6 @@
 #              numpy.matmul       1700    18000                  numpy.matmul    1.8       10       65
 #     int8     these loops          23                  float32  these loops     1.6        8       38       22
 #              numpy.matmul       1250                           numpy.matmul    1.5        5       40        6
-
 #
 # Note [Stacks for BLAS]
 #     OpenBLAS multiplies matrices of up to ALONE multiplications on one thread, and NumPy hands it those of a stack one after
@@ -35,6 +34,7 @@ cdef enum:
     LONG_SUM = 16           # inner elements from which a product of integers by
     FEW_COLUMNS = 4         # fewer columns is a reduction
     ALONE = 1 << 18         # multiplications of a product for which BLAS has one thread
+    MOST_CALLERS = 64       # threads for which OpenBLAS has buffers, in NumPy's builds
 
 cdef enum:                  # of the interface to BLAS in C
     BY_ROWS = 101
@@ -172,7 +172,7 @@ cdef bint multiply_stack(Array x1, Array x2, Array out, Product* product) noexce
         return False
     product.code = x1.code
     with nogil:
-        threads = threads_for(time_of(product))
+        threads = min(threads_for(time_of(product)), <int>MOST_CALLERS)
         in_c_order(product, itemsize_at(x1.code))
         product.left, product.right, product.out = x1.data, x2.data, out.data
         product.matrices = (product.count + threads - 1) // threads

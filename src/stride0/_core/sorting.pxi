@@ -91,10 +91,12 @@ cdef Array sorted_lines(Array x, int axis, bint descending, bint places):
     lines.n, lines.count = n, x.size // n
     lines.width, lines.wide, lines.kind = width, wide, kind
     lines.descending, lines.places = descending, places
-    # An element costs some nanoseconds, whatever is sorted.
-    threads = 1 if x.size < LONG_RUN else <int>min(<Py_ssize_t>threads_for(x.size * 5), lines.count)
-    lines.each = (lines.count + threads - 1) // threads
     lines.room, lines.words = NULL, (4 if places else 2) * n + 16 if n > S0_FEW else 0
+    # An element costs some nanoseconds, whatever is sorted. All room together is not larger than source and result.
+    threads = 1 if x.size < LONG_RUN else <int>min(<Py_ssize_t>threads_for(x.size * 5), lines.count)
+    if lines.words:
+        threads = <int>max(<Py_ssize_t>1, min(<Py_ssize_t>threads, x.size * (width + wide) // (8 * lines.words)))
+    lines.each = (lines.count + threads - 1) // threads
     if lines.words:
         i = lines.words * threads
         spare = new_array(UINT64, 1, &i, NULL, False)

@@ -3,11 +3,12 @@
 # Note [Cuts]
 #     No result depends on the number of threads, since work is only cut where results do not depend on the cut: an
 #     elementwise loop anywhere; a reduction between the elements of its result. Where a result has few elements, the
-#     reduced elements are cut into pieces that depend on the shape and the strides alone, whether there are threads
-#     or not: each piece has accumulators of its own, and these are folded in the order of the pieces.
+#     reduced elements are cut into pieces that depend on the shape, the strides and the accumulator alone, whether there are
+#     threads or not: each piece has accumulators of its own, and these are folded in the order of the pieces.
 
 cdef enum:
-    LINE = 64               # elements; an innermost axis is cut at multiples of it, which keeps alignment
+    LINE = 64               # elements; an innermost axis is cut at multiples of it, which keeps alignment,
+    COLUMN_LINE = 16        # and that of a reduction at multiples of this
     WIDTH = 4096            # bytes of a row of the result that are worth a thread of their own, at least
     COLUMNS = 128           # columns to which rows are added that are worth a thread, at least
     PIECES = 64             # pieces of a reduction, at most
@@ -42,7 +43,7 @@ cdef struct Tuning:
     int64_t wake_from       # and from which one is woken
     int64_t share           # nanoseconds of work that make one more thread worth it
     int64_t even_to         # nanoseconds for each thread up to which all have one part, since it stays in their caches
-    int64_t pieces_from     # elements from which a reduction is cut into pieces; of rows that are added, units of 16 bytes
+    int64_t pieces_from     # elements from which a reduction is cut into pieces; of rows that are added, 16 bytes of accumulators for each
     int64_t piece           # elements of a piece, at least
     int64_t turn_from       # elements from which operands are transposed in blocks
     int64_t stream_from     # bytes of a transposed copy from which it is written past the caches
@@ -212,7 +213,7 @@ cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int 
         parts = min(parts, most)
         if parts < 2:
             return run_one(plan, loops, reduction, split.blocks)
-    unit = (16 if reduction else LINE) if axis == 0 else blocks.high if split.blocks is not NULL and axis == blocks.axis else 1
+    unit = (COLUMN_LINE if reduction else LINE) if axis == 0 else blocks.high if split.blocks is not NULL and axis == blocks.axis else 1
     split.plan, split.loops, split.reduction, split.axis = plan, loops, reduction, axis
     split.extent = (plan.shape[axis] + parts * unit - 1) // (parts * unit) * unit
     split.failed, split.stop, split.absorbing, split.slots, split.slot = False, False, -1, NULL, 0
@@ -301,7 +302,9 @@ cdef Py_ssize_t cut(const Plan* plan, int* axis, Py_ssize_t* extent) noexcept no
         total *= plan.shape[d]
         if plan.strides[result][d] != 0:
             slots *= plan.shape[d]
-    if (total * itemsize_at(plan.code[0]) if rows else 16 * total) < 16 * tuning.pieces_from or slots > SLOTS or (rows and plan.shape[0] >= NARROW) or (not rows and slots >= FEW):
+    # Dtypes that have one accumulator are cut alike: a cast before a sum changes no bit.
+    size = total * (itemsize_at(plan.code[result]) if rows else 16)
+    if size < 16 * tuning.pieces_from or slots > SLOTS or (rows and plan.shape[0] >= NARROW) or (not rows and slots >= FEW):
         return 1
     for d in range(plan.ndim - 1, -1, -1):
         if plan.strides[result][d] != 0:

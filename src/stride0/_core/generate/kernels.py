@@ -4,10 +4,10 @@ Note [Built once]
     A build of the loops for wider vectors pays where there are vectors: where the step from one element to
     the next is known to the compiler. With any other steps elements are fetched one by one, and a loop is as
     fast in the oldest instruction set. So loops over any strides, scans, and casts of one value stand in
-    `kernels_common.pyx`, which is compiled once. Not among them are loops that gather elements into a block
-    first (`run` of a row), what a row names in `gains`, casts between floating point and the wide unsigned
-    integers, for which AVX-512 has instructions, and reductions of complex numbers, whose two parts are a
-    vector, whatever the stride. docs/design/kernels.md has the measurements.
+    `kernels_common.pyx`, which is compiled once. Not among them are sums of 64-bit integers along runs, which
+    have vectors, loops that gather elements into a block first (`run` of a row), what a row names in `gains`,
+    casts between floating point and the wide unsigned integers, for which AVX-512 has instructions, and
+    reductions of complex numbers, whose two parts are a vector, whatever the stride. docs/design/kernels.md has the measurements.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ ELEMENTWISE, FOLDS, COMMON = PARTS = ("elementwise", "reductions", "common")
 STREAMING = ("int64", "uint64", "float32", "float64", "complex64", "complex128")
 
 
-# Loops that headers have: operation, dtype, layout.
+# Elementwise loops that a header has, and what they are called there: operation, dtype, layout.
 WRITTEN = {("multiply", "complex64", 0): "s0_multiply_complex64"}
 
 
