@@ -7,7 +7,8 @@ Note [Built once]
     `kernels_common.pyx`, which is compiled once. Not among them are sums of 64-bit integers along runs, which
     have vectors, loops that gather elements into a block first (`run` of a row), what a row names in `gains`,
     casts between floating point and the wide unsigned integers, for which AVX-512 has instructions, and
-    reductions of complex numbers, whose two parts are a vector, whatever the stride. docs/design/kernels.md has the measurements.
+    reductions of complex numbers, whose two parts are a vector, whatever the stride. docs/design/kernels.md
+    has the measurements.
 """
 
 from __future__ import annotations
