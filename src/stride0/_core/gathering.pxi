@@ -323,8 +323,8 @@ cdef void read_block(Py_ssize_t nbytes, char* base, Places* places, char* other,
         move_block(nbytes, READ, 0, base, places, other, step)
         return
     reading.nbytes, reading.base, reading.places, reading.other, reading.step = nbytes, base, places, other, step
-    reading.extent, reading.changed = (places.n + parts - 1) // parts, False
-    run_parts(read_part, &reading, <int>((places.n + reading.extent - 1) // reading.extent), threads, False)
+    reading.changed = False
+    run_shares(read_part, &reading, &reading.extent, places.n, parts, threads, False)
     if reading.changed:
         places.changed = True
 

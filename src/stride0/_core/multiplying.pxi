@@ -175,8 +175,7 @@ cdef bint multiply_stack(Array x1, Array x2, Array out, Product* product) noexce
         threads = min(threads_for(time_of(product)), <int>MOST_CALLERS)
         in_c_order(product, itemsize_at(x1.code))
         product.left, product.right, product.out = x1.data, x2.data, out.data
-        product.matrices = (product.count + threads - 1) // threads
-        run_parts(multiply_some, product, <int>((product.count + product.matrices - 1) // product.matrices), threads, True)
+        run_shares(multiply_some, product, &product.matrices, product.count, threads, threads, True)
     return True
 
 

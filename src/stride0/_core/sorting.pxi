@@ -96,16 +96,16 @@ cdef Array sorted_lines(Array x, int axis, bint descending, bint places):
     threads = 1 if x.size < LONG_RUN else <int>min(<Py_ssize_t>threads_for(x.size * 5), lines.count)
     if lines.words:
         threads = <int>max(<Py_ssize_t>1, min(<Py_ssize_t>threads, x.size * (width + wide) // (8 * lines.words)))
-    lines.each = (lines.count + threads - 1) // threads
     if lines.words:
         i = lines.words * threads
         spare = new_array(UINT64, 1, &i, NULL, False)
         lines.room = <uint64_t*>spare.data
     if x.size < LONG_RUN:
+        lines.each = lines.count
         sort_lines(&lines, 0)
     else:
         with nogil:
-            run_parts(sort_lines, &lines, <int>((lines.count + lines.each - 1) // lines.each), threads, True)
+            run_shares(sort_lines, &lines, &lines.each, lines.count, threads, threads, True)
     return out
 
 
@@ -186,14 +186,14 @@ cdef Array places_among(Array among, Array wanted, bint right):
     cdef int threads
     search.among, search.n, search.wanted, search.count = line.data, line.size, given.data, out.size
     search.width, search.kind, search.right = itemsize_at(among.code), kind_of(among.code), right
-    search.out, search.each = <int64_t*>out.data, out.size
+    search.out = <int64_t*>out.data
     if out.size < LONG_RUN:
+        search.each = out.size
         search_part(&search, 0)
     else:
         with nogil:
             threads = threads_for(out.size * 8)
-            search.each = (out.size + threads - 1) // threads
-            run_parts(search_part, &search, <int>((out.size + search.each - 1) // search.each), threads, True)
+            run_shares(search_part, &search, &search.each, out.size, threads, threads, True)
     return out
 
 

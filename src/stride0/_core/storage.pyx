@@ -168,6 +168,14 @@ cdef void drop(int k) noexcept:
     s0_release(unlink(k), size)
 
 
+cdef Py_ssize_t waiting_bytes() noexcept:
+    cdef Py_ssize_t total = 0
+    cdef int which
+    for which in range(QUEUES):
+        total += queues[which].nbytes
+    return total
+
+
 cdef int eldest() noexcept:
     """The node that has waited longest of all."""
     cdef int which, k, found = NONE
@@ -185,7 +193,7 @@ cdef void trim(int64_t now) noexcept:
         drop(queues[FIRM].oldest)
     while queues[WARM].nbytes > warm_limit:
         soften(queues[WARM].oldest)
-    while queues[FIRM].nbytes + queues[WARM].nbytes + queues[SOFT].nbytes > limit:
+    while waiting_bytes() > limit:
         drop(eldest())
     while True:
         k = eldest()
@@ -369,7 +377,7 @@ def cache_statistics():
             blocks += 1
             k = nodes[k].younger
     return {
-        "reused": reused, "cached_blocks": blocks, "cached_bytes": small + queues[FIRM].nbytes + queues[WARM].nbytes + queues[SOFT].nbytes,
+        "reused": reused, "cached_blocks": blocks, "cached_bytes": small + waiting_bytes(),
         "offered_bytes": queues[SOFT].nbytes, "limit": limit,
     }
 

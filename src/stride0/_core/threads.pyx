@@ -37,6 +37,12 @@ cdef void run_parts(s0_part body, void* context, int parts, int threads, bint ev
     s0_run_parts(body, context, parts, threads, even)
 
 
+cdef void run_shares(s0_part body, void* context, Py_ssize_t* extent, Py_ssize_t count, Py_ssize_t parts, int threads, bint even) noexcept nogil:
+    """`run_parts` of `count` things, at least one, cut into so many parts or fewer; `extent` is told how many a part has."""
+    extent[0] = (count + parts - 1) // parts
+    s0_run_parts(body, context, <int>((count + extent[0] - 1) // extent[0]), threads, even)
+
+
 def get_num_threads():
     """
     Threads that a large operation may use.
