@@ -1,4 +1,13 @@
-/* Blocks of memory from the system, and a clock: what `storage.pyx` needs of C and of the operating system. */
+/*
+ * Blocks of memory from the system, and a clock: what `storage.pyx` needs of C and of the operating system.
+ *
+ * Note [Where data begin]
+ *     A processor takes a load to depend on an earlier store when their addresses agree in the lowest twelve bits,
+ *     and waits until it knows better. A loop whose operand begins a few lines of cache before its result, as
+ *     seen within a page, runs into that at every step (docs/design/memory.md has figures), and blocks that malloc
+ *     gives one after another lie like that. So the data of all but the smaller blocks begin with a page: every load
+ *     is then ahead of the stores.
+ */
 
 #ifndef S0_BLOCKS_H
 #define S0_BLOCKS_H
@@ -27,6 +36,10 @@
 /* Blocks from this size on (the smallest class that a huge page is not too large for) are mappings of their own. */
 #define S0_MAPPED ((size_t)13 << 17)
 
+/* Data begin with a line of cache, or with a page from this size of a block on: Note [Where data begin]. */
+#define S0_LINE ((size_t)64)
+#define S0_PAGED ((size_t)1 << 15)
+
 /* Milliseconds that only grow. */
 static inline int64_t s0_now(void)
 {
@@ -52,6 +65,18 @@ static inline int s0_highest_bit(uint64_t n)
 static inline int s0_is_mapped(size_t size)
 {
     return S0_MAPS && size >= S0_MAPPED;
+}
+
+/* At a multiple of what the data of a block begin. */
+static inline size_t s0_alignment(size_t size)
+{
+    return size < S0_PAGED ? S0_LINE : S0_PAGE;
+}
+
+/* What a block of `size` bytes has in all: those that are skipped to where its data begin too. */
+static inline size_t s0_extent(size_t size)
+{
+    return s0_is_mapped(size) ? size : size + s0_alignment(size);
 }
 
 /* What a mapping of `size` bytes really takes: whole huge pages, unless more than a quarter would be wasted. */
@@ -84,7 +109,7 @@ static int s0_has_huge_pages(void)
 }
 
 /* A block from the system; NULL where there is none. From malloc, or a mapping that huge pages fit into. */
-static void *s0_obtain(size_t size, size_t slack, int zeroed)
+static void *s0_obtain(size_t size, int zeroed)
 {
 #if S0_MAPS
     if (s0_is_mapped(size)) {
@@ -111,7 +136,7 @@ static void *s0_obtain(size_t size, size_t slack, int zeroed)
         return block;
     }
 #endif
-    return zeroed ? calloc(size + slack, 1) : malloc(size + slack);
+    return zeroed ? calloc(s0_extent(size), 1) : malloc(s0_extent(size));
 }
 
 static void s0_release(void *block, size_t size)

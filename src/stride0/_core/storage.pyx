@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""Reference-counted memory, 64-byte aligned: what arrays are views of.
+"""Reference-counted memory: what arrays are views of.
 
 Note [Small blocks]
     The smallest arrays cost more in malloc and free than in arithmetic. Freed blocks of up to
@@ -26,7 +26,7 @@ from libc.string cimport memset
 import os
 
 cdef enum:
-    ALIGNMENT = 64
+    LINE = 64
     BINS = 32  # blocks of 1 to 32 times 64 bytes
     KEPT = 32
     FIRST = 11  # the smallest class begins above 2**11 bytes, where the small blocks end
@@ -42,7 +42,9 @@ cdef enum:
 cdef extern from "blocks.h":
     bint s0_is_mapped(size_t size) noexcept nogil
     bint s0_has_huge_pages() noexcept nogil
-    void* s0_obtain(size_t size, size_t slack, bint zeroed) noexcept nogil
+    size_t s0_alignment(size_t size) noexcept nogil
+    size_t s0_extent(size_t size) noexcept nogil
+    void* s0_obtain(size_t size, bint zeroed) noexcept nogil
     void s0_release(void* block, size_t size) noexcept nogil
     void s0_offer(void* block, size_t size) noexcept nogil
     bint s0_forget(void* block, size_t size) noexcept nogil
@@ -212,7 +214,7 @@ cdef void* take(Py_ssize_t size, int group, bint zeroed) noexcept:
     reused += 1
     # Pages that nobody has touched yet cost nothing; below LAZY, clearing the old ones is soon done.
     if zeroed and not (size >= LAZY and s0_is_mapped(size) and s0_forget(block, size)):
-        memset(block, 0, size if s0_is_mapped(size) else size + ALIGNMENT)
+        memset(block, 0, s0_extent(size))
     return block
 
 
@@ -251,7 +253,7 @@ cdef void drop_all() noexcept:
     for bin in range(BINS):
         while count[bin] > 0:
             count[bin] -= 1
-            s0_release(waiting[bin][count[bin]], (bin + 1) * ALIGNMENT)
+            s0_release(waiting[bin][count[bin]], (bin + 1) * LINE)
 
 
 cdef void* large_block(Py_ssize_t* size, bint zeroed) noexcept:
@@ -264,7 +266,7 @@ cdef void* large_block(Py_ssize_t* size, bint zeroed) noexcept:
         block = take(size[0], group, zeroed)
         trim(s0_now())
     if block is NULL:
-        block = s0_obtain(size[0], ALIGNMENT, zeroed)
+        block = s0_obtain(size[0], zeroed)
     return block
 
 
@@ -289,38 +291,41 @@ cdef class Storage:
             waiting[self.bin][count[self.bin]] = self.block
             count[self.bin] += 1
         else:
-            s0_release(self.block, (self.bin + 1) * ALIGNMENT)
+            s0_release(self.block, (self.bin + 1) * LINE)
 
 
 cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed):
-    """Memory of our own, at a multiple of ALIGNMENT; MemoryError where there is none."""
+    """Memory of our own, which begins where its size says (`s0_alignment`); MemoryError where there is none."""
     global live_bytes, peak_bytes, allocations, reused
     cdef Storage storage = Storage.__new__(Storage)
     cdef Py_ssize_t size = nbytes
+    cdef size_t alignment
     cdef int bin
     cdef void* block = NULL
-    if nbytes <= BINS * ALIGNMENT:
-        bin = <int>((nbytes - 1) // ALIGNMENT) if nbytes else 0
+    if nbytes <= BINS * LINE:
+        bin = <int>((nbytes - 1) // LINE) if nbytes else 0
+        size = (bin + 1) * LINE
         storage.bin = bin
         if count[bin] > 0:
             count[bin] -= 1
             reused += 1
             block = waiting[bin][count[bin]]
             if zeroed:
-                memset(block, 0, (bin + 2) * ALIGNMENT)
+                memset(block, 0, s0_extent(size))
         else:
-            block = s0_obtain((bin + 1) * ALIGNMENT, ALIGNMENT, zeroed)
+            block = s0_obtain(size, zeroed)
     else:
         block = large_block(&size, zeroed)
         storage.room = size
     if block is NULL:
         # What waits may be what is missing.
         drop_all()
-        block = s0_obtain(storage.room or (storage.bin + 1) * ALIGNMENT, ALIGNMENT, zeroed)
+        block = s0_obtain(size, zeroed)
         if block is NULL:
             raise MemoryError(f"allocate: no memory for an array of {nbytes} bytes")
     storage.block = block
-    storage.data = <char*>((<uintptr_t>block + ALIGNMENT - 1) & ~<uintptr_t>(ALIGNMENT - 1))
+    alignment = s0_alignment(size)
+    storage.data = <char*>((<uintptr_t>block + alignment - 1) & ~<uintptr_t>(alignment - 1))
     storage.nbytes = nbytes
     allocations += 1
     live_bytes += nbytes
@@ -370,7 +375,7 @@ def cache_statistics():
     cdef int k
     for k in range(BINS):
         blocks += count[k]
-        small += count[k] * (k + 1) * ALIGNMENT
+        small += count[k] * (k + 1) * LINE
     for queue in queues:
         k = queue.oldest
         while k != NONE:
