@@ -13,11 +13,40 @@
 
 /* -- runs -------------------------------------------------------------------------------------------------------- */
 
+/* The next elements, as a pack: of one operand, or the products of two; and on to those behind them. */
+#define S0_TAKE_load(E, L) s0_load_##E##_##L(p)
+#define S0_TAKE_widen(E, L) s0_widen_##E##_##L(p)
+#define S0_TAKE_load_two(E, L) s0_times_##E##_##L(s0_load_##E##_##L(p), s0_load_##E##_##L(r))
+#define S0_TAKE_widen_two(E, L) s0_times_##E##_##L(s0_widen_##E##_##L(p), s0_widen_##E##_##L(r))
+#define S0_SKIP_load(L) p += L
+#define S0_SKIP_widen(L) p += L
+#define S0_SKIP_load_two(L) p += L, r += L
+#define S0_SKIP_widen_two(L) p += L, r += L
+
+/* The lanes and the next elements, folded. Products of floats are doubles without rounding, so that a fused sum of them
+ * is the same to the last bit, and saves an instruction. */
+#define S0_JOIN_load(fold, E, L) s0_##fold##_##E##_##L(a##L, s0_load_##E##_##L(p))
+#define S0_JOIN_widen(fold, E, L) s0_##fold##_##E##_##L(a##L, s0_widen_##E##_##L(p))
+#define S0_JOIN_load_two(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load_two(E, L))
+#define S0_JOIN_widen_two(fold, E, L) s0_fused_##E(a##L, s0_widen_##E##_##L(p), s0_widen_##E##_##L(r))
+S0_INLINE f64_32 s0_fused_f64(f64_32 a, f64_32 x, f64_32 y)
+{
+    S0_FOR_ALL(S0_COUNT(a))
+#if S0_VECTOR == 64
+        a.of[k] = (f64_v32)_mm512_fmadd_pd((__m512d)x.of[k], (__m512d)y.of[k], (__m512d)a.of[k]);
+#elif defined(__FMA__)
+        a.of[k] = (f64_v32)_mm256_fmadd_pd((__m256d)x.of[k], (__m256d)y.of[k], (__m256d)a.of[k]);
+#else
+        a.of[k] += x.of[k] * y.of[k];
+#endif
+    return a;
+}
+
 /* All lanes at once over whole groups: of 32 elements, each of one scalar or two. */
 #define S0_GROUPS_ALL(fold, E, load, L)                                                                              \
-    a##L = s0_##load##_##E##_##L(p);                                                                                 \
-    for (p += L; p != stop; p += L)                                                                                  \
-        a##L = s0_##fold##_##E##_##L(a##L, s0_##load##_##E##_##L(p));
+    a##L = S0_TAKE_##load(E, L);                                                                                     \
+    for (S0_SKIP_##load(L); p != stop; S0_SKIP_##load(L))                                                            \
+        a##L = S0_JOIN_##load(fold, E, L);
 #define S0_GROUPS_sum(E, load, L) S0_GROUPS_ALL(sum, E, load, L)
 #define S0_GROUPS_max(E, load, L) S0_GROUPS_ALL(max, E, load, L)
 #define S0_GROUPS_min(E, load, L) S0_GROUPS_ALL(min, E, load, L)
@@ -94,13 +123,13 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
 #define S0_LEVEL(fold, E, load, bit, L, D)                                                                           \
     if (n >= bit) {                                                                                                  \
         if (n < 2 * bit) {                                                                                           \
-            a##L = s0_##load##_##E##_##L(p);                                                                         \
-            p += L;                                                                                                  \
+            a##L = S0_TAKE_##load(E, L);                                                                             \
+            S0_SKIP_##load(L);                                                                                       \
         } else {                                                                                                     \
             a##L = s0_##fold##_halves_##E##_##D(a##D);                                                               \
             if (n & bit) {                                                                                           \
-                a##L = s0_##fold##_##E##_##L(a##L, s0_##load##_##E##_##L(p));                                        \
-                p += L;                                                                                              \
+                a##L = s0_##fold##_##E##_##L(a##L, S0_TAKE_##load(E, L));                                            \
+                S0_SKIP_##load(L);                                                                                   \
             }                                                                                                        \
         }                                                                                                            \
     }
@@ -117,72 +146,82 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
 
 #define S0_PARTS(E) E##_64 a64; E##_32 a32; E##_16 a16; E##_8 a8; E##_4 a4; E##_2 a2; E##_1 a1
 
+/* Where element i of the second operand of run j lies, if there is one. */
+#define S0_SECOND_1(type, i) NULL
+#define S0_SECOND_2(type, i) (const type *)(a[1] + j * t[1]) + (i)
+
 /* m runs of n elements, of `parts` scalars each, into m accumulators; `among` is the fold where no NaN is. Blocks of
  * whole groups are functions of their own, in which the compiler finds registers for all lanes, and so are runs of
  * fewer elements than lanes, which feel every jump. */
-#define S0_RUN(fold, among, name, type, E, load, parts, scalar)                                                      \
-    S0_INLINE E##_##parts s0_##fold##_##name##_rest(const type *p, Py_ssize_t n)                                     \
+#define S0_RUN(what, nin, fold, among, name, type, E, load, parts, scalar)                                           \
+    S0_INLINE E##_##parts s0_##what##_##name##_rest(const type *p, const type *r, Py_ssize_t n)                      \
     {                                                                                                                \
         S0_PARTS(E);                                                                                                 \
-        (void)a64, (void)a1;                                                                                         \
+        (void)a64, (void)a1, (void)r;                                                                                \
         if (n >= S0_LANES)                                                                                           \
             __builtin_unreachable();                                                                                 \
         S0_LEVELS_##parts(fold, E, load)                                                                             \
     }                                                                                                                \
-    static __attribute__((noinline)) E##_##parts s0_##fold##_##name##_block(const type *p, Py_ssize_t n)             \
+    static __attribute__((noinline)) E##_##parts s0_##what##_##name##_block(const type *p, const type *r,            \
+                                                                         Py_ssize_t n)                               \
     {                                                                                                                \
         S0_PARTS(E);                                                                                                 \
         const Py_ssize_t rest = n % S0_LANES;                                                                        \
         const type *const stop = p + (n - rest) * parts;                                                             \
-        (void)a64, (void)a32, (void)a1;                                                                              \
+        (void)a64, (void)a32, (void)a1, (void)r;                                                                     \
         if (n < S0_LANES)                                                                                            \
             __builtin_unreachable();                                                                                 \
         S0_GROUPS_##parts(among, E, load)                                                                            \
         S0_LEVELS_##parts(among, E, load)                                                                            \
     }                                                                                                                \
-    static __attribute__((noinline)) void s0_##fold##_##name##_short(char **a, const Py_ssize_t *t, Py_ssize_t n,    \
+    static __attribute__((noinline)) void s0_##what##_##name##_short(char **a, const Py_ssize_t *t, Py_ssize_t n,    \
                                                                      Py_ssize_t m)                                   \
     {                                                                                                                \
         Py_ssize_t j;                                                                                                \
         for (j = 0; j < m; j++) {                                                                                    \
-            scalar *q = (scalar *)(a[1] + j * t[1]);                                                                 \
-            const E##_##parts x = s0_##fold##_##name##_rest((const type *)(a[0] + j * t[0]), n);                     \
+            scalar *q = (scalar *)(a[nin] + j * t[nin]);                                                             \
+            const E##_##parts x = s0_##what##_##name##_rest((const type *)(a[0] + j * t[0]),                         \
+                                                            S0_SECOND_##nin(type, 0), n);                            \
             s0_store_##E##_##parts(q, s0_##fold##_##E##_##parts(s0_load_##E##_##parts(q), x));                       \
         }                                                                                                            \
     }                                                                                                                \
-    static void s0_##fold##_##name##_0(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n,             \
+    static void s0_##what##_##name##_0(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n,             \
                                        Py_ssize_t m)                                                                 \
     {                                                                                                                \
         Py_ssize_t i, j;                                                                                             \
         (void)s;                                                                                                     \
         if (n < S0_LANES) {                                                                                          \
             if (n > 0)                                                                                               \
-                s0_##fold##_##name##_short(a, t, n, m);                                                              \
+                s0_##what##_##name##_short(a, t, n, m);                                                              \
             return;                                                                                                  \
         }                                                                                                            \
         for (j = 0; j < m; j++) {                                                                                    \
             const type *p = (const type *)(a[0] + j * t[0]);                                                         \
-            scalar *q = (scalar *)(a[1] + j * t[1]);                                                                 \
+            scalar *q = (scalar *)(a[nin] + j * t[nin]);                                                             \
             E##_##parts acc = s0_load_##E##_##parts(q);                                                              \
             for (i = 0; n - i >= S0_LANES; i += S0_BLOCK)                                                            \
                 acc = s0_##fold##_##E##_##parts(                                                                     \
-                    acc, s0_##fold##_##name##_block(p + i * parts, n - i < S0_BLOCK ? n - i : S0_BLOCK));            \
+                    acc, s0_##what##_##name##_block(p + i * parts, S0_SECOND_##nin(type, i),                         \
+                                                    n - i < S0_BLOCK ? n - i : S0_BLOCK));                           \
             if (i < n)                                                                                               \
-                acc = s0_##fold##_##E##_##parts(acc, s0_##fold##_##name##_rest(p + i * parts, n - i));               \
+                acc = s0_##fold##_##E##_##parts(                                                                     \
+                    acc, s0_##what##_##name##_rest(p + i * parts, S0_SECOND_##nin(type, i), n - i));                 \
             s0_store_##E##_##parts(q, acc);                                                                          \
         }                                                                                                            \
     }
-S0_RUN(sum, sum, float32, float, f64, widen, 1, double)
-S0_RUN(sum, sum, float64, double, f64, load, 1, double)
-S0_RUN(sum, sum, complex64, float, f64, widen, 2, double)
-S0_RUN(sum, sum, complex128, double, f64, load, 2, double)
-S0_RUN(sum, sum, uint64, uint64_t, u64, load, 1, uint64_t)
-S0_RUN(max, max, int64, int64_t, i64, load, 1, int64_t)
-S0_RUN(min, min, int64, int64_t, i64, load, 1, int64_t)
-S0_RUN(max, top, float32, float, f32, load, 1, float)
-S0_RUN(max, top, float64, double, f64, load, 1, double)
-S0_RUN(min, bottom, float32, float, f32, load, 1, float)
-S0_RUN(min, bottom, float64, double, f64, load, 1, double)
+S0_RUN(sum, 1, sum, sum, float32, float, f64, widen, 1, double)
+S0_RUN(sum, 1, sum, sum, float64, double, f64, load, 1, double)
+S0_RUN(sum, 1, sum, sum, complex64, float, f64, widen, 2, double)
+S0_RUN(sum, 1, sum, sum, complex128, double, f64, load, 2, double)
+S0_RUN(dot, 2, sum, sum, float32, float, f64, widen_two, 1, double)
+S0_RUN(dot, 2, sum, sum, float64, double, f64, load_two, 1, double)
+S0_RUN(sum, 1, sum, sum, uint64, uint64_t, u64, load, 1, uint64_t)
+S0_RUN(max, 1, max, max, int64, int64_t, i64, load, 1, int64_t)
+S0_RUN(min, 1, min, min, int64, int64_t, i64, load, 1, int64_t)
+S0_RUN(max, 1, max, top, float32, float, f32, load, 1, float)
+S0_RUN(max, 1, max, top, float64, double, f64, load, 1, double)
+S0_RUN(min, 1, min, bottom, float32, float, f32, load, 1, float)
+S0_RUN(min, 1, min, bottom, float64, double, f64, load, 1, double)
 
 /* -- rows -------------------------------------------------------------------------------------------------------- */
 

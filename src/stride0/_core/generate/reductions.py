@@ -34,11 +34,16 @@ from common import (
 FOLDED = {
     ("sum", 0): ("int64", "uint64", "float32", "float64", "complex64", "complex128"),
     ("sum", 2): ("float32",),
+    ("dot", 0): ("float32", "float64"),
+    ("vecdot", 0): ("float32", "float64"),
     ("any", 0): ("bool",),
     ("all", 0): ("bool",),
     **{(name, 0): ("int64", "float32", "float64") for name in ("max", "min")},
     **{(name, 2): ("float32", "float64") for name in ("max", "min")},
 }
+
+# What is the same there: integers add up as unsigned ones, and real numbers have no conjugates.
+ALIKE = {("sum", "int64"): ("sum", "uint64"), **{("vecdot", t): ("dot", t) for t in FOLDED["vecdot", 0]}}
 
 # Of `scanning.h`: scan, dtype, and what the loop is called there.
 SCANNED = {("cumulative_sum", dtype): "s0_cumulative_sum_words" for dtype in ("int64", "uint64")}
@@ -56,9 +61,8 @@ def folded_declarations() -> str:
     lines += [f'    #include "{header}.h"' for header in ("folding", "finding", "scanning")] + ['    """']
     for (name, layout), dtypes in FOLDED.items():
         for dtype in dtypes:
-            # Integers add up as unsigned ones.
-            own = f"s0_{name}_{'uint64' if (name, dtype) == ('sum', 'int64') else dtype}_{layout}"
-            lines.append(f'    void {name}_{dtype}_{layout} "{own}"{ARGUMENTS} noexcept nogil')
+            own = "_".join(ALIKE.get((name, dtype), (name, dtype)))
+            lines.append(f'    void {name}_{dtype}_{layout} "s0_{own}_{layout}"{ARGUMENTS} noexcept nogil')
     for (name, dtype), own in SCANNED.items():
         lines.append(f'    void {name}_{dtype} "{own}"{ARGUMENTS} noexcept nogil')
     for row in ROWS:
