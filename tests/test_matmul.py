@@ -215,7 +215,7 @@ class Counted:
     dtype, ndarray = np.dtype, np.ndarray
 
     def __init__(self):
-        self.calls = []
+        self.calls = []  # a BLAS is not known, as this has no `_core`
 
     def __call__(self):
         return self
@@ -230,13 +230,15 @@ def counted(monkeypatch):
     counter = Counted()
     monkeypatch.setattr(_matmul, "numpy", counter)
     # The core has what it needs loaded anew, now and after the test.
-    _matmul.set_blas(_matmul._load, _matmul._by_blas, _matmul.PIECE)
+    _matmul.set_blas(_matmul._load)
     yield counter
-    _matmul.set_blas(_matmul._load, _matmul._by_blas, _matmul.PIECE)
+    _matmul.set_blas(_matmul._load)
     monkeypatch.undo()
 
 
 STACKS = [
+    (2, 3001, 20, 30),
+    (1, 20_000, 8, 9),
     (3, 65, 64, 64),  # more than BLAS gives one thread
     (64, 64, 64, 64),
     (7, 5, 33, 2),
@@ -278,12 +280,12 @@ def test_stacks_without_a_blas_that_is_known(dtype, monkeypatch):
     there = np.asarray(xp.matmul(x[0], y[0]))
     monkeypatch.setattr(_matmul, "_products_of_blas", lambda: (0, 0))
     try:
-        _matmul.set_blas(_matmul._load, _matmul._by_blas, _matmul.PIECE)
+        _matmul.set_blas(_matmul._load)
         product(x, y)
         assert np.allclose(np.asarray(xp.matmul(x[0], y[0])), there, rtol=tolerance(there))
     finally:
         monkeypatch.undo()
-        _matmul.set_blas(_matmul._load, _matmul._by_blas, _matmul.PIECE)
+        _matmul.set_blas(_matmul._load)
 
 
 @pytest.mark.parametrize(
@@ -330,18 +332,41 @@ def test_integers_and_matrices_by_vectors_take_no_call(counted):
     assert not counted.calls
 
 
-def test_tall_matrices_are_multiplied_in_pieces(counted):
-    pieces = []
-    for dtype in ("float32", "float64", "complex128"):
-        for m, k, n in ((3000, 20, 30), (2999, 30, 20), (20011, 8, 8), (700, 100, 100)):
-            for x, a in itertools.islice(views(matrices(dtype, m, k)), 3):
-                product((x, a), matrices(dtype, k, n), f"{dtype} {m} {k} {n}")
-                pieces += [shape for shape, _ in counted.calls if len(shape) == 3]
-                counted.calls.clear()
-    assert {(4, 750, 20), (4, 749, 30), (3, 6670, 8), (14, 50, 100)} <= set(pieces)
-    x = xp.ones((9000, 32), dtype=xp.float64)  # too large
-    assert bool(xp.all(x @ xp.ones((32, 32)) == 32.0))
-    assert counted.calls == [((9000, 32), (32, 32))]
+# Note [Calls of BLAS]: pieces that come out even and that do not, the fewest rows, and a matrix that is one call.
+TALL = [
+    *[(3000, 20, 30), (2999, 30, 20), (20011, 8, 8), (700, 100, 100)],
+    *[(2049, 2, 2), (25, 100, 100), (300, 101, 9)],
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+@pytest.mark.parametrize("shape", TALL)
+def test_tall_matrices(dtype, shape):
+    m, k, n = shape
+    for x in views(matrices(dtype, m, k)):
+        for y in views(matrices(dtype, k, n)):
+            product(x, y)
+    for x in views(matrices(dtype, 3, m, k)):
+        product(x, matrices(dtype, 3, k, n))
+
+
+def test_blas_is_called_without_numpy_where_it_is_known(counted):
+    counted._core = np._core
+    if not all(_matmul._products_of_blas()):
+        pytest.skip("this NumPy's BLAS is not known")
+    _matmul.set_blas(_matmul._load)
+    for m, k, n in (*TALL, (200, 300, 400)):
+        x, y = matrices("float64", m, k), matrices("float64", k, n)
+        turned = xp.matrix_transpose(xp.asarray(y[1].T.copy()))
+        product(x, y)
+        product(x, (turned, y[1]))
+    product(matrices("float32", 9, 30, 40), matrices("float32", 9, 40, 50))
+    assert not counted.calls
+    # A matrix by its own transpose is for another function of BLAS, which makes half of it.
+    x, a = matrices("float64", 30, 40)
+    product((x, a), (x.T, a.T))
+    product((x.T, a.T), (x, a))
+    assert counted.calls == [((30, 40), (40, 30)), ((40, 30), (30, 40))]
 
 
 def test_small_products_do_not_load_numpy():

@@ -13,10 +13,9 @@ Note [Ways of a matrix product]
        only where integers do not lie in a row;
     4. many tiny complex matrices (`MANY`, `TINY`) are the same reduction with the batch as the innermost
        axis, so that one vector operation serves many matrices;
-    5. all else is `numpy.matmul` on views, into memory of ours. Where the batch is folded away, that is one
-       BLAS call, or several in pieces (`PIECE`); otherwise NumPy loops over the stack, in place. Operands
-       that BLAS cannot read as they lie are packed first. Stacks of small matrices in C order do not come
-       here: Note [Stacks for BLAS].
+    5. all else is for BLAS: Note [Calls of BLAS], or `numpy.matmul` on views, into memory of ours. Where the
+       batch is folded away, that is one product; otherwise there is one after the other. Operands that BLAS
+       cannot read as they lie are packed first.
 
 Note [Thresholds of matrix products]
     Measured on an AVX-512 server with NumPy 2.4, in microseconds. What is shown for NumPy is its own time; to
@@ -29,16 +28,6 @@ Note [Thresholds of matrix products]
 
     One dot product of float64: 0.6 against 0.8 (1000 elements), 1.5 against 1.6 (10,000), 9.6 against 5.8
     (100,000).
-
-    OpenBLAS multiplies up to 10^6 pairs by loops that read the operands as they are, and copies larger ones
-    to buffers first, which is slow where K and N are small; it also calls threads then, and waits for them.
-    So tall matrices are cut. One thread:
-
-    M x K times K x N   7680x8 by 8x8  8000x16 by 16x16  2000x32 by 32x32  8000x32 by 32x32  8000x96 by 96x96
-    float32  as one                22                71                50               210              2092
-             in pieces             22                41                39               152              1800
-    float64  as one                23               142               105               448              4458
-             in pieces             23                86                78               324              3674
 """
 
 from __future__ import annotations
@@ -51,6 +40,7 @@ from ._core.array import (
     empty,
     is_c_contiguous,
     multiply,
+    multiply_by_blas,
     own_product,
     reduce2,
     restride,
@@ -72,9 +62,6 @@ NARROW_INNER = 4  # K, from
 SEVERAL = 8  # matrices on
 TINY = 27  # multiplications per matrix, from
 MANY = 200  # matrices on
-PIECE = 1 << 19  # multiplications for one call of BLAS, where there are
-PIECES = 1 << 23  # altogether at most, and
-THIN = 100  # K and N at most
 
 INTEGERS = ("signed integer", "unsigned integer")
 
@@ -193,27 +180,10 @@ def _multiply(x1: Array, x2: Array, dtype: DType) -> Array:
         in_columns = x2 if strides(x2)[-2] == 1 else _transpose(_pack(_transpose(x2)))
         return _dot(in_rows, in_columns, dtype)
     result = empty((*lead, rows, columns), dtype)
-    _by_blas(_readable(x1, dtype), _readable(x2, dtype), result)
+    x1, x2 = _readable(x1, dtype), _readable(x2, dtype)
+    if not multiply_by_blas(x1, x2, result):
+        call_quietly(numpy().matmul, to_numpy(x1), to_numpy(x2), out=to_numpy(result))
     return result
-
-
-def _by_blas(x1: Array, x2: Array, result: Array) -> None:
-    """Multiply stacks of matrices that BLAS can read, all of one dtype, into an array in C order."""
-    rows, inner = x1.shape[-2:]
-    columns = x2.shape[-1]
-    work = rows * inner * columns
-    out = to_numpy(result)
-    if result.ndim > 2 or not PIECE < work <= PIECES or inner > THIN or columns > THIN or strides(x1)[1] != 1:
-        call_quietly(numpy().matmul, to_numpy(x1), to_numpy(x2), out=out)
-        return
-    a, b = to_numpy(x1), to_numpy(x2)
-    count = -(-work // PIECE)
-    each = rows // count
-    whole = count * each
-    if whole < rows:
-        call_quietly(numpy().matmul, a[whole:], b, out=out[whole:])
-        a, out = a[:whole], out[:whole]
-    call_quietly(numpy().matmul, a.reshape(count, each, inner), b, out=out.reshape(count, each, columns))
 
 
 def _dot(x1: Array, x2: Array, dtype: DType) -> Array:
@@ -306,4 +276,4 @@ def _products_of_blas() -> tuple[int, int]:
     return single.value or 0, double.value or 0
 
 
-set_blas(_load, _by_blas, PIECE)
+set_blas(_load)

@@ -21,11 +21,24 @@
 #     int8     these loops          23                  float32  these loops     1.6        8       38       22
 #              numpy.matmul       1250                           numpy.matmul    1.5        5       40        6
 #
-# Note [Stacks for BLAS]
-#     OpenBLAS multiplies matrices of up to ALONE multiplications on one thread, and NumPy hands it those of a stack one after
-#     the other. Where NumPy brings a BLAS whose function we find, a team of ours calls it, each thread for a part of the
-#     stack: 64 products of 64x64, two threads, microseconds, 320 by `numpy.matmul` and 165 so in float32, 850 and 370 in
-#     float64. Each product is made by the same call on any number of threads, so that no bit depends on them.
+# Note [Calls of BLAS]
+#     Where NumPy brings a BLAS whose functions we find, they are called from here, and NumPy only makes what they do not:
+#     products with a row or a column, and of a matrix with its own transpose, for which there are others. OpenBLAS multiplies
+#     matrices of up to ALONE multiplications on one thread, and NumPy hands it those of a stack one after the other; so a
+#     team of ours calls it, each thread for a part of the stack: 64 products of 64x64, two threads, microseconds, 320 by
+#     `numpy.matmul` and 165 so in float32, 850 and 370 in float64.
+#
+#     Matrices with many rows of THIN elements are such stacks too, of pieces of PIECE multiplications and LEAST_ROWS rows.
+#     OpenBLAS would copy more than 10^6 pairs to buffers first, which is slow where there is little to do with each element,
+#     and call threads of its own. One thread, called from C, and two of ours:
+#
+#     M x K times K x N   7680x8 by 8x8  8000x16 by 16x16  2000x32 by 32x32  8000x32 by 32x32  8000x96 by 96x96
+#     float32  as one                21                59                47               193              1515
+#              in pieces             21                38                36               150              1303
+#     float64  as one                20               136               105               424              3436
+#              in pieces             20                78                74               300              2717
+#
+#     What is one call depends on shapes alone, so that no bit depends on the number of threads.
 
 cdef enum:
     FEW_PRODUCTS = 256      # multiplications altogether, or
@@ -34,11 +47,15 @@ cdef enum:
     LONG_SUM = 16           # inner elements from which a product of integers by
     FEW_COLUMNS = 4         # fewer columns is a reduction
     ALONE = 1 << 18         # multiplications of a product for which BLAS has one thread
+    PIECE = 1 << 16         # multiplications of a piece of a matrix whose rows, and those of the other one, have
+    THIN = 100              # elements at most, unless a piece has
+    LEAST_ROWS = 32         # rows
     MOST_CALLERS = 64       # threads for which OpenBLAS has buffers, in NumPy's builds
 
 cdef enum:                  # of the interface to BLAS in C
     BY_ROWS = 101
     AS_IT_IS = 111
+    TRANSPOSED = 112
 
 ctypedef void (*Gemm32)(int order, int a_how, int b_how, int64_t m, int64_t p, int64_t n, float alpha, const char* a, int64_t a_step, const char* b, int64_t b_step, float beta, char* c, int64_t c_step) noexcept nogil
 ctypedef void (*Gemm64)(int order, int a_how, int b_how, int64_t m, int64_t p, int64_t n, double alpha, const char* a, int64_t a_step, const char* b, int64_t b_step, double beta, char* c, int64_t c_step) noexcept nogil
@@ -54,9 +71,11 @@ cdef struct Product:
     Py_ssize_t m            # rows and
     Py_ssize_t n            # columns, times such of n rows and
     Py_ssize_t p            # columns
-    # Of a part: so many matrices, or so many rows of each.
+    # Of a part: so many matrices, or so many rows of each. For BLAS each matrix has pieces of so many rows, and
+    # a part so many pieces.
     Py_ssize_t matrices
     Py_ssize_t rows
+    Py_ssize_t pieces
     int code
 
 
@@ -83,33 +102,27 @@ cdef extern from "Python.h":
 
 # Set by the engine of matrix products, which the core cannot import.
 cdef object load_blas = None
-cdef object blas_function = None
-cdef Py_ssize_t blas_piece = 0
 # What it loads: NumPy's type of arrays, its product, its dtypes by our codes, and a context in which it does not warn.
 cdef object np_array = None
 cdef object np_matmul = None
 cdef tuple np_dtypes = ()
 cdef object np_quiet = None
-# The products of float32 and float64 in NumPy's BLAS, where they were found: Note [Stacks for BLAS].
+# The products of float32 and float64 in NumPy's BLAS, where they were found: Note [Calls of BLAS].
 cdef Gemm32 gemm32 = NULL
 cdef Gemm64 gemm64 = NULL
 
 
-def set_blas(load, function, Py_ssize_t piece):
+def set_blas(load):
     """
-    Give short calls their way to BLAS.
+    Give the core its way to BLAS.
 
     Parameters
     ----------
     load : callable
         Returns what the core needs of NumPy when it is first needed.
-    function : callable
-        Multiplies two arrays that BLAS can read into a third one; knows what is best done in pieces.
-    piece : int
-        Multiplications of one product beyond which it is asked.
     """
-    global load_blas, blas_function, blas_piece, np_array
-    load_blas, blas_function, blas_piece, np_array = load, function, piece, None
+    global load_blas, np_array
+    load_blas, np_array = load, None
 
 
 cdef object as_ndarray(Array x):
@@ -125,16 +138,15 @@ cdef int ask_for_blas() except -1:
 
 cdef int by_blas(Array x1, Array x2, Array out, Product* product) except -1:
     """Multiply matrices in C order, of one dtype, into a third array."""
+    if np_array is None:
+        ask_for_blas()
+    in_c_order(product, itemsize_at(x1.code))
+    product.left, product.right, product.out, product.code = x1.data, x2.data, out.data, x1.code
+    if call_blas(product):
+        return 0
     if product.count == 1:
         x1, x2 = as_matrix(x1, product.m, product.n), as_matrix(x2, product.n, product.p)
         out = as_matrix(out, product.m, product.p)
-        if product.m * product.n * product.p > blas_piece:
-            blas_function(x1, x2, out)
-            return 0
-    if np_array is None:
-        ask_for_blas()
-    if product.count > 1 and multiply_stack(x1, x2, out, product):
-        return 0
     a, b, c = as_ndarray(x1), as_ndarray(x2), as_ndarray(out)
     # A context can be entered by one thread at a time; a copy costs next to nothing.
     context = PyContext_Copy(np_quiet)
@@ -162,36 +174,79 @@ cdef void in_c_order(Product* product, Py_ssize_t size) noexcept nogil:
     product.steps1[0], product.steps2[0] = product.m * product.steps1[1], product.n * product.steps2[1]
 
 
-cdef bint multiply_stack(Array x1, Array x2, Array out, Product* product) noexcept:
-    """Note [Stacks for BLAS]; False, with nothing done, where it is not for these matrices or BLAS was not found."""
-    cdef int threads
-    if (gemm32 is NULL or x1.code != FLOAT32) and (gemm64 is NULL or x1.code != FLOAT64):
+cdef bint call_blas(Product* product) noexcept:
+    """Note [Calls of BLAS]; False, with nothing done, where it is not for these matrices or BLAS was not found."""
+    cdef Py_ssize_t each = product.n * product.p
+    cdef int threads = 1
+    if (gemm32 is NULL or product.code != FLOAT32) and (gemm64 is NULL or product.code != FLOAT64):
         return False
-    # By one row or column NumPy asks for another function.
-    if product.m < 2 or product.p < 2 or product.m * product.n * product.p > ALONE:
+    if product.m < 2 or product.n < 2 or product.p < 2:
         return False
-    product.code = x1.code
+    if product.left == product.right and product.steps1[1] == product.steps2[2] and product.steps1[2] == product.steps2[1]:
+        return False
+    product.rows = product.m
+    if product.n <= THIN and product.p <= THIN:
+        product.rows = min(product.m, max(8, min(max(LEAST_ROWS, PIECE // each), ALONE // each) // 8 * 8))
+    product.pieces = (product.m + product.rows - 1) // product.rows
     with nogil:
-        threads = min(threads_for(time_of(product)), <int>MOST_CALLERS)
-        in_c_order(product, itemsize_at(x1.code))
-        product.left, product.right, product.out = x1.data, x2.data, out.data
-        run_shares(multiply_some, product, &product.matrices, product.count, threads, threads, True)
+        if product.rows * each <= ALONE:
+            threads = min(threads_for(time_of(product)), <int>MOST_CALLERS)
+        run_shares(call_for_some, product, &product.matrices, product.count * product.pieces, threads, threads, True)
     return True
 
 
-cdef void multiply_some(void* context, int part) noexcept nogil:
+cdef void call_for_some(void* context, int part) noexcept nogil:
+    """A part of the calls: of matrices of which one of two neighbours in a row or in a column lie side by side."""
     cdef const Product* whole = <const Product*>context
-    cdef Py_ssize_t m = whole.m, n = whole.n, p = whole.p, first = part * whole.matrices, k
+    cdef Py_ssize_t size = itemsize_at(whole.code), first = part * whole.matrices, k, matrix, row, m
+    cdef bint turned1 = whole.steps1[2] != size, turned2 = whole.steps2[2] != size
+    cdef int how1 = TRANSPOSED if turned1 else AS_IT_IS, how2 = TRANSPOSED if turned2 else AS_IT_IS
+    cdef Py_ssize_t step1 = whole.steps1[2 if turned1 else 1] // size, step2 = whole.steps2[2 if turned2 else 1] // size
     cdef const char* a
     cdef const char* b
     cdef char* c
-    for k in range(first, min(first + whole.matrices, whole.count)):
-        a, b = whole.left + k * whole.steps1[0], whole.right + k * whole.steps2[0]
-        c = whole.out + k * m * p * itemsize_at(whole.code)
+    for k in range(first, min(first + whole.matrices, whole.count * whole.pieces)):
+        matrix, row = k // whole.pieces, k % whole.pieces * whole.rows
+        m = min(whole.rows, whole.m - row)
+        a = whole.left + matrix * whole.steps1[0] + row * whole.steps1[1]
+        b = whole.right + matrix * whole.steps2[0]
+        c = whole.out + (matrix * whole.m + row) * whole.p * size
         if whole.code == FLOAT32:
-            gemm32(BY_ROWS, AS_IT_IS, AS_IT_IS, m, p, n, 1, a, n, b, p, 0, c, p)
+            gemm32(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, step1, b, step2, 0, c, whole.p)
         else:
-            gemm64(BY_ROWS, AS_IT_IS, AS_IT_IS, m, p, n, 1, a, n, b, p, 0, c, p)
+            gemm64(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, step1, b, step2, 0, c, whole.p)
+
+
+def multiply_by_blas(Array x1 not None, Array x2 not None, Array out not None):
+    """
+    Multiply stacks of matrices by functions of BLAS: Note [Calls of BLAS].
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        Shapes ([L,] M, K) and ([L,] K, N), where either L may be 1, of one dtype; of each one's last two axes one has step 1, and the other one a step
+        that is not smaller than the first one's size.
+    out : Array
+        Of shape ([L,] M, N), in C order.
+
+    Returns
+    -------
+    bool
+        Whether it was done. If not, nothing was.
+    """
+    cdef Product product
+    cdef int k, lead = x1.ndim - 2
+    if lead > 1:
+        return False
+    if np_array is None:
+        ask_for_blas()
+    product.code, product.count = x1.code, out.shape_[0] if lead else 1
+    product.m, product.n, product.p = x1.shape_[lead], x1.shape_[lead + 1], x2.shape_[lead + 1]
+    for k in range(3):
+        product.steps1[k] = x1.strides_[lead - 1 + k] if k or (lead and x1.shape_[0] > 1) else 0
+        product.steps2[k] = x2.strides_[lead - 1 + k] if k or (lead and x2.shape_[0] > 1) else 0
+    product.left, product.right, product.out = x1.data, x2.data, out.data
+    return call_blas(&product)
 
 
 cdef Array as_matrix(Array x, Py_ssize_t rows, Py_ssize_t columns):
