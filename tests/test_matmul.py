@@ -332,7 +332,7 @@ def test_integers_and_matrices_by_vectors_take_no_call(counted):
     assert not counted.calls
 
 
-# Note [Calls of BLAS]: pieces that come out even and that do not, the fewest rows, and a matrix that is one call.
+# Note [Calls of BLAS]: even pieces and uneven ones, the fewest rows, and a matrix that is one call.
 TALL = [
     *[(3000, 20, 30), (2999, 30, 20), (20011, 8, 8), (700, 100, 100)],
     *[(2049, 2, 2), (25, 100, 100), (300, 101, 9)],

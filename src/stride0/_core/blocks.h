@@ -1,13 +1,11 @@
-/*
- * Blocks of memory from the system, and a clock: what `storage.pyx` needs of C and of the operating system.
- *
- * Note [Where data begin]
- *     A processor takes a load to depend on an earlier store when their addresses agree in the lowest twelve bits,
- *     and waits until it knows better. A loop whose operand begins a few lines of cache before its result, as
- *     seen within a page, runs into that at every step (docs/design/memory.md has figures), and blocks that malloc
- *     gives one after another lie like that. So the data of all but the smaller blocks begin with a page: every load
- *     is then ahead of the stores.
- */
+/* Blocks of memory from the system, and a clock: what `storage.pyx` needs of C and of the operating system.
+
+   Note [Where data begin]
+       A processor takes a load to depend on an earlier store when their addresses agree in the lowest twelve bits, and
+       waits until it knows better. A loop whose operand begins a few lines of cache before its result, as seen within a
+       page, runs into that at every step (docs/design/memory.md has figures), and blocks that malloc gives one after
+       another lie like that. So the data of all but the smaller blocks begin with a page: every load is then ahead of
+       the stores. */
 
 #ifndef S0_BLOCKS_H
 #define S0_BLOCKS_H

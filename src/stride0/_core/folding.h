@@ -23,24 +23,11 @@
 #define S0_SKIP_load_two(L) p += L, r += L
 #define S0_SKIP_widen_two(L) p += L, r += L
 
-/* The lanes and the next elements, folded. Products of floats are doubles without rounding, so that a fused sum of them
- * is the same to the last bit, and saves an instruction. */
-#define S0_JOIN_load(fold, E, L) s0_##fold##_##E##_##L(a##L, s0_load_##E##_##L(p))
-#define S0_JOIN_widen(fold, E, L) s0_##fold##_##E##_##L(a##L, s0_widen_##E##_##L(p))
+/* The lanes and the next elements, folded. */
+#define S0_JOIN_load(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load(E, L))
+#define S0_JOIN_widen(fold, E, L) s0_tally_##E##_##L(a##L, S0_TAKE_widen(E, L))
 #define S0_JOIN_load_two(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load_two(E, L))
-#define S0_JOIN_widen_two(fold, E, L) s0_fused_##E(a##L, s0_widen_##E##_##L(p), s0_widen_##E##_##L(r))
-S0_INLINE f64_32 s0_fused_f64(f64_32 a, f64_32 x, f64_32 y)
-{
-    S0_FOR_ALL(S0_COUNT(a))
-#if S0_VECTOR == 64
-        a.of[k] = (f64_v32)_mm512_fmadd_pd((__m512d)x.of[k], (__m512d)y.of[k], (__m512d)a.of[k]);
-#elif defined(__FMA__)
-        a.of[k] = (f64_v32)_mm256_fmadd_pd((__m256d)x.of[k], (__m256d)y.of[k], (__m256d)a.of[k]);
-#else
-        a.of[k] += x.of[k] * y.of[k];
-#endif
-    return a;
-}
+#define S0_JOIN_widen_two(fold, E, L) s0_fused_##E##_##L(a##L, s0_widen_##E##_##L(p), s0_widen_##E##_##L(r))
 
 /* All lanes at once over whole groups: of 32 elements, each of one scalar or two. */
 #define S0_GROUPS_ALL(fold, E, load, L)                                                                              \
@@ -255,7 +242,7 @@ S0_RUN(min, 1, min, bottom, float64, double, f64, load, 1, double)
         }                                                                                                            \
         s0_store_##E##_##L(q + i, s0_##fold##_##E##_##L(s0_load_##E##_##L(q + i), x));                               \
     }
-#define S0_MOST_sum(E, load) S0_FOUR(sum, E, load, 16)
+#define S0_MOST_sum(E, load) S0_FOUR(tally, E, load, 16)
 #define S0_MOST_max(E, load) S0_FOUR_AMONG(top, max, E, 16)
 #define S0_MOST_min(E, load) S0_FOUR_AMONG(bottom, min, E, 16)
 #define S0_ROWS(fold, name, type, E, load, scalar)                                                                   \

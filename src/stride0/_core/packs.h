@@ -184,6 +184,26 @@ S0_EXTREMES(32, S0_X86_TOP, S0_X86_BOTTOM)
         }                                                                                                            \
         return s0_##fold##_##E##_##H(low, high);                                                                     \
     }
+/* Sums of what was widened, whole registers of them, by fused multiplication: a sum is a times one, and products of
+ * floats are doubles without rounding, so that the bits are those of plain sums and products. Zen has two units that
+ * convert and add, and two others that multiply and fuse; elsewhere it costs nothing. */
+#if S0_VECTOR == 64
+#define S0_FUSED(T, a, x, y) ((T)_mm512_fmadd_pd((__m512d)(x), (__m512d)(y), (__m512d)(a)))
+#elif defined(__FMA__)
+#define S0_FUSED(T, a, x, y) ((T)_mm256_fmadd_pd((__m256d)(x), (__m256d)(y), (__m256d)(a)))
+#endif
+#if defined(S0_FUSED)
+#define S0_TALLY(T, a, b) S0_FUSED(T, a, b, (T){0} + 1)
+#else
+#define S0_FUSED(T, a, x, y) ((a) + (x) * (y))
+#define S0_TALLY(T, a, b) ((a) + (b))
+#endif
+S0_FOLD(tally, S0_TALLY, f64, 16) S0_FOLD(tally, S0_TALLY, f64, 32) S0_FOLD(tally, S0_TALLY, f64, 64)
+S0_INLINE f64_32 s0_fused_f64_32(f64_32 a, f64_32 x, f64_32 y)
+{
+    S0_FOR_ALL(S0_COUNT(a)) a.of[k] = S0_FUSED(f64_v32, a.of[k], x.of[k], y.of[k]);
+    return a;
+}
 /* No fold, but made as those are: the products of two packs. */
 #define S0_TIMES(T, a, b) ((a) * (b))
 #define S0_TIMES_1(a, b) ((a) * (b))
