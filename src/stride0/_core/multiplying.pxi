@@ -196,7 +196,7 @@ cdef bint call_blas(Product* product) noexcept:
 
 
 cdef void call_for_some(void* context, int part) noexcept nogil:
-    """A part of the calls: of matrices of which one of two neighbours in a row or in a column lie side by side."""
+    """A part of the calls, for matrices whose rows lie in a row each, or whose columns do."""
     cdef const Product* whole = <const Product*>context
     cdef Py_ssize_t size = itemsize_at(whole.code), first = part * whole.matrices, k, matrix, row, m
     cdef bint turned1 = whole.steps1[2] != size, turned2 = whole.steps2[2] != size
@@ -224,8 +224,8 @@ def multiply_by_blas(Array x1 not None, Array x2 not None, Array out not None):
     Parameters
     ----------
     x1, x2 : Array
-        Shapes ([L,] M, K) and ([L,] K, N), where either L may be 1, of one dtype; of each one's last two axes one has step 1, and the other one a step
-        that is not smaller than the first one's size.
+        Shapes ([L,] M, K) and ([L,] K, N), where either L may be 1, of one dtype. Of the last two axes of each one has
+        step 1, and the other one a step that is not smaller than the first one's size.
     out : Array
         Of shape ([L,] M, N), in C order.
 
