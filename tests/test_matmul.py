@@ -254,13 +254,15 @@ STACKS = [
 def test_stacks_are_the_same_on_any_number_of_threads(dtype, shape):
     count, rows, inner, columns = shape
     x, y = matrices(dtype, count, rows, inner), matrices(dtype, count, inner, columns)
+    w = xp.matrix_transpose(xp.asarray(y[1].swapaxes(1, 2), copy=True))
     before, tuned = xp.get_num_threads(), plan.tune(team_from=0, wake_from=0, share=1)
     found = []
     try:
         for threads in (1, 2, 7):
             xp.set_num_threads(threads)
-            found.append(np.asarray(xp.matmul(x[0], y[0])))
+            found.append([np.asarray(xp.matmul(x[0], other)) for other in (y[0], w)])
             product(x, y, f"{threads} threads")
+            product(x, (w, y[1]), f"{threads} threads, transposed")
     finally:
         plan.tune(**tuned)
         xp.set_num_threads(before)
@@ -339,7 +341,7 @@ TALL = [
 ]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+@pytest.mark.parametrize("dtype", FLOATING)
 @pytest.mark.parametrize("shape", TALL)
 def test_tall_matrices(dtype, shape):
     m, k, n = shape
@@ -348,6 +350,28 @@ def test_tall_matrices(dtype, shape):
             product(x, y)
     for x in views(matrices(dtype, 3, m, k)):
         product(x, matrices(dtype, 3, k, n))
+    for x in stacks(matrices(dtype, 3, m, k)):
+        for y in stacks(matrices(dtype, 3, k, n)):
+            product(x, y)
+
+
+def stacks(pair):
+    """Stacks that BLAS can read: as they are, of transposed matrices, of every other one backwards, one for all."""
+    x, a = pair
+    yield pair
+    turned = np.ascontiguousarray(a.swapaxes(-1, -2)).swapaxes(-1, -2)
+    yield xp.matrix_transpose(xp.asarray(turned.swapaxes(-1, -2), copy=True)), turned
+    wide = np.repeat(turned, 2, axis=0)
+    yield xp.matrix_transpose(xp.asarray(np.ascontiguousarray(wide.swapaxes(-1, -2))))[::-2], wide[::-2]
+    yield x[1:2], a[1:2]
+
+
+@pytest.mark.parametrize("dtype", FLOATING)
+def test_small_stacks_that_blas_reads(dtype):
+    for m, k, n in ((2, 2, 9), (7, 5, 33), (64, 64, 64), (65, 64, 64)):
+        for x in stacks(matrices(dtype, 5, m, k)):
+            for y in stacks(matrices(dtype, 5, k, n)):
+                product(x, y)
 
 
 def test_blas_is_called_without_numpy_where_it_is_known(counted):
@@ -363,10 +387,13 @@ def test_blas_is_called_without_numpy_where_it_is_known(counted):
     product(matrices("float32", 9, 30, 40), matrices("float32", 9, 40, 50))
     assert not counted.calls
     # A matrix by its own transpose is for another function of BLAS, which makes half of it.
-    x, a = matrices("float64", 30, 40)
-    product((x, a), (x.T, a.T))
-    product((x.T, a.T), (x, a))
-    assert counted.calls == [((30, 40), (40, 30)), ((40, 30), (30, 40))]
+    for m, n in ((30, 40), (100, 90)):
+        x, a = matrices("float64", m, n)
+        product((x, a), (x.T, a.T))
+        product((x.T, a.T), (x, a))
+        product((x, a), (x[:9].T, a[:9].T))  # not all of it
+        assert counted.calls == [((m, n), (n, m)), ((n, m), (m, n))]
+        counted.calls.clear()
 
 
 def test_small_products_do_not_load_numpy():

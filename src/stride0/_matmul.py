@@ -259,7 +259,7 @@ def _load() -> tuple[Any, ...]:
     return module.matmul, dtypes, quiet_context(), _products_of_blas(), module.ndarray
 
 
-def _products_of_blas() -> tuple[int, int]:
+def _products_of_blas() -> tuple[int, ...]:
     """Where the products of float32 and float64 are in the BLAS of NumPy's own builds; zeros elsewhere.
 
     Their names say that sizes have 64 bits. A name is also found in what a library is linked with.
@@ -268,12 +268,10 @@ def _products_of_blas() -> tuple[int, int]:
         import ctypes
 
         library = ctypes.CDLL(numpy()._core._multiarray_umath.__file__)
-        single, double = (
-            ctypes.cast(library[f"scipy_cblas_{letter}gemm64_"], ctypes.c_void_p) for letter in "sd"
-        )
+        found = [library[f"scipy_cblas_{letter}gemm64_"] for letter in "sd"]
+        return tuple(ctypes.cast(function, ctypes.c_void_p).value or 0 for function in found)
     except (ImportError, OSError, AttributeError):
         return 0, 0
-    return single.value or 0, double.value or 0
 
 
 set_blas(_load)

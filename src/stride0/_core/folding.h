@@ -1,5 +1,6 @@
-/* Reductions of elements that lie side by side, in vectors, by Note [Order of a reduction]: sums, and the extremes of
- * what is often reduced. As arrays of lanes they would go through memory wherever the lanes are halved. */
+/* Reductions of elements that lie side by side, in vectors, by Note [Order of a reduction]: sums, products of two that
+ * are summed up, and extremes of what is often reduced. As arrays of lanes they would go through memory wherever the
+ * lanes are halved. */
 #ifndef STRIDE0_FOLDING_H
 #define STRIDE0_FOLDING_H
 

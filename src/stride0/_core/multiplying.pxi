@@ -1,4 +1,4 @@
-# Products of matrices that BLAS does not know or is slow to be called for, by loops of our own (`products.h`).
+# Products of matrices: by loops of our own (`products.h`), where BLAS does not know them or is slow to be called, or by BLAS.
 # Included in `array.pyx`.
 #
 # Note [Products of our own]
@@ -23,10 +23,11 @@
 #
 # Note [Calls of BLAS]
 #     Where NumPy brings a BLAS whose functions we find, they are called from here, and NumPy only makes what they do not:
-#     products with a row or a column, and of a matrix with its own transpose, for which there are others. OpenBLAS multiplies
-#     matrices of up to ALONE multiplications on one thread, and NumPy hands it those of a stack one after the other; so a
-#     team of ours calls it, each thread for a part of the stack: 64 products of 64x64, two threads, microseconds, 320 by
-#     `numpy.matmul` and 165 so in float32, 850 and 370 in float64.
+#     products with a row or a column, and of a matrix with its own transpose, for which there are others; and complex ones, for
+#     which OpenBLAS calls threads of its own so early (2^16 multiplications are too many) that they would wait for ours. Real
+#     matrices of up to ALONE multiplications it multiplies on one thread, and NumPy hands it those of a stack one after the
+#     other; so a team of ours calls it, each thread for a part of the stack: 64 products of 64x64, two threads, microseconds,
+#     320 by `numpy.matmul` and 165 so in float32, 850 and 370 in float64.
 #
 #     Matrices with many rows of THIN elements are such stacks too, of pieces of PIECE multiplications and LEAST_ROWS rows.
 #     OpenBLAS would copy more than 10^6 pairs to buffers first, which is slow where there is little to do with each element,
@@ -38,7 +39,9 @@
 #     float64  as one                20               136               105               424              3436
 #              in pieces             20                78                74               300              2717
 #
-#     What is one call depends on shapes alone, so that no bit depends on the number of threads.
+#     A second matrix that is transposed is packed before, for OpenBLAS reads it slowly in pieces (8000x96 by 96x96 of float32:
+#     2,900, and 1,290 when packed). What is one call depends on shapes and strides alone, so that no bit depends on the number
+#     of threads.
 
 cdef enum:
     FEW_PRODUCTS = 256      # multiplications altogether, or
@@ -142,7 +145,8 @@ cdef int by_blas(Array x1, Array x2, Array out, Product* product) except -1:
         ask_for_blas()
     in_c_order(product, itemsize_at(x1.code))
     product.left, product.right, product.out, product.code = x1.data, x2.data, out.data, x1.code
-    if call_blas(product):
+    if is_for_gemm(product):
+        call_blas(product)
         return 0
     if product.count == 1:
         x1, x2 = as_matrix(x1, product.m, product.n), as_matrix(x2, product.n, product.p)
@@ -174,25 +178,33 @@ cdef void in_c_order(Product* product, Py_ssize_t size) noexcept nogil:
     product.steps1[0], product.steps2[0] = product.m * product.steps1[1], product.n * product.steps2[1]
 
 
-cdef bint call_blas(Product* product) noexcept:
-    """Note [Calls of BLAS]; False, with nothing done, where it is not for these matrices or BLAS was not found."""
+cdef Py_ssize_t rows_of_piece(const Product* product) noexcept nogil:
     cdef Py_ssize_t each = product.n * product.p
-    cdef int threads = 1
+    if product.n > THIN or product.p > THIN:
+        return product.m
+    return min(product.m, max(8, min(max(LEAST_ROWS, PIECE // each), ALONE // each) // 8 * 8))
+
+
+cdef bint is_for_gemm(const Product* product) noexcept nogil:
+    """Note [Calls of BLAS]: whether its function for matrices makes a product, and was found."""
     if (gemm32 is NULL or product.code != FLOAT32) and (gemm64 is NULL or product.code != FLOAT64):
         return False
-    if product.m < 2 or product.n < 2 or product.p < 2:
+    if min(product.m, product.n, product.p) < 2:
         return False
-    if product.left == product.right and product.steps1[1] == product.steps2[2] and product.steps1[2] == product.steps2[1]:
-        return False
-    product.rows = product.m
-    if product.n <= THIN and product.p <= THIN:
-        product.rows = min(product.m, max(8, min(max(LEAST_ROWS, PIECE // each), ALONE // each) // 8 * 8))
+    if product.left == product.right and product.m == product.p:
+        if product.steps1[1] == product.steps2[2] and product.steps1[2] == product.steps2[1]:
+            return False
+    return True
+
+
+cdef void call_blas(Product* product) noexcept:
+    cdef int threads = 1
+    product.rows = rows_of_piece(product)
     product.pieces = (product.m + product.rows - 1) // product.rows
     with nogil:
-        if product.rows * each <= ALONE:
+        if product.rows * product.n * product.p <= ALONE:
             threads = min(threads_for(time_of(product)), <int>MOST_CALLERS)
         run_shares(call_for_some, product, &product.matrices, product.count * product.pieces, threads, threads, True)
-    return True
 
 
 cdef void call_for_some(void* context, int part) noexcept nogil:
@@ -235,18 +247,30 @@ def multiply_by_blas(Array x1 not None, Array x2 not None, Array out not None):
         Whether it was done. If not, nothing was.
     """
     cdef Product product
-    cdef int k, lead = x1.ndim - 2
+    cdef int lead = x1.ndim - 2
     if lead > 1:
         return False
     if np_array is None:
         ask_for_blas()
     product.code, product.count = x1.code, out.shape_[0] if lead else 1
     product.m, product.n, product.p = x1.shape_[lead], x1.shape_[lead + 1], x2.shape_[lead + 1]
-    for k in range(3):
-        product.steps1[k] = x1.strides_[lead - 1 + k] if k or (lead and x1.shape_[0] > 1) else 0
-        product.steps2[k] = x2.strides_[lead - 1 + k] if k or (lead and x2.shape_[0] > 1) else 0
+    set_steps(product.steps1, x1)
+    set_steps(product.steps2, x2)
     product.left, product.right, product.out = x1.data, x2.data, out.data
-    return call_blas(&product)
+    if not is_for_gemm(&product):
+        return False
+    if rows_of_piece(&product) < product.m:
+        x2 = as_operand(x2, x2.code, True)
+        set_steps(product.steps2, x2)
+        product.right = x2.data
+    call_blas(&product)
+    return True
+
+
+cdef void set_steps(Py_ssize_t* steps, Array x) noexcept:
+    """The steps of one matrix, or of a stack with one leading axis, where one that is alone is for all."""
+    steps[0] = x.strides_[0] if x.ndim == 3 and x.shape_[0] > 1 else 0
+    steps[1], steps[2] = x.strides_[x.ndim - 2], x.strides_[x.ndim - 1]
 
 
 cdef Array as_matrix(Array x, Py_ssize_t rows, Py_ssize_t columns):

@@ -189,7 +189,7 @@ S0_EXTREMES(32, S0_X86_TOP, S0_X86_BOTTOM)
  * convert and add, and two others that multiply and fuse; elsewhere it costs nothing. */
 #if S0_VECTOR == 64
 #define S0_FUSED(T, a, x, y) ((T)_mm512_fmadd_pd((__m512d)(x), (__m512d)(y), (__m512d)(a)))
-#elif defined(__FMA__)
+#elif S0_VECTOR == 32 && defined(__FMA__)
 #define S0_FUSED(T, a, x, y) ((T)_mm256_fmadd_pd((__m256d)(x), (__m256d)(y), (__m256d)(a)))
 #endif
 #if defined(S0_FUSED)
