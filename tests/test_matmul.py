@@ -356,7 +356,7 @@ def test_tall_matrices(dtype, shape):
 
 
 def stacks(pair):
-    """Stacks that BLAS can read: as it is, of transposed matrices, of every other one backwards, one for all."""
+    """Stacks that BLAS can read: as it is, transposed matrices, every other one backwards, one for all."""
     x, a = pair
     yield pair
     turned = np.ascontiguousarray(a.swapaxes(-1, -2)).swapaxes(-1, -2)
