@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import itertools
 import subprocess
@@ -372,6 +373,38 @@ def test_small_stacks_that_blas_reads(dtype):
         for x in stacks(matrices(dtype, 5, m, k)):
             for y in stacks(matrices(dtype, 5, k, n)):
                 product(x, y)
+
+
+def test_tall_matrices_are_multiplied_in_pieces(monkeypatch):
+    numbers = [ctypes.c_int] * 3 + [ctypes.c_int64] * 3
+    places = [ctypes.c_void_p, ctypes.c_int64] * 2 + [ctypes.c_double, ctypes.c_void_p, ctypes.c_int64]
+    prototype = ctypes.CFUNCTYPE(None, *numbers, ctypes.c_double, *places)
+    _, there = _matmul._products_of_blas()
+    if not there:
+        pytest.skip("this NumPy's BLAS is not known")
+    calls = []
+
+    @prototype
+    def watched(*arguments):
+        calls.append(arguments[3:6])
+        prototype(there)(*arguments)
+
+    monkeypatch.setattr(
+        _matmul, "_products_of_blas", lambda: (0, ctypes.cast(watched, ctypes.c_void_p).value)
+    )
+    try:
+        _matmul.set_blas(_matmul._load)
+        for m, k, n in (*TALL, (300, 200, 150)):
+            x, y = matrices("float64", m, k), matrices("float64", k, n)
+            product(x, y)
+            rows = [call[0] for call in calls]
+            assert sum(rows) == m and {call[1:] for call in calls} == {(n, k)}
+            assert (len(rows) > 1) == (k <= 100 and m * k * n > 1 << 17)
+            assert k > 100 or max(rows) * k * n <= 1 << 18
+            calls.clear()
+    finally:
+        monkeypatch.undo()
+        _matmul.set_blas(_matmul._load)
 
 
 def test_blas_is_called_without_numpy_where_it_is_known(counted):
