@@ -15,6 +15,7 @@ import pytest
 import stride0 as xp
 from stride0 import _optable
 from stride0._core import plan
+from stride0._core import threads as pool
 from stride0._core.dtype import DTYPES
 
 NAMES = [dtype.name for dtype in DTYPES]
@@ -41,13 +42,15 @@ def values(name: str, shape: tuple[int, ...], seed: int = 0) -> Any:
 
 def check(turned: bool, streamed: bool, call: Callable[[], Any], expected: Any) -> None:
     """Compare with what NumPy gives, bytes and all, at several numbers of threads."""
-    for threads, team_from in ((1, 1 << 62), (3, 0)):
+    for threads, threads_from in ((1, 1 << 62), (3, 0)):
         xp.set_num_threads(threads)
-        tuned = plan.tune(team_from=team_from, wake_from=team_from, share=1)
+        tuned = plan.tune(threads_from=threads_from, wake_from=threads_from, per_thread=1)
+        backs_off = pool.back_off(False)
         before = plan.counts()
         result = np.array(call())
         after = plan.counts()
         plan.tune(**tuned)
+        pool.back_off(backs_off)
         assert result.dtype == expected.dtype and result.shape == expected.shape
         assert result.tobytes() == np.ascontiguousarray(expected).tobytes()
         if turned:

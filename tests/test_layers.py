@@ -84,7 +84,7 @@ NO_CODE = {
     "_core/products.h",
     "_core/temporaries.h",
     "_core/dlpack.h",
-    "_core/threads.h",
+    "_core/pool.h",
     "_core/finding.h",
     "_core/folding.h",
     "_core/packs.h",

@@ -23,23 +23,23 @@ from stride0._core import plan, threads
 from stride0._core.array import argreduce, copy, multiply_masked, reduce, reduce2, scan
 from stride0._core.dtype import DTYPES
 from stride0._optable import ARG_REDUCTIONS, OPS, REDUCTIONS, SCANS
+from stride0._processors import available
 
-TEAMS = (2, 7)
-MORE_TEAMS = (2, 3, 5, 7)
+COUNTS = (2, 7)
+MORE_COUNTS = (2, 3, 5, 7)
 SHAPE = (97, 89)
 
-pytestmark = pytest.mark.skipif(not threads.openmp, reason="built without OpenMP: there is one thread")
+pytestmark = pytest.mark.skipif(not threads.pool, reason="built without a thread pool: there is one thread")
 
 
 @pytest.fixture(autouse=True)
 def eager() -> Iterator[None]:
     """Threads from the first element on, and the number of threads as it was afterwards."""
-    before, tuned = (
-        xp.get_num_threads(),
-        plan.tune(team_from=0, wake_from=0, share=1, pieces_from=256, piece=64),
-    )
+    before, backs_off = xp.get_num_threads(), threads.back_off(False)
+    tuned = plan.tune(threads_from=0, wake_from=0, per_thread=1, pieces_from=256, piece=64)
     yield
     plan.tune(**tuned)
+    threads.back_off(backs_off)
     xp.set_num_threads(before)
 
 
@@ -74,13 +74,13 @@ def bits(result: Any) -> bytes:
     return np.array(result).tobytes()
 
 
-def same_bits(name: str, call: Callable[..., Any], *operands: Any, teams: tuple[int, ...] = TEAMS) -> None:
+def same_bits(name: str, call: Callable[..., Any], *operands: Any, counts: tuple[int, ...] = COUNTS) -> None:
     """Whether a call gives the same bytes with one thread and with several."""
     xp.set_num_threads(1)
     expected = bits(call(*operands))
-    for team in teams:
-        xp.set_num_threads(team)
-        assert bits(call(*operands)) == expected, f"{name}: {team} threads"
+    for count in counts:
+        xp.set_num_threads(count)
+        assert bits(call(*operands)) == expected, f"{name}: {count} threads"
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
@@ -146,7 +146,7 @@ def test_rows_that_are_added_are_cut_between_columns(name: str) -> None:
                 if name in ("sum", "prod") and dtype.kind == "bool":
                     continue
                 what = f"{name} of {dtype.name}, {layout}, {axis}"
-                same_bits(what, reduce, name, view, (axis,), False, teams=(2, 3, 7))
+                same_bits(what, reduce, name, view, (axis,), False, counts=(2, 3, 7))
 
 
 def test_dtypes_of_one_accumulator_are_cut_alike() -> None:
@@ -217,7 +217,7 @@ def test_shapes_of_reductions(shape: tuple[int, ...]) -> None:
                 if name in ("max", "min") and dtype == "complex64":
                     continue
                 same_bits(
-                    f"{name} of {dtype} {shape}, {axis}", reduce, name, x, axis, False, teams=MORE_TEAMS
+                    f"{name} of {dtype} {shape}, {axis}", reduce, name, x, axis, False, counts=MORE_COUNTS
                 )
             exact = a.sum(
                 axis=axis,
@@ -324,8 +324,10 @@ ASK = "import stride0; print(stride0.get_num_threads())"
 
 
 def test_environment() -> None:
-    assert run(ASK) == str(len(os.sched_getaffinity(0)))
-    assert run(ASK, OMP_NUM_THREADS="5") == "5"
+    assert run(ASK) == str(available())
+    assert run(ASK, OMP_NUM_THREADS="5") == run(ASK, OMP_NUM_THREADS=" 5,2 ") == "5"
+    for ignored in ("", "0", "many", "-1"):
+        assert run(ASK, OMP_NUM_THREADS=ignored) == str(available())
     assert run(ASK, STRIDE0_NUM_THREADS="3") == "3"
     # A pool of processes limits its workers by OMP_NUM_THREADS.
     assert run(ASK, OMP_NUM_THREADS="1", STRIDE0_NUM_THREADS="3") == "1"
@@ -352,7 +354,7 @@ THREADS_AT_WORK = """
 import os, threadpoolctl
 import stride0 as xp
 from stride0._core import plan
-plan.tune(team_from=0, wake_from=0, share=1)
+plan.tune(threads_from=0, wake_from=0, per_thread=1)
 x = xp.zeros((1_000_000,))  # fresh memory: no loop has run yet
 def threads_now():
     x + x
@@ -368,18 +370,23 @@ def test_threads_work() -> None:
     assert after == before + 5
 
 
+@pytest.mark.parametrize("first", ["", "import stride0\n"], ids=["threadpoolctl first", "stride0 first"])
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="needs /proc")
-def test_threadpoolctl_finds_and_limits() -> None:
-    script = THREADS_AT_WORK + (
-        "with threadpoolctl.threadpool_limits(1):\n    inside, n = xp.get_num_threads(), threads_now()\n"
-        "found = [pool for pool in threadpoolctl.threadpool_info() if pool['user_api'] == 'openmp']\n"
+def test_threadpoolctl_finds_and_limits(first: str) -> None:
+    script = first + THREADS_AT_WORK + (
+        "with threadpoolctl.threadpool_limits(1, user_api='openmp'):\n    inside, n = xp.get_num_threads(), threads_now()\n"
+        "found = [pool for pool in threadpoolctl.threadpool_info() if pool['internal_api'] == 'stride0']\n"
         "xp.set_num_threads(3)\n"
         "with threadpoolctl.threadpool_limits(2):\n"
-        "    print(inside, len(found) > 0, xp.get_num_threads(), end=' ')\n"
+        "    print(inside, len(found), found[0]['num_threads'], xp.get_num_threads(), end=' ')\n"
         "print(xp.get_num_threads(), n == threads_now() - 2)"
     )
-    assert run(script, OMP_NUM_THREADS="4") == "1 True 2 3 True"
-    assert "openmp" in {pool["user_api"] for pool in threadpoolctl.threadpool_info()}
+    assert run(script, OMP_NUM_THREADS="4") == "1 1 4 2 3 True"
+    assert "stride0" in {pool["internal_api"] for pool in threadpoolctl.threadpool_info()}
+
+
+def test_threadpoolctl_is_not_imported_for_us() -> None:
+    assert run("import sys, stride0; print('threadpoolctl' in sys.modules)") == "False"
 
 
 # --- others who use threads, and processes
@@ -426,12 +433,12 @@ def in_child(seed: int) -> tuple[int, bytes]:
 @pytest.mark.filterwarnings("ignore:.*fork.*:RuntimeWarning")  # JAX's, if other tests imported it
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_after_fork() -> None:
-    """The child of a process that had a team computes alone, and does not wait for threads that are gone."""
+    """The child of a process that had workers has workers of its own, and does not wait for those that are gone."""
     xp.set_num_threads(2)
     expected = work(1)
     with multiprocessing.get_context("fork").Pool(2) as pool:
         for count, found in pool.map_async(in_child, [1, 1, 1]).get(timeout=60):
-            assert count == 1 and found == expected
+            assert count == 2 and found == expected
     assert xp.get_num_threads() == 2 and work(1) == expected
 
 
@@ -455,19 +462,19 @@ NESTED = """
 typedef void (*callback)(int);
 /* Calls back from every thread of a team, one after the other: the interpreter has one lock. */
 int nested(callback call) {
-    int team = 0;
+    int count = 0;
 #pragma omp parallel num_threads(3)
     {
 #pragma omp critical
-        { call(omp_get_thread_num()); team = omp_get_num_threads(); }
+        { call(omp_get_thread_num()); count = omp_get_num_threads(); }
     }
-    return team;
+    return count;
 }
 """
 
 
 def test_inside_of_a_parallel_region(tmp_path: Any) -> None:
-    """Called back from another library's team, a loop runs on the thread that it is called on."""
+    """Called back from threads that another library started, loops give the same, and wait for nobody."""
     (tmp_path / "nested.c").write_text(NESTED)
     library = tmp_path / "nested.so"
     compiled = subprocess.run(
@@ -479,7 +486,7 @@ def test_inside_of_a_parallel_region(tmp_path: Any) -> None:
     script = THREADS_AT_WORK + (
         "import ctypes\nlib = ctypes.CDLL(LIBRARY)\nseen = []\nxp.set_num_threads(4)\n"
         "kind = ctypes.CFUNCTYPE(None, ctypes.c_int)\n"
-        "team = lib.nested(kind(lambda k: seen.append((float(xp.sum(x)), threads_now()))))\n"
-        "print(team, {total for total, _ in seen}, max(count for _, count in seen), threads_now())"
+        "count = lib.nested(kind(lambda k: seen.append(float(xp.sum(x)))))\n"
+        "print(count, seen)"
     ).replace("LIBRARY", repr(str(library)))
-    assert run(script, OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="1") == "3 {0.0} 3 4"
+    assert run(script, OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="1") == "3 [0.0, 0.0, 0.0]"

@@ -57,12 +57,21 @@ cdef bint overlaps(Array out, Array x) noexcept:
     return False
 
 
-cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1, Array x2, Array x3, Array out, str name, tuple names):
+cdef int not_completed(str name) except -1:
+    """The error of a run that did not complete: what the handler of a signal raised, or that there was no memory."""
+    if PyErr_Occurred() is NULL:
+        raise MemoryError(f"{name}: no memory for the buffers that operands are cast in")
+    return -1
+
+
+cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names):
     """
     Run an elementwise operation: the steps of the planner in their order.
 
     `loop` is the dtype code that the operands are cast to (-1: each runs in its own), `out_code` the
     dtype of the result, `out` the array to write to or None for a new one, `names` those of the operands.
+    `keep` says that others see `out`, so that a signal must not leave it half written: what computes for long
+    writes to a new array first.
     """
     cdef Operand operands[MAX_OPERANDS]
     cdef Plan plan
@@ -70,6 +79,7 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
     cdef Py_ssize_t steps[MAX_NDIM]
     cdef int ndim, k
     cdef bint done
+    cdef Array target = None
     if out is not None:
         check_writable(out, name)
         if overlaps(out, x1):
@@ -92,6 +102,8 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
         check_guard(name, names, (x1, x2, x3)[:nin], ndim, shape)
     if out is not None and (ndim != out.ndim or memcmp(shape, out.shape_, ndim * sizeof(Py_ssize_t)) != 0):
         raise BroadcastError(name, named_shapes(names, x1, x2, x3), (names[0], shape_tuple(out)))
+    if keep and out.size >= LONG_RUN and takes_long(loops, out.size):
+        keep, target, out = False, out, None
     set_strides(&plan, operands, nin, shape, ndim)
     if out is None:
         checked_size(out_code, ndim, shape)
@@ -107,12 +119,15 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
         order_axes(&plan, True)
     coalesce(&plan, 0)
     if out.size < LONG_RUN:
-        done = run_elementwise(&plan, loops)
+        done = run_elementwise(&plan, loops, False)
     else:
         with nogil:
-            done = run_elementwise(&plan, loops)
+            done = run_elementwise(&plan, loops, not keep)
     if not done:
-        raise MemoryError(f"{name}: no memory for the buffers that operands are cast in")
+        not_completed(name)
+    if target is not None:
+        assign_array(target, out, name)
+        return target
     return out
 
 
@@ -187,10 +202,11 @@ def as_array(x, operation, like=None):
     refuse_operand(operation, "x", x)
 
 
-cdef void run_once(const s0_loop* loops, int layout, int nop, int code, int out_code, char** args, const Py_ssize_t* steps, Py_ssize_t n) noexcept:
-    """One run of a loop, as the short paths make it: inputs of one dtype, then the result."""
+cdef int run_once(const s0_loop* loops, int layout, int nop, int code, int out_code, char** args, const Py_ssize_t* steps, Py_ssize_t n) except -1:
+    """One run of a loop, as the short paths make it: inputs of one dtype, then a new result."""
     cdef Plan plan
     cdef int k
+    cdef bint done
     if n >= LONG_RUN:
         plan.nop, plan.ndim = nop, 1
         plan.shape[0], plan.axis[0] = n, 0
@@ -198,9 +214,12 @@ cdef void run_once(const s0_loop* loops, int layout, int nop, int code, int out_
             plan.data[k], plan.strides[k][0] = args[k], steps[k]
             plan.code[k] = plan.loop_code[k] = out_code if k == nop - 1 else code
         with nogil:
-            run_elementwise(&plan, loops)
+            done = run_elementwise(&plan, loops, True)
+        if not done:
+            not_completed("run")
     elif n > 0:
         loops[layout](args, steps, steps, n, 1)
+    return 0
 
 
 cdef inline void run_briefly(s0_loop loop, char** args, const Py_ssize_t* steps, Py_ssize_t n) noexcept:
@@ -239,7 +258,7 @@ cdef object unary_raw(int op, Array a, str name):
         steps[0], steps[1] = itemsize_at(a.code), itemsize_at(out.code)
         run_once(K.ops[op][loop], 0, 2, loop, out.code, args, steps, a.size)
         return out
-    return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 1, a, None, None, None, name, ONE)
+    return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 1, a, None, None, None, False, name, ONE)
 
 
 cdef bint same_shape(Array a, Array b) noexcept:
@@ -417,7 +436,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         check_exponent(a, b, loop, name)
     if a.size <= FEW_CAST and a.c_contiguous and b.c_contiguous and same_shape(a, b):
         return short_mixed(op, a, b, loop)
-    return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 2, a, b, None, None, name, TWO)
+    return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 2, a, b, None, None, False, name, TWO)
 
 
 cdef object binary_other(int op, object x1, object x2, str name, bint is_operator):
@@ -498,7 +517,7 @@ cdef object in_place(int op, Array x, object other, str name):
         steps[0] = steps[1] = steps[2] = itemsize_at(x.code)
         run_briefly(K.ops[op][loop][0], args, steps, x.size)
         return x
-    apply(K.ops[op][loop], loop, S0_OUT[op][loop], 2, x, b, None, x, name, TWO)
+    apply(K.ops[op][loop], loop, S0_OUT[op][loop], 2, x, b, None, x, True, name, TWO)
     return x
 
 
@@ -529,4 +548,4 @@ cdef object ternary(int op, object x1, object x2, object x3, str name, tuple nam
     for k in range(3):
         if type(values[k]) is not Array:
             values[k] = weak_array(values[k], code, name)
-    return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 3, <Array>values[0], <Array>values[1], <Array>values[2], None, name, names)
+    return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 3, <Array>values[0], <Array>values[1], <Array>values[2], None, False, name, names)

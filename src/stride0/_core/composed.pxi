@@ -190,4 +190,4 @@ def where(condition, x1, x2, /):
         steps[1] = steps[2] = steps[3] = itemsize_at(code)
         run_briefly(K.where[width][0], args, steps, mask.size)
         return out
-    return apply(K.where[width], -1, code, 3, mask, a, b, None, "where", ("condition", "x1", "x2"))
+    return apply(K.where[width], -1, code, 3, mask, a, b, None, False, "where", ("condition", "x1", "x2"))

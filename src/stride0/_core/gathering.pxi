@@ -299,14 +299,14 @@ ctypedef struct Reading:
     const Places* places
     char* other
     Py_ssize_t step
-    Py_ssize_t extent   # offsets of a part
+    Py_ssize_t extent   # offsets of a chunk
     bint changed
 
 
-cdef void read_part(void* context, int part) noexcept nogil:
+cdef void read_chunk(void* context, int chunk) noexcept nogil:
     cdef Reading* reading = <Reading*>context
     cdef Places own = reading.places[0]
-    cdef Py_ssize_t first = part * reading.extent
+    cdef Py_ssize_t first = chunk * reading.extent
     own.values += first
     own.n = min(reading.extent, own.n - first)
     move_block(reading.nbytes, READ, 0, reading.base, &own, reading.other + first * reading.step, reading.step)
@@ -314,19 +314,27 @@ cdef void read_part(void* context, int part) noexcept nogil:
         reading.changed = True
 
 
-cdef void read_block(Py_ssize_t nbytes, char* base, Places* places, char* other, Py_ssize_t step) noexcept nogil:
-    """`move_block` for reading, by several threads where that is worth it: no two of them write to one place."""
+cdef bint read_block(Py_ssize_t nbytes, char* base, Places* places, char* other, Py_ssize_t step) noexcept nogil:
+    """
+    `move_block` for reading, by several threads where that is worth it: no two of them write to one place.
+
+    False with an exception set: that of a signal's handler.
+    """
     # A read from a cache costs a nanosecond; one from memory much more, most of which is waiting.
-    cdef int threads = threads_for(places.n * (1 + nbytes // 64)), parts = threads * 4
+    cdef int64_t work = places.n * (1 + nbytes // 64)
+    cdef int threads = threads_for(work)
+    cdef Py_ssize_t chunks = chunks_for(work, threads)
     cdef Reading reading
-    if threads < 2:
+    cdef bint done
+    if chunks < 2:
         move_block(nbytes, READ, 0, base, places, other, step)
-        return
+        return True
     reading.nbytes, reading.base, reading.places, reading.other, reading.step = nbytes, base, places, other, step
     reading.changed = False
-    run_shares(read_part, &reading, &reading.extent, places.n, parts, threads, False)
+    done = run_equal_chunks(read_chunk, &reading, &reading.extent, places.n, chunks, threads)
     if reading.changed:
         places.changed = True
+    return done
 
 
 cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
@@ -344,7 +352,7 @@ cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
     cdef char* here = base.data
     cdef char* there = other.data
     cdef Places at
-    cdef bint one = other.ndim == 0 and (base.ndim > 0 or where_.offsets.ndim > 0)
+    cdef bint done = True, one = other.ndim == 0 and (base.ndim > 0 or where_.offsets.ndim > 0)
     cdef int axis, d, first = 0
     if n == 0 or base.size == 0:
         # Nobody reads by the indices, so nobody else looks at them.
@@ -374,7 +382,9 @@ cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
             position[d] = 0
         while True:
             if mode == READ:
-                read_block(run, here, &at, there, step)
+                done = read_block(run, here, &at, there, step)
+                if not done:
+                    break
             else:
                 move_block(run, mode, base.code, here, &at, there, 0 if one else step)
             d = first
@@ -390,6 +400,8 @@ cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
                 d += 1
             if d >= plan.ndim:
                 break
+    if not done:
+        return -1  # with the exception of a signal's handler
     if at.changed:
         if mode == READ:
             refuse_indices(where_.offsets, at.wrap, where_.axis)

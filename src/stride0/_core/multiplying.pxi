@@ -197,20 +197,23 @@ cdef bint is_for_gemm(const Product* product) noexcept nogil:
     return True
 
 
-cdef void call_blas(Product* product) noexcept:
+cdef int call_blas(Product* product) except -1:
     cdef int threads = 1
+    cdef int64_t work = time_of(product)
+    cdef bint done
     product.rows = rows_of_piece(product)
     product.pieces = (product.m + product.rows - 1) // product.rows
     with nogil:
         if product.rows * product.n * product.p <= ALONE:
-            threads = min(threads_for(time_of(product)), <int>MOST_CALLERS)
-        run_shares(call_for_some, product, &product.matrices, product.count * product.pieces, threads, threads, True)
+            threads = min(threads_for(work), <int>MOST_CALLERS)
+        done = run_equal_chunks(call_for_some, product, &product.matrices, product.count * product.pieces, chunks_for(work, threads), threads)
+    return 0 if done else -1  # with the exception of a signal's handler
 
 
-cdef void call_for_some(void* context, int part) noexcept nogil:
-    """A part of the calls, for matrices whose rows lie in a row each, or whose columns do."""
+cdef void call_for_some(void* context, int chunk) noexcept nogil:
+    """A chunk of the calls, for matrices whose rows lie in a row each, or whose columns do."""
     cdef const Product* whole = <const Product*>context
-    cdef Py_ssize_t size = itemsize_at(whole.code), first = part * whole.matrices, k, matrix, row, m
+    cdef Py_ssize_t size = itemsize_at(whole.code), first = chunk * whole.matrices, k, matrix, row, m
     cdef bint turned1 = whole.steps1[2] != size, turned2 = whole.steps2[2] != size
     cdef int how1 = TRANSPOSED if turned1 else AS_IT_IS, how2 = TRANSPOSED if turned2 else AS_IT_IS
     cdef Py_ssize_t step1 = whole.steps1[2 if turned1 else 1] // size, step2 = whole.steps2[2 if turned2 else 1] // size
@@ -292,16 +295,16 @@ cdef int64_t time_of(const Product* product) noexcept nogil:
     return work // (8 if product.p == 1 else 128 // itemsize_at(product.code))
 
 
-cdef void run_product(void* context, int part) noexcept nogil:
+cdef void run_product(void* context, int chunk) noexcept nogil:
     cdef const Product* whole = <const Product*>context
     cdef Py_ssize_t size = itemsize_at(whole.code), first, k
     if whole.matrices:
-        first = part * whole.matrices
+        first = chunk * whole.matrices
         K.products[whole.code](
             whole.left + first * whole.steps1[0], whole.steps1, whole.right + first * whole.steps2[0], whole.steps2,
             whole.out + first * whole.m * whole.p * size, min(whole.matrices, whole.count - first), whole.m, whole.n, whole.p)
         return
-    first = part * whole.rows
+    first = chunk * whole.rows
     for k in range(whole.count):
         K.products[whole.code](
             whole.left + k * whole.steps1[0] + first * whole.steps1[1], whole.steps1, whole.right + k * whole.steps2[0],
@@ -309,31 +312,32 @@ cdef void run_product(void* context, int part) noexcept nogil:
             whole.p)
 
 
-cdef void run_products(Product* product, int code) noexcept:
+cdef int run_products(Product* product, int code) except -1:
     """The products, by several threads where that is worth it: cut between matrices, or else between rows."""
     cdef int64_t work
     cdef int threads
-    cdef Py_ssize_t parts
+    cdef Py_ssize_t chunks
+    cdef bint done
     product.code = code
     work = time_of(product)
     product.matrices, product.rows = product.count, 0
     if work < LONG_RUN:
         run_product(product, 0)
-        return
+        return 0
     with nogil:
         threads = threads_for(work)
-        parts = 1
-        if threads > 1:
-            # Elements do not depend on each other: any cut gives the same bits.
-            parts = 4 * threads
-            if product.count >= parts:
-                product.matrices = (product.count + parts - 1) // parts
-                parts = (product.count + product.matrices - 1) // product.matrices
+        chunks = chunks_for(work, threads)
+        if chunks > 1:
+            # Elements do not depend on each other: any partition gives the same bits.
+            if product.count >= chunks:
+                product.matrices = (product.count + chunks - 1) // chunks
+                chunks = (product.count + product.matrices - 1) // product.matrices
             else:
                 product.matrices = 0
-                product.rows = ((product.m + parts - 1) // parts + 7) // 8 * 8
-                parts = (product.m + product.rows - 1) // product.rows
-        run_parts(run_product, product, <int>parts, threads, False)
+                product.rows = ((product.m + chunks - 1) // chunks + 7) // 8 * 8
+                chunks = (product.m + product.rows - 1) // product.rows
+        done = run_chunks(run_product, product, chunks, threads, True)
+    return 0 if done else -1  # with the exception of a signal's handler
 
 
 cdef Array as_operand(Array x, int code, bint in_rows):

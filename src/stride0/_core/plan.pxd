@@ -57,10 +57,12 @@ cdef void order_axes(Plan* plan, bint result_first) noexcept nogil
 cdef void innermost(Plan* plan, int axis) noexcept nogil
 cdef void result_strides(const Plan* plan, const Py_ssize_t* shape, int ndim, Py_ssize_t itemsize, Py_ssize_t* strides) noexcept nogil
 cdef void coalesce(Plan* plan, int first) noexcept nogil
-cdef bint run_elementwise(const Plan* plan, const s0_loop* loops) noexcept nogil
+cdef bint run_elementwise(const Plan* plan, const s0_loop* loops, bint interruptible) noexcept nogil
 cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil
 cdef bint as_rows(Plan* plan, int axis) noexcept nogil
-cdef void run_along(const Plan* plan, s0_loop loop, int axis) noexcept nogil
+cdef bint run_along(const Plan* plan, s0_loop loop, int axis) noexcept nogil
 cdef int threads_for(int64_t work) noexcept nogil
+cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil
+cdef bint takes_long(const s0_loop* loops, Py_ssize_t size) noexcept nogil
 cdef void extent(const Operand* operand, char** low, char** high) noexcept nogil
 cdef bint shares_location(const Operand* operand) noexcept nogil

@@ -13,7 +13,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from stride0._core.dtype cimport itemsize_at
-from stride0._core.threads cimport awake, run_parts, team
+from stride0._core.threads cimport run_chunks, threads_worth
 
 import os
 

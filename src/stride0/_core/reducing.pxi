@@ -72,7 +72,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             with nogil:
                 done = run_reduction(&plan, K.reductions[number][loop])
             if not done:
-                raise MemoryError(f"{name}: no memory for the buffers that operands are cast in")
+                not_completed(name)
             if times > 1:
                 repeat_total(name, total, times)
     if out_code != acc_code:
@@ -299,13 +299,14 @@ def scan(str name, Array x not None, int axis, DType dtype not None, bint includ
     return out
 
 
-cdef void run_on_axis(Plan* plan, Operand* operands, Array x, int axis, s0_loop loop, s0_loop rows) noexcept:
+cdef int run_on_axis(Plan* plan, Operand* operands, Array x, int axis, s0_loop loop, s0_loop rows) except -1:
     """
     Run a loop along an axis of x, of more than one element, for every position of the other axes.
 
     Where the elements of another axis lie side by side, `rows` is the loop that takes them together.
     """
     cdef int whole = 1
+    cdef bint done
     set_strides(plan, operands, 1, x.shape_, x.ndim)
     order_axes(plan, False)
     set_result(plan, &operands[1], x.shape_, x.ndim)
@@ -314,7 +315,8 @@ cdef void run_on_axis(Plan* plan, Operand* operands, Array x, int axis, s0_loop 
         innermost(plan, axis)
         coalesce(plan, 1)
     with nogil:
-        run_along(plan, rows if whole else loop, whole)
+        done = run_along(plan, rows if whole else loop, whole)
+    return 0 if done else -1  # with the exception of a signal's handler
 
 
 def argreduce(str name, Array x not None, int axis, bint keepdims):

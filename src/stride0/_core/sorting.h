@@ -20,6 +20,10 @@
 
 #define S0_FEW 128
 #define S0_DIGIT 11
+#define S0_STRETCH (1 << 20) /* elements that are moved between two looks at signals */
+
+/* Whether a signal ended the call, so that nobody uses the result. Set by whoever includes this file. */
+static int (*s0_is_interrupted)(void);
 
 enum { S0_UNSIGNED, S0_SIGNED, S0_FLOATING };
 
@@ -191,12 +195,12 @@ S0_WIDE static void s0_ranks_wide(const uint64_t *keys, int n, int64_t *ranks)
 
 /* --- many keys: digit by digit
  *
- * `a` is sorted by the bits from `low` on, `bits` of them; the result lies in what is returned, `a` or `b`. What is
- * counted for a digit is counted while the one before it is moved. */
+ * `a` is sorted by the bits from `low` on, `bits` of them; the result lies in what is returned, `a` or `b`; NULL where a
+ * signal interrupted it. What is counted for a digit is counted while the one before it is moved. */
 #define S0_RADIX(name, type, word)                                                                                   \
     static type *s0_radix_##name(type *a, type *b, Py_ssize_t n, int low, int bits)                                  \
     {                                                                                                                \
-        Py_ssize_t counts[2][1 << S0_DIGIT], i, total, here;                                                         \
+        Py_ssize_t counts[2][1 << S0_DIGIT], i, end, total, here;                                                    \
         int most = n < 2048 ? 8 : S0_DIGIT, passes = (bits + most - 1) / most, pass, d, now = 0;                     \
         int digit = passes ? (bits + passes - 1) / passes : 0, size = 1 << digit, shift = low;                       \
         uint64_t mask = (uint64_t)size - 1;                                                                          \
@@ -214,16 +218,22 @@ S0_WIDE static void s0_ranks_wide(const uint64_t *keys, int n, int64_t *ranks)
                 count[d] = total;                                                                                    \
                 total += here;                                                                                       \
             }                                                                                                        \
-            if (last) {                                                                                              \
-                for (i = 0; i < n; i++)                                                                              \
-                    b[count[(word(a[i]) >> shift) & mask]++] = a[i];                                                 \
-            } else {                                                                                                 \
+            if (!last)                                                                                               \
                 memset(next, 0, sizeof(Py_ssize_t) * (size_t)size);                                                  \
-                for (i = 0; i < n; i++) {                                                                            \
-                    type one = a[i];                                                                                 \
-                    next[(word(one) >> then) & mask]++;                                                              \
-                    b[count[(word(one) >> shift) & mask]++] = one;                                                   \
+            for (i = 0; i < n;) {                                                                                    \
+                end = n - i < S0_STRETCH ? n : i + S0_STRETCH;                                                       \
+                if (last) {                                                                                          \
+                    for (; i < end; i++)                                                                             \
+                        b[count[(word(a[i]) >> shift) & mask]++] = a[i];                                             \
+                } else {                                                                                             \
+                    for (; i < end; i++) {                                                                           \
+                        type one = a[i];                                                                             \
+                        next[(word(one) >> then) & mask]++;                                                          \
+                        b[count[(word(one) >> shift) & mask]++] = one;                                               \
+                    }                                                                                                \
                 }                                                                                                    \
+                if (i < n && s0_is_interrupted())                                                                    \
+                    return NULL;                                                                                     \
             }                                                                                                        \
             swap = a, a = b, b = swap;                                                                               \
             shift = then, now = 1 - now;                                                                             \
@@ -285,6 +295,8 @@ static void s0_argsort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int
             keys[i] = (places < 64 ? (keys[i] - seen.least) >> low << places : 0) | (uint64_t)i;
         mask = ((uint64_t)1 << places) - 1;
         sorted = s0_radix_64(keys, other, n, places, bits);
+        if (sorted == NULL)
+            return;
         for (i = 0; i < n; i++)
             out[i] = (int64_t)(sorted[i] & mask);
         return;
@@ -297,6 +309,8 @@ static void s0_argsort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int
         pairs[i].key = key;
     }
     pairs = s0_radix_pairs(pairs, (s0_pair *)keys + n, n, 0, bits);
+    if (pairs == NULL)
+        return;
     for (i = 0; i < n; i++)
         out[i] = (int64_t)pairs[i].place;
 }
@@ -377,12 +391,16 @@ static void s0_sort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int wi
         for (i = 0; i < count; i++)
             words[i] = (uint32_t)((keys[i] - least) >> low);
         words = s0_radix_32(words, words + n, count, 0, bits);
+        if (words == NULL)
+            return;
         for (i = 0; i < count; i++)
             keys[i] = words[i];
     } else {
         for (i = 0; i < count; i++)
             keys[i] = (keys[i] - least) >> low;
         keys = s0_radix_64(keys, other, count, 0, bits);
+        if (keys == NULL)
+            return;
     }
     s0_decode(keys, count, width, kind, mask, least, low, descending ? out + seen.nans * width : out);
     if (seen.nans || seen.negative_zeros)

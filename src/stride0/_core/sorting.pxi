@@ -12,12 +12,15 @@ cdef extern from "sorting.h":
         S0_UNSIGNED
         S0_SIGNED
         S0_FLOATING
+    bint (*s0_is_interrupted)() noexcept nogil
     void s0_sort_line(const char* source, Py_ssize_t step, Py_ssize_t n, int width, int kind, int descending, int wide, char* out, uint64_t* room) noexcept nogil
     void s0_argsort_line(const char* source, Py_ssize_t step, Py_ssize_t n, int width, int kind, int descending, int wide, int64_t* out, uint64_t* room) noexcept nogil
     Py_ssize_t s0_distinct(char* data, Py_ssize_t n, int width, int kind) noexcept nogil
 
 cdef extern from "searching.h":
     void s0_search(const char* among, Py_ssize_t n, const char* wanted, Py_ssize_t count, int width, int kind, int right, int64_t* out) noexcept nogil
+
+s0_is_interrupted = is_stopped
 
 # Whether vectors of 512 bits may be used.
 cdef bint WIDE = instruction_set == "v4"
@@ -46,12 +49,12 @@ ctypedef struct Lines:
     # Lines to sort, one behind the other, that several threads share.
     char* source
     char* out
-    uint64_t* room          # `words` for each thread
+    uint64_t* room          # `words` for each chunk
     Py_ssize_t words
     Py_ssize_t step
     Py_ssize_t n
     Py_ssize_t count
-    Py_ssize_t each         # lines of a thread
+    Py_ssize_t each         # lines of a chunk
     int width
     int wide                # bytes of an element of the result
     int kind
@@ -59,11 +62,13 @@ ctypedef struct Lines:
     bint places
 
 
-cdef void sort_lines(void* context, int part) noexcept nogil:
+cdef void sort_lines(void* context, int chunk) noexcept nogil:
     cdef Lines* lines = <Lines*>context
-    cdef Py_ssize_t i, first = part * lines.each, size = lines.n * lines.width, out_size = lines.n * lines.wide
-    cdef uint64_t* room = lines.room + part * lines.words
+    cdef Py_ssize_t i, first = chunk * lines.each, size = lines.n * lines.width, out_size = lines.n * lines.wide
+    cdef uint64_t* room = lines.room + chunk * lines.words
     for i in range(first, min(first + lines.each, lines.count)):
+        if is_stopped():
+            return
         if lines.places:
             s0_argsort_line(lines.source + i * size, lines.step, lines.n, lines.width, lines.kind, lines.descending, WIDE, <int64_t*>(lines.out + i * out_size), room)
         else:
@@ -73,10 +78,12 @@ cdef void sort_lines(void* context, int part) noexcept nogil:
 cdef Array sorted_lines(Array x, int axis, bint descending, bint places):
     """The elements of x in order along an axis, or their places; a new array in C order."""
     cdef Py_ssize_t n = x.shape_[axis], i
-    cdef int threads, code = INT64 if places else x.code, width = itemsize_at(x.code), wide = itemsize_at(code), kind = kind_of(x.code)
+    cdef int threads = 1, code = INT64 if places else x.code, width = itemsize_at(x.code), wide = itemsize_at(code), kind = kind_of(x.code)
     cdef Array out, source, result, spare = None
     cdef Lines lines
-    cdef bint last = axis == x.ndim - 1
+    cdef Py_ssize_t chunks = 1
+    cdef int64_t work
+    cdef bint done, last = axis == x.ndim - 1
     guard_gradient(x, "sort")
     if not last:
         result = new_array(code, x.ndim, x.shape_, NULL, False)
@@ -93,11 +100,13 @@ cdef Array sorted_lines(Array x, int axis, bint descending, bint places):
     lines.descending, lines.places = descending, places
     lines.room, lines.words = NULL, (4 if places else 2) * n + 16 if n > S0_FEW else 0
     # An element costs some nanoseconds, whatever is sorted. All room together is not larger than source and result.
-    threads = 1 if x.size < LONG_RUN else <int>min(<Py_ssize_t>threads_for(x.size * 5), lines.count)
+    if x.size >= LONG_RUN:
+        work = x.size * 5
+        threads = threads_for(work)
+        chunks = min(chunks_for(work, threads), lines.count)
     if lines.words:
-        threads = <int>max(<Py_ssize_t>1, min(<Py_ssize_t>threads, x.size * (width + wide) // (8 * lines.words)))
-    if lines.words:
-        i = lines.words * threads
+        chunks = max(<Py_ssize_t>1, min(chunks, x.size * (width + wide) // (8 * lines.words)))
+        i = lines.words * chunks
         spare = new_array(UINT64, 1, &i, NULL, False)
         lines.room = <uint64_t*>spare.data
     if x.size < LONG_RUN:
@@ -105,7 +114,9 @@ cdef Array sorted_lines(Array x, int axis, bint descending, bint places):
         sort_lines(&lines, 0)
     else:
         with nogil:
-            run_shares(sort_lines, &lines, &lines.each, lines.count, threads, threads, True)
+            done = run_equal_chunks(sort_lines, &lines, &lines.each, lines.count, chunks, threads)
+        if not done:
+            not_completed("sort")
     return out
 
 
@@ -164,16 +175,16 @@ ctypedef struct Search:
     Py_ssize_t n
     const char* wanted
     Py_ssize_t count
-    Py_ssize_t each         # elements of a part
+    Py_ssize_t each         # elements of a chunk
     int width
     int kind
     bint right
     int64_t* out
 
 
-cdef void search_part(void* context, int part) noexcept nogil:
+cdef void search_chunk(void* context, int chunk) noexcept nogil:
     cdef Search* search = <Search*>context
-    cdef Py_ssize_t first = part * search.each, count = min(search.each, search.count - first)
+    cdef Py_ssize_t first = chunk * search.each, count = min(search.each, search.count - first)
     s0_search(search.among, search.n, search.wanted + first * search.width, count, search.width, search.kind, search.right, search.out + first)
 
 
@@ -184,16 +195,19 @@ cdef Array places_among(Array among, Array wanted, bint right):
     cdef Array out = new_array(INT64, wanted.ndim, wanted.shape_, NULL, False)
     cdef Search search
     cdef int threads
+    cdef bint done
     search.among, search.n, search.wanted, search.count = line.data, line.size, given.data, out.size
     search.width, search.kind, search.right = itemsize_at(among.code), kind_of(among.code), right
     search.out = <int64_t*>out.data
     if out.size < LONG_RUN:
         search.each = out.size
-        search_part(&search, 0)
+        search_chunk(&search, 0)
     else:
         with nogil:
             threads = threads_for(out.size * 8)
-            run_shares(search_part, &search, &search.each, out.size, threads, threads, True)
+            done = run_equal_chunks(search_chunk, &search, &search.each, out.size, chunks_for(out.size * 8, threads), threads)
+        if not done:
+            not_completed("searchsorted")
     return out
 
 

@@ -1,4 +1,5 @@
-# How the work of a plan is divided: over threads, and reductions into pieces. Included in `plan.pyx`.
+# How the work of a plan is partitioned: into chunks, for threads and for signals, and reductions into pieces.
+# Included in `plan.pyx`.
 #
 # Note [Cuts]
 #     No result depends on the number of threads, since work is only cut where results do not depend on the cut: an
@@ -7,6 +8,7 @@
 #     threads or not: each piece has accumulators of its own, and these are folded in the order of the pieces.
 
 cdef enum:
+    MOST_CHUNKS = 1 << 20
     LINE = 64               # elements; an innermost axis is cut at multiples of it, which keeps alignment,
     COLUMN_LINE = 16        # and that of a reduction at multiples of this
     WIDTH = 4096            # bytes of a row of the result that are worth a thread of their own, at least
@@ -17,7 +19,7 @@ cdef enum:
     WIDE = 512              # columns to which rows that lie one behind the other are widened
     SLOTS = 4096            # results for which pieces keep accumulators, at most
     ROWS_LEAST = 32         # rows that share the accumulators of a piece, at least
-    PARTS_PER_THREAD = 4    # the last thread to finish makes the others wait for a part, not for its whole share
+    CHUNKS_PER_THREAD = 4   # the last thread to finish makes the others wait for a chunk, not for all that it has
 
 
 cdef object last_cache():
@@ -39,10 +41,11 @@ cdef object last_cache():
 
 # What decides whether threads are worth it, by measurement (docs/design/threads.md); `tune` changes it for tests.
 cdef struct Tuning:
-    int64_t team_from       # estimated nanoseconds of work from which a team that is awake is called
-    int64_t wake_from       # and from which one is woken
-    int64_t share           # nanoseconds of work that make one more thread worth it
-    int64_t even_to         # nanoseconds for each thread up to which all have one part, since it stays in their caches
+    int64_t threads_from    # estimated nanoseconds of work from which workers that are awake take part
+    int64_t wake_from       # and from which sleeping ones are woken
+    int64_t per_thread      # nanoseconds of work that make one more thread worth it
+    int64_t cached_to       # nanoseconds for each thread up to which all have one chunk, since it stays in their caches
+    int64_t chunk_to        # nanoseconds of a chunk, at most, so that signals are seen between two
     int64_t pieces_from     # elements from which a reduction is cut into pieces; of rows that are added, 16 bytes of accumulators for each
     int64_t piece           # elements of a piece, at least
     int64_t turn_from       # elements from which operands are transposed in blocks
@@ -50,7 +53,7 @@ cdef struct Tuning:
     int64_t stream_runs_from    # and of other results
 
 cdef Tuning tuning
-tuning.team_from, tuning.wake_from, tuning.share, tuning.even_to = 8000, 100000, 4000, 24000
+tuning.threads_from, tuning.wake_from, tuning.per_thread, tuning.cached_to, tuning.chunk_to = 8000, 100000, 4000, 24000, 10000000
 tuning.pieces_from, tuning.piece = 1 << 16, 1 << 13
 tuning.turn_from, tuning.stream_from, tuning.stream_runs_from = 1 << 10, last_cache() // 4, last_cache()
 
@@ -117,18 +120,25 @@ cdef int64_t work_of(const Plan* plan, const s0_loop* loops) noexcept nogil:
     return work // 64 + total * (each + (8 if strided else 0)) // 16
 
 
-cdef bint stays_put(int64_t work, int threads) noexcept nogil:
-    """Whether the share of a thread is so small that it may be in the thread's cache from the call before."""
-    return work <= threads * tuning.even_to
+cdef bint takes_long(const s0_loop* loops, Py_ssize_t size) noexcept nogil:
+    """Whether an elementwise loop computes so long, beyond what memory takes, that signals should be seen meanwhile."""
+    cdef int row, code
+    return row_of(loops, &TABLE.ops[0][0][0], 96, &row, &code) and size * COSTS[row][code] // 16 >= tuning.chunk_to
 
 
 cdef int threads_for(int64_t work) noexcept nogil:
-    """How many threads are worth their while."""
-    cdef int64_t most
-    if work < tuning.team_from or (work < tuning.wake_from and not awake()):
-        return 1
-    most = work // tuning.share
-    return <int>min(<int64_t>team(), max(most, <int64_t>1))
+    """How many threads a call of so many nanoseconds is worth."""
+    return threads_worth(work, tuning.wake_from, tuning.per_thread) if work >= tuning.threads_from else 1
+
+
+cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil:
+    """
+    Into how many chunks a call of so many nanoseconds is partitioned: 1 where one thread is not long at it.
+
+    What a thread has of a call may be in its cache from the call before, if it is small enough, and is one chunk then.
+    """
+    cdef int64_t least = 1 if threads < 2 else threads if work <= threads * tuning.cached_to else threads * CHUNKS_PER_THREAD
+    return <Py_ssize_t>min(max(least, work // tuning.chunk_to), <int64_t>MOST_CHUNKS)
 
 
 ctypedef struct Split:
@@ -136,7 +146,7 @@ ctypedef struct Split:
     const s0_loop* loops
     bint reduction
     int axis
-    Py_ssize_t extent       # of a part along the axis
+    Py_ssize_t extent       # of a chunk along the axis
     const Blocks* blocks    # NULL where the loop does not run in blocks
     bint failed
     # Of a reduction in pieces: where the accumulators of each are, and when nothing more can change.
@@ -147,7 +157,7 @@ ctypedef struct Split:
 
 
 cdef bint run_one(const Plan* plan, const s0_loop* loops, bint reduction, const Blocks* blocks) noexcept nogil:
-    """A plan, or a part of it, on one thread: in blocks or not."""
+    """A plan, or a chunk of it, on one thread: in blocks or not."""
     cdef Blocks own
     if blocks is NULL:
         return walk(plan, loops, reduction)
@@ -160,10 +170,10 @@ cdef bint run_one(const Plan* plan, const s0_loop* loops, bint reduction, const 
     return True
 
 
-cdef void run_part(void* context, int part) noexcept nogil:
+cdef void run_chunk(void* context, int chunk) noexcept nogil:
     cdef Split* split = <Split*>context
     cdef Plan piece = split.plan[0]
-    cdef Py_ssize_t first = part * split.extent
+    cdef Py_ssize_t first = chunk * split.extent
     cdef int k
     if split.stop:
         return
@@ -171,32 +181,31 @@ cdef void run_part(void* context, int part) noexcept nogil:
     for k in range(piece.nop):
         piece.data[k] += first * piece.strides[k][split.axis]
     if split.slots is not NULL:
-        piece.data[piece.nop - 1] = split.slots + part * split.slot
+        piece.data[piece.nop - 1] = split.slots + chunk * split.slot
     if not run_one(&piece, split.loops, split.reduction, split.blocks):
         split.failed = True
-    if split.absorbing >= 0 and split.slots[part * split.slot] == split.absorbing:
+    if split.absorbing >= 0 and split.slots[chunk * split.slot] == split.absorbing:
         split.stop = True
 
 
-cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int whole) noexcept nogil:
+cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int whole, bint interruptible) noexcept nogil:
     """
-    `walk`, by several threads where that is worth it: cut along an axis that moves the result, other than `whole`.
+    `walk` in chunks, on several threads where that is worth it: cut along an axis that moves the result, other than `whole`.
 
-    False where there was no memory for the buffers of a cast.
+    False where there was no memory for the buffers of a cast, or with an exception set, that of a signal.
     """
     cdef int64_t work = work_of(plan, loops)
     cdef int threads = threads_for(work), d, axis = -1, result = plan.nop - 1
-    cdef bint even = stays_put(work, threads)
-    cdef Py_ssize_t parts, unit, most
+    cdef Py_ssize_t chunks = chunks_for(work, threads), unit, most
     cdef Split split
     cdef Blocks blocks
-    if threads > 1:
+    if chunks > 1:
         for d in range(plan.ndim - 1, -1, -1):
             if d == whole or (reduction and plan.strides[result][d] == 0):
                 continue
             if axis < 0 or plan.shape[d] > plan.shape[axis]:
                 axis = d
-            if plan.shape[axis] >= threads * PARTS_PER_THREAD and axis > 0:
+            if plan.shape[axis] >= max(chunks, threads * CHUNKS_PER_THREAD) and axis > 0:
                 break
     split.blocks = NULL
     if not reduction and whole < 0:
@@ -206,33 +215,36 @@ cdef bint run_split(const Plan* plan, const s0_loop* loops, bint reduction, int 
             loops = past_caches(plan, loops)
     if axis < 0:
         return run_one(plan, loops, reduction, split.blocks)
-    parts = threads if even else <Py_ssize_t>threads * PARTS_PER_THREAD
     if axis == 0 and plan.ndim > 1:
         # Side by side in short rows, threads would wait for one another's lines of cache all the time.
         most = plan.shape[0] // COLUMNS if reduction else plan.shape[0] * itemsize_at(plan.code[result]) // WIDTH
-        parts = min(parts, most)
-        if parts < 2:
+        chunks = min(chunks, most)
+        if chunks < 2:
             return run_one(plan, loops, reduction, split.blocks)
     unit = (COLUMN_LINE if reduction else LINE) if axis == 0 else blocks.high if split.blocks is not NULL and axis == blocks.axis else 1
     split.plan, split.loops, split.reduction, split.axis = plan, loops, reduction, axis
-    split.extent = (plan.shape[axis] + parts * unit - 1) // (parts * unit) * unit
+    split.extent = (plan.shape[axis] + chunks * unit - 1) // (chunks * unit) * unit
     split.failed, split.stop, split.absorbing, split.slots, split.slot = False, False, -1, NULL, 0
-    run_parts(run_part, &split, <int>((plan.shape[axis] + split.extent - 1) // split.extent), threads, even)
-    return not split.failed
+    chunks = (plan.shape[axis] + split.extent - 1) // split.extent
+    return run_chunks(run_chunk, &split, chunks, threads, interruptible) and not split.failed
 
 
-cdef bint run_elementwise(const Plan* plan, const s0_loop* loops) noexcept nogil:
-    """False where there is no memory for the buffers of a cast."""
-    return run_split(plan, loops, False, -1)
+cdef bint run_elementwise(const Plan* plan, const s0_loop* loops, bint interruptible) noexcept nogil:
+    """False where there is no memory for the buffers of a cast, or with an exception set: that of a signal's handler."""
+    return run_split(plan, loops, False, -1, interruptible)
 
 
-cdef void run_along(const Plan* plan, s0_loop loop, int axis) noexcept nogil:
-    """Run a loop that needs the whole of an axis of the plan at once, the innermost or the next one, whatever its layout."""
+cdef bint run_along(const Plan* plan, s0_loop loop, int axis) noexcept nogil:
+    """
+    Run a loop that needs the whole of an axis of the plan at once, the innermost or the next one, whatever its layout.
+
+    False with an exception set: that of a signal's handler.
+    """
     cdef s0_loop loops[5]
     cdef int layout
     for layout in range(5):
         loops[layout] = loop
-    run_split(plan, loops, False, axis)
+    return run_split(plan, loops, False, axis, True)
 
 
 cdef bint as_rows(Plan* plan, int axis) noexcept nogil:
@@ -340,7 +352,7 @@ cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil:
     cdef Plan whole = plan[0]
     cdef Plan fold
     cdef Py_ssize_t repeat = 1, old = plan.shape[0], count, extent = 0, rest, size, slot
-    cdef int axis = 0, threads, d, k, result = plan.nop - 1, number = <int>((loops - &TABLE.reductions[0][0][0]) // (13 * 5))
+    cdef int axis = 0, d, k, result = plan.nop - 1, number = <int>((loops - &TABLE.reductions[0][0][0]) // (13 * 5))
     cdef int code = plan.code[result]
     cdef Split split
     cdef char* memory
@@ -360,7 +372,7 @@ cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil:
     count = cut(&whole, &axis, &extent)
     if count < 2:
         if not wide:
-            return run_split(plan, loops, True, -1)
+            return run_split(plan, loops, True, -1, True)
         axis, extent = 1, whole.shape[1]
     # The accumulators of all pieces, one behind the other, in the order of the plan's axes.
     size = itemsize_at(code)
@@ -396,12 +408,11 @@ cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil:
     split.failed, split.stop, split.slots, split.slot = False, False, memory, slot
     split.absorbing = ABSORBING[number] if slot == 1 else -1
     work = work_of(plan, loops)
-    threads = threads_for(work)
-    run_parts(run_part, &split, <int>count, threads, stays_put(work, threads))
+    done = run_chunks(run_chunk, &split, count, threads_for(work), True)
     swap_operands(&fold)
     fold.data[0], fold.data[1] = memory, plan.data[result]
     coalesce(&fold, 0)
-    done = not split.failed and walk(&fold, &TABLE.reductions[FOLDED_WITH[number]][code][0], True)
+    done = done and not split.failed and walk(&fold, &TABLE.reductions[FOLDED_WITH[number]][code][0], True)
     free(memory)
     rest = plan.shape[1] - whole.shape[1] * repeat if repeat > 1 else 0
     if done and rest:

@@ -1,8 +1,10 @@
-# Threads: how many a loop may use, and a team that runs its parts.
+# Threads: how many a call may use, and the pool that runs its chunks.
 
-ctypedef void (*s0_part)(void* context, int part) noexcept nogil
+from libc.stdint cimport int64_t
 
-cdef int team() noexcept nogil
-cdef bint awake() noexcept nogil
-cdef void run_parts(s0_part body, void* context, int parts, int threads, bint even) noexcept nogil
-cdef void run_shares(s0_part body, void* context, Py_ssize_t* extent, Py_ssize_t count, Py_ssize_t parts, int threads, bint even) noexcept nogil
+ctypedef void (*s0_chunk)(void* context, int chunk) noexcept nogil
+
+cdef int threads_worth(int64_t work, int64_t wake_from, int64_t each) noexcept nogil
+cdef bint run_chunks(s0_chunk body, void* context, Py_ssize_t chunks, int threads, bint interruptible) noexcept nogil
+cdef bint run_equal_chunks(s0_chunk body, void* context, Py_ssize_t* extent, Py_ssize_t count, Py_ssize_t chunks, int threads) noexcept nogil
+cdef bint is_stopped() noexcept nogil

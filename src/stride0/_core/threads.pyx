@@ -1,46 +1,54 @@
 # cython: language_level=3
-"""How many threads a large loop may use, and the team that runs its parts: docs/design/threads.md."""
+"""How many threads a large call may use, and the pool that runs its chunks: docs/design/threads.md."""
 
 import os
 
 from stride0._errors import ArgumentTypeError, ArgumentValueError, shown
+from stride0._processors import available
 
-cdef extern from "threads.h":
+cdef extern from "pool.h":
+    enum:
+        S0_POOL
+        S0_MOST_THREADS
     int s0_chosen
-    void s0_threads_start()
-    bint s0_threads_built()
+    int s0_limit
+    int s0_backs_off
+    void s0_threads_start(int processors)
     int s0_threads_allowed() nogil
-    int s0_team() nogil
-    bint s0_awake() nogil
-    void s0_run_parts(s0_part body, void* context, int parts, int threads, bint even) nogil
-
-cdef enum:
-    MOST = 512  # more is a mistake on today's machines, and would ask OpenMP for what it cannot start
+    int s0_threads_for(int64_t work, int64_t wake_from, int64_t each) nogil
+    bint s0_run_chunks(s0_chunk body, void* context, int chunks, int threads, bint interruptible) nogil
+    bint s0_is_stopped() nogil
 
 
-cdef int team() noexcept nogil:
-    """How many threads a loop of the calling thread may use now."""
-    return s0_team()
-
-
-cdef bint awake() noexcept nogil:
-    """Whether work of some 10 microseconds may call a team: Note [Teams that are awake]."""
-    return s0_awake()
-
-
-cdef void run_parts(s0_part body, void* context, int parts, int threads, bint even) noexcept nogil:
+cdef int threads_worth(int64_t work, int64_t wake_from, int64_t each) noexcept nogil:
     """
-    Run `body(context, part)` for every part once, in any order, by up to so many threads.
+    How many threads a call that takes so many nanoseconds on one is worth.
 
-    Where `even`, each thread has the same parts in every call, one behind the other; otherwise whoever is free takes one.
+    One more for each `each` of them; sleeping workers are woken from `wake_from` on, or where calls follow each other
+    closely; one while the pool backs off (Note [Back-off]).
     """
-    s0_run_parts(body, context, parts, threads, even)
+    return s0_threads_for(work, wake_from, each)
 
 
-cdef void run_shares(s0_part body, void* context, Py_ssize_t* extent, Py_ssize_t count, Py_ssize_t parts, int threads, bint even) noexcept nogil:
-    """`run_parts` of `count` things, at least one, cut into so many parts or fewer; `extent` is told how many a part has."""
-    extent[0] = (count + parts - 1) // parts
-    s0_run_parts(body, context, <int>((count + extent[0] - 1) // extent[0]), threads, even)
+cdef bint run_chunks(s0_chunk body, void* context, Py_ssize_t chunks, int threads, bint interruptible) noexcept nogil:
+    """
+    Run `body(context, chunk)` for every chunk once, in any order, on up to so many threads.
+
+    False where the handler of a signal raised, which only an `interruptible` call asks for: the exception is set, and the
+    result is not complete.
+    """
+    return s0_run_chunks(body, context, <int>chunks, threads, interruptible)
+
+
+cdef bint run_equal_chunks(s0_chunk body, void* context, Py_ssize_t* extent, Py_ssize_t count, Py_ssize_t chunks, int threads) noexcept nogil:
+    """`run_chunks`, interruptible, of `count` items, at least one; `extent` is told how many a chunk has."""
+    extent[0] = (count + chunks - 1) // chunks
+    return s0_run_chunks(body, context, <int>((count + extent[0] - 1) // extent[0]), threads, True)
+
+
+cdef bint is_stopped() noexcept nogil:
+    """Whether a chunk that takes long may end at once, since its call was interrupted."""
+    return s0_is_stopped()
 
 
 def get_num_threads():
@@ -50,9 +58,9 @@ def get_num_threads():
     Returns
     -------
     int
-        What `set_num_threads` or the environment variable ``STRIDE0_NUM_THREADS`` chose; otherwise what OpenMP
-        allows: ``OMP_NUM_THREADS``, a limit of ``threadpoolctl``, or the number of processors. 1 in a process that
-        was forked, and where stride0 was built without OpenMP.
+        What `set_num_threads` or the environment variable ``STRIDE0_NUM_THREADS`` chose; otherwise a limit of
+        ``threadpoolctl``, ``OMP_NUM_THREADS``, or the number of processors that the process may use, by its affinity
+        and by the quota of its control group. 1 where stride0 was built without a thread pool.
     """
     return s0_threads_allowed()
 
@@ -66,7 +74,7 @@ def set_num_threads(n, /):
     Parameters
     ----------
     n : int
-        At least 1. Without OpenMP, and in a process that was forked, one thread works whatever is chosen here.
+        At least 1. Without a thread pool one thread works whatever is chosen here.
 
     Raises
     ------
@@ -78,26 +86,53 @@ def set_num_threads(n, /):
     global s0_chosen
     if isinstance(n, bool) or not isinstance(n, int):
         raise ArgumentTypeError("set_num_threads", "n must be an int", [("n", shown(n))])
-    if not 1 <= n <= MOST:
-        raise ArgumentValueError("set_num_threads", f"{n} threads", (), f"a number from 1 to {MOST}")
+    if not 1 <= n <= S0_MOST_THREADS:
+        raise ArgumentValueError("set_num_threads", f"{n} threads", (), f"a number from 1 to {S0_MOST_THREADS}")
     s0_chosen = n
 
 
-cdef int from_environment() except -1:
-    """What STRIDE0_NUM_THREADS says. Not more than OMP_NUM_THREADS, which a pool sets for its workers."""
-    global s0_chosen
-    wanted = os.environ.get("STRIDE0_NUM_THREADS", "").strip()
-    if not wanted:
-        return 0
-    if not (wanted.isascii() and wanted.isdigit() and 1 <= int(wanted) <= MOST):
-        raise ImportError(f"STRIDE0_NUM_THREADS: {wanted!r} is no number from 1 to {MOST}")
-    s0_chosen = int(wanted)
-    if "OMP_NUM_THREADS" in os.environ:
-        s0_chosen = min(s0_chosen, allowed_by_openmp)
+def get_limit():
+    """The limit that holds for what `set_num_threads` chose, too: for threadpoolctl."""
+    return s0_limit
+
+
+def set_limit(int n):
+    """Set that limit; what it was when the package was imported, or more, is none."""
+    global s0_limit
+    s0_limit = min(max(n, 1), S0_MOST_THREADS)
+
+
+def back_off(bint on):
+    """Whether threads that were late are not called for a while (Note [Back-off]); returns what it was. For tests."""
+    global s0_backs_off
+    before, s0_backs_off = s0_backs_off, on
+    return bool(before)
+
+
+cdef int number_in(str value) except -1:
+    """A number of threads in an environment variable; 0 where it is none."""
+    value = value.strip()
+    if value.isascii() and value.isdigit() and len(value) < 10 and 1 <= int(value) <= S0_MOST_THREADS:
+        return int(value)
     return 0
 
 
-s0_threads_start()
-cdef int allowed_by_openmp = s0_threads_allowed()
+cdef int from_environment() except -1:
+    """What STRIDE0_NUM_THREADS says. Not more than OMP_NUM_THREADS, which a pool of processes sets for its workers."""
+    global s0_chosen
+    wanted = os.environ.get("STRIDE0_NUM_THREADS", "")
+    # OpenMP's variable may be a list: a number for each level of nesting.
+    outside = number_in(os.environ.get("OMP_NUM_THREADS", "").partition(",")[0])
+    s0_threads_start(min(outside or available(), S0_MOST_THREADS))
+    if not wanted.strip():
+        return 0
+    s0_chosen = number_in(wanted)
+    if not s0_chosen:
+        raise ImportError(f"STRIDE0_NUM_THREADS: {wanted.strip()!r} is no number from 1 to {S0_MOST_THREADS}")
+    if outside:
+        s0_chosen = min(s0_chosen, outside)
+    return 0
+
+
 from_environment()
-openmp = s0_threads_built()
+pool = bool(S0_POOL)

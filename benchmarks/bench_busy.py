@@ -1,0 +1,109 @@
+"""What threads cost on a busy machine: calls on the default number of them and on one, with every processor at work.
+
+    python benchmarks/bench_busy.py                 as many busy processes as processors
+    python benchmarks/bench_busy.py --busy 0        on an idle machine
+    python benchmarks/bench_busy.py --libraries stride0 torch
+
+Calls on one thread and on the default number alternate in rounds, in one process. The ratio of a case is that of the
+medians of all calls. With busy processes, at most `LIMIT` is asked for; the exit code says whether all cases keep to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import multiprocessing
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+LIMIT = 1.2
+
+# Name, shape, dtype, and the call; `xp` is the library's namespace.
+CASES: tuple[tuple[str, tuple[int, ...], str, Callable[[Any, Any], Any]], ...] = (
+    ("a + a, 10^6", (1_000_000,), "float64", lambda xp, a: a + a),
+    ("exp, 3 10^5", (300_000,), "float64", lambda xp, a: xp.exp(a)),
+    ("sum, 4 10^6", (4_000_000,), "float64", lambda xp, a: xp.sum(a)),
+    ("sort of rows, 300x1000", (300, 1000), "float64", lambda xp, a: xp.sort(a)),
+    ("a + a, 300x300", (300, 300), "float64", lambda xp, a: a + a),
+)
+
+
+def keep_busy() -> None:
+    while True:
+        sum(range(10_000))
+
+
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """So many processes that do nothing but use a processor each."""
+    processes = [multiprocessing.get_context("spawn").Process(target=keep_busy, daemon=True) for _ in range(count)]
+    for process in processes:
+        process.start()
+    time.sleep(1 if count else 0)
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.terminate()
+            process.join()
+
+
+def time_case(call: Callable[[], Any], set_threads: Callable[[int], Any], default: int, seconds: float) -> dict[int, list[float]]:
+    """Seconds of each call by the number of threads, in rounds of a tenth of a second each."""
+    found: dict[int, list[float]] = {1: [], default: []}
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for threads, times in found.items():
+            set_threads(threads)
+            until = time.perf_counter() + 0.1
+            while True:
+                began = time.perf_counter()
+                call()
+                now = time.perf_counter()
+                times.append(now - began)
+                if now > until:
+                    break
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    parser.add_argument("--busy", type=int, default=processors, metavar="N", help=f"busy processes ({processors})")
+    parser.add_argument("--seconds", type=float, default=6.0, help="for each case and library (6)")
+    parser.add_argument("--libraries", nargs="+", default=["stride0"], metavar="NAME", help="stride0, torch")
+    options = parser.parse_args()
+    if processors < 2:
+        print("One processor: the default is one thread.")
+        return 0
+
+    print(f"{options.busy} busy processes on {processors} processors, {options.seconds:g} s for each case\n")
+    print("| case | library | one thread, µs | default, µs | 99 of 100 | ratio of medians |\n|---|---|---:|---:|---:|---:|")
+    kept = True
+    with busy(options.busy):
+        for title, shape, dtype, function in CASES:
+            for name in options.libraries:
+                xp = importlib.import_module(name)
+                set_threads, default = xp.set_num_threads, processors
+                size = 1
+                for length in shape:
+                    size *= length
+                a = xp.reshape(xp.linspace(0.1, 1.0, size, dtype=getattr(xp, dtype)), shape)
+                times = time_case(lambda f=function, xp=xp, a=a: f(xp, a), set_threads, default, options.seconds)
+                one, many = (statistics.median(times[n]) for n in (1, default))
+                tail = statistics.quantiles(times[default], n=100)[98]
+                kept = kept and (name != "stride0" or many <= LIMIT * one)
+                print(f"| {title} | {name} | {one * 1e6:.1f} | {many * 1e6:.1f} | {tail * 1e6:.1f} | {many / one:.2f} |", flush=True)
+    if not options.busy:
+        return 0
+    print(f"\nstride0 keeps to {LIMIT} of one thread: {'yes' if kept else 'NO'}")
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

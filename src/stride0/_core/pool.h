@@ -1,0 +1,489 @@
+/* A pool of threads that run the chunks of a call. Included by threads.pyx alone: its variables exist once.
+ *
+ * Note [Claims]
+ *     A call is so many chunks, which may run in any order. Every thread has a range of them, which it claims from the
+ *     front; one whose range is empty claims from the back of the others. So a thread has the same chunks in every call
+ *     of the same size, which its cache still holds, and no chunk waits for a thread that is not running: the caller
+ *     claims whatever nobody else has claimed, and then waits for chunks that were claimed, not for threads.
+ *
+ *     A range is one word, so that a claim is one compare-and-swap, whose success proves that the call is not finished:
+ *     the caller returns when no chunk is pending. A worker that was held up between two instructions may claim a chunk
+ *     of a later call by a word that it read in an earlier one. It then runs that chunk, as any other worker would.
+ *
+ * Note [Back-off]
+ *     On a machine with more runnable threads than processors, a worker may take a scheduler's slice, some milliseconds,
+ *     to begin, and its chunk as long to end. A worker that was late doubles the time in which calls use one thread;
+ *     one that was in time halves it. */
+#ifndef STRIDE0_POOL_H
+#define STRIDE0_POOL_H
+
+#include <Python.h>
+#include <stdint.h>
+
+#if !defined(_WIN32)
+#define S0_POOL 1
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+#else
+#define S0_POOL 0
+#endif
+
+typedef void (*s0_chunk)(void *context, int chunk);
+
+enum { S0_MOST_THREADS = 512 };
+
+/* Nanoseconds. */
+enum {
+    S0_SPIN = 100000,           /* that a worker waits for the next call before it sleeps: what it costs to wake it */
+    S0_CLOSE = 200000,          /* between two calls that are worth a wake-up together */
+    S0_LATE = 200000,           /* that a sleeping worker may take to begin */
+    S0_LATE_AWAKE = 5000,       /* the same for one that spins */
+    S0_LATE_END = 100000,       /* beyond twice its usual time, that a claimed chunk may take */
+    S0_CALLER_SPINS = 20000,    /* that the caller waits for claimed chunks before it sleeps */
+    S0_LEAST_BACKOFF = 1000000,
+    S0_MOST_BACKOFF = 128000000,
+    S0_UNINTERRUPTED = 50000000 /* between two looks at signals */
+};
+
+#define S0_LOAD(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define S0_STORE(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELAXED)
+
+static int64_t s0_now(void)
+{
+#if S0_POOL
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
+#else
+    return 0;
+#endif
+}
+
+/* --- calls, and what interrupts them */
+
+typedef struct {
+    s0_chunk body;
+    void *context;
+    int stop;           /* no chunk begins any more */
+    int64_t look;       /* when the caller looks at signals next; 0 where it does not */
+} s0_call;
+
+/* The call whose chunk the thread is running, and whether it runs it for another thread. */
+static _Thread_local s0_call *s0_running = NULL;
+static _Thread_local int s0_is_worker = 0;
+
+/* Whether Python handles signals in this thread: in its main one, which is that of the process unless Python was
+ * embedded otherwise. Others need not ask for the interpreter's lock. */
+static int s0_handles_signals(void)
+{
+#if defined(__linux__)
+    return syscall(SYS_gettid) == getpid();
+#elif defined(__APPLE__)
+    return pthread_main_np();
+#else
+    return 1;
+#endif
+}
+
+/* Run the handlers of signals that arrived, in the caller's thread, if it is time to; where one raises, the call stops. */
+static void s0_look_at_signals(s0_call *call)
+{
+    PyGILState_STATE state;
+    int64_t now;
+    if (call->look == 0 || S0_LOAD(call->stop))
+        return;
+    now = s0_now();
+    if (now < call->look)
+        return;
+    if (!s0_handles_signals()) {
+        call->look = 0;
+        return;
+    }
+    state = PyGILState_Ensure();
+    if (PyErr_CheckSignals() != 0)
+        S0_STORE(call->stop, 1);
+    PyGILState_Release(state);
+    call->look = s0_now() + S0_UNINTERRUPTED;
+}
+
+/* For chunks that take long: whether to end at once, since the result is thrown away. */
+static int s0_is_stopped(void)
+{
+    s0_call *call = s0_running;
+    if (call == NULL)
+        return 0;
+    if (!s0_is_worker)
+        s0_look_at_signals(call);
+    return S0_LOAD(call->stop);
+}
+
+/* --- how many threads */
+
+static int s0_chosen = 0;       /* by set_num_threads; 0 leaves it to `s0_limit` */
+static int s0_processors = 1;   /* what OMP_NUM_THREADS or the system allowed when the package was imported */
+static int s0_limit = 1;        /* the same, until threadpoolctl sets it */
+static int s0_backs_off = 1;    /* tests switch it off */
+
+/* A limit that was set since the import holds for what set_num_threads chose, too. */
+static int s0_threads_allowed(void)
+{
+    int limit = S0_LOAD(s0_limit), chosen = S0_LOAD(s0_chosen);
+    if (!S0_POOL)
+        return 1;
+    return chosen > 0 && (limit >= s0_processors || chosen < limit) ? chosen : limit;
+}
+
+#if S0_POOL
+
+/* --- workers */
+
+enum { S0_ASLEEP, S0_CALLED, S0_AWAKE };
+
+typedef struct {
+    _Alignas(64) uint64_t range;    /* of chunks that nobody has claimed: the first one, and above it the one past the last */
+    _Alignas(64) int state;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+} s0_thread;
+
+/* `published` counts calls, above the number of threads that the last one is for. */
+enum { S0_COUNT_SHIFT = 10 };
+
+static struct {
+    _Alignas(64) uint64_t published;
+    s0_call *call;
+    _Alignas(64) int pending;       /* chunks that are not finished */
+    int caller_sleeps;
+    _Alignas(64) char busy;         /* a Python thread has the pool */
+    int workers;                    /* that were started: the threads 1, 2, ... */
+    int64_t called;                 /* when a sleeping worker was last called */
+    int64_t last_call;
+    int64_t backoff, backoff_until;
+    pthread_mutex_t lock;
+    pthread_cond_t finished;
+    s0_thread threads[S0_MOST_THREADS];
+} s0_pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER};
+
+static inline void s0_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("isb");
+#endif
+}
+
+static void s0_note_late(int64_t now)
+{
+    int64_t longer = 2 * S0_LOAD(s0_pool.backoff);
+    longer = longer < S0_LEAST_BACKOFF ? S0_LEAST_BACKOFF : longer > S0_MOST_BACKOFF ? S0_MOST_BACKOFF : longer;
+    S0_STORE(s0_pool.backoff, longer);
+    S0_STORE(s0_pool.backoff_until, now + longer);
+}
+
+static void s0_note_in_time(void)
+{
+    int64_t shorter = S0_LOAD(s0_pool.backoff) / 2;
+    S0_STORE(s0_pool.backoff, shorter < S0_LEAST_BACKOFF ? 0 : shorter);
+}
+
+/* Claim a chunk from the front of a range, or from its back; -1 where it is empty. */
+static int s0_claim(uint64_t *range, int back)
+{
+    uint64_t found = __atomic_load_n(range, __ATOMIC_ACQUIRE);
+    for (;;) {
+        uint32_t first = (uint32_t)found, end = (uint32_t)(found >> 32);
+        uint64_t left = back ? found - ((uint64_t)1 << 32) : found + 1;
+        if (first >= end)
+            return -1;
+        if (__atomic_compare_exchange_n(range, &found, left, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return (int)(back ? end - 1 : first);
+    }
+}
+
+/* Run chunks as long as there are any that nobody has claimed; how many. */
+static int s0_run_claims(int own, int threads)
+{
+    int k, chunk, count = 0;
+    for (k = 0; k < threads;) {
+        int whose = own + k < threads ? own + k : own + k - threads;
+        s0_call *call;
+        chunk = s0_claim(&s0_pool.threads[whose].range, k > 0);
+        if (chunk < 0) {
+            k++;
+            continue;
+        }
+        call = s0_pool.call;
+        if (s0_is_worker)
+            s0_running = call;
+        else
+            s0_look_at_signals(call);
+        if (!S0_LOAD(call->stop))
+            call->body(call->context, chunk);
+        count++;
+        if (s0_is_worker) {
+            s0_running = NULL;
+            if (__atomic_sub_fetch(&s0_pool.pending, 1, __ATOMIC_SEQ_CST) == 0
+                && __atomic_load_n(&s0_pool.caller_sleeps, __ATOMIC_SEQ_CST)) {
+                pthread_mutex_lock(&s0_pool.lock);
+                pthread_cond_signal(&s0_pool.finished);
+                pthread_mutex_unlock(&s0_pool.lock);
+            }
+        }
+    }
+    return count;
+}
+
+/* Wake the workers 2 k and 2 k + 1 where they sleep; each does the same. */
+static void s0_wake_next(int k, int threads)
+{
+    int next;
+    for (next = k ? 2 * k : 1; next <= 2 * k + 1 && next < threads; next++) {
+        s0_thread *worker = &s0_pool.threads[next];
+        int asleep = S0_ASLEEP;
+        if (__atomic_load_n(&worker->state, __ATOMIC_SEQ_CST) == S0_ASLEEP
+            && __atomic_compare_exchange_n(&worker->state, &asleep, S0_CALLED, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+            pthread_mutex_lock(&worker->lock);
+            pthread_cond_signal(&worker->wake);
+            pthread_mutex_unlock(&worker->lock);
+        }
+    }
+}
+
+/* Wait for another call than `seen`: spinning first, and giving the processor to whoever else wants it. */
+static uint64_t s0_wait_for_call(s0_thread *own, uint64_t seen, int64_t until)
+{
+    uint64_t found;
+    int k;
+    do {
+        for (k = 0; k < 32; k++) {
+            found = __atomic_load_n(&s0_pool.published, __ATOMIC_ACQUIRE);
+            if (found != seen)
+                return found;
+            s0_pause();
+        }
+        sched_yield();
+    } while (s0_now() < until);
+    pthread_mutex_lock(&own->lock);
+    __atomic_store_n(&own->state, S0_ASLEEP, __ATOMIC_SEQ_CST);
+    while ((found = __atomic_load_n(&s0_pool.published, __ATOMIC_SEQ_CST)) == seen)
+        pthread_cond_wait(&own->wake, &own->lock);
+    __atomic_store_n(&own->state, S0_AWAKE, __ATOMIC_SEQ_CST);
+    pthread_mutex_unlock(&own->lock);
+    return found;
+}
+
+static void *s0_work(void *argument)
+{
+    int own = (int)(intptr_t)argument, threads;
+    uint64_t seen = 0;
+    int64_t until = s0_now() + S0_SPIN;
+    s0_is_worker = 1;
+    __atomic_store_n(&s0_pool.threads[own].state, S0_AWAKE, __ATOMIC_SEQ_CST);
+    for (;;) {
+        seen = s0_wait_for_call(&s0_pool.threads[own], seen, until);
+        threads = (int)(seen & ((1 << S0_COUNT_SHIFT) - 1));
+        if (own >= threads)
+            continue;
+        s0_wake_next(own, threads);
+        s0_run_claims(own, threads);
+        /* More threads than processors: to spin would hold up those that work. */
+        until = own < s0_processors ? s0_now() + S0_SPIN : 0;
+    }
+    return NULL;
+}
+
+/* Start workers until there are so many threads, or as many as the system lets be; how many threads there are. */
+static int s0_start_workers(int threads)
+{
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    if (s0_pool.workers >= threads - 1)
+        return threads;
+    /* Signals are for threads that Python knows. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    while (s0_pool.workers < threads - 1) {
+        int next = s0_pool.workers + 1;
+        s0_thread *worker = &s0_pool.threads[next];
+        pthread_t id;
+        pthread_mutex_init(&worker->lock, NULL);
+        pthread_cond_init(&worker->wake, NULL);
+        worker->range = 0;
+        worker->state = S0_CALLED;
+        S0_STORE(s0_pool.called, s0_now());
+        if (pthread_create(&id, &attributes, s0_work, (void *)(intptr_t)next) != 0)
+            break;
+        s0_pool.workers = next;
+    }
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return s0_pool.workers + 1;
+}
+
+/* In a forked child the workers are gone, and locks may be held by threads that are: the pool begins anew. */
+static void s0_after_fork(void)
+{
+    int k;
+    for (k = 0; k <= s0_pool.workers; k++)
+        s0_pool.threads[k].range = 0;
+    s0_pool.workers = 0;
+    s0_pool.busy = 0;
+    s0_pool.caller_sleeps = 0;
+    s0_pool.backoff = s0_pool.backoff_until = 0;
+    pthread_mutex_init(&s0_pool.lock, NULL);
+    pthread_cond_init(&s0_pool.finished, NULL);
+}
+
+/* Whether the workers take part in a call of so many nanoseconds, by Note [Back-off] and what it costs to wake them. */
+static int s0_is_worth_calling(int64_t work, int64_t wake_from)
+{
+    int64_t now, last;
+    int state = s0_pool.workers ? S0_LOAD(s0_pool.threads[1].state) : S0_ASLEEP;
+    if (state != S0_AWAKE || S0_LOAD(s0_pool.backoff_until)) {
+        now = s0_now();
+        if (s0_backs_off) {
+            if (state == S0_CALLED && now - S0_LOAD(s0_pool.called) > S0_LATE && now >= S0_LOAD(s0_pool.backoff_until))
+                s0_note_late(now);
+            if (now < S0_LOAD(s0_pool.backoff_until))
+                return 0;
+            S0_STORE(s0_pool.backoff_until, 0);
+        }
+        if (state != S0_AWAKE && work < wake_from) {
+            last = __atomic_exchange_n(&s0_pool.last_call, now, __ATOMIC_RELAXED);
+            return now - last < S0_CLOSE && state == S0_ASLEEP;
+        }
+    }
+    return 1;
+}
+
+/* Wait until no chunk is pending. Chunks of the same call took this thread `usual` nanoseconds. */
+static void s0_wait_for_chunks(s0_call *call, int64_t began, int64_t usual)
+{
+    int64_t now = began;
+    int k;
+    while (__atomic_load_n(&s0_pool.pending, __ATOMIC_ACQUIRE) > 0 && now - began < S0_CALLER_SPINS) {
+        for (k = 0; k < 32 && __atomic_load_n(&s0_pool.pending, __ATOMIC_ACQUIRE) > 0; k++)
+            s0_pause();
+        now = s0_now();
+    }
+    if (__atomic_load_n(&s0_pool.pending, __ATOMIC_ACQUIRE) == 0) {
+        s0_note_in_time();
+        return;
+    }
+    /* An idle processor takes over threads that wait for another one. */
+    __atomic_store_n(&s0_pool.caller_sleeps, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&s0_pool.pending, __ATOMIC_SEQ_CST) > 0) {
+        struct timespec until;
+        pthread_mutex_lock(&s0_pool.lock);
+        if (__atomic_load_n(&s0_pool.pending, __ATOMIC_SEQ_CST) > 0) {
+            clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_nsec += S0_UNINTERRUPTED;
+            until.tv_sec += until.tv_nsec / 1000000000;
+            until.tv_nsec %= 1000000000;
+            pthread_cond_timedwait(&s0_pool.finished, &s0_pool.lock, &until);
+        }
+        pthread_mutex_unlock(&s0_pool.lock);
+        s0_look_at_signals(call);
+    }
+    __atomic_store_n(&s0_pool.caller_sleeps, 0, __ATOMIC_SEQ_CST);
+    now = s0_now();
+    if (now - began > 2 * usual + S0_LATE_END)
+        s0_note_late(now);
+    else
+        s0_note_in_time();
+}
+
+/* Run the chunks of a call with the pool, which is the caller's. */
+static void s0_run_in_pool(s0_call *call, int chunks, int threads)
+{
+    int k, own, awake;
+    int64_t began = s0_now(), now;
+    uint64_t count = (S0_LOAD(s0_pool.published) >> S0_COUNT_SHIFT) + 1;
+    threads = s0_start_workers(chunks < threads ? chunks : threads);
+    awake = threads > 1 ? S0_LOAD(s0_pool.threads[1].state) : S0_AWAKE;
+    if (awake == S0_ASLEEP)
+        S0_STORE(s0_pool.called, began);
+    s0_pool.call = call;
+    S0_STORE(s0_pool.pending, chunks);
+    for (k = 0; k < threads; k++) {
+        uint64_t first = (uint64_t)k * (uint64_t)chunks / (uint64_t)threads;
+        uint64_t end = (uint64_t)(k + 1) * (uint64_t)chunks / (uint64_t)threads;
+        __atomic_store_n(&s0_pool.threads[k].range, first | end << 32, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&s0_pool.published, count << S0_COUNT_SHIFT | (uint64_t)threads, __ATOMIC_SEQ_CST);
+    s0_wake_next(0, threads);
+    own = s0_run_claims(0, threads);
+    now = s0_now();
+    if (own < chunks) {
+        __atomic_sub_fetch(&s0_pool.pending, own, __ATOMIC_SEQ_CST);
+        s0_wait_for_chunks(call, now, own ? (now - began) / own : now - began);
+    } else if (threads > 1 && now - began > (awake == S0_AWAKE ? S0_LATE_AWAKE : S0_LATE)) {
+        s0_note_late(now);
+    }
+}
+
+#endif
+
+/* --- for threads.pyx */
+
+/* By this name threadpoolctl tells the library from others of its file's name. */
+__attribute__((visibility("default"))) const int stride0_thread_pool = S0_POOL;
+
+static void s0_threads_start(int processors)
+{
+    s0_processors = s0_limit = processors;
+#if S0_POOL
+    pthread_atfork(NULL, NULL, s0_after_fork);
+#endif
+}
+
+/* How many threads a call of so many nanoseconds is worth: one more for each `each` of them. */
+static int s0_threads_for(int64_t work, int64_t wake_from, int64_t each)
+{
+#if S0_POOL
+    int64_t most = work / each;
+    int allowed = s0_threads_allowed();
+    if (allowed > 1 && most > 1 && s0_is_worth_calling(work, wake_from))
+        return most < allowed ? (int)most : allowed;
+#else
+    (void)work, (void)wake_from, (void)each;
+#endif
+    return 1;
+}
+
+/* Run every chunk once, in any order, on up to `threads` threads. One call has the pool: of several Python threads,
+ * those that come second compute alone. Where `interruptible`, 0 with an exception set if the handler of a signal raised;
+ * some chunks have run by then, and others not. */
+static int s0_run_chunks(s0_chunk body, void *context, int chunks, int threads, int interruptible)
+{
+    s0_call call = {body, context, 0, 0}, *before = s0_running;
+    int chunk;
+    if (interruptible)
+        call.look = s0_now() + S0_UNINTERRUPTED;
+    s0_running = &call;
+#if S0_POOL
+    if (threads > 1 && chunks > 1 && !s0_is_worker && !__atomic_test_and_set(&s0_pool.busy, __ATOMIC_ACQUIRE)) {
+        s0_run_in_pool(&call, chunks, threads < S0_MOST_THREADS ? threads : S0_MOST_THREADS);
+        __atomic_clear(&s0_pool.busy, __ATOMIC_RELEASE);
+    } else
+#endif
+        for (chunk = 0; chunk < chunks; chunk++) {
+            s0_look_at_signals(&call);
+            if (call.stop)
+                break;
+            body(context, chunk);
+        }
+    s0_running = before;
+    return !call.stop;
+}
+
+#endif

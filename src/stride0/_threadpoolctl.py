@@ -1,0 +1,67 @@
+"""``threadpoolctl`` limits our threads as it limits those of OpenMP: a controller of it, registered once it is imported."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from stride0._core import threads
+from stride0._version import __version__
+
+__all__: list[str] = []
+
+NAME = "threadpoolctl"
+
+
+def register(threadpoolctl: Any) -> None:
+    """Make our thread pool known to the module; releases before 3.3 take no controllers of others."""
+    if not hasattr(threadpoolctl, "register"):
+        return
+
+    class Controller(threadpoolctl.LibController):  # type: ignore[misc, name-defined]
+        """The pool of `_core.threads`, among what ``user_api="openmp"`` limits: the threads of loops, not of BLAS."""
+
+        user_api = "openmp"
+        internal_api = "stride0"
+        filename_prefixes = ("threads.",)
+        check_symbols = ("stride0_thread_pool",)
+
+        def get_num_threads(self) -> int:
+            return threads.get_limit()
+
+        def set_num_threads(self, num_threads: int) -> None:
+            threads.set_limit(num_threads)
+
+        def get_version(self) -> str:
+            return __version__
+
+        def set_additional_attributes(self) -> None:
+            pass
+
+    threadpoolctl.register(Controller)
+
+
+class Finder:
+    """Waits in `sys.meta_path` for the import of the module, since to import it here would cost every user."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != NAME or self not in sys.meta_path:
+            return None
+        sys.meta_path.remove(self)
+        found = (finder.find_spec(name, path, target) for finder in sys.meta_path)
+        spec = next((each for each in found if each is not None), None)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module: Any) -> None:
+                execute(module)
+                register(module)
+
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+if NAME in sys.modules:
+    register(sys.modules[NAME])
+else:
+    sys.meta_path.insert(0, Finder())  # type: ignore[arg-type]
