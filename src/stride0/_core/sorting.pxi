@@ -169,6 +169,10 @@ def distinct(Array x not None):
     return distinct_values(x)
 
 
+cdef enum:
+    FAR = 200   # nanoseconds of a search in a line that no cache holds
+
+
 ctypedef struct Search:
     # Elements to look for in a sorted line, which several threads share.
     const char* among
@@ -205,7 +209,7 @@ cdef Array places_among(Array among, Array wanted, bint right):
     else:
         with nogil:
             threads = threads_for(out.size * 8)
-            done = run_equal_chunks(search_chunk, &search, &search.each, out.size, chunks_for(out.size * 8, threads), threads)
+            done = run_equal_chunks(search_chunk, &search, &search.each, out.size, chunks_for(out.size * FAR, threads), threads)
         if not done:
             not_completed("searchsorted")
     return out

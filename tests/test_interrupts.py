@@ -1,0 +1,161 @@
+"""Long calls of our own loops are interrupted by signals, and leave their operands as they were."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stride0 as xp
+from stride0._core import threads
+from stride0.strided import as_strided
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+
+
+class Stop(BaseException):
+    """What the handler raises, as that of Ctrl-C raises KeyboardInterrupt."""
+
+
+@pytest.fixture(autouse=True)
+def handler() -> Iterator[None]:
+    def stop(number: int, frame: object) -> None:
+        raise Stop
+
+    before = signal.signal(signal.SIGALRM, stop)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
+
+
+def is_interrupted(call: Callable[[], Any]) -> bool:
+    """Whether a signal that comes after a quarter of the call's time ends it before three quarters have passed."""
+    whole = min(seconds(call), seconds(call))
+    began = time.perf_counter()
+    signal.setitimer(signal.ITIMER_REAL, whole / 4)
+    try:
+        call()
+    except Stop:
+        return time.perf_counter() - began < 0.75 * whole
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return False
+
+
+rng = np.random.default_rng(17)
+
+
+def reals(*shape: int) -> Any:
+    return xp.asarray(rng.normal(size=shape))
+
+
+def complexes(*shape: int) -> Any:
+    return xp.asarray(rng.normal(size=shape) + 1j * rng.normal(size=shape))
+
+
+def windows() -> Any:
+    """10^9 elements of 64 Ki: what is long to reduce without being large."""
+    return as_strided(reals(1 << 16), (1 << 15, 1 << 15), (1, 1), 0)
+
+
+CASES: dict[str, Callable[[], Callable[[], Any]]] = {
+    "sort": lambda: lambda x=reals(8_000_000): xp.sort(x),
+    "argsort": lambda: lambda x=reals(4_000_000): xp.argsort(x, descending=True),
+    "sort of rows": lambda: lambda x=reals(4000, 2000): xp.sort(x, axis=1),
+    "pow": lambda: lambda z=complexes(4_000_000): z**z,
+    "searchsorted": lambda: lambda x=reals(3_000_000), s=xp.sort(reals(3_000_000)): xp.searchsorted(s, x),
+    "product of integers": lambda: lambda i=xp.asarray(rng.integers(-9, 9, (1400, 1400))): i @ i,
+    "sum": lambda: lambda w=windows(): xp.sum(w),
+    "sum of rows": lambda: lambda w=windows(): xp.sum(w, axis=1),
+    "max of columns": lambda: lambda w=windows(): xp.max(w, axis=0),
+    "argmax": lambda: lambda w=windows(): xp.argmax(w, axis=0),
+    "copy with a cast": lambda: lambda w=windows()[:8192, :8192]: xp.astype(w, xp.complex128),
+}
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("name", CASES)
+def test_a_signal_ends_a_long_call(name: str, count: int) -> None:
+    if count > 1 and not threads.pool:
+        pytest.skip("built without a thread pool")
+    call, before = CASES[name](), xp.get_num_threads()
+    xp.set_num_threads(count)
+    try:
+        # Other processes may have taken the time.
+        assert any(is_interrupted(call) for _ in range(4))
+    finally:
+        xp.set_num_threads(before)
+
+
+def test_operands_stay_as_they_were() -> None:
+    z, w = complexes(3_000_000), complexes(3_000_000)
+    before = np.array(z)
+    whole = seconds(lambda: z**w)
+    for part in (0.2, 0.5, 0.8):
+        signal.setitimer(signal.ITIMER_REAL, part * whole)
+        try:
+            z **= w
+        except Stop:
+            assert np.array(z).tobytes() == before.tobytes()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        if np.array(z).tobytes() != before.tobytes():
+            # Not interrupted: then all of it was done.
+            assert np.array(z).tobytes() == np.array(xp.asarray(before) ** w).tobytes()
+            z[...] = xp.asarray(before)
+
+
+def test_in_place_results_computed_apart_are_the_same() -> None:
+    """A long in-place call computes into memory of its own first: overlaps, strides and casts come out alike."""
+    z, w = complexes(1000, 900), complexes(1000, 900)
+    for view in (lambda x: x, lambda x: x.T, lambda x: x[::-1, ::-1], lambda x: x[:, :450]):
+        own, whole = xp.asarray(z, copy=True), np.array(z)
+        expected = np.array(view(z) ** view(w))
+        target = view(own)
+        target **= view(w)
+        assert np.array(view(own)).tobytes() == expected.tobytes()
+        if expected.size < whole.size:
+            assert np.array(own)[:, 450:].tobytes() == whole[:, 450:].tobytes()
+    own = xp.asarray(z, copy=True)
+    narrow = xp.astype(z, xp.complex64)
+    narrow **= w[0, :]
+    assert narrow.dtype == xp.complex64
+    assert np.array(narrow).tobytes() == np.array(xp.astype(xp.astype(z, xp.complex64) ** w[0, :], xp.complex64)).tobytes()
+    own **= own[::-1, :]
+    assert np.array(own).tobytes() == np.array(z ** z[::-1, :]).tobytes()
+    frozen = xp.broadcast_to(z[0, :], z.shape)
+    with pytest.raises(xp.WriteError):
+        frozen **= w
+
+
+def test_calls_of_other_threads_are_not_interrupted() -> None:
+    """Python handles signals in its main thread: one that waits there is interrupted, a call elsewhere goes on."""
+    x, found, done = reals(3_000_000), [], threading.Event()
+
+    def work() -> None:
+        found.append(xp.sort(x))
+        done.set()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    try:
+        done.wait(60)
+    except Stop:
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    assert done.wait(60)
+    worker.join()
+    assert np.array(found[0]).tobytes() == np.sort(np.array(x)).tobytes()
