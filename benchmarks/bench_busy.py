@@ -1,17 +1,19 @@
-"""What threads cost on a busy machine: calls on the default number of them and on one, with every processor at work.
+"""What threads cost on a busy machine: calls on the default number of them and on one.
 
     python benchmarks/bench_busy.py                 as many busy processes as processors
     python benchmarks/bench_busy.py --busy 0        on an idle machine
     python benchmarks/bench_busy.py --libraries stride0 torch
 
-Calls on one thread and on the default number alternate in rounds, in one process. The ratio of a case is that of the
-medians of all calls. With busy processes, at most `LIMIT` is asked for; the exit code says whether all cases keep to it.
+Calls on one thread and on the default number alternate in rounds, in one process. The ratio of a case is that
+of the medians of all calls. With busy processes, at most `LIMIT` is asked for; the exit code says whether all
+cases keep to it.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import math
 import multiprocessing
 import os
 import statistics
@@ -19,6 +21,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 LIMIT = 1.2
@@ -41,7 +44,9 @@ def keep_busy() -> None:
 @contextmanager
 def busy(count: int) -> Iterator[None]:
     """So many processes that do nothing but use a processor each."""
-    processes = [multiprocessing.get_context("spawn").Process(target=keep_busy, daemon=True) for _ in range(count)]
+    processes = [
+        multiprocessing.get_context("spawn").Process(target=keep_busy, daemon=True) for _ in range(count)
+    ]
     for process in processes:
         process.start()
     time.sleep(1 if count else 0)
@@ -53,13 +58,15 @@ def busy(count: int) -> Iterator[None]:
             process.join()
 
 
-def time_case(call: Callable[[], Any], set_threads: Callable[[int], Any], default: int, seconds: float) -> dict[int, list[float]]:
-    """Seconds of each call by the number of threads, in rounds of a tenth of a second each."""
-    found: dict[int, list[float]] = {1: [], default: []}
+def time_case(call: Callable[[], Any], xp: Any, seconds: float) -> tuple[list[float], list[float]]:
+    """Seconds of each call on one thread and on the default number, in rounds of a tenth of a second each."""
+    default = xp.get_num_threads()
+    one: list[float] = []
+    many: list[float] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
-        for threads, times in found.items():
-            set_threads(threads)
+        for threads, times in ((1, one), (default, many)):
+            xp.set_num_threads(threads)
             until = time.perf_counter() + 0.1
             while True:
                 began = time.perf_counter()
@@ -68,13 +75,17 @@ def time_case(call: Callable[[], Any], set_threads: Callable[[int], Any], defaul
                 times.append(now - began)
                 if now > until:
                     break
-    return found
+    return one, many
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    parser.add_argument("--busy", type=int, default=processors, metavar="N", help=f"busy processes ({processors})")
+    parser.add_argument(
+        "--busy", type=int, default=processors, metavar="N", help=f"busy processes ({processors})"
+    )
     parser.add_argument("--seconds", type=float, default=6.0, help="for each case and library (6)")
     parser.add_argument("--libraries", nargs="+", default=["stride0"], metavar="NAME", help="stride0, torch")
     options = parser.parse_args()
@@ -83,22 +94,20 @@ def main() -> int:
         return 0
 
     print(f"{options.busy} busy processes on {processors} processors, {options.seconds:g} s for each case\n")
-    print("| case | library | one thread, µs | default, µs | 99 of 100 | ratio of medians |\n|---|---|---:|---:|---:|---:|")
+    print("| case | library | one thread, µs | default, µs | 99 of 100 | ratio of medians |")
+    print("|---|---|---:|---:|---:|---:|")
     kept = True
     with busy(options.busy):
         for title, shape, dtype, function in CASES:
             for name in options.libraries:
                 xp = importlib.import_module(name)
-                set_threads, default = xp.set_num_threads, processors
-                size = 1
-                for length in shape:
-                    size *= length
-                a = xp.reshape(xp.linspace(0.1, 1.0, size, dtype=getattr(xp, dtype)), shape)
-                times = time_case(lambda f=function, xp=xp, a=a: f(xp, a), set_threads, default, options.seconds)
-                one, many = (statistics.median(times[n]) for n in (1, default))
-                tail = statistics.quantiles(times[default], n=100)[98]
+                a = xp.linspace(0.1, 1.0, math.prod(shape), dtype=getattr(xp, dtype))
+                times = time_case(partial(function, xp, xp.reshape(a, shape)), xp, options.seconds)
+                one, many = map(statistics.median, times)
+                tail = statistics.quantiles(times[1], n=100)[98]
                 kept = kept and (name != "stride0" or many <= LIMIT * one)
-                print(f"| {title} | {name} | {one * 1e6:.1f} | {many * 1e6:.1f} | {tail * 1e6:.1f} | {many / one:.2f} |", flush=True)
+                figures = f"{one * 1e6:.1f} | {many * 1e6:.1f} | {tail * 1e6:.1f} | {many / one:.2f}"
+                print(f"| {title} | {name} | {figures} |", flush=True)
     if not options.busy:
         return 0
     print(f"\nstride0 keeps to {LIMIT} of one thread: {'yes' if kept else 'NO'}")

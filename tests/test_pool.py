@@ -1,6 +1,7 @@
-"""The thread pool alone: every chunk once whoever claims it, no waiting for workers that do not run, back-off, signals.
+"""The thread pool alone: every chunk once, no waiting for workers that do not run, back-off, signals.
 
-The pool's source is compiled once more, with functions that call it in situations that a machine does not make on request.
+The pool's source is compiled once more, with functions that call it in situations that no machine makes
+on request.
 """
 
 from __future__ import annotations
@@ -32,7 +33,18 @@ def compiled(tmp_path_factory: Any) -> Path:
     assert COMPILER is not None
     library = tmp_path_factory.mktemp("pool") / "pool_checks.so"
     includes = [f"-I{HERE.parent / 'src/stride0/_core'}", f"-I{sysconfig.get_path('include')}"]
-    command = [COMPILER, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread", *includes]
+    command = [
+        COMPILER,
+        "-std=gnu11",
+        "-O2",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-shared",
+        "-fPIC",
+        "-pthread",
+        *includes,
+    ]
     subprocess.run([*command, "-o", str(library), str(HERE / "pool_checks.c")], check=True)
     return library
 
@@ -46,7 +58,11 @@ def pool(compiled: Path, tmp_path: Path) -> Iterator[ctypes.CDLL]:
     library.backoff.restype = ctypes.c_int64
     library.threads_for.argtypes = library.set_backoff.argtypes = [ctypes.c_int64]
     library.run_without_the_worker.argtypes = [ctypes.c_int, ctypes.c_int64]
-    library.run_many.argtypes = library.run_until_signal.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64]
+    library.run_many.argtypes = library.run_until_signal.argtypes = [
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_int64,
+    ]
     library.allow(4)
     yield library
 
@@ -97,7 +113,7 @@ def test_nobody_waits_for_a_worker_that_does_not_run(pool: Any) -> None:
 
 
 def test_back_off(pool: Any) -> None:
-    """A worker that is late is not called for a while, twice as long each time; up to an eighth of a second."""
+    """The handler runs in the caller's thread while chunks run; if it raises, no other chunk begins."""
     assert pool.threads_for(1_000_000) == 4
     found = []
     for _ in range(10):

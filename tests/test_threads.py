@@ -373,13 +373,18 @@ def test_threads_work() -> None:
 @pytest.mark.parametrize("first", ["", "import stride0\n"], ids=["threadpoolctl first", "stride0 first"])
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="needs /proc")
 def test_threadpoolctl_finds_and_limits(first: str) -> None:
-    script = first + THREADS_AT_WORK + (
-        "with threadpoolctl.threadpool_limits(1, user_api='openmp'):\n    inside, n = xp.get_num_threads(), threads_now()\n"
-        "found = [pool for pool in threadpoolctl.threadpool_info() if pool['internal_api'] == 'stride0']\n"
-        "xp.set_num_threads(3)\n"
-        "with threadpoolctl.threadpool_limits(2):\n"
-        "    print(inside, len(found), found[0]['num_threads'], xp.get_num_threads(), end=' ')\n"
-        "print(xp.get_num_threads(), n == threads_now() - 2)"
+    script = (
+        first
+        + THREADS_AT_WORK
+        + (
+            "with threadpoolctl.threadpool_limits(1, user_api='openmp'):\n"
+            "    inside, n = xp.get_num_threads(), threads_now()\n"
+            "found = [p for p in threadpoolctl.threadpool_info() if p['internal_api'] == 'stride0']\n"
+            "xp.set_num_threads(3)\n"
+            "with threadpoolctl.threadpool_limits(2):\n"
+            "    print(inside, len(found), found[0]['num_threads'], xp.get_num_threads(), end=' ')\n"
+            "print(xp.get_num_threads(), n == threads_now() - 2)"
+        )
     )
     assert run(script, OMP_NUM_THREADS="4") == "1 1 4 2 3 True"
     assert "stride0" in {pool["internal_api"] for pool in threadpoolctl.threadpool_info()}
@@ -433,7 +438,7 @@ def in_child(seed: int) -> tuple[int, bytes]:
 @pytest.mark.filterwarnings("ignore:.*fork.*:RuntimeWarning")  # JAX's, if other tests imported it
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_after_fork() -> None:
-    """The child of a process that had workers has workers of its own, and does not wait for those that are gone."""
+    """The child of a process that had workers has its own, and does not wait for those that are gone."""
     xp.set_num_threads(2)
     expected = work(1)
     with multiprocessing.get_context("fork").Pool(2) as pool:

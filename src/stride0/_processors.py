@@ -1,4 +1,4 @@
-"""How many processors this process may use at once: by its affinity, and by the quota of its control group."""
+"""How many processors this process may use at once: by its affinity, and the quota of its control group."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["available"]
 
 
 def available(root: str = "/") -> int:
-    """Number of processors, at least 1; a quota of two and a half is two, so that no call is throttled for it."""
+    """Number of processors, at least 1; a quota of 2.5 is two, so that no call is throttled for it."""
     try:
         count = len(os.sched_getaffinity(0))
     except (AttributeError, OSError):
@@ -19,10 +19,10 @@ def available(root: str = "/") -> int:
 
 def smallest_quota(root: str) -> float | None:
     """
-    Processors that the control groups of this process, and those that they are in, let it use; None without a limit.
+    Processors that the control groups of this process, and those above them, allow; None without a limit.
 
-    Version 2 has one file of quota and period in each group, version 1 a file for either. In a container the files
-    may be those of its own group, which it sees as the top of the tree.
+    Version 2 has one file of quota and period in each group, version 1 a file for either. In a container the
+    files may be those of its own group, which it sees as the top of the tree.
     """
     try:
         with open(os.path.join(root, "proc/self/cgroup")) as file:

@@ -1,4 +1,4 @@
-"""``threadpoolctl`` limits our threads as it limits those of OpenMP: a controller of it, registered once it is imported."""
+"""A controller of our thread pool for ``threadpoolctl``, registered with it once it is imported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def register(threadpoolctl: Any) -> None:
         return
 
     class Controller(threadpoolctl.LibController):  # type: ignore[misc, name-defined]
-        """The pool of `_core.threads`, among what ``user_api="openmp"`` limits: the threads of loops, not of BLAS."""
+        """Our pool, among what ``user_api="openmp"`` limits: the threads of loops, not of BLAS."""
 
         user_api = "openmp"
         internal_api = "stride0"
@@ -42,7 +42,7 @@ def register(threadpoolctl: Any) -> None:
 
 
 class Finder:
-    """Waits in `sys.meta_path` for the import of the module, since to import it here would cost every user."""
+    """Waits in `sys.meta_path` for the import of the module; to import it here would cost every user."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != NAME or self not in sys.meta_path:

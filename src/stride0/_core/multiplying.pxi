@@ -26,7 +26,7 @@
 #     products with a row or a column, and of a matrix with its own transpose, for which there are others; and complex ones, for
 #     which OpenBLAS calls threads of its own so early (2^16 multiplications are too many) that they would wait for ours. Real
 #     matrices of up to ALONE multiplications it multiplies on one thread, and NumPy hands it those of a stack one after the
-#     other; so a team of ours calls it, each thread for a part of the stack: 64 products of 64x64, two threads, microseconds,
+#     other; so our thread pool calls it, each thread for a part of the stack: 64 products of 64x64, two threads, microseconds,
 #     320 by `numpy.matmul` and 165 so in float32, 850 and 370 in float64.
 #
 #     Matrices with many rows of THIN elements are such stacks too, of pieces of PIECE multiplications and LEAST_ROWS rows.

@@ -1,19 +1,5 @@
-/* A pool of threads that run the chunks of a call. Included by threads.pyx alone: its variables exist once.
- *
- * Note [Claims]
- *     A call is so many chunks, which may run in any order. Every thread has a range of them, which it claims from the
- *     front; one whose range is empty claims from the back of the others. So a thread has the same chunks in every call
- *     of the same size, which its cache still holds, and no chunk waits for a thread that is not running: the caller
- *     claims whatever nobody else has claimed, and then waits for chunks that were claimed, not for threads.
- *
- *     A range is one word, so that a claim is one compare-and-swap, whose success proves that the call is not finished:
- *     the caller returns when no chunk is pending. A worker that was held up between two instructions may claim a chunk
- *     of a later call by a word that it read in an earlier one. It then runs that chunk, as any other worker would.
- *
- * Note [Back-off]
- *     On a machine with more runnable threads than processors, a worker may take a scheduler's slice, some milliseconds,
- *     to begin, and its chunk as long to end. A worker that was late doubles the time in which calls use one thread;
- *     one that was in time halves it. */
+/* A pool of threads that run the chunks of a call: Note [Claims], Note [Back-off]. Included by threads.pyx alone: its
+ * variables exist once. */
 #ifndef STRIDE0_POOL_H
 #define STRIDE0_POOL_H
 
@@ -33,6 +19,21 @@
 #else
 #define S0_POOL 0
 #endif
+
+/* Note [Claims]
+       A call is so many chunks, which may run in any order. Every thread has a range of them, which it claims from the
+       front; one whose range is empty claims from the back of the others. So a thread has the same chunks in every call
+       of the same size, which its cache still holds, and no chunk waits for a thread that is not running: the caller
+       claims whatever nobody else has claimed, and then waits for chunks that were claimed, not for threads.
+
+       A range is one word, so that a claim is one compare-and-swap, whose success proves that the call is not finished:
+       the caller returns when no chunk is pending. A worker that was held up between two instructions may claim a chunk
+       of a later call by a word that it read in an earlier one. It then runs that chunk, as any other worker would. */
+
+/* Note [Back-off]
+       On a machine with more runnable threads than processors, a worker may take a scheduler's slice, some milliseconds,
+       to begin, and its chunk as long to end. A worker that was late doubles the time in which calls use one thread;
+       one that was in time halves it. */
 
 typedef void (*s0_chunk)(void *context, int chunk);
 
