@@ -113,7 +113,7 @@ def test_nobody_waits_for_a_worker_that_does_not_run(pool: Any) -> None:
 
 
 def test_back_off(pool: Any) -> None:
-    """The handler runs in the caller's thread while chunks run; if it raises, no other chunk begins."""
+    """A worker that is late is not called for a while, twice as long each time; at most 128 ms."""
     assert pool.threads_for(1_000_000) == 4
     found = []
     for _ in range(10):
