@@ -92,7 +92,7 @@ def _transform_nd(op: str, kind: str, x: object, s: object, axes: object, norm: 
 
 
 def _by_numpy(op: str, x: Array, shape: tuple[int, ...], last: int, **options: Any) -> Array:
-    """Return NumPy's transform of `x` to lengths that make its shape `shape`; the axis `last` may be halved."""
+    """Return the transform of `x` to lengths that make its shape `shape`; the axis `last` may be halved."""
     if x.size:
         with quiet():
             return from_numpy(getattr(numpy().fft, op)(to_numpy(x), **options))
