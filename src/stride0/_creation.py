@@ -359,26 +359,30 @@ def full(
 
 
 def _full(op: str, shape: tuple[int, ...], value: object, dtype: object) -> Array:
+    checked, target = check_fill(op, "fill_value", value, dtype)
+    result = _empty(shape, target)
+    assign(result, checked, op)
+    return result
+
+
+def check_fill(op: str, name: str, value: object, dtype: object) -> tuple[Array | Scalar, DType]:
+    """Return a value to fill an array with, and the dtype of that array."""
     if isinstance(value, Array):
         if value.ndim:
             raise ShapeError(
                 op,
-                "fill_value must be one number",
-                [("fill_value", f"array of shape {value.shape}")],
+                f"{name} must be one number",
+                [(name, f"array of shape {value.shape}")],
                 "Shape () will do.",
             )
         target = check_dtype(op, dtype, value.dtype)
         check_cast(op, value.dtype, target)
-        result = _empty(shape, target)
-        assign(result, value, op)
-        return result
-    scalar = as_scalar(op, "fill_value", value)
+        return value, target
+    scalar = as_scalar(op, name, value)
     target = check_dtype(op, dtype, _default_dtype(scalar))
     if isinstance(scalar, complex) and target.kind not in ("complex floating", "bool"):
-        raise CastError(op, f"cannot cast a complex number to {target.name}", [("fill_value", shown(scalar))])
-    result = _empty(shape, target)
-    assign(result, scalar, op)
-    return result
+        raise CastError(op, f"cannot cast a complex number to {target.name}", [(name, shown(scalar))])
+    return scalar, target
 
 
 def _default_dtype(scalar: Scalar) -> DType:

@@ -355,7 +355,7 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     if len(order) != x.ndim:
         raise AxisError(
             "permute_dims",
-            f"axes must name each of the {x.ndim} axes of x once",
+            "axes must name each axis of x once",
             [("x", str(x.shape)), ("axes", shown(tuple(axes)))],
         )
     return _permuted(x, order)
