@@ -148,9 +148,13 @@ def test_gradients_by_ranges_and_memory(index):
     assert_same(grad(written)(xp.ones(())), np.asarray(2.0 * len(set(map(int, index)))))
 
 
-@pytest.mark.parametrize(
-    "index", [array("d", [1.0]), memoryview(array("f", [1.0])), memoryview(b"1").cast("c"), b"1"], ids=str
-)
+OTHERS = {
+    "array of double": array("d", [1.0]), "memory of float": memoryview(array("f", [1.0])),
+    "memory of characters": memoryview(b"1").cast("c"), "bytes": b"1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("index", OTHERS.values(), ids=OTHERS)
 def test_memory_that_is_no_index(index):
     x = xp.arange(3)
     for call in (lambda: x[index], lambda: x[0, index], lambda: operator.setitem(x, index, 1)):

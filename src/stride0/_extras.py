@@ -175,7 +175,7 @@ def pad(
         [normalize_index("pad", "pad_width", width) for width in pair]
         for pair in _pairs("pad_width", pad_width, x.ndim)
     ]
-    if any(width < 0 for pair in widths for width in pair):
+    if [pair for pair in widths if pair[0] < 0 or pair[1] < 0]:
         raise ArgumentValueError("pad", "a width must not be negative", [("pad_width", shown(pad_width))])
     normalize_shape("pad", tuple(n + a + b for n, (a, b) in zip(x.shape, widths, strict=True)))
     values = _pairs("constant_values", constant_values, x.ndim)
