@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from helpers import DTYPES, FLOATING, INTEGERS, NUMERIC, assert_same, both, pair, pairs, same
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import stride0 as xp
@@ -231,6 +232,74 @@ def test_arange_is_exact_at_the_limits():
 @given(st.integers(-1000, 1000), st.integers(-1000, 1000), st.integers(-50, 50).filter(bool))
 def test_arange_length(start, stop, step):
     assert_same(xp.arange(start, stop, step), np.asarray(range(start, stop, step), dtype=np.int64))
+
+
+EXACT = [
+    (2**53, 2**53 + 3, 1.0),
+    (2**53 + 1, 2**53 + 4, 1.0),
+    (2**53 + 3, 2**53, -1.0),
+    (-(2**53) - 1, -(2**53) - 9, -2.0),
+    (2**60 + 1, 2**60 + 3000, 0.5 + 512),
+    (0.5, 2**53 + 1, 2.0**51),
+    (2**70 + 1, 2**70 + 2**20, 2**18 + 0.5),
+    (2**70 + 3, 2**70 - 2**20, -(2**18)),
+    (2**63, -(2**63), -(2**62) - 1),
+    (0.0, 3, 2**53 + 1),
+    (0.1, 0.9, 0.1),
+    (0.9, 0.1, -0.1),
+    (1, 1.3, 0.1),
+    (-1e308, 1e308, 1e307),
+    (1e308, -1e308, -1e307),
+    (0, 5e-324, 1e300),
+    (5e-324, 0, 1e300),
+]
+
+
+@pytest.mark.parametrize("arguments", EXACT)
+def test_arange_of_exact_numbers(arguments):
+    """As many elements as lie between the exact numbers, each in its place but for two roundings."""
+    start, stop, step = map(Fraction, arguments)
+    x = xp.arange(*arguments, dtype=xp.float64)
+    assert x.shape == (max(0, math.ceil((stop - start) / step)),)
+    for i, number in enumerate(np.asarray(x).tolist()):
+        exact = start + i * step
+        rounding = 2 * Fraction(math.ulp(i * float(step / 2))) + Fraction(math.ulp(float(exact)))
+        assert abs(Fraction(number) - exact) <= rounding, i
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (2**53, 2**53 + 3),
+        (2**53 + 3, 2**53 - 3, -1),
+        (0, 9 * (2**53 + 1), 2**53 + 1),
+        (-3 * (2**53 + 1), 2**55, 2**53 + 1),
+        (2**64 - 5, 2**64 - 1, 3),
+        (5, 2**64, 2**63 + 5),
+        (2**53 + 5, 2**53 + 5),
+    ],
+)
+def test_arange_of_large_integers_as_floats(arguments):
+    """Integers that 64 bits hold are rounded once."""
+    exact = range(*arguments)
+    assert_same(xp.arange(*arguments, dtype=xp.float64), np.asarray([float(n) for n in exact], np.float64))
+    if len(exact) and abs(exact[0]) < 2**63:
+        single = [np.asarray(n, np.uint64 if n >= 0 else np.int64).astype(np.float32) for n in exact]
+        assert_same(xp.arange(*arguments, dtype=xp.float32), np.asarray(single, np.float32))
+
+
+@given(
+    st.one_of(st.integers(-(2**60), 2**60), st.floats(-1e18, 1e18)),
+    st.integers(-40, 40),
+    st.one_of(st.integers(-50, 50), st.floats(-50, 50), st.sampled_from([2.0**-40, 0.1, -0.1])).filter(bool),
+    st.integers(-2, 2),
+)
+def test_arange_length_is_exact(start, count, step, off):
+    stop = start + count * step
+    stop = stop + off if isinstance(stop, int) else math.nextafter(stop, stop + off)
+    wanted = max(0, math.ceil((Fraction(stop) - Fraction(start)) / Fraction(step)))
+    assume(wanted < 2**20)
+    assert xp.arange(start, stop, step).shape == (wanted,)
 
 
 def test_arange_of_arrays():

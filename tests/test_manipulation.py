@@ -322,6 +322,30 @@ def test_repeat_refuses():
             xp.repeat(x, counts)
 
 
+@pytest.mark.parametrize(
+    ("counts", "dtype"),
+    [
+        ([2**62] * 4, "int64"),  # 2**64 together
+        ([2**62 + 1] * 4, "int64"),
+        ([2**63 - 1] * 4, "int64"),
+        ([2**63, 2**63, 1, 1], "uint64"),
+        ([0, 2**63 + 1, 0, 0], "uint64"),
+        ([2**64 - 1] * 4, "uint64"),
+        ([2**64 - 1, 1, 0, 0], "uint64"),
+        ([2**53, 1, 1, 1], "int64"),
+        ([2**61] * 4, "uint64"),
+    ],
+)
+def test_repeat_more_often_than_any_memory_holds(counts, dtype):
+    x, n = xp.asarray([1, 2, 3, 4]), xp.asarray(counts, dtype=getattr(xp, dtype))
+    wanted = (
+        (MemoryError, "no memory|any memory") if sum(counts) < 2**63 else (ValueError, "too many elements")
+    )
+    for call in (lambda: xp.repeat(x, n), lambda: xp.repeat(xp.ones((2, 4)), n, axis=1)):
+        with pytest.raises(wanted[0], match=wanted[1]):
+            call()
+
+
 def test_tile():
     for what, (x, a) in ALL:
         for counts in ((), (1,), (3,), (2, 3), (2, 1, 3), (0,), (2, 0), (1, 2, 1, 2)):

@@ -263,6 +263,37 @@ def test_no_memory():
     assert np.asarray(xp.ones(5)).tolist() == [1.0] * 5
 
 
+FAILING = """
+import _testcapi
+import stride0 as xp
+
+x = xp.ones(4)
+kept = [x[...] for _ in range(300)]  # so that no freed array waits to be used again
+refused = failed = 0
+for first in range(40):
+    _testcapi.set_nomemory(first, first + 1)
+    try:
+        kept.append(x + x)
+    except MemoryError:
+        failed += 1
+    finally:
+        _testcapi.remove_mem_hooks()
+    try:
+        xp.Array.__new__(xp.Array)
+    except TypeError:
+        refused += 1
+assert failed
+assert refused == 40, refused
+assert (x + x)[0] == 2.0
+"""
+
+
+def test_python_makes_no_array_after_one_that_there_was_no_memory_for():
+    pytest.importorskip("_testcapi")
+    done = subprocess.run([sys.executable, "-c", FAILING], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def resident() -> int:
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 

@@ -114,7 +114,7 @@ def test_what_a_method_is() -> None:
         (lambda x: x.sum(wrong=0), "wrong"),
         (lambda x: xp.Array.sum(), "first argument has to be a stride0 array"),
         (lambda x: xp.Array.sum(np.ones(3)), "first argument has to be a stride0 array"),
-        (lambda x: x.exp(1), "1 arguments by position, at most 0"),
+        (lambda x: x.exp(1), "1 argument by position, at most 0"),
     ],
 )
 def test_wrong_calls(call, text: str) -> None:

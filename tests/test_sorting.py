@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 
 import numpy as np
 import pytest
@@ -254,6 +255,58 @@ def test_searchsorted_with_sorter():
     assert_same(
         xp.searchsorted(xp.ones(0), xp.ones(2), sorter=xp.zeros(0, dtype=xp.int8)), np.zeros(2, "int64")
     )
+
+
+@pytest.mark.parametrize("dtype", ["bool", *REAL])
+def test_searchsorted_in_lines_of_any_step(dtype):
+    """Few elements are sought where the line lies, many in a copy of it."""
+    a = np.sort(values(dtype, (300,), special=True))
+    room, wide = np.zeros((300, 3), a.dtype), np.zeros((300, 5), a.dtype)
+    room[:, 1], wide[::-1, 4] = a, a
+    for line in (a, room[:, 1], wide[::-1, 4], a[::7], a[5:6], room[5:6, 1], a[3:3]):
+        x = xp.asarray(line)
+        for count in (1, 3, 8, 40, 200):
+            v = both(values(dtype, (count,), special=True))
+            for side in ("left", "right"):
+                what = f"{line.strides} {line.size} {count} {side}"
+                same(lambda ns, p, q, s=side: ns.searchsorted(p, q, side=s), (x, line), v, what=what)
+
+
+def quick(call):
+    """Return a result that must not take the time that passes over gigabytes take."""
+    start = time.thread_time()
+    result = call()
+    assert time.thread_time() - start < 0.5
+    return result
+
+
+@pytest.mark.parametrize("dtype", ["bool", *REAL])
+def test_searchsorted_in_a_broadcast_line(dtype):
+    n = 3 * 10**9
+    x = xp.broadcast_to(xp.asarray(1, dtype=getattr(xp, dtype)), (n,))
+    v = xp.asarray([0, 1, 1, 0], dtype=getattr(xp, dtype))
+    assert quick(lambda: xp.searchsorted(x, v)).tolist() == [0, 0, 0, 0]
+    assert quick(lambda: xp.searchsorted(x, v, side="right")).tolist() == [0, n, n, 0]
+    # of other dtypes too
+    assert quick(lambda: xp.searchsorted(x, xp.asarray([0.5, 1.0, 2.0]))).tolist() == [0, 0, n]
+    for other in (xp.int8, xp.uint64):
+        got = quick(lambda other=other: xp.searchsorted(x, xp.asarray([0, 1, 2], dtype=other), side="right"))
+        assert got.tolist() == [0, n, n]
+    assert int(quick(lambda: xp.searchsorted(x, True, side="right"))) == n
+    sorter = xp.broadcast_to(xp.asarray(5), (n,))
+    assert quick(lambda: xp.searchsorted(x, v, sorter=sorter)).tolist() == [0, 0, 0, 0]
+    for wrong in (-1, n):
+        with pytest.raises(IndexError, match="out of bounds"):
+            xp.searchsorted(x, v, sorter=xp.broadcast_to(xp.asarray(wrong), (n,)))
+
+
+def test_searchsorted_with_a_sorter_that_is_broadcast():
+    x, a = both([3.0, 1.0, 2.0])
+    order = both(np.broadcast_to(np.asarray(2), (3,)))
+    for side in ("left", "right"):
+        for v in (1.0, 2.0, 3.0):
+            got = xp.searchsorted(x, xp.asarray(v), side=side, sorter=xp.asarray(order[1]))
+            assert_same(got, np.searchsorted(a, v, side=side, sorter=order[1]))
 
 
 def test_searchsorted_agrees_with_sort():

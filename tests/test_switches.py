@@ -9,9 +9,11 @@ import gc
 import inspect
 import sys
 import threading
+import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import stride0 as xp
@@ -320,6 +322,74 @@ def test_calls_under_way_when_a_default_is_set(switch: Callable[[bool], Any] | N
         thread.join(30)
         switch(False)
     assert found == [(3, 3), True, True] and is_off()
+
+
+def test_calls_under_way_keep_nothing_alive_when_they_are_over() -> None:
+    """The thread of such a call may end, or wait for ever, without another call of the package."""
+    waiting, go, ended, over = (threading.Event() for _ in range(4))
+    kept: list[weakref.ref[Any]] = []
+
+    class Slow:
+        def __index__(self) -> int:
+            waiting.set()
+            assert go.wait(30)
+            return 3
+
+    def call() -> None:
+        memory = np.ones(1000)
+        kept.append(weakref.ref(memory))
+        xp.repeat(xp.asarray(memory), Slow())  # type: ignore[arg-type]
+
+    def work() -> None:
+        call()
+        ended.set()
+        assert over.wait(30)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert waiting.wait(30)
+    before = xp.strict.set_default(True)
+    try:
+        go.set()
+        assert ended.wait(30)
+        gc.collect()
+        assert kept[0]() is None
+    finally:
+        over.set()
+        thread.join(30)
+        xp.strict.set_default(before)
+    assert is_off()
+
+
+def test_calls_after_those_under_way_are_looked_at() -> None:
+    """A later call may have its frame where that of an earlier one was: same thread, same depth."""
+    waiting, go = threading.Event(), threading.Event()
+    found: list[Any] = []
+
+    class Slow:
+        def __index__(self) -> int:
+            waiting.set()
+            assert go.wait(30)
+            return 0
+
+    def work() -> None:
+        for k in [Slow(), *[True] * 50]:
+            try:
+                xp.eye(2, k=k)  # type: ignore[arg-type]
+                found.append("let through")
+            except xp.StrictError:
+                found.append("refused")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert waiting.wait(30)
+    before = xp.strict.set_default(True)
+    try:
+        go.set()
+        thread.join(30)
+    finally:
+        xp.strict.set_default(before)
+    assert found == ["let through"] + ["refused"] * 50 and is_off()
 
 
 def test_code_without_a_name() -> None:

@@ -128,35 +128,45 @@ def arange(
                 op, f"a number has a fraction and the dtype is {target.name}", _named(numbers)
             )
         numbers, whole = [int(n) for n in numbers], True
-    count = _count_whole(*map(int, numbers)) if whole else _count_floats(op, *numbers)
+    count = _count(*numbers)
+    if count >= 2**63:
+        raise ShapeError(op, "the result would have too many elements", _named(numbers))
     (count,) = normalize_shape(op, count)
     if target.kind in KINDS["integral"]:
         return _arange_integers(op, count, int(numbers[0]), int(numbers[2]), target)
-    first, distance = (_as_float(op, n) for n in (numbers[0], numbers[2]))
-    result = _empty((count,), target)
-    if target.kind == "real floating":
+    return _arange_floats(op, count, numbers[0], numbers[2], target)
+
+
+def _count(start: int | float, stop: int | float, step: int | float) -> int:
+    """Return ``ceil((stop - start) / step)`` of the exact numbers, or 0 if that is negative."""
+    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
+        return max(0, -((start - stop) // step))
+    (a, b), (c, d), (e, f) = start.as_integer_ratio(), stop.as_integer_ratio(), step.as_integer_ratio()
+    return max(0, -((a * d - c * b) * f // (b * d * e)))
+
+
+def _arange_floats(op: str, count: int, start: int | float, step: int | float, dtype: DType) -> Array:
+    first, distance = _as_float(op, start), _as_float(op, step)
+    # What an integer loses as a float is small beside it, but not beside the steps.
+    rest = start - int(first) if isinstance(start, int) else 0
+    # Where the way from the first element to the last one overflows, half of it does not.
+    scale = 2 if math.isinf(count * distance) else 1
+    if isinstance(start, int) and isinstance(step, int):
+        last = start + (count - 1) * step
+        if not -(2**53) <= start <= 2**53 or not -(2**53) <= last <= 2**53:
+            wide = dt.int64 if start < 0 or last < 0 else dt.uint64
+            limits = iinfo_object(wide)
+            if all(limits.min <= end <= limits.max for end in (start, last)):
+                return copy(_arange_integers(op, count, start, step, wide), dtype)
+    if dtype.kind == "real floating" and not rest and scale == 1:
+        result = _empty((count,), dtype)
         iota(result, first, distance)
-    else:
-        real = _empty((count,), dt.float64)
-        iota(real, first, distance)
-        assign(result, real, op)
-    return result
-
-
-def _count_whole(start: int, stop: int, step: int) -> int:
-    return max(0, -((start - stop) // step))
-
-
-def _count_floats(op: str, start: float, stop: float, step: float) -> int:
-    start, stop, step = _as_float(op, start), _as_float(op, stop), _as_float(op, step)
-    distance = stop - start
-    # Where only the difference overflows, half of it does not.
-    ratio = (stop / 2 - start / 2) / step * 2 if math.isinf(distance) else distance / step
-    if not math.isfinite(ratio):
-        raise ShapeError(op, "the result would have too many elements", _named([start, stop, step]))
-    if ratio == 0 and distance != 0:  # underflow: less than one step, but not nothing
-        return 1 if (distance > 0) == (step > 0) else 0
-    return max(0, math.ceil(ratio))
+        return result
+    result = _empty((count,), dt.float64)
+    iota(result, (rest or first) / scale, distance / scale)
+    if rest:
+        result = add(result, first / scale)
+    return copy(multiply(result, scale) if scale > 1 else result, dtype)
 
 
 def _arange_integers(op: str, count: int, start: int, step: int, dtype: DType) -> Array:
@@ -349,26 +359,30 @@ def full(
 
 
 def _full(op: str, shape: tuple[int, ...], value: object, dtype: object) -> Array:
+    checked, target = check_fill(op, "fill_value", value, dtype)
+    result = _empty(shape, target)
+    assign(result, checked, op)
+    return result
+
+
+def check_fill(op: str, name: str, value: object, dtype: object) -> tuple[Array | Scalar, DType]:
+    """Return a value to fill an array with, and the dtype of that array."""
     if isinstance(value, Array):
         if value.ndim:
             raise ShapeError(
                 op,
-                "fill_value must be one number",
-                [("fill_value", f"array of shape {value.shape}")],
+                f"{name} must be one number",
+                [(name, f"array of shape {value.shape}")],
                 "Shape () will do.",
             )
         target = check_dtype(op, dtype, value.dtype)
         check_cast(op, value.dtype, target)
-        result = _empty(shape, target)
-        assign(result, value, op)
-        return result
-    scalar = as_scalar(op, "fill_value", value)
+        return value, target
+    scalar = as_scalar(op, name, value)
     target = check_dtype(op, dtype, _default_dtype(scalar))
     if isinstance(scalar, complex) and target.kind not in ("complex floating", "bool"):
-        raise CastError(op, f"cannot cast a complex number to {target.name}", [("fill_value", shown(scalar))])
-    result = _empty(shape, target)
-    assign(result, scalar, op)
-    return result
+        raise CastError(op, f"cannot cast a complex number to {target.name}", [(name, shown(scalar))])
+    return scalar, target
 
 
 def _default_dtype(scalar: Scalar) -> DType:

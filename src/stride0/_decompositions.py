@@ -15,7 +15,7 @@ from ._core.array import Array, conj, copy, greater, multiply, primitive_in, rec
 from ._core.dtype import DType
 from ._creation import _as_float
 from ._data_types import as_scalar, check_array, check_bool, check_kind, finfo
-from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, Stride0Error, shown
+from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, Stride0Error, counted, shown
 from ._linear_algebra import broadcast_batches, check_matrices, matmul, matrix_transpose
 from ._manipulation import expand_dims
 from ._numpy import from_numpy, numpy, quiet, to_numpy
@@ -543,7 +543,8 @@ def solve(x1: Array, x2: Array, /) -> Array:
     if rows != x1.shape[-1]:
         raise ShapeError(
             "solve",
-            f"x1 has {x1.shape[-1]} equations and x2 has {'no' if rows is None else rows} rows",
+            f"x1 has {counted(x1.shape[-1], 'equation')} and x2 has "
+            + ("no rows" if rows is None else counted(rows, "row")),
             [("x1", str(x1.shape)), ("x2", str(x2.shape))],
             "x2 must be a vector, or matrices with as many rows as x1 has.",
         )

@@ -53,6 +53,11 @@ def brief(value: int) -> str:
     return str(value) if value.bit_length() < 256 else f"an integer of {value.bit_length()} bits"
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """Write how many there are of something: "1 axis", "2 axes"; the plural has an s unless it is given."""
+    return f"{brief(count)} {one if count == 1 else many or one + 's'}"
+
+
 def shown(value: object) -> str:
     """Write a value for a message; Python refuses to write integers of more than some thousand digits."""
     try:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from stride0 import _optable
 from stride0._core.array import Array, empty, offset, plan_summary, restride, strides
 from stride0._core.dtype import DType, bool, float32, float64, int8, promote
-from stride0._errors import ArgumentTypeError, ArgumentValueError, BroadcastError, ShapeError, shown
+from stride0._errors import ArgumentTypeError, ArgumentValueError, BroadcastError, ShapeError, counted, shown
 from stride0._linear_algebra import matmul
 from stride0._shapes import MAX_NDIM, Shape, broadcast_shapes, c_strides, normalize_shape, size_of
 
@@ -157,7 +157,7 @@ def _resolve(op: object, count: int) -> tuple[str, Sequence[str], builtins.bool]
     labels = _LABELS[name] if known else _parameters(op)
     if known and not _LEAST.get(name, len(labels)) <= count <= len(labels):
         accepts = f"{name} takes {', '.join(labels)}"
-        raise ArgumentValueError("explain", f"{count} operand{'s' * (count != 1)} for {name}", (), accepts)
+        raise ArgumentValueError("explain", f"{counted(count, 'operand')} for {name}", (), accepts)
     return name, labels[:count] if len(labels) >= count else numbered, known
 
 

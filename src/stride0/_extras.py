@@ -15,6 +15,7 @@ from ._core import dtype as dt
 from ._core.array import (
     Array,
     add,
+    assign,
     divide,
     door,
     equal,
@@ -31,14 +32,14 @@ from ._core.array import (
     where,
 )
 from ._core.dtype import DType
-from ._creation import full, linspace, ones_like, zeros
+from ._creation import check_fill, full, linspace, ones_like, zeros
 from ._data_types import KINDS, astype, check_array, check_dtype, refuse_dtype
 from ._devices import DeviceLike
-from ._errors import ArgumentValueError, ShapeError, shown
+from ._errors import ArgumentValueError, ShapeError, counted, shown
 from ._indexing import take_along_axis
 from ._manipulation import concat, expand_dims, permute_dims, reshape
 from ._searching import argmax, argmin, count_nonzero
-from ._shapes import Axis, normalize_axes, normalize_index, size_of
+from ._shapes import Axis, normalize_axes, normalize_index, normalize_shape, size_of
 from ._sorting import sort
 from ._statistical import cumulative_prod, cumulative_sum, max, min, prod, sum
 from ._utility import all, any
@@ -170,23 +171,36 @@ def pad(
     x = check_array("pad", x)
     if mode != "constant":
         raise ArgumentValueError("pad", f"unknown mode {shown(mode)}", (), "mode must be 'constant'.")
-    widths, values = (
-        _pairs("pad_width", pad_width, x.ndim),
-        _pairs("constant_values", constant_values, x.ndim),
-    )
+    widths = [
+        [normalize_index("pad", "pad_width", width) for width in pair]
+        for pair in _pairs("pad_width", pad_width, x.ndim)
+    ]
+    if [pair for pair in widths if pair[0] < 0 or pair[1] < 0]:
+        raise ArgumentValueError("pad", "a width must not be negative", [("pad_width", shown(pad_width))])
+    normalize_shape("pad", tuple(n + a + b for n, (a, b) in zip(x.shape, widths, strict=True)))
+    values = _pairs("constant_values", constant_values, x.ndim)
     result = astype(x, x.dtype)
-    for axis, ends in enumerate(zip(widths, values, strict=True)):
-        numbers = [normalize_index("pad", "pad_width", width) for width in ends[0]]
-        if numbers[0] < 0 or numbers[1] < 0:
-            raise ArgumentValueError("pad", "a width must not be negative", [("pad_width", shown(pad_width))])
+    for axis, numbers in enumerate(widths):
         if numbers == [0, 0]:
             continue
         parts = [
-            full((*result.shape[:axis], number, *result.shape[axis + 1 :]), value, dtype=x.dtype)
-            for number, value in zip(numbers, ends[1], strict=True)
+            full(
+                (*result.shape[:axis], number, *result.shape[axis + 1 :]),
+                _padding(value, x.dtype),
+                dtype=x.dtype,
+            )
+            for number, value in zip(numbers, values[axis], strict=True)
         ]
         result = concat((parts[0], result, parts[1]), axis=axis)
     return result
+
+
+def _padding(value: Any, dtype: DType) -> Any:
+    """Return a value that an array of `dtype` is padded with, where such an array can hold it."""
+    checked, _ = check_fill("pad", "constant_values", value, dtype)
+    if not isinstance(checked, Array):
+        assign(zeros((), dtype=dtype), checked, "pad")
+    return checked
 
 
 def _pairs(name: str, given: Any, count: int) -> list[tuple[Any, Any]]:
@@ -199,7 +213,7 @@ def _pairs(name: str, given: Any, count: int) -> list[tuple[Any, Any]]:
         pairs = pairs * count
     if len(pairs) != count or not {len(pair) for pair in pairs} <= {1, 2}:
         raise ArgumentValueError(
-            "pad", f"{name} has to be a number, a pair or {count} pairs", [(name, shown(given))]
+            "pad", f"{name} has to be a number, a pair or {counted(count, 'pair')}", [(name, shown(given))]
         )
     return [(pair[0], pair[-1]) for pair in pairs]
 

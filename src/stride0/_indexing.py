@@ -14,7 +14,7 @@ from stride0._core.array import (
 )
 from stride0._core.array import empty as _empty
 from stride0._core.dtype import int64
-from stride0._errors import BroadcastError, DTypeError, ShapeError
+from stride0._errors import BroadcastError, DTypeError, ShapeError, counted
 from stride0._shapes import normalize_axis
 
 __all__ = ["take", "take_along_axis"]
@@ -117,7 +117,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     if x.ndim != found.ndim:
         raise ShapeError(
             "take_along_axis",
-            f"indices have {found.ndim} axes, the array has {x.ndim}",
+            f"indices have {counted(found.ndim, 'axis', 'axes')}, the array has {x.ndim}",
             (("x", str(x.shape)), ("indices", str(found.shape))),
             "as many axes in both",
         )

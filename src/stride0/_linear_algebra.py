@@ -24,10 +24,17 @@ from ._core.array import (
 )
 from ._core.dtype import promote
 from ._data_types import check_array
-from ._errors import ArgumentValueError, AxisError, ShapeError, brief, shown
+from ._errors import ArgumentValueError, AxisError, ShapeError, brief, counted, shown
 from ._manipulation import permute_dims, reshape
 from ._matmul import SHORT, multiply_stacks
-from ._shapes import broadcast_shapes, check_ndim, normalize_axes, normalize_axis, normalize_index, size_of
+from ._shapes import (
+    broadcast_shapes,
+    normalize_axes,
+    normalize_axis,
+    normalize_index,
+    normalize_shape,
+    size_of,
+)
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
@@ -216,8 +223,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
             )
     free1 = [k for k in range(x1.ndim) if k not in summed1]
     free2 = [k for k in range(x2.ndim) if k not in summed2]
-    shape = (*(x1.shape[k] for k in free1), *(x2.shape[k] for k in free2))
-    check_ndim(op, len(shape))
+    shape = normalize_shape(op, (*(x1.shape[k] for k in free1), *(x2.shape[k] for k in free2)))
     inner = size_of([x1.shape[k] for k in summed1])
     a = reshape(permute_dims(x1, (*free1, *summed1)), (size_of([x1.shape[k] for k in free1]), inner))
     b = reshape(permute_dims(x2, (*summed2, *free2)), (inner, size_of([x2.shape[k] for k in free2])))
@@ -236,7 +242,9 @@ def _contracted(axes: object, x1: Array, x2: Array) -> tuple[tuple[int, ...], tu
         summed1, summed2 = normalize_axes(op, pair[0], x1.ndim), normalize_axes(op, pair[1], x2.ndim)
         if len(summed1) != len(summed2):
             raise ArgumentValueError(
-                op, f"{len(summed1)} axes of x1 and {len(summed2)} of x2 are no pairs", given
+                op,
+                f"{counted(len(summed1), 'axis', 'axes')} of x1 and {len(summed2)} of x2 are no pairs",
+                given,
             )
         return summed1, summed2
     count = normalize_index(op, "axes", axes)
@@ -244,7 +252,7 @@ def _contracted(axes: object, x1: Array, x2: Array) -> tuple[tuple[int, ...], tu
         raise ArgumentValueError(op, "a number of axes must not be negative", given)
     if count > min(x1.ndim, x2.ndim):
         shapes = [("x1", str(x1.shape)), ("x2", str(x2.shape))]
-        raise AxisError(op, f"there are fewer than {brief(count)} axes to sum along", shapes)
+        raise AxisError(op, f"there are fewer than {counted(count, 'axis', 'axes')} to sum along", shapes)
     return tuple(range(x1.ndim - count, x1.ndim)), tuple(range(count))
 
 

@@ -355,7 +355,7 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     if len(order) != x.ndim:
         raise AxisError(
             "permute_dims",
-            f"axes must name each of the {x.ndim} axes of x once",
+            "axes must name each axis of x once",
             [("x", str(x.shape)), ("axes", shown(tuple(axes)))],
         )
     return _permuted(x, order)
@@ -451,12 +451,13 @@ def _repeated_indices(repeats: Array) -> Array:
     The differences of neighbours are written where they occur into zeros, and summed up. Indices without a
     repetition are left out first, so that no two differences fall on one place.
     """
-    counts = _copy(repeats, dt.int64)
-    if counts.size and int(reduce("min", counts, (0,), False, None)) < 0:
+    if repeats.size and int(reduce("min", repeats, (0,), False, None)) < 0:
         raise ArgumentValueError("repeat", "repeats must not be negative")
-    total = int(reduce("sum", counts, (0,), False, dt.int64))
-    (used,) = nonzero(counts)
+    # As a float the sum is exact below 2**53, and from there on no memory holds so many indices.
+    total = int(reduce("sum", repeats, (0,), False, dt.float64))
     result = _zeros(normalize_shape("repeat", total), dt.int64)
+    counts = _copy(repeats, dt.int64)
+    (used,) = nonzero(counts)
     if total:
         starts = scan("cumulative_sum", gather(counts, used, 0), 0, dt.int64, True)
         # used[k] - used[k - 1], with used[-1] taken as 0

@@ -28,7 +28,7 @@ from . import (
 from ._core.array import Array, add_method, asarray, door, reinterpret
 from ._core.dtype import DType, int64
 from ._data_types import to_scalar
-from ._errors import ArgumentValueError, OutOfBoundsError, ShapeError, shown
+from ._errors import ArgumentValueError, OutOfBoundsError, ShapeError, counted, shown
 from ._shapes import Axis
 
 CHAPTERS = (
@@ -90,7 +90,9 @@ def item(x: Array, *index: int) -> bool | int | float | complex:
         numbers = _unravelled(x, operator.index(numbers[0]))
     if len(numbers) != x.ndim:
         raise ArgumentValueError(
-            "item", f"{len(numbers)} indices for {x.ndim} axes", [("index", shown(numbers))]
+            "item",
+            f"{counted(len(numbers), 'index', 'indices')} for {counted(x.ndim, 'axis', 'axes')}",
+            [("index", shown(numbers))],
         )
     return to_scalar(x[tuple(operator.index(number) for number in numbers)])
 

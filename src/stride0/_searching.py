@@ -27,10 +27,10 @@ from ._core.array import (
     where,
 )
 from ._core.array import nonzero as _nonzero
-from ._core.dtype import promote
+from ._core.dtype import DType, promote
 from ._data_types import KINDS, check_array, check_bool, iinfo, refuse_dtype
-from ._errors import ArgumentValueError, OutOfBoundsError, ShapeError, shown
-from ._manipulation import reshape
+from ._errors import ArgumentValueError, OutOfBoundsError, ShapeError, counted, shown
+from ._manipulation import _stretch, reshape
 from ._shapes import normalize_axes, normalize_axis
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted"]
@@ -254,8 +254,8 @@ def searchsorted(
     if mixed:
         # uint64 and a signed dtype: float64 would make neighbours equal. What x1 cannot hold is beyond it.
         dtype = x1.dtype
-    among, sought = (x if x.dtype is dtype else copy(x, dtype) for x in (x1, wanted))
-    places = search_among(among, sought, side == "right")
+    sought = wanted if wanted.dtype is dtype else copy(wanted, dtype)
+    places = search_among(_as_dtype(x1, dtype), sought, side == "right")
     if mixed:
         places = where(less(wanted, iinfo(dtype).min), 0, places)
         places = where(greater(wanted, iinfo(dtype).max), x1.size, places)
@@ -270,6 +270,14 @@ def _beyond(x: Array, number: object) -> int:
     return int(number > limits.max) - int(number < limits.min)
 
 
+def _as_dtype(x: Array, dtype: DType) -> Array:
+    """Return an array of one axis in another dtype; a broadcast one remains one."""
+    if x.dtype is dtype:
+        return x
+    once = unstretched(x, (0,))
+    return _stretch(copy(once, dtype), x.shape)
+
+
 def _put_in_order(x: Array, sorter: Array) -> Array:
     op = "searchsorted"
     sorter = check_array(op, sorter, "sorter")
@@ -280,8 +288,11 @@ def _put_in_order(x: Array, sorter: Array) -> Array:
         raise ShapeError(op, "sorter must have the shape of x1", shapes)
     if not x.size:
         return x
-    least, most = (int(reduce(name, sorter, (0,), False, None)) for name in ("min", "max"))
+    once = unstretched(sorter, (0,))
+    least, most = (int(reduce(name, once, (0,), False, None)) for name in ("min", "max"))
     if least < 0 or most >= x.size:
         bad = least if least < 0 else most
-        raise OutOfBoundsError(op, f"index {bad} in sorter is out of bounds for {x.size} elements")
-    return gather(x, copy(sorter, dt.int64), 0)
+        raise OutOfBoundsError(op, f"index {bad} in sorter is out of bounds for {counted(x.size, 'element')}")
+    if unstretched(x, (0,)).size < x.size:
+        return x
+    return _stretch(gather(x, copy(once, dt.int64), 0), x.shape)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Sequence
 
-from ._errors import ArgumentTypeError, AxisError, BroadcastError, ShapeError, brief, shown
+from ._errors import ArgumentTypeError, AxisError, BroadcastError, ShapeError, brief, counted, shown
 
 __all__ = [
     "MAX_NDIM",
@@ -96,7 +96,7 @@ def normalize_axis(operation: str, axis: object, ndim: int) -> int:
     )
     raise AxisError(
         operation,
-        f"axis {brief(number)} is out of bounds for array with {ndim} {'axis' if ndim == 1 else 'axes'}",
+        f"axis {brief(number)} is out of bounds for array with {counted(ndim, 'axis', 'axes')}",
         accepts=accepts,
     )
 
@@ -236,11 +236,15 @@ def infer_shape(operation: str, size: int, shape: object) -> Shape:
             )
         if size % known:
             raise ShapeError(
-                operation, f"{size} elements cannot be divided into rows of {brief(known)}", facts
+                operation, f"{counted(size, 'element')} cannot be divided into rows of {brief(known)}", facts
             )
         wanted[unknown[0]] = size // known
     elif known != size:
-        raise ShapeError(operation, f"{size} elements do not fill a shape of {brief(known)}", facts)
+        raise ShapeError(
+            operation,
+            f"{counted(size, 'element')} {'does' if size == 1 else 'do'} not fill a shape of {brief(known)}",
+            facts,
+        )
     result = tuple(wanted)
     _check_limits(operation, result)
     return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stride0._core.array import Array, is_numpy_scalar
-from stride0._errors import StrictError, brief
+from stride0._errors import StrictError, brief, counted
 
 __all__ = ["check_key"]
 
@@ -41,7 +41,7 @@ def check_key(x: Array, key: Any, assigning: bool) -> None:
         raise StrictError(op, fact, "Indexing: integer arrays stand beside integers and integer arrays alone")
     dots = [item is Ellipsis for item in items].count(True)
     if dots == 0 and len(plain) < x.ndim:
-        fact = f"{len(plain)} indices for an array of {x.ndim} axes"
+        fact = f"{counted(len(plain), 'index', 'indices')} for an array of {counted(x.ndim, 'axis', 'axes')}"
         raise StrictError(op, fact, "Indexing, multi-axis: one index per axis, or one ... for those left out")
     if dots <= 1 and len(plain) <= x.ndim:
         for item, size in zip(plain, _sizes_at(items, x), strict=True):

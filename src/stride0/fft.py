@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from ._core import dtype as dt
-from ._core.array import Array, copy, divide, door_in, empty, iota, primitive_in, restride
+from ._core.array import Array, copy, divide, door_in, empty, iota, primitive_in, restride, zeros
 from ._core.dtype import DType
 from ._creation import _as_float
 from ._data_types import as_scalar, check_array, check_dtype, refuse_dtype
@@ -40,6 +40,10 @@ __all__ = [
 
 Norm = Literal["backward", "ortho", "forward"]
 
+# Transforms of half a spectrum into real numbers, and the other way round.
+_TO_REAL = ("irfft", "irfftn", "hfft")
+_TO_HALF = ("rfft", "rfftn", "ihfft")
+
 # What the real transforms take, for the errors.
 _REAL = "a real floating-point dtype; fft and its kin take complex ones"
 
@@ -50,9 +54,8 @@ def _transform(op: str, kind: str, x: object, n: object, axis: object, norm: obj
     axis = normalize_axis(op, axis, found.ndim)
     length = _whole(op, found.shape[axis]) if n is None else normalize_index(op, "n", n)
     _check_length(op, length, found)
-    normalize_shape(op, (*found.shape[:axis], length, *found.shape[axis + 1 :]))
-    with quiet():
-        return from_numpy(getattr(numpy().fft, op)(to_numpy(found), n=length, axis=axis, norm=norm))
+    shape = normalize_shape(op, (*found.shape[:axis], length, *found.shape[axis + 1 :]))
+    return _by_numpy(op, found, shape, axis, n=length, axis=axis, norm=norm)
 
 
 def _transform_nd(op: str, kind: str, x: object, s: object, axes: object, norm: object) -> Array:
@@ -79,14 +82,27 @@ def _transform_nd(op: str, kind: str, x: object, s: object, axes: object, norm: 
     for k, n in zip(along, lengths, strict=True):
         _check_length(op, n, found)
         shape[k] = n
-    normalize_shape(op, tuple(shape))
+    full = normalize_shape(op, tuple(shape))
     if not along:
         # NumPy's real transforms need one; the others leave every element as it is.
         if op in ("rfftn", "irfftn"):
             raise ArgumentValueError(op, "there must be at least one axis", [("x", str(found.shape))])
         return _as_complex(found)
-    with quiet():
-        return from_numpy(getattr(numpy().fft, op)(to_numpy(found), s=lengths, axes=along, norm=norm))
+    return _by_numpy(op, found, full, along[-1], s=lengths, axes=along, norm=norm)
+
+
+def _by_numpy(op: str, x: Array, shape: tuple[int, ...], last: int, **options: Any) -> Array:
+    """Return the transform of `x` to lengths that make its shape `shape`; the axis `last` may be halved."""
+    if x.size:
+        with quiet():
+            return from_numpy(getattr(numpy().fft, op)(to_numpy(x), **options))
+    # Where a transformed axis has the size 0 and a length, NumPy leaves real results unset.
+    if op in _TO_HALF:
+        shape = (*shape[:last], shape[last] // 2 + 1, *shape[last + 1 :])
+    single = x.dtype in (dt.float32, dt.complex64)
+    if op in _TO_REAL:
+        return zeros(shape, dt.float32 if single else dt.float64)
+    return zeros(shape, dt.complex64 if single else dt.complex128)
 
 
 def _operand(op: str, kind: str, x: object, norm: object) -> Array:
@@ -110,7 +126,7 @@ def _as_complex(x: Array) -> Array:
 
 def _whole(op: str, size: int) -> int:
     """Return the length of a transform that uses all elements of an axis, which may be half a spectrum."""
-    return 2 * (size - 1) if op in ("irfft", "irfftn", "hfft") else size
+    return 2 * (size - 1) if op in _TO_REAL else size
 
 
 def _check_length(op: str, n: int, x: Array) -> None:

@@ -13,7 +13,7 @@ from stride0._core.array import BENCH, Array, as_array, copy, door_in, is_c_cont
 from stride0._core.array import restride as _restride
 from stride0._core.array import storage_bounds as _storage_bounds
 from stride0._core.storage import memory_statistics
-from stride0._errors import OutOfBoundsError, ShapeError
+from stride0._errors import OutOfBoundsError, ShapeError, counted
 from stride0._shapes import normalize_shape
 
 __all__ = [
@@ -124,7 +124,10 @@ def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset
     steps = tuple(operator.index(step) for step in strides)
     if len(sizes) != len(steps):
         raise ShapeError(
-            "as_strided", f"{len(sizes)} sizes and {len(steps)} strides", (), "one stride for each axis"
+            "as_strided",
+            f"{counted(len(sizes), 'size')} and {counted(len(steps), 'stride')}",
+            (),
+            "one stride for each axis",
         )
     first, last = _storage_bounds(x)
     start = 0 if offset is None else operator.index(offset) + first

@@ -154,7 +154,7 @@ cdef Array from_buffer(object source, str operation):
     cdef Array x
     if code < 0:
         text = "?" if buffer.format is NULL else (<bytes>buffer.format).decode("ascii", "replace")
-        raise DTypeError(operation, f"Unsupported dtype (buffer format {text!r}, {buffer.itemsize} bytes)", (),
+        raise DTypeError(operation, f"Unsupported dtype (buffer format {text!r}, {counted(buffer.itemsize, 'byte')})", (),
                          "bool, integers of 8 to 64 bits, float32, float64, complex64 and complex128")
     if is_swapped(buffer.format) and buffer.itemsize > 1:
         return None

@@ -288,7 +288,7 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
     code = code_of_tensor(tensor)
     if code < 0:
         raise ExchangeError(
-            operation, f"Unsupported dtype (DLPack code {tensor.dtype.code}, {tensor.dtype.bits} bits, {tensor.dtype.lanes} lanes)", (),
+            operation, f"Unsupported dtype (DLPack code {tensor.dtype.code}, {counted(tensor.dtype.bits, 'bit')}, {counted(tensor.dtype.lanes, 'lane')})", (),
             "bool, integers of 8 to 64 bits, float32, float64, complex64 and complex128")
     empty = check_tensor(tensor, itemsize_at(code), operation)
     itemsize = step = itemsize_at(code)

@@ -100,6 +100,7 @@ cdef object classify(object item):
     Sequences and arrays of other libraries become Arrays; an integer array without axes is an int.
     """
     cdef Array a
+    cdef bint is_array
     if item is None or item is Ellipsis:
         return item
     if isinstance(item, slice):
@@ -115,13 +116,14 @@ cdef object classify(object item):
                 return operator.index(item)
             except TypeError:
                 pass  # NumPy's bool scalars
-        if not (isinstance(item, (list, tuple)) or hasattr(type(item), "__array__") or hasattr(type(item), "__dlpack__")):
+        is_array = hasattr(type(item), "__array__") or hasattr(type(item), "__dlpack__")
+        if not (is_array or isinstance(item, (list, tuple, range)) or (lends_buffer(item) and not isinstance(item, bytes))):
             refuse_index(f"a {type(item).__name__}")
         try:
             a = asarray(item)
         except (RangeError, DTypeError, ShapeError) as error:
             raise OutOfBoundsError("index", f"a {type(item).__name__} is no index: {error.problem}") from error
-        if a.size == 0 and isinstance(item, (list, tuple)):
+        if a.size == 0 and not is_array:
             # An empty sequence says nothing of its dtype; as an index it can only be meant as integers.
             a = copy_array(a, INT64, True)
     if letter_at(a.code) not in b"iub":
@@ -142,7 +144,8 @@ cdef int axes_taken(object item) except -1:
 
 cdef list expand_key(Array x, object key):
     """The key as a list that names every axis: an Ellipsis is replaced by the slices it stands for."""
-    cdef list items = [classify(item) for item in key] if type(key) is tuple else [classify(key)]
+    # A tuple of a subclass (a namedtuple, `torch.Size`) is a tuple like any other.
+    cdef list items = [classify(item) for item in <tuple>key] if isinstance(key, tuple) else [classify(key)]
     cdef int taken = 0, count = 0, missing
     for item in items:
         taken += axes_taken(item)
@@ -151,7 +154,7 @@ cdef list expand_key(Array x, object key):
         raise OutOfBoundsError("index", "more than one ... in the key", (), "at most one ...")
     missing = x.ndim - taken
     if missing < 0:
-        raise OutOfBoundsError("index", f"{taken} indices for an array of {x.ndim} axes", (("shape", f"{shape_tuple(x)}"),))
+        raise OutOfBoundsError("index", f"{counted(taken, 'index', 'indices')} for an array of {counted(x.ndim, 'axis', 'axes')}", (("shape", f"{shape_tuple(x)}"),))
     if count == 0:
         items.append(Ellipsis)
     at = [item is Ellipsis for item in items].index(True)

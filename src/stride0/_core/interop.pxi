@@ -90,13 +90,13 @@ cdef Array retyped(Array x, int code, str operation):
     memcpy(steps, x.strides_, x.ndim * sizeof(Py_ssize_t))
     if old != new:
         if x.ndim == 0:
-            raise ShapeError(operation, f"an array without axes cannot change the size of its element from {old} to {new} bytes")
+            raise ShapeError(operation, f"an array without axes cannot change the size of its element from {old} to {counted(new, 'byte')}")
         if sizes[last] != 1 and steps[last] != old and x.size:
             raise ShapeError(operation, "the last axis is not contiguous", (("shape", f"{shape_tuple(x)}"), ("strides", f"{strides(x)}")),
                              "asarray(x, copy=True) makes it so")
         nbytes = sizes[last] * old
         if nbytes % new:
-            raise ShapeError(operation, f"{nbytes} bytes along the last axis are no whole number of elements of {new} bytes",
+            raise ShapeError(operation, f"{counted(nbytes, 'byte')} along the last axis cannot be elements of {counted(new, 'byte')}",
                              (("shape", f"{shape_tuple(x)}"), ("dtype", dtype_at(code).name)))
         sizes[last] = nbytes // new
         steps[last] = new
@@ -203,7 +203,7 @@ cdef Array rebuilt(tuple shape, DType dtype, steps, data, bint copy):
         raise ArgumentValueError("unpickle", f"steps {shown(steps)} for the shape {shown(shape)}")
     reach = 0 if 0 in shape else 1 + sum([(size - 1) * step for size, step in zip(shape, steps)])
     if lent.nbytes % dtype.itemsize or reach * dtype.itemsize > lent.nbytes:
-        raise ArgumentValueError("unpickle", f"{lent.nbytes} bytes for the shape {shown(shape)}")
+        raise ArgumentValueError("unpickle", f"{counted(lent.nbytes, 'byte')} for the shape {shown(shape)}")
     if lent.nbytes == 0:
         return empty(shape, dtype)
     block = from_buffer(lent.cast("B"), "unpickle")

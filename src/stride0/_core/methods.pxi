@@ -101,7 +101,7 @@ cdef PyObject* call_method(PyObject* this, PyObject* const* args, size_t nargsf,
                 function = self.wider
         return PyObject_Vectorcall(<PyObject*>function, args, nargsf, kwnames)
     if more > len(self.positional):
-        raise TypeError(f"Array.{self.__name__}: {n - 1} arguments by position, at most {self.plain - 1 + len(self.positional)} are taken")
+        raise TypeError(f"Array.{self.__name__}: {counted(n - 1, 'argument')} by position, at most {self.plain - 1 + len(self.positional)} are taken")
     # Behind the arguments by position lie the named ones: what is named from here on takes its place before them.
     names = self.positional[:more]
     if kwnames is not NULL:

@@ -157,7 +157,7 @@ def iota(Array out not None, start, step):
     """Fill a one-dimensional array with `start + i * step`: integers modulo their width, floats in float64."""
     cdef Array work = out
     if out.ndim != 1:
-        raise ShapeError("iota", f"the array has {out.ndim} axes", (), "an array of one axis")
+        raise ShapeError("iota", f"the array has {counted(out.ndim, 'axis', 'axes')}", (), "an array of one axis")
     cdef char letter = letter_at(out.code)
     cdef uint64_t first, by
     if letter == c"i" or letter == c"u" or letter == c"b":

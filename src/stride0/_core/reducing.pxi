@@ -43,7 +43,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
         kept[axis] = shape[axis]
     for axis in axes:
         if not 0 <= axis < ndim:
-            raise AxisError(name, f"axis {axis} is out of bounds for array with {ndim} axes")
+            raise AxisError(name, f"axis {axis} is out of bounds for array with {counted(ndim, 'axis', 'axes')}")
         kept[axis] = 1
         empty = empty or shape[axis] == 0
         if shape[axis] > 1 and stands_still(&operands[0], axis, ndim) and (nin == 1 or stands_still(&operands[1], axis, ndim)):
@@ -263,7 +263,7 @@ def reduce2(str name, Array x not None, Array other not None, tuple axes, bint k
 
 cdef int check_axis(Array x, int axis, str name) except -1:
     if not 0 <= axis < x.ndim:
-        raise AxisError(name, f"axis {axis} is out of bounds for array with {x.ndim} axes")
+        raise AxisError(name, f"axis {axis} is out of bounds for array with {counted(x.ndim, 'axis', 'axes')}")
     return 0
 
 

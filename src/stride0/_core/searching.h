@@ -7,9 +7,11 @@
 
 #define S0_AT_ONCE 8
 
-/* `before(a, v)`: whether the place of v is behind a. It holds up to some element, and for none from there on. */
+/* `before(a, v)`: whether the place of v is behind a. It holds up to some element, and for none from there on. The
+ * elements of the line are `step` bytes apart, which a broadcast one does not move by. */
 #define S0_SEARCH(name, type, before)                                                                                \
-    static void s0_search_##name(const type *among, Py_ssize_t n, const type *wanted, Py_ssize_t count, int64_t *out) \
+    static inline __attribute__((always_inline)) void s0_search_at_##name(                                           \
+        const char *among, Py_ssize_t step, Py_ssize_t n, const type *wanted, Py_ssize_t count, int64_t *out)        \
     {                                                                                                                \
         Py_ssize_t i, size, half;                                                                                    \
         int k;                                                                                                       \
@@ -23,26 +25,38 @@
             for (size = n; size > 1; size -= half) {                                                                 \
                 half = size / 2;                                                                                     \
                 for (k = 0; k < S0_AT_ONCE; k++)                                                                     \
-                    at[k] += half & -(Py_ssize_t)before(among[at[k] + half - 1], wanted[i + k]);                     \
+                    at[k] += half & -(Py_ssize_t)before(S0_IN_LINE(type, at[k] + half - 1), wanted[i + k]);          \
             }                                                                                                        \
             for (k = 0; k < S0_AT_ONCE; k++)                                                                         \
-                out[i + k] = at[k] + before(among[at[k]], wanted[i + k]);                                            \
+                out[i + k] = at[k] + before(S0_IN_LINE(type, at[k]), wanted[i + k]);                                 \
         }                                                                                                            \
         for (; i < count; i++) {                                                                                     \
             Py_ssize_t at = 0;                                                                                       \
             for (size = n; size > 1; size -= half) {                                                                 \
                 half = size / 2;                                                                                     \
-                at += half & -(Py_ssize_t)before(among[at + half - 1], wanted[i]);                                   \
+                at += half & -(Py_ssize_t)before(S0_IN_LINE(type, at + half - 1), wanted[i]);                        \
             }                                                                                                        \
-            out[i] = at + before(among[at], wanted[i]);                                                              \
+            out[i] = at + before(S0_IN_LINE(type, at), wanted[i]);                                                   \
         }                                                                                                            \
+    }                                                                                                                \
+    static void s0_search_##name(const char *among, Py_ssize_t step, Py_ssize_t n, const type *wanted,               \
+                                 Py_ssize_t count, int64_t *out)                                                     \
+    {                                                                                                                \
+        if (step == sizeof(type))                                                                                    \
+            s0_search_at_##name(among, sizeof(type), n, wanted, count, out);                                         \
+        else                                                                                                         \
+            s0_search_at_##name(among, step, n, wanted, count, out);                                                 \
     }
+
+#define S0_IN_LINE(type, i) (*(const type *)(among + (i) * step))
 
 /* NaN is larger than any number, and equal to NaN. */
 #define S0_LESS(a, v) ((a) < (v))
 #define S0_NOT_MORE(a, v) ((a) <= (v))
 #define S0_LESS_OR_NAN(a, v) (((a) < (v)) | (((v) != (v)) & ((a) == (a))))
 #define S0_NOT_MORE_OR_NAN(a, v) (((a) <= (v)) | ((v) != (v)))
+#define S0_FALSE_BELOW(a, v) (((a) == 0) & ((v) != 0))
+#define S0_FALSE_OR_BELOW(a, v) (((a) == 0) | ((v) != 0))
 
 #define S0_SIDES(name, type, left, right) S0_SEARCH(left_##name, type, left) S0_SEARCH(right_##name, type, right)
 S0_SIDES(i8, int8_t, S0_LESS, S0_NOT_MORE)
@@ -55,15 +69,15 @@ S0_SIDES(u32, uint32_t, S0_LESS, S0_NOT_MORE)
 S0_SIDES(u64, uint64_t, S0_LESS, S0_NOT_MORE)
 S0_SIDES(f32, float, S0_LESS_OR_NAN, S0_NOT_MORE_OR_NAN)
 S0_SIDES(f64, double, S0_LESS_OR_NAN, S0_NOT_MORE_OR_NAN)
+S0_SIDES(b8, uint8_t, S0_FALSE_BELOW, S0_FALSE_OR_BELOW)
 
 /* `kind` as in `sorting.h`. */
-static void s0_search(const char *among, Py_ssize_t n, const char *wanted, Py_ssize_t count, int width, int kind, int right,
-                      int64_t *out)
+static void s0_search(const char *among, Py_ssize_t step, Py_ssize_t n, const char *wanted, Py_ssize_t count, int width,
+                      int kind, int right, int64_t *out)
 {
 #define S0_CASE(w, k, name, type)                                                                                    \
     if (width == w && kind == k) {                                                                                   \
-        (right ? s0_search_right_##name : s0_search_left_##name)((const type *)among, n, (const type *)wanted,       \
-                                                                 count, out);                                        \
+        (right ? s0_search_right_##name : s0_search_left_##name)(among, step, n, (const type *)wanted, count, out);  \
         return;                                                                                                      \
     }
     S0_CASE(8, S0_FLOATING, f64, double)
@@ -76,6 +90,7 @@ static void s0_search(const char *among, Py_ssize_t n, const char *wanted, Py_ss
     S0_CASE(4, S0_UNSIGNED, u32, uint32_t)
     S0_CASE(2, S0_UNSIGNED, u16, uint16_t)
     S0_CASE(1, S0_UNSIGNED, u8, uint8_t)
+    S0_CASE(1, S0_BOOLEAN, b8, uint8_t)
 #undef S0_CASE
 }
 

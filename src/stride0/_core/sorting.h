@@ -25,7 +25,8 @@
 /* Whether a signal ended the call, so that nobody uses the result. Set by whoever includes this file. */
 static int (*s0_is_interrupted)(void);
 
-enum { S0_UNSIGNED, S0_SIGNED, S0_FLOATING };
+/* Booleans are bytes, of which all but 0 are true: memory from elsewhere may hold others than 1. */
+enum { S0_UNSIGNED, S0_SIGNED, S0_FLOATING, S0_BOOLEAN };
 
 typedef struct {
     uint64_t key;
@@ -52,6 +53,8 @@ static inline uint64_t s0_key(const char *from, int width, int kind)
         return raw ^ sign;
     if (kind == S0_FLOATING)
         return raw & sign ? ~raw & (sign | (sign - 1)) : raw | sign;
+    if (kind == S0_BOOLEAN)
+        return raw != 0;
     return raw;
 }
 
@@ -120,6 +123,7 @@ static Py_ssize_t s0_make_keys(const char *from, Py_ssize_t step, Py_ssize_t n, 
     S0_CASE(2, S0_SIGNED)
     S0_CASE(2, S0_UNSIGNED)
     S0_CASE(1, S0_SIGNED)
+    S0_CASE(1, S0_BOOLEAN)
 #undef S0_CASE
     return s0_keys_of(from, step, n, 1, S0_UNSIGNED, apart, mask, keys, seen);
 }

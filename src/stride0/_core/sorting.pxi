@@ -12,13 +12,14 @@ cdef extern from "sorting.h":
         S0_UNSIGNED
         S0_SIGNED
         S0_FLOATING
+        S0_BOOLEAN
     bint (*s0_is_interrupted)() noexcept nogil
     void s0_sort_line(const char* source, Py_ssize_t step, Py_ssize_t n, int width, int kind, int descending, int wide, char* out, uint64_t* room) noexcept nogil
     void s0_argsort_line(const char* source, Py_ssize_t step, Py_ssize_t n, int width, int kind, int descending, int wide, int64_t* out, uint64_t* room) noexcept nogil
     Py_ssize_t s0_distinct(char* data, Py_ssize_t n, int width, int kind) noexcept nogil
 
 cdef extern from "searching.h":
-    void s0_search(const char* among, Py_ssize_t n, const char* wanted, Py_ssize_t count, int width, int kind, int right, int64_t* out) noexcept nogil
+    void s0_search(const char* among, Py_ssize_t step, Py_ssize_t n, const char* wanted, Py_ssize_t count, int width, int kind, int right, int64_t* out) noexcept nogil
 
 s0_is_interrupted = is_stopped
 
@@ -29,7 +30,7 @@ cdef bint WIDE = instruction_set == "v4"
 cdef int kind_of(int code) noexcept:
     """How the bits of a dtype, which is not complex, are to be read."""
     cdef char letter = letter_at(code)
-    return S0_FLOATING if letter == c"f" else S0_SIGNED if letter == c"i" else S0_UNSIGNED
+    return S0_FLOATING if letter == c"f" else S0_SIGNED if letter == c"i" else S0_BOOLEAN if letter == c"b" else S0_UNSIGNED
 
 
 cdef Array axis_last(Array x, int axis):
@@ -171,11 +172,13 @@ def distinct(Array x not None):
 
 cdef enum:
     FAR = 200   # nanoseconds of a search in a line that no cache holds
+    FEW_SOUGHT = 8  # a line of more times as many elements than are looked for is searched where it lies
 
 
 ctypedef struct Search:
     # Elements to look for in a sorted line, which several threads share.
     const char* among
+    Py_ssize_t step
     Py_ssize_t n
     const char* wanted
     Py_ssize_t count
@@ -189,18 +192,22 @@ ctypedef struct Search:
 cdef void search_chunk(void* context, int chunk) noexcept nogil:
     cdef Search* search = <Search*>context
     cdef Py_ssize_t first = chunk * search.each, count = min(search.each, search.count - first)
-    s0_search(search.among, search.n, search.wanted + first * search.width, count, search.width, search.kind, search.right, search.out + first)
+    s0_search(search.among, search.step, search.n, search.wanted + first * search.width, count, search.width, search.kind, search.right, search.out + first)
 
 
 cdef Array places_among(Array among, Array wanted, bint right):
     """Where in a sorted line the elements of an array of its dtype belong: a new array in C order."""
-    cdef Array line = among if among.c_contiguous else copy_array(among, among.code, True)
+    cdef Array line = among
     cdef Array given = wanted if wanted.c_contiguous else copy_array(wanted, wanted.code, True)
     cdef Array out = new_array(INT64, wanted.ndim, wanted.shape_, NULL, False)
     cdef Search search
     cdef int threads
     cdef bint done
+    if not among.c_contiguous and among.strides_[0] != 0 and among.size // FEW_SOUGHT < wanted.size:
+        # Steps that caches do not like cost more than the copy; for a few elements the copy alone would cost.
+        line = copy_array(among, among.code, True)
     search.among, search.n, search.wanted, search.count = line.data, line.size, given.data, out.size
+    search.step = itemsize_at(among.code) if line.c_contiguous else line.strides_[0]
     search.width, search.kind, search.right = itemsize_at(among.code), kind_of(among.code), right
     search.out = <int64_t*>out.data
     if out.size < LONG_RUN:

@@ -21,7 +21,8 @@ cdef int switches_on = 0
 cdef object INSIDE = ContextVar("stride0.inside", default=0)
 
 
-# By the number of a thread, the frames of calls that began before a default was set.
+# By the number of a thread, the calls that began before a default was set: the addresses of their frames, each with its
+# code. The frames themselves would keep alive what the calls held, long after they ended.
 cdef dict UNDER_WAY = {}
 
 
@@ -144,16 +145,16 @@ cdef bint is_ours(frame) except -1:
 
 
 cdef dict frames_of_calls():
-    """The frames of this package on the stacks of all threads, but for those that call this."""
-    cdef dict found = {}
+    """What `UNDER_WAY` is now, but for the calls that lead to this one."""
+    cdef dict found = {}, frames
     own = get_ident()
     for thread, frame in sys._current_frames().items():
         while thread == own and frame is not None and is_ours(frame):
             frame = frame.f_back
-        frames = set()
+        frames = {}
         while frame is not None:
             if is_ours(frame):
-                frames.add(frame)
+                frames[id(frame)] = frame.f_code
             frame = frame.f_back
         if frames:
             found[thread] = frames
@@ -161,21 +162,29 @@ cdef dict frames_of_calls():
 
 
 cdef bint is_under_way() except -1:
-    """Whether the functions of the package that this code runs in began before a default was set."""
-    frames = UNDER_WAY.get(get_ident())
+    """
+    Whether the functions of the package that this code runs in began before a default was set.
+
+    The frames that are no longer on the stack are forgotten: from now on others may have their addresses.
+    """
+    cdef dict threads = UNDER_WAY, left = {}, frames
+    cdef bint ours = True, found = False
+    own = get_ident()
+    frames = threads.get(own)
     if frames is None:
         return False
     frame = sys._getframe(0)
-    while frame is not None and is_ours(frame):
-        if frame in frames:
-            return True
-        frame = frame.f_back
     while frame is not None:
-        if frame in frames:
-            return False
+        ours = ours and is_ours(frame)
+        if frames.get(id(frame)) is frame.f_code:
+            left[id(frame)] = frame.f_code
+            found = found or ours
         frame = frame.f_back
-    del UNDER_WAY[get_ident()]
-    return False
+    if left:
+        threads[own] = left
+    else:
+        threads.pop(own, None)
+    return found
 
 
 def frame_of_caller():

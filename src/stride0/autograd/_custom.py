@@ -8,7 +8,7 @@ from typing import Any
 
 from stride0._core.array import Array
 from stride0._creation import zeros
-from stride0._errors import ArgumentTypeError, GradientError
+from stride0._errors import ArgumentTypeError, GradientError, counted
 from stride0.autograd._tape import (
     Node,
     backward,
@@ -144,7 +144,7 @@ class custom_vjp:
             again = kept.rebuild([recalled(x, "custom_vjp") for x in saved])
             found = backward_rule(*constants, again, given)
             if not isinstance(found, (tuple, list)) or len(found) != number:
-                count = f"a tuple of {number} cotangents"
+                count = f"a tuple of {counted(number, 'cotangent')}"
                 raise ArgumentTypeError("custom_vjp", f"backward must return {count}")
             leaves = matched("custom_vjp", arguments, list(found), "the cotangents that backward returned")
             picked = [(leaves[at[k]], expected[k]) for k in watched]

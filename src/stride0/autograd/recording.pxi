@@ -318,7 +318,7 @@ cdef tuple settled(object key):
     """A key as a tuple that nobody can change any more; None in place of one of integers, slices, `...` and None."""
     cdef bint plain = True
     cdef list items = []
-    for item in key if type(key) is tuple else (key,):
+    for item in <tuple>(key if isinstance(key, tuple) else (key,)):
         if isinstance(item, slice):
             items.append(slice(*[None if part is None else operator.index(part) for part in (item.start, item.stop, item.step)]))
             continue
@@ -332,14 +332,14 @@ cdef tuple settled(object key):
             except TypeError:
                 pass  # NumPy's bool scalars
         plain = False
-        if isinstance(item, (list, tuple)) and not len(item):
-            items.append(asarray(item, dtype=INT64))
-        elif type(item) is Array:
+        if type(item) is Array:
             items.append(asarray(item if (<Array>item).storage.history is None else bare(<Array>item), copy=True))
         elif isinstance(item, bool):
             items.append(item)
         else:
-            items.append(asarray(item, copy=True))
+            part = asarray(item, copy=True)
+            # An empty sequence says nothing of its dtype, which is then that of indices.
+            items.append(part if part.size or hasattr(type(item), "__array__") else asarray(part, dtype=INT64))
     return tuple(items), plain
 
 cdef object INT64 = asarray(0).dtype
