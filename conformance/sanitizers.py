@@ -5,9 +5,9 @@ Run the tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer.
     python conformance/sanitizers.py --cache off -- tests/test_indexing.py -k mask
     python conformance/sanitizers.py --keep /tmp/sanitized  # build there, or take the build that is there
 
-Builds the checkout into a temporary folder (some minutes on two cores), changes nothing in it, and needs GCC with
-its sanitizers, what the build needs (`build-system.requires` of pyproject.toml) and what the tests need, all in
-the environment of the Python that runs it. What follows ``--`` goes to pytest.
+Builds the checkout into a temporary folder (some minutes on two cores) and changes nothing in it. Needs GCC
+with its sanitizers, what the build needs (`build-system.requires` of pyproject.toml) and what the tests need,
+in the environment of the Python that runs it. What follows ``--`` goes to pytest.
 
 Passes if the tests pass and no sanitizer reported anything. docs/design/memory.md says what this covers.
 """
