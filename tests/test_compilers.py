@@ -65,6 +65,41 @@ def test_headers_without_warnings(group: str, compiler: str, level: str, tmp_pat
     compiled(compiler, source, "-fsyntax-only", f"-march={level}", "-Wall", "-Wextra", "-Werror", *quiet)
 
 
+LOADS = r"""
+#include "packs.h"
+#define CHECK(L) \
+    { \
+        f64_##L y = s0_widen_f64_##L(x + 1); \
+        s0_store_f64_##L(z, y); \
+        for (int i = 0; i < L; i++) \
+            if (z[i] != i + 1) \
+                return L; \
+    }
+int main(void)
+{
+    _Alignas(64) float x[65];
+    double z[64];
+    for (int i = 0; i < 65; i++)
+        x[i] = (float)i;
+    CHECK(1) CHECK(2) CHECK(4) CHECK(8) CHECK(16) CHECK(32) CHECK(64)
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_loads_of_what_begins_anywhere(compiler: str, tmp_path: Path) -> None:
+    source, out = tmp_path / "loads.c", tmp_path / "loads"
+    sanitize = ["-fsanitize=alignment", "-fno-sanitize-recover=all"]
+    source.write_text("int main(void) { return 0; }\n", encoding="ascii")
+    if subprocess.run([compiler, *sanitize, str(source), "-o", str(out)], capture_output=True).returncode:
+        pytest.skip(f"this {compiler} has no sanitizers")
+    source.write_text(LOADS, encoding="ascii")
+    compiled(compiler, source, *sanitize, "-O1", "-o", str(out))
+    done = subprocess.run([str(out)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 PROGRAM = r"""
 #include "cpu.h"
 #include <stdio.h>
