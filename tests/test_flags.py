@@ -54,6 +54,9 @@ def test_memory_of_read_only_arrays() -> None:
         for protocol in (4, 5):
             y = pickle.loads(pickle.dumps(x, protocol))
             assert not xp.strided.is_writable(y)
+        # Whoever pickles (Python from 3.14 on) may ask what it was lent for its memory once more.
+        lent = x.__reduce_ex__(5)[1][3]
+        assert not memoryview(lent).readonly
     assert float(x[0]) == 1.0
     # And afterwards they are what they were.
     y[0] = 2.0

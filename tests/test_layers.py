@@ -80,6 +80,7 @@ NO_CODE = {
     "_core/meson.build",
     "autograd/meson.build",
     "_core/blocks.h",
+    "_core/cpu.h",
     "_core/kernels.h",
     "_core/products.h",
     "_core/temporaries.h",

@@ -226,7 +226,7 @@ def test_numpy_scalars(dtype):
         np.longdouble(1),
         np.str_("1"),
         np.datetime64("2020"),
-        np.timedelta64(1),
+        np.timedelta64(1, "s"),
     ):
         with pytest.raises(TypeError, match="Unsupported"):
             xp.add(x, unsupported)

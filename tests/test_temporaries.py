@@ -11,6 +11,7 @@ import functools
 import importlib.util
 import itertools
 import operator
+import platform
 import shutil
 import subprocess
 import sys
@@ -24,11 +25,11 @@ import pytest
 
 import stride0 as xp
 from stride0 import memory
+from stride0._core import array as core
 from stride0.autograd import grad
 
 N = 1 << 18  # float64 elements: 2 MiB, well above what is looked at
 LARGE = N * 8
-RECYCLES = sys.platform == "linux" and sys.implementation.name == "cpython"
 
 
 def make(value: float = 1.0, n: int = N) -> xp.Array:
@@ -55,7 +56,7 @@ ROW = xp.asarray(5.0)
 # --- where it saves a block
 
 
-@pytest.mark.skipif(not RECYCLES, reason="the C stack is looked at on Linux with glibc alone")
+@pytest.mark.skipif(not core.recycles_operands(), reason="nothing tells here which operands die")
 @pytest.mark.parametrize(
     ("f", "value"),
     [
@@ -75,6 +76,15 @@ ROW = xp.asarray(5.0)
 def test_one_block(f, value):
     assert constant(f(), value)
     assert blocks(f) == 1.0
+
+
+def test_available():
+    """On Linux with glibc and a CPython that interprets, whatever names its functions have."""
+    jit = getattr(sys, "_jit", None)
+    gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+    interprets = sys.implementation.name == "cpython" and gil and not (jit and jit.is_enabled())
+    if sys.platform == "linux" and platform.libc_ver()[0] == "glibc" and interprets:
+        assert core.recycles_operands()
 
 
 @pytest.mark.parametrize(

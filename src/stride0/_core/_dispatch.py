@@ -8,7 +8,7 @@ import os
 from stride0._core import _cpu
 
 # Best first.
-BUILDS = tuple(name for name in ("v4", "v3", "baseline") if name in _cpu.built())
+BUILDS = _cpu.built()
 
 
 def supported() -> tuple[str, ...]:
@@ -33,9 +33,14 @@ def load_kernels(table: object) -> str:
     Raises
     ------
     ImportError
-        If ``STRIDE0_ISA`` names a set that was not built or that this processor lacks.
+        If ``STRIDE0_ISA`` names a set that was not built or that this processor lacks, or if it has none of them.
     """
     choices = supported()
+    if not choices:
+        raise ImportError(
+            f"stride0: this processor lacks instructions of {_cpu.needs(BUILDS[-1])}, for which even the "
+            f"{BUILDS[-1]} kernels were built"
+        )
     wanted = os.environ.get("STRIDE0_ISA") or choices[0]
     if wanted not in choices:
         raise ImportError(

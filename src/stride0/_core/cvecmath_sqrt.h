@@ -89,7 +89,7 @@ VM_INLINE void cv_quotient_infinite(double x, double y, double a, double b, doub
     if ((cv_is_inf(x) | cv_is_inf(y)) & cv_is_finite(a) & cv_is_finite(b)) {
         x = copysign(cv_is_inf(x) ? 1.0 : 0.0, x);
         y = copysign(cv_is_inf(y) ? 1.0 : 0.0, y);
-        double half = (fabs(a) > 1.0) | (fabs(b) > 1.0) ? 0.5 : 1.0; /* no sum may overflow */
+        double half = ((fabs(a) > 1.0) | (fabs(b) > 1.0)) ? 0.5 : 1.0; /* no sum may overflow */
         a *= half;
         b *= half;
         scale = INFINITY;

@@ -72,7 +72,7 @@ static Py_ssize_t s0_places(const uint8_t *bits, Py_ssize_t n, int64_t *out, Py_
     S0_COMPRESS(bits, n, out, room, S0_PLACE)
 }
 
-#define S0_WIDTH(width, element)                                                                                     \
+#define S0_OF_WIDTH(width, element)                                                                                  \
     static Py_ssize_t s0_select_##width(const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t step,        \
                                         element *out, Py_ssize_t room)                                               \
     {                                                                                                                \
@@ -131,10 +131,10 @@ static Py_ssize_t s0_places(const uint8_t *bits, Py_ssize_t n, int64_t *out, Py_
         }                                                                                                            \
     }
 
-S0_WIDTH(1, uint8_t)
-S0_WIDTH(2, uint16_t)
-S0_WIDTH(4, uint32_t)
-S0_WIDTH(8, uint64_t)
+S0_OF_WIDTH(1, uint8_t)
+S0_OF_WIDTH(2, uint16_t)
+S0_OF_WIDTH(4, uint32_t)
+S0_OF_WIDTH(8, uint64_t)
 
 /* The volatile store of a structure is not one store; elements of 16 bytes are few enough to be branched on. */
 static Py_ssize_t s0_select_16(const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t step, s0_wide_element *out,

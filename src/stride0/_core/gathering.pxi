@@ -250,15 +250,15 @@ cdef void add_runs(component_type* kind, Py_ssize_t nbytes, char* base, Places* 
 
 
 cdef void move_each(bits* kind, bint reading, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
-    """One element at each offset, of the width of `kind`."""
+    """One element at each offset, of the width of `kind`; it may begin anywhere, as complex64 does."""
     cdef Py_ssize_t i
     cdef Places here = at[0]
     if reading:
         for i in range(here.n):
-            (<bits*>(other + i * step))[0] = (<bits*>(base + place_at(&here, i)))[0]
+            memcpy(other + i * step, base + place_at(&here, i), sizeof(bits))
     else:
         for i in range(here.n):
-            (<bits*>(base + place_at(&here, i)))[0] = (<bits*>(other + i * step))[0]
+            memcpy(base + place_at(&here, i), other + i * step, sizeof(bits))
     at.changed = here.changed
 
 

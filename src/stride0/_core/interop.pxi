@@ -160,10 +160,11 @@ cdef object reduced(Array x, int protocol):
     block, steps = packed(seen_by_others(x))
     if protocol < 5:
         return _rebuild, (shape_tuple(x), dtype_at(x.code), steps, c_bytes(block), True, *more)
-    # The pickler is no other library: a test bench of read-only arrays lends it memory that stays writable.
+    # The pickler is no other library: a test bench of read-only arrays lends it memory that stays writable, by a
+    # memoryview, since picklers may ask the lender again when nothing tells who asks.
     token = PASSED.set(True)
     try:
-        lent = PyPickleBuffer_FromObject(block)
+        lent = PyPickleBuffer_FromObject(memoryview(block))
     finally:
         PASSED.reset(token)
     return _rebuild, (shape_tuple(x), dtype_at(x.code), steps, lent, *((False, *more) if more else ()))

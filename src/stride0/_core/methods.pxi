@@ -11,13 +11,14 @@
 
 cdef extern from *:
     """
-    static void s0_mark_method_descriptor(PyTypeObject *type) {
-        type->tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
-        PyType_Modified(type);
+    /* Cython passes a type as the object that it is, hence the casts. */
+    static void s0_mark_method_descriptor(PyObject *type) {
+        ((PyTypeObject *)type)->tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
+        PyType_Modified((PyTypeObject *)type);
     }
-    static int s0_set_in_type(PyTypeObject *type, PyObject *name, PyObject *value) {
-        int failed = PyDict_SetItem(type->tp_dict, name, value);
-        PyType_Modified(type);
+    static int s0_set_in_type(PyObject *type, PyObject *name, PyObject *value) {
+        int failed = PyDict_SetItem(((PyTypeObject *)type)->tp_dict, name, value);
+        PyType_Modified((PyTypeObject *)type);
         return failed;
     }
     """

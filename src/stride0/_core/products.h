@@ -63,7 +63,7 @@ enum { S0_TALL = 4, S0_AT_ONCE = S0_VECTOR == 64 ? 4 : 1 };
     }
 
 /* A piece of a matrix, its elements widened and side by side: `line` of them from row to row. */
-#define S0_WIDEN(NAME, TYPE, WIDE)                                                                                     \
+#define S0_WIDEN_TILE(NAME, TYPE, WIDE)                                                                                \
     static void s0_widen_##NAME(const char *from, Py_ssize_t down, Py_ssize_t across, WIDE *to, Py_ssize_t line,       \
                                 Py_ssize_t m, Py_ssize_t n)                                                            \
     {                                                                                                                  \
@@ -200,7 +200,7 @@ enum { S0_TALL = 4, S0_AT_ONCE = S0_VECTOR == 64 ? 4 : 1 };
  */
 #define S0_PRODUCT(NAME, TYPE, SUM, WIDE, START)                                                                       \
     S0_TINY(NAME, TYPE, SUM, START)                                                                                    \
-    S0_WIDEN(NAME, TYPE, WIDE)                                                                                         \
+    S0_WIDEN_TILE(NAME, TYPE, WIDE)                                                                                         \
     S0_TILES(NAME, TYPE, WIDE, START)                                                                                  \
                                                                                                                        \
     static void s0_gather_##NAME(const char *from, Py_ssize_t down, Py_ssize_t across, TYPE *to, int m, int n)         \

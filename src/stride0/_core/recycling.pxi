@@ -11,20 +11,44 @@
 #       PyNumber_Add with what it merely borrows. So the C stack is looked at: between us and the interpreter's
 #       loop lies PyNumber_Add (or its like) and nothing else. And since a function in C may end in a jump to
 #       PyNumber_Add, which leaves no trace, the instruction that the loop executes must be the one for binary operators.
+#       The loop is known by the address where it goes on after an operator, which a probe tells that is added once:
+#       its functions have no names in many builds of the interpreter.
 #       (An extension's operator that calls ours shows on the stack: PyNumber_Add does something with what it
 #       returns, and so does not jump.) From Python 3.14 on, where the stack may borrow too, Python is asked.
 #
 #     Looking costs microseconds, hence only for results from RECYCLED bytes on. Where it cannot be done (other systems
-#     than Linux with glibc, an interpreter without the symbols), a result has its own memory, as ever.
+#     than Linux with glibc, code that the interpreter's just-in-time compiler made), a result has its own memory, as ever.
 
 cdef extern from "temporaries.h":
     bint s0_is_dying(PyObject* x, int instruction)
+    void s0_learn_loop(int instruction)
+    bint s0_knows_loop()
     Py_ssize_t s0_references "Py_REFCNT"(PyObject* x)
 
 cdef enum:
     RECYCLED = 1 << 20
 
 cdef int BINARY_OPCODE = opcode.opmap.get("BINARY_OP", -1)
+cdef bint probed = False
+
+
+@cython.final
+cdef class LoopProbe:
+    """Operands whose sum shows the interpreter's loop on the C stack."""
+
+    def __add__(self, other):
+        s0_learn_loop(BINARY_OPCODE)
+        return self
+
+
+def recycles_operands():
+    """Whether operands that die can be told here; see Note [Dying temporaries]."""
+    global probed
+    if not probed:
+        probed = True
+        # Often enough for the interpreter to specialise the instruction.
+        exec("for _ in range(20): probe + probe", {"probe": LoopProbe()})
+    return s0_knows_loop()
 
 
 cdef inline bint may_recycle(object x) noexcept:
@@ -62,6 +86,8 @@ cdef object into_dying(int op, object x1, object x2, str name):
     cdef Array out, value = None
     cdef object other
     cdef bint second = False
+    if not (probed or recycles_operands()):
+        return None
     if recyclable(x1, x2, op) and s0_is_dying(<PyObject*>x1, BINARY_OPCODE):
         out = alias(<Array>x1)
     elif recyclable(x2, x1, op) and s0_is_dying(<PyObject*>x2, BINARY_OPCODE):

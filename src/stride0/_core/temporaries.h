@@ -37,69 +37,64 @@ static int s0_find_span(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-/* Whether a function of the interpreter's with this name, or whose name begins so, contains an address. */
-static int s0_is_in(void *address, const char *name, int begins)
+/* Whether PyNumber_Add or the like contains an address. */
+static int s0_is_in_operator(void *address)
 {
     Dl_info info;
-    if (dladdr(address, &info) == 0 || info.dli_sname == NULL) {
-        return 0;
-    }
-    return begins ? strncmp(info.dli_sname, name, strlen(name)) == 0 : strcmp(info.dli_sname, name) == 0;
+    return dladdr(address, &info) != 0 && info.dli_sname != NULL && strncmp(info.dli_sname, "PyNumber_", 9) == 0;
 }
 
 /*
- * Whether the frames on the C stack are, from the innermost one: functions of this library; PyNumber_Add or the
- * like (perhaps with the one function in between that it has for all operators); the interpreter's loop.
+ * The caller of PyNumber_Add or the like, as the address where it goes on, if the frames on the C stack are, from the
+ * innermost one: functions of this library; PyNumber_Add or the like (perhaps with the one function in between that
+ * it has for all operators); that caller, which is the interpreter's. NULL otherwise.
  */
-static int s0_called_by_loop(void)
+static void *s0_caller_of_operator(void)
 {
     enum { DEPTH = 12, KNOWN = 16 };
     static s0_span own, python;
-    static void *known[KNOWN][3]; /* three frames in a row that were found to be what they should be */
+    static void *known[KNOWN][3]; /* three frames in a row that were found to be what they should be; NULL: any */
     static int count = 0, next = 0;
     void *frames[DEPTH];
     int n, k, j, has_middle;
 
     if (own.end == 0) {
-        own.inside = (uintptr_t)&s0_called_by_loop;
+        own.inside = (uintptr_t)&s0_caller_of_operator;
         python.inside = (uintptr_t)&PyNumber_Add;
         if (!dl_iterate_phdr(s0_find_span, &own) || !dl_iterate_phdr(s0_find_span, &python)) {
-            return 0;
+            return NULL;
         }
     }
     n = backtrace(frames, DEPTH);
     for (k = 0; k < n && own.begin <= (uintptr_t)frames[k] && (uintptr_t)frames[k] < own.end; k++) {
     }
     if (k + 2 >= n) {
-        return 0;
+        return NULL;
     }
     for (j = 0; j < count; j++) {
         /* A chain of two frames ends where the third is NULL. */
         if (known[j][0] == frames[k] && known[j][1] == frames[k + 1] && (!known[j][2] || known[j][2] == frames[k + 2])) {
-            return 1;
+            return known[j][2] ? known[j][2] : known[j][1];
         }
     }
-    for (j = 0; j < 2; j++) {
-        if ((uintptr_t)frames[k + j] < python.begin || (uintptr_t)frames[k + j] >= python.end) {
-            return 0;
-        }
-    }
-    has_middle = !s0_is_in(frames[k], "PyNumber_", 1);
+    has_middle = !s0_is_in_operator(frames[k]);
     if (has_middle) {
         Dl_info info;
-        if (dladdr(frames[k], &info) == 0 || info.dli_sname != NULL || !s0_is_in(frames[k + 1], "PyNumber_", 1)) {
-            return 0;
+        if (dladdr(frames[k], &info) == 0 || info.dli_sname != NULL || !s0_is_in_operator(frames[k + 1])) {
+            return NULL;
         }
     }
-    if (!s0_is_in(frames[k + 1 + has_middle], "_PyEval_EvalFrameDefault", 0)) {
-        return 0;
+    for (j = 0; j < 2 + has_middle; j++) {
+        if ((uintptr_t)frames[k + j] < python.begin || (uintptr_t)frames[k + j] >= python.end) {
+            return NULL;
+        }
     }
     known[next][0] = frames[k];
     known[next][1] = frames[k + 1];
     known[next][2] = has_middle ? frames[k + 2] : NULL;
     next = (next + 1) % KNOWN;
     count = count < KNOWN ? count + 1 : KNOWN;
-    return 1;
+    return frames[k + 1 + has_middle];
 }
 
 /* Whether the instruction that the current Python frame executes is this one. */
@@ -126,7 +121,48 @@ static int s0_executes(int opcode)
     return found;
 }
 
+/*
+ * Where the interpreter's loop goes on after an operator. Its function may have no name that one could look for (it need
+ * not be exported, and there may be one for each instruction), so a probe is added by the loop: s0_learn_loop.
+ */
+static void *s0_resumes[4];
+static int s0_loops = 0;
+
+static int s0_called_by_loop(void)
+{
+    void *caller = s0_caller_of_operator();
+    for (int k = 0; k < s0_loops; k++) {
+        if (s0_resumes[k] == caller) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 #endif
+
+/* To be called by an operator that the interpreter's loop executes, and nobody else. */
+static void s0_learn_loop(int opcode)
+{
+#if S0_TRACES
+    void *caller = s0_caller_of_operator();
+    if (caller != NULL && s0_executes(opcode) && s0_loops < 4 && !s0_called_by_loop()) {
+        s0_resumes[s0_loops++] = caller;
+    }
+#else
+    (void)opcode;
+#endif
+}
+
+/* Whether s0_is_dying ever says yes here. */
+static int s0_knows_loop(void)
+{
+#if S0_TRACES
+    return s0_loops > 0;
+#else
+    return 0;
+#endif
+}
 
 /* Whether x, one of the operands, is referred to by the interpreter's stack alone, which drops it after this call. */
 static int s0_is_dying(PyObject *x, int opcode)

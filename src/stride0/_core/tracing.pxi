@@ -104,7 +104,8 @@ cdef Array alias(Array x):
 
 cdef extern from *:
     """
-    static void s0_enable_vectorcall(PyTypeObject *type, Py_ssize_t offset) {
+    static void s0_enable_vectorcall(PyObject *object, Py_ssize_t offset) {
+        PyTypeObject *type = (PyTypeObject *)object;
         type->tp_vectorcall_offset = offset;
         type->tp_call = PyVectorcall_Call;
         type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;

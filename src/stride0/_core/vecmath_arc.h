@@ -111,7 +111,7 @@ VM_INLINE float vm_atan2_wide(float y, float x) {
     double t = vm_atan_short(steep ? -b : a, steep ? a : b);
     t = (steep ? VM_PI_2_HI : 0.0) + t;
     t = vm_bits32(x) >> 31 ? VM_PI_HI - t : t;
-    t = (x != x) | (y != y) ? NAN : t;
+    t = ((x != x) | (y != y)) ? NAN : t;
     return copysignf((float)t, y);
 }
 
@@ -279,7 +279,7 @@ VM_INLINE double vm_atan2_f64(double y, double x) {
     double sign = vm_select_f64(left, -1.0, 1.0);
     double z = vm_atan_sum_f64(base, bl, sign * n, sign * nl, d, dl);
     z = z * vm_select_f64(tiny & ~left, 0x1p-200, 1.0);
-    z = (x != x) | (y != y) ? NAN : z;
+    z = ((x != x) | (y != y)) ? NAN : z;
     return copysign(z, y);
 }
 
@@ -288,7 +288,7 @@ VM_INLINE double vm_atan2_f64(double y, double x) {
 VM_INLINE float vm_hypot_f32(float x, float y) {
     double a = x, b = y;
     float z = (float)sqrt(a * a + b * b);
-    return (fabsf(x) == INFINITY) | (fabsf(y) == INFINITY) ? INFINITY : z;
+    return ((fabsf(x) == INFINITY) | (fabsf(y) == INFINITY)) ? INFINITY : z;
 }
 
 /* The square root of a sum of squares that is known to twice the digits */
@@ -306,6 +306,6 @@ VM_INLINE double vm_hypot_f64(double x, double y) {
     double error = ((p - sum) + q) + (pl + ql);
     double s = sqrt(sum);
     double z = (s + vm_sqrt_rest_f64(sum, error, s)) * back;
-    z = (x != x) | (y != y) ? NAN : z;
-    return (a == INFINITY) | (b == INFINITY) ? INFINITY : z;
+    z = ((x != x) | (y != y)) ? NAN : z;
+    return ((a == INFINITY) | (b == INFINITY)) ? INFINITY : z;
 }

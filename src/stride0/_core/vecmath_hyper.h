@@ -264,12 +264,12 @@ VM_INLINE double vm_logaddexp_f64(double x, double y) {
     double error = (m - (sum - c)) + (l - c);
     double z = sum + (error + low);
     z = fabs(m) < INFINITY ? z : m;
-    return (x != x) | (y != y) ? NAN : z;
+    return ((x != x) | (y != y)) ? NAN : z;
 }
 
 VM_INLINE float vm_logaddexp_f32(float x, float y) {
     double m = x > y ? x : y, least = x > y ? y : x;
     double d = x == y ? 0.0 : least - m;
     double z = m + vm_log1p_f64(vm_exp_f64(d));
-    return (float)((x != x) | (y != y) ? NAN : z);
+    return (float)(((x != x) | (y != y)) ? NAN : z);
 }

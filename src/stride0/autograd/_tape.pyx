@@ -181,9 +181,9 @@ cdef class Rules:
         """The number of a value that a rule names."""
         what, subject = VALUE, key
         if key not in self.index and key.endswith("_shape"):
-            what, subject = SHAPE, key[:-6]
+            what, subject = SHAPE, key.removesuffix("_shape")
         elif key not in self.index and key.endswith("_dtype"):
-            what, subject = DTYPE, key[:-6]
+            what, subject = DTYPE, key.removesuffix("_dtype")
         if subject != "out" and subject not in self.index:
             raise ValueError(f"a gradient rule of {self.name} asks for {key}, which is none of its parameters")
         pair = (what, -1 if subject == "out" else self.index[subject])
