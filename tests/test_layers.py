@@ -56,7 +56,10 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("switches", ("_switches", "_strict_keys", "_strict_rules", "_bench", "_gate")),
     (
         "extensions",
-        ("_broadcasting", "_strict", "_decompositions", "linalg", "fft", "strided", "memory", *EXPLAIN),
+        (
+            *("_broadcasting", "_strict", "_decompositions", *EXPLAIN),
+            *("_linalg", "linalg", "_fft", "fft", "_strided", "strided", "_memory", "memory"),
+        ),
     ),
     ("beyond the standard", ("_extras", "_methods", "_ufuncs")),
     ("namespace", ("",)),
@@ -64,7 +67,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("gradient rules", tuple(f"autograd.{name}" for name in GRADIENT_RULES)),
     ("table of gradients", ("autograd._rules",)),
     ("gradients", ("autograd", "autograd._transforms", "autograd._custom")),
-    ("testing", ("_flags", "testing")),
+    ("testing", ("_flags", "_check_grad", "testing")),
     ("command line", ("__main__",)),
 )
 
