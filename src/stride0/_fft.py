@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ._core import dtype as dt
 from ._core.array import Array, copy, divide, door_in, empty, iota, primitive_in, restride
-from ._core.dtype import DType
+from ._core.dtype import DType, DTypeLike
 from ._creation import _as_float
 from ._data_types import as_scalar, check_array, check_dtype, refuse_dtype
 from ._devices import DeviceLike, check_device
@@ -492,7 +492,7 @@ def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
 
 
 @door_in("fft")
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: DeviceLike = None) -> Array:
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """Return the frequencies that the elements of :func:`fft` belong to.
 
     Parameters
@@ -529,7 +529,9 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: De
 
 
 @door_in("fft")
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: DType | None = None, device: DeviceLike = None) -> Array:
+def rfftfreq(
+    n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None
+) -> Array:
     """Return the frequencies that the elements of :func:`rfft` belong to.
 
     Parameters

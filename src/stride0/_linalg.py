@@ -39,7 +39,7 @@ from ._core.array import (
     where,
     zeros,
 )
-from ._core.dtype import DType, promote
+from ._core.dtype import DType, DTypeLike, promote
 from ._creation import _as_float
 from ._data_types import as_scalar, check_array, check_bool, refuse_dtype
 from ._decompositions import (
@@ -341,7 +341,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
 
 
 @primitive_in("linalg")
-def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None) -> Array:
+def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """Return the sum of the diagonal of a matrix.
 
     Parameters
