@@ -1,12 +1,23 @@
-"""How hypothesis runs: without deadlines; in CI with the same examples every time.
+"""How hypothesis runs: without deadlines; in CI with the same examples every time. And what tracebacks show.
 
 A run in CI says whether a change broke something, so it must not depend on luck. At home every run looks at
 new examples.
 """
 
 import os
+import sys
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("stride0", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("stride0")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> None:
+    """Show the frames of the package, which its users do not see: here the defect is among them."""
+    if call.excinfo is not None:
+        for name, module in list(sys.modules.items()):
+            if name.partition(".")[0] == "stride0":
+                vars(module)["__tracebackhide__"] = False

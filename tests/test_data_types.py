@@ -105,9 +105,35 @@ def test_result_type_refuses():
     for arguments in ((), (1,), (1, 2.0)):
         with pytest.raises(ValueError, match="at least one array or dtype"):
             xp.result_type(*arguments)
-    for argument in (np.zeros(2), "i1", np.dtype("U3"), None):
+    for argument in (np.zeros(2), "U3", np.dtype("U3"), None):
         with pytest.raises(TypeError):
             xp.result_type(xp.int8, argument)
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_spellings_of_numpy(name):
+    numpys = np.dtype(name)
+    for code in (numpys.str, numpys.str[1:], "=" + numpys.str[1:], "<" + numpys.str[1:], numpys.char):
+        assert np.dtype(code) == numpys
+        assert xp.zeros(2, dtype=code).dtype is dt(name)
+        assert xp.asarray([1, 0], dtype=code).dtype is dt(name)
+        assert xp.astype(xp.zeros(2), code).dtype is dt(name) or name == "bool"
+        assert xp.result_type(code, xp.bool) is dt(name)
+        assert xp.isdtype(code, dt(name))
+        with xp.strict(), pytest.raises(xp.StrictError, match="dtype"):
+            xp.zeros(2, dtype=code)
+    if numpys.itemsize > 1:
+        with pytest.raises(xp.DTypeError, match="Unsupported dtype '>"):
+            xp.zeros(2, dtype=">" + numpys.str[1:])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["f2", "f16", "c32", "U3", "S3", "a5", "O", "M8[s]", "f4,i8", "(2,)f4", "(2,f4", "", "<", "float12", "x"],
+)
+def test_spellings_that_are_no_dtype(text):
+    with pytest.raises(xp.DTypeError, match="zeros: Unsupported dtype"):
+        xp.zeros(2, dtype=text)
 
 
 @pytest.mark.parametrize("name", FLOATING)

@@ -6,6 +6,7 @@ import copy
 import ctypes
 import gc
 import itertools
+import math
 import pickle
 import struct
 import threading
@@ -64,12 +65,58 @@ def test_repr_and_str():
         assert shape == (0,) or str(shape) in text
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_text_of_arrays_without_axes(dtype):
+    """All digits that tell an element from its neighbours, as NumPy's scalars have them."""
+    kind = np.dtype(dtype).kind
+    numbers = [0, 1, 100, 127]
+    if kind in "fc":
+        numbers += [0.1234567890123456, 1 / 3, 1e16, 1e-5, -0.0, math.inf, math.nan]
+        component = np.float32 if dtype in ("float32", "complex64") else np.float64
+        numbers += [np.nextafter(component(number), component(0)) for number in (0.1, 1)]
+    for number in numbers:
+        value = np.asarray(complex(number, 0.1) if kind == "c" else number).astype(dtype)[()]
+        x = xp.asarray(value)
+        assert x.dtype.name == dtype
+        assert str(x) == f"{x}" == format(x) == str(value)
+        if kind in "fc":
+            read = np.asarray(complex(str(x)) if kind == "c" else float(str(x))).astype(dtype)
+            assert np.array_equal(read, value, equal_nan=True)
+    assert f"{xp.asarray(0.1, dtype=xp.float32)!s:>5}|{xp.asarray(1 / 3):.3}" == "  0.1|0.333"
+    assert repr(xp.asarray(0.1234567890123)) == "Array(0.12345679, dtype=float64)"  # as of NumPy's arrays
+
+
+def as_numpy_writes(a):
+    """NumPy's `repr` with the dtype that it leaves away where it is the default of its kind."""
+    options = np.get_printoptions()
+    text = f"Array({np.array2string(a, separator=', ', prefix='Array(', suffix=')')},"
+    more = f"shape={a.shape}, " if a.size > options["threshold"] else ""
+    more += f"dtype={a.dtype.name})"
+    fits = len(text.splitlines()[-1]) + 1 + len(more) <= options["linewidth"]
+    return f"{text} {more}" if fits else f"{text}\n{' ' * 6}{more}"
+
+
+@pytest.mark.parametrize("shape", [(1000,), (1001,), (40, 26), (1000, 1000), (2, 3, 700), (9,), (12,)])
+def test_layout_of_a_repr(shape):
+    for dtype in ("int64", "float64", "complex64", "bool"):
+        a = np.broadcast_to(np.arange(shape[-1]) / 7, shape).astype(dtype)
+        text = repr(xp.asarray(a))
+        assert text == as_numpy_writes(a)
+        assert (f"shape={shape}" in text) is (a.size > 1000)
+        assert max(map(len, text.splitlines())) <= 76
+        # NumPy says the dtype of this one and, from 2.2 on, the shape.
+        theirs = repr(a)
+        if "shape=" in theirs and dtype == "complex64":
+            assert text.replace("\n", " ").split() == theirs.replace("array(", "Array(").split()
+
+
 @pytest.mark.parametrize("shape", [(2000,), (200, 200), (2**40,), (5, 2**30), (4, 5, 6, 9)])
 def test_large_arrays_are_summarised(shape):
     x = xp.broadcast_to(xp.zeros(1), shape)
     for text in (repr(x), str(x), f"{x}"):
         assert "..." in text
         assert len(text) < 6000
+    assert f"shape={shape}" in repr(x) and "shape" not in str(x)
 
 
 def test_format():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import operator
 import pathlib
 import pickle
@@ -418,6 +419,41 @@ def test_gradients_pass_through_methods() -> None:
     np.testing.assert_array_equal(np.asarray(autograd.grad(f)(x)), np.asarray(autograd.grad(g)(x)))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64", "uint16"])
+def test_the_builtin_round(dtype: str) -> None:
+    for value in (0, 1, 5, 15, 25, 127, 2.5, 3.5, -0.5, 99.4999, 1.005):
+        scalar = np.asarray(value).astype(dtype)[()]
+        x = xp.asarray(scalar)
+        for digits in (0, 1, 2, -1, np.int64(1), True):
+            found = round(x, digits)
+            assert isinstance(found, xp.Array) and found.dtype is x.dtype and found.shape == ()
+            np.testing.assert_array_equal(np.asarray(found), round(scalar, int(digits)))
+        for found in (round(x), round(x, None), round(xp.asarray([scalar]))):
+            assert type(found) is int and found == round(scalar.item()) == round(scalar)
+    many = xp.asarray([[0.125, 2.675], [-1.005, 1e300]])
+    np.testing.assert_array_equal(np.asarray(round(many, 2)), np.round(np.asarray(many), 2))
+    assert round(xp.asarray(1.26 - 2.34j), 1) == xp.asarray(1.3 - 2.3j)
+
+
+def test_the_builtin_round_refuses() -> None:
+    for x, digits, kind in (
+        (xp.asarray([1.0, 2.0]), (), TypeError),
+        (xp.asarray([]), (), TypeError),
+        (xp.asarray(1j), (), TypeError),
+        (xp.asarray(1.5), (1.5,), TypeError),
+        (xp.asarray(math.nan), (), ValueError),
+        (xp.asarray(math.inf), (), OverflowError),
+    ):
+        with pytest.raises(kind):
+            round(x, *digits)
+    with xp.strict():
+        for digits in ((), (2,)):
+            with pytest.raises(xp.StrictError, match="arrays have no method __round__"):
+                round(xp.asarray(1.5), *digits)
+    (gradient,) = autograd.grad(lambda x: round(x[0], 2) + x[0], argnums=(0,))(xp.asarray([1.234]))
+    assert float(gradient[0]) == 1.0  # of the step function 0
+
+
 def test_watched_arrays_keep_their_values() -> None:
     for name in ("item", "tolist"):
         with pytest.raises((xp.GradientError, BufferError)):
@@ -434,7 +470,7 @@ def test_stubs_list_the_methods() -> None:
     assert {*MIRRORED, *_methodtable.OWN} <= listed
     taken = {node.name: ast.unparse(node.args) for node in array.body if isinstance(node, ast.FunctionDef)}
     assert taken["sum"] == (
-        "self, axis: Axis=None, *, dtype: DType | None=None, keepdims: bool=False, "
+        "self, axis: Axis=None, *, dtype: DTypeLike | None=None, keepdims: bool=False, "
         "out: None=None, where: Literal[True]=True"
     )
     assert taken["round"] == "self, decimals: int=0, *, out: None=None"

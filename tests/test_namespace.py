@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import pydoc
 import types
 
 import pytest
@@ -131,12 +132,59 @@ def test_no_other_names():
     # Python's own apart, three names with underscores are meant for users.
     special = {name for name in dir(xp) if name.startswith("__")} - set(dir(types.ModuleType("m")))
     special -= {"__builtins__", "__cached__", "__file__", "__path__", "__annotations__", "__all__"}
-    special -= {"__getattr__", "__dir__", "__main__"}
+    special -= {"__getattr__", "__dir__", "__main__", "__tracebackhide__"}
     assert special == {"__array_api_version__", "__array_namespace_info__", "__version__"}
     assert set(xp.__all__) == standard | OURS | EXCEPTIONS | {"__version__"}
     assert len(set(xp.__all__)) == len(xp.__all__)
     for name in public - {"linalg", "fft", "strided", "autograd", "memory", "testing"}:
         assert not isinstance(getattr(xp, name), types.ModuleType), name
+
+
+MODULES = ("", "autograd", "fft", "linalg", "memory", "strided", "testing")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_public_modules_hold_public_names_alone(name):
+    module = getattr(xp, name) if name else xp
+    assert {public for public in dir(module) if not public.startswith("_")} == {
+        public for public in module.__all__ if not public.startswith("_")
+    }
+    assert {public for public in vars(module) if not public.startswith("_")} <= set(module.__all__)
+    assert all(hasattr(module, public) for public in module.__all__)
+    for missing in ("annotations", "Any", "normalize_axis", "check_array", *(("sqrt",) if name else ())):
+        with pytest.raises(AttributeError), xp.strict():
+            getattr(module, missing)
+
+
+def test_public_modules_are_all_of_them():
+    found = {name for name in xp.__all__ if isinstance(getattr(xp, name), types.ModuleType)}
+    assert found == set(MODULES) - {""}
+
+
+def public_functions():
+    for name in MODULES:
+        module = getattr(xp, name) if name else xp
+        for public in module.__all__:
+            value = getattr(module, public)
+            if callable(value) and not isinstance(value, type):
+                yield pytest.param(value, public, id=f"{name}.{public}".lstrip("."))
+
+
+@pytest.mark.parametrize(("function", "name"), list(public_functions()))
+def test_help_shows_the_signature(function, name):
+    assert inspect.isroutine(function)
+    signature = inspect.signature(function)
+    shown = pydoc.plain(pydoc.render_doc(function)).splitlines()
+    assert shown[2] == f"{name}{signature}", shown[:4]
+    assert inspect.getdoc(function).splitlines()[0] in shown[3]
+
+
+def test_functions_in_classes_are_not_methods():
+    class Holder:
+        total = xp.sum
+
+    assert Holder.total is Holder().total is xp.sum
+    assert Holder().total(xp.ones(3)) == 3
 
 
 def test_exceptions():

@@ -26,7 +26,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import stride0 as xp
-from stride0 import strided
+from stride0 import _optable, strided
+from stride0.testing import flags
 
 PYTHON = {
     "equal": operator.eq,
@@ -189,12 +190,57 @@ def test_negative_exponents_of_no_elements():
     same(lambda ns, x: x**-1, both(np.ones((2, 0), "int16")))
 
 
+SCALARS = (True, False, 0, 3, -2, 0.5, -1.5, math.inf, 2.0 - 1j)
+FUNCTIONS = {op.name: op for op in _optable.OPS if op.public}
+
+
+def result_of(call):
+    """Elements and dtype of what a call returns, or the type of what it raises."""
+    try:
+        out = call()
+    except Exception as error:
+        return type(error)
+    assert isinstance(out, xp.Array) and out.shape == ()
+    return out.dtype, np.asarray(out).tobytes()
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_python_scalars_alone(name):
+    """They take part as arrays of their default dtypes, where strict mode is off."""
+    function, nin = getattr(xp, name), FUNCTIONS[name].nin
+    taken = 0
+    for operands in itertools.product(SCALARS, repeat=nin):
+        found = result_of(lambda operands=operands: function(*operands))
+        assert found == result_of(lambda operands=operands: function(*map(xp.asarray, operands))), operands
+        taken += isinstance(found, tuple)
+        with xp.strict(), pytest.raises(xp.StrictError, match=f"{name}: x.* Python"):
+            function(*operands)
+    assert taken
+
+
+def test_python_scalars_alone_in_functions_of_three():
+    for operands in itertools.product((True, 3, 0.5), repeat=3):
+        wanted = result_of(
+            lambda o=operands: xp.add(xp.asarray(o[0]), xp.asarray(o[1]), alpha=xp.asarray(o[2]))
+        )
+        assert result_of(lambda o=operands: xp.add(o[0], o[1], alpha=o[2])) == wanted
+    assert result_of(lambda: xp.clip(5, 0, 3.5)) == result_of(lambda: xp.clip(xp.asarray(5), 0, 3.5))
+    assert result_of(lambda: xp.where(True, 1, 2.5)) == (xp.float64, np.float64(1).tobytes())
+
+
+def test_python_scalars_alone_take_the_defaults_of_a_test_bench():
+    with flags(default_float="float32", default_int="int32", devices=("gpu", "cpu")):
+        for out, dtype in ((xp.sqrt(2.0), xp.float32), (xp.sqrt(2), xp.float32), (xp.add(1, 2), xp.int32)):
+            assert out.dtype is dtype and out.device.name == "gpu"
+
+
+def test_python_scalars_alone_have_bounds():
+    for call in (xp.negative, xp.sin, lambda x: xp.add(x, 1), lambda x: xp.equal(1, x)):
+        with pytest.raises(xp.RangeError, match="out of bounds for int64"):
+            call(2**63)
+
+
 def test_functions_need_an_array():
-    for arguments in ((1, 2), (1.0, True)):
-        with pytest.raises(TypeError, match="add"):
-            xp.add(*arguments)
-    with pytest.raises(TypeError, match="exp: x is of type float"):
-        xp.exp(2.0)
     for value in ("1", None, [1], (1,), object(), np.ones(1)):
         for call in (
             lambda v: xp.add(v, xp.ones(1)),

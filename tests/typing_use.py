@@ -122,6 +122,29 @@ assert_type(xp.iinfo(xp.int8).max, int)
 assert_type(xp.pi, float)
 assert_type(xp.newaxis, None)
 
+# Dtypes as users of NumPy write them; Python scalars alone -----------------------------------------------
+
+for dtype_name in ("float32", "i8", "<f8"):
+    assert_type(xp.zeros(3, dtype=dtype_name), Array)
+assert_type(xp.asarray([1, 2], dtype="float32"), Array)
+assert_type(xp.arange(3, dtype=float), Array)
+assert_type(xp.full_like(x, 1, dtype=bool), Array)
+assert_type(xp.linspace(0.0, 1.0, 3, dtype=np.float32), Array)
+assert_type(xp.astype(x, np.dtype("f4")), Array)
+assert_type(xp.sum(x, dtype="float32"), Array)
+assert_type(xp.linalg.trace(x, dtype=complex), Array)
+assert_type(xp.fft.fftfreq(4, dtype="f4"), Array)
+assert_type(x.sum(0, dtype="float32").astype(int), Array)
+assert_type(xp.can_cast("int8", np.int16), bool)
+assert_type(xp.isdtype("f4", "real floating"), bool)
+assert_type(xp.finfo("float32").eps, float)
+assert_type(xp.result_type("int8", x), DType)
+assert_type(xp.sqrt(2.0), Array)
+assert_type(xp.add(1, 2.0), Array)
+assert_type(xp.clip(5, 0, 3), Array)
+assert_type(round(x[0, 0], 2), Array)
+assert_type(round(x[0, 0]), int)
+
 # Extensions ----------------------------------------------------------------------------------------------
 
 assert_type(xp.linalg.inv(x), Array)
@@ -251,6 +274,9 @@ def refused() -> None:
     xp.searchsorted(n, n, side="middle")  # type: ignore[arg-type]
     xp.meshgrid(n, indexing="ji")  # type: ignore[arg-type]
     xp.sin([1.0, 2.0])  # type: ignore[arg-type]
+    xp.sqrt("2.0")  # type: ignore[arg-type]
+    xp.zeros(3, dtype=32)  # type: ignore[arg-type]
+    xp.zeros(3, dtype=str)  # type: ignore[arg-type]
     xp.reshape(x, shape="4")  # type: ignore[arg-type]
     xp.no_such_function(x)  # type: ignore[attr-defined]
     Array(3)  # type: ignore[call-arg]

@@ -7,7 +7,7 @@ This module is the namespace: the names of the standard, and of our own `strided
 import importlib as _importlib
 import typing as _typing
 
-from stride0 import _methods, _threadpoolctl, _ufuncs, fft, linalg, strided  # noqa: F401
+from stride0 import _html, _methods, _threadpoolctl, _ufuncs, fft, linalg, strided  # noqa: F401
 from stride0._broadcasting import broadcasting
 from stride0._constants import e, inf, nan, newaxis, pi
 from stride0._core.array import Array, asarray, from_dlpack, where
@@ -138,6 +138,7 @@ from stride0._errors import (
     Stride0Error,
     WriteError,
 )
+from stride0._errors import hide_frames as _hide_frames
 from stride0._extras import (
     diag,
     logspace,
@@ -413,3 +414,6 @@ else:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LATER})
+
+
+_hide_frames()

@@ -29,7 +29,7 @@ from ._core.array import (
 )
 from ._core.array import empty as _empty
 from ._core.array import zeros as _zeros
-from ._core.dtype import DType
+from ._core.dtype import DType, DTypeLike
 from ._data_types import (
     KINDS,
     Scalar,
@@ -70,7 +70,7 @@ def arange(
     stop: int | float | None = None,
     step: int | float = 1,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: DeviceLike = None,
 ) -> Array:
     """Return evenly spaced numbers from `start` up to, but without, `stop`.
@@ -202,7 +202,9 @@ def _as_float(op: str, number: int | float) -> float:
 
 
 @door
-def empty(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: DeviceLike = None) -> Array:
+def empty(
+    shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None
+) -> Array:
     """Return an array whose elements are not set.
 
     Parameters
@@ -232,7 +234,7 @@ def empty_like(
     x: Array,
     /,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: DeviceLike = None,
     shape: int | tuple[int, ...] | None = None,
 ) -> Array:
@@ -263,7 +265,7 @@ def empty_like(
 
 
 def _like(
-    op: str, x: Array, dtype: DType | None, device: DeviceLike, shape: int | tuple[int, ...] | None
+    op: str, x: Array, dtype: DTypeLike | None, device: DeviceLike, shape: int | tuple[int, ...] | None
 ) -> tuple[tuple[int, ...], DType]:
     x = check_array(op, x)
     check_device(op, device)
@@ -277,7 +279,7 @@ def eye(
     /,
     *,
     k: int = 0,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: DeviceLike = None,
 ) -> Array:
     """Return a matrix with ones on a diagonal and zeros elsewhere.
@@ -321,7 +323,7 @@ def full(
     shape: int | tuple[int, ...],
     fill_value: bool | int | float | complex,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: DeviceLike = None,
 ) -> Array:
     """Return an array filled with one value.
@@ -399,7 +401,7 @@ def full_like(
     /,
     fill_value: bool | int | float | complex,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: DeviceLike = None,
     shape: int | tuple[int, ...] | None = None,
 ) -> Array:
@@ -445,7 +447,7 @@ def linspace(
     /,
     num: int,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: DeviceLike = None,
     endpoint: bool = True,
 ) -> Array:
@@ -581,7 +583,7 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
 
 
 @door
-def ones(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: DeviceLike = None) -> Array:
+def ones(shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """Return an array of ones.
 
     Parameters
@@ -611,7 +613,7 @@ def ones_like(
     x: Array,
     /,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: DeviceLike = None,
     shape: int | tuple[int, ...] | None = None,
 ) -> Array:
@@ -717,7 +719,9 @@ def _on_or_below(op: str, x: Array, k: int, less: int = 0) -> tuple[Array, Array
 
 
 @door
-def zeros(shape: int | tuple[int, ...], *, dtype: DType | None = None, device: DeviceLike = None) -> Array:
+def zeros(
+    shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None
+) -> Array:
     """Return an array of zeros.
 
     Parameters
@@ -747,7 +751,7 @@ def zeros_like(
     x: Array,
     /,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: DeviceLike = None,
     shape: int | tuple[int, ...] | None = None,
 ) -> Array:

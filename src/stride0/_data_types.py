@@ -14,7 +14,7 @@ from typing import Final, NoReturn
 from ._core import dtype as dt
 from ._core.array import Array, door, dtype_argument, is_strict, known_dtype, primitive
 from ._core.array import copy as _copy
-from ._core.dtype import DType, promote, weak
+from ._core.dtype import DType, DTypeLike, promote, weak
 from ._devices import Device, check_device
 from ._errors import ArgumentTypeError, ArgumentValueError, CastError, DTypeError, ForeignArrayError, shown
 
@@ -234,7 +234,7 @@ class iinfo_object:
 
 
 @primitive
-def astype(x: Array, dtype: DType, /, *, copy: bool = True, device: Device | str | None = None) -> Array:
+def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Device | str | None = None) -> Array:
     """Cast an array to a dtype.
 
     Parameters
@@ -273,7 +273,7 @@ def astype(x: Array, dtype: DType, /, *, copy: bool = True, device: Device | str
 
 
 @door
-def can_cast(from_: DType | Array, to: DType, /) -> bool:
+def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
     """Tell whether promotion can lead from one dtype to another.
 
     Parameters
@@ -305,7 +305,7 @@ def can_cast(from_: DType | Array, to: DType, /) -> bool:
 
 
 @door
-def finfo(type: DType | Array, /) -> finfo_object:
+def finfo(type: DTypeLike | Array, /) -> finfo_object:
     """Return the limits of a floating-point dtype.
 
     Parameters
@@ -341,7 +341,7 @@ def finfo(type: DType | Array, /) -> finfo_object:
 
 
 @door
-def iinfo(type: DType | Array, /) -> iinfo_object:
+def iinfo(type: DTypeLike | Array, /) -> iinfo_object:
     """Return the limits of an integer dtype.
 
     Parameters
@@ -370,7 +370,7 @@ def iinfo(type: DType | Array, /) -> iinfo_object:
 
 
 @door
-def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
+def isdtype(dtype: DTypeLike, kind: DType | str | tuple[DType | str, ...]) -> bool:
     """Tell whether a dtype is of a kind.
 
     Parameters
@@ -420,7 +420,7 @@ def kinds_named(operation: str, kind: object) -> tuple[str, ...]:
 
 
 @door
-def result_type(*arrays_and_dtypes: Array | int | float | complex | bool | DType) -> DType:
+def result_type(*arrays_and_dtypes: Array | int | float | complex | bool | DTypeLike) -> DType:
     """Return the dtype that arrays, dtypes and Python scalars combine to.
 
     Parameters

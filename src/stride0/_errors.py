@@ -15,6 +15,7 @@ and is put together only when somebody looks at it: raising stays cheap.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 
 Fact = tuple[str, str]
@@ -419,3 +420,14 @@ def drawing(operands: Sequence[Operand], axis: int | None) -> list[str]:
 # Tracebacks name the place from which users take the classes.
 for _name in __all__:
     globals()[_name].__module__ = "stride0"
+
+
+def hide_frames() -> None:
+    """Have pytest leave out the frames of the package: the last one it shows is the line that called.
+
+    pytest looks for the name among the globals of a frame, and those of compiled functions are their module's
+    too. Whatever loads modules of the package after the namespace calls this once more.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "stride0":
+            vars(module)["__tracebackhide__"] = True

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, overload
 
 from stride0._core.array import Array, door
+from stride0._errors import hide_frames
 from stride0._explain_facts import Facts, Insertion, gather
 from stride0._explain_picture import draw
 from stride0._explain_text import text
@@ -145,3 +146,6 @@ def explain(*arrays_or_shapes: Array | Shape, op: str | Callable[..., Any] | Non
         x1[:, :, None]   gives (5, 6, 10)
     """
     return Explanation(**vars(gather(arrays_or_shapes, op)))
+
+
+hide_frames()

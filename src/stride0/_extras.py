@@ -31,7 +31,7 @@ from ._core.array import (
     subtract,
     where,
 )
-from ._core.dtype import DType
+from ._core.dtype import DType, DTypeLike
 from ._creation import check_fill, full, linspace, ones_like, zeros
 from ._data_types import KINDS, astype, check_array, check_dtype, refuse_dtype
 from ._devices import DeviceLike
@@ -104,7 +104,7 @@ def logspace(
     num: int = 50,
     *,
     base: int | float = 10.0,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: DeviceLike = None,
     endpoint: bool = True,
 ) -> Array:
@@ -236,7 +236,7 @@ def _count(x: Array, missing: Array | None, axis: Axis, keepdims: bool = False) 
     return astype(count_nonzero(there, axis=axis, keepdims=keepdims), real(x).dtype)
 
 
-def _floating(x: object, operation: str, dtype: DType | None) -> Array:
+def _floating(x: object, operation: str, dtype: DTypeLike | None) -> Array:
     given = check_array(operation, x)
     if dtype is not None:
         return astype(given, check_dtype(operation, dtype), copy=False)
@@ -244,19 +244,19 @@ def _floating(x: object, operation: str, dtype: DType | None) -> Array:
 
 
 @door
-def nansum(x: Array, axis: Axis = None, dtype: DType | None = None, *, keepdims: bool = False) -> Array:
+def nansum(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
     """Return the sum of the elements that are not NaN; 0 where there is none. See `sum`."""
     return sum(_filled("nansum", x, 0.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 @door
-def nanprod(x: Array, axis: Axis = None, dtype: DType | None = None, *, keepdims: bool = False) -> Array:
+def nanprod(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
     """Return the product of the elements that are not NaN; 1 where there is none. See `prod`."""
     return prod(_filled("nanprod", x, 1.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 @door
-def nancumsum(x: Array, axis: int | None = None, dtype: DType | None = None) -> Array:
+def nancumsum(x: Array, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Return the cumulative sum with NaN counted as 0; of all elements in C order without an axis."""
     filled = _filled("nancumsum", x, 0.0)[0]
     if axis is None:
@@ -265,7 +265,7 @@ def nancumsum(x: Array, axis: int | None = None, dtype: DType | None = None) -> 
 
 
 @door
-def nancumprod(x: Array, axis: int | None = None, dtype: DType | None = None) -> Array:
+def nancumprod(x: Array, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Return the cumulative product with NaN counted as 1; of all elements in C order without an axis."""
     filled = _filled("nancumprod", x, 1.0)[0]
     if axis is None:
@@ -274,7 +274,7 @@ def nancumprod(x: Array, axis: int | None = None, dtype: DType | None = None) ->
 
 
 @door
-def nanmean(x: Array, axis: Axis = None, dtype: DType | None = None, *, keepdims: bool = False) -> Array:
+def nanmean(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
     """Return the mean of the elements that are not NaN; NaN where there is none. See `mean`."""
     given = _floating(x, "nanmean", dtype)
     filled, missing = _filled("nanmean", given, 0.0)
@@ -310,7 +310,7 @@ def nanmedian(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
 
 @door
 def nanvar(
-    x: Array, axis: Axis = None, dtype: DType | None = None, ddof: float = 0, *, keepdims: bool = False
+    x: Array, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, *, keepdims: bool = False
 ) -> Array:
     """Return the variance of the elements that are not NaN.
 
@@ -336,7 +336,9 @@ def nanvar(
     return _nanvar("nanvar", x, axis, dtype, ddof, keepdims)
 
 
-def _nanvar(operation: str, x: Array, axis: Axis, dtype: DType | None, ddof: float, keepdims: bool) -> Array:
+def _nanvar(
+    operation: str, x: Array, axis: Axis, dtype: DTypeLike | None, ddof: float, keepdims: bool
+) -> Array:
     given = _floating(x, operation, dtype)
     filled, missing = _filled(operation, given, 0.0)
     deviations = subtract(filled, nanmean(given, axis, keepdims=True))
@@ -350,7 +352,7 @@ def _nanvar(operation: str, x: Array, axis: Axis, dtype: DType | None, ddof: flo
 
 @door
 def nanstd(
-    x: Array, axis: Axis = None, dtype: DType | None = None, ddof: float = 0, *, keepdims: bool = False
+    x: Array, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, *, keepdims: bool = False
 ) -> Array:
     """Return the square root of `nanvar`."""
     return sqrt(_nanvar("nanstd", x, axis, dtype, ddof, keepdims))

@@ -26,7 +26,7 @@ from . import (
     _utility,
 )
 from ._core.array import Array, add_method, asarray, door, reinterpret
-from ._core.dtype import DType, int64
+from ._core.dtype import DTypeLike, int64
 from ._data_types import to_scalar
 from ._errors import ArgumentValueError, OutOfBoundsError, ShapeError, counted, shown
 from ._shapes import Axis
@@ -191,21 +191,21 @@ def view(x: Array, dtype: Any = None) -> Array:
 # What methods do beyond their functions, called with one of NumPy's arguments or without an axis.
 
 
-def _cumulative(function: Any, x: Array, axis: int | None, dtype: DType | None, initial: bool) -> Array:
+def _cumulative(function: Any, x: Array, axis: int | None, dtype: DTypeLike | None, initial: bool) -> Array:
     if axis is None:
         x, axis = ravel(x), 0
     return cast(Array, function(x, axis=axis, dtype=dtype, include_initial=initial))
 
 
 def cumprod(
-    x: Array, axis: int | None = None, *, dtype: DType | None = None, include_initial: bool = False
+    x: Array, axis: int | None = None, *, dtype: DTypeLike | None = None, include_initial: bool = False
 ) -> Array:
     """Return the products of all first elements along an axis, or of the flattened array."""
     return _cumulative(_statistical.cumulative_prod, x, axis, dtype, include_initial)
 
 
 def cumsum(
-    x: Array, axis: int | None = None, *, dtype: DType | None = None, include_initial: bool = False
+    x: Array, axis: int | None = None, *, dtype: DTypeLike | None = None, include_initial: bool = False
 ) -> Array:
     """Return the sums of all first elements along an axis, or of the flattened array."""
     return _cumulative(_statistical.cumulative_sum, x, axis, dtype, include_initial)
@@ -235,7 +235,7 @@ def _deviation(
     function: Any,
     x: Array,
     axis: Axis,
-    dtype: DType | None,
+    dtype: DTypeLike | None,
     ddof: int | float | None,
     correction: int | float | None,
     keepdims: bool,
@@ -256,7 +256,7 @@ def std(
     x: Array,
     axis: Axis = None,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     ddof: int | float | None = None,
     correction: int | float | None = None,
     keepdims: bool = False,
@@ -278,7 +278,7 @@ def var(
     x: Array,
     axis: Axis = None,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     ddof: int | float | None = None,
     correction: int | float | None = None,
     keepdims: bool = False,

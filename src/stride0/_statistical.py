@@ -32,7 +32,7 @@ from ._core.array import (
     subtract,
     unstretched,
 )
-from ._core.dtype import DType
+from ._core.dtype import DType, DTypeLike
 from ._data_types import as_scalar, check_array, check_bool, check_cast, check_dtype, refuse_dtype
 from ._errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
 from ._shapes import Axis, normalize_axes, normalize_axis, size_of
@@ -52,7 +52,7 @@ __all__ = [
 
 @primitive
 def cumulative_prod(
-    x: Array, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
+    x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
 ) -> Array:
     """Return the products of all first elements along an axis.
 
@@ -91,7 +91,7 @@ def cumulative_prod(
 
 @primitive
 def cumulative_sum(
-    x: Array, /, *, axis: int | None = None, dtype: DType | None = None, include_initial: bool = False
+    x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
 ) -> Array:
     """Return the sums of all first elements along an axis.
 
@@ -128,7 +128,7 @@ def cumulative_sum(
     return _cumulative("cumulative_sum", x, axis, dtype, include_initial)
 
 
-def _cumulative(op: str, x: Array, axis: int | None, dtype: DType | None, include_initial: bool) -> Array:
+def _cumulative(op: str, x: Array, axis: int | None, dtype: DTypeLike | None, include_initial: bool) -> Array:
     x = check_array(op, x)
     target = _sum_dtype(op, x, dtype)
     if x.ndim == 0:
@@ -177,7 +177,7 @@ def max(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 
 
 @primitive
-def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, dtype: DType | None = None) -> Array:
+def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, dtype: DTypeLike | None = None) -> Array:
     """Return the arithmetic mean.
 
     Parameters
@@ -296,7 +296,7 @@ def _extreme(op: str, x: Array, axis: Axis, keepdims: bool) -> Array:
 
 
 @primitive
-def prod(x: Array, /, *, axis: Axis = None, dtype: DType | None = None, keepdims: bool = False) -> Array:
+def prod(x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
     """Return the product of the elements.
 
     Parameters
@@ -328,13 +328,13 @@ def prod(x: Array, /, *, axis: Axis = None, dtype: DType | None = None, keepdims
     return _total("prod", x, axis, dtype, keepdims)
 
 
-def _total(op: str, x: Array, axis: Axis, dtype: DType | None, keepdims: bool) -> Array:
+def _total(op: str, x: Array, axis: Axis, dtype: DTypeLike | None, keepdims: bool) -> Array:
     x = check_array(op, x)
     target = _sum_dtype(op, x, dtype)
     return reduce(op, x, normalize_axes(op, axis, x.ndim), check_bool(op, "keepdims", keepdims), target)
 
 
-def _sum_dtype(op: str, x: Array, dtype: DType | None) -> DType:
+def _sum_dtype(op: str, x: Array, dtype: DTypeLike | None) -> DType:
     """Return the dtype of sums and products: integers are widened, as their sums soon do not fit."""
     if dtype is None:
         if x.dtype.kind == "unsigned integer":
@@ -377,7 +377,7 @@ def std(x: Array, /, *, axis: Axis = None, correction: int | float = 0.0, keepdi
 
 
 @primitive
-def sum(x: Array, /, *, axis: Axis = None, dtype: DType | None = None, keepdims: bool = False) -> Array:
+def sum(x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
     """Return the sum of the elements.
 
     Parameters

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Final
 
 from . import _elementwise, _linear_algebra
-from ._core.array import Array, set_ufuncs
+from ._core.array import Array, set_attribute
 from ._errors import ForeignArrayError
 from ._numpy import numpy, to_numpy
 
@@ -93,4 +93,4 @@ class Ufuncs:
         return call if x is None else None
 
 
-set_ufuncs(Ufuncs())
+set_attribute("__array_ufunc__", Ufuncs())

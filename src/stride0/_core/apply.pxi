@@ -238,6 +238,8 @@ cdef object unary(int op, object x, str name):
         if a.storage.history is not None:
             return tracer.unary(op, a, name)
         return unary_raw(op, a, name)
+    if is_python_scalar(x):
+        return unary_raw(op, scalar_array(x, scalar_code(x), name), name)
     a = foreign_scalar(x)
     if a is None:
         refuse_operand(name, "x", x)
@@ -440,7 +442,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
 
 
 cdef object binary_other(int op, object x1, object x2, str name, bint is_operator):
-    """Operands that are neither arrays of ours nor Python scalars."""
+    """Two Python scalars, or operands that are neither arrays of ours nor Python scalars."""
     for argument, value in (("x1", x1), ("x2", x2)):
         if type(value) is Array or is_python_scalar(value):
             continue
@@ -451,7 +453,8 @@ cdef object binary_other(int op, object x1, object x2, str name, bint is_operato
         if is_operator and not is_known_foreign(value) and not (op == OP_MULTIPLY and isinstance(value, SEQUENCES)):
             return NotImplemented
         refuse_operand(name, argument, value)
-    raise ForeignArrayError(name, "neither x1 nor x2 is an array", (), "at least one stride0 array beside a Python scalar")
+    # No array says what they take part in: their default dtypes do.
+    return binary(op, scalar_array(x1, scalar_code(x1), name), scalar_array(x2, scalar_code(x2), name), name, is_operator)
 
 
 cdef object refuse_exponent(str name):
@@ -540,7 +543,7 @@ cdef object ternary(int op, object x1, object x2, object x3, str name, tuple nam
     for k in sorted(codes, reverse=True):
         code = k if code < 0 else promote_codes(code, k)
     if code < 0:
-        raise ForeignArrayError(name, "none of the operands is an array", (), "at least one stride0 array")
+        code = scalar_code(values[0])
     for k in range(3):
         if type(values[k]) is not Array:
             code = weak_code(code, values[k])

@@ -7,7 +7,7 @@ def clip(x, /, min=None, max=None):
 
     Parameters
     ----------
-    x : Array
+    x : Array or Python scalar
         Of a real-valued dtype and any shape.
     min, max : Array or Python scalar, optional
         Bounds; their shapes broadcast with that of `x`. None is no bound.
@@ -58,7 +58,7 @@ def real(x, /):
 
     Parameters
     ----------
-    x : Array
+    x : Array or Python scalar
         Of a numeric dtype and any shape.
 
     Returns
@@ -92,7 +92,7 @@ def imag(x, /):
 
     Parameters
     ----------
-    x : Array
+    x : Array or Python scalar
         Of a complex floating-point dtype and any shape.
 
     Returns

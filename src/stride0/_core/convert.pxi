@@ -400,13 +400,44 @@ cdef bytes c_bytes(Array x):
 # --- out: text
 
 
-cdef str text_of(Array x, str prefix, str suffix):
-    """The elements as NumPy writes them, summarised where they are many."""
+cdef str text_of(Array x):
+    """The elements as NumPy writes them, summarised where they are many; a single one in as many digits as tell it from its neighbours."""
+    import numpy
+
+    return elements_of(x, "", "") if x.ndim else str(numpy.asarray(seen_by_others(x))[()])
+
+
+cdef str elements_of(Array x, str prefix, str suffix):
     import numpy
 
     if x.size == 0 and x.ndim != 1:
-        return f"{prefix}[]{', shape=' + str(shape_tuple(x)) if prefix else ''}{suffix}"
-    return prefix + numpy.array2string(numpy.asarray(x), separator=", ", prefix=prefix, suffix=suffix) + suffix
+        return "[]"
+    return numpy.array2string(numpy.asarray(seen_by_others(x)), separator=", ", prefix=prefix, suffix=suffix)
+
+
+cdef str repr_of(Array x):
+    """The elements and, laid out as NumPy does it, facts about them: on a line of their own where the last one is full."""
+    import numpy
+
+    cdef list facts = [f"dtype={dtype_at(x.code).name}"]
+    options = numpy.get_printoptions()
+    # The elements that are written need not tell the shape.
+    if x.size > options["threshold"] or x.size == 0 and x.ndim != 1:
+        facts.insert(0, f"shape={shape_tuple(x)}")
+    if x.storage.device:
+        facts.append(f"device={x.device.name!r}")
+    text = f"Array({elements_of(x, 'Array(', ')')},"
+    more = f"{', '.join(facts)})"
+    last = len(text) - text.rfind("\n") - 1
+    return text + (" " if last + 1 + len(more) <= options["linewidth"] else "\n" + " " * len("Array(")) + more
+
+
+cdef str formatted(Array x, str spec):
+    if not spec:
+        return text_of(x)
+    if x.ndim:
+        raise TypeError(f"format: an array of shape {shape_tuple(x)} takes no format, got {spec!r}")
+    return format(read_scalar(x.data, x.code), spec)
 
 
 # --- what `stride0.strided` shows and makes

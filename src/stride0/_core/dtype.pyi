@@ -1,5 +1,8 @@
 import builtins
-from typing import Any, Final, Literal, final
+from typing import Any, Final, Literal, TypeAlias, final
+
+from numpy import dtype as NumPyDType
+from numpy import generic
 
 @final
 class DType:
@@ -17,6 +20,17 @@ class DType:
     def dtype(self) -> Any: ...
     def __hash__(self) -> int: ...
     def __eq__(self, other: object) -> builtins.bool: ...
+
+DTypeLike: TypeAlias = (
+    DType
+    | str
+    | type[builtins.bool]
+    | type[int]
+    | type[float]
+    | type[complex]
+    | type[generic]
+    | NumPyDType[Any]
+)
 
 bool: Final[DType]
 int8: Final[DType]

@@ -81,6 +81,10 @@ cdef class DType:
         return self.__numpy_dtype__
 
 
+# What a ``dtype=`` argument may be, for annotations; the stub has NumPy's dtypes besides, which nobody imports here.
+DTypeLike = DType | str | type
+
+
 def _by_name(name):
     """The dtype of that name (pickling needs a function to name)."""
     return OBJECTS[_dtypetable.CODES[name]]

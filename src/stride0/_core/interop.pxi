@@ -12,7 +12,7 @@ cpdef DType known_dtype(object value):
     if type(value) is DType:
         return <DType>value
     if isinstance(value, str):
-        return NAMED_DTYPES.get(value)
+        return NAMED_DTYPES.get(value) or numpys_dtype(value)
     if isinstance(value, type) and value in BUILTIN_DTYPES:
         return BUILTIN_DTYPES[value]
     # NumPy's dtypes, and the types of its scalars; whoever has one has imported NumPy.
@@ -21,10 +21,19 @@ cpdef DType known_dtype(object value):
         return None
     import numpy
 
-    if isinstance(value, numpy.dtype) or issubclass(kind, numpy.generic) and kind is value:
-        found = numpy.dtype(value)
-        return NAMED_DTYPES.get(found.name) if found.isnative else None
-    return None
+    return numpys_dtype(value) if isinstance(value, numpy.dtype) or issubclass(kind, numpy.generic) and kind is value else None
+
+
+cdef DType numpys_dtype(object value):
+    """The dtype that NumPy takes a value for, "f4" or "<i8" for example; None where that is none of ours."""
+    import numpy
+
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of spellings that NumPy has given up
+            found = numpy.dtype(value)
+    except Exception:  # which error, depends on the text
+        return None
+    return NAMED_DTYPES.get(found.name) if found.isnative else None
 
 
 def dtype_argument(str operation, value):
@@ -37,7 +46,7 @@ def dtype_argument(str operation, value):
         Named in the error.
     value : DType, type, str or numpy.dtype
         ``bool``, ``int``, ``float`` and ``complex`` stand for bool, int64, float64 and complex128; a string is
-        the standard's name of a dtype.
+        the standard's name of a dtype, or one that NumPy knows, such as "f4" and "<i8".
 
     Raises
     ------
@@ -53,6 +62,20 @@ def dtype_argument(str operation, value):
         raise DTypeError(operation, f"Unsupported dtype {shown(value)}",
                          (), f"The dtypes are {', '.join(NAMED_DTYPES)}, as attributes of stride0.")
     return found
+
+
+# --- the builtin function round
+
+
+cdef object rounded(Array x, ndigits):
+    """An array where a number of digits is given, a Python integer where none is, as of Python's and NumPy's numbers."""
+    beyond_standard("round", "the builtin function is called with an array", "Array object: arrays have no method __round__")
+    if ndigits is not None:
+        return x.round(ndigits)
+    value = single(x, "round")
+    if isinstance(value, complex):
+        raise DTypeError("round", "a complex array has no integer value", (), "a real-valued or boolean array, or a number of digits")
+    return value.__round__()
 
 
 # --- the same memory under another dtype

@@ -148,6 +148,11 @@ def add_method(
     s0_set_in_type(Array, name, method)
 
 
+def set_attribute(str name, value):
+    """Give the type of arrays an attribute that is made above the core, and is no method of Note [Methods]."""
+    s0_set_in_type(Array, name, value)
+
+
 cdef Method _sample_method = Method(None, 1, (), None, frozenset(), False)
 s0_enable_vectorcall(Method, <char*>&_sample_method.vectorcall - <char*><PyObject*>_sample_method)
 s0_mark_method_descriptor(Method)

@@ -138,6 +138,11 @@ cdef class Primitive:
         self.function = function
         self.traced_name = name
 
+    def __get__(self, instance, owner):
+        # A class that holds a function of the namespace is given the function, as of functions in C. That there is
+        # a `__get__` makes it a routine to `inspect` and `pydoc`, which show the signatures of those.
+        return self
+
     def __repr__(self):
         return f"<function {self.__module__}.{self.__qualname__}>"
 

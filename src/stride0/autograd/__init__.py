@@ -10,6 +10,7 @@ nothing of it: it calls the functions of the namespace, as the Array API standar
 """
 
 from stride0._errors import GradientError
+from stride0._errors import hide_frames as _hide_frames
 from stride0.autograd._custom import checkpoint, custom_vjp
 from stride0.autograd._rules import NO_GRAD, REFUSED, VJP
 from stride0.autograd._transforms import (
@@ -41,3 +42,5 @@ __all__ = [
     "value_and_grad",
     "vjp",
 ]
+
+_hide_frames()

@@ -91,11 +91,11 @@ def docstring(op: Any) -> str:
     cast = f" Other dtypes are cast to ``{op.otherwise}`` first." if op.otherwise else ""
     lines = [op.doc, "", "Parameters", "----------"]
     if op.nin == 1:
-        lines += ["x : Array", f"    Of {an(op.on)} dtype and any shape.{cast}"]
+        lines += ["x : Array or Python scalar", f"    Of {an(op.on)} dtype and any shape.{cast}"]
     else:
         lines += [
             "x1, x2 : Array or Python scalar",
-            f"    Of {an(op.on)} dtype, at least one of them an Array; their shapes broadcast.{cast}",
+            f"    Of {an(op.on)} dtype; their shapes broadcast.{cast}",
         ]
     if op.name == "add":
         lines += [
@@ -193,7 +193,7 @@ def stubs() -> str:
         if not op.public:
             continue
         if op.nin == 1:
-            text += f"def {op.name}(x: Array, /) -> Array: ...\n"
+            text += f"def {op.name}(x: Operand, /) -> Array: ...\n"
         else:
             more = ", *, alpha: Operand = 1" if op.name == "add" else ""
             text += f"def {op.name}(x1: Operand, x2: Operand, /{more}) -> Array: ...\n"
