@@ -75,7 +75,7 @@ def weights(k: int, a: Any) -> Any:
 
 
 def outcome(call: Call, arrays: tuple[Any, ...], k: int) -> str:
-    """"gradient", "constant", "no number" or "refused", by array `k`; it is asserted to be right."""
+    """ "gradient", "constant", "no number" or "refused", by array `k`; it is asserted to be right."""
     arrays = tuple(np.asarray(a) for a in arrays)
 
     def plain(a: Any) -> list[Any]:
