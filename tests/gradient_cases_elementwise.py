@@ -184,6 +184,18 @@ CASES: list[Case] = [
         for shape in ((3,), ())
     ),
     *(Case("imag", unary("imag"), complex_(shape), f"imag-{shape}") for shape in ((2, 3), (), (0,))),
+    *(
+        Case(
+            "view",
+            lambda xp, x, t=dtype: x.view(t) ** 2,
+            make((2, 4)),
+            f"{make.__name__}{dtype.__name__}",
+            False,
+            False,
+        )
+        for make in (real, complex_)
+        for dtype in (float, complex)
+    ),
     # Left of the imaginary axis, where the square root of a product is not that of its factors.
     *(
         Case(

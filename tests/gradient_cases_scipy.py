@@ -72,20 +72,21 @@ class Case(NamedTuple):
     arrays: tuple[Any, ...]  # to differentiate by
     order: int = 2  # up to which derivative; what is iterated until it converges is no smooth function
     fails: str = ""  # why it cannot be called, watched or not
+    constant: bool = False  # whether the result does not move with the arrays
 
 
-def case(id: str, call: Call, *arrays: Any, order: int = 2, fails: str = "") -> Case:
-    return Case(id, call, arrays, order, fails)
+def case(id: str, call: Call, *arrays: Any, order: int = 2, fails: str = "", constant: bool = False) -> Case:
+    return Case(id, call, arrays, order, fails, constant)
 
 
-def named(module: str, names: str, *arrays: Any, **options: Any) -> list[Case]:
+def named(module: str, names: str, *arrays: Any, constant: bool = False, **options: Any) -> list[Case]:
     """Functions of a module of SciPy, all called alike."""
 
     def call(name: str) -> Call:
         function = operator.attrgetter(f"{module}.{name}")(scipy)
         return lambda *xs: function(*xs, **options)
 
-    return [case(f"{module}.{name}", call(name), *arrays) for name in names.split()]
+    return [case(f"{module}.{name}", call(name), *arrays, constant=constant) for name in names.split()]
 
 
 def polynomial(t: Any) -> Any:
@@ -314,9 +315,15 @@ OVERWRITTEN: list[Case] = [
 
 ONE, OTHER = np.split(apart(6, 8), 2)
 RANKS: list[Case] = [
-    *named("stats", "rankdata", A, axis=1),
+    *named("stats", "rankdata", A, axis=1, constant=True),
     *[
-        case(f"stats.{n}", lambda x, y, n=n: getattr(stats, n)(x, y, axis=1).statistic, ONE, OTHER)
+        case(
+            f"stats.{n}",
+            lambda x, y, n=n: getattr(stats, n)(x, y, axis=1).statistic,
+            ONE,
+            OTHER,
+            constant=True,
+        )
         for n in ("kruskal", "mood", "spearmanrho")
     ],
 ]
@@ -368,10 +375,12 @@ NUMPYS: list[Case] = [
     *named("stats", "alexandergovern bartlett f_oneway levene", A, B, axis=1),
     *named(
         "stats",
-        "energy_distance kendalltau siegelslopes somersd spearmanr theilslopes wasserstein_distance",
+        "energy_distance kendalltau somersd spearmanr theilslopes wasserstein_distance",
         A[0],
         B[0],
     ),
+    # A median of slopes, of which evenly spaced numbers have equal ones: no derivative there.
+    *named("stats", "siegelslopes", X[0], Y[0]),
     *named("stats", "pearsonr ttest_ind ttest_rel", A, B, axis=1),
     *named("stats", "jarque_bera kurtosistest normaltest skewtest", apart(2, 24), axis=1),
     *named("stats", "chisquare power_divergence", A, axis=1),
@@ -403,7 +412,8 @@ NUMPYS: list[Case] = [
     *named("signal", "convolve2d correlate2d", X, Y[:2, :2]),
     *named("signal", "bilinear deconvolve", NUM, DEN),
     *named("signal", "chirp", LINE, f0=1.0, t1=1.0, f1=2.0),
-    *named("signal", "cspline1d czt detrend periodogram qspline1d sawtooth square welch", LINE),
+    *named("signal", "cspline1d czt detrend periodogram qspline1d sawtooth welch", LINE),
+    *named("signal", "square", LINE, constant=True),
     *named("signal", "csd coherence", LINE, normal(24, seed=1), nperseg=8),
     *named("signal", "medfilt2d", X, kernel_size=3),
     *named("signal", "wiener", X, mysize=3),
@@ -411,7 +421,9 @@ NUMPYS: list[Case] = [
     *named("signal", "resample_poly", X, up=3, down=2, axis=1),
     *named("signal", "zpk2tf zpk2sos", NUM[:2], POLES[:2], k=1.0),
     *named("signal", "tf2sos", NUM, DEN),
-    *named("signal", "sos2tf sosfilt_zi", SECTIONS),
+    *named("signal", "sos2tf", SECTIONS),
+    # It divides by the leading coefficients unless they are 1, where the branch has another derivative.
+    *named("signal", "sosfilt_zi", 1.25 * SECTIONS),
     case("signal.group_delay", lambda b, a: signal.group_delay((b, a), 8)[1], NUM, DEN),
     case("signal.lfilter", lambda b, a, x: signal.lfilter(b, a, x), NUM, DEN, X),
     case("signal.filtfilt", lambda x: signal.filtfilt(TAPS, TAPS, x), LINE),

@@ -184,7 +184,7 @@ def test_every_function_is_in_one_table() -> None:
     assert not names[0] & names[1] and not names[0] & names[2] and not names[1] & names[2]
     missing = public_functions() - set().union(*names)
     assert not missing, sorted(missing)
-    operators = {"getitem", "setitem"}
+    operators = {"getitem", "setitem", "view"}
     others = {name for name in set().union(*names) - public_functions() if not name.startswith("strided.")}
     assert others == operators, sorted(others)
 

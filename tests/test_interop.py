@@ -382,3 +382,10 @@ def test_torch_tensors():
         xp.asarray(torch.zeros(2, requires_grad=True))
     back = torch.as_tensor(np.asarray(xp.arange(3)))
     assert back.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dtypes_have_the_types_of_numpys_scalars(dtype):
+    """`scipy.optimize.minimize` makes numbers by ``x.dtype.type(number)``."""
+    assert getattr(xp, dtype).type is np.dtype(dtype).type
+    assert xp.zeros(2, dtype=getattr(xp, dtype)).dtype.type(1) == 1

@@ -91,9 +91,11 @@ def diag(x: Array, /, *, k: int = 0) -> Array:
     if x.ndim != 1:
         raise ShapeError("diag", "x is neither a vector nor a matrix", [("x", str(x.shape))])
     size = x.size + (k if k >= 0 else -k)
-    result = zeros((size, size), dtype=x.dtype)
-    diagonal(result, offset=k)[...] = x
-    return result
+    flat = zeros((size * size,), dtype=x.dtype)
+    start = k if k >= 0 else -k * size
+    # Not through a view of the matrix, which would leave the matrix without the gradient.
+    flat[start : start + x.size * (size + 1) : size + 1] = x
+    return reshape(flat, (size, size))
 
 
 @door

@@ -235,7 +235,7 @@ cdef object unary(int op, object x, str name):
         return unary_door(op, x, name)
     if type(x) is Array:
         a = <Array>x
-        if a.storage.history is not None:
+        if is_followed(a):
             return tracer.unary(op, a, name)
         return unary_raw(op, a, name)
     if is_python_scalar(x):

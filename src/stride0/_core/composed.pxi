@@ -81,7 +81,7 @@ def real(x, /):
     a = as_array(x, "real")
     if a.code == BOOL:
         raise DTypeError("real", "Unsupported dtype bool", (), "real takes numeric dtypes")
-    if a.storage.history is not None and letter_at(a.code) == c"c":
+    if letter_at(a.code) == c"c" and is_followed(a):
         return traced("real", (a,))
     return component(a, 0) if letter_at(a.code) == c"c" else a
 
@@ -115,7 +115,7 @@ def imag(x, /):
     a = as_array(x, "imag")
     if letter_at(a.code) != c"c":
         raise DTypeError("imag", f"Unsupported dtype {dtype_at(a.code).name}", (), "imag takes complex floating-point dtypes")
-    if a.storage.history is not None:
+    if is_followed(a):
         return traced("imag", (a,))
     return component(a, itemsize_at(a.code) // 2)
 

@@ -367,7 +367,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
         return scalar_array(obj, scalar_code(obj) if code < 0 else code, "asarray")
     if type(obj) is Array:
         x = <Array>obj
-        if x.storage.history is not None and (copy is True or code >= 0 and code != x.code):
+        if (copy is True or code >= 0 and code != x.code) and is_followed(x):
             return traced("asarray", (x,), {"dtype": dtype_at(x.code if code < 0 else code), "copy": copy})
         if copy is True:
             return copy_array(x, x.code if code < 0 else code, False)

@@ -76,6 +76,11 @@ cdef class DType:
         return numpy.dtype(self.name)
 
     @property
+    def type(self):
+        """The type of NumPy's scalars of this dtype, as NumPy's dtypes have it: SciPy makes scalars of it."""
+        return self.__numpy_dtype__.type
+
+    @property
     def dtype(self):
         """What NumPy before 2.4 asks for in the place of `__numpy_dtype__`."""
         return self.__numpy_dtype__

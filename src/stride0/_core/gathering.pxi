@@ -422,7 +422,7 @@ cdef Array get_item(Array x, object key):
     cdef Gathering where_
     if guarding and at_door():
         return get_item_door(x, key)
-    if x.storage.history is not None:
+    if is_followed(x):
         return traced("getitem", (x, key))
     out = plain_view(x, key)
     if out is None:
@@ -461,7 +461,7 @@ cdef int set_item(Array x, object key, object value) except -1:
     if not guarding and type(key) is int and x.ndim == 1 and set_element(x, key, value):
         return 0
     source = value_operand(x, value, "setitem")
-    if x.storage.history is not None or source.storage.history is not None:
+    if x.storage.history is not None or is_followed(source):
         tracer.set_item(x, key, value if is_python_scalar(value) else source)
         return 0
     target = plain_view(x, key)
@@ -530,5 +530,6 @@ def nonzero(x, /):
     a = as_array(x, "nonzero")
     if a.ndim == 0:
         raise ShapeError("nonzero", "the array has no axes", (), "an array of one or more axes")
-    guard_gradient(a, "copy")
+    if is_followed(a):
+        return traced("nonzero", (a,))
     return true_places(a if a.code == BOOL and a.c_contiguous else copy_array(a, BOOL, True))

@@ -46,7 +46,7 @@ cdef class ArrayIterator:
         cdef char* data
         if self.next_index >= x.shape_[0]:
             raise StopIteration
-        if x.storage.history is not None:
+        if is_followed(x):
             self.next_index += 1
             return get_item(x, self.next_index - 1)
         data = x.data + self.next_index * x.strides_[0]

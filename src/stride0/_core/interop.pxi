@@ -94,12 +94,20 @@ def reinterpret(Array x not None, DType dtype not None):
     DTypeError
         If bytes of another dtype are to be bool: only 0 and 1 are.
     """
-    if dtype.code == x.code:
-        return alias(x)
-    if dtype.code == BOOL:
+    if dtype.code != x.code and dtype.code == BOOL:
         raise DTypeError("view", f"bytes of {dtype_at(x.code).name} are not bool", (), "x != 0, or astype(x, bool), which cast")
-    guard_gradient(x, "view")
-    return retyped(x, dtype.code, "view")
+    if is_followed(x):
+        if not has_components_of(x.code, dtype.code):
+            refuse_watched(x, "view")
+        return traced("view", (x, dtype))
+    return alias(x) if dtype.code == x.code else retyped(x, dtype.code, "view")
+
+
+cdef bint has_components_of(int code, int other):
+    """Whether elements of two dtypes are made of the same floating-point numbers: float64 and complex128, for one."""
+    if letter_at(code) not in b"fc" or letter_at(other) not in b"fc":
+        return code == other
+    return itemsize_at(code) >> (letter_at(code) == c"c") == itemsize_at(other) >> (letter_at(other) == c"c")
 
 
 cdef Array retyped(Array x, int code, str operation):

@@ -445,7 +445,7 @@ cdef object matmul_operator(object x1, object x2, bint in_place):
     if guarding and at_door():
         gate_enter("in-place", "matmul", (x1, x2), {})
     check_writable(target, "matmul")
-    if is_tracked(x1) or is_tracked(x2):
+    if target.storage.history is not None or is_tracked(x2):
         return tracer.in_place("matmul", x1, x2)
     out = matmul_function(x1, x2)
     if out.code != target.code:

@@ -72,7 +72,7 @@ cdef bint recyclable(object x, object other, int op):
         return False
     if type(other) is not Array:
         return (type(other) is float or type(other) is int or type(other) is bool or type(other) is complex) and weak_code((<Array>x).code, other) == (<Array>x).code
-    if (<Array>other).code != (<Array>x).code or (<Array>other).ndim > (<Array>x).ndim or (<Array>other).storage.history is not None:
+    if (<Array>other).code != (<Array>x).code or (<Array>other).ndim > (<Array>x).ndim:
         return False
     lead = (<Array>x).ndim - (<Array>other).ndim
     for axis in range((<Array>other).ndim):

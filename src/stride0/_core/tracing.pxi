@@ -2,9 +2,10 @@
 #
 # Note [Tracked storages]
 #     An ordinary call pays one pointer test per operand: does its storage have a history? It gets one when one
-#     of its arrays is watched, computed from watched arrays, or saved for a backward pass; then every call
-#     with an array on it is handed to the tracer, which belongs to `stride0.autograd`; the core knows only its
-#     interface. Operations of the table are run as they are, on the operands as they are. To every other function
+#     of its arrays is watched, computed from watched arrays, or saved for a backward pass. Then the tracer is asked
+#     whether a read of the array concerns a tape: a constant that was saved, and not written to, does not. Every call
+#     with an array that does is handed to the tracer, as is every write to a storage with a history. The tracer
+#     belongs to `stride0.autograd`; the core knows only its interface. Operations of the table are run as they are, on the operands as they are. To every other function
 #     the tracer hands stripped operands: the same memory under a storage without a history, so that nothing is
 #     recorded twice. What the function returns is recorded as a whole.
 
@@ -30,6 +31,9 @@ cdef class Tracer:
     cdef bint watched(self, Array x) except -1:
         raise NotImplementedError
 
+    cdef bint concerns(self, Array x) except -1:
+        raise NotImplementedError
+
 
 cdef Tracer tracer = Tracer()
 
@@ -39,9 +43,14 @@ cdef void set_tracer(Tracer new) noexcept:
     tracer = new
 
 
-cdef inline bint is_tracked(object x) noexcept:
-    """Whether a value is an array whose storage has a history."""
-    return type(x) is Array and (<Array>x).storage.history is not None
+cdef inline bint is_followed(Array x) except -1:
+    """Whether a read of x is handed to the tracer: Note [Tracked storages]."""
+    return x.storage.history is not None and tracer.concerns(x)
+
+
+cdef inline bint is_tracked(object x) except -1:
+    """The same of any value."""
+    return type(x) is Array and is_followed(<Array>x)
 
 
 cdef object traced(str name, tuple args, dict kwargs=None):
@@ -203,13 +212,13 @@ cdef object call_through(Primitive self, tuple args, dict kwargs, bint found):
     return out if visit is None else gate_leave(visit, out)
 
 
-cdef bint follows(object x):
+cdef bint follows(object x) except -1:
     """Whether an argument is a tracked array, or a sequence with one in it."""
     if type(x) is Array:
-        return (<Array>x).storage.history is not None
+        return is_followed(<Array>x)
     if type(x) is tuple or type(x) is list:
         for item in x:
-            if type(item) is Array and (<Array>item).storage.history is not None:
+            if is_tracked(item):
                 return True
     return False
 
@@ -283,7 +292,7 @@ def multiply_masked(x1, x2, /):
 
 cdef Array masked_product(Array g, Array d):
     """`multiply_masked` of two arrays; on small ones every nanosecond of a backward pass counts."""
-    if g.code == d.code and g.c_contiguous and d.c_contiguous and same_shape(g, d) and g.storage.history is None and d.storage.history is None:
+    if g.code == d.code and g.c_contiguous and d.c_contiguous and same_shape(g, d) and not is_followed(g) and not is_followed(d):
         return short_binary(OP_MULTIPLY_MASKED, g, d)
     return <Array>binary(OP_MULTIPLY_MASKED, g, d, "multiply_masked", False)
 
@@ -306,7 +315,7 @@ def unreduce(x, tuple shape, axis):
     cdef Py_ssize_t steps[MAX_NDIM]
     cdef int d, own = 0, ndim = <int>len(shape)
     cdef bint reduced[MAX_NDIM]
-    if a.storage.history is not None:
+    if is_followed(a):
         return traced("unreduce", (x, shape, axis))
     read_shape(shape, sizes, "unreduce")
     for d in range(ndim):

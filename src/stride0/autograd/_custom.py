@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from stride0._core.array import Array
@@ -26,6 +27,9 @@ from stride0.autograd._transforms import FLOATING, Watched, like, matched, recor
 from stride0.autograd._trees import flatten
 
 __all__ = ["checkpoint", "custom_vjp"]
+
+# The functions with gradients of their own whose `forward` is running.
+_FORWARDS: ContextVar[tuple[custom_vjp, ...]] = ContextVar("stride0.forwards", default=())
 
 
 def _floating(x: Any) -> bool:
@@ -94,7 +98,8 @@ class custom_vjp:
         Parameters
         ----------
         forward : callable
-            Takes the arguments, returns a pair: the result, and whatever `backward` needs.
+            Takes the arguments, returns a pair: the result, and whatever `backward` needs. It may call the
+        function itself.
         backward : callable
             Takes the arguments of `nondiff_argnums`, what `forward` kept, and the cotangent of the result;
             returns a tuple with a cotangent for each other argument, or None for zero.
@@ -111,13 +116,25 @@ class custom_vjp:
         moving = [x for k, x in enumerate(args) if k not in fixed]
         if not any(_floating(x) and is_watched(x) for x in flatten(moving)[0]):
             return self.f(*args)
-        forward, backward_rule = self.forward, self.backward
+        forward, backward_rule, count = self.forward, self.backward, len(args)
+
+        def placed(given: Sequence[Any]) -> list[Any]:
+            rest = iter(given)
+            return [fixed[k] if k in fixed else next(rest) for k in range(count)]
 
         def run(*given: Any) -> Any:
-            rest = iter(given)
-            return forward(*[fixed[k] if k in fixed else next(rest) for k in range(len(args))])
+            token = _FORWARDS.set((*_FORWARDS.get(), self))
+            try:
+                return forward(*placed(given))
+            finally:
+                _FORWARDS.reset(token)
 
-        call = _Recorded("custom_vjp", run, moving)
+        # A forward that calls the function wants its values, and for a derivative of those the same rule:
+        # only the backward pass that asks for it runs `forward` again.
+        later = self in _FORWARDS.get()
+        call = _Recorded(
+            "custom_vjp", (lambda *given: (self.f(*placed(given)), given)) if later else run, moving
+        )
         value, residuals = call.value
         results, structure = flatten(value)
         mine = list(call.own.values())
@@ -142,6 +159,8 @@ class custom_vjp:
         def pull(g: Any) -> list[Array | None]:
             given = structure.rebuild(_filled(g, facts))
             again = kept.rebuild([recalled(x, "custom_vjp") for x in saved])
+            if later:
+                again = run(*again)[1]
             found = backward_rule(*constants, again, given)
             if not isinstance(found, (tuple, list)) or len(found) != number:
                 count = f"a tuple of {counted(number, 'cotangent')}"

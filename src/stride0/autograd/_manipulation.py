@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stride0._core import dtype as dt
-from stride0._core.array import Array, asarray, where
+from stride0._core.array import Array, asarray, reinterpret, where
 from stride0._creation import arange, ones, tril, triu, zeros
 from stride0._elementwise import equal
 from stride0._errors import GradientError
@@ -30,6 +30,7 @@ from stride0._statistical import min as _min
 from stride0._statistical import sum as _sum
 from stride0._utility import any as _any
 from stride0.autograd._parts import Shape, product, put, times
+from stride0.strided import contiguous
 from stride0.strided import offset as _offset
 from stride0.strided import strides as _strides
 
@@ -299,6 +300,7 @@ VJP: dict[str, dict[str, Rule]] = {
     },
     # Data types
     "astype": {"x": _same},
+    "view": {"x": lambda g, x_dtype: reinterpret(contiguous(g), x_dtype)},
     # What lies beneath
     "strided.as_strided": {
         "x": lambda g, x, shape, strides, offset: _unstride(g, x, shape, strides, offset),

@@ -34,6 +34,7 @@ for _chapter in CHAPTERS:
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "getitem": operator.getitem,
     "setitem": operator.setitem,
+    "view": array.reinterpret,
     "watch": operator.pos,
 }
 

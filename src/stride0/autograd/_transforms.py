@@ -229,22 +229,38 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     ArgumentTypeError, ShapeError
         If an argument or cotangent is of a wrong dtype or shape.
     """
+    values, structure, aux, pull = _linearized("vjp", f, xs, has_aux)
+    facts = [(x.shape, x.dtype) for x in values]
+    value = structure.rebuild(values)
+    del values
+
+    def pullback(cotangent: Any) -> tuple[Any, ...]:
+        given = matched("pullback", structure, cotangent, "the cotangents")
+        return pull([like("pullback", g, *fact) for g, fact in zip(given, facts, strict=True)])
+
+    return (value, pullback, kept_outside(aux)) if has_aux else (value, pullback)
+
+
+def _linearized(
+    operation: str, f: Callable[..., Any], xs: Sequence[Any], has_aux: bool = False
+) -> tuple[list[Array], Structure, Any, Callable[[list[Array | None]], tuple[Any, ...]]]:
+    """Return the leaves of `f(*xs)`, their structure, what came with them, and what pulls cotangents back.
+
+    A cotangent of None is zero.
+    """
     with recording() as tape:
-        chosen = Watched("vjp", list(xs), tape)
+        chosen = Watched(operation, list(xs), tape)
         out = f(*chosen.tree)
     y, aux = pair_of(out) if has_aux else (out, None)
     leaves, structure = flatten(y)
     results = [x if isinstance(x, Array) else asarray(x) for x in leaves]
     roots = [node_of(x) for x in results]
-    facts = [(x.shape, x.dtype) for x in results]
-    value = structure.rebuild([outside(x) for x in results])
 
-    def pullback(cotangent: Any) -> tuple[Any, ...]:
-        given = matched("pullback", structure, cotangent, "the cotangents")
-        seeds = [like("pullback", g, *fact) for g, fact in zip(given, facts, strict=True)]
-        return tuple(chosen.gradients(backward(roots, seeds, chosen.nodes, tape), seeds))
+    def pull(seeds: list[Array | None]) -> tuple[Any, ...]:
+        found = backward(roots, seeds, chosen.nodes, tape)
+        return tuple(chosen.gradients(found, [g for g in seeds if g is not None]))
 
-    return (value, pullback, kept_outside(aux)) if has_aux else (value, pullback)
+    return [outside(x) for x in results], structure, aux, pull
 
 
 def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[Any, Any]:
@@ -314,60 +330,90 @@ def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
     return pullback(v)[0]
 
 
-def jacobian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Array]:
+def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """
     Make a function that returns the Jacobian of a function.
 
     Parameters
     ----------
     f : callable
-        Returns one array.
-    argnums : int
-        The argument to differentiate by: one array of a floating-point dtype.
+        Returns an array of a floating-point dtype, or a nested structure of such arrays.
+    argnums : int or sequence of int
+        The arguments to differentiate by, as `value_and_grad` takes them.
 
     Returns
     -------
     callable
         Takes the arguments of `f`, returns an array of shape ``(*y.shape, *x.shape)``: element ``[i, j]`` is
-        the derivative of ``y[i]`` with respect to ``x[j]``.
+        the derivative of ``y[i]`` with respect to ``x[j]``. A tuple of such where `argnums` is a sequence. Of
+        nested structures it is the structure of the result, with that of the arguments in the place of each
+        array.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If an argument to differentiate by, or a result, is not of a floating-point dtype.
 
     Notes
     -----
-    One backward pass for each element of the result (two where the result is complex and the argument
+    One backward pass for each element of the result (two where the result is complex and an argument
     real). For a complex argument `f` should be holomorphic, or its result real: then the derivative is
     the gradient in the sense of `grad`.
     """
+    alone = not isinstance(argnums, (tuple, list))
 
     @functools.wraps(f)
-    def matrix(*args: Any, **kwargs: Any) -> Array:
-        (n,) = _numbers("jacobian", argnums, len(args))
-        x = args[n]
-        if not isinstance(x, Array):
-            raise ArgumentTypeError(
-                "jacobian", f"an argument of type {type(x).__name__}", accepts="one array"
-            )
-        y, pullback = vjp(lambda z: f(*args[:n], z, *args[n + 1 :], **kwargs), x)
-        if not isinstance(y, Array):
-            raise ArgumentTypeError("jacobian", f"the function returned {type(y).__name__}, not one array")
-        rows = []
-        for k in range(y.size):
-            unit = zeros((y.size,), dtype=y.dtype)
-            unit[k] = 1
-            row = pullback(reshape(unit, y.shape))[0]
-            if y.dtype.kind == "complex floating":
-                if x.dtype.kind == "complex floating":
-                    row = conj(row)
-                else:
-                    row = row + 1j * pullback(reshape(unit * 1j, y.shape))[0]
-            rows.append(row)
-        if not rows:
-            return zeros((*y.shape, *x.shape), dtype=x.dtype)
-        return reshape(stack(rows), (*y.shape, *x.shape))
+    def matrix(*args: Any, **kwargs: Any) -> Any:
+        numbers = _numbers("jacobian", argnums, len(args))
+
+        def chosen(*xs: Any) -> Any:
+            given = list(args)
+            for n, x in zip(numbers, xs, strict=True):
+                given[n] = x
+            return f(*given, **kwargs)
+
+        ys, structure, _, pull = _linearized("jacobian", chosen, [args[n] for n in numbers])
+        points, arguments = flatten([args[n] for n in numbers])
+        points = [asarray(x) for x in points]
+        rows = [_rows(ys, k, points, lambda seeds: flatten(pull(seeds))[0]) for k in range(len(ys))]
+        found = [arguments.rebuild(row) for row in rows]
+        return structure.rebuild([row[0] if alone else tuple(row) for row in found])
 
     return matrix
 
 
-def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Array]:
+def _rows(
+    ys: list[Array], k: int, points: list[Array], pull: Callable[[list[Array | None]], list[Array]]
+) -> list[Array]:
+    """Return the derivatives of result `k` with respect to each of the points."""
+    y = ys[k]
+    if y.dtype.kind not in FLOATING:
+        raise ArgumentTypeError("jacobian", f"a result of dtype {y.dtype.name} has no derivative")
+    is_complex = y.dtype.kind == "complex floating"
+    is_mixed = is_complex and any(x.dtype.kind != "complex floating" for x in points)
+    rows: list[list[Array]] = [[] for _ in points]
+    seeds: list[Array | None] = [None] * len(ys)
+    for i in range(y.size):
+        unit = zeros((y.size,), dtype=y.dtype)
+        unit[i] = 1
+        seeds[k] = reshape(unit, y.shape)
+        found = pull(seeds)
+        turned: list[Array] = []
+        if is_mixed:
+            seeds[k] = reshape(unit * 1j, y.shape)
+            turned = pull(seeds)
+        for j, x in enumerate(points):
+            row = found[j]
+            if is_complex:
+                row = conj(row) if x.dtype.kind == "complex floating" else row + 1j * turned[j]
+            rows[j].append(row)
+    return [
+        reshape(stack(parts), (*y.shape, *x.shape)) if parts else zeros((*y.shape, *x.shape), dtype=x.dtype)
+        for parts, x in zip(rows, points, strict=True)
+    ]
+
+
+def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """
     Make a function that returns the Hessian of a function.
 
@@ -375,13 +421,15 @@ def hessian(f: Callable[..., Any], argnums: int = 0) -> Callable[..., Array]:
     ----------
     f : callable
         Returns one real floating-point array without axes.
-    argnums : int
-        The argument to differentiate by: one array of a floating-point dtype.
+    argnums : int or sequence of int
+        The arguments to differentiate by, as `value_and_grad` takes them.
 
     Returns
     -------
     callable
-        Takes the arguments of `f`, returns an array of shape ``(*x.shape, *x.shape)``.
+        Takes the arguments of `f`, returns an array of shape ``(*x.shape, *x.shape)``. Where `argnums` is a
+        sequence, a tuple of tuples: item ``[i][j]``, of shape ``(*x_i.shape, *x_j.shape)``, has the second
+        derivatives by the arguments i and j.
     """
     return jacobian(grad(f, argnums), argnums)
 

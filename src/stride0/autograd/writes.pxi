@@ -17,6 +17,7 @@ cdef class History:
     cdef list writes
     cdef int keyed             # how many of them have a key
     cdef int64_t last
+    cdef bint watched          # whether one of the written values was
     cdef object times          # when each element was written last, by the writes that are not in the list any more
     cdef tuple tapes           # of those
     cdef str where             # of the last of those
@@ -53,6 +54,7 @@ cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
     write.solid = key is None and region.c_contiguous
     write.where = line_of_caller()
     write.tapes = () if node is None else node.tapes
+    history.watched = history.watched or node is not None
     if key is None:
         # A region that is written again and again is one entry.
         history.writes = [old for old in history.writes if not is_region(old, region)]
