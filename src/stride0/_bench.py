@@ -17,12 +17,11 @@ from stride0._core.array import (
     Array,
     asarray,
     device_number,
-    known_dtype,
     put_on,
     reduce_whole,
     shares_storage,
 )
-from stride0._core.dtype import DType, promote
+from stride0._core.dtype import DType, known_dtype, promote
 from stride0._data_types import KINDS, astype, iinfo_object, promotes
 from stride0._devices import Device, check_device
 from stride0._errors import ArgumentValueError, DeviceError, DTypeError, RangeError, StrictError, WriteError

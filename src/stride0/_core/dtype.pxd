@@ -29,6 +29,7 @@ cdef class DType:
 
 
 cdef DType dtype_at(int code)
+cpdef DType known_dtype(object value)
 cdef int promote_codes(int code1, int code2) noexcept nogil
 cdef int itemsize_at(int code) noexcept nogil
 cdef char letter_at(int code) noexcept nogil
