@@ -67,7 +67,7 @@ cdef int refuse_later(str method, dict given) except -1:
 
 cdef int refuse_device(Array x, str operation) except -1:
     if is_elsewhere(x):
-        raise DeviceError(operation, f"the array is on the device {x.device.name!r}", (), "to_device, which moves it to the CPU")
+        raise DeviceError(operation, f"the array is on the device {str(x.device)!r}", (), "to_device, which moves it to the CPU")
     return 0
 
 
@@ -91,7 +91,7 @@ cdef bint at_door() except -1:
     """Whether this call is the caller's own, and somebody looks at calls here."""
     if not (STRICTNESS.used or TESTBENCH.used) or not is_callers_own():
         return False
-    return bool(STRICTNESS.value()) or TESTBENCH.value() is not None
+    return (STRICTNESS.used and holds()) or TESTBENCH.value() is not None
 
 
 cdef object through_door(str way, str name, function, tuple args, dict kwargs):

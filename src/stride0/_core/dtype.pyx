@@ -14,6 +14,17 @@ cdef bint SEALED = False  # once the thirteen are there
 cdef list OBJECTS = []
 cdef list LIMITS = []  # least and greatest integer, as Python integers
 
+# Set from above, where strict mode is.
+cdef bint NOBODY = False
+cdef const bint* GUARDED = &NOBODY
+cdef s0_dtype_guard GUARD = NULL
+
+
+cdef void guard_dtypes(const bint* flag, s0_dtype_guard guard) noexcept:
+    global GUARDED, GUARD
+    GUARDED, GUARD = flag, guard
+
+
 # Order of the kinds in promotion; a Python scalar of a kind not above the array's takes its dtype.
 cdef int rank_of(char letter) noexcept nogil:
     if letter == c"b":
@@ -73,6 +84,27 @@ cdef class DType:
         if self is other:
             return False
         return True if type(other) is DType else compare_dtype(self, other, True)
+
+    @property
+    def name(self):
+        """The standard's name."""
+        if GUARDED[0]:
+            GUARD("name")
+        return self.name
+
+    @property
+    def kind(self):
+        """The standard's word for the kind."""
+        if GUARDED[0]:
+            GUARD("kind")
+        return self.kind
+
+    @property
+    def itemsize(self):
+        """Size of an element in bytes."""
+        if GUARDED[0]:
+            GUARD("itemsize")
+        return self.itemsize
 
     def __reduce__(self):
         return _by_name, (self.name,)
@@ -172,6 +204,8 @@ cdef object compare_dtype(DType x, object other, bint unequal):
     cdef DType found = known_dtype(other)
     if found is None:
         return NotImplemented
+    if GUARDED[0]:
+        GUARD(None)
     return (found is x) != unequal
 
 
