@@ -314,7 +314,7 @@ print(len(refused), *refused)
 
 
 def test_scipy_is_exempt() -> None:
-    """SciPy's code takes liberties that strict mode refuses; exempt it runs, and the caller's own does not."""
+    """SciPy's code takes liberties that strict mode refuses; exempt it runs, the caller's own does not."""
     pytest.importorskip("scipy")
     output, errors = run(SCIPY, SCIPY_ARRAY_API="1")
     assert output and int(output.split()[0]) >= 2, errors or output
