@@ -96,7 +96,11 @@ class strict(Setting):
         bool or strict
             The default before: a `strict` where it was for modules by name.
         """
-        before = STRICT.set_default(on._value if isinstance(on, strict) else _value(on, modules, exempt))
+        if isinstance(on, strict) and modules is None and not exempt:
+            value = on._value
+        else:
+            value = _value(on, modules, exempt)
+        before = STRICT.set_default(value)
         if isinstance(before, Scope):
             return strict(modules=before.modules, exempt=before.exempt)
         return bool(before)
