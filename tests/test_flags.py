@@ -208,6 +208,9 @@ LATER: dict[str, tuple[str, Callable[[], Any], Callable[[], Any]]] = {
         lambda: xp.result_type(xp.float32, 1.0),
         lambda: xp.result_type(xp.float32, xp.ones(2)),
     ),
+    "mean of complex": ("2024.12", lambda: xp.mean(COMPLEX_ARRAY), lambda: xp.mean(xp.ones(2))),
+    "conj of real": ("2024.12", lambda: xp.conj(xp.ones(2)), lambda: xp.ones(2)),
+    "real of real": ("2024.12", lambda: xp.real(xp.ones(2)), lambda: xp.ones(2)),
     "copy by DLPack": (
         "2023.12",
         lambda: xp.ones(2).__dlpack__(copy=True),

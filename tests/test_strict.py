@@ -443,7 +443,15 @@ DEFINED: dict[str, Callable[[], Any]] = {
     "tolerances": lambda: xp.linalg.pinv(SQUARE, rtol=1e-9),
     "fill of integers in floats": lambda: (xp.full(3, 1, dtype=xp.float64), xp.full_like(F64, 0)),
     "copies and views": lambda: (copy.copy(F64), pickle.loads(pickle.dumps(F64)), np.asarray(F64)),
-    "text": lambda: (repr(SQUARE), str(F64), f"{F64[0]:.2f}"),
+    "text": lambda: (
+        repr(SQUARE),
+        str(F64),
+        f"{F64[0]} {F64}",
+        repr(F64.dtype),
+        str(F64.dtype),
+        repr(F64.device),
+    ),
+    "memory": lambda: (memoryview(F64).nbytes, np.asarray(F64).sum(), np.dtype(xp.float64)),
 }
 
 

@@ -17,12 +17,11 @@ from stride0._core.array import (
     Array,
     asarray,
     device_number,
-    known_dtype,
     put_on,
     reduce_whole,
     shares_storage,
 )
-from stride0._core.dtype import DType, promote
+from stride0._core.dtype import DType, known_dtype, promote
 from stride0._data_types import KINDS, astype, iinfo_object, promotes
 from stride0._devices import Device, check_device
 from stride0._errors import ArgumentValueError, DeviceError, DTypeError, RangeError, StrictError, WriteError
@@ -51,6 +50,8 @@ MOVING = ("asarray", "astype", "from_dlpack")
 FORMS: dict[str, Callable[[Any], bool]] = {
     "is a tuple": lambda value: isinstance(value, tuple),
     "holds a negative axis": lambda value: isinstance(value, tuple) and any(item < 0 for item in value),
+    "is of a complex dtype": lambda value: _is_of(value, "complex floating"),
+    "is of a real dtype": lambda value: isinstance(value, Array) and not _is_of(value, "complex floating"),
     "is a Python scalar": lambda values: any(isinstance(x, (bool, int, float, complex)) for x in values),
 }
 DOUBLE = (dt.float64, dt.complex128)
@@ -291,6 +292,10 @@ def _lends(value: Any) -> bool:
     except (TypeError, ValueError):
         return hasattr(value, "dtype")
     return True
+
+
+def _is_of(value: Any, kind: str) -> bool:
+    return isinstance(value, Array) and value.dtype.kind == kind
 
 
 def _has_mask(key: Any) -> bool:

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from typing import Final, NoReturn
 
 from ._core import dtype as dt
-from ._core.array import Array, door, dtype_argument, is_strict, known_dtype, primitive
+from ._core.array import Array, door, dtype_argument, is_strict, primitive
 from ._core.array import copy as _copy
-from ._core.dtype import DType, DTypeLike, promote, weak
+from ._core.dtype import DType, DTypeLike, known_dtype, promote, weak
 from ._devices import Device, check_device
 from ._errors import ArgumentTypeError, ArgumentValueError, CastError, DTypeError, ForeignArrayError, shown
 

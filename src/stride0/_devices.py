@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ._errors import ArgumentValueError, DeviceError, shown
 
@@ -80,10 +80,10 @@ class Device:
             raise DeviceError("Device", f"unknown device {shown(name)}", accepts='The only device is "cpu".')
         object.__setattr__(self, "_name", name)
 
-    @property
-    def name(self) -> str:
-        """The device's name."""
-        return self._name
+    if TYPE_CHECKING:
+        # Put here by the core, which asks strict mode first.
+        @property
+        def name(self) -> str: ...
 
     @property
     def number(self) -> int:

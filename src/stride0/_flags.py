@@ -16,6 +16,7 @@ from stride0._core.dtype import DType
 from stride0._devices import number_names, only_the_cpu, set_devices_here
 from stride0._errors import ArgumentTypeError, ArgumentValueError, StrictAttributeError, shown
 from stride0._standard import EXTENSIONS, NEWEST, ROWS, SHARED, VERSIONS, names_of
+from stride0._strict import strict as strict_mode
 from stride0._switches import Setting
 
 __all__ = ["flags"]
@@ -51,8 +52,8 @@ class flags(Setting):
         Those of ``"linalg"`` and ``"fft"`` that are there.
     strict_names : bool
         True hides all names of the namespace that the standard does not have.
-    strict : bool, optional
-        Sets strict mode too; by default it stays as it is.
+    strict : bool or stride0.strict, optional
+        Sets strict mode too, with `stride0.strict` for modules by name; by default it stays as it is.
     everywhere : bool
         True sets all this for every thread and task that has no flags of its own, not for this one alone.
 
@@ -92,7 +93,7 @@ class flags(Setting):
         api_version: str = NEWEST,
         extensions: Sequence[str] = tuple(EXTENSIONS),
         strict_names: bool = False,
-        strict: bool | None = None,
+        strict: bool | strict_mode | None = None,
         everywhere: bool = False,
     ) -> None:
         yes_or_no = {
@@ -103,7 +104,9 @@ class flags(Setting):
             "strict_names": strict_names,
         }
         for name, value in {**yes_or_no, "strict": strict, "everywhere": everywhere}.items():
-            if not isinstance(value, bool) and not (name == "strict" and value is None):
+            if not isinstance(value, bool) and not (
+                name == "strict" and (value is None or isinstance(value, strict_mode))
+            ):
                 raise ArgumentTypeError("flags", f"{name} is {shown(value)}", (), "True or False")
         if isinstance(devices, str) or not devices:
             raise ArgumentValueError("flags", f"devices is {shown(devices)}", (), "one or more names")
@@ -137,6 +140,8 @@ class flags(Setting):
         )
         number_names(bench.devices)
         super().__init__(BENCH, bench, everywhere)
+        if isinstance(strict, strict_mode):
+            strict = strict._value
         self._strictness = None if strict is None else Setting(STRICT, strict, everywhere)
 
     def __enter__(self) -> Self:

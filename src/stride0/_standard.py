@@ -49,6 +49,15 @@ NARROWER: Final = {"divide": "floating-point"}
 
 ELEMENTWISE: Final = "Element-wise Functions"
 
+# Functions that took more from some version on.
+WIDER: Final = {
+    "conj": {"x": ("is of a real dtype", "2024.12")},
+    "expand_dims": {"axis": ("is a tuple", "2025.12")},
+    "mean": {"x": ("is of a complex dtype", "2024.12")},
+    "permute_dims": {"axes": ("holds a negative axis", "2025.12")},
+    "real": {"x": ("is of a real dtype", "2024.12")},
+}
+
 
 def _elementwise() -> Iterable[tuple[str, Row]]:
     for op in OPS:
@@ -57,7 +66,7 @@ def _elementwise() -> Iterable[tuple[str, Row]]:
         on = NARROWER.get(op.name, op.on)
         kind = "" if on == "any" else on
         if op.nin == 1:
-            yield op.name, Row(ELEMENTWISE, {"x": kind}, since=op.since)
+            yield op.name, Row(ELEMENTWISE, {"x": kind}, since=op.since, wider=WIDER.get(op.name, {}))
         else:
             names = ("x1", "x2")
             row = Row(ELEMENTWISE, dict.fromkeys(names, kind), scalars=names, together=names, since=op.since)
@@ -81,11 +90,6 @@ _MANIPULATION, _SEARCHING, _SET = "Manipulation Functions", "Searching Functions
 _SORTING, _STATISTICAL, _UTILITY = "Sorting Functions", "Statistical Functions", "Utility Functions"
 _LINALG, _FFT = "Linear Algebra", "Fourier transforms"
 
-WIDER: Final = {
-    "expand_dims": {"axis": ("is a tuple", "2025.12")},
-    "permute_dims": {"axes": ("holds a negative axis", "2025.12")},
-}
-
 ROWS: Final[dict[str, Row]] = {
     **dict(_elementwise()),
     "clip": Row(
@@ -96,7 +100,7 @@ ROWS: Final[dict[str, Row]] = {
         equal=("min", "max"),
         since="2023.12",
     ),
-    "real": Row(ELEMENTWISE, {"x": "numeric"}, since="2022.12"),
+    "real": Row(ELEMENTWISE, {"x": "numeric"}, since="2022.12", wider=WIDER["real"]),
     "imag": Row(ELEMENTWISE, {"x": "complex floating-point"}, since="2022.12"),
     # --- creation
     **{
@@ -195,7 +199,7 @@ ROWS: Final[dict[str, Row]] = {
     **_rows(_STATISTICAL, "numeric", "cumulative_sum", "2023.12"),
     **_rows(_STATISTICAL, "numeric", "cumulative_prod", "2024.12"),
     **_rows(_STATISTICAL, "real-valued", "max min"),
-    **_rows(_STATISTICAL, "floating-point", "mean"),
+    "mean": Row(_STATISTICAL, {"x": "floating-point"}, wider=WIDER["mean"]),
     **_rows(_STATISTICAL, "real-valued floating-point", "std var"),
     **_rows(_UTILITY, "", "all any"),
     "diff": Row(

@@ -35,7 +35,9 @@ MIXED = f"{PROMOTION}: mixed kinds of dtypes are not specified"
 BESIDE_ARRAYS = (
     f"{PROMOTION}, mixing arrays with Python scalars: a scalar is of a kind that the array's dtype holds"
 )
-COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+OPERANDS = f"{PROMOTION}: operands are arrays and Python scalars"
+EQUALITIES = ("equal", "not_equal")
+COMPARISONS = (*EQUALITIES, "less", "less_equal", "greater", "greater_equal")
 
 Arguments = dict[str, Any]
 
@@ -77,6 +79,8 @@ def check_call(way: str, name: str, args: tuple[Any, ...], kwargs: Arguments) ->
     ]
     for label, parameter, value in arrays:
         _check_array(name, row, label, parameter, value)
+    if way == "operator" and name in EQUALITIES:
+        _check_operand(name, args[1])
     if row.together:
         _check_together(name, row, [(label, p, value) for label, p, value in arrays if p in row.together])
     if name in MORE:
@@ -159,11 +163,16 @@ def _check_array(name: str, row: Row, label: str, parameter: str, value: Any) ->
                 name, f"{label} is of dtype {value.dtype.name}", f"{place} has {_an(kind)} dtype"
             )
     elif is_numpy_scalar(value):
-        raise StrictError(
-            name, f"{label} is a NumPy scalar", f"{PROMOTION}: operands are arrays and Python scalars"
-        )
+        raise StrictError(name, f"{label} is a NumPy scalar", OPERANDS)
     elif isinstance(value, SCALARS) and parameter not in row.scalars:
         raise StrictError(name, f"{label} is a Python {type(value).__name__}", f"{place} is an array")
+
+
+def _check_operand(name: str, value: Any) -> None:
+    """Look at what stands behind == and !=, which compare with anything."""
+    if not isinstance(value, (Array, *SCALARS)):
+        fact = "x2 is None" if value is None else f"x2 is {_an(type(value).__name__)}"
+        raise StrictError(name, fact, OPERANDS)
 
 
 def _an(kind: str) -> str:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, Final
 
 from . import _elementwise, _linear_algebra
-from ._core.array import Array, set_attribute
+from ._core.array import Array, is_strict, refuse_foreign_function, set_attribute
 from ._errors import ForeignArrayError
 from ._numpy import numpy, to_numpy
 
@@ -41,13 +41,13 @@ COMPARISONS: Final = ("equal", "greater", "greater_equal", "less", "less_equal",
 
 
 @cache
-def functions() -> dict[Any, Callable[..., Any]]:
-    """Return our functions by NumPy's ufuncs; those of other libraries may have the same names."""
+def functions() -> dict[Any, tuple[Callable[..., Any], bool]]:
+    """Return our functions, and whether they compare, by NumPy's ufuncs; others may have the same names."""
     np = numpy()
     chapters = (_elementwise, _linear_algebra)
     ours = {name: getattr(chapter, name) for chapter in chapters for name in chapter.__all__}
     names = {**{name: name for name in SAME}, **RENAMED}
-    found = {getattr(np, name, None): ours[target] for name, target in names.items()}
+    found = {getattr(np, name, None): (ours[target], name in COMPARISONS) for name, target in names.items()}
     return {ufunc: function for ufunc, function in found.items() if isinstance(ufunc, np.ufunc)}
 
 
@@ -55,13 +55,16 @@ def call(x: Array, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
     """Do what ``Array.__array_ufunc__`` is asked for."""
     np = numpy()
     if method == "__call__":
-        if ufunc.__name__ in COMPARISONS:
+        function, compares = functions().get(ufunc, (None, False))
+        if compares:
             # NumPy makes arrays without axes of its scalars before it compares them.
             inputs = tuple(
                 value[()] if type(value) is np.ndarray and not value.ndim else value for value in inputs
             )
-        function = functions().get(ufunc)
         if function is not None and not named:
+            if is_strict() and not any(isinstance(value, (np.generic, np.ndarray)) for value in inputs):
+                # Beside a scalar or an array of NumPy's it may have been an operator: the function knows.
+                refuse_foreign_function(ufunc.__name__)
             return function(*inputs)
         # Not even `ndarray += x`: as it is with our operators.
         for number, value in enumerate(inputs, 1):
@@ -72,6 +75,7 @@ def call(x: Array, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
                     (),
                     "arrays of one library; numpy.asarray(x) and stride0.asarray(x) convert",
                 )
+    refuse_foreign_function(ufunc.__name__)
     if any(isinstance(out, Array) for out in named.get("out", ())):
         raise ForeignArrayError(
             ufunc.__name__, "out is a stride0 array", (), "an ndarray: numpy.asarray(x) is one on its memory"

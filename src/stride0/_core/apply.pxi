@@ -326,45 +326,6 @@ cdef Array short_scalar(int op, Array a, object value, int code, bint reflected,
     return out
 
 
-# `value op x` as `x op value`.
-cdef dict MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
-
-cdef object compare_beyond(int op, Array a, object value, bint reflected, str name):
-    """
-    Comparison with a Python integer that the dtype cannot hold.
-
-    All finite elements lie on one side of it; only an infinity can lie on the other.
-    """
-    cdef bint above = value > 0
-    sign = _optable.OPS[op].operator
-    sign = MIRRORED[sign] if reflected else sign
-    if sign in ("==", "!=") or letter_at(a.code) not in b"fc":
-        answer = sign == "!=" or (sign in ("<", "<=")) == above and sign != "=="
-        out = new_array(BOOL, a.ndim, a.shape_, NULL, False)
-        memset((<Array>out).data, answer, (<Array>out).size)
-        return out
-    infinity = math.inf if above else -math.inf
-    if sign in ("<", "<="):
-        return binary(OP_LESS if above else OP_LESS_EQUAL, a, infinity, name, False)
-    return binary(OP_GREATER_EQUAL if above else OP_GREATER, a, infinity, name, False)
-
-
-cdef object compare_signs(int op, Array a, Array b, bint swapped, str name):
-    """
-    Comparison of signed integers `a` with unsigned 64-bit ones `b`, which no dtype holds both of.
-
-    A negative element is less than any unsigned one, as -1 is less than 0; the others fit into uint64.
-    """
-    below = binary(OP_LESS, a, 0, name, False)
-    # -1 and 0 as unsigned operands in the same order: 0 and 1.
-    low, high = scalar_array(0, UINT64, name), scalar_array(1, UINT64, name)
-    unsigned = copy_array(a, UINT64, False)
-    if swapped:
-        return where(below, binary(op, high, low, name, False), binary(op, b, unsigned, name, False))
-    return where(below, binary(op, low, high, name, False), binary(op, unsigned, b, name, False))
-
-
 cdef Array weak_operand(Array a, object value, str name):
     """A Python scalar as an operand beside the array a."""
     return weak_array(value, weak_code(a.code, value), name)
@@ -449,6 +410,8 @@ cdef object binary_other(int op, object x1, object x2, str name, bint is_operato
         found = foreign_scalar(value)
         if found is not None:
             return binary(op, found if value is x1 else x1, found if value is x2 else x2, name, is_operator)
+        if is_operator and is_equality(op) and not is_known_foreign(value):
+            return compare_other(op, <Array>x1, value, name)
         # Left to Python, a product with a sequence would repeat it as often as an integer array says.
         if is_operator and not is_known_foreign(value) and not (op == OP_MULTIPLY and isinstance(value, SEQUENCES)):
             return NotImplemented

@@ -31,7 +31,7 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
     buffer.obj = None
     refuse_export(x, "buffer")
     if is_elsewhere(x):
-        raise ExchangeError("buffer", f"the array is on the device {x.device.name!r}", (), "to_device, which moves it to the CPU")
+        raise ExchangeError("buffer", f"the array is on the device {str(x.device)!r}", (), "to_device, which moves it to the CPU")
     readonly = readonly or lends_read_only()
     if flags & PyBUF_WRITABLE and readonly:
         raise BufferError("buffer: the memory of the array is read-only or stretched")
@@ -425,7 +425,7 @@ cdef str repr_of(Array x):
     if x.size > options["threshold"] or x.size == 0 and x.ndim != 1:
         facts.insert(0, f"shape={shape_tuple(x)}")
     if x.storage.device:
-        facts.append(f"device={x.device.name!r}")
+        facts.append(f"device={str(x.device)!r}")
     text = f"Array({elements_of(x, 'Array(', ')')},"
     more = f"{', '.join(facts)})"
     last = len(text) - text.rfind("\n") - 1

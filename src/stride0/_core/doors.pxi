@@ -67,7 +67,7 @@ cdef int refuse_later(str method, dict given) except -1:
 
 cdef int refuse_device(Array x, str operation) except -1:
     if is_elsewhere(x):
-        raise DeviceError(operation, f"the array is on the device {x.device.name!r}", (), "to_device, which moves it to the CPU")
+        raise DeviceError(operation, f"the array is on the device {str(x.device)!r}", (), "to_device, which moves it to the CPU")
     return 0
 
 
@@ -91,7 +91,7 @@ cdef bint at_door() except -1:
     """Whether this call is the caller's own, and somebody looks at calls here."""
     if not (STRICTNESS.used or TESTBENCH.used) or not is_callers_own():
         return False
-    return bool(STRICTNESS.value()) or TESTBENCH.value() is not None
+    return (STRICTNESS.used and holds()) or TESTBENCH.value() is not None
 
 
 cdef object through_door(str way, str name, function, tuple args, dict kwargs):
@@ -116,6 +116,8 @@ cdef object unary_door(int op, object x, str name):
 
 
 cdef object binary_door(int op, object x1, object x2, str name, bint is_operator):
+    if is_operator and is_equality(op) and not is_operand(x2):
+        return compare_other(op, <Array>x1, x2, name)
     visit = gate_enter("operator" if is_operator else "function", name, (x1, x2), {})
     token = PASSED.set(True)
     try:
@@ -123,6 +125,16 @@ cdef object binary_door(int op, object x1, object x2, str name, bint is_operator
     finally:
         PASSED.reset(token)
     return out if visit is None or out is NotImplemented else gate_leave(visit, out)
+
+
+cdef object compare_door(int op, Array x, object value, str name):
+    visit = gate_enter("operator", name, (x, value), {})
+    token = PASSED.set(True)
+    try:
+        out = compare_values(op, x, value, name)
+    finally:
+        PASSED.reset(token)
+    return out if visit is None else gate_leave(visit, out)
 
 
 cdef object in_place_door(int op, Array x, object other, str name):

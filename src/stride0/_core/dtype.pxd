@@ -20,15 +20,20 @@ cdef enum:
 
 
 cdef class DType:
-    cdef readonly str name
-    cdef readonly str kind
-    cdef readonly int itemsize
+    cdef str name
+    cdef str kind
+    cdef int itemsize
     cdef int code
     cdef char letter
     cdef bytes format
 
 
+ctypedef int (*s0_dtype_guard)(str attribute) except -1
+
+# What is called, where a flag is set, before an attribute is shown or a dtype compared with what stands for one.
+cdef void guard_dtypes(const bint* flag, s0_dtype_guard guard) noexcept
 cdef DType dtype_at(int code)
+cpdef DType known_dtype(object value)
 cdef int promote_codes(int code1, int code2) noexcept nogil
 cdef int itemsize_at(int code) noexcept nogil
 cdef char letter_at(int code) noexcept nogil

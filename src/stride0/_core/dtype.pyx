@@ -4,6 +4,8 @@
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+import warnings
+
 from stride0 import _dtypetable
 from stride0._errors import CastError, DTypeError, RangeError, brief
 
@@ -13,6 +15,17 @@ cdef char LETTER[N_DTYPES]
 cdef bint SEALED = False  # once the thirteen are there
 cdef list OBJECTS = []
 cdef list LIMITS = []  # least and greatest integer, as Python integers
+
+# Set from above, where strict mode is.
+cdef bint NOBODY = False
+cdef const bint* GUARDED = &NOBODY
+cdef s0_dtype_guard GUARD = NULL
+
+
+cdef void guard_dtypes(const bint* flag, s0_dtype_guard guard) noexcept:
+    global GUARDED, GUARD
+    GUARDED, GUARD = flag, guard
+
 
 # Order of the kinds in promotion; a Python scalar of a kind not above the array's takes its dtype.
 cdef int rank_of(char letter) noexcept nogil:
@@ -37,6 +50,12 @@ cdef class DType:
     itemsize : int
         Size of an element in bytes.
 
+    Notes
+    -----
+    A dtype equals what stands for it in a ``dtype=`` argument as well: ``float``, ``"float64"``, ``numpy.float64``. Its
+    hash is its own all the same, as with NumPy's dtypes: in a set and among the keys of a dictionary, dtypes are found
+    by dtypes alone.
+
     References
     ----------
     Array API standard 2025.12, "Data Types".
@@ -58,12 +77,36 @@ cdef class DType:
     def __hash__(self):
         return hash(("stride0", self.name))
 
-    # NumPy's dtypes know how to compare themselves with ours.
     def __eq__(self, other):
-        return True if self is other else False if type(other) is DType else NotImplemented
+        if self is other:
+            return True
+        return False if type(other) is DType else compare_dtype(self, other, False)
 
     def __ne__(self, other):
-        return False if self is other else True if type(other) is DType else NotImplemented
+        if self is other:
+            return False
+        return True if type(other) is DType else compare_dtype(self, other, True)
+
+    @property
+    def name(self):
+        """The standard's name."""
+        if GUARDED[0]:
+            GUARD("name")
+        return self.name
+
+    @property
+    def kind(self):
+        """The standard's word for the kind."""
+        if GUARDED[0]:
+            GUARD("kind")
+        return self.kind
+
+    @property
+    def itemsize(self):
+        """Size of an element in bytes."""
+        if GUARDED[0]:
+            GUARD("itemsize")
+        return self.itemsize
 
     def __reduce__(self):
         return _by_name, (self.name,)
@@ -119,6 +162,74 @@ _fill_tables()
 SEALED = True
 DTYPES = tuple(OBJECTS)
 globals().update({made.name: made for made in DTYPES})
+
+
+# --- dtypes under other names
+
+# Python's own types stand for the default dtypes of their kinds.
+cdef tuple BUILTIN_DTYPES = ((bool, dtype_at(BOOL)), (int, dtype_at(INT64)), (float, dtype_at(FLOAT64)), (complex, dtype_at(COMPLEX128)))
+cdef dict NAMED_DTYPES = {made.name: made for made in DTYPES}
+# By the types of NumPy's scalars; made when first asked for.
+cdef dict NUMPY_TYPES = None
+
+
+cdef dict numpy_types():
+    """The dtypes by the types of NumPy's scalars."""
+    global NUMPY_TYPES
+    if NUMPY_TYPES is None:
+        import numpy
+
+        # Of numbers alone: asked for the dtype of an abstract type, or of times without a unit, NumPy warns.
+        letters = "?" + numpy.typecodes["AllInteger"] + numpy.typecodes["AllFloat"]
+        made = [numpy.dtype(letter) for letter in letters]
+        NUMPY_TYPES = {dtype.type: NAMED_DTYPES[dtype.name] for dtype in made if dtype.name in NAMED_DTYPES}
+    return NUMPY_TYPES
+
+
+cpdef DType known_dtype(object value):
+    """The dtype that a value stands for; None where it is none. Raises nothing, whatever the value."""
+    if type(value) is DType:
+        return <DType>value
+    if isinstance(value, str):
+        return NAMED_DTYPES.get(value) or numpys_dtype(value)
+    kind = type(value)
+    if isinstance(value, type):
+        # By identity: a metaclass may have an equality of its own, and no hash.
+        for builtin, found in BUILTIN_DTYPES:
+            if value is builtin:
+                return found
+        kind = value
+    # NumPy's dtypes, and the types of its scalars; whoever has one has imported NumPy.
+    module = getattr(kind, "__module__", None)
+    if not isinstance(module, str) or module.partition(".")[0] != "numpy":
+        return None
+    import numpy
+
+    if isinstance(value, numpy.dtype):
+        return NAMED_DTYPES.get(value.name) if value.isnative else None
+    return numpy_types().get(value) if isinstance(value, type) else None
+
+
+cdef DType numpys_dtype(str name):
+    """The dtype that NumPy takes a text for, "f4" or "<i8" for example; None where that is none of ours."""
+    import numpy
+
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of spellings that NumPy has given up
+            found = numpy.dtype(name)
+    except Exception:  # which error, depends on the text
+        return None
+    return NAMED_DTYPES.get(found.name) if found.isnative else None
+
+
+cdef object compare_dtype(DType x, object other, bint unequal):
+    """`x == other` or `x != other` for what is no dtype of ours; NumPy's dtypes without a counterpart know the answer."""
+    cdef DType found = known_dtype(other)
+    if found is None:
+        return NotImplemented
+    if GUARDED[0]:
+        GUARD(None)
+    return (found is x) != unequal
 
 
 cdef DType dtype_at(int code):

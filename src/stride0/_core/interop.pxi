@@ -2,39 +2,6 @@
 
 # --- dtypes under other names
 
-# Python's own types stand for the default dtypes of their kinds.
-cdef dict BUILTIN_DTYPES = {bool: dtype_at(BOOL), int: dtype_at(INT64), float: dtype_at(FLOAT64), complex: dtype_at(COMPLEX128)}
-cdef dict NAMED_DTYPES = {dtype_at(code).name: dtype_at(code) for code in range(N_DTYPES)}
-
-
-cpdef DType known_dtype(object value):
-    """The dtype that a value stands for; None where it is none."""
-    if type(value) is DType:
-        return <DType>value
-    if isinstance(value, str):
-        return NAMED_DTYPES.get(value) or numpys_dtype(value)
-    if isinstance(value, type) and value in BUILTIN_DTYPES:
-        return BUILTIN_DTYPES[value]
-    # NumPy's dtypes, and the types of its scalars; whoever has one has imported NumPy.
-    kind = value if isinstance(value, type) else type(value)
-    if kind.__module__.partition(".")[0] != "numpy":
-        return None
-    import numpy
-
-    return numpys_dtype(value) if isinstance(value, numpy.dtype) or issubclass(kind, numpy.generic) and kind is value else None
-
-
-cdef DType numpys_dtype(object value):
-    """The dtype that NumPy takes a value for, "f4" or "<i8" for example; None where that is none of ours."""
-    import numpy
-
-    try:
-        with warnings.catch_warnings(action="ignore"):  # of spellings that NumPy has given up
-            found = numpy.dtype(value)
-    except Exception:  # which error, depends on the text
-        return None
-    return NAMED_DTYPES.get(found.name) if found.isnative else None
-
 
 def dtype_argument(str operation, value):
     """
@@ -60,7 +27,7 @@ def dtype_argument(str operation, value):
     check_standard(operation, "a dtype that is no object of the namespace", "Data types: dtypes are objects of the namespace")
     if found is None:
         raise DTypeError(operation, f"Unsupported dtype {shown(value)}",
-                         (), f"The dtypes are {', '.join(NAMED_DTYPES)}, as attributes of stride0.")
+                         (), f"The dtypes are {', '.join([dtype_at(code).name for code in range(N_DTYPES)])}, as attributes of stride0.")
     return found
 
 

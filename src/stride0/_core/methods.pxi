@@ -55,7 +55,7 @@ cdef class Method:
     def __get__(self, instance, owner):
         if instance is None:
             return self
-        refuse_attribute(self.__name__)
+        refuse_method(self.__name__)
         bound = <object>PyMethod_New(<PyObject*>self, <PyObject*>instance)
         Py_DECREF(bound)
         return bound
@@ -95,7 +95,7 @@ cdef PyObject* call_method(PyObject* this, PyObject* const* args, size_t nargsf,
     if n == 0 or type(<object>args[0]) is not Array:
         raise TypeError(f"Array.{self.__name__}: the first argument has to be a stride0 array")
     if guarding:
-        refuse_attribute(self.__name__)
+        refuse_method(self.__name__)
     if self.plain < 0 or more <= 0:
         if self.wider is not None and (kwnames is not NULL or self.flattening):
             if is_wider(self, args, n, kwnames):

@@ -140,8 +140,13 @@ cdef Py_ssize_t depth_inside() except -1:
 
 cdef bint is_ours(frame) except -1:
     """Whether a frame is of this package."""
+    return module_of(frame).partition(".")[0] == "stride0"
+
+
+cdef str module_of(frame):
+    """The name of the module whose code runs in a frame."""
     # Code that is run by `exec` may have anything for a name.
-    return str(frame.f_globals.get("__name__")).partition(".")[0] == "stride0"
+    return str(frame.f_globals.get("__name__"))
 
 
 cdef dict frames_of_calls():

@@ -368,7 +368,7 @@ def watch(Array x not None, Tape tape not None):
     cdef Array y
     cdef Node parent, node
     if not is_floating(x):
-        raise ArgumentTypeError("watch", f"an array of dtype {x.dtype.name} has no derivative", (), "an array of a floating-point dtype")
+        raise ArgumentTypeError("watch", f"an array of dtype {dtype_at(x.code).name} has no derivative", (), "an array of a floating-point dtype")
     parent = None if x.storage.history is None else enter(x, "watch", None)
     node = new_node(TABLE["watch"], [] if parent is None else [parent], tape.state)
     node.edges = [] if parent is None else [0]
@@ -395,7 +395,7 @@ def watch_all(str operation, list leaves, Tape tape not None):
                 raise ArgumentTypeError(operation, f"an argument of type {type(x).__name__} has no derivative", (), ACCEPTED)
             x = asarray(x)
         elif not is_floating(<Array>x):
-            raise ArgumentTypeError(operation, f"an array of dtype {x.dtype.name} has no derivative", (), ACCEPTED)
+            raise ArgumentTypeError(operation, f"an array of dtype {dtype_at((<Array>x).code).name} has no derivative", (), ACCEPTED)
         y = watch(<Array>x, tape)
         arrays.append(x)
         watched.append(y)

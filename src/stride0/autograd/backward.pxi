@@ -348,7 +348,7 @@ cdef Array checked_scalar(str operation, object y):
             operation, "the function returned an array with axes", (("result", f"{shape_tuple(<Array>y)}"),),
             "one array without axes; vjp and jacobian take functions with any result")
     if not FLOAT32 <= (<Array>y).code <= FLOAT64:
-        raise ArgumentTypeError(operation, f"the function returned dtype {y.dtype.name}", (),
+        raise ArgumentTypeError(operation, f"the function returned dtype {dtype_at((<Array>y).code).name}", (),
                                 "a real floating-point dtype; vjp takes functions with a complex result")
     return <Array>y
 

@@ -89,8 +89,10 @@ def operator_stubs() -> str:
         if sign in UNARY:
             text += f"def __{UNARY[sign]}__(self) -> Array: ...\n"
         elif sign in COMPARE:
-            ignore = "  # type: ignore[override]" if sign in ("==", "!=") else ""
-            text += f"def __{COMPARE[sign]}__(self, other: Operand) -> Array: ...{ignore}\n"
+            equality = sign in ("==", "!=")
+            ignore = "  # type: ignore[override]" if equality else ""
+            other = "Elements | None" if equality else "Operand"
+            text += f"def __{COMPARE[sign]}__(self, other: {other}) -> Array: ...{ignore}\n"
         elif sign in BINARY:
             for prefix in ("", "r", "i"):
                 text += f"def __{prefix}{BINARY[sign]}__(self, other: Operand) -> Array: ...\n"
