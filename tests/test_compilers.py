@@ -40,7 +40,7 @@ GROUPS = {
     ),
     "array": ("kernels.h", "dlpack.h", "temporaries.h", "gathering.h", "sorting.h", "searching.h"),
     "storage": ("blocks.h",),
-    "threads": ("threads.h",),
+    "threads": ("pool.h",),
     "_cpu": ("cpu.h",),
 }
 # What the generated sources begin with.
