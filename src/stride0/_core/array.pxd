@@ -31,7 +31,7 @@ cdef class Tracer:
     cdef object in_place(self, str name, Array x, object other)
     cdef object set_item(self, Array x, object key, object value)
     cdef bint watched(self, Array x) except -1
-    cdef bint concerns(self, Array x) except -1
+    cdef bint concerns(self, Array x) noexcept
 
 
 cdef void set_tracer(Tracer tracer) noexcept

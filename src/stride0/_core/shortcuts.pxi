@@ -46,8 +46,8 @@ cdef bint bind(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, tuple nam
 
 
 cdef inline bint is_plain(PyObject* x) noexcept:
-    """Whether an argument is an array that gradients take no interest in."""
-    return x is not NULL and type(<object>x) is Array and (<Array>x).node is None
+    """Whether an argument is an array whose gradient nobody asks for."""
+    return x is not NULL and type(<object>x) is Array and not is_followed(<Array>x)
 
 
 cdef inline bint whole(PyObject* x, Py_ssize_t* out) noexcept:

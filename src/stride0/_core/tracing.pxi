@@ -31,8 +31,8 @@ cdef class Tracer:
     cdef bint watched(self, Array x) except -1:
         raise NotImplementedError
 
-    cdef bint concerns(self, Array x) except -1:
-        raise NotImplementedError
+    cdef bint concerns(self, Array x) noexcept:
+        return False
 
 
 cdef Tracer tracer = Tracer()
@@ -43,12 +43,12 @@ cdef void set_tracer(Tracer new) noexcept:
     tracer = new
 
 
-cdef inline bint is_followed(Array x) except -1:
+cdef inline bint is_followed(Array x) noexcept:
     """Whether a read of x is handed to the tracer: Note [Tracked storages]."""
     return x.storage.history is not None and tracer.concerns(x)
 
 
-cdef inline bint is_tracked(object x) except -1:
+cdef inline bint is_tracked(object x) noexcept:
     """The same of any value."""
     return type(x) is Array and is_followed(<Array>x)
 
@@ -212,7 +212,7 @@ cdef object call_through(Primitive self, tuple args, dict kwargs, bint found):
     return out if visit is None else gate_leave(visit, out)
 
 
-cdef bint follows(object x) except -1:
+cdef bint follows(object x):
     """Whether an argument is a tracked array, or a sequence with one in it."""
     if type(x) is Array:
         return is_followed(<Array>x)

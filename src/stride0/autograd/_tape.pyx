@@ -495,10 +495,10 @@ cdef class TapeTracer(Tracer):
     cdef bint watched(self, Array x) except -1:
         return x.node is not None and is_open(<Node>x.node)
 
-    cdef bint concerns(self, Array x) except -1:
+    cdef bint concerns(self, Array x) noexcept:
         cdef History history
         if live_tapes == 0:
-            untrack(x)
+            x.storage.history = x.node = None
             return False
         history = <History>x.storage.history
         return history.watched or history.last > x.seen or (x.node is not None and is_open(<Node>x.node))
