@@ -47,12 +47,10 @@ def test_sequences_and_memory_are_compared_by_element(values: list[Any], other: 
     x, reference = xp.asarray(values), np.asarray(values)
     # NumPy takes a bytearray for a string.
     right = np.frombuffer(other, dtype=np.uint8) if isinstance(other, bytearray) else other
-    for found, expected in (
-        (x == other, reference == right),
-        (other == x, reference == right),
-        (x != other, reference != right),
-        (other != x, reference != right),
-    ):
+    pairs = [(x == other, reference == right), (x != other, reference != right)]
+    if not isinstance(other, (bytearray, memoryview)):  # which in front compare their bytes
+        pairs += [(other == x, reference == right), (other != x, reference != right)]
+    for found, expected in pairs:
         assert type(found) is xp.Array and found.dtype is xp.bool
         assert found.tolist() == expected.tolist()
 
@@ -185,13 +183,16 @@ def test_contains() -> None:
 
 def test_strict_mode() -> None:
     x = xp.asarray(ROW)
-    for other in (None, ROW, (1, 2, 3), "a", object(), range(3), bytearray(b"123")):
+    with xp.strict(), pytest.raises(xp.StrictError):
+        x == bytearray(b"123")  # noqa: B015
+    for other in (None, ROW, (1, 2, 3), "a", object(), range(3)):
         for call in (lambda o=other: x == o, lambda o=other: x != o, lambda o=other: o == x):
             with xp.strict(), pytest.raises(xp.StrictError) as caught:
                 call()
             assert caught.value.sentence.startswith("Type Promotion Rules")
     with xp.strict():
-        assert (x == 1.0).tolist() == [False, True, False]
+        found = x == 1.0
+    assert found.tolist() == [False, True, False]
 
 
 def test_test_benches() -> None:

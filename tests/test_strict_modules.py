@@ -80,7 +80,6 @@ CALLS = {
     "format": "lambda: f'{x[0]:.2f}'",
     "ufunc": "lambda: np.sqrt(x)",
     "function of NumPy's": "lambda: np.sum(x)",
-    "can_cast": "lambda: xp.can_cast(xp.int64, xp.float64) and len(x)",
 }
 
 
@@ -88,11 +87,10 @@ CALLS = {
 def test_every_kind_of_call(text: str) -> None:
     strict, lenient = function_of("mylib.part", text), function_of("other", text)
     strict()
-    for setting in (xp.strict(modules=("mylib",)), xp.strict(exempt=("other", "tests"))):
+    for setting in (xp.strict(modules=("mylib",)), xp.strict(exempt=("other",))):
         with setting:
             lenient()
             assert is_refused(strict)
-            assert not hasattr(X.dtype, "nothing")
 
 
 def test_can_cast_asks_for_the_caller() -> None:
@@ -193,9 +191,10 @@ def test_gradients() -> None:
     """Of code that is exempt, and of code that is not."""
     loss = "lambda y: (y * y).sum()"
     with xp.strict(exempt=("scipy",)):
-        assert xp.autograd.grad(function_of("scipy", loss))(X).tolist() == [2.0, 4.0, 6.0]
+        slope = xp.autograd.grad(function_of("scipy", loss))(X)
         with pytest.raises(xp.StrictError):
             xp.autograd.grad(function_of("mylib", loss))(X)
+    assert slope.tolist() == [2.0, 4.0, 6.0]
 
 
 @pytest.mark.parametrize(
@@ -282,7 +281,7 @@ CALLS = {
     "skew": lambda: stats.skew(x),
     "hilbert": lambda: signal.hilbert(x),
     "detrend": lambda: signal.detrend(x),
-    "sosfilt": lambda: signal.sosfilt(signal.butter(2, 0.25, output="sos"), x),
+    "sosfilt": lambda: signal.sosfilt(xp.asarray(signal.butter(2, 0.25, output="sos")), x),
     "convolve": lambda: signal.fftconvolve(grid, grid[:2, :3], mode="same"),
     "gaussian": lambda: ndimage.gaussian_filter(grid, 1.0),
     "whiten": lambda: cluster.vq.whiten(grid),
