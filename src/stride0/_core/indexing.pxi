@@ -116,9 +116,11 @@ cdef object classify(object item):
                 return operator.index(item)
             except TypeError:
                 pass  # NumPy's bool scalars
-        is_array = hasattr(type(item), "__array__") or hasattr(type(item), "__dlpack__")
-        if not (is_array or isinstance(item, (list, tuple, range)) or (lends_buffer(item) and not isinstance(item, bytes))):
-            refuse_index(f"a {type(item).__name__}")
+        is_array = not isinstance(item, (list, tuple, range))
+        if is_array:
+            is_array = hasattr(type(item), "__array__") or hasattr(type(item), "__dlpack__")
+            if not is_array and (isinstance(item, bytes) or not lends_buffer(item)):
+                refuse_index(f"a {type(item).__name__}")
         try:
             a = asarray(item)
         except (RangeError, DTypeError, ShapeError) as error:

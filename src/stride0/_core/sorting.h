@@ -25,7 +25,6 @@
 /* Whether a signal ended the call, so that nobody uses the result. Set by whoever includes this file. */
 static int (*s0_is_interrupted)(void);
 
-/* Booleans are bytes, of which all but 0 are true: memory from elsewhere may hold others than 1. */
 enum { S0_UNSIGNED, S0_SIGNED, S0_FLOATING, S0_BOOLEAN };
 
 typedef struct {
@@ -53,8 +52,6 @@ static inline uint64_t s0_key(const char *from, int width, int kind)
         return raw ^ sign;
     if (kind == S0_FLOATING)
         return raw & sign ? ~raw & (sign | (sign - 1)) : raw | sign;
-    if (kind == S0_BOOLEAN)
-        return raw != 0;
     return raw;
 }
 
@@ -123,7 +120,6 @@ static Py_ssize_t s0_make_keys(const char *from, Py_ssize_t step, Py_ssize_t n, 
     S0_CASE(2, S0_SIGNED)
     S0_CASE(2, S0_UNSIGNED)
     S0_CASE(1, S0_SIGNED)
-    S0_CASE(1, S0_BOOLEAN)
 #undef S0_CASE
     return s0_keys_of(from, step, n, 1, S0_UNSIGNED, apart, mask, keys, seen);
 }
@@ -251,6 +247,39 @@ S0_RADIX(32, uint32_t, S0_ITSELF)
 S0_RADIX(64, uint64_t, S0_ITSELF)
 S0_RADIX(pairs, s0_pair, S0_KEY_OF)
 
+/* --- booleans: bytes, of which all but 0 are true, since memory from elsewhere may hold others than 1 */
+
+static Py_ssize_t s0_count_set(const char *from, Py_ssize_t step, Py_ssize_t n)
+{
+    Py_ssize_t i, count = 0;
+    for (i = 0; i < n; i++)
+        count += from[i * step] != 0;
+    return count;
+}
+
+static void s0_sort_booleans(const char *from, Py_ssize_t step, Py_ssize_t n, int descending, char *out)
+{
+    Py_ssize_t count = step == 1 ? s0_count_set(from, 1, n) : s0_count_set(from, step, n);
+    Py_ssize_t first = descending ? count : n - count;
+    memset(out, descending != 0, (size_t)first);
+    memset(out + first, descending == 0, (size_t)(n - first));
+}
+
+/* In one pass those that come first, in another one the others. Should another thread write to the line meanwhile, there
+ * may be more or fewer of them than places. */
+static void s0_argsort_booleans(const char *from, Py_ssize_t step, Py_ssize_t n, int descending, int64_t *out)
+{
+    Py_ssize_t i, k = 0;
+    int pass;
+    for (pass = 0; pass < 2; pass++)
+        for (i = 0; i < n && k < n; i++) {
+            out[k] = i;
+            k += (from[i * step] != 0) == (pass ^ descending);
+        }
+    for (; k < n; k++)
+        out[k] = 0;
+}
+
 /* --- lines
  *
  * `room` has place for 2 n + 16 words of 64 bits, 4 n + 16 for an argsort. */
@@ -285,6 +314,10 @@ static void s0_argsort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int
     int low, bits, places = s0_bits((uint64_t)(n - 1));
     if (n == 0)
         return;
+    if (kind == S0_BOOLEAN) {
+        s0_argsort_booleans(from, step, n, descending != 0, out);
+        return;
+    }
     s0_make_keys(from, step, n, width, kind, 0, descending, keys, &seen);
     low = s0_low(seen.differ);
     bits = s0_bits((seen.most - seen.least) >> low);
@@ -379,6 +412,10 @@ static void s0_sort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int wi
     int low, bits;
     if (n == 0)
         return;
+    if (kind == S0_BOOLEAN) {
+        s0_sort_booleans(from, step, n, descending, out);
+        return;
+    }
     count = s0_make_keys(from, step, n, width, kind, 1, descending, keys, &seen);
     low = s0_low(seen.differ);
     least = seen.least;
