@@ -223,7 +223,8 @@ S0_RUN(min, 1, min, bottom, float64, double, f64, load, 1, double)
 
 /* Of four rows, the same columns of the next four: processors foresee one stream of addresses better than four. */
 #define S0_ASK_FOR(p, L)                                                                                             \
-    S0_FOR_ALL(L * sizeof(*p) / 64) __builtin_prefetch((const char *)(p + i) + 4 * t[0] + 64 * k, 0, 2)
+    for (unsigned k = 0; k != L * sizeof(*p) / 64; k++) /* none of short packs */                                    \
+        __builtin_prefetch((const char *)(p + i) + 4 * t[0] + 64 * k, 0, 2)
 #define S0_ASK_FOR_NEXT(L) S0_ASK_FOR(p, L); S0_ASK_FOR(p1, L); S0_ASK_FOR(p2, L); S0_ASK_FOR(p3, L)
 
 /* m rows of n elements into a row of n accumulators: four rows at once, pairwise; a strip of columns after another. */

@@ -20,7 +20,7 @@
 #endif
 
 #define S0_INLINE static inline __attribute__((always_inline, unused))
-#define S0_FOR_ALL(count) _Pragma("GCC unroll 32") for (unsigned k = 0; k != (count); k++)
+#define S0_FOR_ALL(count) _Pragma("GCC unroll 32") for (unsigned k = 0; k < (count); k++)
 #define S0_COUNT(pack) (sizeof(pack) / sizeof((pack).of[0]))
 
 #define S0_PACK(E, type, L)                                                                                          \
@@ -60,13 +60,8 @@ S0_PACKS(i64, int64_t)
 #define S0_WIDE_32(p) x
 #endif
 #if defined(__SSE2__)
-S0_INLINE double s0_two_floats(const float *p) /* their bytes, wherever they begin */
-{
-    double two;
-    memcpy(&two, p, sizeof(two));
-    return two;
-}
-#define S0_WIDE_16(p) _mm_cvtps_pd(_mm_castpd_ps(_mm_set_sd(s0_two_floats(p))))
+typedef double s0_double_anywhere __attribute__((aligned(1), may_alias)); /* two floats, in one load */
+#define S0_WIDE_16(p) _mm_cvtps_pd(_mm_castpd_ps(_mm_set_sd(*(const s0_double_anywhere *)(p))))
 #else
 #define S0_WIDE_16(p) ((f64_v2){(p)[0], (p)[1]})
 #endif
