@@ -200,7 +200,7 @@ def test_remainder_refuses(dtype):
             with pytest.raises(TypeError):
                 call(value)
     with pytest.raises(TypeError):
-        xp.remainder(3, 2)
+        xp.remainder(3, 2j)
 
 
 # --- reshape(copy=...)

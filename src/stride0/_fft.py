@@ -1,4 +1,4 @@
-"""Definitions of the FFT extension, `stride0.fft`: `numpy.fft` on views of our memory.
+"""Definitions of the FFT extension, `stride0.fft`.
 
 References
 ----------

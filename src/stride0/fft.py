@@ -1,4 +1,4 @@
-"""The FFT extension of the standard, as `_fft` defines it.
+"""The FFT extension of the standard: `numpy.fft` on views of our memory.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""The linear algebra extension of the standard; `_linalg` and the modules that it imports define it.
+"""The linear algebra extension of the standard.
 
 References
 ----------
