@@ -15,7 +15,7 @@ WHO = """
 
     def test_who(xp, xp_config):
         x = xp.ones(2)
-        print(f" {xp_config}: {x.dtype.name} {x.device.name} {xp.__array_api_version__}")
+        print(f" {xp_config}: {x.dtype} {x.device} {xp.__array_api_version__}")
 """
 
 

@@ -47,7 +47,7 @@ def test_ours(ufunc: np.ufunc) -> None:
 
 
 def test_all_that_have_a_ufunc_are_mapped() -> None:
-    found = {function.__name__ for function in _ufuncs.functions().values()}
+    found = {function.__name__ for function, _ in _ufuncs.functions().values()}
     assert {*_ufuncs.RENAMED.values(), "add", "exp", "matmul", "isnan", "hypot", "logaddexp"} <= found
     assert all(isinstance(getattr(np, name), np.ufunc) for name in _ufuncs.RENAMED)
 
@@ -114,7 +114,8 @@ def test_gradients_go_through() -> None:
 def test_strict_mode_looks_at_them() -> None:
     x = xp.asarray([1, 2])
     with xp.strict():
-        assert isinstance(np.exp(xp.ones(2)), xp.Array)
+        with pytest.raises(xp.StrictError, match="a function of NumPy"):
+            np.exp(xp.ones(2))
         with pytest.raises(xp.StrictError):
             np.exp(x)
         with pytest.raises(xp.StrictError):

@@ -1,5 +1,4 @@
 # What the standard leaves open, refused where `stride0.strict` is on. Included in `array.pyx`.
-
 #
 # Note [Whose code]
 #     Strict mode is for all code but this package, or for modules by name: a `Scope`. Then the frame decides that called
