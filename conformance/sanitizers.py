@@ -87,8 +87,8 @@ def run(folder: Path, cache: str, jobs: int, arguments: list[str]) -> bool:
         loaded = Path(subprocess.check_output(where, env=variables, text=True).strip())
         if not loaded.is_relative_to(folder):
             sys.exit(f"Python loads {loaded}, not the build: is an editable install in the way?")
-        # Beside AddressSanitizer, the other one writes to the standard error, whatever its log_path is: pytest
-        # must leave that file descriptor alone.
+        # Beside AddressSanitizer, the other one writes to the standard error, whatever its log_path
+        # is: pytest has to leave that file descriptor alone.
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         command += ["--color=no", "--capture=sys"]
         command += [f"--deselect={test}" for test in LEFT_OUT] + (["-n", str(jobs)] if jobs > 1 else [])
