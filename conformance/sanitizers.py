@@ -87,14 +87,20 @@ def run(folder: Path, cache: str, jobs: int, arguments: list[str]) -> bool:
         loaded = Path(subprocess.check_output(where, env=variables, text=True).strip())
         if not loaded.is_relative_to(folder):
             sys.exit(f"Python loads {loaded}, not the build: is an editable install in the way?")
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no"]
+        # Beside AddressSanitizer, the other one writes to the standard error, whatever its log_path
+        # is: pytest has to leave that file descriptor alone.
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        command += ["--color=no", "--capture=sys"]
         command += [f"--deselect={test}" for test in LEFT_OUT] + (["-n", str(jobs)] if jobs > 1 else [])
-        code = subprocess.run([*command, *arguments], env=variables, cwd=ROOT, check=False).returncode
+        with open(reports / "report.stderr", "wb") as errors:
+            done = subprocess.run([*command, *arguments], env=variables, cwd=ROOT, stderr=errors, check=False)
         found = summary(reports)
     for text, count in found.most_common():
         print(f"{count:6d}  {text.replace(str(ROOT), '.')}")
-    print(f"block cache {cache}: pytest ended with {code}; {len(found)} kinds of reports", flush=True)
-    return code == 0 and not found
+    print(
+        f"block cache {cache}: pytest ended with {done.returncode}; {len(found)} kinds of reports", flush=True
+    )
+    return done.returncode == 0 and not found
 
 
 def main() -> int:

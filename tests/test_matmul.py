@@ -289,7 +289,7 @@ def test_stacks_without_a_blas_that_is_known(dtype, monkeypatch):
         _matmul.set_blas(_matmul._load)
         product(x, y)
         off = np.abs(np.asarray(xp.matmul(x[0], y[0])) - there)
-        # Of sums near zero too: either order is off by so many units of roundoff of the sum of the magnitudes.
+        # Sums near zero too are off by so many units of roundoff of the sum of the magnitudes.
         assert np.all(off <= 2 * 64 * np.finfo(dtype).eps * (np.abs(x[1]) @ np.abs(y[1])))
     finally:
         monkeypatch.undo()

@@ -33,7 +33,7 @@ def load_kernels(table: object) -> str:
     Raises
     ------
     ImportError
-        If ``STRIDE0_ISA`` names a set that was not built or that this processor lacks, or if it has none of them.
+        If ``STRIDE0_ISA`` names a set that was not built or that this processor lacks, or if it has none.
     """
     choices = supported()
     if not choices:
