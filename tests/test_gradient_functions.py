@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import timeit
+import sys
 from typing import Any
 
 import numpy as np
@@ -289,17 +289,28 @@ def test_forward_that_fails_leaves_nothing() -> None:
     [
         lambda b, z: b @ z,
         lambda b, z: xp.sum(b),
-        lambda b, z: b[0],
         lambda b, z: b.T,
         lambda b, z: xp.reshape(b, (9,)),
     ],
-    ids=["matmul", "sum", "getitem", "transpose", "reshape"],
+    ids=["matmul", "sum", "transpose", "reshape"],
 )
 def test_saved_constants_stay_fast(call: Any) -> None:
-    """Of what a live tape saved nothing is tracked: a call takes no more time than with other arrays."""
+    """Of what a live tape saved nothing is tracked: a call takes the same way as with other arrays."""
 
-    def seconds(*operands: Any) -> float:
-        return min(timeit.repeat(lambda: call(*operands), number=200, repeat=40))
+    def functions(*operands: Any) -> int:
+        """Functions in Python that run in a call: a recorded one runs some, the fast path none."""
+        count = 0
+
+        def profile(frame: object, event: str, argument: object) -> None:
+            nonlocal count
+            count += event == "call"
+
+        sys.setprofile(profile)
+        try:
+            call(*operands)
+        finally:
+            sys.setprofile(None)
+        return count
 
     operands = xp.reshape(xp.arange(9.0), (3, 3)), xp.ones(3)
     others = [xp.asarray(x, copy=True) for x in operands]
@@ -307,10 +318,10 @@ def test_saved_constants_stay_fast(call: Any) -> None:
     with Tape() as tape:
         x = tape.watch(xp.ones(3))
         y = xp.sum((b @ (x * z)) * z) + xp.sum(b * x)
-        # The slow way takes five times as long and more.
-        assert seconds(b, z) < 2 * seconds(*others)
+        assert functions(b, z) == functions(*others)
+        assert functions(tape.watch(xp.ones((3, 3))), x) > functions(*others)
     # Nor of arrays that were tracked while the tape was open.
-    assert seconds(b, x) < 2 * seconds(*others)
+    assert functions(b, x) == functions(*others)
     assert_allclose(np.asarray(tape.gradient(y, x)), 2 * np.sum(np.asarray(b), axis=0))
 
 

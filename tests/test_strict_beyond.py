@@ -17,6 +17,7 @@ BEYOND: dict[str, Callable[[], Any]] = {
     "name of a dtype": lambda: F64.dtype.name,
     "kind of a dtype": lambda: xp.float32.kind,
     "size of a dtype": lambda: F64.dtype.itemsize,
+    "type of a dtype": lambda: F64.dtype.type,
     "name of a device": lambda: F64.device.name,
     "name of a device of one's own": lambda: xp.Device("cpu").name,
     "format specification": lambda: f"{F64[0]:.2f}",
@@ -45,7 +46,7 @@ def test_attributes_of_dtypes_and_devices() -> None:
     dtype, device = F64.dtype, F64.device
     assert (dtype.name, dtype.kind, dtype.itemsize, device.name) == ("float64", "real floating", 8, "cpu")
     with xp.strict():
-        for owner, name in ((dtype, "name"), (dtype, "kind"), (dtype, "itemsize"), (device, "name")):
+        for owner, name in ((dtype, "name"), (dtype, "kind"), (dtype, "itemsize"), (dtype, "type"), (device, "name")):
             assert not hasattr(owner, name)
             with pytest.raises(xp.StrictAttributeError, match=f"no attribute {name}"):
                 getattr(owner, name)

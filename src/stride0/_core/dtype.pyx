@@ -121,6 +121,8 @@ cdef class DType:
     @property
     def type(self):
         """The type of NumPy's scalars of this dtype, as NumPy's dtypes have it: SciPy makes scalars of it."""
+        if GUARDED[0]:
+            GUARD("type")
         return self.__numpy_dtype__.type
 
     @property
