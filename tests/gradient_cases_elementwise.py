@@ -192,6 +192,7 @@ CASES: list[Case] = [
             f"{make.__name__}{dtype.__name__}",
             False,
             False,
+            layout_matters=True,
         )
         for make in (real, complex_)
         for dtype in (float, complex)

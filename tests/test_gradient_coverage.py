@@ -525,6 +525,8 @@ SPECIAL: dict[str, list[Example]] = {
     "__dlpack__": [("refused", np.from_dlpack, X), ("refused", lambda x: x.__dlpack__(), X)],
     "__float__": [("refused", float, POINT), ("refused", math.sin, POINT)],
     "__complex__": [("refused", complex, POINT)],
+    "__bytes__": [("refused", bytes, X)],
+    "__round__": [("constant", lambda x: round(x, 2), X), ("no number", round, POINT)],
     "__reduce_ex__": [("refused", lambda x: pickle.loads(pickle.dumps(x)), X)],
     **{
         name: [("no number", call, x)]
@@ -538,6 +540,7 @@ SPECIAL: dict[str, list[Example]] = {
             ("__int__", int, POINT),
             ("__len__", len, X),
             ("__repr__", repr, X),
+            ("_repr_html_", lambda x: x._repr_html_(), X),
             ("__sizeof__", lambda x: x.__sizeof__(), X),
             ("__str__", str, X),
         )

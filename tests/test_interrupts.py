@@ -40,17 +40,18 @@ def seconds(call: Callable[[], Any]) -> float:
     return time.perf_counter() - began
 
 
-def is_interrupted(call: Callable[[], Any]) -> bool:
-    """Whether a signal after a quarter of the call's time ends it before three quarters have passed."""
-    whole = min(seconds(call), seconds(call))
-    began = time.perf_counter()
-    signal.setitimer(signal.ITIMER_REAL, whole / 4)
+def is_interrupted(call: Callable[[], Any], after: float) -> bool:
+    """Whether a signal ends a call: the handler's exception then passes through the package's compiled code."""
     try:
+        signal.setitimer(signal.ITIMER_REAL, after)
         call()
-    except Stop:
-        return time.perf_counter() - began < 0.75 * whole
-    finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+    except Stop as error:
+        trace = error.__traceback__
+        while trace is not None:
+            if "_core/" in trace.tb_frame.f_code.co_filename.replace("\\", "/"):
+                return True
+            trace = trace.tb_next
     return False
 
 
@@ -66,8 +67,8 @@ def complexes(*shape: int) -> Any:
 
 
 def windows() -> Any:
-    """10^9 elements of 64 Ki: what is long to reduce without being large."""
-    return as_strided(reals(1 << 16), (1 << 15, 1 << 15), (1, 1), 0)
+    """4 10^9 elements out of 10^5: what is long to reduce without being large."""
+    return as_strided(reals(5 << 15), (1 << 17, 1 << 15), (1, 1), 0)
 
 
 # Name, the operands, and the call.
@@ -82,7 +83,6 @@ CASES: dict[str, tuple[Callable[[], tuple[Any, ...]], Callable[..., Any]]] = {
     "sum of rows": (lambda: (windows(),), lambda w: xp.sum(w, axis=1)),
     "max of columns": (lambda: (windows(),), lambda w: xp.max(w, axis=0)),
     "argmax": (lambda: (windows(),), lambda w: xp.argmax(w, axis=0)),
-    "copy with a cast": (lambda: (windows()[:8192, :8192],), lambda w: xp.astype(w, xp.complex128)),
 }
 
 
@@ -95,8 +95,9 @@ def test_a_signal_ends_a_long_call(name: str, count: int) -> None:
     call, before = partial(function, *make()), xp.get_num_threads()
     xp.set_num_threads(count)
     try:
-        # Other processes may have taken the time.
-        assert any(is_interrupted(call) for _ in range(4))
+        whole = min(seconds(call), seconds(call))
+        # Other processes may take the time, or leave more of it.
+        assert any(is_interrupted(call, whole / part) for part in (4, 6, 2, 8, 4, 10))
     finally:
         xp.set_num_threads(before)
 
@@ -105,18 +106,21 @@ def test_operands_stay_as_they_were() -> None:
     z, w = complexes(3_000_000), complexes(3_000_000)
     before = np.array(z)
     whole = seconds(lambda: z**w)
-    for part in (0.2, 0.5, 0.8):
-        signal.setitimer(signal.ITIMER_REAL, part * whole)
-        try:
-            z **= w
-        except Stop:
+    def write() -> None:
+        nonlocal z
+        z **= w
+
+    interrupted = 0
+    for part in (5, 2, 1.2, 4, 3, 8):
+        if is_interrupted(write, whole / part):
+            interrupted += 1
             assert np.array(z).tobytes() == before.tobytes()
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        if np.array(z).tobytes() != before.tobytes():
-            # Not interrupted: then all of it was done.
-            assert np.array(z).tobytes() == np.array(xp.asarray(before) ** w).tobytes()
+        else:
+            # All of it was done, or nothing had begun.
+            found = np.array(z).tobytes()
+            assert found in (before.tobytes(), np.array(xp.asarray(before) ** w).tobytes())
             z[...] = xp.asarray(before)
+    assert interrupted
 
 
 def test_in_place_results_computed_apart_are_the_same() -> None:
