@@ -65,6 +65,26 @@ int run_many(int calls, int threads, int64_t nanoseconds)
     return 0;
 }
 
+/* Whether a worker can be called again that was woken late for a call that it had finished, `late` nanoseconds. */
+int is_called_after_late_wake(int64_t late)
+{
+    int k;
+    run_many(50, 2, 20000);
+    for (k = 0; k < 100 && S0_LOAD(s0_pool.threads[1].state) != S0_ASLEEP; k++)
+        usleep(1000);
+    __atomic_store_n(&s0_pool.published, S0_LOAD(s0_pool.published) + (1 << S0_COUNT_SHIFT), __ATOMIC_SEQ_CST);
+    s0_wake_next(0, 2); /* what it finds is empty */
+    usleep((useconds_t)(late / 1000));
+    s0_wake_next(0, 2); /* once more, for the same call */
+    usleep((useconds_t)(late / 1000));
+    for (k = 0; k < 1000; k++) {
+        run_many(20, 2, 20000);
+        if (S0_LOAD(s0_pool.threads[1].state) == S0_AWAKE)
+            return 1;
+    }
+    return 0;
+}
+
 static void nest(void *context, int chunk)
 {
     seen inner;

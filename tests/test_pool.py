@@ -56,7 +56,8 @@ def pool(compiled: Path, tmp_path: Path) -> Iterator[ctypes.CDLL]:
     shutil.copy(compiled, own)
     library = ctypes.CDLL(str(own))
     library.backoff.restype = ctypes.c_int64
-    library.threads_for.argtypes = library.set_backoff.argtypes = [ctypes.c_int64]
+    for function in (library.threads_for, library.set_backoff, library.is_called_after_late_wake):
+        function.argtypes = [ctypes.c_int64]
     library.run_without_the_worker.argtypes = [ctypes.c_int, ctypes.c_int64]
     library.run_many.argtypes = library.run_until_signal.argtypes = [
         ctypes.c_int,
@@ -112,12 +113,17 @@ def test_nobody_waits_for_a_worker_that_does_not_run(pool: Any) -> None:
         assert pool.run_without_the_worker(chunks, 0)
 
 
+def test_a_late_wake_loses_no_worker(pool: Any) -> None:
+    """Whoever wakes a worker for a call that it has finished leaves it asleep, and others can wake it."""
+    assert pool.is_called_after_late_wake(20_000_000)
+
+
 def test_back_off(pool: Any) -> None:
     """A worker that is late is not called for a while, twice as long each time; at most 128 ms."""
     assert pool.threads_for(1_000_000) == 4
     found = []
     for _ in range(10):
-        assert pool.run_without_the_worker(8, 100_000)
+        assert pool.run_without_the_worker(8, 200_000)
         assert pool.threads_for(10_000_000) == 1
         found.append(pool.backoff())
         pool.let_backoff_pass()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from ._core.array import Array, set_attribute, strides
 
 __all__: list[str] = []
-
-ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
 
 def html(x: Array) -> str:
@@ -16,8 +16,8 @@ def html(x: Array) -> str:
     if any(step == 0 and size > 1 for step, size in zip(steps, x.shape, strict=True)):
         facts["strides"] = f"{steps} elements: 0 broadcasts"
     facts["device"] = x.device.name
-    rows = "".join(_row(label, text.translate(ESCAPES)) for label, text in facts.items())
-    elements = f'<pre style="margin:0;text-align:left">{str(x).translate(ESCAPES)}</pre>'
+    rows = "".join(_row(label, escape(text)) for label, text in facts.items())
+    elements = f'<pre style="margin:0;text-align:left">{escape(str(x))}</pre>'
     return f'<table class="stride0-array">{rows}{_row("elements", elements)}</table>'
 
 

@@ -45,17 +45,18 @@ class Finder:
     """Waits in `sys.meta_path` for the import of the module; to import it here would cost every user."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != NAME or self not in sys.meta_path:
+        if name != NAME:
             return None
-        sys.meta_path.remove(self)
-        found = (finder.find_spec(name, path, target) for finder in sys.meta_path)
-        spec = next((each for each in found if each is not None), None)
+        others = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
+        spec = next((found for found in others if found is not None), None)
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 
             def exec_module(module: Any) -> None:
                 execute(module)
-                register(module)
+                if self in sys.meta_path:
+                    sys.meta_path.remove(self)
+                    register(module)
 
             spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec

@@ -103,7 +103,12 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
     if out is not None and (ndim != out.ndim or memcmp(shape, out.shape_, ndim * sizeof(Py_ssize_t)) != 0):
         raise BroadcastError(name, named_shapes(names, x1, x2, x3), (names[0], shape_tuple(out)))
     if keep and out.size >= LONG_RUN and takes_long(loops, out.size):
-        keep, target, out = False, out, None
+        try:
+            target = new_array(out_code, ndim, shape, NULL, False)
+        except MemoryError:  # then a signal waits for the end
+            pass
+        else:
+            keep, target, out = False, out, target
     set_strides(&plan, operands, nin, shape, ndim)
     if out is None:
         checked_size(out_code, ndim, shape)
@@ -216,7 +221,7 @@ cdef int run_once(const s0_loop* loops, int layout, int nop, int code, int out_c
         with nogil:
             done = run_elementwise(&plan, loops, True)
         if not done:
-            not_completed("run")
+            not_completed("elementwise operation")
     elif n > 0:
         loops[layout](args, steps, steps, n, 1)
     return 0

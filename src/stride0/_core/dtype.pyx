@@ -190,7 +190,7 @@ cdef dict numpy_types():
 
 cpdef DType known_dtype(object value):
     """The dtype that a value stands for; None where it is none. Raises nothing, whatever the value."""
-    if type(value) is DType:
+    if type(value) is DType or value is None:
         return <DType>value
     if isinstance(value, str):
         return NAMED_DTYPES.get(value) or numpys_dtype(value)

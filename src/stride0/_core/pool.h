@@ -30,6 +30,12 @@
        the caller returns when no chunk is pending. A worker that was held up between two instructions may claim a chunk
        of a later call by a word that it read in an earlier one. It then runs that chunk, as any other worker would. */
 
+/* Note [Processors of workers]
+       Linux may wake a thread on the processor of the one that wakes it, though another one is idle: in a virtual machine
+       a halted processor counts as taken away by the host. The worker then waits there for the caller's slice to end (1 to
+       3 ms, where it takes 0.2 to wake up elsewhere). So a sleeping worker is kept from the caller's processor until it
+       runs, and a worker does not spin on that one. */
+
 /* Note [Back-off]
        On a machine with more runnable threads than processors, a worker may take a scheduler's slice, some milliseconds,
        to begin, and its chunk as long to end. A worker that was late doubles the time in which calls use one thread;
@@ -41,9 +47,9 @@ enum { S0_MOST_THREADS = 512 };
 
 /* Nanoseconds. */
 enum {
-    S0_SPIN = 100000,           /* that a worker waits for the next call before it sleeps: what it costs to wake it */
+    S0_SPIN = 200000,           /* that a worker waits for the next call before it sleeps: what it costs to wake it */
     S0_CLOSE = 200000,          /* between two calls that are worth a wake-up together */
-    S0_LATE = 200000,           /* that a sleeping worker may take to begin */
+    S0_LATE = 1000000,          /* that a sleeping worker may take to begin */
     S0_LATE_AWAKE = 5000,       /* the same for one that spins */
     S0_LATE_END = 100000,       /* beyond twice its usual time, that a claimed chunk may take */
     S0_CALLER_SPINS = 20000,    /* that the caller waits for claimed chunks before it sleeps */
@@ -68,10 +74,12 @@ static int64_t s0_now(void)
 
 /* --- calls, and what interrupts them */
 
+enum { S0_RAISED = 1, S0_FORKED };
+
 typedef struct {
     s0_chunk body;
     void *context;
-    int stop;           /* no chunk begins any more */
+    int stop;           /* no chunk begins any more: a handler raised, or forked */
     int64_t look;       /* when the caller looks at signals next; 0 where it does not */
 } s0_call;
 
@@ -96,6 +104,7 @@ static int s0_handles_signals(void)
 static void s0_look_at_signals(s0_call *call)
 {
     PyGILState_STATE state;
+    s0_call *before;
     int64_t now;
     if (call->look == 0 || S0_LOAD(call->stop))
         return;
@@ -106,10 +115,14 @@ static void s0_look_at_signals(s0_call *call)
         call->look = 0;
         return;
     }
+    /* What a handler calls is not part of this call. */
+    before = s0_running;
+    s0_running = NULL;
     state = PyGILState_Ensure();
     if (PyErr_CheckSignals() != 0)
-        S0_STORE(call->stop, 1);
+        S0_STORE(call->stop, S0_RAISED);
     PyGILState_Release(state);
+    s0_running = before;
     call->look = s0_now() + S0_UNINTERRUPTED;
 }
 
@@ -151,6 +164,11 @@ typedef struct {
     _Alignas(64) int state;
     pthread_mutex_t lock;
     pthread_cond_t wake;
+#if defined(__linux__)
+    pid_t id;
+    int kept_away;                  /* by the thread that woke it, from its own processor: */
+    cpu_set_t allowed;              /* what it may use again when it runs */
+#endif
 } s0_thread;
 
 /* `published` counts calls, above the number of threads that the last one is for. */
@@ -159,10 +177,12 @@ enum { S0_COUNT_SHIFT = 10 };
 static struct {
     _Alignas(64) uint64_t published;
     s0_call *call;
+    int processor;                  /* of the caller */
     _Alignas(64) int pending;       /* chunks that are not finished */
     int caller_sleeps;
     _Alignas(64) char busy;         /* a Python thread has the pool */
     int workers;                    /* that were started: the threads 1, 2, ... */
+    int forks;                      /* between the first process and this one */
     int64_t called;                 /* when a sleeping worker was last called */
     int64_t last_call;
     int64_t backoff, backoff_until;
@@ -177,6 +197,16 @@ static inline void s0_pause(void)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ __volatile__("isb");
+#endif
+}
+
+/* The processor that runs this thread; -1 where the system does not say. */
+static inline int s0_processor(void)
+{
+#if defined(__linux__)
+    return sched_getcpu();
+#else
+    return -1;
 #endif
 }
 
@@ -241,6 +271,32 @@ static int s0_run_claims(int own, int threads)
     return count;
 }
 
+/* Note [Processors of workers]: for a worker that sleeps, and its end, by the worker when it runs. */
+static void s0_keep_away(s0_thread *worker, int processor)
+{
+#if defined(__linux__)
+    cpu_set_t others;
+    if (processor < 0 || processor >= CPU_SETSIZE || sched_getaffinity(worker->id, sizeof(others), &others) != 0)
+        return;
+    worker->allowed = others;
+    CPU_CLR(processor, &others);
+    worker->kept_away = CPU_COUNT(&others) > 0 && sched_setaffinity(worker->id, sizeof(others), &others) == 0;
+#else
+    (void)worker, (void)processor;
+#endif
+}
+
+static void s0_let_back(s0_thread *own)
+{
+#if defined(__linux__)
+    if (own->kept_away)
+        sched_setaffinity(0, sizeof(own->allowed), &own->allowed);
+    own->kept_away = 0;
+#else
+    (void)own;
+#endif
+}
+
 /* Wake the workers 2 k and 2 k + 1 where they sleep; each does the same. */
 static void s0_wake_next(int k, int threads)
 {
@@ -251,13 +307,14 @@ static void s0_wake_next(int k, int threads)
         if (__atomic_load_n(&worker->state, __ATOMIC_SEQ_CST) == S0_ASLEEP
             && __atomic_compare_exchange_n(&worker->state, &asleep, S0_CALLED, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
             pthread_mutex_lock(&worker->lock);
+            s0_keep_away(worker, s0_processor());
             pthread_cond_signal(&worker->wake);
             pthread_mutex_unlock(&worker->lock);
         }
     }
 }
 
-/* Wait for another call than `seen`: spinning first, and giving the processor to whoever else wants it. */
+/* Wait for another call than `seen`: spinning first, but not where the caller would run. */
 static uint64_t s0_wait_for_call(s0_thread *own, uint64_t seen, int64_t until)
 {
     uint64_t found;
@@ -269,12 +326,17 @@ static uint64_t s0_wait_for_call(s0_thread *own, uint64_t seen, int64_t until)
                 return found;
             s0_pause();
         }
-        sched_yield();
-    } while (s0_now() < until);
+    } while (s0_now() < until && s0_processor() != S0_LOAD(s0_pool.processor));
     pthread_mutex_lock(&own->lock);
-    __atomic_store_n(&own->state, S0_ASLEEP, __ATOMIC_SEQ_CST);
-    while ((found = __atomic_load_n(&s0_pool.published, __ATOMIC_SEQ_CST)) == seen)
+    for (;;) {
+        /* Anew each time: whoever was late to wake it for a call that it has finished has changed it. */
+        __atomic_store_n(&own->state, S0_ASLEEP, __ATOMIC_SEQ_CST);
+        found = __atomic_load_n(&s0_pool.published, __ATOMIC_SEQ_CST);
+        if (found != seen)
+            break;
         pthread_cond_wait(&own->wake, &own->lock);
+        s0_let_back(own);
+    }
     __atomic_store_n(&own->state, S0_AWAKE, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(&own->lock);
     return found;
@@ -286,6 +348,9 @@ static void *s0_work(void *argument)
     uint64_t seen = 0;
     int64_t until = s0_now() + S0_SPIN;
     s0_is_worker = 1;
+#if defined(__linux__)
+    s0_pool.threads[own].id = (pid_t)syscall(SYS_gettid);
+#endif
     __atomic_store_n(&s0_pool.threads[own].state, S0_AWAKE, __ATOMIC_SEQ_CST);
     for (;;) {
         seen = s0_wait_for_call(&s0_pool.threads[own], seen, until);
@@ -330,12 +395,17 @@ static int s0_start_workers(int threads)
     return s0_pool.workers + 1;
 }
 
-/* In a forked child the workers are gone, and locks may be held by threads that are: the pool begins anew. */
+/* In a forked child the workers are gone, and locks may be held by threads that are: the pool begins anew. A call from
+ * whose middle the handler of a signal forked is not completed in the child. */
 static void s0_after_fork(void)
 {
     int k;
-    for (k = 0; k <= s0_pool.workers; k++)
+    for (k = 0; k <= s0_pool.workers; k++) {
         s0_pool.threads[k].range = 0;
+        s0_pool.threads[k].state = S0_CALLED;
+    }
+    s0_pool.forks++;
+    s0_pool.published = 0;
     s0_pool.workers = 0;
     s0_pool.busy = 0;
     s0_pool.caller_sleeps = 0;
@@ -370,7 +440,7 @@ static int s0_is_worth_calling(int64_t work, int64_t wake_from)
 static void s0_wait_for_chunks(s0_call *call, int64_t began, int64_t usual)
 {
     int64_t now = began;
-    int k;
+    int k, forks = s0_pool.forks;
     while (__atomic_load_n(&s0_pool.pending, __ATOMIC_ACQUIRE) > 0 && now - began < S0_CALLER_SPINS) {
         for (k = 0; k < 32 && __atomic_load_n(&s0_pool.pending, __ATOMIC_ACQUIRE) > 0; k++)
             s0_pause();
@@ -382,7 +452,7 @@ static void s0_wait_for_chunks(s0_call *call, int64_t began, int64_t usual)
     }
     /* An idle processor takes over threads that wait for another one. */
     __atomic_store_n(&s0_pool.caller_sleeps, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&s0_pool.pending, __ATOMIC_SEQ_CST) > 0) {
+    while (s0_pool.forks == forks && __atomic_load_n(&s0_pool.pending, __ATOMIC_SEQ_CST) > 0) {
         struct timespec until;
         pthread_mutex_lock(&s0_pool.lock);
         if (__atomic_load_n(&s0_pool.pending, __ATOMIC_SEQ_CST) > 0) {
@@ -403,10 +473,19 @@ static void s0_wait_for_chunks(s0_call *call, int64_t began, int64_t usual)
         s0_note_in_time();
 }
 
+static void s0_refuse_fork(void)
+{
+    PyGILState_STATE state = PyGILState_Ensure();
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_RuntimeError, "a signal's handler forked this process in a call of several threads, "
+                                            "which the child cannot complete");
+    PyGILState_Release(state);
+}
+
 /* Run the chunks of a call with the pool, which is the caller's. */
 static void s0_run_in_pool(s0_call *call, int chunks, int threads)
 {
-    int k, own, awake;
+    int k, own, awake, forks = s0_pool.forks;
     int64_t began = s0_now(), now;
     uint64_t count = (S0_LOAD(s0_pool.published) >> S0_COUNT_SHIFT) + 1;
     threads = s0_start_workers(chunks < threads ? chunks : threads);
@@ -414,6 +493,7 @@ static void s0_run_in_pool(s0_call *call, int chunks, int threads)
     if (awake == S0_ASLEEP)
         S0_STORE(s0_pool.called, began);
     s0_pool.call = call;
+    S0_STORE(s0_pool.processor, s0_processor());
     S0_STORE(s0_pool.pending, chunks);
     for (k = 0; k < threads; k++) {
         uint64_t first = (uint64_t)k * (uint64_t)chunks / (uint64_t)threads;
@@ -424,9 +504,13 @@ static void s0_run_in_pool(s0_call *call, int chunks, int threads)
     s0_wake_next(0, threads);
     own = s0_run_claims(0, threads);
     now = s0_now();
-    if (own < chunks) {
+    if (s0_pool.forks != forks) {
+        call->stop = S0_FORKED;
+    } else if (own < chunks) {
         __atomic_sub_fetch(&s0_pool.pending, own, __ATOMIC_SEQ_CST);
         s0_wait_for_chunks(call, now, own ? (now - began) / own : now - began);
+        if (s0_pool.forks != forks)
+            call->stop = S0_FORKED;
     } else if (threads > 1 && now - began > (awake == S0_AWAKE ? S0_LATE_AWAKE : S0_LATE)) {
         s0_note_late(now);
     }
@@ -474,7 +558,10 @@ static int s0_run_chunks(s0_chunk body, void *context, int chunks, int threads, 
 #if S0_POOL
     if (threads > 1 && chunks > 1 && !s0_is_worker && !__atomic_test_and_set(&s0_pool.busy, __ATOMIC_ACQUIRE)) {
         s0_run_in_pool(&call, chunks, threads < S0_MOST_THREADS ? threads : S0_MOST_THREADS);
-        __atomic_clear(&s0_pool.busy, __ATOMIC_RELEASE);
+        if (call.stop == S0_FORKED)
+            s0_refuse_fork();
+        else
+            __atomic_clear(&s0_pool.busy, __ATOMIC_RELEASE);
     } else
 #endif
         for (chunk = 0; chunk < chunks; chunk++) {

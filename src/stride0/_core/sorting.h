@@ -319,6 +319,8 @@ static void s0_argsort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int
         return;
     }
     s0_make_keys(from, step, n, width, kind, 0, descending, keys, &seen);
+    if (n > S0_STRETCH && s0_is_interrupted())
+        return;
     low = s0_low(seen.differ);
     bits = s0_bits((seen.most - seen.least) >> low);
     if (s0_is_few(n, bits, wide)) {
@@ -417,6 +419,8 @@ static void s0_sort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int wi
         return;
     }
     count = s0_make_keys(from, step, n, width, kind, 1, descending, keys, &seen);
+    if (n > S0_STRETCH && s0_is_interrupted())
+        return;
     low = s0_low(seen.differ);
     least = seen.least;
     bits = count ? s0_bits((seen.most - least) >> low) : 0;
@@ -443,6 +447,8 @@ static void s0_sort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int wi
         if (keys == NULL)
             return;
     }
+    if (n > S0_STRETCH && s0_is_interrupted())
+        return;
     s0_decode(keys, count, width, kind, mask, least, low, descending ? out + seen.nans * width : out);
     if (seen.nans || seen.negative_zeros)
         s0_put_back(from, step, n, width, descending, out, &seen);

@@ -99,7 +99,7 @@ class custom_vjp:
         ----------
         forward : callable
             Takes the arguments, returns a pair: the result, and whatever `backward` needs. It may call the
-        function itself.
+            function itself.
         backward : callable
             Takes the arguments of `nondiff_argnums`, what `forward` kept, and the cotangent of the result;
             returns a tuple with a cotangent for each other argument, or None for zero.
