@@ -3,11 +3,11 @@
     python benchmarks/ab.py BEFORE/bin/python AFTER/bin/python
     python benchmarks/ab.py BEFORE/bin/python AFTER/bin/python --groups small mid --threads 1 --isa v3
 
-Each build is installed in an environment of its own, and measured in a process of its own, which sleeps while the
-other one works. Samples alternate in rounds; a ratio is that of the first build's time to the second's within a
-round, so that above 1 the second is faster. Of a row the median over the rounds is reported, of a group the geometric
-mean over its rows. Rows are measured again in new processes (--processes), since where operands come to lie in memory
-moves single rows by a tenth. The exit code is 1 where a group is below --least.
+Each build is installed in an environment of its own, and measured in a process of its own, which sleeps while
+the other one works. Samples alternate in rounds; a ratio is that of the first build's time to the second's
+within a round, so that above 1 the second is faster. Of a row the median over the rounds is reported, of a group
+the geometric mean over its rows. Rows are measured again in new processes (--processes), since where operands
+come to lie in memory moves single rows by a tenth. The exit code is 1 where a group is below --least.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Build:
 
 
 def serve(request: dict[str, Any]) -> None:
-    """Measure what `Build` asks for: a row's key is answered by a number of runs, a number by seconds a run."""
+    """Measure what `Build` asks for: a row's key is answered by a number of runs, a number by seconds."""
     library = load(OURS)
     library.set_num_threads(request["threads"])
     by_key = {row.key: row for row in rows(QUICK if request["quick"] else FULL)}
@@ -89,7 +89,7 @@ def serve(request: dict[str, Any]) -> None:
 
 
 def ratios(row: Row, builds: list[Build], rounds: int, threads: int) -> list[float]:
-    """The first build's time as a part of the second's, in every round; nothing where one cannot do the row."""
+    """The first build's time divided by the second's, in every round; nothing where one lacks the row."""
     numbers = [build.ask(row.key) for build in builds]
     if 0 in numbers:
         return []

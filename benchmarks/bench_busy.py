@@ -4,15 +4,16 @@
     python benchmarks/bench_busy.py --busy 0        on an idle machine
     python benchmarks/bench_busy.py --libraries stride0 torch
 
-Calls on one thread and on the default number alternate in rounds, in one process. The ratio of a case is that
-of the medians of all calls. With busy processes, at most `LIMIT` is asked for; the exit code says whether all
-cases keep to it.
+Calls on one thread and on the default number alternate in rounds, in one process, back to back and with
+pauses. The ratio of a case is that of the medians of all calls. With busy processes, at most `LIMIT` is asked
+for; the exit code says whether all cases keep to it.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import itertools
 import math
 import multiprocessing
 import os
@@ -25,6 +26,7 @@ from functools import partial
 from typing import Any
 
 LIMIT = 1.2
+PAUSES = (0.0, 0.002)  # seconds before each call: none, and so long that idle threads sleep
 
 # Name, shape, dtype, and the call; `xp` is the library's namespace.
 CASES: tuple[tuple[str, tuple[int, ...], str, Callable[[Any, Any], Any]], ...] = (
@@ -58,7 +60,9 @@ def busy(count: int) -> Iterator[None]:
             process.join()
 
 
-def time_case(call: Callable[[], Any], xp: Any, seconds: float) -> tuple[list[float], list[float]]:
+def time_case(
+    call: Callable[[], Any], xp: Any, seconds: float, pause: float
+) -> tuple[list[float], list[float]]:
     """Seconds of each call on one thread and on the default number, in rounds of a tenth of a second each."""
     default = xp.get_num_threads()
     one: list[float] = []
@@ -69,6 +73,7 @@ def time_case(call: Callable[[], Any], xp: Any, seconds: float) -> tuple[list[fl
             xp.set_num_threads(threads)
             until = time.perf_counter() + 0.1
             while True:
+                time.sleep(pause)
                 began = time.perf_counter()
                 call()
                 now = time.perf_counter()
@@ -94,20 +99,20 @@ def main() -> int:
         return 0
 
     print(f"{options.busy} busy processes on {processors} processors, {options.seconds:g} s for each case\n")
-    print("| case | library | one thread, µs | default, µs | 99 of 100 | ratio of medians |")
-    print("|---|---|---:|---:|---:|---:|")
+    print("| case | library | pause, ms | one thread, µs | default, µs | 99 of 100 | ratio of medians |")
+    print("|---|---|---:|---:|---:|---:|---:|")
     kept = True
     with busy(options.busy):
         for title, shape, dtype, function in CASES:
-            for name in options.libraries:
+            for name, pause in itertools.product(options.libraries, PAUSES):
                 xp = importlib.import_module(name)
                 a = xp.linspace(0.1, 1.0, math.prod(shape), dtype=getattr(xp, dtype))
-                times = time_case(partial(function, xp, xp.reshape(a, shape)), xp, options.seconds)
+                times = time_case(partial(function, xp, xp.reshape(a, shape)), xp, options.seconds, pause)
                 one, many = map(statistics.median, times)
                 tail = statistics.quantiles(times[1], n=100)[98]
                 kept = kept and (name != "stride0" or many <= LIMIT * one)
                 figures = f"{one * 1e6:.1f} | {many * 1e6:.1f} | {tail * 1e6:.1f} | {many / one:.2f}"
-                print(f"| {title} | {name} | {figures} |", flush=True)
+                print(f"| {title} | {name} | {pause * 1e3:g} | {figures} |", flush=True)
     if not options.busy:
         return 0
     print(f"\nstride0 keeps to {LIMIT} of one thread: {'yes' if kept else 'NO'}")

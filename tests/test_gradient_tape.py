@@ -470,7 +470,7 @@ def test_custom_vjp_errors() -> None:
     with pytest.raises(GradientError, match="defvjp"):
         f(xp.asarray(1.0))
     f.defvjp(lambda x: (x * 1, None), lambda kept, g: g)
-    with pytest.raises(ArgumentTypeError, match="tuple of 1 cotangent$"):
+    with pytest.raises(ArgumentTypeError, match=r"tuple of 1 cotangent$"):
         grad(f)(xp.asarray(1.0))
     outer = custom_vjp(lambda x: x)
 

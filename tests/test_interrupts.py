@@ -41,7 +41,7 @@ def seconds(call: Callable[[], Any]) -> float:
 
 
 def is_interrupted(call: Callable[[], Any], after: float) -> bool:
-    """Whether a signal ends a call: the handler's exception then passes through the package's compiled code."""
+    """Whether a signal ends a call: the handler's exception then passes through compiled code."""
     try:
         signal.setitimer(signal.ITIMER_REAL, after)
         call()
@@ -106,6 +106,7 @@ def test_operands_stay_as_they_were() -> None:
     z, w = complexes(3_000_000), complexes(3_000_000)
     before = np.array(z)
     whole = seconds(lambda: z**w)
+
     def write() -> None:
         nonlocal z
         z **= w

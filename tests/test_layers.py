@@ -353,7 +353,7 @@ def test_dynamic_imports() -> None:
 
     assert users(r"\b(import_module|__import__|importlib\.util)\b") == set(DYNAMIC)
     # Not imports: `__array_namespace__` hands out the namespace, which exists once there is an array; a
-    # controller is registered with another library, if that is there; `hide_frames` marks the modules that are.
+    # controller is registered with another library, if that is there; `hide_frames` marks modules that are.
     assert users(r"\bsys\.modules\b") <= {"_core.array", "_errors", "_threadpoolctl"}
 
 

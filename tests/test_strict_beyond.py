@@ -46,7 +46,13 @@ def test_attributes_of_dtypes_and_devices() -> None:
     dtype, device = F64.dtype, F64.device
     assert (dtype.name, dtype.kind, dtype.itemsize, device.name) == ("float64", "real floating", 8, "cpu")
     with xp.strict():
-        for owner, name in ((dtype, "name"), (dtype, "kind"), (dtype, "itemsize"), (dtype, "type"), (device, "name")):
+        for owner, name in (
+            (dtype, "name"),
+            (dtype, "kind"),
+            (dtype, "itemsize"),
+            (dtype, "type"),
+            (device, "name"),
+        ):
             assert not hasattr(owner, name)
             with pytest.raises(xp.StrictAttributeError, match=f"no attribute {name}"):
                 getattr(owner, name)
