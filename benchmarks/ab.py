@@ -5,8 +5,8 @@
 
 Each build is installed in an environment of its own, and measured in a process of its own, which sleeps while
 the other one works. Samples alternate in rounds; a ratio is that of the first build's time to the second's
-within a round, so that above 1 the second is faster. Of a row the median over the rounds is reported, of a group
-the geometric mean over its rows. Rows are measured again in new processes (--processes), since where operands
+within a round, so that above 1 the second is faster. A row has the median over the rounds, a group
+the geometric mean of its rows. Rows are measured again in new processes (--processes), since where operands
 come to lie in memory moves single rows by a tenth. The exit code is 1 where a group is below --least.
 """
 
