@@ -3,7 +3,7 @@ Run the tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer.
 
     python conformance/sanitizers.py                      # both settings of the block cache, all tests
     python conformance/sanitizers.py --cache off -- tests/test_indexing.py -k mask
-    python conformance/sanitizers.py --keep /tmp/sanitized  # build there, or take the build that is there
+    python conformance/sanitizers.py --keep ../sanitized    # build there, or take the build that is there
 
 Builds the checkout into a temporary folder (some minutes on two cores) and changes nothing in it. Needs GCC
 with its sanitizers, what the build needs (`build-system.requires` of pyproject.toml) and what the tests need,

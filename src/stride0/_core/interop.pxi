@@ -159,7 +159,7 @@ cdef object reduced(Array x, int protocol):
     if protocol < 5:
         return _rebuild, (shape_tuple(x), dtype_at(x.code), steps, c_bytes(block), True, *more)
     # The pickler is no other library: a test bench of read-only arrays lends it memory that stays writable, by a
-    # memoryview, since picklers may ask the lender again when nothing tells who asks.
+    # memoryview, since picklers may ask the lender again.
     token = PASSED.set(True)
     try:
         lent = PyPickleBuffer_FromObject(memoryview(block))

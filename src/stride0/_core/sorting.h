@@ -22,8 +22,18 @@
 #define S0_DIGIT 11
 #define S0_STRETCH (1 << 20) /* elements that are moved between two looks at signals */
 
-/* Whether a signal ended the call, so that nobody uses the result. Set by whoever includes this file. */
+/* Whether a signal ended the call, so that its result is not used. Set by the file that includes this one. */
 static int (*s0_is_interrupted)(void);
+
+/* A loop over `n` elements in a function without a result, which a signal ends. */
+#define S0_LOOP(i, n, body)                                                                                          \
+    for (i = 0; i < (n);) {                                                                                          \
+        Py_ssize_t end_ = (n) - i < S0_STRETCH ? (n) : i + S0_STRETCH;                                               \
+        for (; i < end_; i++)                                                                                        \
+            body;                                                                                                    \
+        if (i < (n) && s0_is_interrupted())                                                                          \
+            return;                                                                                                  \
+    }
 
 enum { S0_UNSIGNED, S0_SIGNED, S0_FLOATING, S0_BOOLEAN };
 
@@ -33,7 +43,7 @@ typedef struct {
 } s0_pair;
 
 typedef struct {
-    uint64_t least, most, differ; /* `differ`: bits that are not the same in all keys */
+    uint64_t least, most, ones, zeroes; /* the last two: bits that are 1, and 0, in some key */
     Py_ssize_t nans, zeros, negative_zeros;
 } s0_seen;
 
@@ -65,14 +75,14 @@ static inline uint64_t s0_raw(uint64_t key, int width, int kind)
     return key;
 }
 
-/* The keys of a line. Zeros of both signs have one key, that of 0.0. NaN is left out of `keys` where `apart`, counted
- * in any case, and has else the greatest key of all. */
+/* The keys of a stretch of a line, added to what was `seen` of it. Zeros of both signs have one key, that of 0.0. NaN is
+ * left out of `keys` where `apart`, counted in any case, and has else the greatest key of all. */
 static inline Py_ssize_t s0_keys_of(const char *from, Py_ssize_t step, Py_ssize_t n, int width, int kind, int apart,
                                     uint64_t mask, uint64_t *keys, s0_seen *seen)
 {
     uint64_t all = ~(uint64_t)0 >> (64 - 8 * width), sign = (uint64_t)1 << (8 * width - 1);
     uint64_t infinite = width == 8 ? 0xFFF0000000000000u : 0xFF800000u;
-    uint64_t least = ~(uint64_t)0, most = 0, ones = 0, zeroes = 0;
+    uint64_t least = seen->least, most = seen->most, ones = seen->ones, zeroes = seen->zeroes;
     Py_ssize_t i, k = 0, nans = 0, zeros = 0, negative = 0;
     for (i = 0; i < n; i++) {
         uint64_t key = s0_key(from + i * step, width, kind);
@@ -97,16 +107,15 @@ static inline Py_ssize_t s0_keys_of(const char *from, Py_ssize_t step, Py_ssize_
         zeroes |= ~key;
         k++;
     }
-    seen->least = least, seen->most = most, seen->differ = ones & zeroes;
-    seen->nans = nans, seen->zeros = zeros, seen->negative_zeros = negative;
+    seen->least = least, seen->most = most, seen->ones = ones, seen->zeroes = zeroes;
+    seen->nans += nans, seen->zeros += zeros, seen->negative_zeros += negative;
     return k;
 }
 
 /* With constants for the width and the kind there are no decisions left inside of the loop. */
-static Py_ssize_t s0_make_keys(const char *from, Py_ssize_t step, Py_ssize_t n, int width, int kind, int apart,
-                               int descending, uint64_t *keys, s0_seen *seen)
+static Py_ssize_t s0_stretch_of_keys(const char *from, Py_ssize_t step, Py_ssize_t n, int width, int kind, int apart,
+                                     uint64_t mask, uint64_t *keys, s0_seen *seen)
 {
-    uint64_t mask = descending ? ~(uint64_t)0 >> (64 - 8 * width) : 0;
 #define S0_CASE(w, k)                                                                                                \
     if (width == w && kind == k)                                                                                     \
         return step == w ? s0_keys_of(from, w, n, w, k, apart, mask, keys, seen)                                     \
@@ -122,6 +131,23 @@ static Py_ssize_t s0_make_keys(const char *from, Py_ssize_t step, Py_ssize_t n, 
     S0_CASE(1, S0_SIGNED)
 #undef S0_CASE
     return s0_keys_of(from, step, n, 1, S0_UNSIGNED, apart, mask, keys, seen);
+}
+
+/* The keys of a line; how many, or -1 where a signal interrupted it. */
+static Py_ssize_t s0_make_keys(const char *from, Py_ssize_t step, Py_ssize_t n, int width, int kind, int apart,
+                               int descending, uint64_t *keys, s0_seen *seen)
+{
+    uint64_t mask = descending ? ~(uint64_t)0 >> (64 - 8 * width) : 0;
+    Py_ssize_t i, count = 0;
+    memset(seen, 0, sizeof(*seen));
+    seen->least = ~(uint64_t)0;
+    for (i = 0; i < n; i += S0_STRETCH) {
+        if (i > 0 && s0_is_interrupted())
+            return -1;
+        count += s0_stretch_of_keys(from + i * step, step, n - i < S0_STRETCH ? n - i : S0_STRETCH, width, kind, apart,
+                                    mask, keys + count, seen);
+    }
+    return count;
 }
 
 static inline void s0_put_raw(char *to, Py_ssize_t i, int width, uint64_t raw)
@@ -318,10 +344,9 @@ static void s0_argsort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int
         s0_argsort_booleans(from, step, n, descending != 0, out);
         return;
     }
-    s0_make_keys(from, step, n, width, kind, 0, descending, keys, &seen);
-    if (n > S0_STRETCH && s0_is_interrupted())
+    if (s0_make_keys(from, step, n, width, kind, 0, descending, keys, &seen) < 0)
         return;
-    low = s0_low(seen.differ);
+    low = s0_low(seen.ones & seen.zeroes);
     bits = s0_bits((seen.most - seen.least) >> low);
     if (s0_is_few(n, bits, wide)) {
         s0_ranks_of(keys, n, ranks, wide);
@@ -330,14 +355,12 @@ static void s0_argsort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int
         return;
     }
     if (bits + places <= 64) {
-        for (i = 0; i < n; i++)
-            keys[i] = (places < 64 ? (keys[i] - seen.least) >> low << places : 0) | (uint64_t)i;
+        S0_LOOP(i, n, keys[i] = (places < 64 ? (keys[i] - seen.least) >> low << places : 0) | (uint64_t)i)
         mask = ((uint64_t)1 << places) - 1;
         sorted = s0_radix_64(keys, other, n, places, bits);
         if (sorted == NULL)
             return;
-        for (i = 0; i < n; i++)
-            out[i] = (int64_t)(sorted[i] & mask);
+        S0_LOOP(i, n, out[i] = (int64_t)(sorted[i] & mask))
         return;
     }
     /* From the end, since the pairs begin where the keys do. */
@@ -346,12 +369,13 @@ static void s0_argsort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int
         uint64_t key = (keys[i] - seen.least) >> low;
         pairs[i].place = (uint64_t)i;
         pairs[i].key = key;
+        if (i % S0_STRETCH == 0 && i > 0 && s0_is_interrupted())
+            return;
     }
     pairs = s0_radix_pairs(pairs, (s0_pair *)keys + n, n, 0, bits);
     if (pairs == NULL)
         return;
-    for (i = 0; i < n; i++)
-        out[i] = (int64_t)pairs[i].place;
+    S0_LOOP(i, n, out[i] = (int64_t)pairs[i].place)
 }
 
 /* What the keys do not tell of floating-point numbers: NaN with all their bits, and which zeros are negative. */
@@ -389,16 +413,14 @@ static inline void s0_decode(const uint64_t *words, Py_ssize_t n, int width, int
     Py_ssize_t i;
 #define S0_CASE(w, k)                                                                                                \
     if (width == w && kind == k) {                                                                                   \
-        for (i = 0; i < n; i++)                                                                                      \
-            s0_put_raw(out, i, w, s0_raw(((words[i] << low) + least) ^ mask, w, k));                                 \
+        S0_LOOP(i, n, s0_put_raw(out, i, w, s0_raw(((words[i] << low) + least) ^ mask, w, k)))                       \
         return;                                                                                                      \
     }
     S0_CASE(8, S0_FLOATING)
     S0_CASE(8, S0_SIGNED)
     S0_CASE(4, S0_FLOATING)
 #undef S0_CASE
-    for (i = 0; i < n; i++)
-        s0_put_raw(out, i, width, s0_raw(((words[i] << low) + least) ^ mask, width, kind));
+    S0_LOOP(i, n, s0_put_raw(out, i, width, s0_raw(((words[i] << low) + least) ^ mask, width, kind)))
 }
 
 /* `out` is another memory than `from`. */
@@ -419,9 +441,9 @@ static void s0_sort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int wi
         return;
     }
     count = s0_make_keys(from, step, n, width, kind, 1, descending, keys, &seen);
-    if (n > S0_STRETCH && s0_is_interrupted())
+    if (count < 0)
         return;
-    low = s0_low(seen.differ);
+    low = s0_low(seen.ones & seen.zeroes);
     least = seen.least;
     bits = count ? s0_bits((seen.most - least) >> low) : 0;
     if (s0_is_few(count, bits, wide)) {
@@ -433,22 +455,17 @@ static void s0_sort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int wi
         least = 0, low = 0;
     } else if (bits <= 32) {
         words = (uint32_t *)other;
-        for (i = 0; i < count; i++)
-            words[i] = (uint32_t)((keys[i] - least) >> low);
+        S0_LOOP(i, count, words[i] = (uint32_t)((keys[i] - least) >> low))
         words = s0_radix_32(words, words + n, count, 0, bits);
         if (words == NULL)
             return;
-        for (i = 0; i < count; i++)
-            keys[i] = words[i];
+        S0_LOOP(i, count, keys[i] = words[i])
     } else {
-        for (i = 0; i < count; i++)
-            keys[i] = (keys[i] - least) >> low;
+        S0_LOOP(i, count, keys[i] = (keys[i] - least) >> low)
         keys = s0_radix_64(keys, other, count, 0, bits);
         if (keys == NULL)
             return;
     }
-    if (n > S0_STRETCH && s0_is_interrupted())
-        return;
     s0_decode(keys, count, width, kind, mask, least, low, descending ? out + seen.nans * width : out);
     if (seen.nans || seen.negative_zeros)
         s0_put_back(from, step, n, width, descending, out, &seen);
