@@ -12,6 +12,7 @@ import copy
 import inspect
 import math
 import pickle
+import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
@@ -546,6 +547,9 @@ SPECIAL: dict[str, list[Example]] = {
         )
     },
 }
+if sys.version_info >= (3, 12):
+    SPECIAL["__buffer__"] = [("refused", memoryview, X)]
+    SPECIAL["__release_buffer__"] = [("refused", lambda x: memoryview(x).release(), X)]
 # Of integers and bool, or of no array at all.
 NO_FLOATS = {
     *("__and__", "__iand__", "__rand__", "__or__", "__ior__", "__ror__", "__xor__", "__ixor__", "__rxor__"),

@@ -18,7 +18,7 @@ def register(threadpoolctl: Any) -> None:
     if not hasattr(threadpoolctl, "register"):
         return
 
-    class Controller(threadpoolctl.LibController):  # type: ignore[misc, name-defined]
+    class Controller(threadpoolctl.LibController):  # type: ignore[misc]
         """Our pool, among what ``user_api="openmp"`` limits: the threads of loops, not of BLAS."""
 
         user_api = "openmp"
@@ -65,4 +65,4 @@ class Finder:
 if NAME in sys.modules:
     register(sys.modules[NAME])
 else:
-    sys.meta_path.insert(0, Finder())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, Finder())
