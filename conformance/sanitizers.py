@@ -28,7 +28,7 @@ SETUP = ("b_sanitize=address,undefined", "b_lundef=false", "optimization=1", "de
 
 # Tests of what a sanitizer changes itself, and why.
 LEFT_OUT: dict[str, str] = {
-    # Its functions lie on the C stack between an operator and the interpreter, so that no operand is known to die.
+    # Its functions lie on the C stack between an operator and the interpreter: no operand is known to die.
     "tests/test_temporaries.py::test_available": "temporaries are not elided",
     "tests/test_temporaries.py::test_more_blocks[<lambda>-25.0-2.0]": "temporaries are not elided",
 }
