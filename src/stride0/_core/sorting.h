@@ -20,7 +20,8 @@
 
 #define S0_FEW 128
 #define S0_DIGIT 11
-#define S0_STRETCH (1 << 20) /* elements that are moved between two looks at signals */
+#define S0_STRETCH (1 << 16) /* elements that are moved between two looks at signals */
+#define S0_PAGE (1 << 18)    /* words of a huge page */
 
 /* Whether a signal ended the call, so that its result is not used. Set by the file that includes this one. */
 static int (*s0_is_interrupted)(void);
@@ -34,6 +35,15 @@ static int (*s0_is_interrupted)(void);
         if (i < (n) && s0_is_interrupted())                                                                          \
             return;                                                                                                  \
     }
+
+/* Digits scatter: the first elements that are moved would touch every page of the room, of up to 2 MiB each, between two
+ * looks at signals. Touched one after the other, pages can be had from the system in steps. */
+static void s0_touch_pages(uint64_t *room, Py_ssize_t words)
+{
+    Py_ssize_t i;
+    for (i = 0; i < words && !s0_is_interrupted(); i += S0_PAGE)
+        *(volatile uint64_t *)(room + i) = 0;
+}
 
 enum { S0_UNSIGNED, S0_SIGNED, S0_FLOATING, S0_BOOLEAN };
 
@@ -233,8 +243,13 @@ S0_WIDE static void s0_ranks_wide(const uint64_t *keys, int n, int64_t *ranks)
         type *swap;                                                                                                  \
         if (passes) {                                                                                                \
             memset(counts[0], 0, sizeof(Py_ssize_t) * (size_t)size);                                                 \
-            for (i = 0; i < n; i++)                                                                                  \
-                counts[0][(word(a[i]) >> shift) & mask]++;                                                           \
+            for (i = 0; i < n;) {                                                                                    \
+                end = n - i < S0_STRETCH ? n : i + S0_STRETCH;                                                       \
+                for (; i < end; i++)                                                                                 \
+                    counts[0][(word(a[i]) >> shift) & mask]++;                                                       \
+                if (i < n && s0_is_interrupted())                                                                    \
+                    return NULL;                                                                                     \
+            }                                                                                                        \
         }                                                                                                            \
         for (pass = 0; pass < passes; pass++) {                                                                      \
             Py_ssize_t *count = counts[now], *next = counts[1 - now];                                                \
@@ -344,6 +359,8 @@ static void s0_argsort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int
         s0_argsort_booleans(from, step, n, descending != 0, out);
         return;
     }
+    if (n >= S0_PAGE)
+        s0_touch_pages(room, 4 * n);
     if (s0_make_keys(from, step, n, width, kind, 0, descending, keys, &seen) < 0)
         return;
     low = s0_low(seen.ones & seen.zeroes);
@@ -440,6 +457,8 @@ static void s0_sort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int wi
         s0_sort_booleans(from, step, n, descending, out);
         return;
     }
+    if (n >= S0_PAGE)
+        s0_touch_pages(room, 2 * n);
     count = s0_make_keys(from, step, n, width, kind, 1, descending, keys, &seen);
     if (count < 0)
         return;
