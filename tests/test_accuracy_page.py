@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from stride0._optable import OPS
+from stride0._tables.operations import OPS
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "conformance" / "accuracy"

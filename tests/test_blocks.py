@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0 import _optable
-from stride0._core import plan
-from stride0._core import threads as pool
-from stride0._core.dtype import DTYPES
+from stride0._core.memory.dtype import DTYPES
+from stride0._core.plan import plan
+from stride0._core.plan import threads as pool
+from stride0._tables import operations
 
 NAMES = [dtype.name for dtype in DTYPES]
 
@@ -184,7 +184,7 @@ def test_streamed_operations(name: str) -> None:
     if "int" in name:
         y = xp.where(y == 0, xp.asarray(3, dtype=y.dtype), y)
     streamed = 0
-    for op in _optable.OPS:
+    for op in operations.OPS:
         if not op.public or name in op.call or op.nin > 2 or "shift" in op.name:
             continue
         function = getattr(xp, op.name)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._explain import explain
+from stride0._explain.explain import explain
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 GUIDE = (DOCS / "broadcasting.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from stride0._core import _cpu, _dispatch
+from stride0._core.kernels import _cpu, _dispatch
 
 CORE = Path(__file__).parent.parent / "src" / "stride0" / "_core"
 X86 = platform.machine() == "x86_64"
@@ -23,7 +23,11 @@ LEVEL_BY_NAME = 'int main(void) { return __builtin_cpu_supports("x86-64-v2"); }\
 
 def compiled(compiler: str, source: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Compile a file; fail with what the compiler says."""
-    include = ["-I", str(CORE), "-I", sysconfig.get_paths()["include"]]
+    folders = [
+        *(str(folder) for folder in CORE.iterdir() if folder.is_dir()),
+        sysconfig.get_paths()["include"],
+    ]
+    include = [f"-I{folder}" for folder in folders]
     command = [compiler, "-std=gnu11", *include, *arguments, str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode and "Python.h" in done.stderr and "file" in done.stderr:
@@ -48,7 +52,7 @@ PRELUDE = "#include <Python.h>\n#include <math.h>\n#define S0_LANES 32\n#define 
 
 
 def test_all_headers_are_compiled_here() -> None:
-    texts = {path.name: path.read_text(encoding="utf-8") for path in CORE.glob("*.h")}
+    texts = {path.name: path.read_text(encoding="utf-8") for path in CORE.glob("*/*.h")}
     included = set(re.findall(r'#include "(\w+\.h)"', "".join(texts.values())))
     assert set(texts) == included | {name for group in GROUPS.values() for name in group}
 

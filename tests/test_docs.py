@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0 import _errors
+from stride0._base import errors as _errors
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("docs", "benchmarks", "conformance", "examples")

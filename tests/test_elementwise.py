@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import stride0 as xp
-from stride0 import _optable
+from stride0._tables import operations
 
-ROWS = {row.name: row for row in _optable.OPS if row.public}
+ROWS = {row.name: row for row in operations.OPS if row.public}
 
 # What the standard leaves out and stride0 refuses where NumPy computes: letters of NumPy's kinds.
 # bool: NumPy takes the int8 (or float16) loop; complex numbers: NumPy compares them lexicographically.

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from stride0 import _errors as errors
-from stride0._errors import AxisError, BroadcastError, ShapeError
+from stride0._base import errors as errors
+from stride0._base.errors import AxisError, BroadcastError, ShapeError
 
 BASES = {
     "ArgumentTypeError": (TypeError,),

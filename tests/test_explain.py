@@ -22,7 +22,7 @@ from strategies import Drawn, drawn_arrays, examples
 import stride0 as xp
 from stride0 import strided
 from stride0.__main__ import main
-from stride0._explain import Explanation, explain
+from stride0._explain.explain import Explanation, explain
 
 SIZES = st.sampled_from([0, 1, 1, 2, 3, 4])
 SHAPES = st.lists(SIZES, max_size=4).map(tuple)

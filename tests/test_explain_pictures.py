@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from strategies import examples
 
 import stride0 as xp
-from stride0 import _explain_svg, strided
-from stride0._explain import explain
+from stride0 import strided
+from stride0._explain import svg as _explain_svg
+from stride0._explain.explain import explain
 
 SVG = "{http://www.w3.org/2000/svg}"
 X = xp.reshape(xp.arange(12.0), (3, 4))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import stride0 as xp
-from stride0._explain import explain
+from stride0._explain.explain import explain
 
 MATRIX = xp.reshape(xp.arange(12.0), (3, 4))
 

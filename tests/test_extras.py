@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0 import _extras
+from stride0._compat import extras as _extras
 
 NAN = float("nan")
 SKIPPING = [name for name in _extras.__all__ if name.startswith("nan")]

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import stride0 as xp
-from stride0._errors import ArgumentTypeError
+from stride0._base.errors import ArgumentTypeError
 from stride0.autograd import GradientError, Tape, custom_vjp, grad, hessian, jacobian, value_and_grad, vjp
 from stride0.testing import check_grad
 

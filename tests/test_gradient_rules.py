@@ -16,7 +16,7 @@ import pytest
 from gradient_cases import Case, Singular
 
 import stride0 as xp
-from stride0 import _extras
+from stride0._compat import extras as _extras
 from stride0.autograd import NO_GRAD, REFUSED, VJP, GradientError, grad, vjp
 from stride0.testing import check_grad
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import stride0 as xp
-from stride0._errors import ExchangeError
+from stride0._base.errors import ExchangeError
 from stride0.autograd import (
     GradientError,
     Tape,

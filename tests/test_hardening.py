@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core import array as core
+from stride0._core.array import array as core
 
 HUGE = [
     lambda: xp.broadcast_arrays(

@@ -25,10 +25,11 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core import _dispatch, plan
-from stride0._core.array import argreduce, copy, multiply_masked, reduce, reduce2, scan
-from stride0._core.dtype import DTYPES
-from stride0._optable import ARG_REDUCTIONS, OPS, REDUCTIONS, SCANS
+from stride0._core.array.array import argreduce, copy, multiply_masked, reduce, reduce2, scan
+from stride0._core.kernels import _dispatch
+from stride0._core.memory.dtype import DTYPES
+from stride0._core.plan import plan
+from stride0._tables.operations import ARG_REDUCTIONS, OPS, REDUCTIONS, SCANS
 
 # Around the widths of vectors and of the reductions' lanes, and beyond their blocks of 4096 elements.
 LENGTHS = (1, 7, 31, 32, 33, 64, 1000, 5000)
@@ -289,7 +290,7 @@ def test_what_is_built_once_asks_for_no_newer_instruction() -> None:
     """x86's baseline has no fma but the C library's: a row whose body asks for it has to say `gains`."""
     calls = {}
     for part in ("common", "elementwise_baseline"):
-        spec = importlib.util.find_spec(f"stride0._core._kernels_{part}")
+        spec = importlib.util.find_spec(f"stride0._core.kernels._{part}")
         assert spec is not None and spec.origin is not None
         calls[part] = b"\0fma\0" in Path(spec.origin).read_bytes()  # among the names of what it needs
     assert calls == {"common": False, "elementwise_baseline": platform.machine() == "x86_64"}
@@ -304,7 +305,7 @@ def test_what_is_supported() -> None:
 
 
 def test_the_best_set_is_the_default() -> None:
-    script = "from stride0._core import plan; print(plan.instruction_set)"
+    script = "from stride0._core.plan import plan; print(plan.instruction_set)"
     for name in (None, ""):
         done = run(name, "-c", script)
         assert done.stdout.strip() == _dispatch.supported()[0], done.stderr

@@ -17,95 +17,46 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "stride0"
 
-CHAPTERS = (
-    *(
-        "_constants",
-        "_creation",
-        "_data_types",
-        "_elementwise",
-        "_indexing",
-        "_inspection",
-        "_linear_algebra",
-    ),
-    *("_manipulation", "_searching", "_set", "_sorting", "_statistical", "_utility"),
-)
-
-GRADIENT_RULES = (
-    *("_parts", "_elementwise", "_statistical", "_manipulation", "_linalg", "_inverses"),
-    *("_decompositions", "_fft"),
-)
-
-EXPLAIN = ("_explain_facts", "_explain_text", "_explain_svg", "_explain_picture", "_explain")
-
 # Modules of a layer may import those of the layers below, and each other as long as nothing goes round in a
-# circle. Names without files are modules still to come.
+# circle. A folder stands for all modules in it that are not named themselves.
 LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("tables and errors", ("_version", "_errors", "_optable", "_dtypetable", "_methodtable", "_standard")),
-    ("devices and shapes", ("_devices", "_shapes", "_processors")),
+    ("tables and errors", ("_version", "_tables", "_base.errors")),
+    ("shapes and devices", ("_base",)),
     # Scalar bodies, then the kernels they make: C beneath Python.
-    ("bodies", ("_core.complexmath", "_core.realmath", "_core.scalars")),
+    ("bodies", ("_core", "_core.math")),
     ("kernels", ("_core.kernels",)),
-    ("dispatch", ("_core", "_core._cpu", "_core._dispatch")),
-    ("dtypes and storage", ("_core.dtype", "_core.storage")),
-    ("threads", ("_core.threads",)),
-    ("plan", ("_core.plan",)),
-    ("array", ("_core.array", "_core._functions")),
+    ("dtypes and storage", ("_core.memory",)),
+    ("threads", ("_core.plan", "_core.plan.threads")),
+    ("plan", ("_core.plan.plan",)),
+    ("array", ("_core.array",)),
     # What chapters and extensions share: the way to NumPy and back, the engine of matmul.
-    ("bridges", ("_numpy", "_matmul")),
-    ("chapters", CHAPTERS),
-    ("switches", ("_switches", "_strict_keys", "_strict_rules", "_bench", "_gate")),
+    ("bridges", ("_chapters._numpy", "_chapters._matmul")),
+    ("chapters", ("_chapters",)),
+    ("modes", ("_modes",)),
     (
         "extensions",
-        (
-            *("_broadcasting", "_strict", "_decompositions", *EXPLAIN),
-            *("_linalg", "linalg", "_fft", "fft", "_strided", "strided", "_memory", "memory"),
-        ),
+        ("_modes.broadcasting", "_modes.strict", "_explain", "linalg", "fft", "strided", "memory"),
     ),
-    ("beyond the standard", ("_extras", "_html", "_methods", "_ufuncs", "_threadpoolctl")),
+    ("beyond the standard", ("_compat",)),
     ("namespace", ("",)),
-    ("tape", ("autograd._trees", "autograd._tape")),
-    ("gradient rules", tuple(f"autograd.{name}" for name in GRADIENT_RULES)),
-    ("table of gradients", ("autograd._rules",)),
-    ("gradients", ("autograd", "autograd._transforms", "autograd._custom")),
-    ("testing", ("_flags", "_check_grad", "testing")),
+    ("tape", ("autograd._tape",)),
+    ("gradient rules", ("autograd._rules",)),
+    ("table of gradients", ("autograd._rules.table",)),
+    ("gradients", ("autograd",)),
+    ("testing", ("testing",)),
     ("command line", ("__main__",)),
 )
 
 # Scripts of the build, in whose text stand the imports of the modules that they write.
 GENERATORS = {
-    **{f"_core/generate/{name}.py": "_core.kernels" for name in ("common", "kernels", "reductions")},
-    **{f"_core/generate/{name}.py": "_core.array" for name in ("methods", "operators")},
+    **{f"_core/build/{name}.py": "_core.kernels" for name in ("common", "kernels", "reductions")},
+    **{f"_core/build/{name}.py": "_core.array.array" for name in ("methods", "operators")},
 }
 SUFFIXES = (".py", ".pyi", ".pyx", ".pxd", ".pxi")  # a template's name ends in ".in" after these
-NO_CODE = {
-    "meson.build",
-    "py.typed",
-    "_core/meson.build",
-    "autograd/meson.build",
-    "_core/blocks.h",
-    "_core/cpu.h",
-    "_core/kernels.h",
-    "_core/products.h",
-    "_core/temporaries.h",
-    "_core/dlpack.h",
-    "_core/pool.h",
-    "_core/finding.h",
-    "_core/folding.h",
-    "_core/packs.h",
-    "_core/scanning.h",
-    "_core/tiles.h",
-    "_core/cproduct.h",
-    "_core/intdiv.h",
-    *(f"_core/{what}.h" for what in ("gathering", "searching", "sorting")),
-    *(f"_core/vecmath{part}.h" for part in ("", "_arc", "_f32", "_f64", "_hyper", "_pow", "_run", "_trig")),
-    *(
-        f"_core/cvecmath{part}.h"
-        for part in ("", "_arc", "_exp", "_log", "_long", "_parts", "_pow", "_run", "_sqrt", "_two")
-    ),
-}
+NO_CODE = ("meson.build", "py.typed", ".h")  # ends of the names of files without imports
 # Imported by a name that is known only at run time: the build of the kernels that the processor can run.
 # And by the namespace what is above it, when somebody asks for it.
-DYNAMIC = {"_core._dispatch": "stride0._core.kernels", "": "stride0.autograd"}
+DYNAMIC = {"_core.kernels._dispatch": "stride0._core.kernels", "": "stride0.autograd"}
 
 
 class Import(NamedTuple):
@@ -128,7 +79,7 @@ def files() -> list[str]:
     )
 
 
-CODE = [file for file in files() if file not in NO_CODE]
+CODE = [file for file in files() if not file.endswith(NO_CODE)]
 TEXT = {file: (SOURCE / file).read_text(encoding="utf-8") for file in CODE}
 
 
@@ -162,10 +113,10 @@ MODULES = {module_of(file) for file in CODE}
 
 def rank(module: str) -> int | None:
     """Number of a module's layer, None for one that is in none."""
-    for number, (_, names) in enumerate(LAYERS):
-        if module in names or any(module.startswith(name + ".") for name in names if name == "autograd"):
-            return number
-    return None
+    ranks = {name: number for number, (_, names) in enumerate(LAYERS) for name in names}
+    parts = module.split(".") if module else []
+    folders = [".".join(parts[:count]) for count in range(len(parts), 0, -1)] or [""]
+    return next((ranks[name] for name in folders if name in ranks), None)
 
 
 def targets(module: str, names: list[str]) -> Iterator[str]:
@@ -265,7 +216,15 @@ def inner(found: Import) -> str:
 
 
 def test_the_tree_is_here() -> None:
-    assert {"", "_errors", "_optable", "_core.array", "_core.kernels", "_manipulation"} <= MODULES
+    some = {
+        "",
+        "_base.errors",
+        "_tables.operations",
+        "_core.array.array",
+        "_core.kernels",
+        "_chapters.sorting",
+    }
+    assert some <= MODULES
     assert len(INNER) > 60, "the parser finds imports"
 
 
@@ -313,17 +272,21 @@ def test_nothing_goes_round_in_a_circle() -> None:
 
 def test_the_checks_find_what_they_are_for() -> None:
     for importer, target in (
-        ("_core.plan", "_core.array"),
-        ("_core.array", "_manipulation"),
-        ("_errors", "_shapes"),
-        ("_creation", "linalg"),
-        ("_core.array", "autograd.tape"),
-        ("_shapes", "nowhere"),
+        ("_core.plan.plan", "_core.array.array"),
+        ("_core.array.array", "_chapters.manipulation"),
+        ("_base.errors", "_base.shapes"),
+        ("_chapters.creation", "linalg"),
+        ("_core.array.array", "autograd._tape.tape"),
+        ("_base.shapes", "nowhere"),
     ):
         assert back_edges([Import("file", 1, importer, f"stride0.{target}", False)])
-    back = Import("file", 1, "_data_types", "stride0._utility", False)  # of one layer, but in a circle
+    back = Import(
+        "file", 1, "_chapters.data_types", "stride0._chapters.utility", False
+    )  # of one layer, but in a circle
     assert not back_edges([back])
-    assert {"_data_types", "_manipulation", "_utility"} <= set(circles([*INNER, back]))
+    assert {f"_chapters.{name}" for name in ("data_types", "manipulation", "utility")} <= set(
+        circles([*INNER, back])
+    )
 
 
 def test_nobody_imports_the_namespace() -> None:
@@ -334,7 +297,9 @@ def test_nobody_imports_the_namespace() -> None:
 def test_no_imports_inside_functions_but_numpy() -> None:
     """Deferred for start-up time; anything else inside a function would dodge a circle."""
     late = [f for f in ALL if f.inside_function and f.target.partition(".")[0] != "numpy"]
-    assert {(f.importer, f.target) for f in late} == {("_matmul", "ctypes")}, "\n".join(map(where, late))
+    assert {(f.importer, f.target) for f in late} == {("_chapters._matmul", "ctypes")}, "\n".join(
+        map(where, late)
+    )
 
 
 def test_numpy_is_imported_when_needed_only() -> None:
@@ -354,7 +319,7 @@ def test_dynamic_imports() -> None:
     assert users(r"\b(import_module|__import__|importlib\.util)\b") == set(DYNAMIC)
     # Not imports: `__array_namespace__` hands out the namespace, which exists once there is an array; a
     # controller is registered with another library, if that is there; `hide_frames` marks modules that are.
-    assert users(r"\bsys\.modules\b") <= {"_core.array", "_errors", "_threadpoolctl"}
+    assert users(r"\bsys\.modules\b") <= {"_core.array.array", "_base.errors", "_compat.threadpoolctl"}
 
 
 def test_generators_need_the_standard_library_only() -> None:
@@ -367,7 +332,7 @@ def test_generators_need_the_standard_library_only() -> None:
 
 def test_tables_need_the_standard_library_only() -> None:
     """The build loads them by their path, before there is a package."""
-    for module in ("_optable", "_dtypetable", "_methodtable"):
+    for module in ("_tables.operations", "_tables.dtypes", "_tables.methods"):
         needs = {found.target for found in ALL if found.importer == module}
         assert needs <= {"__future__", "collections.abc", "typing"}
 
@@ -383,12 +348,12 @@ def test_the_core_knows_no_chapter_and_no_gradient() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("from stride0._core.plan cimport Operand", ["stride0._core.plan"]),
-        ("from stride0._core.dtype cimport *", ["stride0._core.dtype"]),
-        ("from stride0 import _optable", ["stride0._optable"]),
+        ("from stride0._core.plan.plan cimport Operand", ["stride0._core.plan.plan"]),
+        ("from stride0._core.memory.dtype cimport *", ["stride0._core.memory.dtype"]),
+        ("from stride0._tables import operations", ["stride0._tables.operations"]),
         (
-            "from stride0 import (\n    _optable,  # the table\n    Array,\n)",
-            ["stride0._optable", "stride0."],
+            "from stride0._tables import (\n    operations,  # the table\n    Row,\n)",
+            ["stride0._tables.operations", "stride0._tables"],
         ),
         ("import stride0", ["stride0"]),
         ("cimport cython, libc.math as m", ["cython", "libc.math"]),
@@ -397,4 +362,4 @@ def test_the_core_knows_no_chapter_and_no_gradient() -> None:
     ],
 )
 def test_the_parser(text: str, expected: list[str]) -> None:
-    assert [found.target for found in cython_imports("_core/array.pyx.in", text)] == expected
+    assert [found.target for found in cython_imports("_core/array/array.pyx.in", text)] == expected

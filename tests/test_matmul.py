@@ -16,9 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import stride0 as xp
-from stride0 import _matmul, autograd, strided
-from stride0._core import plan
-from stride0._core import threads as pool
+from stride0 import autograd, strided
+from stride0._chapters import _matmul
+from stride0._core.plan import plan
+from stride0._core.plan import threads as pool
 
 ROUNDING = {"float32": 2e-4, "complex64": 2e-4, "float64": 1e-11, "complex128": 1e-11}
 

@@ -17,7 +17,7 @@ import pytest
 
 import stride0 as xp
 from stride0 import memory
-from stride0._core import storage
+from stride0._core.memory import storage
 
 # Around every border: of small blocks, of a class, of mappings, of huge pages, of lazy zeros.
 SIZES = sorted(

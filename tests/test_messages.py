@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._errors import counted
+from stride0._base.errors import counted
 
 ONE = xp.ones(1)
 PAIR = xp.ones(2)

@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0 import _methodtable, _optable, autograd
+from stride0 import autograd
+from stride0._tables import methods as method_table
+from stride0._tables import operations
 
-MIRRORED = _methodtable.mirrored(_optable.OPS)
+MIRRORED = method_table.mirrored(operations.OPS)
 MATRIX = np.asarray([[3.0, 1.0, 2.0], [-4.0, 0.5, 9.0]])
 
 # What each method is called with beside the array; most take nothing.
@@ -462,13 +464,13 @@ def test_watched_arrays_keep_their_values() -> None:
 
 
 def test_stubs_list_the_methods() -> None:
-    stub = pathlib.Path(xp.__file__).parent / "_core" / "array.pyi"
+    stub = pathlib.Path(xp.__file__).parent / "_core" / "array" / "array.pyi"
     if not stub.exists():  # an editable install has them in its build folder
         pytest.skip("the stubs are not beside the package")
     tree = ast.parse(stub.read_text(encoding="utf-8"))
     (array,) = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Array"]
     listed = {node.name for node in array.body if isinstance(node, ast.FunctionDef)}
-    assert {*MIRRORED, *_methodtable.OWN} <= listed
+    assert {*MIRRORED, *method_table.OWN} <= listed
     taken = {node.name: ast.unparse(node.args) for node in array.body if isinstance(node, ast.FunctionDef)}
     assert taken["sum"] == (
         "self, axis: Axis=None, *, dtype: DTypeLike | None=None, keepdims: bool=False, "

@@ -17,7 +17,9 @@ from dlpack_tensors import started
 from helpers import DTYPES, INTEGERS
 
 import stride0 as xp
-from stride0 import _extras, _methodtable, _optable
+from stride0._compat import extras as _extras
+from stride0._tables import methods as method_table
+from stride0._tables import operations
 
 CHAPTERS = {
     "constants": "e inf nan newaxis pi",
@@ -226,7 +228,7 @@ def test_attributes_of_arrays():
 
 def test_no_other_attributes_of_arrays():
     public = {name for name in dir(xp.Array) if not name.startswith("_")}
-    methods = {*_methodtable.mirrored(_optable.OPS), *_methodtable.OWN}
+    methods = {*method_table.mirrored(operations.OPS), *method_table.OWN}
     # Python's own numbers have real and imag, NumPy's arrays the sizes.
     assert public - set(ATTRIBUTES.split()) - methods == {"real", "imag", "itemsize", "nbytes"}
 

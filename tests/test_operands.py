@@ -26,7 +26,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import stride0 as xp
-from stride0 import _optable, strided
+from stride0 import strided
+from stride0._tables import operations
 from stride0.testing import flags
 
 PYTHON = {
@@ -191,7 +192,7 @@ def test_negative_exponents_of_no_elements():
 
 
 SCALARS = (True, False, 0, 3, -2, 0.5, -1.5, math.inf, 2.0 - 1j)
-FUNCTIONS = {op.name: op for op in _optable.OPS if op.public}
+FUNCTIONS = {op.name: op for op in operations.OPS if op.public}
 
 
 def result_of(call):

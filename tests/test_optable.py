@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0 import _dtypetable, _extras, _optable
-from stride0._core import array
-from stride0._optable import OPS, REDUCTIONS, SCANS, Domain, Op, Reduction, Scan, check
+from stride0._compat import extras as _extras
+from stride0._core.array import array
+from stride0._tables import dtypes as dtype_table
+from stride0._tables import operations
+from stride0._tables.operations import OPS, REDUCTIONS, SCANS, Domain, Op, Reduction, Scan, check
 
 ROWS = {row.name: row for row in OPS}
 PUBLIC = [row.name for row in OPS if row.public]
@@ -108,7 +110,7 @@ def test_operators() -> None:
 
 
 def test_rows_are_sane() -> None:
-    names = {row.name for row in _dtypetable.ROWS}
+    names = {row.name for row in dtype_table.ROWS}
     for row in OPS:
         assert row.otherwise in {*names, ""}, row.name
         assert row.ulp >= 0.5 and row.samples.low < row.samples.high, row.name
@@ -118,17 +120,17 @@ def test_rows_are_sane() -> None:
     for red in REDUCTIONS:
         for letter, name in red.accumulator.items():
             assert name in {*names, "same"}, red.name
-            acc = letter if name == "same" else next(r.letter for r in _dtypetable.ROWS if r.name == name)
-            assert _optable.body_for(red.fold, acc), (red.name, letter)
+            acc = letter if name == "same" else next(r.letter for r in dtype_table.ROWS if r.name == name)
+            assert operations.body_for(red.fold, acc), (red.name, letter)
             assert any(acc in key for key in red.identity), (red.name, letter)
 
 
 def test_body_for() -> None:
     bodies = {"b": "1", "iu": "2", "f": "3"}
-    assert _optable.body_for(bodies, "b") == ("1", False)
-    assert _optable.body_for(bodies, "i") == _optable.body_for(bodies, "u") == ("2", True)
-    assert _optable.body_for(bodies, "c") is None
-    assert _optable.body_for({"i": "signed", "iu": "either"}, "i") == ("signed", False)
+    assert operations.body_for(bodies, "b") == ("1", False)
+    assert operations.body_for(bodies, "i") == operations.body_for(bodies, "u") == ("2", True)
+    assert operations.body_for(bodies, "c") is None
+    assert operations.body_for({"i": "signed", "iu": "either"}, "i") == ("signed", False)
 
 
 # -- a broken table does not load ----------------------------------------------------------------------------
@@ -145,9 +147,9 @@ FOLD = Reduction(
 
 
 def test_a_good_row_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_optable, "OPS", (*OPS, GOOD))
-    monkeypatch.setattr(_optable, "REDUCTIONS", (*REDUCTIONS, FOLD))
-    monkeypatch.setattr(_optable, "SCANS", (*SCANS, Scan("running_total", "total")))
+    monkeypatch.setattr(operations, "OPS", (*OPS, GOOD))
+    monkeypatch.setattr(operations, "REDUCTIONS", (*REDUCTIONS, FOLD))
+    monkeypatch.setattr(operations, "SCANS", (*SCANS, Scan("running_total", "total")))
     check()
 
 
@@ -178,7 +180,7 @@ def test_a_good_row_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_broken_row_fails(monkeypatch: pytest.MonkeyPatch, row: Op) -> None:
-    monkeypatch.setattr(_optable, "OPS", (*OPS, row))
+    monkeypatch.setattr(operations, "OPS", (*OPS, row))
     with pytest.raises(AssertionError):
         check()
 
@@ -195,30 +197,30 @@ def test_a_broken_row_fails(monkeypatch: pytest.MonkeyPatch, row: Op) -> None:
     ids=["a name twice", "no accumulator", "one too many", "no fold", "no identity"],
 )
 def test_a_broken_reduction_fails(monkeypatch: pytest.MonkeyPatch, row: Reduction) -> None:
-    monkeypatch.setattr(_optable, "REDUCTIONS", (*REDUCTIONS, row))
+    monkeypatch.setattr(operations, "REDUCTIONS", (*REDUCTIONS, row))
     with pytest.raises(AssertionError):
         check()
 
 
 def test_a_broken_scan_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_optable, "SCANS", (*SCANS, Scan("running", "nothing")))
+    monkeypatch.setattr(operations, "SCANS", (*SCANS, Scan("running", "nothing")))
     with pytest.raises(AssertionError):
         check()
 
 
 @pytest.mark.parametrize("change", [{"itemsize": 4}, {"name": "int32"}, {"name": "uint16"}])
 def test_a_broken_dtype_fails(monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]) -> None:
-    rows = [row._replace(**change) if row.name == "int16" else row for row in _dtypetable.ROWS]
-    monkeypatch.setattr(_dtypetable, "ROWS", tuple(rows))
+    rows = [row._replace(**change) if row.name == "int16" else row for row in dtype_table.ROWS]
+    monkeypatch.setattr(dtype_table, "ROWS", tuple(rows))
     with pytest.raises((AssertionError, KeyError)):
-        _dtypetable.check()
+        dtype_table.check()
 
 
 def test_the_dtypes() -> None:
     """Sizes, buffer formats and the promotion table, against NumPy's."""
     kinds = {"b": "bool", "i": "signed integer", "u": "unsigned integer", "f": "real floating"}
-    assert len(_dtypetable.ROWS) == 13
-    for row in _dtypetable.ROWS:
+    assert len(dtype_table.ROWS) == 13
+    for row in dtype_table.ROWS:
         dtype = np.dtype(row.name)
         assert row.itemsize == dtype.itemsize
         assert row.letter == dtype.kind
@@ -226,9 +228,9 @@ def test_the_dtypes() -> None:
         view = memoryview(np.zeros(1, dtype))
         assert view.format is not None
         assert row.format == view.format  # "l", not "q", is what NumPy calls int64
-        for other in _dtypetable.ROWS:
+        for other in dtype_table.ROWS:
             promoted = np.promote_types(row.name, other.name).name
-            assert _dtypetable.promote(row.name, other.name) == promoted, (row.name, other.name)
+            assert dtype_table.promote(row.name, other.name) == promoted, (row.name, other.name)
 
 
 # -- the functions -------------------------------------------------------------------------------------------
@@ -317,7 +319,7 @@ STANDARD = {
     *("argsort", "sort"),
     *("cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"),
     *("all", "any", "diff"),
-    *(row.name for row in _dtypetable.ROWS),
+    *(row.name for row in dtype_table.ROWS),
     *("linalg", "fft"),
 }
 STANDARD |= {

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from stride0._core import threads
+from stride0._core.plan import threads
 
 HERE = Path(__file__).parent
 COMPILER = shutil.which("cc")
@@ -32,7 +32,7 @@ pytestmark = [
 def compiled(tmp_path_factory: Any) -> Path:
     assert COMPILER is not None
     library = tmp_path_factory.mktemp("pool") / "pool_checks.so"
-    includes = [f"-I{HERE.parent / 'src/stride0/_core'}", f"-I{sysconfig.get_path('include')}"]
+    includes = [f"-I{HERE.parent / 'src/stride0/_core/plan'}", f"-I{sysconfig.get_path('include')}"]
     command = [
         COMPILER,
         "-std=gnu11",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stride0 import _processors
+from stride0._base import processors as _processors
 
 
 def tree(root: Path, files: dict[str, str]) -> str:

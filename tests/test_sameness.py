@@ -27,8 +27,8 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core import _dispatch
-from stride0._optable import OPS
+from stride0._core.kernels import _dispatch
+from stride0._tables.operations import OPS
 
 RECORD = pathlib.Path(__file__).with_name("sameness.json")
 DTYPES = ("int32", "int64", "uint8", "float32", "float64", "complex64", "complex128")

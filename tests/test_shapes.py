@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stride0 import _shapes as sh
-from stride0._devices import CPU, Device, check_device
-from stride0._errors import ArgumentTypeError, AxisError, BroadcastError, DeviceError, ShapeError
+from stride0._base import shapes as sh
+from stride0._base.devices import CPU, Device, check_device
+from stride0._base.errors import ArgumentTypeError, AxisError, BroadcastError, DeviceError, ShapeError
 
 sizes = st.integers(0, 4)
 shapes = st.lists(sizes, max_size=5).map(tuple)

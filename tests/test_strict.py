@@ -23,7 +23,8 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0 import _extras, _standard
+from stride0._compat import extras as _extras
+from stride0._tables import standard as _standard
 from stride0.autograd import grad
 
 DTYPES = {

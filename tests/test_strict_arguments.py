@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0 import _standard
+from stride0._tables import standard as _standard
 from stride0.testing import flags
 
 DTYPES = ("bool", "int64", "uint8", "float64", "complex64")

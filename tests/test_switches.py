@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core import array as array_module
+from stride0._core.array import array as array_module
 from stride0.testing import flags
 
 Seen = list[bool]

@@ -19,11 +19,11 @@ import pytest
 import threadpoolctl
 
 import stride0 as xp
-from stride0._core import plan, threads
-from stride0._core.array import argreduce, copy, multiply_masked, reduce, reduce2, scan
-from stride0._core.dtype import DTYPES
-from stride0._optable import ARG_REDUCTIONS, OPS, REDUCTIONS, SCANS
-from stride0._processors import available
+from stride0._base.processors import available
+from stride0._core.array.array import argreduce, copy, multiply_masked, reduce, reduce2, scan
+from stride0._core.memory.dtype import DTYPES
+from stride0._core.plan import plan, threads
+from stride0._tables.operations import ARG_REDUCTIONS, OPS, REDUCTIONS, SCANS
 
 COUNTS = (2, 7)
 MORE_COUNTS = (2, 3, 5, 7)
@@ -353,7 +353,7 @@ def test_the_number_of_threads() -> None:
 THREADS_AT_WORK = """
 import os, threadpoolctl
 import stride0 as xp
-from stride0._core import plan
+from stride0._core.plan import plan
 plan.tune(threads_from=0, wake_from=0, per_thread=1)
 x = xp.zeros((1_000_000,))  # fresh memory: no loop has run yet
 def threads_now():

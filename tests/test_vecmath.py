@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._optable import OPS
+from stride0._tables.operations import OPS
 
 ROWS = [op for op in OPS if "float64" in op.run]
 UNARY = [op.name for op in ROWS if op.nin == 1]

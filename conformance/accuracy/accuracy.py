@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 HERE = pathlib.Path(__file__).resolve().parent
-HEADERS = HERE.parents[1] / "src" / "stride0" / "_core"
+HEADERS = HERE.parents[1] / "src" / "stride0" / "_core" / "math"
 FLAGS = (
     "-O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing"
     " -fno-thread-jumps"

@@ -6,7 +6,7 @@
    of logaddexp cancel, its error is counted in units of the larger operand. Build and run:
 
    cc -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing \
-   -I../../src/stride0/_core -o binary binary.c -lmpfr -lgmp -lm ./binary pow 10000000 [seed [file]] #
+   -I../../src/stride0/_core/math -o binary binary.c -lmpfr -lgmp -lm ./binary pow 10000000 [seed [file]] #
    float64, then float32; file64 and file32 get the operands, the # nearest result and its error in ULP
    ./binary all 100000
 

@@ -17,7 +17,7 @@ from typing import Any
 import mpmath as mp  # type: ignore[import-untyped, import-not-found, unused-ignore]
 from minimax import as_c, fit, fit_rational, rounded, split
 
-HEADERS = pathlib.Path(__file__).resolve().parents[2] / "src" / "stride0" / "_core"
+HEADERS = pathlib.Path(__file__).resolve().parents[2] / "src" / "stride0" / "_core" / "math"
 LITERAL = re.compile(r"-?0x[0-9a-f]\.?[0-9a-f]*p[+-]?\d+")
 
 Real = Any  # an mpf: mpmath has no types

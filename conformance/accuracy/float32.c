@@ -4,7 +4,7 @@
    of a unit of float. Build and run (the error is independent of the instruction set):
 
    cc -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing \
-   -I../../src/stride0/_core -o float32 float32.c -lm ./float32 tanh # every input ./float32 tanh 1009 # a
+   -I../../src/stride0/_core/math -o float32 float32.c -lm ./float32 tanh # every input ./float32 tanh 1009 # a
    stride ./float32 tanh 1009 file # also writes each input and the reference, as doubles, to the file
 
    Prints the function, the number of inputs, the largest error in ULP and where it is, how many results are

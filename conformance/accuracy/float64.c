@@ -5,7 +5,7 @@
    powers of two and their logarithms. Build and run:
 
    cc -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing \
-   -I../../src/stride0/_core -o float64 float64.c -lmpfr -lgmp -lm ./float64 exp 10000000 [seed [file]] #
+   -I../../src/stride0/_core/math -o float64 float64.c -lmpfr -lgmp -lm ./float64 exp 10000000 [seed [file]] #
    the file gets input, nearest result and its error in ULP ./float64 all 100000
 
    Prints the function, the number of inputs, the largest error in ULP and where it is, how many results are

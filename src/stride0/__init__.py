@@ -1,35 +1,39 @@
 """stride0: the Python Array API standard on strided memory.
 
 This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `memory`,
-`testing`, the functions of `_extras`, `Array`, `DType`, `Device` and the exceptions.
+`testing`, the functions of `_compat.extras`, `Array`, `DType`, `Device` and the exceptions.
 """
 
 import importlib as _importlib
 import typing as _typing
 
-from stride0 import _html, _methods, _threadpoolctl, _ufuncs, fft, linalg, strided  # noqa: F401
-from stride0._broadcasting import broadcasting
-from stride0._constants import e, inf, nan, newaxis, pi
-from stride0._core.array import Array, asarray, from_dlpack, where
-from stride0._core.dtype import (
-    DType,
-    bool,
-    complex64,
-    complex128,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
+from stride0 import fft, linalg, strided
+from stride0._base.devices import Device
+from stride0._base.errors import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    AxisError,
+    BroadcastError,
+    BroadcastIndexError,
+    BroadcastWarning,
+    CastError,
+    DeviceError,
+    DTypeError,
+    ExchangeError,
+    ForeignArrayError,
+    GradientError,
+    OutOfBoundsError,
+    RangeError,
+    ShapeError,
+    StretchError,
+    StrictAttributeError,
+    StrictError,
+    Stride0Error,
+    WriteError,
 )
-from stride0._core.plan import instruction_set as _instruction_set  # noqa: F401
-from stride0._core.threads import get_num_threads, set_num_threads
-from stride0._creation import (
+from stride0._base.errors import hide_frames as _hide_frames
+from stride0._chapters.constants import e, inf, nan, newaxis, pi
+from stride0._chapters.creation import (
     arange,
     empty,
     empty_like,
@@ -45,9 +49,8 @@ from stride0._creation import (
     zeros,
     zeros_like,
 )
-from stride0._data_types import astype, can_cast, finfo, iinfo, isdtype, result_type
-from stride0._devices import Device
-from stride0._elementwise import (
+from stride0._chapters.data_types import astype, can_cast, finfo, iinfo, isdtype, result_type
+from stride0._chapters.elementwise import (
     abs,
     acos,
     acosh,
@@ -116,50 +119,10 @@ from stride0._elementwise import (
     tanh,
     trunc,
 )
-from stride0._errors import (
-    ArgumentTypeError,
-    ArgumentValueError,
-    AxisError,
-    BroadcastError,
-    BroadcastIndexError,
-    BroadcastWarning,
-    CastError,
-    DeviceError,
-    DTypeError,
-    ExchangeError,
-    ForeignArrayError,
-    GradientError,
-    OutOfBoundsError,
-    RangeError,
-    ShapeError,
-    StretchError,
-    StrictAttributeError,
-    StrictError,
-    Stride0Error,
-    WriteError,
-)
-from stride0._errors import hide_frames as _hide_frames
-from stride0._extras import (
-    diag,
-    logspace,
-    nanargmax,
-    nanargmin,
-    nancumprod,
-    nancumsum,
-    nanmax,
-    nanmean,
-    nanmedian,
-    nanmin,
-    nanprod,
-    nanstd,
-    nansum,
-    nanvar,
-    pad,
-)
-from stride0._indexing import take, take_along_axis
-from stride0._inspection import __array_namespace_info__
-from stride0._linear_algebra import matmul, matrix_transpose, tensordot, vecdot
-from stride0._manipulation import (
+from stride0._chapters.indexing import take, take_along_axis
+from stride0._chapters.inspection import __array_namespace_info__
+from stride0._chapters.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
+from stride0._chapters.manipulation import (
     broadcast_arrays,
     broadcast_shapes,
     broadcast_to,
@@ -176,12 +139,55 @@ from stride0._manipulation import (
     tile,
     unstack,
 )
-from stride0._searching import argmax, argmin, count_nonzero, nonzero, searchsorted
-from stride0._set import isin, unique_all, unique_counts, unique_inverse, unique_values
-from stride0._sorting import argsort, sort
-from stride0._statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
-from stride0._strict import strict
-from stride0._utility import all, any, diff
+from stride0._chapters.searching import argmax, argmin, count_nonzero, nonzero, searchsorted
+from stride0._chapters.set import isin, unique_all, unique_counts, unique_inverse, unique_values
+from stride0._chapters.sorting import argsort, sort
+from stride0._chapters.statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
+from stride0._chapters.utility import all, any, diff
+
+# What importing them adds to the array type, and registers.
+from stride0._compat import html as _html  # noqa: F401
+from stride0._compat import methods as _methods  # noqa: F401
+from stride0._compat import threadpoolctl as _threadpoolctl  # noqa: F401
+from stride0._compat import ufuncs as _ufuncs  # noqa: F401
+from stride0._compat.extras import (
+    diag,
+    logspace,
+    nanargmax,
+    nanargmin,
+    nancumprod,
+    nancumsum,
+    nanmax,
+    nanmean,
+    nanmedian,
+    nanmin,
+    nanprod,
+    nanstd,
+    nansum,
+    nanvar,
+    pad,
+)
+from stride0._core.array.array import Array, asarray, from_dlpack, where
+from stride0._core.memory.dtype import (
+    DType,
+    bool,
+    complex64,
+    complex128,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from stride0._core.plan.plan import instruction_set as _instruction_set  # noqa: F401
+from stride0._core.plan.threads import get_num_threads, set_num_threads
+from stride0._modes.broadcasting import broadcasting
+from stride0._modes.strict import strict
 from stride0._version import __version__
 
 __array_api_version__ = "2025.12"
@@ -395,14 +401,14 @@ __all__ = [
 ]
 
 # Modules, and functions of modules, that are imported when they are first asked for: most programs never do.
-_LATER = {"autograd": "", "memory": "", "testing": "", "explain": "_explain"}
+_LATER = {"autograd": "", "memory": "", "testing": "", "explain": "_explain.explain"}
 
 
 if _typing.TYPE_CHECKING:  # a __getattr__ would tell checkers that there is every name
     from stride0 import autograd as autograd
     from stride0 import memory as memory
     from stride0 import testing as testing
-    from stride0._explain import explain as explain
+    from stride0._explain.explain import explain as explain
 else:
 
     def __getattr__(name: str) -> _typing.Any:

@@ -6,9 +6,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from stride0._errors import Stride0Error
-from stride0._explain import explain
-from stride0._shapes import Shape
+from stride0._base.errors import Stride0Error
+from stride0._base.shapes import Shape
+from stride0._explain.explain import explain
 from stride0._version import __version__
 
 __all__ = ["main"]

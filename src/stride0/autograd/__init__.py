@@ -9,10 +9,10 @@ nothing of it: it calls the functions of the namespace, as the Array API standar
     Array([1.], dtype=float64)
 """
 
-from stride0._errors import GradientError
-from stride0._errors import hide_frames as _hide_frames
+from stride0._base.errors import GradientError
+from stride0._base.errors import hide_frames as _hide_frames
 from stride0.autograd._custom import checkpoint, custom_vjp
-from stride0.autograd._rules import NO_GRAD, REFUSED, VJP
+from stride0.autograd._rules.table import NO_GRAD, REFUSED, VJP
 from stride0.autograd._transforms import (
     Tape,
     grad,

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-from stride0._core.array import Array
-from stride0._creation import zeros
-from stride0._errors import ArgumentTypeError, GradientError, counted
-from stride0.autograd._tape import (
+from stride0._base.errors import ArgumentTypeError, GradientError, counted
+from stride0._chapters.creation import zeros
+from stride0._core.array.array import Array
+from stride0.autograd._tape.tape import (
     Node,
     backward,
     close,
@@ -23,8 +23,8 @@ from stride0.autograd._tape import (
     recalled,
     reopen,
 )
+from stride0.autograd._tape.trees import flatten
 from stride0.autograd._transforms import FLOATING, Watched, like, matched, recording
-from stride0.autograd._trees import flatten
 
 __all__ = ["checkpoint", "custom_vjp"]
 

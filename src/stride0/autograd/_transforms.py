@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from stride0._core.array import Array, asarray, conj
-from stride0._creation import ones, zeros
-from stride0._errors import ArgumentTypeError, ArgumentValueError, GradientError, ShapeError
-from stride0._manipulation import reshape, stack
-from stride0.autograd import _tape
-from stride0.autograd._tape import (
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, ShapeError
+from stride0._chapters.creation import ones, zeros
+from stride0._chapters.manipulation import reshape, stack
+from stride0._core.array.array import Array, asarray, conj
+from stride0.autograd._tape import tape as _tape
+from stride0.autograd._tape.tape import (
     Node,
     backward,
     detach,
@@ -29,7 +29,7 @@ from stride0.autograd._tape import (
     run_value_and_grad,
     scalar_result,
 )
-from stride0.autograd._trees import Structure, flatten, tree_map
+from stride0.autograd._tape.trees import Structure, flatten, tree_map
 
 __all__ = [
     "Tape",

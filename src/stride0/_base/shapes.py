@@ -1,0 +1,362 @@
+"""Arithmetic of shapes, strides and axes, on tuples of Python integers alone.
+
+Nothing here knows of arrays. Strides count elements, not bytes.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+
+from stride0._base.errors import (
+    ArgumentTypeError,
+    AxisError,
+    BroadcastError,
+    ShapeError,
+    brief,
+    counted,
+    shown,
+)
+
+__all__ = [
+    "MAX_NDIM",
+    "Axis",
+    "broadcast_shapes",
+    "c_strides",
+    "check_ndim",
+    "infer_shape",
+    "normalize_axes",
+    "normalize_axis",
+    "normalize_index",
+    "normalize_shape",
+    "size_of",
+    "view_strides",
+]
+
+Shape = tuple[int, ...]
+Axis = int | tuple[int, ...] | None
+"""What the ``axis=`` argument of a reduction may be."""
+
+MAX_NDIM = 64
+"""The largest number of axes an array can have."""
+
+_MAX_SIZE = 2**63 - 1
+
+
+def normalize_index(operation: str, name: str, value: object) -> int:
+    """Return `value` as an integer.
+
+    Anything with ``__index__`` is taken except booleans, which are a slip far more often than a number.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `value` is not an integer; `name` is what the text calls it.
+    """
+    if type(value) is int:
+        return value
+    if not _is_boolean(value):
+        try:
+            return operator.index(value)  # type: ignore[arg-type]
+        except TypeError:
+            pass
+    raise ArgumentTypeError(
+        operation, f"{name} must be an integer, not {type(value).__name__}", [(name, shown(value))]
+    )
+
+
+def _is_boolean(value: object) -> bool:
+    # NumPy's and our own 0-d booleans have a dtype that says so; neither may be imported here.
+    return isinstance(value, bool) or getattr(getattr(value, "dtype", None), "name", "") == "bool"
+
+
+def normalize_axis(operation: str, axis: object, ndim: int) -> int:
+    """Return `axis` counted from the front.
+
+    Parameters
+    ----------
+    operation : str
+        Name of the function, for the error.
+    axis : int
+        From ``-ndim`` to ``ndim - 1``.
+    ndim : int
+        Number of axes.
+
+    Returns
+    -------
+    int
+        From 0 to ``ndim - 1``.
+
+    Raises
+    ------
+    AxisError
+        If there is no such axis.
+    ArgumentTypeError
+        If `axis` is not an integer.
+    """
+    number = normalize_index(operation, "axis", axis)
+    if -ndim <= number < ndim:
+        return number + ndim if number < 0 else number
+    accepts = (
+        f"axis must be from {-ndim} to {ndim - 1}."
+        if ndim
+        else "An array without axes (0-d) has none to name."
+    )
+    raise AxisError(
+        operation,
+        f"axis {brief(number)} is out of bounds for array with {counted(ndim, 'axis', 'axes')}",
+        accepts=accepts,
+    )
+
+
+def normalize_axes(operation: str, axis: object, ndim: int) -> tuple[int, ...]:
+    """Return an ``axis=`` argument as a tuple of axes counted from the front, in the order given.
+
+    Parameters
+    ----------
+    operation : str
+        Name of the function, for the error.
+    axis : None, int or tuple of int
+        None stands for all axes.
+    ndim : int
+        Number of axes.
+
+    Raises
+    ------
+    AxisError
+        If an axis does not exist or is named twice.
+    ArgumentTypeError
+        If `axis` is neither None nor an integer nor a tuple (or list) of integers.
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    if not isinstance(axis, (tuple, list)):
+        return (normalize_axis(operation, axis, ndim),)
+    axes = tuple(normalize_axis(operation, a, ndim) for a in axis)
+    if len(set(axes)) < len(axes):
+        twice = next(a for i, a in enumerate(axes) if a in axes[:i])
+        raise AxisError(operation, f"axis {twice} is named more than once", [("axis", shown(tuple(axis)))])
+    return axes
+
+
+def _sizes(operation: str, shape: object) -> list[int]:
+    """Return an int, or a sequence of them, as a list; signs are not looked at."""
+    if isinstance(shape, (tuple, list)):
+        entries: Iterable[object] = shape
+    elif isinstance(shape, int) or (hasattr(shape, "__index__") and not hasattr(shape, "__len__")):
+        entries = (shape,)
+    elif (
+        isinstance(shape, Iterable) and not isinstance(shape, (str, bytes)) and getattr(shape, "ndim", 1) == 1
+    ):
+        entries = shape
+    else:
+        # 0-d arrays have both __len__ and __index__ and stand for a number.
+        entries = (shape,)
+    return [normalize_index(operation, "shape", size) for size in entries]
+
+
+def check_ndim(operation: str, ndim: int) -> None:
+    """Raise ShapeError if there are more axes than an array can have."""
+    if ndim > MAX_NDIM:
+        raise ShapeError(
+            operation, f"{ndim} axes are too many", accepts=f"Arrays have at most {MAX_NDIM} axes."
+        )
+
+
+def normalize_shape(operation: str, shape: object) -> Shape:
+    """Return a ``shape`` argument as a tuple of integers.
+
+    Parameters
+    ----------
+    operation : str
+        Name of the function, for the error.
+    shape : int or sequence of int
+        The shape of an array to be made.
+
+    Raises
+    ------
+    ShapeError
+        If a size is negative, there are more than 64 axes, or no memory could ever hold the elements.
+    ArgumentTypeError
+        If `shape` is not made of integers.
+    """
+    sizes = tuple(_sizes(operation, shape))
+    for k, size in enumerate(sizes):
+        if size < 0:
+            raise ShapeError(
+                operation,
+                f"axis {k} has negative size {brief(size)}",
+                [("shape", shown(sizes))],
+                "Sizes must be 0 or more.",
+            )
+    _check_limits(operation, sizes)
+    return sizes
+
+
+def _check_limits(operation: str, shape: Shape) -> None:
+    check_ndim(operation, len(shape))
+    # Sizes of 0 are left out of the product: strides are computed without them and must not overflow either.
+    if size_of(tuple(size for size in shape if size)) > _MAX_SIZE:
+        raise ShapeError(
+            operation,
+            "the shape has too many elements",
+            [("shape", shown(shape))],
+            "At most 2**63 - 1 elements fit.",
+        )
+
+
+def infer_shape(operation: str, size: int, shape: object) -> Shape:
+    """Return the shape that ``reshape`` means, with a size of -1 worked out.
+
+    Parameters
+    ----------
+    operation : str
+        Name of the function, for the error.
+    size : int
+        Number of elements of the array.
+    shape : int or sequence of int
+        The new shape, with at most one -1.
+
+    Raises
+    ------
+    ShapeError
+        If no such shape has `size` elements.
+    ArgumentTypeError
+        If `shape` is not made of integers.
+    """
+    wanted = _sizes(operation, shape)
+    facts = [("elements", str(size)), ("shape", shown(tuple(wanted)))]
+    unknown = [k for k, n in enumerate(wanted) if n < 0]
+    if any(wanted[k] != -1 for k in unknown):
+        raise ShapeError(
+            operation, "a size is negative", facts, "Sizes must be 0 or more; a single -1 is worked out."
+        )
+    if len(unknown) > 1:
+        raise ShapeError(operation, "more than one size is -1", facts, "A single -1 can be worked out.")
+    known = size_of(tuple(n for n in wanted if n >= 0))
+    if unknown:
+        if known == 0:
+            raise ShapeError(
+                operation,
+                "-1 beside a size of 0 could be any size",
+                facts,
+                "Write the size out instead of -1.",
+            )
+        if size % known:
+            raise ShapeError(
+                operation, f"{counted(size, 'element')} cannot be divided into rows of {brief(known)}", facts
+            )
+        wanted[unknown[0]] = size // known
+    elif known != size:
+        raise ShapeError(
+            operation,
+            f"{counted(size, 'element')} {'does' if size == 1 else 'do'} not fill a shape of {brief(known)}",
+            facts,
+        )
+    result = tuple(wanted)
+    _check_limits(operation, result)
+    return result
+
+
+def size_of(shape: Sequence[int]) -> int:
+    """Return the number of elements of a shape; 1 for ``()``."""
+    size = 1
+    for n in shape:
+        size *= n
+    return size
+
+
+def c_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides, in elements, of an array in C order.
+
+    A size of 0 counts as 1, so that the strides of an empty array are those of its neighbours in size.
+    """
+    strides = [0] * len(shape)
+    step = 1
+    for k in range(len(shape) - 1, -1, -1):
+        strides[k] = step
+        step *= shape[k] or 1
+    return tuple(strides)
+
+
+def broadcast_shapes(operation: str, operands: Iterable[tuple[str, Shape]]) -> Shape:
+    """Return the common shape of operands that broadcast.
+
+    Sizes are aligned from the last axis. Per axis they are equal, or one is 1, or one is missing, and the
+    other one is taken. 0 is a size like any other.
+
+    Parameters
+    ----------
+    operation : str
+        Name of the function, for the error.
+    operands : iterable of (name, shape) pairs
+        The names appear in the error.
+
+    Raises
+    ------
+    BroadcastError
+        If the shapes do not fit.
+    """
+    operands = list(operands)
+    ndim = max([len(shape) for _, shape in operands], default=0)
+    result = [1] * ndim
+    for _, shape in operands:
+        for k in range(-1, -1 - len(shape), -1):
+            size = shape[k]
+            if size != result[k] and size != 1:
+                if result[k] != 1:
+                    raise BroadcastError(operation, operands)
+                result[k] = size
+    return tuple(result)
+
+
+def view_strides(
+    shape: Sequence[int], strides: Sequence[int], new_shape: Sequence[int]
+) -> tuple[int, ...] | None:
+    """Return strides with which the same memory reads as `new_shape`, or None where only a copy will do.
+
+    Parameters
+    ----------
+    shape, strides : sequence of int
+        The array as it is; strides in elements, any sign, 0 where an axis is stretched.
+    new_shape : sequence of int
+        As many elements, in C order.
+
+    Returns
+    -------
+    tuple of int or None
+        The first element stays where it is, so the offset is that of the array.
+
+    Notes
+    -----
+    Axes of size 1 never move the pointer, so they are dropped first, whatever their stride. The others are
+    merged into runs: neighbours ``(n, s), (m, t)`` with ``s == m * t`` are one axis ``(n * m, t)``. The new
+    shape is then cut out of the runs, from the back; a new axis may split a run, and may never span two.
+    """
+    if 0 in new_shape:
+        return c_strides(new_shape)
+    runs: list[list[int]] = []
+    for n, s in zip(shape, strides, strict=True):
+        if n == 1:
+            continue
+        if runs and runs[-1][1] == n * s:
+            runs[-1] = [runs[-1][0] * n, s]
+        else:
+            runs.append([n, s])
+    result = [0] * len(new_shape)
+    step = 1  # what an axis of size 1 at the end shows: nothing follows it but single elements
+    k = len(new_shape) - 1
+    while runs:
+        left, step = runs.pop()
+        while left > 1:
+            # The sizes multiply to the same total, so an axis is there as long as a run is not used up.
+            size = new_shape[k]
+            if left % size:
+                return None
+            result[k] = step
+            step *= size
+            left //= size
+            k -= 1
+    for rest in range(k, -1, -1):
+        result[rest] = step
+    return tuple(result)

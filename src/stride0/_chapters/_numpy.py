@@ -1,0 +1,54 @@
+"""The way to NumPy and back, for what NumPy does better than we ever would: LAPACK, FFT, sorting.
+
+NumPy is imported by the first function that needs it, not with the package: it would take most of the
+time that ``import stride0`` takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import Context
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from stride0._core.array.array import Array, asarray
+
+__all__ = ["call_quietly", "from_numpy", "numpy", "quiet", "quiet_context", "to_numpy"]
+
+
+@cache
+def numpy() -> ModuleType:
+    """Return the module ``numpy``."""
+    import numpy as module
+
+    return module
+
+
+def to_numpy(x: Array) -> Any:
+    """Return an ndarray that is a view of `x`."""
+    return numpy().asarray(x)
+
+
+def from_numpy(a: Any) -> Array:
+    """Return an array that is a view of the ndarray (or a copy of the NumPy scalar) `a`."""
+    return asarray(a)
+
+
+def quiet() -> Any:
+    """Return a context in which NumPy does not warn of overflow and the like: stride0 never does."""
+    return numpy().errstate(all="ignore")
+
+
+@cache
+def quiet_context() -> Context:
+    """Return a context of context variables in which NumPy does not warn; copies of it can be entered."""
+    context = Context()
+    context.run(numpy().seterr, all="ignore")
+    return context
+
+
+def call_quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function of NumPy's in such a context, which for one call takes less time than `quiet`."""
+    # A context can be entered by one thread at a time; a copy costs next to nothing.
+    return quiet_context().copy().run(function, *args, **kwargs)

@@ -1,0 +1,788 @@
+"""Creation functions, but for those that take data from elsewhere (``asarray``, ``from_dlpack``).
+
+References
+----------
+Array API standard 2025.12, "Creation Functions".
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from stride0._base.devices import DeviceLike, check_device
+from stride0._base.errors import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    CastError,
+    RangeError,
+    ShapeError,
+    shown,
+)
+from stride0._base.shapes import normalize_index, normalize_shape
+from stride0._chapters.data_types import (
+    KINDS,
+    Scalar,
+    as_scalar,
+    check_array,
+    check_bool,
+    check_cast,
+    check_dtype,
+    iinfo_object,
+    refuse_dtype,
+)
+from stride0._core.array.array import (
+    Array,
+    add,
+    assign,
+    copy,
+    divide,
+    door,
+    floor,
+    iota,
+    less_equal,
+    multiply,
+    primitive,
+    restride,
+    strides,
+    where,
+)
+from stride0._core.array.array import empty as _empty
+from stride0._core.array.array import zeros as _zeros
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType, DTypeLike
+
+__all__ = [
+    "arange",
+    "empty",
+    "empty_like",
+    "eye",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
+
+
+@primitive
+def arange(
+    start: int | float,
+    /,
+    stop: int | float | None = None,
+    step: int | float = 1,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+) -> Array:
+    """Return evenly spaced numbers from `start` up to, but without, `stop`.
+
+    Parameters
+    ----------
+    start : int or float
+        First number. If `stop` is None, this is the end, and the first number is 0.
+    stop : int or float, optional
+        End of the interval.
+    step : int or float
+        Distance of neighbours; negative to count down, never 0.
+    dtype : DType, optional
+        Any numeric dtype. By default int64 if all arguments are integers, else float64.
+    device : Device, optional
+        There is only one.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(n,)`` with ``n = ceil((stop - start) / step)``, or 0 if that is negative.
+        Element ``i`` is ``start + i * step``: exact for integers, computed in float64 otherwise.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `step` is 0, an argument is not finite, or has a fraction although the dtype is integer.
+    RangeError
+        If an element does not fit the dtype.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``arange``.
+    """
+    op = "arange"
+    check_device(op, device)
+    numbers = [
+        _real(op, "start", start),
+        0 if stop is None else _real(op, "stop", stop),
+        _real(op, "step", step),
+    ]
+    if stop is None:
+        numbers[:2] = 0, numbers[0]
+    whole = all(isinstance(n, int) for n in numbers)
+    target = check_dtype(op, dtype, dt.int64 if whole else dt.float64)
+    if target.kind == "bool":
+        refuse_dtype(op, target, "a numeric dtype", "the result")
+    if not all(isinstance(n, int) or math.isfinite(n) for n in numbers):
+        raise ArgumentValueError(op, "start, stop and step must be finite", _named(numbers))
+    if numbers[2] == 0:
+        raise ArgumentValueError(op, "step must not be 0", _named(numbers))
+    if target.kind in KINDS["integral"] and not whole:
+        if not all(n == int(n) for n in numbers):
+            raise ArgumentValueError(
+                op, f"a number has a fraction and the dtype is {target.name}", _named(numbers)
+            )
+        numbers, whole = [int(n) for n in numbers], True
+    count = _count(*numbers)
+    if count >= 2**63:
+        raise ShapeError(op, "the result would have too many elements", _named(numbers))
+    (count,) = normalize_shape(op, count)
+    if target.kind in KINDS["integral"]:
+        return _arange_integers(op, count, int(numbers[0]), int(numbers[2]), target)
+    return _arange_floats(op, count, numbers[0], numbers[2], target)
+
+
+def _count(start: int | float, stop: int | float, step: int | float) -> int:
+    """Return ``ceil((stop - start) / step)`` of the exact numbers, or 0 if that is negative."""
+    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
+        return max(0, -((start - stop) // step))
+    (a, b), (c, d), (e, f) = start.as_integer_ratio(), stop.as_integer_ratio(), step.as_integer_ratio()
+    return max(0, -((a * d - c * b) * f // (b * d * e)))
+
+
+def _arange_floats(op: str, count: int, start: int | float, step: int | float, dtype: DType) -> Array:
+    first, distance = _as_float(op, start), _as_float(op, step)
+    # What an integer loses as a float is small beside it, but not beside the steps.
+    rest = start - int(first) if isinstance(start, int) else 0
+    # Where the way from the first element to the last one overflows, half of it does not.
+    scale = 2 if math.isinf(count * distance) else 1
+    if isinstance(start, int) and isinstance(step, int):
+        last = start + (count - 1) * step
+        if not -(2**53) <= start <= 2**53 or not -(2**53) <= last <= 2**53:
+            wide = dt.int64 if start < 0 or last < 0 else dt.uint64
+            limits = iinfo_object(wide)
+            if all(limits.min <= end <= limits.max for end in (start, last)):
+                return copy(_arange_integers(op, count, start, step, wide), dtype)
+    if dtype.kind == "real floating" and not rest and scale == 1:
+        result = _empty((count,), dtype)
+        iota(result, first, distance)
+        return result
+    result = _empty((count,), dt.float64)
+    iota(result, (rest or first) / scale, distance / scale)
+    if rest:
+        result = add(result, first / scale)
+    return copy(multiply(result, scale) if scale > 1 else result, dtype)
+
+
+def _arange_integers(op: str, count: int, start: int, step: int, dtype: DType) -> Array:
+    limits = iinfo_object(dtype)
+    if count:
+        for number in (start, start + (count - 1) * step):
+            if not limits.min <= number <= limits.max:
+                raise RangeError(
+                    op, f"{number} does not fit {dtype.name}", accepts=f"From {limits.min} to {limits.max}."
+                )
+    result = _empty((count,), dtype)
+    # The core counts modulo 2**64, so that a step no integer of C holds still leads to the right elements.
+    iota(result, start, step)
+    return result
+
+
+def _named(numbers: list[int | float]) -> list[tuple[str, str]]:
+    return [(name, shown(n)) for name, n in zip(("start", "stop", "step"), numbers, strict=True)]
+
+
+def _real(op: str, name: str, value: object) -> int | float:
+    number = as_scalar(op, name, value)
+    if isinstance(number, complex):
+        raise ArgumentTypeError(op, f"{name} must be a real number, not complex", [(name, shown(number))])
+    return int(number) if isinstance(number, bool) else number
+
+
+def _as_float(op: str, number: int | float) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        raise RangeError(op, f"an integer of {number.bit_length()} bits does not fit float64") from None  # type: ignore[union-attr]
+
+
+@door
+def empty(
+    shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None
+) -> Array:
+    """Return an array whose elements are not set.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the result.
+    dtype : DType, optional
+        By default float64.
+    device : Device, optional
+        There is only one.
+
+    Returns
+    -------
+    Array
+        New array, in C order.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``empty``.
+    """
+    check_device("empty", device)
+    return _empty(normalize_shape("empty", shape), check_dtype("empty", dtype, dt.float64))
+
+
+@door
+def empty_like(
+    x: Array,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+    shape: int | tuple[int, ...] | None = None,
+) -> Array:
+    """Return an array of the shape of another one, whose elements are not set.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape.
+    dtype : DType, optional
+        By default that of `x`.
+    device : Device, optional
+        There is only one.
+    shape : int or tuple of int, optional
+        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
+
+    Returns
+    -------
+    Array
+        New array, in C order.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``empty_like``.
+    """
+    shape, dtype = _like("empty_like", x, dtype, device, shape)
+    return _empty(shape, dtype)
+
+
+def _like(
+    op: str, x: Array, dtype: DTypeLike | None, device: DeviceLike, shape: int | tuple[int, ...] | None
+) -> tuple[tuple[int, ...], DType]:
+    x = check_array(op, x)
+    check_device(op, device)
+    return x.shape if shape is None else normalize_shape(op, shape), check_dtype(op, dtype, x.dtype)
+
+
+@door
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+) -> Array:
+    """Return a matrix with ones on a diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    n_cols : int, optional
+        Number of columns; by default `n_rows`.
+    k : int
+        Which diagonal: 0 is the main one, positive ones lie above, negative ones below.
+    dtype : DType, optional
+        By default float64.
+    device : Device, optional
+        There is only one.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(n_rows, n_cols)``.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``eye``.
+    """
+    check_device("eye", device)
+    rows = normalize_index("eye", "n_rows", n_rows)
+    cols = rows if n_cols is None else normalize_index("eye", "n_cols", n_cols)
+    k = normalize_index("eye", "k", k)
+    result = _zeros(normalize_shape("eye", (rows, cols)), check_dtype("eye", dtype, dt.float64))
+    length = min(rows, cols - k) if k >= 0 else min(rows + k, cols)
+    if length > 0:
+        # A step down and one to the right: the diagonal is a view with one axis.
+        assign(restride(result, (length,), (cols + 1,), k if k >= 0 else -k * cols), 1, "eye")
+    return result
+
+
+@primitive
+def full(
+    shape: int | tuple[int, ...],
+    fill_value: bool | int | float | complex,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+) -> Array:
+    """Return an array filled with one value.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the result.
+    fill_value : bool, int, float, complex or Array
+        The value: a number, or an array of shape ``()``.
+    dtype : DType, optional
+        By default bool, int64, float64 or complex128, whichever is of the kind of `fill_value`; if that is an
+        array, its dtype.
+    device : Device, optional
+        There is only one.
+
+    Returns
+    -------
+    Array
+        New array, in C order.
+
+    Raises
+    ------
+    RangeError
+        If the dtype cannot hold the value.
+    CastError
+        If the value is complex and the dtype is real.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``full``.
+    """
+    check_device("full", device)
+    return _full("full", normalize_shape("full", shape), fill_value, dtype)
+
+
+def _full(op: str, shape: tuple[int, ...], value: object, dtype: object) -> Array:
+    checked, target = check_fill(op, "fill_value", value, dtype)
+    result = _empty(shape, target)
+    assign(result, checked, op)
+    return result
+
+
+def check_fill(op: str, name: str, value: object, dtype: object) -> tuple[Array | Scalar, DType]:
+    """Return a value to fill an array with, and the dtype of that array."""
+    if isinstance(value, Array):
+        if value.ndim:
+            raise ShapeError(
+                op,
+                f"{name} must be one number",
+                [(name, f"array of shape {value.shape}")],
+                "Shape () will do.",
+            )
+        target = check_dtype(op, dtype, value.dtype)
+        check_cast(op, value.dtype, target)
+        return value, target
+    scalar = as_scalar(op, name, value)
+    target = check_dtype(op, dtype, _default_dtype(scalar))
+    if isinstance(scalar, complex) and target.kind not in ("complex floating", "bool"):
+        raise CastError(op, f"cannot cast a complex number to {target.name}", [(name, shown(scalar))])
+    return scalar, target
+
+
+def _default_dtype(scalar: Scalar) -> DType:
+    if isinstance(scalar, bool):
+        return dt.bool
+    if isinstance(scalar, int):
+        return dt.int64
+    return dt.float64 if isinstance(scalar, float) else dt.complex128
+
+
+@primitive
+def full_like(
+    x: Array,
+    /,
+    fill_value: bool | int | float | complex,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+    shape: int | tuple[int, ...] | None = None,
+) -> Array:
+    """Return an array of the shape of another one, filled with one value.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape.
+    fill_value : bool, int, float, complex or Array
+        The value: a number, or an array of shape ``()``.
+    dtype : DType, optional
+        By default that of `x`.
+    device : Device, optional
+        There is only one.
+    shape : int or tuple of int, optional
+        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
+
+    Returns
+    -------
+    Array
+        New array, in C order.
+
+    Raises
+    ------
+    RangeError
+        If the dtype cannot hold the value.
+    CastError
+        If the value is complex and the dtype is real.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``full_like``.
+    """
+    shape, dtype = _like("full_like", x, dtype, device, shape)
+    return _full("full_like", shape, fill_value, dtype)
+
+
+@primitive
+def linspace(
+    start: int | float | complex,
+    stop: int | float | complex,
+    /,
+    num: int,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+    endpoint: bool = True,
+) -> Array:
+    """Return a number of evenly spaced numbers over an interval.
+
+    Parameters
+    ----------
+    start, stop : int, float or complex
+        The ends.
+    num : int
+        How many numbers.
+    dtype : DType, optional
+        By default complex128 if an end is complex, else float64. For an integer dtype the numbers are rounded
+        down.
+    device : Device, optional
+        There is only one.
+    endpoint : bool
+        Whether `stop` is the last number, exactly; else the numbers are those of ``num + 1`` without the
+        last.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(num,)``. The first number is `start`, exactly.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `num` is negative.
+    CastError
+        If an end is complex and the dtype is real.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``linspace``.
+    """
+    op = "linspace"
+    check_device(op, device)
+    ends = as_scalar(op, "start", start), as_scalar(op, "stop", stop)
+    is_complex = any(isinstance(end, complex) for end in ends)
+    target = check_dtype(op, dtype, dt.complex128 if is_complex else dt.float64)
+    if target.kind == "bool":
+        refuse_dtype(op, target, "a numeric dtype", "the result")
+    if is_complex:
+        check_cast(op, dt.complex128, target)
+    num = normalize_index(op, "num", num)
+    if num < 0:
+        raise ArgumentValueError(op, "num must not be negative", [("num", str(num))])
+    (num,) = normalize_shape(op, num)
+    parts = num - 1 if check_bool(op, "endpoint", endpoint) else num
+    first, last = (end if isinstance(end, complex) else _as_float(op, end) for end in ends)
+    values = _spaced(first.real, last.real, num, parts)
+    if is_complex:
+        imaginary = _spaced(first.imag, last.imag, num, parts)
+        values = add(values, multiply(imaginary, 1j))
+    # The sums above may miss the ends by a rounding, or by more where a step is not finite.
+    if num:
+        assign(restride(values, (), (), 0), first, op)
+    if endpoint and num > 1:
+        assign(restride(values, (), (), num - 1), last, op)
+    if target.kind in KINDS["integral"]:
+        values = floor(values)
+    return values if values.dtype is target else copy(values, target)
+
+
+def _spaced(first: float, last: float, num: int, parts: int) -> Array:
+    """Return ``first + i * (last - first) / parts`` for ``i < num``, in float64."""
+    values = _empty((num,), dt.float64)
+    distance = last - first
+    if math.isinf(distance):  # only the difference overflows
+        step = last / parts - first / parts if parts else 0.0
+    else:
+        step = distance / parts if parts else 0.0
+    if step == 0 and distance != 0 and parts:
+        # The step underflows though the interval is not empty: divide after multiplying.
+        iota(values, 0.0, 1.0)
+        return add(multiply(divide(values, float(parts)), distance), first)
+    iota(values, first, step)
+    return values
+
+
+@primitive
+def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
+    """Return the coordinates of all points of a grid.
+
+    Parameters
+    ----------
+    *arrays : Array
+        Coordinates along each axis, each of shape ``(n_i,)``, of any dtype.
+    indexing : {"xy", "ij"}
+        ``"ij"`` gives arrays of shape ``(n_1, n_2, n_3, ...)``, ``"xy"`` swaps the first two axes.
+
+    Returns
+    -------
+    tuple of Array
+        One new array for each argument, with its dtype.
+
+    Raises
+    ------
+    ShapeError
+        If an argument does not have exactly one axis.
+
+    Notes
+    -----
+    The results are copies, so they can be written to. Broadcasting gives the same without the memory:
+    ``x[:, None]`` with ``y[None, :]``.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``meshgrid``.
+    """
+    if indexing not in ("xy", "ij"):
+        raise ArgumentValueError(
+            "meshgrid", f"unknown indexing {shown(indexing)}", accepts='indexing is "xy" or "ij".'
+        )
+    for i, x in enumerate(arrays):
+        if check_array("meshgrid", x, f"arrays[{i}]").ndim != 1:
+            raise ShapeError(
+                "meshgrid", f"arrays[{i}] must have one axis, not {x.ndim}", [(f"arrays[{i}]", str(x.shape))]
+            )
+    axes = list(range(len(arrays)))
+    if indexing == "xy" and len(arrays) > 1:
+        axes[:2] = 1, 0
+    sizes = [0] * len(arrays)
+    for x, axis in zip(arrays, axes, strict=True):
+        sizes[axis] = x.shape[0]
+    shape = normalize_shape("meshgrid", tuple(sizes))
+    results = []
+    for x, axis in zip(arrays, axes, strict=True):
+        stretched = tuple(strides(x)[0] if k == axis else 0 for k in range(len(shape)))
+        results.append(copy(restride(x, shape, stretched), None, "C"))
+    return tuple(results)
+
+
+@door
+def ones(shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+    """Return an array of ones.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the result.
+    dtype : DType, optional
+        By default float64.
+    device : Device, optional
+        There is only one.
+
+    Returns
+    -------
+    Array
+        New array, in C order.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``ones``.
+    """
+    check_device("ones", device)
+    return _full("ones", normalize_shape("ones", shape), 1, check_dtype("ones", dtype, dt.float64))
+
+
+@door
+def ones_like(
+    x: Array,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+    shape: int | tuple[int, ...] | None = None,
+) -> Array:
+    """Return an array of ones, of the shape of another one.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape.
+    dtype : DType, optional
+        By default that of `x`.
+    device : Device, optional
+        There is only one.
+    shape : int or tuple of int, optional
+        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
+
+    Returns
+    -------
+    Array
+        New array, in C order.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``ones_like``.
+    """
+    shape, dtype = _like("ones_like", x, dtype, device, shape)
+    return _full("ones_like", shape, 1, dtype)
+
+
+@primitive
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """Return the lower triangles of matrices, with zeros above.
+
+    Parameters
+    ----------
+    x : Array
+        Array of shape ``(..., M, N)`` and any dtype.
+    k : int
+        Last diagonal that is kept: 0 is the main one, positive ones lie above, negative ones below.
+
+    Returns
+    -------
+    Array
+        New array of the shape and dtype of `x`.
+
+    Raises
+    ------
+    ShapeError
+        If `x` has fewer than two axes.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``tril``.
+    """
+    x, below = _on_or_below("tril", x, k)
+    return where(below, x, _zeros((), x.dtype))
+
+
+@primitive
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """Return the upper triangles of matrices, with zeros below.
+
+    Parameters
+    ----------
+    x : Array
+        Array of shape ``(..., M, N)`` and any dtype.
+    k : int
+        First diagonal that is kept: 0 is the main one, positive ones lie above, negative ones below.
+
+    Returns
+    -------
+    Array
+        New array of the shape and dtype of `x`.
+
+    Raises
+    ------
+    ShapeError
+        If `x` has fewer than two axes.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``triu``.
+    """
+    # What lies strictly below diagonal k lies on or below diagonal k - 1.
+    x, below = _on_or_below("triu", x, k, 1)
+    return where(below, _zeros((), x.dtype), x)
+
+
+def _on_or_below(op: str, x: Array, k: int, less: int = 0) -> tuple[Array, Array]:
+    """Return `x` and where ``column - row <= k - less``, of the shape of the matrices."""
+    x = check_array(op, x)
+    if x.ndim < 2:
+        raise ShapeError(
+            op, "x must have at least two axes", [("x", str(x.shape))], "The last two are the matrices."
+        )
+    n_rows, n_cols = x.shape[-2:]
+    k = normalize_index(op, "k", k) - less
+    rows, columns = _empty((n_rows,), dt.int64), _empty((n_cols,), dt.int64)
+    # Beyond the corners all diagonals are alike, and the numbers stay small.
+    iota(rows, max(-n_rows - 1, min(k, n_cols)), 1)
+    iota(columns, 0, 1)
+    return x, less_equal(restride(columns, (1, n_cols), (0, 1)), restride(rows, (n_rows, 1), (1, 0)))
+
+
+@door
+def zeros(
+    shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None
+) -> Array:
+    """Return an array of zeros.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the result.
+    dtype : DType, optional
+        By default float64.
+    device : Device, optional
+        There is only one.
+
+    Returns
+    -------
+    Array
+        New array, in C order.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``zeros``.
+    """
+    check_device("zeros", device)
+    return _zeros(normalize_shape("zeros", shape), check_dtype("zeros", dtype, dt.float64))
+
+
+@door
+def zeros_like(
+    x: Array,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+    shape: int | tuple[int, ...] | None = None,
+) -> Array:
+    """Return an array of zeros, of the shape of another one.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape.
+    dtype : DType, optional
+        By default that of `x`.
+    device : Device, optional
+        There is only one.
+    shape : int or tuple of int, optional
+        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
+
+    Returns
+    -------
+    Array
+        New array, in C order.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``zeros_like``.
+    """
+    shape, dtype = _like("zeros_like", x, dtype, device, shape)
+    return _zeros(shape, dtype)

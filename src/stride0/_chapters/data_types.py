@@ -1,0 +1,474 @@
+"""Data type functions, and the checks of array and dtype arguments that every chapter begins with.
+
+References
+----------
+Array API standard 2025.12, "Data Type Functions" and "Type Promotion Rules".
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable
+from typing import Final, NoReturn
+
+from stride0._base.devices import Device, check_device
+from stride0._base.errors import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    CastError,
+    DTypeError,
+    ForeignArrayError,
+    shown,
+)
+from stride0._core.array.array import Array, door, dtype_argument, is_strict, primitive
+from stride0._core.array.array import copy as _copy
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType, DTypeLike, known_dtype, promote, weak
+
+__all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
+
+Scalar = bool | int | float | complex
+
+KINDS: Final[dict[str, tuple[str, ...]]] = {
+    "bool": ("bool",),
+    "signed integer": ("signed integer",),
+    "unsigned integer": ("unsigned integer",),
+    "integral": ("signed integer", "unsigned integer"),
+    "real floating": ("real floating",),
+    "complex floating": ("complex floating",),
+    "numeric": ("signed integer", "unsigned integer", "real floating", "complex floating"),
+}
+"""The standard's words for dtype kinds, and the kinds of dtypes that each takes in."""
+
+# Wider kinds first: an order that makes promotion of many dtypes independent of their order.
+_RANK: Final = ("complex floating", "real floating", "signed integer", "unsigned integer", "bool")
+
+
+# What every chapter begins with
+
+
+def check_array(operation: str, x: object, name: str = "x") -> Array:
+    """Return `x` if it is a stride0 array, else raise ForeignArrayError."""
+    if isinstance(x, Array):
+        return x
+    raise ForeignArrayError(
+        operation,
+        f"{name} must be a stride0 array, not {_type_name(x)}",
+        accepts="Make an array of it first: stride0.asarray(...).",
+    )
+
+
+def check_arrays(operation: str, arrays: object) -> list[Array]:
+    """Return a tuple or list of arrays as a list."""
+    if not isinstance(arrays, (tuple, list)):
+        raise ArgumentTypeError(
+            operation, f"arrays must be a tuple or a list of arrays, not {_type_name(arrays)}"
+        )
+    if not arrays:
+        raise ArgumentValueError(operation, "at least one array is needed")
+    return [check_array(operation, x, f"arrays[{i}]") for i, x in enumerate(arrays)]
+
+
+def check_dtype(operation: str, dtype: object, default: DType | None = None) -> DType:
+    """Return a ``dtype=`` argument; None stands for `default` if there is one."""
+    return default if dtype is None and default is not None else dtype_argument(operation, dtype)
+
+
+def check_kind(operation: str, x: Array, kind: str, wanted: str = "") -> None:
+    """Raise DTypeError unless the dtype of `x` is of `kind`, one of :data:`KINDS`."""
+    if x.dtype.kind not in KINDS[kind]:
+        refuse_dtype(operation, x.dtype, wanted or f"a {kind} dtype")
+
+
+def refuse_dtype(operation: str, dtype: DType, wanted: str, name: str = "x") -> NoReturn:
+    """Raise the error for an array whose dtype is none of those wanted."""
+    raise DTypeError(
+        operation, f"Unsupported dtype {dtype.name} of {name}", accepts=f"{name} must have {wanted}."
+    )
+
+
+def check_cast(operation: str, source: DType, target: DType) -> None:
+    """Raise CastError for complex to real: which component is meant has to be said."""
+    if source.kind == "complex floating" and target.kind not in ("complex floating", "bool"):
+        raise CastError(
+            operation,
+            f"cannot cast complex {source.name} to real {target.name}",
+            accepts="Take a component first: real(x), imag(x) or abs(x).",
+        )
+
+
+def check_bool(operation: str, name: str, value: object) -> bool:
+    """Return a flag; anything but a boolean is refused."""
+    if isinstance(value, bool):
+        return value
+    if _dtype_name(value) == "bool" and getattr(value, "shape", None) == ():
+        return bool(value)
+    raise ArgumentTypeError(operation, f"{name} must be a bool, not {_type_name(value)}")
+
+
+def as_scalar(operation: str, name: str, value: object) -> Scalar:
+    """Return a number as a Python scalar: Python's own, NumPy's scalars, and 0-d stride0 arrays."""
+    if isinstance(value, bool):
+        return value
+    # Instances of subclasses (numpy.float64, enums) become plain numbers.
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, complex):
+        return complex(value)
+    if isinstance(value, Array):
+        if value.ndim == 0:
+            return to_scalar(value)
+    elif _dtype_name(value) == "bool" and getattr(value, "shape", None) == ():
+        return bool(value)
+    elif isinstance(value, numbers.Integral):
+        return int(value)
+    elif isinstance(value, numbers.Real):
+        return float(value)
+    elif isinstance(value, numbers.Complex):
+        return complex(value)
+    described = f"an array of shape {value.shape}" if isinstance(value, Array) else _type_name(value)
+    raise ArgumentTypeError(operation, f"{name} must be a number or a 0-d array, not {described}")
+
+
+def to_scalar(x: Array) -> Scalar:
+    """Return the element of a 0-d array as a Python scalar."""
+    kind = x.dtype.kind
+    if kind == "bool":
+        return bool(x)
+    if kind == "complex floating":
+        return complex(x)
+    return float(x) if kind == "real floating" else int(x)
+
+
+def promote_all(dtypes: Iterable[DType]) -> DType:
+    """Return the dtype that one or more dtypes combine to, whatever their order.
+
+    Promotion by pairs is not associative across kinds: int16 with uint16 is int32, which needs float64 beside
+    float32, though float32 holds both. So the widest kind goes first.
+    """
+    ordered = sorted(dtypes, key=lambda d: _RANK.index(d.kind))
+    result = ordered[0]
+    for d in ordered[1:]:
+        result = promote(result, d)
+    return result
+
+
+def promotes(dtype1: DType, dtype2: DType) -> bool:
+    """Tell whether the standard says what two dtypes combine to."""
+    if dtype1 is dtype2:
+        return True
+    if dtype1.kind in KINDS["integral"] and dtype2.kind in KINDS["integral"]:
+        # No dtype holds both uint64 and a signed integer.
+        return dtype1.kind == dtype2.kind or dt.uint64 not in (dtype1, dtype2)
+    floating = ("real floating", "complex floating")
+    return dtype1.kind in floating and dtype2.kind in floating
+
+
+def _type_name(x: object) -> str:
+    kind = type(x)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _dtype_name(x: object) -> str:
+    return str(getattr(getattr(x, "dtype", None), "name", ""))
+
+
+# The chapter
+
+
+class finfo_object:
+    """What :func:`finfo` returns: limits of a real floating-point dtype, as Python numbers.
+
+    Attributes
+    ----------
+    bits : int
+        Number of bits of an element.
+    eps : float
+        Distance from 1.0 to the next larger number.
+    max, min : float
+        Largest and smallest finite number.
+    smallest_normal : float
+        Smallest positive number with full precision.
+    dtype : DType
+        The dtype; for complex ones that of a component.
+    """
+
+    __slots__ = ("bits", "dtype", "eps", "max", "min", "smallest_normal")
+
+    def __init__(self, dtype: DType) -> None:
+        self.bits: int = 8 * dtype.itemsize
+        # IEEE 754: bits of the fraction and largest exponent.
+        fraction, exponent = {32: (23, 127), 64: (52, 1023)}[self.bits]
+        self.eps: float = 2.0**-fraction
+        self.max: float = (2.0 - self.eps) * 2.0**exponent
+        self.min: float = -self.max
+        self.smallest_normal: float = 2.0 ** (1 - exponent)
+        self.dtype: DType = dtype
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(dtype={self.dtype.name}, bits={self.bits}, eps={self.eps}, "
+            f"min={self.min}, max={self.max}, smallest_normal={self.smallest_normal})"
+        )
+
+
+class iinfo_object:
+    """What :func:`iinfo` returns: limits of an integer dtype, as Python integers.
+
+    Attributes
+    ----------
+    bits : int
+        Number of bits of an element.
+    max, min : int
+        Largest and smallest number.
+    dtype : DType
+        The dtype.
+    """
+
+    __slots__ = ("bits", "dtype", "max", "min")
+
+    def __init__(self, dtype: DType) -> None:
+        self.bits: int = 8 * dtype.itemsize
+        signed = dtype.kind == "signed integer"
+        self.max: int = 2 ** (self.bits - signed) - 1
+        self.min: int = -self.max - 1 if signed else 0
+        self.dtype: DType = dtype
+
+    def __repr__(self) -> str:
+        return f"iinfo(dtype={self.dtype.name}, bits={self.bits}, min={self.min}, max={self.max})"
+
+
+@primitive
+def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Device | str | None = None) -> Array:
+    """Cast an array to a dtype.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape and dtype.
+    dtype : DType
+        The wanted dtype. Casts from complex to real are refused, all others done: floats are truncated
+        towards zero, integers wrap, non-zero is True.
+    copy : bool
+        Whether to copy where `x` has this dtype already.
+    device : Device, optional
+        Device of the result; there is only one.
+
+    Returns
+    -------
+    Array
+        An array of the shape of `x`: a new one, or `x` itself if it has the dtype and `copy` is False.
+
+    Raises
+    ------
+    CastError
+        If `x` is complex and `dtype` is real. It is a TypeError.
+
+    References
+    ----------
+    Array API standard 2025.12, "Data Type Functions", ``astype``.
+    """
+    x = check_array("astype", x)
+    target = check_dtype("astype", dtype)
+    check_device("astype", device)
+    if not check_bool("astype", "copy", copy) and x.dtype is target:
+        return x
+    check_cast("astype", x.dtype, target)
+    return _copy(x, target)
+
+
+@door
+def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
+    """Tell whether promotion can lead from one dtype to another.
+
+    Parameters
+    ----------
+    from_ : DType or Array
+        The dtype to cast from; of an array, its dtype.
+    to : DType
+        The dtype to cast to.
+
+    Returns
+    -------
+    bool
+        True if combining the two gives `to`.
+
+    Notes
+    -----
+    Mixed kinds follow NumPy's table, where the standard has no entry: int64 can be cast to float64. Where
+    `stride0.strict` is on, it cannot.
+
+    References
+    ----------
+    Array API standard 2025.12, "Data Type Functions", ``can_cast``.
+    """
+    target = check_dtype("can_cast", to)
+    source = _dtype_of("can_cast", from_)
+    if is_strict() and not promotes(source, target):
+        return False
+    return promote(source, target) is target
+
+
+@door
+def finfo(type: DTypeLike | Array, /) -> finfo_object:
+    """Return the limits of a floating-point dtype.
+
+    Parameters
+    ----------
+    type : DType or Array
+        Real or complex floating-point dtype, or an array of one. A complex dtype stands for that of its
+        components.
+
+    Returns
+    -------
+    finfo_object
+        ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal`` and ``dtype``.
+
+    Raises
+    ------
+    DTypeError
+        For other dtypes.
+
+    References
+    ----------
+    Array API standard 2025.12, "Data Type Functions", ``finfo``.
+    """
+    dtype = _dtype_of("finfo", type)
+    real = {
+        dt.float32: dt.float32,
+        dt.float64: dt.float64,
+        dt.complex64: dt.float32,
+        dt.complex128: dt.float64,
+    }
+    if dtype not in real:
+        refuse_dtype("finfo", dtype, "a floating-point dtype; iinfo is for integers", "type")
+    return finfo_object(real[dtype])
+
+
+@door
+def iinfo(type: DTypeLike | Array, /) -> iinfo_object:
+    """Return the limits of an integer dtype.
+
+    Parameters
+    ----------
+    type : DType or Array
+        Integer dtype, or an array of one.
+
+    Returns
+    -------
+    iinfo_object
+        ``bits``, ``max``, ``min`` and ``dtype``.
+
+    Raises
+    ------
+    DTypeError
+        For other dtypes.
+
+    References
+    ----------
+    Array API standard 2025.12, "Data Type Functions", ``iinfo``.
+    """
+    dtype = _dtype_of("iinfo", type)
+    if dtype.kind not in KINDS["integral"]:
+        refuse_dtype("iinfo", dtype, "an integer dtype; finfo is for floating-point ones", "type")
+    return iinfo_object(dtype)
+
+
+@door
+def isdtype(dtype: DTypeLike, kind: DType | str | tuple[DType | str, ...]) -> bool:
+    """Tell whether a dtype is of a kind.
+
+    Parameters
+    ----------
+    dtype : DType
+        The dtype in question.
+    kind : DType, str or tuple of them
+        A dtype; or ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"integral"``,
+        ``"real floating"``, ``"complex floating"``, ``"numeric"``; or a tuple, any entry of which will do.
+
+    Returns
+    -------
+    bool
+        Whether `dtype` is of the kind.
+
+    Raises
+    ------
+    ArgumentValueError
+        If a kind is not one of those words.
+
+    References
+    ----------
+    Array API standard 2025.12, "Data Type Functions", ``isdtype``.
+    """
+    given = check_dtype("isdtype", dtype)
+    found = False
+    for entry in kind if isinstance(kind, tuple) else (kind,):
+        if isinstance(entry, DType):
+            found |= given is entry
+        else:
+            # Every entry is looked at, so that a misspelt one never passes unseen.
+            found |= given.kind in kinds_named("isdtype", entry)
+    return found
+
+
+def kinds_named(operation: str, kind: object) -> tuple[str, ...]:
+    """Return the dtype kinds that one of the standard's words takes in."""
+    if not isinstance(kind, str):
+        raise ArgumentTypeError(
+            operation, f"kind must be a str, a dtype or a tuple of them, not {_type_name(kind)}"
+        )
+    if kind not in KINDS:
+        raise ArgumentValueError(
+            operation, f"unknown kind {shown(kind)}", accepts="Kinds are " + ", ".join(map(repr, KINDS)) + "."
+        )
+    return KINDS[kind]
+
+
+@door
+def result_type(*arrays_and_dtypes: Array | int | float | complex | bool | DTypeLike) -> DType:
+    """Return the dtype that arrays, dtypes and Python scalars combine to.
+
+    Parameters
+    ----------
+    *arrays_and_dtypes : Array, DType, bool, int, float or complex
+        At least one array or dtype. Python scalars are weak: they count by their kind alone.
+
+    Returns
+    -------
+    DType
+        The dtype of the result of an operation on all of them, whatever their order.
+
+    Raises
+    ------
+    ArgumentValueError
+        If there is neither an array nor a dtype.
+
+    References
+    ----------
+    Array API standard 2025.12, "Data Type Functions", ``result_type``.
+    """
+    dtypes: list[DType] = []
+    scalars: list[Scalar] = []
+    for i, entry in enumerate(arrays_and_dtypes):
+        if isinstance(entry, (bool, int, float, complex)):
+            scalars.append(entry)
+        else:
+            dtypes.append(_dtype_of("result_type", entry, f"argument {i}"))
+    if not dtypes:
+        raise ArgumentValueError("result_type", "at least one array or dtype is needed")
+    result = promote_all(dtypes)
+    for scalar in scalars:
+        result = weak(result, scalar)
+    return result
+
+
+def _dtype_of(operation: str, x: object, name: str = "the argument") -> DType:
+    if isinstance(x, DType):
+        return x
+    if isinstance(x, Array):
+        return x.dtype
+    if known_dtype(x) is not None:
+        return dtype_argument(operation, x)
+    raise ForeignArrayError(operation, f"{name} must be a dtype or an array of stride0, not {_type_name(x)}")

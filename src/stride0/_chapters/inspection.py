@@ -1,0 +1,148 @@
+"""Inspection: what the library can do, for code that asks before it acts.
+
+References
+----------
+Array API standard 2025.12, "Inspection".
+"""
+
+from __future__ import annotations
+
+from stride0._base.devices import BY_NAME, CPU, Device, check_device
+from stride0._base.shapes import MAX_NDIM
+from stride0._chapters.data_types import kinds_named
+from stride0._core.array.array import BENCH, check_standard, door
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType
+
+__all__ = ["__array_namespace_info__"]
+
+
+class ArrayNamespaceInfo:
+    """What :func:`__array_namespace_info__` returns."""
+
+    __slots__ = ()
+
+    def capabilities(self) -> dict[str, bool | int]:
+        """Return what the library supports.
+
+        Returns
+        -------
+        dict
+            ``"boolean indexing"`` and ``"data-dependent shapes"``: True, unless a test bench is without.
+            ``"max dimensions"``: 64.
+        """
+        bench = BENCH.current()
+        return {
+            "boolean indexing": bench is None or bench.boolean_indexing,
+            "data-dependent shapes": bench is None or bench.data_dependent_shapes,
+            "max dimensions": MAX_NDIM,
+        }
+
+    def default_device(self) -> Device:
+        """Return the device on which arrays are made unless one is named.
+
+        Returns
+        -------
+        Device
+            ``Device("cpu")``.
+        """
+        return check_device("default_device", None)
+
+    def default_dtypes(self, *, device: Device | str | None = None) -> dict[str, DType]:
+        """Return the dtypes that arrays get unless one is named.
+
+        Parameters
+        ----------
+        device : Device, optional
+            All devices have the same.
+
+        Returns
+        -------
+        dict
+            Dtypes by ``"real floating"``, ``"complex floating"``, ``"integral"`` and ``"indexing"``.
+
+        Raises
+        ------
+        DeviceError
+            If there is no such device.
+        """
+        _check_device("default_dtypes", device)
+        if (bench := BENCH.current()) is not None:
+            defaults: dict[str, DType] = bench.default_dtypes()
+            return defaults
+        return {
+            "real floating": dt.float64,
+            "complex floating": dt.complex128,
+            "integral": dt.int64,
+            "indexing": dt.int64,
+        }
+
+    def devices(self) -> tuple[Device, ...]:
+        """Return all devices.
+
+        Returns
+        -------
+        tuple of Device
+            The processor alone, unless a test bench has more.
+        """
+        bench = BENCH.current()
+        return (CPU,) if bench is None else tuple(Device(name) for name in bench.devices)
+
+    def dtypes(
+        self, *, device: Device | str | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, DType]:
+        """Return the dtypes of a kind.
+
+        Parameters
+        ----------
+        device : Device, optional
+            All devices have the same.
+        kind : str or tuple of str, optional
+            ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"integral"``, ``"real floating"``,
+            ``"complex floating"`` or ``"numeric"``; or a tuple, any entry of which will do. By default all.
+
+        Returns
+        -------
+        dict
+            Dtypes by name.
+
+        Raises
+        ------
+        DeviceError
+            If there is no such device.
+        ArgumentValueError
+            If a kind is not one of those words.
+        """
+        _check_device("dtypes", device)
+        bench = BENCH.current()
+        double = () if bench is None or bench.float64 else (dt.float64, dt.complex128)
+        words = kind if isinstance(kind, tuple) else ("bool", "numeric") if kind is None else (kind,)
+        kinds = {k for word in words for k in kinds_named("dtypes", word)}
+        return {d.name: d for d in dt.DTYPES if d.kind in kinds and d not in double}
+
+    def __repr__(self) -> str:
+        return (
+            "<what stride0 can do: capabilities(), default_device(), default_dtypes(), devices(), dtypes()>"
+        )
+
+
+def _check_device(operation: str, device: Device | str | None) -> None:
+    if isinstance(device, str):
+        check_standard(operation, "device is a string", BY_NAME)
+    check_device(operation, device)
+
+
+@door
+def __array_namespace_info__() -> ArrayNamespaceInfo:
+    """Return an object that tells what the library can do.
+
+    Returns
+    -------
+    ArrayNamespaceInfo
+        With the methods ``capabilities``, ``default_device``, ``default_dtypes``, ``devices`` and ``dtypes``.
+
+    References
+    ----------
+    Array API standard 2025.12, "Inspection", ``__array_namespace_info__``.
+    """
+    return ArrayNamespaceInfo()

@@ -1,0 +1,332 @@
+"""Linear algebra functions of the main namespace; `linalg` has them too, and the others.
+
+References
+----------
+Array API standard 2025.12, "Linear Algebra Functions".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from stride0._base.errors import ArgumentValueError, AxisError, ShapeError, brief, counted, shown
+from stride0._base.shapes import (
+    broadcast_shapes,
+    normalize_axes,
+    normalize_axis,
+    normalize_index,
+    normalize_shape,
+    size_of,
+)
+from stride0._chapters._matmul import SHORT, multiply_stacks
+from stride0._chapters.data_types import check_array
+from stride0._chapters.manipulation import permute_dims, reshape
+from stride0._core.array.array import (
+    Array,
+    check_broadcasting,
+    copy,
+    not_equal,
+    primitive,
+    reduce2,
+    restride,
+    set_matmul,
+    strides,
+)
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import promote
+
+__all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
+
+
+@primitive
+def matmul(x1: Array, x2: Array, /) -> Array:
+    """Return the matrix product; also spelled ``x1 @ x2``.
+
+    Parameters
+    ----------
+    x1 : Array
+        Shape ``(..., M, K)`` or ``(K,)``. A vector is taken as a row.
+    x2 : Array
+        Shape ``(..., K, N)`` or ``(K,)``. A vector is taken as a column.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(..., M, N)``, where the leading axes are those of `x1` and `x2` broadcast;
+        without ``M`` where `x1` is a vector, without ``N`` where `x2` is one. Its dtype is the one that those
+        of `x1` and `x2` promote to.
+
+    Raises
+    ------
+    ShapeError
+        If an array is 0-d, or the sizes ``K`` differ. They never broadcast.
+    BroadcastError
+        If the leading axes do not broadcast.
+
+    Notes
+    -----
+    Leading axes broadcast without being materialised. Products of floats are BLAS's, summed up in their own
+    dtype and in an order that may depend on the processor and on the number of threads. Two kinds are not,
+    and depend on neither: those of a handful of elements, summed up in order in 64 bits, and those of real
+    matrices whose rows are contiguous by a vector of at least 32 elements, summed up in their own dtype by 32
+    sums side by side, which are added up in 64 bits every 1024 elements (float64: 4096). Integers wrap
+    around. Of two arrays of bool the result says where any of the products is true.
+
+    References
+    ----------
+    Array API standard 2025.12, "Linear Algebra Functions", ``matmul``.
+    """
+    x1, x2 = check_products("matmul", x1, x2)
+    if x1.dtype.kind == "bool":
+        return _of_bools(matmul, x1, x2)
+    for name, x in (("x1", x1), ("x2", x2)):
+        if x.ndim == 0:
+            facts = [("x1", str(x1.shape)), ("x2", str(x2.shape))]
+            raise ShapeError(
+                "matmul", f"{name} must have at least one axis", facts, "Numbers are multiplied with *."
+            )
+    shape1, shape2 = x1.shape, x2.shape
+    inner = shape2[-2] if x2.ndim > 1 else shape2[0]
+    if shape1[-1] != inner:
+        raise ShapeError(
+            "matmul",
+            f"the inner sizes differ: {shape1[-1]} in x1 and {inner} in x2",
+            [("x1", str(shape1)), ("x2", str(shape2))],
+            "The last axis of x1 must be as long as the last but one of x2 (the only one of a vector).",
+        )
+    dtype = x1.dtype if x1.dtype is x2.dtype else promote(x1.dtype, x2.dtype)
+    if len(shape1) == len(shape2) == 1 and inner <= SHORT:
+        return reduce2("dot", x1, x2, (0,), False, dtype)
+    a = x1 if x1.ndim > 1 else restride(x1, (1, *shape1), (0, *strides(x1)))
+    b = x2 if x2.ndim > 1 else restride(x2, (*shape2, 1), (*strides(x2), 0))
+    batch: tuple[int, ...] = ()
+    if a.ndim > 2 or b.ndim > 2:
+        batch = broadcast_batches("matmul", a, b)
+    result = multiply_stacks(a, b, batch, dtype)
+    if x1.ndim > 1 < x2.ndim:
+        return result
+    # The axes that the vectors were given.
+    sizes, steps = list(result.shape), list(strides(result))
+    if x2.ndim == 1:
+        del sizes[-1], steps[-1]
+    if x1.ndim == 1:
+        at = -1 if x2.ndim == 1 else -2
+        del sizes[at], steps[at]
+    return restride(result, tuple(sizes), tuple(steps))
+
+
+def check_products(op: str, x1: Array, x2: Array) -> tuple[Array, Array]:
+    """Return two arrays whose products are summed up: beside numbers, what is true counts as 1."""
+    check_array(op, x1, "x1")
+    check_array(op, x2, "x2")
+    if (x1.dtype.kind == "bool") != (x2.dtype.kind == "bool"):
+        return (copy(x1, x2.dtype), x2) if x1.dtype.kind == "bool" else (x1, copy(x2, x1.dtype))
+    return x1, x2
+
+
+def _of_bools(product: Callable[..., Array], x1: Array, x2: Array, **options: Any) -> Array:
+    """Return where any of the products that would be summed up is true."""
+    # Counted in float32, whose products are BLAS's: at 2**24 it stops counting, but never comes back to 0.
+    counts = product(copy(x1, dt.float32), copy(x2, dt.float32), **options)
+    return not_equal(counts, 0)
+
+
+def broadcast_batches(op: str, x1: Array, x2: Array) -> tuple[int, ...]:
+    """Return the common shape of the leading axes of two stacks of matrices."""
+    lead1, lead2 = x1.shape[:-2], x2.shape[:-2]
+    if lead1 == lead2:
+        return lead1
+    pairs = [("leading axes of x1", lead1), ("leading axes of x2", lead2)]
+    shape = broadcast_shapes(op, pairs)
+    check_broadcasting(op, pairs, shape)
+    return shape
+
+
+@primitive
+def matrix_transpose(x: Array, /) -> Array:
+    """Swap rows and columns of a matrix, or of each matrix of a stack.
+
+    Parameters
+    ----------
+    x : Array
+        Shape ``(..., M, N)``, of any dtype.
+
+    Returns
+    -------
+    Array
+        View of `x`, of shape ``(..., N, M)``.
+
+    Raises
+    ------
+    ShapeError
+        If `x` has fewer than two axes.
+
+    References
+    ----------
+    Array API standard 2025.12, "Linear Algebra Functions", ``matrix_transpose``.
+    """
+    check_matrices("matrix_transpose", x)
+    *lead, rows, columns = x.shape
+    *steps, down, across = strides(x)
+    return restride(x, (*lead, columns, rows), (*steps, across, down))
+
+
+def check_matrices(op: str, x: object, name: str = "x") -> Array:
+    """Return `x` if it is a matrix or a stack of them."""
+    found = check_array(op, x, name)
+    if found.ndim < 2:
+        raise ShapeError(op, f"{name} must be a matrix or a stack of them", [(name, str(found.shape))])
+    return found
+
+
+@primitive
+def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
+    """Multiply all pairs of elements and sum up along pairs of axes.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        Arrays of any dtypes.
+    axes : int or pair of sequences of int
+        The axes to sum along: as many of the last of `x1` and the first of `x2`, in order; or those of `x1`
+        and those of `x2`, pair by pair.
+
+    Returns
+    -------
+    Array
+        New array with the other axes of `x1` followed by those of `x2`, of the dtype that theirs promote to.
+
+    Raises
+    ------
+    ShapeError
+        If the axes of a pair differ in size. They never broadcast.
+    AxisError
+        If there is no such axis, or one is named twice.
+
+    References
+    ----------
+    Array API standard 2025.12, "Linear Algebra Functions", ``tensordot``.
+    """
+    op = "tensordot"
+    x1, x2 = check_products(op, x1, x2)
+    if x1.dtype.kind == "bool":
+        return _of_bools(tensordot, x1, x2, axes=axes)
+    summed1, summed2 = _contracted(axes, x1, x2)
+    for k1, k2 in zip(summed1, summed2, strict=True):
+        if x1.shape[k1] != x2.shape[k2]:
+            raise ShapeError(
+                op,
+                f"axis {k1} of x1 has size {x1.shape[k1]} and axis {k2} of x2 has size {x2.shape[k2]}",
+                [("x1", str(x1.shape)), ("x2", str(x2.shape)), ("axes", shown(axes))],
+                "Axes that are summed along must be equal; they do not broadcast.",
+            )
+    free1 = [k for k in range(x1.ndim) if k not in summed1]
+    free2 = [k for k in range(x2.ndim) if k not in summed2]
+    shape = normalize_shape(op, (*(x1.shape[k] for k in free1), *(x2.shape[k] for k in free2)))
+    inner = size_of([x1.shape[k] for k in summed1])
+    a = reshape(permute_dims(x1, (*free1, *summed1)), (size_of([x1.shape[k] for k in free1]), inner))
+    b = reshape(permute_dims(x2, (*summed2, *free2)), (inner, size_of([x2.shape[k] for k in free2])))
+    return reshape(multiply_stacks(a, b, (), promote(x1.dtype, x2.dtype)), shape)
+
+
+def _contracted(axes: object, x1: Array, x2: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the axes of both arrays that ``axes=`` means."""
+    op = "tensordot"
+    given = [("axes", brief(axes) if isinstance(axes, int) else shown(axes))]
+    if isinstance(axes, (tuple, list)):
+        if len(axes) != 2 or axes[0] is None or axes[1] is None:
+            raise ArgumentValueError(op, "axes must be an integer or a pair of sequences", given)
+        # Lists, ranges or whatever sequences: `normalize_axes` takes tuples.
+        pair = [tuple(part) if isinstance(part, Sequence) else part for part in axes]
+        summed1, summed2 = normalize_axes(op, pair[0], x1.ndim), normalize_axes(op, pair[1], x2.ndim)
+        if len(summed1) != len(summed2):
+            raise ArgumentValueError(
+                op,
+                f"{counted(len(summed1), 'axis', 'axes')} of x1 and {len(summed2)} of x2 are no pairs",
+                given,
+            )
+        return summed1, summed2
+    count = normalize_index(op, "axes", axes)
+    if count < 0:
+        raise ArgumentValueError(op, "a number of axes must not be negative", given)
+    if count > min(x1.ndim, x2.ndim):
+        shapes = [("x1", str(x1.shape)), ("x2", str(x2.shape))]
+        raise AxisError(op, f"there are fewer than {counted(count, 'axis', 'axes')} to sum along", shapes)
+    return tuple(range(x1.ndim - count, x1.ndim)), tuple(range(count))
+
+
+@primitive
+def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """Return dot products of vectors, the first one conjugated.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        Arrays with the same size along `axis`; the other axes broadcast.
+    axis : int
+        The axis that the vectors lie along, counted from the last one in both arrays: from -N to -1, where N
+        is the smaller number of axes.
+
+    Returns
+    -------
+    Array
+        New array without `axis`, of the dtype that those of `x1` and `x2` promote to.
+
+    Raises
+    ------
+    ShapeError
+        If the vectors differ in size. They never broadcast.
+    AxisError
+        If an array has no such axis, or `axis` is not negative.
+    BroadcastError
+        If the other axes do not broadcast.
+
+    Notes
+    -----
+    Products are summed up in 64 bits, in an order that depends on the size alone.
+
+    References
+    ----------
+    Array API standard 2025.12, "Linear Algebra Functions", ``vecdot``.
+    """
+    op = "vecdot"
+    x1, x2 = check_products(op, x1, x2)
+    if x1.dtype.kind == "bool":
+        return _of_bools(vecdot, x1, x2, axis=axis)
+    axis = check_vectors(op, x1, x2, axis)
+    if x1.shape[axis] != x2.shape[axis]:
+        raise ShapeError(
+            op,
+            f"axis {axis} has size {x1.shape[axis]} in x1 and {x2.shape[axis]} in x2",
+            [("x1", str(x1.shape)), ("x2", str(x2.shape))],
+            "Vectors must be of the same size; they do not broadcast.",
+        )
+    check_stretched(op, x1, x2)
+    place = max(x1.ndim, x2.ndim) + axis
+    return reduce2(op, x1, x2, (place,), False, promote(x1.dtype, x2.dtype))
+
+
+def check_stretched(op: str, x1: Array, x2: Array) -> tuple[int, ...]:
+    """Return the common shape of two arrays, if the mode of `broadcasting` lets it through."""
+    pairs = [("x1", x1.shape), ("x2", x2.shape)]
+    shape = broadcast_shapes(op, pairs)
+    check_broadcasting(op, pairs, shape)
+    return shape
+
+
+def check_vectors(op: str, x1: Array, x2: Array, axis: object) -> int:
+    """Return the axis that vectors lie along: negative, as the two arrays may differ in their number."""
+    number = normalize_index(op, "axis", axis)
+    fewest = min(x1.ndim, x2.ndim)
+    if number >= 0 and fewest:
+        raise AxisError(
+            op,
+            f"axis {brief(number)} is not counted from the last one",
+            [("x1", str(x1.shape)), ("x2", str(x2.shape))],
+            f"axis must be from {-fewest} to -1: the arrays are aligned from the right.",
+        )
+    return normalize_axis(op, number, fewest) - fewest
+
+
+set_matmul(matmul)

@@ -1,0 +1,788 @@
+"""Manipulation functions: views wherever strides allow, else one pass that writes straight into the result.
+
+References
+----------
+Array API standard 2025.12, "Manipulation Functions".
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from stride0._base.errors import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    AxisError,
+    BroadcastError,
+    ShapeError,
+    shown,
+)
+from stride0._base.shapes import broadcast_shapes as _broadcast_shapes
+from stride0._base.shapes import (
+    c_strides,
+    check_ndim,
+    infer_shape,
+    normalize_axes,
+    normalize_axis,
+    normalize_index,
+    normalize_shape,
+    view_strides,
+)
+from stride0._chapters.data_types import (
+    KINDS,
+    check_array,
+    check_arrays,
+    check_bool,
+    promote_all,
+    refuse_dtype,
+)
+from stride0._core.array.array import (
+    Array,
+    assign,
+    door,
+    gather,
+    nonzero,
+    primitive,
+    reduce,
+    restride,
+    scan,
+    strides,
+)
+from stride0._core.array.array import copy as _copy
+from stride0._core.array.array import empty as _empty
+from stride0._core.array.array import zeros as _zeros
+from stride0._core.memory import dtype as dt
+
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "concat",
+    "expand_dims",
+    "flip",
+    "moveaxis",
+    "permute_dims",
+    "repeat",
+    "reshape",
+    "roll",
+    "squeeze",
+    "stack",
+    "tile",
+    "unstack",
+]
+
+Shape = tuple[int, ...]
+
+
+@primitive
+def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
+    """Stretch arrays to their common shape.
+
+    Parameters
+    ----------
+    *arrays : Array
+        Arrays of any dtypes, whose shapes broadcast.
+
+    Returns
+    -------
+    tuple of Array
+        A view of each argument, all of the common shape; stretched axes have stride 0.
+
+    Raises
+    ------
+    BroadcastError
+        If the shapes do not broadcast.
+
+    References
+    ----------
+    Array API standard 2025.12, "Manipulation Functions", ``broadcast_arrays``.
+    """
+    named = [
+        (f"arrays[{i}]", check_array("broadcast_arrays", x, f"arrays[{i}]")) for i, x in enumerate(arrays)
+    ]
+    shape = _broadcast_shapes("broadcast_arrays", [(name, x.shape) for name, x in named])
+    return tuple(_stretch(x, shape) for _, x in named)
+
+
+@door
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the common shape of shapes that broadcast.
+
+    Parameters
+    ----------
+    *shapes : tuple of int
+        Any number of shapes.
+
+    Returns
+    -------
+    tuple of int
+        Aligned from the last axis, sizes are equal, or one is 1 or missing and the other is taken.
+
+    Raises
+    ------
+    BroadcastError
+        If the shapes do not broadcast.
+
+    References
+    ----------
+    Array API standard 2025.12, "Manipulation Functions", ``broadcast_shapes``, and "Broadcasting".
+    """
+    # The space in the names keeps hints away: an axis is inserted into an array, not into a shape.
+    named = [(f"shape {i}", normalize_shape("broadcast_shapes", shape)) for i, shape in enumerate(shapes)]
+    return _broadcast_shapes("broadcast_shapes", named)
+
+
+@primitive
+def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
+    """Stretch an array to a shape, without copying.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any dtype.
+    shape : tuple of int
+        The shape to stretch to.
+
+    Returns
+    -------
+    Array
+        View of `x`. Stretched axes have stride 0: all their elements are one place in memory, and the view
+        refuses to be written to.
+
+    Raises
+    ------
+    BroadcastError
+        If `x` does not broadcast to the shape.
+
+    References
+    ----------
+    Array API standard 2025.12, "Manipulation Functions", ``broadcast_to``.
+    """
+    x = check_array("broadcast_to", x)
+    target = normalize_shape("broadcast_to", shape)
+    aligned = target[len(target) - x.ndim :] if x.ndim <= len(target) else ()
+    if x.ndim > len(target) or any(n not in (1, m) for n, m in zip(x.shape, aligned, strict=True)):
+        operands = [("x", x.shape), ("the shape", target)]
+        raise BroadcastError("broadcast_to", operands, grow=("the shape", target))
+    return _stretch(x, target)
+
+
+def _stretch(x: Array, shape: Shape) -> Array:
+    """Return a view of `x` of a shape to which it is known to broadcast."""
+    missing = len(shape) - x.ndim
+    kept = (s if n == m else 0 for n, s, m in zip(x.shape, strides(x), shape[missing:], strict=True))
+    return restride(x, shape, (0,) * missing + tuple(kept))
+
+
+@primitive
+def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) -> Array:
+    """Join arrays along an axis that they have.
+
+    Parameters
+    ----------
+    arrays : tuple or list of Array
+        Arrays of equal shapes but for `axis`.
+    axis : int or None
+        The axis to join along; None flattens all arrays first, in C order.
+
+    Returns
+    -------
+    Array
+        New array, of the dtype that those of the arrays promote to.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes do not fit.
+    AxisError
+        If the first array has no such axis.
+
+    References
+    ----------
+    Array API standard 2025.12, "Manipulation Functions", ``concat``.
+    """
+    parts = check_arrays("concat", arrays)
+    dtype = promote_all(x.dtype for x in parts)
+    if axis is None:
+        result = _empty(normalize_shape("concat", sum(x.size for x in parts)), dtype)
+        start = 0
+        for x in parts:
+            assign(restride(result, x.shape, c_strides(x.shape), start), x, "concat")
+            start += x.size
+        return result
+    first = parts[0].shape
+    axis = normalize_axis("concat", axis, len(first))
+    for i, x in enumerate(parts):
+        if x.ndim != len(first) or x.shape[:axis] != first[:axis] or x.shape[axis + 1 :] != first[axis + 1 :]:
+            raise ShapeError(
+                "concat",
+                f"arrays[{i}] does not fit arrays[0]",
+                [("arrays[0]", str(first)), (f"arrays[{i}]", str(x.shape))],
+                f"All sizes but those of axis {axis} must be equal.",
+            )
+    total = sum(x.shape[axis] for x in parts)
+    result = _empty(normalize_shape("concat", (*first[:axis], total, *first[axis + 1 :])), dtype)
+    steps, start = strides(result), 0
+    for x in parts:
+        if x.size:
+            assign(restride(result, x.shape, steps, start * steps[axis]), x, "concat")
+        start += x.shape[axis]
+    return result
+
+
+@primitive
+def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
+    """Insert axes of size 1.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape and dtype.
+    axis : int or tuple of int
+        Where the new axes are in the result.
+
+    Returns
+    -------
+    Array
+        View of `x` with as many more axes.
+
+    Raises
+    ------
+    AxisError
+        If the result has no such axis, or one is named twice.
+
+    References
+    ----------
+    Array API standard 2025.12, "Manipulation Functions", ``expand_dims``.
+    """
+    x = check_array("expand_dims", x)
+    if isinstance(axis, (tuple, list)):
+        axis = tuple(axis)
+    ndim = x.ndim + (len(axis) if isinstance(axis, tuple) else 1)
+    if axis is None:
+        raise ArgumentTypeError("expand_dims", "axis must be an integer or a tuple of integers, not None")
+    axes = normalize_axes("expand_dims", axis, ndim)
+    check_ndim("expand_dims", ndim)
+    old = iter(zip(x.shape, strides(x), strict=True))
+    both = [(1, 0) if k in axes else next(old) for k in range(ndim)]
+    return restride(x, tuple(n for n, _ in both), tuple(s for _, s in both))
+
+
+@primitive
+def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+    """Reverse the order of elements along axes.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape and dtype.
+    axis : int or tuple of int, optional
+        The axes to reverse; by default all.
+
+    Returns
+    -------
+    Array
+        View of `x` with negative strides.
+
+    Raises
+    ------
+    AxisError
+        If there is no such axis, or one is named twice.
+
+    References
+    ----------
+    Array API standard 2025.12, "Manipulation Functions", ``flip``.
+    """
+    x = check_array("flip", x)
+    steps, offset = list(strides(x)), 0
+    for k in normalize_axes("flip", axis, x.ndim):
+        if x.size:
+            offset += (x.shape[k] - 1) * steps[k]
+        steps[k] = -steps[k]
+    return restride(x, x.shape, tuple(steps), offset)
+
+
+@primitive
+def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Array:
+    """Move axes to other places; the others keep their order.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape and dtype.
+    source : int or tuple of int
+        The axes to move.
+    destination : int or tuple of int
+        Where each of them goes.
+
+    Returns
+    -------
+    Array
+        View of `x`.
+
+    Raises
+    ------
+    AxisError
+        If there is no such axis, or one is named twice.
+    ArgumentValueError
+        If `source` and `destination` do not name equally many axes.
+
+    References
+    ----------
+    Array API standard 2025.12, "Manipulation Functions", ``moveaxis``.
+    """
+    x = check_array("moveaxis", x)
+    if source is None or destination is None:
+        raise ArgumentTypeError("moveaxis", "source and destination must be integers or tuples of integers")
+    sources = normalize_axes("moveaxis", source, x.ndim)
+    destinations = normalize_axes("moveaxis", destination, x.ndim)
+    if len(sources) != len(destinations):
+        raise ArgumentValueError(
+            "moveaxis",
+            "source and destination must name equally many axes",
+            [("source", shown(source)), ("destination", shown(destination))],
+        )
+    order = [k for k in range(x.ndim) if k not in sources]
+    for where, axis in sorted(zip(destinations, sources, strict=True)):
+        order.insert(where, axis)
+    return _permuted(x, tuple(order))
+
+
+@primitive
+def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
+    """Put the axes of an array into another order.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape and dtype.
+    axes : tuple of int
+        For each axis of the result the axis of `x` that it is; each exactly once.
+
+    Returns
+    -------
+    Array
+        View of `x`.
+
+    Raises
+    ------
+    AxisError
+        If `axes` is not a permutation of the axes of `x`.
+
+    References
+    ----------
+    Array API standard 2025.12, "Manipulation Functions", ``permute_dims``.
+    """
+    x = check_array("permute_dims", x)
+    if not isinstance(axes, (tuple, list)):
+        raise ArgumentTypeError("permute_dims", "axes must be a tuple of integers", [("axes", shown(axes))])
+    order = normalize_axes("permute_dims", axes, x.ndim)
+    if len(order) != x.ndim:
+        raise AxisError(
+            "permute_dims",
+            "axes must name each axis of x once",
+            [("x", str(x.shape)), ("axes", shown(tuple(axes)))],
+        )
+    return _permuted(x, order)
+
+
+def _permuted(x: Array, order: Shape) -> Array:
+    steps = strides(x)
+    return restride(x, tuple(x.shape[k] for k in order), tuple(steps[k] for k in order))
+
+
+@primitive
+def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
+    """Repeat each element a number of times.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape and dtype.
+    repeats : int or Array
+        How often. An array has an integer dtype and one number for each element along `axis`, or one for all.
+    axis : int, optional
+        The axis along which to repeat; by default `x` is flattened first, in C order.
+
+    Returns
+    -------
+    Array
+        New array of the dtype of `x`.
+
+    Raises
+    ------
+    ArgumentValueError
+        If a number of repetitions is negative.
+    ShapeError
+        If there is neither one such number nor one for each element.
+
+    References
+    ----------
+    Array API standard 2025.12, "Manipulation Functions", ``repeat``.
+    """
+    x = check_array("repeat", x)
+    if axis is not None:
+        axis = normalize_axis("repeat", axis, x.ndim)
+    if not isinstance(repeats, Array):
+        return _repeat_evenly(x, normalize_index("repeat", "repeats", repeats), axis)
+    if repeats.dtype.kind not in KINDS["integral"]:
+        refuse_dtype("repeat", repeats.dtype, "an integer dtype", "repeats")
+    if repeats.ndim == 0 or repeats.shape == (1,):
+        return _repeat_evenly(x, int(reshape(repeats, ())), axis)
+    if axis is None:
+        x, axis = reshape(x, (x.size,)), 0
+    if repeats.shape != (x.shape[axis],):
+        raise ShapeError(
+            "repeat",
+            "repeats must hold one number, or one for each element",
+            [("repeats", str(repeats.shape)), ("elements", str(x.shape[axis]))],
+        )
+    return gather(x, _repeated_indices(repeats), axis)
+
+
+def _repeat_evenly(x: Array, count: int, axis: int | None) -> Array:
+    if count < 0:
+        raise ArgumentValueError("repeat", "repeats must not be negative", [("repeats", str(count))])
+    if axis is None:
+        shape, place = normalize_shape("repeat", x.size * count), x.ndim
+    else:
+        shape = normalize_shape("repeat", (*x.shape[:axis], x.shape[axis] * count, *x.shape[axis + 1 :]))
+        place = axis + 1
+    result = _empty(shape, x.dtype)
+    if result.size:
+        # Beside the repeated axis, one that is stretched in x and consecutive in the result.
+        sizes, steps = list(x.shape), list(strides(x))
+        sizes.insert(place, count)
+        steps.insert(place, 0)
+        _write_blocks("repeat", result, x, sizes, steps)
+    return result
+
+
+def _write_blocks(operation: str, result: Array, x: Array, sizes: list[int], steps: list[int]) -> None:
+    """Write the view of `x` with these sizes and strides into `result`, element after element in C order.
+
+    Axes of size 1 are left away: those of `x` and the added ones together may be more than an array can have,
+    the others not, as long as their elements fit any memory.
+    """
+    kept = [k for k, n in enumerate(sizes) if n != 1]
+    shape = tuple(sizes[k] for k in kept)
+    source = restride(x, shape, tuple(steps[k] for k in kept))
+    assign(restride(result, shape, c_strides(shape)), source, operation)
+
+
+def _repeated_indices(repeats: Array) -> Array:
+    """Return ``repeats[0]`` times 0, ``repeats[1]`` times 1, and so on, as one int64 array.
+
+    The differences of neighbours are written where they occur into zeros, and summed up. Indices without a
+    repetition are left out first, so that no two differences fall on one place.
+    """
+    if repeats.size and int(reduce("min", repeats, (0,), False, None)) < 0:
+        raise ArgumentValueError("repeat", "repeats must not be negative")
+    # As a float the sum is exact below 2**53, and from there on no memory holds so many indices.
+    total = int(reduce("sum", repeats, (0,), False, dt.float64))
+    result = _zeros(normalize_shape("repeat", total), dt.int64)
+    counts = _copy(repeats, dt.int64)
+    (used,) = nonzero(counts)
+    if total:
+        starts = scan("cumulative_sum", gather(counts, used, 0), 0, dt.int64, True)
+        # used[k] - used[k - 1], with used[-1] taken as 0
+        previous = _zeros(used.shape, dt.int64)
+        n = used.size
+        assign(restride(previous, (n - 1,), (1,), 1), restride(used, (n - 1,), strides(used)), "repeat")
+        result[restride(starts, (n,), (1,))] = used - previous
+    return scan("cumulative_sum", result, 0, dt.int64, False)
+
+
+@primitive
+def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
+    """Give an array another shape with the same elements in C order.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape and dtype.
+    shape : tuple of int
+        The new shape, with as many elements. One size may be -1: it is worked out.
+    copy : bool, optional
+        True copies always, False never; None only where strides cannot express the new shape.
+
+    Returns
+    -------
+    Array
+        View of `x` where possible and unless `copy` is True, else a new array.
+
+    Raises
+    ------
+    ShapeError
+        If the shape has another number of elements, or `copy` is False and no view is possible.
+
+    References
+    ----------
+    Array API standard 2025.12, "Manipulation Functions", ``reshape``, and "Copy keyword argument".
+    """
+    x = check_array("reshape", x)
+    new = infer_shape("reshape", x.size, shape)
+    if copy is not None:
+        copy = check_bool("reshape", "copy", copy)
+    if copy is not True:
+        steps = view_strides(x.shape, strides(x), new)
+        if steps is not None:
+            return restride(x, new, steps)
+        if copy is False:
+            raise ShapeError(
+                "reshape",
+                "a view is not possible, and copy=False forbids a copy",
+                [("x", str(x.shape)), ("strides", str(strides(x))), ("shape", str(new))],
+                "copy=None copies where it must.",
+            )
+    return restride(_copy(x, None, "C"), new, c_strides(new))
+
+
+@primitive
+def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
+    """Move elements along axes; what leaves at one end comes in at the other.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape and dtype.
+    shift : int or tuple of int
+        By how many places, towards larger indices if positive. A tuple needs as many axes; an integer holds
+        for all.
+    axis : int or tuple of int, optional
+        The axes; by default `x` is rolled as if flattened in C order. An axis named twice is moved twice.
+
+    Returns
+    -------
+    Array
+        New array of the shape and dtype of `x`.
+
+    Raises
+    ------
+    AxisError
+        If there is no such axis.
+    ArgumentValueError
+        If there are not as many shifts as axes.
+
+    References
+    ----------
+    Array API standard 2025.12, "Manipulation Functions", ``roll``.
+    """
+    x = check_array("roll", x)
+    shifts = [
+        normalize_index("roll", "shift", s) for s in (shift if isinstance(shift, (tuple, list)) else (shift,))
+    ]
+    if axis is None:
+        if len(shifts) != 1:
+            raise ArgumentValueError(
+                "roll", "a tuple of shifts needs a tuple of axes", [("shift", shown(shift))]
+            )
+        if x.ndim != 1:
+            flat = reshape(x, (x.size,))
+            return restride(_roll(flat, {0: shifts[0]}), x.shape, c_strides(x.shape))
+        axes = [0]
+    else:
+        axes = [
+            normalize_axis("roll", a, x.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))
+        ]
+        if not isinstance(shift, (tuple, list)):
+            shifts *= len(axes)
+        if len(shifts) != len(axes):
+            raise ArgumentValueError(
+                "roll",
+                "there must be as many shifts as axes",
+                [("shift", shown(shift)), ("axis", shown(axis))],
+            )
+    moves: dict[int, int] = {}
+    for a, s in zip(axes, shifts, strict=True):
+        moves[a] = moves.get(a, 0) + s
+    return _roll(x, moves)
+
+
+def _roll(x: Array, moves: dict[int, int]) -> Array:
+    result = _empty(x.shape, x.dtype)
+    if not x.size:
+        return result
+    source, target = strides(x), strides(result)
+    # Each moved axis falls into two pieces, (start in x, start in the result, size); all combinations are
+    # blocks.
+    pieces = []
+    for k, n in enumerate(x.shape):
+        s = moves.get(k, 0) % n
+        pieces.append([(0, s, n - s), (n - s, 0, s)] if s else [(0, 0, n)])
+    for block in itertools.product(*pieces):
+        shape = tuple(size for _, _, size in block)
+        read = sum(start * step for (start, _, _), step in zip(block, source, strict=True))
+        write = sum(start * step for (_, start, _), step in zip(block, target, strict=True))
+        assign(restride(result, shape, target, write), restride(x, shape, source, read), "roll")
+    return result
+
+
+@primitive
+def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
+    """Remove axes of size 1.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape and dtype.
+    axis : int or tuple of int
+        The axes to remove. They must be named: a batch that happens to have size 1 is not to vanish.
+
+    Returns
+    -------
+    Array
+        View of `x`.
+
+    Raises
+    ------
+    ShapeError
+        If an axis has another size.
+    AxisError
+        If there is no such axis, or one is named twice.
+
+    References
+    ----------
+    Array API standard 2025.12, "Manipulation Functions", ``squeeze``.
+    """
+    x = check_array("squeeze", x)
+    if axis is None:
+        raise ArgumentTypeError("squeeze", "axis must be an integer or a tuple of integers, not None")
+    axes = normalize_axes("squeeze", axis, x.ndim)
+    for k in axes:
+        if x.shape[k] != 1:
+            raise ShapeError("squeeze", f"axis {k} has size {x.shape[k]}, not 1", [("x", str(x.shape))])
+    steps = strides(x)
+    kept = [k for k in range(x.ndim) if k not in axes]
+    return restride(x, tuple(x.shape[k] for k in kept), tuple(steps[k] for k in kept))
+
+
+@primitive
+def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array:
+    """Join arrays along a new axis.
+
+    Parameters
+    ----------
+    arrays : tuple or list of Array
+        Arrays of one shape.
+    axis : int
+        Where the new axis is in the result.
+
+    Returns
+    -------
+    Array
+        New array with one more axis, of the dtype that those of the arrays promote to.
+
+    Raises
+    ------
+    ShapeError
+        If the shapes differ.
+    AxisError
+        If the result has no such axis.
+
+    References
+    ----------
+    Array API standard 2025.12, "Manipulation Functions", ``stack``.
+    """
+    parts = check_arrays("stack", arrays)
+    shape = parts[0].shape
+    for i, x in enumerate(parts):
+        if x.shape != shape:
+            raise ShapeError(
+                "stack",
+                f"arrays[{i}] has another shape than arrays[0]",
+                [("arrays[0]", str(shape)), (f"arrays[{i}]", str(x.shape))],
+                "All shapes must be equal.",
+            )
+    axis = normalize_axis("stack", axis, len(shape) + 1)
+    whole = normalize_shape("stack", (*shape[:axis], len(parts), *shape[axis:]))
+    result = _empty(whole, promote_all(x.dtype for x in parts))
+    steps = strides(result)
+    for i, x in enumerate(parts if result.size else ()):
+        assign(restride(result, shape, steps[:axis] + steps[axis + 1 :], i * steps[axis]), x, "stack")
+    return result
+
+
+@primitive
+def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
+    """Lay copies of an array side by side.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape and dtype.
+    repetitions : tuple of int
+        How often along each axis, aligned from the last one; ones are put in front of the shorter of this and
+        the shape of `x`.
+
+    Returns
+    -------
+    Array
+        New array of the dtype of `x`.
+
+    Raises
+    ------
+    ArgumentValueError
+        If a number of repetitions is negative.
+
+    References
+    ----------
+    Array API standard 2025.12, "Manipulation Functions", ``tile``.
+    """
+    x = check_array("tile", x)
+    if not isinstance(repetitions, (tuple, list)):
+        raise ArgumentTypeError(
+            "tile", "repetitions must be a tuple of integers", [("repetitions", shown(repetitions))]
+        )
+    counts = [normalize_index("tile", "repetitions", r) for r in repetitions]
+    if any(r < 0 for r in counts):
+        raise ArgumentValueError(
+            "tile", "repetitions must not be negative", [("repetitions", shown(repetitions))]
+        )
+    ndim = max(len(counts), x.ndim)
+    counts = [1] * (ndim - len(counts)) + counts
+    shape = (1,) * (ndim - x.ndim) + x.shape
+    result = _empty(
+        normalize_shape("tile", tuple(r * n for r, n in zip(counts, shape, strict=True))), x.dtype
+    )
+    if result.size:
+        sizes, steps = [], []
+        for r, n, s in zip(counts, shape, (0,) * (ndim - x.ndim) + strides(x), strict=True):
+            sizes += [r, n]
+            steps += [0, s]
+        _write_blocks("tile", result, x, sizes, steps)
+    return result
+
+
+@primitive
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """Split an array along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Array with at least one axis, of any dtype.
+    axis : int
+        The axis to split along; the results do not have it.
+
+    Returns
+    -------
+    tuple of Array
+        As many views of `x` as the axis is long.
+
+    Raises
+    ------
+    AxisError
+        If there is no such axis.
+
+    References
+    ----------
+    Array API standard 2025.12, "Manipulation Functions", ``unstack``.
+    """
+    x = check_array("unstack", x)
+    axis = normalize_axis("unstack", axis, x.ndim)
+    steps = strides(x)
+    shape, rest = x.shape[:axis] + x.shape[axis + 1 :], steps[:axis] + steps[axis + 1 :]
+    # Nothing is there to point at in an empty array: its views stay where it is.
+    step = steps[axis] if x.size else 0
+    return tuple(restride(x, shape, rest, i * step) for i in range(x.shape[axis]))

@@ -1,0 +1,320 @@
+"""Set functions: by the core, but for the sorting of complex numbers, which is NumPy's.
+
+Note [Unique elements]
+    Elements are sorted stably and compared with their neighbours. What is equal is then side by side; NaN,
+    which is equal to nothing, stands for itself each time it occurs; of -0.0 and 0.0 the one that came first
+    stays.
+
+References
+----------
+Array API standard 2025.12, "Set Functions".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stride0._base.errors import ForeignArrayError
+from stride0._chapters._numpy import from_numpy, numpy, to_numpy
+from stride0._chapters.data_types import Scalar, check_array, check_bool, iinfo
+from stride0._chapters.manipulation import reshape
+from stride0._core.array.array import (
+    Array,
+    as_array,
+    asarray,
+    assign,
+    copy,
+    distinct,
+    empty,
+    equal,
+    gather,
+    greater_equal,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    minimum,
+    nonzero,
+    not_equal,
+    primitive,
+    reduce,
+    restride,
+    scan,
+    search_among,
+    sort_along,
+    strides,
+    subtract,
+    zeros,
+)
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import promote
+
+__all__ = [
+    "UniqueAllResult",
+    "UniqueCountsResult",
+    "UniqueInverseResult",
+    "isin",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+]
+
+_INTEGERS = ("signed integer", "unsigned integer")
+_COMPLEX = "complex floating"
+
+# Up to so many elements are compared with all others, one by one, which needs no sorting.
+FEW = 8
+
+
+class UniqueAllResult(NamedTuple):
+    """What :func:`unique_all` returns."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCountsResult(NamedTuple):
+    """What :func:`unique_counts` returns."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverseResult(NamedTuple):
+    """What :func:`unique_inverse` returns."""
+
+    values: Array
+    inverse_indices: Array
+
+
+@primitive
+def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False) -> Array:
+    """Tell for each element of an array whether it is among those of another.
+
+    Parameters
+    ----------
+    x1 : Array or number
+        The elements to look for, of any dtype.
+    x2 : Array or number
+        The elements to look among. At least one of the two must be an array. A list, as
+        NumPy's users give it, is made one.
+    invert : bool
+        Whether to tell the opposite.
+
+    Returns
+    -------
+    Array
+        New bool array of the shape of `x1`.
+
+    Notes
+    -----
+    Elements are compared as by ``equal``: in the dtype that those of `x1` and `x2` promote to. NaN is nowhere
+    in, and -0.0 is in where 0.0 is.
+
+    References
+    ----------
+    Array API standard 2025.12, "Set Functions", ``isin``.
+    """
+    invert = check_bool("isin", "invert", invert)
+    if not isinstance(x1, Array) and not isinstance(x2, Array):
+        raise ForeignArrayError("isin", "neither x1 nor x2 is an array", (), "One of them must be.")
+    # As NumPy's users write it: isin(x, [1, 2]).
+    if isinstance(x2, (list, tuple, range)) and isinstance(x1, Array):
+        x2 = asarray(x2)
+    for x in (x1, x2):
+        if not isinstance(x, (Array, bool, int, float, complex)):
+            as_array(x, "isin")  # refuses arrays of others
+    if not isinstance(x2, Array):
+        found = equal(x1, x2)
+    elif not isinstance(x1, Array):
+        found = reduce("any", equal(x1, x2), tuple(range(x2.ndim)), False, None)
+    elif x2.size <= FEW:
+        found = zeros(x1.shape, dt.bool)
+        flat = reshape(x2, (x2.size,))
+        for k in range(x2.size):
+            found = logical_or(found, equal(x1, restride(flat, (), (), k * strides(flat)[0])))
+    else:
+        found = _is_among(x1, x2)
+    return logical_not(found) if invert else found
+
+
+def _is_among(x1: Array, x2: Array) -> Array:
+    dtype = promote(x1.dtype, x2.dtype)
+    if dtype.kind == "real floating" and x1.dtype.kind in _INTEGERS and x2.dtype.kind in _INTEGERS:
+        # uint64 and a signed dtype: float64 would make neighbours equal. What x1 cannot hold is not in it.
+        dtype = x1.dtype
+        limits = iinfo(dtype)
+        x2 = x2[logical_and(greater_equal(x2, limits.min), less_equal(x2, limits.max))]
+        if not x2.size:
+            return zeros(x1.shape, dt.bool)
+    wanted = x1 if x1.dtype is dtype else copy(x1, dtype)
+    among = _sorted(x2 if x2.dtype is dtype else copy(x2, dtype))
+    if dtype.kind == _COMPLEX:
+        places = from_numpy(numpy().searchsorted(to_numpy(among), to_numpy(wanted)))
+    else:
+        places = search_among(among, wanted, False)
+    # Beyond the end is what is larger than all; the last element then differs from it.
+    nearest = gather(among, reshape(minimum(places, among.size - 1), (places.size,)), 0)
+    return equal(reshape(nearest, x1.shape), wanted)
+
+
+@primitive
+def unique_all(x: Array, /) -> UniqueAllResult:
+    """Return the distinct elements of an array, where they are and how many there are of each.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape and dtype, taken as flattened in C order.
+
+    Returns
+    -------
+    UniqueAllResult
+        ``values`` of shape ``(n,)``, sorted (complex ones by real part first); ``indices``, where in `x` each
+        occurs first; ``inverse_indices`` of the shape of `x`, with ``values[inverse_indices]`` equal to `x`;
+        and ``counts``. The last three are int64. Each NaN is a value of its own; -0.0 and 0.0 are one value.
+
+    References
+    ----------
+    Array API standard 2025.12, "Set Functions", ``unique_all``.
+    """
+    x = check_array("unique_all", x)
+    order, ordered = _ordered(x)
+    first = _first_of_equals(ordered)
+    (starts,) = nonzero(first)
+    return UniqueAllResult(
+        gather(ordered, starts, 0),
+        gather(order, starts, 0),
+        _inverse(x, order, first),
+        _counts(starts, x.size),
+    )
+
+
+@primitive
+def unique_counts(x: Array, /) -> UniqueCountsResult:
+    """Return the distinct elements of an array and how many there are of each.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape and dtype.
+
+    Returns
+    -------
+    UniqueCountsResult
+        ``values`` of shape ``(n,)``, sorted (complex ones by real part first), and int64 ``counts``. Each NaN
+        is a value of its own; -0.0 and 0.0 are one value.
+
+    References
+    ----------
+    Array API standard 2025.12, "Set Functions", ``unique_counts``.
+    """
+    ordered = _sorted(check_array("unique_counts", x))
+    (starts,) = nonzero(_first_of_equals(ordered))
+    return UniqueCountsResult(gather(ordered, starts, 0), _counts(starts, ordered.size))
+
+
+@primitive
+def unique_inverse(x: Array, /) -> UniqueInverseResult:
+    """Return the distinct elements of an array and which of them each element is.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape and dtype.
+
+    Returns
+    -------
+    UniqueInverseResult
+        ``values`` of shape ``(n,)``, sorted (complex ones by real part first), and int64 ``inverse_indices``
+        of the shape of `x`, with ``values[inverse_indices]`` equal to `x`. Each NaN is a value of its own;
+        -0.0 and 0.0 are one value.
+
+    References
+    ----------
+    Array API standard 2025.12, "Set Functions", ``unique_inverse``.
+    """
+    x = check_array("unique_inverse", x)
+    order, ordered = _ordered(x)
+    first = _first_of_equals(ordered)
+    return UniqueInverseResult(gather(ordered, nonzero(first)[0], 0), _inverse(x, order, first))
+
+
+@primitive
+def unique_values(x: Array, /) -> Array:
+    """Return the distinct elements of an array.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any shape and dtype.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(n,)``, sorted (complex ones by real part first). Each NaN is a value of its own;
+        -0.0 and 0.0 are one value.
+
+    References
+    ----------
+    Array API standard 2025.12, "Set Functions", ``unique_values``.
+    """
+    x = check_array("unique_values", x)
+    if x.dtype.kind != _COMPLEX:
+        return distinct(x)
+    ordered = _sorted(x)
+    return gather(ordered, nonzero(_first_of_equals(ordered))[0], 0)
+
+
+def _sorted(x: Array) -> Array:
+    """Return the elements of `x` in order, stably."""
+    if x.dtype.kind != _COMPLEX:
+        return sort_along(reshape(x, (x.size,)), 0, False, False)
+    ordered = reshape(copy(x, None, "C"), (x.size,))
+    to_numpy(ordered).sort(stable=True)
+    return ordered
+
+
+def _ordered(x: Array) -> tuple[Array, Array]:
+    """Return the indices that put `x`, flattened, in order, and its elements in that order."""
+    flat = reshape(x, (x.size,))
+    if x.dtype.kind == _COMPLEX:
+        order = from_numpy(numpy().argsort(to_numpy(flat), stable=True))
+    else:
+        order = sort_along(flat, 0, False, True)
+    return order, gather(flat, order, 0)
+
+
+def _first_of_equals(ordered: Array) -> Array:
+    """Return which elements differ from the one before."""
+    first = empty(ordered.shape, dt.bool)
+    n = ordered.size
+    if n:
+        assign(restride(first, (1,), (1,)), True)
+        (step,) = strides(ordered)
+        later, earlier = (
+            restride(ordered, (n - 1,), (step,), step if n > 1 else 0),
+            restride(ordered, (n - 1,), (step,)),
+        )
+        assign(restride(first, (n - 1,), (1,), 1 if n > 1 else 0), not_equal(later, earlier))
+    return first
+
+
+def _counts(starts: Array, size: int) -> Array:
+    """Return how far it is from each start to the next one, or to the end."""
+    ends = empty(starts.shape, dt.int64)
+    n = starts.size
+    if n:
+        assign(restride(ends, (n - 1,), (1,)), restride(starts, (n - 1,), strides(starts), 1 if n > 1 else 0))
+        assign(restride(ends, (1,), (1,), n - 1), size)
+    return subtract(ends, starts)
+
+
+def _inverse(x: Array, order: Array, first: Array) -> Array:
+    inverse = empty((x.size,), dt.int64)
+    # The sum counts the values up to and with that of each element.
+    inverse[order] = subtract(scan("cumulative_sum", first, 0, dt.int64, False), 1)
+    return reshape(inverse, x.shape)

@@ -1,0 +1,139 @@
+"""Utility functions.
+
+References
+----------
+Array API standard 2025.12, "Utility Functions".
+"""
+
+from __future__ import annotations
+
+from stride0._base.errors import ArgumentValueError, ShapeError
+from stride0._base.shapes import normalize_axes, normalize_axis, normalize_index
+from stride0._chapters.data_types import check_array, check_bool
+from stride0._chapters.manipulation import concat
+from stride0._core.array.array import Array, copy, not_equal, primitive, reduce, restride, strides, subtract
+
+__all__ = ["all", "any", "diff"]
+
+
+@primitive
+def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+    """Tell whether all elements are true.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any dtype. Numbers are true unless they are 0; NaN is true.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether to keep the reduced axes, with size 1.
+
+    Returns
+    -------
+    Array
+        New bool array; True where there is no element.
+
+    References
+    ----------
+    Array API standard 2025.12, "Utility Functions", ``all``.
+    """
+    x = check_array("all", x)
+    return reduce(
+        "all", x, normalize_axes("all", axis, x.ndim), check_bool("all", "keepdims", keepdims), None
+    )
+
+
+@primitive
+def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+    """Tell whether any element is true.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any dtype. Numbers are true unless they are 0; NaN is true.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    keepdims : bool
+        Whether to keep the reduced axes, with size 1.
+
+    Returns
+    -------
+    Array
+        New bool array; False where there is no element.
+
+    References
+    ----------
+    Array API standard 2025.12, "Utility Functions", ``any``.
+    """
+    x = check_array("any", x)
+    return reduce(
+        "any", x, normalize_axes("any", axis, x.ndim), check_bool("any", "keepdims", keepdims), None
+    )
+
+
+@primitive
+def diff(
+    x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None, append: Array | None = None
+) -> Array:
+    """Return the differences of neighbours along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Array with at least one axis, of any dtype.
+    axis : int
+        The axis.
+    n : int
+        How many times to take differences, each time of the differences before.
+    prepend, append : Array, optional
+        Arrays to join to the ends of `x` first, of the shape of `x` but for `axis`.
+
+    Returns
+    -------
+    Array
+        New array, shorter by `n` along `axis`, but not than 0. Of bool: whether neighbours differ.
+
+    Raises
+    ------
+    AxisError
+        If there is no such axis.
+    ArgumentValueError
+        If `n` is negative.
+    ShapeError
+        If what is to be joined does not fit.
+
+    References
+    ----------
+    Array API standard 2025.12, "Utility Functions", ``diff``.
+    """
+    x = check_array("diff", x)
+    axis = normalize_axis("diff", axis, x.ndim)
+    n = normalize_index("diff", "n", n)
+    if n < 0:
+        raise ArgumentValueError("diff", "n must not be negative", [("n", str(n))])
+    joined = []
+    for name, part in (("prepend", prepend), ("x", x), ("append", append)):
+        if part is None:
+            continue
+        shape = check_array("diff", part, name).shape
+        if shape[:axis] + shape[axis + 1 :] != x.shape[:axis] + x.shape[axis + 1 :] or len(shape) != x.ndim:
+            raise ShapeError(
+                "diff",
+                f"{name} does not fit x",
+                [("x", str(x.shape)), (name, str(shape))],
+                f"All sizes but those of axis {axis} must be equal.",
+            )
+        joined.append(part)
+    result = concat(joined, axis=axis) if len(joined) > 1 else x
+    subtraction = not_equal if result.dtype.kind == "bool" else subtract
+    for _ in range(n):
+        length = result.shape[axis]
+        if length == 0:
+            break
+        shape = (*result.shape[:axis], length - 1, *result.shape[axis + 1 :])
+        steps = strides(result)
+        # Where nothing is left, the view stays where there is memory.
+        later = restride(result, shape, steps, steps[axis] if length > 1 and result.size else 0)
+        result = subtraction(later, restride(result, shape, steps))
+    return result if result is not x else copy(x)

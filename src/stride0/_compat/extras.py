@@ -1,0 +1,401 @@
+"""Functions of the namespace that the standard does not have: what its users miss, in terms of what it has.
+
+Nothing belongs here that changes what array-agnostic libraries do; some of them look for names. Of the
+functions that skip NaN, xarray's reductions look for all and take NumPy's where a namespace has none. They do
+what NumPy's of the same names do, but that nothing warns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal
+
+from stride0._base.devices import DeviceLike
+from stride0._base.errors import ArgumentValueError, ShapeError, counted, shown
+from stride0._base.shapes import Axis, normalize_axes, normalize_index, normalize_shape, size_of
+from stride0._chapters.creation import check_fill, full, linspace, ones_like, zeros
+from stride0._chapters.data_types import KINDS, astype, check_array, check_dtype, refuse_dtype
+from stride0._chapters.indexing import take_along_axis
+from stride0._chapters.manipulation import concat, expand_dims, permute_dims, reshape
+from stride0._chapters.searching import argmax, argmin, count_nonzero
+from stride0._chapters.sorting import sort
+from stride0._chapters.statistical import cumulative_prod, cumulative_sum, max, min, prod, sum
+from stride0._chapters.utility import all, any
+from stride0._core.array.array import (
+    Array,
+    add,
+    assign,
+    divide,
+    door,
+    equal,
+    floor_divide,
+    imag,
+    isnan,
+    logical_not,
+    maximum,
+    multiply,
+    pow,
+    real,
+    sqrt,
+    subtract,
+    where,
+)
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType, DTypeLike
+from stride0.linalg import diagonal
+
+__all__ = [
+    "diag",
+    "logspace",
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmedian",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "pad",
+]
+
+
+@door
+def diag(x: Array, /, *, k: int = 0) -> Array:
+    """Return a diagonal of a matrix, or the matrix that has a vector on a diagonal.
+
+    Parameters
+    ----------
+    x : Array
+        A matrix or a vector, of any dtype.
+    k : int
+        Which diagonal: 0 the main one, positive above it, negative below.
+
+    Returns
+    -------
+    Array
+        Of a matrix, a view of shape ``(n,)``; of a vector, a new matrix of zeros elsewhere.
+
+    Raises
+    ------
+    ShapeError
+        If `x` has neither one axis nor two.
+    """
+    x = check_array("diag", x)
+    if x.ndim == 2:
+        return diagonal(x, offset=k)
+    if x.ndim != 1:
+        raise ShapeError("diag", "x is neither a vector nor a matrix", [("x", str(x.shape))])
+    size = x.size + (k if k >= 0 else -k)
+    flat = zeros((size * size,), dtype=x.dtype)
+    start = k if k >= 0 else -k * size
+    # Not through a view of the matrix, which would leave the matrix without the gradient.
+    flat[start : start + x.size * (size + 1) : size + 1] = x
+    return reshape(flat, (size, size))
+
+
+@door
+def logspace(
+    start: int | float | complex,
+    stop: int | float | complex,
+    /,
+    num: int = 50,
+    *,
+    base: int | float = 10.0,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike = None,
+    endpoint: bool = True,
+) -> Array:
+    """Return numbers whose logarithms are evenly spaced: a constant ratio lies between neighbours.
+
+    Parameters
+    ----------
+    start, stop : int, float or complex
+        The ends, as powers of `base`.
+    num : int
+        How many numbers.
+    base : int or float
+        What the powers are of.
+    dtype : DType, optional
+        By default complex128 if an end is complex, else float64. Of an integer dtype the numbers are rounded
+        towards zero.
+    device : Device, optional
+        There is only one.
+    endpoint : bool
+        Whether ``base**stop`` is the last number.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(num,)``.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `num` is negative.
+    """
+    target = None if dtype is None else check_dtype("logspace", dtype)
+    powers = pow(base, linspace(start, stop, num, device=device, endpoint=endpoint))
+    return powers if target is None else astype(powers, target, copy=False)
+
+
+@door
+def pad(
+    x: Array, pad_width: Any, mode: Literal["constant"] = "constant", *, constant_values: Any = 0
+) -> Array:
+    """Return an array with numbers put before and behind it along its axes.
+
+    Parameters
+    ----------
+    x : Array
+        Of any dtype.
+    pad_width : int, pair of int, or sequence of pairs of int
+        How many elements before and behind: a pair for each axis, one pair for all, or one number for both.
+    mode : {"constant"}
+        NumPy has others.
+    constant_values : bool, int, float, complex, pair of them, or sequence of pairs
+        What is put there, in the same forms. In the corners the value of the last axis stands.
+
+    Returns
+    -------
+    Array
+        New array of the dtype of `x`.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `mode` is another, a width is negative, or there are pairs for another number of axes.
+    """
+    x = check_array("pad", x)
+    if mode != "constant":
+        raise ArgumentValueError("pad", f"unknown mode {shown(mode)}", (), "mode must be 'constant'.")
+    widths = [
+        [normalize_index("pad", "pad_width", width) for width in pair]
+        for pair in _pairs("pad_width", pad_width, x.ndim)
+    ]
+    if [pair for pair in widths if pair[0] < 0 or pair[1] < 0]:
+        raise ArgumentValueError("pad", "a width must not be negative", [("pad_width", shown(pad_width))])
+    normalize_shape("pad", tuple(n + a + b for n, (a, b) in zip(x.shape, widths, strict=True)))
+    values = _pairs("constant_values", constant_values, x.ndim)
+    result = astype(x, x.dtype)
+    for axis, numbers in enumerate(widths):
+        if numbers == [0, 0]:
+            continue
+        parts = [
+            full(
+                (*result.shape[:axis], number, *result.shape[axis + 1 :]),
+                _padding(value, x.dtype),
+                dtype=x.dtype,
+            )
+            for number, value in zip(numbers, values[axis], strict=True)
+        ]
+        result = concat((parts[0], result, parts[1]), axis=axis)
+    return result
+
+
+def _padding(value: Any, dtype: DType) -> Any:
+    """Return a value that an array of `dtype` is padded with, where such an array can hold it."""
+    checked, _ = check_fill("pad", "constant_values", value, dtype)
+    if not isinstance(checked, Array):
+        assign(zeros((), dtype=dtype), checked, "pad")
+    return checked
+
+
+def _pairs(name: str, given: Any, count: int) -> list[tuple[Any, Any]]:
+    """Return a pair for each axis of what was given as those, as one pair, or as one thing."""
+    items = list(given) if isinstance(given, (tuple, list)) else [given]
+    if len(items) in (1, 2) and not {type(item) for item in items} & {tuple, list}:
+        return [(items[0], items[-1])] * count
+    pairs = [tuple(item) if isinstance(item, (tuple, list)) else (item,) for item in items]
+    if len(pairs) == 1:
+        pairs = pairs * count
+    if len(pairs) != count or not {len(pair) for pair in pairs} <= {1, 2}:
+        raise ArgumentValueError(
+            "pad", f"{name} has to be a number, a pair or {counted(count, 'pair')}", [(name, shown(given))]
+        )
+    return [(pair[0], pair[-1]) for pair in pairs]
+
+
+# --- without NaN
+
+
+def _filled(operation: str, x: object, value: float) -> tuple[Array, Array | None]:
+    """Return `x` with a number instead of NaN, and where NaN was; None of a dtype that has none."""
+    given = check_array(operation, x)
+    if given.dtype.kind not in KINDS["real floating"] + KINDS["complex floating"]:
+        return given, None
+    missing = isnan(given)
+    return where(missing, value, given), missing
+
+
+def _count(x: Array, missing: Array | None, axis: Axis, keepdims: bool = False) -> Array:
+    """Return the number of elements that are not missing, in the dtype of real results."""
+    there = ones_like(x, dtype=dt.bool) if missing is None else logical_not(missing)
+    return astype(count_nonzero(there, axis=axis, keepdims=keepdims), real(x).dtype)
+
+
+def _floating(x: object, operation: str, dtype: DTypeLike | None) -> Array:
+    given = check_array(operation, x)
+    if dtype is not None:
+        return astype(given, check_dtype(operation, dtype), copy=False)
+    return given if given.dtype.kind.endswith("floating") else astype(given, dt.float64)
+
+
+@door
+def nansum(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
+    """Return the sum of the elements that are not NaN; 0 where there is none. See `sum`."""
+    return sum(_filled("nansum", x, 0.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+@door
+def nanprod(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
+    """Return the product of the elements that are not NaN; 1 where there is none. See `prod`."""
+    return prod(_filled("nanprod", x, 1.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+@door
+def nancumsum(x: Array, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
+    """Return the cumulative sum with NaN counted as 0; of all elements in C order without an axis."""
+    filled = _filled("nancumsum", x, 0.0)[0]
+    if axis is None:
+        filled, axis = reshape(filled, (-1,)), 0
+    return cumulative_sum(filled, axis=axis, dtype=dtype)
+
+
+@door
+def nancumprod(x: Array, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
+    """Return the cumulative product with NaN counted as 1; of all elements in C order without an axis."""
+    filled = _filled("nancumprod", x, 1.0)[0]
+    if axis is None:
+        filled, axis = reshape(filled, (-1,)), 0
+    return cumulative_prod(filled, axis=axis, dtype=dtype)
+
+
+@door
+def nanmean(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
+    """Return the mean of the elements that are not NaN; NaN where there is none. See `mean`."""
+    given = _floating(x, "nanmean", dtype)
+    filled, missing = _filled("nanmean", given, 0.0)
+    return divide(sum(filled, axis=axis, keepdims=keepdims), _count(given, missing, axis, keepdims))
+
+
+@door
+def nanmedian(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """Return the median of the elements that are not NaN; NaN where there is none.
+
+    Of an even number the mean of the two in the middle. Integers and bool count as float64; complex numbers
+    are refused, with a DTypeError.
+    """
+    given = _floating(x, "nanmedian", None)
+    if given.dtype.kind == "complex floating":
+        refuse_dtype("nanmedian", given.dtype, "a real-valued dtype")
+    axes = normalize_axes("nanmedian", axis, given.ndim)
+    kept = [k for k in range(given.ndim) if k not in axes]
+    lead = tuple(given.shape[k] for k in kept)
+    count = size_of([given.shape[k] for k in axes])
+    if not count:
+        result = full(lead, math.nan, dtype=given.dtype)
+    else:
+        # NaN comes last.
+        ordered = sort(reshape(permute_dims(given, (*kept, *axes)), (*lead, count)), axis=-1)
+        there = count_nonzero(logical_not(isnan(ordered)), axis=-1, keepdims=True)
+        low, high = maximum(floor_divide(subtract(there, 1), 2), 0), floor_divide(there, 2)
+        below, above = take_along_axis(ordered, low, axis=-1), take_along_axis(ordered, high, axis=-1)
+        # One in the middle is no mean: twice it may overflow.
+        result = reshape(where(equal(low, high), below, divide(add(below, above), 2)), lead)
+    return expand_dims(result, axis=axes) if keepdims else result
+
+
+@door
+def nanvar(
+    x: Array, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, *, keepdims: bool = False
+) -> Array:
+    """Return the variance of the elements that are not NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Of any dtype.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    dtype : DType, optional
+        Floating-point dtype to compute in.
+    ddof : float
+        The correction of `var`, by NumPy's name: the sum of squares is divided by the number of elements less
+        this.
+    keepdims : bool
+        Whether to keep the reduced axes, with size 1.
+
+    Returns
+    -------
+    Array
+        New array; NaN where there are no more elements than `ddof`.
+    """
+    return _nanvar("nanvar", x, axis, dtype, ddof, keepdims)
+
+
+def _nanvar(
+    operation: str, x: Array, axis: Axis, dtype: DTypeLike | None, ddof: float, keepdims: bool
+) -> Array:
+    given = _floating(x, operation, dtype)
+    filled, missing = _filled(operation, given, 0.0)
+    deviations = subtract(filled, nanmean(given, axis, keepdims=True))
+    filled = deviations if missing is None else where(missing, 0.0, deviations)
+    squares = multiply(real(filled), real(filled))
+    if filled.dtype.kind == "complex floating":
+        squares = add(squares, multiply(imag(filled), imag(filled)))
+    freedom = subtract(_count(given, missing, axis, keepdims), float(ddof))
+    return divide(sum(squares, axis=axis, keepdims=keepdims), where(freedom > 0, freedom, math.nan))
+
+
+@door
+def nanstd(
+    x: Array, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, *, keepdims: bool = False
+) -> Array:
+    """Return the square root of `nanvar`."""
+    return sqrt(_nanvar("nanstd", x, axis, dtype, ddof, keepdims))
+
+
+def _extreme(
+    operation: str, reduce: Callable[..., Array], x: Array, axis: Axis, keepdims: bool, worst: float
+) -> Array:
+    filled, missing = _filled(operation, x, worst)
+    result = reduce(filled, axis=axis, keepdims=keepdims)
+    return result if missing is None else where(all(missing, axis=axis, keepdims=keepdims), math.nan, result)
+
+
+@door
+def nanmin(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """Return the smallest element that is not NaN; NaN where there is none. See `min`."""
+    return _extreme("nanmin", min, x, axis, keepdims, math.inf)
+
+
+@door
+def nanmax(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """Return the largest element that is not NaN; NaN where there is none. See `max`."""
+    return _extreme("nanmax", max, x, axis, keepdims, -math.inf)
+
+
+def _place(
+    operation: str, search: Callable[..., Array], x: Array, axis: int | None, keepdims: bool, worst: float
+) -> Array:
+    filled, missing = _filled(operation, x, worst)
+    if missing is not None and any(all(missing, axis=axis)):
+        raise ArgumentValueError(operation, "there is nothing but NaN in a slice", [("x", str(x.shape))])
+    return search(filled, axis=axis, keepdims=keepdims)
+
+
+@door
+def nanargmin(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    """Return the index of the smallest element that is not NaN; ArgumentValueError where there is none."""
+    return _place("nanargmin", argmin, x, axis, keepdims, math.inf)
+
+
+@door
+def nanargmax(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    """Return the index of the largest element that is not NaN; ArgumentValueError where there is none."""
+    return _place("nanargmax", argmax, x, axis, keepdims, -math.inf)

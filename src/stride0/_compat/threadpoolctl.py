@@ -1,0 +1,68 @@
+"""A controller of our thread pool for ``threadpoolctl``, registered with it once it is imported."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from stride0._core.plan import threads
+from stride0._version import __version__
+
+__all__: list[str] = []
+
+NAME = "threadpoolctl"
+
+
+def register(threadpoolctl: Any) -> None:
+    """Make our thread pool known to the module; releases before 3.3 take no controllers of others."""
+    if not hasattr(threadpoolctl, "register"):
+        return
+
+    class Controller(threadpoolctl.LibController):  # type: ignore[misc]
+        """Our pool, among what ``user_api="openmp"`` limits: the threads of loops, not of BLAS."""
+
+        user_api = "openmp"
+        internal_api = "stride0"
+        filename_prefixes = ("threads.",)
+        check_symbols = ("stride0_thread_pool",)
+
+        def get_num_threads(self) -> int:
+            return threads.get_limit()
+
+        def set_num_threads(self, num_threads: int) -> None:
+            threads.set_limit(num_threads)
+
+        def get_version(self) -> str:
+            return __version__
+
+        def set_additional_attributes(self) -> None:
+            pass
+
+    threadpoolctl.register(Controller)
+
+
+class Finder:
+    """Waits in `sys.meta_path` for the import of the module; to import it here would cost every user."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != NAME:
+            return None
+        others = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
+        spec = next((found for found in others if found is not None), None)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module: Any) -> None:
+                execute(module)
+                if self in sys.meta_path:
+                    sys.meta_path.remove(self)
+                    register(module)
+
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+if NAME in sys.modules:
+    register(sys.modules[NAME])
+else:
+    sys.meta_path.insert(0, Finder())

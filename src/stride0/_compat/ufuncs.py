@@ -1,0 +1,101 @@
+"""NumPy's ufuncs on stride0 arrays: ``numpy.exp(x)`` is ``exp(x)``, ``numpy.float64(2) * x`` is ``2 * x``.
+
+A ufunc that the namespace has no function for works on views of the memory and gives ndarrays, as it would if
+arrays had no ``__array_ufunc__``; so do its other methods, such as ``numpy.add.reduce``, and calls with
+arguments by name. Beside an ndarray as another operand all calls are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+from stride0._base.errors import ForeignArrayError
+from stride0._chapters import elementwise as _elementwise
+from stride0._chapters import linear_algebra as _linear_algebra
+from stride0._chapters._numpy import numpy, to_numpy
+from stride0._core.array.array import Array, is_strict, refuse_foreign_function, set_attribute
+
+SAME: Final = (*_elementwise.__all__, "matmul", "vecdot")
+"""Functions whose ufunc, where NumPy has one, is called like them."""
+
+# NumPy's names of the others.
+RENAMED: Final = {
+    "absolute": "abs",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "conjugate": "conj",
+    "invert": "bitwise_invert",
+    "left_shift": "bitwise_left_shift",
+    "power": "pow",
+    "right_shift": "bitwise_right_shift",
+    "rint": "round",
+}
+
+COMPARISONS: Final = ("equal", "greater", "greater_equal", "less", "less_equal", "not_equal")
+
+
+@cache
+def functions() -> dict[Any, tuple[Callable[..., Any], bool]]:
+    """Return our functions, and whether they compare, by NumPy's ufuncs; others may have the same names."""
+    np = numpy()
+    chapters = (_elementwise, _linear_algebra)
+    ours = {name: getattr(chapter, name) for chapter in chapters for name in chapter.__all__}
+    names = {**{name: name for name in SAME}, **RENAMED}
+    found = {getattr(np, name, None): (ours[target], name in COMPARISONS) for name, target in names.items()}
+    return {ufunc: function for ufunc, function in found.items() if isinstance(ufunc, np.ufunc)}
+
+
+def call(x: Array, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+    """Do what ``Array.__array_ufunc__`` is asked for."""
+    np = numpy()
+    if method == "__call__":
+        function, compares = functions().get(ufunc, (None, False))
+        if compares:
+            # NumPy makes arrays without axes of its scalars before it compares them.
+            inputs = tuple(
+                value[()] if type(value) is np.ndarray and not value.ndim else value for value in inputs
+            )
+        if function is not None and not named:
+            if is_strict() and not any(isinstance(value, (np.generic, np.ndarray)) for value in inputs):
+                # Beside a scalar or an array of NumPy's it may have been an operator: the function knows.
+                refuse_foreign_function(ufunc.__name__)
+            return function(*inputs)
+        # Not even `ndarray += x`: as it is with our operators.
+        for number, value in enumerate(inputs, 1):
+            if isinstance(value, np.ndarray):
+                raise ForeignArrayError(
+                    ufunc.__name__,
+                    f"x{number} is of type numpy.{type(value).__name__}, beside a stride0 array",
+                    (),
+                    "arrays of one library; numpy.asarray(x) and stride0.asarray(x) convert",
+                )
+    refuse_foreign_function(ufunc.__name__)
+    if any(isinstance(out, Array) for out in named.get("out", ())):
+        raise ForeignArrayError(
+            ufunc.__name__, "out is a stride0 array", (), "an ndarray: numpy.asarray(x) is one on its memory"
+        )
+    named = {name: _lent(value) for name, value in named.items()}
+    return getattr(ufunc, method)(*map(_lent, inputs), **named)
+
+
+def _lent(value: Any) -> Any:
+    return to_numpy(value) if isinstance(value, Array) else value
+
+
+class Ufuncs:
+    """The attribute ``__array_ufunc__`` of the array type."""
+
+    def __get__(self, x: Array | None, owner: type) -> Callable[..., Any] | None:
+        # NumPy looks it up in the type. Who asks an array itself is a class of arrays, numpy.ma's for one,
+        # that wants to know whether to leave `other + x` to x. None says so, and x refuses what it knows not.
+        return call if x is None else None
+
+
+set_attribute("__array_ufunc__", Ufuncs())

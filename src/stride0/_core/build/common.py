@@ -1,0 +1,206 @@
+"""What the generators share: the tables, operands of a loop, and the text of a loop.
+
+Note [Layouts]
+    A loop is written once per layout, so that the compiler sees constant steps and vectorises:
+    elementwise 0 all contiguous; 1 and 2 with operands of stride 0, whose value is read once per run;
+    3 any strides. Reductions 0 a contiguous run into one accumulator, 1 a strided one, 2 contiguous rows
+    into a row of accumulators, 3 strided ones, 4 a contiguous run whose second operand has stride 0.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import sys
+from types import ModuleType
+from typing import Any
+
+PACKAGE = pathlib.Path(__file__).resolve().parents[2]
+ARGUMENTS = "(char** a, const Py_ssize_t* s, const Py_ssize_t* t, Py_ssize_t n, Py_ssize_t m)"
+LANES = 32
+BLOCK = 4096
+STREAMED = 256  # bytes that a loop past the caches stores at once
+STRIP = 1024  # columns that a loop over rows takes at once, where it keeps something for each
+
+Row = Any  # a row of the dtype table, which is loaded by its path
+
+
+def load(name: str) -> ModuleType:
+    """Load a table by its path: the package itself cannot be imported before it is built."""
+    spec = importlib.util.spec_from_file_location(name, PACKAGE / "_tables" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+operations = load("operations")
+dtypes = load("dtypes")
+ROWS = dtypes.ROWS
+CODE = dtypes.CODES
+
+UNSIGNED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
+# What unsigned arithmetic runs in, so that C's promotion to (signed) int cannot overflow.
+ARITHMETIC = {1: "unsigned int", 2: "unsigned int", 4: "uint32_t", 8: "uint64_t"}
+
+
+def fill(expression: str, row: Row) -> str:
+    """Replace the placeholders of Note [Bodies]."""
+    signed = row.letter == "i"
+    bits = 8 * row.itemsize
+    top = f"((<{UNSIGNED.get(row.itemsize, '')}>1 << {bits - 1}) - 1)" if signed else f"(<{row.ctype}>-1)"
+    low = f"(-<{row.ctype}>{top} - 1)" if signed else "0"
+    for key, text in {
+        "{t}": "f32" if row.ctype == "float" else "f64",
+        "{T}": row.ctype,
+        "{U}": UNSIGNED.get(row.itemsize, ""),
+        "{W}": str(bits),
+        "{MAX}": top,
+        "{MIN}": low,
+    }.items():
+        expression = expression.replace(key, text)
+    return expression
+
+
+class _Bits:
+    """A row of a width and no meaning: what moving and selecting need."""
+
+    def __init__(self, itemsize: int):
+        self.itemsize = itemsize
+        self.letter = "bits"
+        self.ctype = "s0_bits16" if itemsize == 16 else UNSIGNED[itemsize]
+
+
+BITS = {width: _Bits(width) for width in (1, 2, 4, 8, 16)}
+
+
+class Operand:
+    """How a loop reads or writes one operand of a dtype at one layout ('c'ontiguous, 's'calar, 'v'aried)."""
+
+    def __init__(self, index: int, row: Row, how: str, unsigned: bool = False, name: str | None = None):
+        self.index, self.row, self.how, self.unsigned = index, row, how, unsigned
+        self.memory = UNSIGNED[row.itemsize] if unsigned else row.ctype
+        self.pointer = f"p{index}" if name is None else name
+        self.complex = row.letter == "c"
+        self.value = (
+            "c128"
+            if self.complex
+            else "int"
+            if row.letter == "b"
+            else ARITHMETIC[row.itemsize]
+            if unsigned
+            else row.ctype
+        )
+
+    def declare(self) -> str:
+        return f"cdef {self.memory}* {self.pointer}"
+
+    def step(self) -> str:
+        return f"cdef Py_ssize_t s{self.index} = s[{self.index}]" if self.how == "v" else ""
+
+    def start(self, base: str) -> str:
+        return f"{self.pointer} = <{self.memory}*>({base})"
+
+    def at(self, i: str) -> str:
+        """Pointer to the element i of the run."""
+        if self.how == "v":
+            return f"(<{self.memory}*>(<char*>{self.pointer} + ({i}) * s{self.index}))"
+        if self.how == "s":
+            return self.pointer
+        return f"({self.pointer} + {'2 * ' if self.complex else ''}({i}))"
+
+    def load(self, i: str) -> str:
+        place = self.at(i)
+        if self.complex:
+            return f"make_c({place}[0], {place}[1])"
+        if self.row.letter == "b":
+            return f"{place}[0] != 0"
+        return f"{place}[0]"
+
+    def store(self, i: str, value: str) -> list[str]:
+        place = self.at(i)
+        if self.complex:
+            return [f"z = {value}", f"{place}[0] = <{self.memory}>z.re", f"{place}[1] = <{self.memory}>z.im"]
+        return [f"{place}[0] = <{self.memory}>({value})"]
+
+
+def function(name: str, declarations: list[str], body: list[str]) -> str:
+    """One loop of the signature of `s0_loop`, for every j of the m runs."""
+    lines = [
+        f"cdef void {name}{ARGUMENTS} noexcept nogil:",
+        "    cdef Py_ssize_t i, j",
+        *(f"    {line}" for line in dict.fromkeys(declarations) if line),
+        *(f"    {line}" for line in body),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def indent(lines: list[str], by: int = 1) -> list[str]:
+    return ["    " * by + line for line in lines]
+
+
+def map_loop(name: str, inputs: list[Operand], out: Operand, expression: str, names: list[str]) -> str:
+    """Elementwise loop: out = expression(inputs)."""
+    declarations = [line for op in (*inputs, out) for line in (op.declare(), op.step())]
+    declarations += [f"cdef {op.value} {x}" for op, x in zip(inputs, names, strict=True)]
+    if out.complex:
+        declarations.append("cdef c128 z")
+    body = ["for j in range(m):"]
+    body += indent([op.start(f"a[{op.index}] + j * t[{op.index}]") for op in (*inputs, out)])
+    # A value of stride 0 is read once per run; the planner has made sure that the run does not write it.
+    body += indent([f"{x} = {op.load('0')}" for op, x in zip(inputs, names, strict=True) if op.how == "s"])
+    inner = [f"{x} = {op.load('i')}" for op, x in zip(inputs, names, strict=True) if op.how != "s"]
+    inner += out.store("i", expression)
+    body += [*indent(["for i in range(n):"]), *indent(inner, 2)]
+    return function(name, declarations, body)
+
+
+def stream_loop(name: str, inputs: list[Operand], out: Operand, expression: str, names: list[str]) -> str:
+    """
+    The same where the result lies side by side, and goes past the caches.
+
+    Some lines of cache at a time are computed into a block in registers, or near them, and stored as a whole:
+    memory that is written so need not be read before.
+    """
+    block = Operand(out.index, out.row, "c", out.unsigned, name="block")
+    count = STREAMED // out.row.itemsize
+    declarations = [line for op in (*inputs, out) for line in (op.declare(), op.step())]
+    declarations += [f"cdef {op.value} {x}" for op, x in zip(inputs, names, strict=True)]
+    declarations += [
+        f"cdef {out.memory} block[{count * (2 if out.complex else 1)}]",
+        "cdef Py_ssize_t k, head",
+    ]
+    if out.complex:
+        declarations.append("cdef c128 z")
+
+    def one(i: str) -> list[str]:
+        return [f"{x} = {op.load(i)}" for op, x in zip(inputs, names, strict=True) if op.how != "s"]
+
+    body = [op.start(f"a[{op.index}] + j * t[{op.index}]") for op in (*inputs, out)]
+    body += [f"{x} = {op.load('0')}" for op, x in zip(inputs, names, strict=True) if op.how == "s"]
+    body += [
+        f"head = s0_stream_head({out.pointer}, {out.row.itemsize}, n)",
+        "for i in range(head):",
+        *indent([*one("i"), *out.store("i", expression)]),
+        "i = head",
+        f"while n - i >= {count}:",
+        f"    for k in range({count}):",
+        *indent([*one("i + k"), *block.store("k", expression)], 2),
+        f"    s0_stream_lines({out.at('i')}, block)",
+        f"    i += {count}",
+        "while i < n:",
+        *indent([*one("i"), *out.store("i", expression), "i += 1"]),
+    ]
+    return function(name, declarations, ["for j in range(m):", *indent(body), "s0_stream_end()"])
+
+
+ELEMENTWISE_LAYOUTS = {
+    1: {0: "cc", 3: "vv"},
+    2: {0: "ccc", 1: "scc", 2: "csc", 3: "vvv"},
+    3: {0: "cccc", 1: "cssc", 2: "ccsc", 3: "vvvv"},
+}
+
+
+def names_of(nin: int) -> list[str]:
+    return ["x"] if nin == 1 else [f"x{k + 1}" for k in range(nin)]

@@ -1,0 +1,397 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""The data type objects, how they combine, and single values between Python and memory."""
+
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+import warnings
+
+from stride0._tables import dtypes as dtype_table
+from stride0._base.errors import CastError, DTypeError, RangeError, brief
+
+cdef int PROMOTE[N_DTYPES][N_DTYPES]
+cdef int ITEMSIZE[N_DTYPES]
+cdef char LETTER[N_DTYPES]
+cdef bint SEALED = False  # once the thirteen are there
+cdef list OBJECTS = []
+cdef list LIMITS = []  # least and greatest integer, as Python integers
+
+# Set from above, where strict mode is.
+cdef bint NOBODY = False
+cdef const bint* GUARDED = &NOBODY
+cdef s0_dtype_guard GUARD = NULL
+
+
+cdef void guard_dtypes(const bint* flag, s0_dtype_guard guard) noexcept:
+    global GUARDED, GUARD
+    GUARDED, GUARD = flag, guard
+
+
+# Order of the kinds in promotion; a Python scalar of a kind not above the array's takes its dtype.
+cdef int rank_of(char letter) noexcept nogil:
+    if letter == c"b":
+        return 0
+    if letter == c"i" or letter == c"u":
+        return 1
+    return 2 if letter == c"f" else 3
+
+
+cdef class DType:
+    """
+    A data type of the standard. The thirteen instances are attributes of the namespace.
+
+    Attributes
+    ----------
+    name : str
+        The standard's name, ``"float64"`` for example.
+    kind : str
+        The standard's word: ``"bool"``, ``"signed integer"``, ``"unsigned integer"``,
+        ``"real floating"`` or ``"complex floating"``.
+    itemsize : int
+        Size of an element in bytes.
+
+    Notes
+    -----
+    A dtype equals what stands for it in a ``dtype=`` argument as well: ``float``, ``"float64"``, ``numpy.float64``. Its
+    hash is its own all the same, as with NumPy's dtypes: in a set and among the keys of a dictionary, dtypes are found
+    by dtypes alone.
+
+    References
+    ----------
+    Array API standard 2025.12, "Data Types".
+    """
+
+    def __cinit__(self):
+        if SEALED:
+            raise TypeError("DType: data types cannot be created; use those of the namespace, stride0.float64 for example")
+
+    def __init__(self):
+        raise TypeError("DType: data types cannot be created; use those of the namespace, stride0.float64 for example")
+
+    def __repr__(self):
+        return f"stride0.{self.name}"
+
+    def __str__(self):
+        return self.name
+
+    def __hash__(self):
+        return hash(("stride0", self.name))
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        return False if type(other) is DType else compare_dtype(self, other, False)
+
+    def __ne__(self, other):
+        if self is other:
+            return False
+        return True if type(other) is DType else compare_dtype(self, other, True)
+
+    @property
+    def name(self):
+        """The standard's name."""
+        if GUARDED[0]:
+            GUARD("name")
+        return self.name
+
+    @property
+    def kind(self):
+        """The standard's word for the kind."""
+        if GUARDED[0]:
+            GUARD("kind")
+        return self.kind
+
+    @property
+    def itemsize(self):
+        """Size of an element in bytes."""
+        if GUARDED[0]:
+            GUARD("itemsize")
+        return self.itemsize
+
+    def __reduce__(self):
+        return _by_name, (self.name,)
+
+    @property
+    def __numpy_dtype__(self):
+        """The NumPy dtype of the same name, for ``numpy.dtype(stride0.float64)``."""
+        import numpy
+
+        return numpy.dtype(self.name)
+
+    @property
+    def type(self):
+        """The type of NumPy's scalars of this dtype, as NumPy's dtypes have it: SciPy makes scalars of it."""
+        if GUARDED[0]:
+            GUARD("type")
+        return self.__numpy_dtype__.type
+
+    @property
+    def dtype(self):
+        """What NumPy before 2.4 asks for in the place of `__numpy_dtype__`."""
+        return self.__numpy_dtype__
+
+
+# What a ``dtype=`` argument may be, for annotations; the stub has NumPy's dtypes besides, which nobody imports here.
+DTypeLike = DType | str | type
+
+
+def _by_name(name):
+    """The dtype of that name (pickling needs a function to name)."""
+    return OBJECTS[dtype_table.CODES[name]]
+
+
+cdef object _fill_tables():
+    cdef DType made
+    cdef int code, other
+    for code, row in enumerate(dtype_table.ROWS):
+        made = DType.__new__(DType)
+        made.name = row.name
+        made.kind = row.kind
+        made.itemsize = row.itemsize
+        made.code = code
+        made.letter = ord(row.letter)
+        made.format = row.format.encode()
+        OBJECTS.append(made)
+        bits = 8 * row.itemsize
+        LIMITS.append((0, 2**bits - 1) if row.letter == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
+        ITEMSIZE[code] = row.itemsize
+        LETTER[code] = made.letter
+        for other in range(N_DTYPES):
+            PROMOTE[code][other] = dtype_table.CODES[dtype_table.promote(row.name, dtype_table.ROWS[other].name)]
+
+
+_fill_tables()
+SEALED = True
+DTYPES = tuple(OBJECTS)
+globals().update({made.name: made for made in DTYPES})
+
+
+# --- dtypes under other names
+
+# Python's own types stand for the default dtypes of their kinds.
+cdef tuple BUILTIN_DTYPES = ((bool, dtype_at(BOOL)), (int, dtype_at(INT64)), (float, dtype_at(FLOAT64)), (complex, dtype_at(COMPLEX128)))
+cdef dict NAMED_DTYPES = {made.name: made for made in DTYPES}
+# By the types of NumPy's scalars; made when first asked for.
+cdef dict NUMPY_TYPES = None
+
+
+cdef dict numpy_types():
+    """The dtypes by the types of NumPy's scalars."""
+    global NUMPY_TYPES
+    if NUMPY_TYPES is None:
+        import numpy
+
+        # Of numbers alone: asked for the dtype of an abstract type, or of times without a unit, NumPy warns.
+        letters = "?" + numpy.typecodes["AllInteger"] + numpy.typecodes["AllFloat"]
+        made = [numpy.dtype(letter) for letter in letters]
+        NUMPY_TYPES = {dtype.type: NAMED_DTYPES[dtype.name] for dtype in made if dtype.name in NAMED_DTYPES}
+    return NUMPY_TYPES
+
+
+cpdef DType known_dtype(object value):
+    """The dtype that a value stands for; None where it is none. Raises nothing, whatever the value."""
+    if type(value) is DType or value is None:
+        return <DType>value
+    if isinstance(value, str):
+        return NAMED_DTYPES.get(value) or numpys_dtype(value)
+    kind = type(value)
+    if isinstance(value, type):
+        # By identity: a metaclass may have an equality of its own, and no hash.
+        for builtin, found in BUILTIN_DTYPES:
+            if value is builtin:
+                return found
+        kind = value
+    # NumPy's dtypes, and the types of its scalars; whoever has one has imported NumPy.
+    module = getattr(kind, "__module__", None)
+    if not isinstance(module, str) or module.partition(".")[0] != "numpy":
+        return None
+    import numpy
+
+    if isinstance(value, numpy.dtype):
+        return NAMED_DTYPES.get(value.name) if value.isnative else None
+    return numpy_types().get(value) if isinstance(value, type) else None
+
+
+cdef DType numpys_dtype(str name):
+    """The dtype that NumPy takes a text for, "f4" or "<i8" for example; None where that is none of ours."""
+    import numpy
+
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of spellings that NumPy has given up
+            found = numpy.dtype(name)
+    except Exception:  # which error, depends on the text
+        return None
+    return NAMED_DTYPES.get(found.name) if found.isnative else None
+
+
+cdef object compare_dtype(DType x, object other, bint unequal):
+    """`x == other` or `x != other` for what is no dtype of ours; NumPy's dtypes without a counterpart know the answer."""
+    cdef DType found = known_dtype(other)
+    if found is None:
+        return NotImplemented
+    if GUARDED[0]:
+        GUARD(None)
+    return (found is x) != unequal
+
+
+cdef DType dtype_at(int code):
+    return <DType>OBJECTS[code]
+
+
+cdef int promote_codes(int code1, int code2) noexcept nogil:
+    return PROMOTE[code1][code2]
+
+
+cdef int itemsize_at(int code) noexcept nogil:
+    return ITEMSIZE[code]
+
+
+cdef char letter_at(int code) noexcept nogil:
+    return LETTER[code]
+
+
+cdef const char* format_at(int code) noexcept:
+    return (<DType>OBJECTS[code]).format
+
+
+def promote(DType first not None, DType second not None):
+    """Dtype that two dtypes combine to; see `dtype_table.promote`."""
+    return dtype_at(PROMOTE[first.code][second.code])
+
+
+def weak(DType dtype not None, value):
+    """Dtype that an array of `dtype` and the Python scalar `value` combine to."""
+    return dtype_at(weak_code(dtype.code, value))
+
+
+def default_for(value):
+    """Dtype of an array made of the Python scalar `value` alone."""
+    return dtype_at(scalar_code(value))
+
+
+cdef bint is_python_scalar(object value) noexcept:
+    return isinstance(value, (float, int, complex))
+
+
+cdef char letter_of(object value) except 0:
+    if isinstance(value, bool):
+        return c"b"
+    if isinstance(value, int):
+        return c"i"
+    if isinstance(value, float):
+        return c"f"
+    if isinstance(value, complex):
+        return c"c"
+    raise DTypeError("promote", f"a {type(value).__name__} is not a Python scalar", (), "bool, int, float or complex")
+
+
+cdef int scalar_code(object value) except -1:
+    cdef char letter = letter_of(value)
+    return BOOL if letter == c"b" else INT64 if letter == c"i" else FLOAT64 if letter == c"f" else COMPLEX128
+
+
+cdef int weak_code(int code, object value) except -1:
+    cdef char letter = letter_of(value)
+    if rank_of(letter) <= rank_of(LETTER[code]):
+        return code
+    if letter == c"c" and code == FLOAT32:
+        return COMPLEX64
+    return scalar_code(value)
+
+
+ctypedef fused integer:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+cdef int write_integer(object value, int code, char* out, str operation) except -1:
+    """Write a Python int that must fit."""
+    low, high = LIMITS[code]
+    if not low <= value <= high:
+        raise RangeError(
+            operation,
+            f"Python integer {brief(value)} is out of bounds for {dtype_at(code).name}",
+            (),
+            f"{dtype_at(code).name} holds the integers from {low} to {high}",
+        )
+    # The bytes of a two's complement integer do not depend on its sign: one path for both.
+    cdef uint64_t pattern = <uint64_t>(value & 0xFFFFFFFFFFFFFFFF)
+    memcpy(out, &pattern, ITEMSIZE[code])
+    return 0
+
+
+cdef int write_scalar(object value, int code, char* out, str operation) except -1:
+    """
+    Write a Python scalar into one element, as assignment casts it.
+
+    A float becomes an integer by truncation; an integer that does not fit raises RangeError; a complex
+    number has no real value and raises CastError.
+    """
+    cdef double real, imag
+    cdef float half
+    cdef char letter = LETTER[code]
+    if letter == c"f" or letter == c"c":
+        imag = 0
+        if isinstance(value, complex):
+            if letter == c"f":
+                raise CastError(operation, f"a complex number cannot be cast to the dtype {dtype_at(code).name}")
+            real, imag = value.real, value.imag
+        else:
+            try:
+                real = value
+            except OverflowError:
+                raise RangeError(operation, f"Python integer is out of bounds for {dtype_at(code).name}") from None
+        if ITEMSIZE[code] == 8 and letter == c"f":
+            memcpy(out, &real, 8)
+        elif code == COMPLEX128:
+            memcpy(out, &real, 8)
+            memcpy(out + 8, &imag, 8)
+        else:
+            half = <float>real
+            memcpy(out, &half, 4)
+            if letter == c"c":
+                half = <float>imag
+                memcpy(out + 4, &half, 4)
+        return 0
+    if letter == c"b":
+        out[0] = 1 if value else 0
+        return 0
+    if isinstance(value, complex):
+        raise CastError(operation, f"a complex number cannot be cast to the dtype {dtype_at(code).name}")
+    if isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):
+            raise RangeError(operation, f"cannot convert the float {value} to {dtype_at(code).name}")
+        value = int(value)
+    return write_integer(int(value), code, out, operation)
+
+
+cdef object read_scalar(const char* place, int code):
+    """The element as a Python scalar."""
+    cdef double d[2]
+    cdef float f[2]
+    cdef uint64_t u = 0
+    if code == FLOAT64:
+        memcpy(d, place, 8)
+        return d[0]
+    if code == FLOAT32:
+        memcpy(f, place, 4)
+        return <double>f[0]
+    if code == COMPLEX128:
+        memcpy(d, place, 16)
+        return complex(d[0], d[1])
+    if code == COMPLEX64:
+        memcpy(f, place, 8)
+        return complex(f[0], f[1])
+    if code == BOOL:
+        return place[0] != 0
+    memcpy(&u, place, ITEMSIZE[code])
+    if LETTER[code] == c"u":
+        return u
+    cdef int shift = 64 - 8 * ITEMSIZE[code]
+    return <int64_t>(u << shift) >> shift

@@ -1,0 +1,138 @@
+# cython: language_level=3
+"""How many threads a large call may use, and the pool that runs its chunks: docs/design/threads.md."""
+
+import os
+
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, shown
+from stride0._base.processors import available
+
+cdef extern from "pool.h":
+    enum:
+        S0_POOL
+        S0_MOST_THREADS
+    int s0_chosen
+    int s0_limit
+    int s0_backs_off
+    void s0_threads_start(int processors)
+    int s0_threads_allowed() nogil
+    int s0_threads_for(int64_t work, int64_t wake_from, int64_t each) nogil
+    bint s0_run_chunks(s0_chunk body, void* context, int chunks, int threads, bint interruptible) nogil
+    bint s0_is_stopped() nogil
+
+
+cdef int threads_worth(int64_t work, int64_t wake_from, int64_t each) noexcept nogil:
+    """
+    How many threads a call that takes so many nanoseconds on one is worth.
+
+    One more for each `each` of them; sleeping workers are woken from `wake_from` on, or where calls follow each other
+    closely; one while the pool backs off (Note [Back-off]).
+    """
+    return s0_threads_for(work, wake_from, each)
+
+
+cdef bint run_chunks(s0_chunk body, void* context, Py_ssize_t chunks, int threads, bint interruptible) noexcept nogil:
+    """
+    Run `body(context, chunk)` for every chunk once, in any order, on up to so many threads.
+
+    False where the handler of a signal raised, which only an `interruptible` call asks for: the exception is set, and the
+    result is not complete.
+    """
+    return s0_run_chunks(body, context, <int>chunks, threads, interruptible)
+
+
+cdef bint run_equal_chunks(s0_chunk body, void* context, Py_ssize_t* extent, Py_ssize_t count, Py_ssize_t chunks, int threads) noexcept nogil:
+    """`run_chunks`, interruptible, of `count` items, at least one; `extent` is told how many a chunk has."""
+    extent[0] = (count + chunks - 1) // chunks
+    return s0_run_chunks(body, context, <int>((count + extent[0] - 1) // extent[0]), threads, True)
+
+
+cdef bint is_stopped() noexcept nogil:
+    """Whether a chunk that takes long may end at once, since its call was interrupted."""
+    return s0_is_stopped()
+
+
+def get_num_threads():
+    """
+    Threads that a large operation may use.
+
+    Returns
+    -------
+    int
+        What `set_num_threads` or the environment variable ``STRIDE0_NUM_THREADS`` chose; otherwise a limit of
+        ``threadpoolctl``, ``OMP_NUM_THREADS``, or the number of processors that the process may use, by its affinity
+        and by the quota of its control group. 1 where stride0 was built without a thread pool.
+    """
+    return s0_threads_allowed()
+
+
+def set_num_threads(n, /):
+    """
+    Choose how many threads a large operation may use, in all Python threads.
+
+    The results do not depend on it, to the last bit.
+
+    Parameters
+    ----------
+    n : int
+        At least 1. Without a thread pool one thread works whatever is chosen here.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `n` is not an integer.
+    ArgumentValueError
+        If `n` is less than 1 or beyond every machine.
+    """
+    global s0_chosen
+    if isinstance(n, bool) or not isinstance(n, int):
+        raise ArgumentTypeError("set_num_threads", "n must be an int", [("n", shown(n))])
+    if not 1 <= n <= S0_MOST_THREADS:
+        raise ArgumentValueError("set_num_threads", f"{n} threads", (), f"a number from 1 to {S0_MOST_THREADS}")
+    s0_chosen = n
+
+
+def get_limit():
+    """The limit that holds for what `set_num_threads` chose, too: for threadpoolctl."""
+    return s0_limit
+
+
+def set_limit(int n):
+    """Set that limit; what it was when the package was imported, or more, is none."""
+    global s0_limit
+    s0_limit = min(max(n, 1), S0_MOST_THREADS)
+
+
+def back_off(bint on):
+    """Whether threads that were late are not called for a while (Note [Back-off]); returns what it was. For tests."""
+    global s0_backs_off
+    before, s0_backs_off = s0_backs_off, on
+    return bool(before)
+
+
+cdef int number_in(str value) except -1:
+    """A number of threads in an environment variable; 0 where it is none."""
+    value = value.strip()
+    if value.isascii() and value.isdigit() and len(value) < 10 and 1 <= int(value) <= S0_MOST_THREADS:
+        return int(value)
+    return 0
+
+
+cdef int from_environment() except -1:
+    """What STRIDE0_NUM_THREADS says. Not more than OMP_NUM_THREADS, which a pool of processes sets for its workers."""
+    global s0_chosen
+    wanted = os.environ.get("STRIDE0_NUM_THREADS", "")
+    # OpenMP's variable may be a list: a number for each level of nesting.
+    outside = number_in(os.environ.get("OMP_NUM_THREADS", "").partition(",")[0])
+    s0_threads_start(min(outside or available(), S0_MOST_THREADS))
+    if not wanted.strip():
+        return 0
+    s0_chosen = number_in(wanted)
+    if not s0_chosen:
+        raise ImportError(f"STRIDE0_NUM_THREADS: {wanted.strip()!r} is no number from 1 to {S0_MOST_THREADS}")
+    if outside:
+        s0_chosen = min(s0_chosen, outside)
+    return 0
+
+
+from_environment()
+pool = bool(S0_POOL)

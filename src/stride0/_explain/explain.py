@@ -1,0 +1,151 @@
+"""`explain`: what broadcasting makes of operands, as text and as a picture.
+
+The facts are gathered in `facts`, written down in `text` and drawn in `picture`.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Callable
+from typing import Any, overload
+
+from stride0._base.errors import hide_frames
+from stride0._base.shapes import Shape
+from stride0._core.array.array import Array, door
+from stride0._explain.facts import Facts, Insertion, gather
+from stride0._explain.picture import draw
+from stride0._explain.text import text
+
+__all__ = ["Explanation", "Insertion", "explain"]
+
+
+class Explanation(Facts):
+    """What broadcasting makes of some operands: printed it is a text, in a notebook a picture.
+
+    Tuples have one entry per operand. For ``matmul``, axes are counted among the leading ones, which are
+    those that broadcast.
+
+    Attributes
+    ----------
+    operation : str
+        Name of the operation, ``"broadcast"`` where none was given.
+    names : tuple of str
+        What the operands are called.
+    shapes : tuple of tuple of int
+        As they are.
+    dtypes : tuple of DType
+        ``float64`` for operands that were given as a shape.
+    strides : tuple of tuple of int
+        As they are, in elements.
+    offsets : tuple of int
+        Place of the first element of each in its storage.
+    core_ndim : int
+        How many of the last axes do not broadcast: 2 for ``matmul``, else 0.
+    result_shape : tuple of int or None
+        None where the shapes do not fit.
+    result_dtype : DType or None
+        None too where it is not known, as for functions of your own.
+    stretched : tuple of tuple of int
+        Axes of the result along which an operand is repeated, counted from the last one, -1.
+    stretched_strides : tuple of tuple of int or None
+        Strides with which the operands are read; None where the shapes do not fit.
+    stored_nbytes, addressed_nbytes : tuple of int
+        Bytes of the elements that an operand has, and of those that are read of it.
+    plan : dict or None
+        What the planner does: ``"shape"``, ``"order"`` (axes of the result, innermost first), ``"merged"``
+        (the loops, innermost first; their strides are in bytes), ``"layout"`` and ``"result_strides"``. None
+        for ``matmul``, for more than three operands, and where the shapes do not fit.
+    error : BroadcastError or ShapeError or None
+        What the operation would raise.
+    clashes : tuple of int
+        All axes at which sizes do not fit.
+    insertions : tuple of Insertion
+        Where the shapes do not fit: all inserted axes, one at a time, that would make them.
+    """
+
+    def __str__(self) -> str:
+        return text(self)
+
+    __repr__ = __str__
+
+    @overload
+    def svg(self) -> str: ...
+    @overload
+    def svg(self, path: str | os.PathLike[str]) -> None: ...
+    def svg(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """
+        Draw the picture.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            File to save it to.
+
+        Returns
+        -------
+        str or None
+            The SVG document, where it is not saved.
+        """
+        document = draw(self)
+        if path is None:
+            return document
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.write(document)
+        return None
+
+    def _repr_html_(self) -> str:
+        style = "white-space:pre;line-height:1.3"
+        lines = f'<pre style="{style}">{html.escape(str(self))}</pre>'
+        return f"{self.svg()}<details><summary>as text</summary>{lines}</details>"
+
+
+@door
+def explain(*arrays_or_shapes: Array | Shape, op: str | Callable[..., Any] | None = None) -> Explanation:
+    """
+    Explain how operands broadcast, or why they do not.
+
+    Parameters
+    ----------
+    *arrays_or_shapes : Array or tuple of int
+        The operands. One given by its shape alone is taken as an array of ``float64`` in C order; nothing is
+        allocated for it.
+    op : str or callable, optional
+        The operation that they are operands of: an elementwise function of the standard, ``matmul``, of which
+        the leading axes broadcast, or any function of your own. Its parameters name the operands.
+
+    Returns
+    -------
+    Explanation
+        Its text shows the shapes aligned from the right, what is stretched, the strides before and after, how
+        many bytes are stored and how many are addressed, and the loops that the planner makes of it; or
+        the axis that fails and every inserted axis that would mend it. In a notebook it is a picture.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If an operand is neither an array nor a tuple of integers.
+    ArgumentValueError
+        If there are no operands, or `op` does not broadcast, or takes another number of them.
+    ShapeError
+        If a shape is impossible.
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> xp.explain((5, 6), (10,))
+    broadcast: operands could not be broadcast together at axis -1
+    <BLANKLINE>
+        x1   (5, 6)
+        x2    (10,)
+                ^
+        axis -1 has size 6 in x1 and 10 in x2; sizes must be equal, or one of them 1.
+    <BLANKLINE>
+    one inserted axis makes them fit
+    <BLANKLINE>
+        x1[:, :, None]   gives (5, 6, 10)
+    """
+    return Explanation(**vars(gather(arrays_or_shapes, op)))
+
+
+hide_frames()

@@ -1,0 +1,89 @@
+"""Which broadcasts are let through: a mode per context, and one for the process."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from stride0._core.array.array import BROADCASTING, mode_name, mode_number
+from stride0._modes.switches import Setting
+
+__all__ = ["broadcasting"]
+
+Mode = Literal["standard", "pointwise", "warn", "explicit", "exact"]
+VARIABLE = "STRIDE0_BROADCASTING"
+
+
+class broadcasting(Setting):
+    """
+    Guard against accidental broadcasts: a context manager, a decorator, and a default for the process.
+
+    Parameters
+    ----------
+    mode : {"standard", "pointwise", "warn", "explicit", "exact"}
+        What is done about operands of different shapes:
+
+        - ``"standard"``: they broadcast, as the standard says.
+        - ``"pointwise"``: `BroadcastWarning` where operands with equally many elements stretch each other, as
+          (4, 1) and (4,) do.
+        - ``"warn"``: `BroadcastWarning` wherever an operand that has axes is stretched.
+        - ``"explicit"``: `StretchError` (a `BroadcastError`) unless all operands that have axes have equally
+          many. Axes of size 1 may be stretched.
+        - ``"exact"``: `StretchError` wherever an array is stretched. Python scalars are no arrays;
+          `broadcast_to`, `broadcast_arrays` and `expand_dims` are how one stretches in this mode.
+
+    Raises
+    ------
+    ArgumentValueError
+        If there is no such mode.
+
+    Notes
+    -----
+    The mode holds in the thread and the asynchronous task that set it (a `contextvars` variable), and there
+    only for what the caller's code broadcasts, not for what functions of the package do to compute their
+    results. Assignments and in-place operators obey it as well. Elsewhere the default of the process holds,
+    from the environment variable ``STRIDE0_BROADCASTING`` or `set_default`.
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> with xp.broadcasting("explicit"):
+    ...     y = xp.ones((3, 4)) * xp.ones((1, 4))
+    """
+
+    def __init__(self, mode: Mode) -> None:
+        super().__init__(BROADCASTING, mode_number(mode))
+        self.mode = mode
+
+    @staticmethod
+    def set_default(mode: Mode) -> str:
+        """
+        Set the mode of every context that has none of its own.
+
+        Parameters
+        ----------
+        mode : str
+            As above.
+
+        Returns
+        -------
+        str
+            The default before.
+        """
+        return mode_name(BROADCASTING.set_default(mode_number(mode)))
+
+    @staticmethod
+    def current() -> str:
+        """
+        Return the mode that holds here.
+
+        Returns
+        -------
+        str
+            One of the modes.
+        """
+        return mode_name(BROADCASTING.current())
+
+
+if VARIABLE in os.environ:
+    BROADCASTING.set_default(mode_number(os.environ[VARIABLE]))

@@ -1,0 +1,352 @@
+"""A test bench: what the library is to be like for a test, and the gate that makes it so.
+
+The functions and the kernels know nothing of it: operands are looked at before a call and the result after
+it, Note [Doors].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from stride0._base.devices import Device, check_device
+from stride0._base.errors import (
+    ArgumentValueError,
+    DeviceError,
+    DTypeError,
+    RangeError,
+    StrictError,
+    WriteError,
+)
+from stride0._chapters.data_types import KINDS, astype, iinfo_object, promotes
+from stride0._core.array.array import (
+    BENCH,
+    Array,
+    asarray,
+    device_number,
+    put_on,
+    reduce_whole,
+    shares_storage,
+)
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType, known_dtype, promote
+from stride0._tables.standard import (
+    COMPLEX_SINCE,
+    DATA_DEPENDENT,
+    EXTENSIONS,
+    METHODS_LATER,
+    NEWEST,
+    ROWS,
+    VERSIONS,
+)
+
+__all__ = ["Bench", "Visit", "bench_here", "devices_here"]
+
+# Functions whose results, or some of them, are of the default dtype of indices.
+INDICES = frozenset(
+    {
+        *("argmax", "argmin", "argsort", "count_nonzero", "nonzero", "searchsorted"),
+        *("unique_all", "unique_counts", "unique_inverse"),
+    }
+)
+# Functions whose result does not take the device of their operand as it is.
+MOVING = ("asarray", "astype", "from_dlpack")
+# Forms of arguments that came later, by what is said of them.
+FORMS: dict[str, Callable[[Any], bool]] = {
+    "is a tuple": lambda value: isinstance(value, tuple),
+    "holds a negative axis": lambda value: isinstance(value, tuple) and any(item < 0 for item in value),
+    "is of a complex dtype": lambda value: _is_of(value, "complex floating"),
+    "is of a real dtype": lambda value: isinstance(value, Array) and not _is_of(value, "complex floating"),
+    "is a Python scalar": lambda values: any(isinstance(x, (bool, int, float, complex)) for x in values),
+}
+DOUBLE = (dt.float64, dt.complex128)
+UNSIGNED = {1: dt.uint8, 2: dt.uint16, 4: dt.uint32, 8: dt.uint64}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What `stride0.testing.flags` sets; the fields are its parameters."""
+
+    devices: tuple[str, ...] = ("cpu",)
+    real: DType = dt.float64
+    integral: DType = dt.int64
+    complex: DType = dt.complex128
+    float64: bool = True
+    writable: bool = True
+    data_dependent_shapes: bool = True
+    boolean_indexing: bool = True
+    api_version: str = NEWEST
+    extensions: tuple[str, ...] = tuple(EXTENSIONS)
+    strict_names: bool = False
+
+    def check_version(self, version: object) -> None:
+        """Refuse a version of the standard that is newer than the bench's."""
+        if version is not None and version in VERSIONS and str(version) > self.api_version:
+            accepts = f"one of {', '.join(v for v in VERSIONS if v <= self.api_version)}"
+            problem = f"version {version} is newer than the test bench"
+            raise ArgumentValueError("__array_namespace__", problem, (), accepts)
+
+    def default_dtypes(self) -> dict[str, DType]:
+        """Return the default dtypes as the inspection shows them."""
+        return {
+            "real floating": self.real,
+            "complex floating": self.complex,
+            "integral": self.integral,
+            "indexing": dt.int64,
+        }
+
+    # --- before a call
+
+    def enter(self, way: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Visit:
+        """Look at a call that comes in; what `leave` needs."""
+        self._check_function(way, name, args, kwargs)
+        if way in ("in-place", "setitem") and not self.writable:
+            raise WriteError(name, "the arrays of this test bench are read-only", (), "a new array")
+        arrays = list(_arrays((args, kwargs)))
+        numbers = {device_number(x) for x in arrays}
+        if len(numbers) > 1:
+            facts = [(f"array {k + 1}", repr(x.device)) for k, x in enumerate(arrays)]
+            raise DeviceError(
+                name, "the arrays are on different devices", facts, "to_device, which moves one"
+            )
+        device = kwargs.get("device")
+        if device is not None:
+            number = check_device(name, device).number
+        else:
+            number = numbers.pop() if numbers else Device(self.devices[0]).number
+        return Visit(name, arrays, number, args, kwargs)
+
+    def _check_function(self, way: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Refuse what this bench does not have."""
+        masked = way in ("getitem", "setitem") and _has_mask(args[1])
+        if masked and not self.boolean_indexing:
+            raise self._missing(
+                name, "a mask as index", "Boolean array indexing: may be left out", "boolean_indexing"
+            )
+        repeated = name == "repeat" and len(args) > 1 and isinstance(args[1], Array)
+        selected = masked and way == "getitem"
+        if not self.data_dependent_shapes and (selected or repeated or name in DATA_DEPENDENT):
+            sentence = "Data-dependent output shapes: a library may leave such functions out"
+            raise self._missing(
+                name, "the shape of the result depends on values", sentence, "data_dependent_shapes"
+            )
+        extension = name.partition(".")[0] if "." in name else ""
+        if extension in EXTENSIONS and extension not in self.extensions:
+            raise self._missing(
+                name, f"the extension {extension}", "Extensions: may be left out", "extensions"
+            )
+        if self.api_version < NEWEST:
+            self._check_since(way, name, args, kwargs)
+
+    def _check_since(self, way: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        for x in _arrays((args, kwargs)):
+            self._check_dtype(name, "an operand", x.dtype)
+        row = ROWS.get(name)
+        indices = [x for x in _arrays(args[1]) if x.ndim] if way == "getitem" else []
+        if self.api_version < "2024.12" and any(x.dtype.kind in KINDS["integral"] for x in indices):
+            raise self._newer(name, "an array of indices", "2024.12")
+        if row is None or way != "function":
+            return
+        if row.since > self.api_version:
+            raise self._newer(name, "the function is called", row.since)
+        given = {"": args, **dict(zip(row.parameters, args, strict=False)), **kwargs}
+        for parameter, since in row.later.items():
+            if since > self.api_version and given.get(parameter) is not None:
+                raise self._newer(name, f"{parameter} is given", since)
+        for parameter, (form, since) in row.wider.items():
+            if since > self.api_version and FORMS[form](given.get(parameter)):
+                raise self._newer(name, f"{parameter or 'an argument'} {form}", since)
+        if row.scalars_since > self.api_version:
+            for parameter in row.scalars:
+                if isinstance(given.get(parameter), (bool, int, float, complex)):
+                    raise self._newer(name, f"{parameter} is a Python scalar", row.scalars_since)
+
+    def _check_dtype(self, name: str, what: str, dtype: DType) -> None:
+        """Refuse dtypes that an older version of the standard does not have."""
+        if self.api_version < COMPLEX_SINCE and dtype.kind == "complex floating":
+            raise self._newer(name, f"{what} is of dtype {dtype.name}", COMPLEX_SINCE)
+
+    def check_method(self, name: str, given: dict[str, Any]) -> None:
+        """Refuse arguments of a method of arrays that came later than the bench's version."""
+        for parameter, since in METHODS_LATER[name].items():
+            if since > self.api_version and given[parameter] is not None:
+                raise self._newer(name, f"{parameter} is given", since)
+
+    def _missing(self, name: str, fact: str, sentence: str, flag: str) -> StrictError:
+        shown = {"extensions": self.extensions}.get(flag, False)
+        return StrictError(name, fact, sentence, f"stride0.testing.flags({flag}={shown!r}) is on.")
+
+    def _newer(self, name: str, fact: str, since: str) -> StrictError:
+        setting = f'stride0.testing.flags(api_version="{self.api_version}") is on.'
+        return StrictError(name, fact, f"in it since version {since}", setting)
+
+    # --- after a call
+
+    def leave(self, visit: Visit, out: Any) -> Any:
+        """Return the result as this bench would have computed it."""
+        if isinstance(out, Array):
+            return self._result(visit, out)
+        if isinstance(out, (tuple, list)) and any(isinstance(x, Array) for x in out):
+            parts = [self._result(visit, x) if isinstance(x, Array) else x for x in out]
+            return type(out)(*parts) if hasattr(out, "_fields") else type(out)(parts)
+        if isinstance(out, DType) and visit.name == "result_type":
+            return self._due(visit, out)
+        return out
+
+    def _result(self, visit: Visit, out: Array) -> Array:
+        target = self._due(visit, out.dtype)
+        if target is not out.dtype:
+            if target.kind in KINDS["integral"]:
+                _check_range(visit.name, out, target)
+            out = astype(out, target)
+        self._check_dtype(visit.name, "the result", out.dtype)
+        if not self.float64 and out.dtype in DOUBLE:
+            problem = f"the result is of dtype {out.dtype.name}, which this test bench is without"
+            raise DTypeError(visit.name, problem, (), "float32 or complex64")
+        if device_number(out) != visit.number:
+            if visit.shares(out):
+                if visit.kwargs.get("copy") is False and visit.name != "astype":
+                    problem = f"copy=False, and the array is on the device {out.device.name!r}"
+                    raise ArgumentValueError(visit.name, problem, (), "copy=None")
+                # A call like any other: gradients follow it, and the copy comes out where the array is.
+                out = asarray(out, copy=True)
+            put_on(out, visit.number)
+        return out
+
+    def _due(self, visit: Visit, found: DType) -> DType:
+        """Return the dtype of a result that came out in one of stride0's own default dtypes."""
+        if found in DOUBLE:
+            default = self.real if found is dt.float64 else self.complex
+            wide: tuple[DType, ...] = DOUBLE
+        elif found is dt.int64 and visit.name not in INDICES:
+            default, wide = self.integral, (dt.int64,)
+        elif found is dt.uint64:
+            default, wide = UNSIGNED[self.integral.itemsize], (dt.uint64,)
+        else:
+            return found
+        return found if default is found or visit.mentions(wide) else default
+
+
+class Visit:
+    """What is known of a call from its beginning to its end."""
+
+    def __init__(
+        self, name: str, arrays: list[Array], number: int, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        self.name = name
+        self.arrays = arrays
+        self.number = number
+        self.args = args
+        self.kwargs = kwargs
+
+    def shares(self, out: Array) -> bool:
+        """Tell whether the memory of a result may be that of an operand: then it cannot change its device."""
+        foreign = self.name in MOVING and not isinstance(self.args[0], Array)
+        return foreign or any(shares_storage(out, x) for x in self.arrays)
+
+    def mentions(self, dtypes: tuple[DType, ...]) -> bool:
+        """Tell whether an operand is of one of the dtypes, or one was asked for: then it is no default."""
+        if self.names_dtype() or any(x.dtype in dtypes for x in self.arrays):
+            return True
+        # The standard has int8 and uint32 combine to int64: no default either.
+        operands = {x.dtype for x in self.arrays} | {x for x in self.args if isinstance(x, DType)}
+        if any(promotes(a, b) and promote(a, b) in dtypes for a, b in combinations(operands, 2)):
+            return True
+        # Arrays of other libraries bring their own.
+        return self.name == "from_dlpack" or any(_brings(x, dtypes) for x in self.data())
+
+    def names_dtype(self) -> bool:
+        """Tell whether the caller said, in whatever words, of which dtype the result is to be."""
+        positional = ROWS[self.name].parameters if self.name in ROWS else ()
+        place = positional.index("dtype") if "dtype" in positional else len(self.args)
+        given = self.args[place] if place < len(self.args) else self.kwargs.get("dtype")
+        return given is not None
+
+    def data(self) -> Iterator[Any]:
+        """Yield the arguments that elements come from, unlike sizes and axes."""
+        row = ROWS.get(self.name)
+        if row is None or not row.parameters:
+            yield from self.args
+            return
+        for parameter, value in (*zip(row.parameters, self.args, strict=False), *self.kwargs.items()):
+            if parameter in row.arrays or (self.name, parameter) in ELEMENTS:
+                yield value
+
+
+# Parameters that elements come from and that need not be arrays.
+ELEMENTS = frozenset({("asarray", "obj"), ("full", "fill_value"), ("full_like", "fill_value")})
+
+
+def _brings(value: Any, dtypes: tuple[DType, ...]) -> bool:
+    """Tell whether a value is of one of the dtypes by itself, or a sequence holds one that is."""
+    if isinstance(value, (list, tuple)):
+        return any(_brings(item, dtypes) for item in value)
+    if isinstance(value, (DType, type, str)):
+        return known_dtype(value) in dtypes
+    if type(value) in (bool, int, float, complex):
+        return False
+    if type(value).__module__.partition(".")[0] in ("stride0", "numpy"):
+        return known_dtype(getattr(value, "dtype", value)) in dtypes
+    return _lends(value)
+
+
+def _lends(value: Any) -> bool:
+    """Tell whether a value has memory of some dtype, which is then the one that came out."""
+    try:
+        memoryview(value)
+    except (TypeError, ValueError):
+        return hasattr(value, "dtype")
+    return True
+
+
+def _is_of(value: Any, kind: str) -> bool:
+    return isinstance(value, Array) and value.dtype.kind == kind
+
+
+def _has_mask(key: Any) -> bool:
+    """Tell whether a key is a mask or has one among its items, in whatever form indexing takes it."""
+    return any(_is_mask(item) for item in (key if isinstance(key, tuple) else (key,)))
+
+
+def _is_mask(item: Any) -> bool:
+    if isinstance(item, (list, tuple)):
+        # A sequence is one where all that it holds is.
+        return len(item) > 0 and all(_is_mask(part) for part in item)
+    return isinstance(item, bool) or str(getattr(item, "dtype", "")).endswith("bool")
+
+
+def _arrays(value: Any) -> Iterator[Array]:
+    """Yield the arrays among arguments, in sequences and keys too."""
+    if isinstance(value, Array):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _arrays(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _arrays(item)
+
+
+def _check_range(name: str, x: Array, dtype: DType) -> None:
+    """Refuse numbers that the default dtype of integers cannot hold."""
+    limits = iinfo_object(dtype)
+    for extreme in ("min", "max") if x.size else ():
+        value = int(reduce_whole(extreme, x))
+        if not limits.min <= value <= limits.max:
+            raise RangeError(
+                name, f"{value} does not fit {dtype.name}, the default dtype", (), "dtype=stride0.int64"
+            )
+
+
+def bench_here() -> Bench | None:
+    """Return the bench of this context."""
+    found: Bench | None = BENCH.current()
+    return found
+
+
+def devices_here() -> tuple[str, ...]:
+    """Return the names of the devices of this context."""
+    bench = bench_here()
+    return ("cpu",) if bench is None else bench.devices

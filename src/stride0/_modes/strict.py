@@ -1,0 +1,159 @@
+"""The standard and nothing else: a switch for programs that are to run on every library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+
+import stride0._modes.interceptors  # noqa: F401 - sets the gate
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, shown
+from stride0._core.array.array import STRICT, Scope, is_strict
+from stride0._modes.switches import Setting
+
+__all__ = ["strict"]
+
+VARIABLE = "STRIDE0_STRICT"
+MODULES = "STRIDE0_STRICT_MODULES"
+EXEMPT = "STRIDE0_STRICT_EXEMPT"
+WORDS = {
+    "1": True,
+    "true": True,
+    "on": True,
+    "yes": True,
+    "0": False,
+    "false": False,
+    "off": False,
+    "no": False,
+    "": False,
+}
+
+
+class strict(Setting):
+    """
+    Refuse what the standard does not define: a context manager, a decorator, and a default for the process.
+
+    Parameters
+    ----------
+    on : bool
+        False lets a block be lenient within strict code.
+    modules : collection of str, optional
+        Names of modules and packages: strict for calls from their code alone, instead of from any.
+    exempt : collection of str
+        Names of modules and packages for whose calls it is not strict.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `on` is no bool, or `modules` or `exempt` is no collection of names.
+    ArgumentValueError
+        If `modules` is empty, or `on` is False beside names.
+
+    Notes
+    -----
+    Where the standard is silent, stride0 does what users of NumPy, PyTorch and JAX expect; in strict mode it
+    raises `StrictError`, which names the sentence that is left. The mode holds in the thread and the
+    asynchronous task that set it (a `contextvars` variable), and there only for the caller's code, not for
+    what functions of the package do to compute their results. Elsewhere the default of the process holds,
+    from `set_default` or the environment variable ``STRIDE0_STRICT`` (``1`` or ``0``). The variables
+    ``STRIDE0_STRICT_MODULES`` and ``STRIDE0_STRICT_EXEMPT``, names with commas between them, turn the mode on
+    as well where that one is not set.
+
+    A call comes from the module whose code runs in the nearest frame on the stack that is not stride0's,
+    whoever called that module. Functions of NumPy count as their caller's, unless NumPy is named itself. A
+    name stands for a module and for all that lies in a package: ``"scipy"`` for ``scipy.stats`` as well, and
+    for the copies of other libraries in it. Where both parameters name a module, it is exempt.
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> with xp.strict():
+    ...     y = xp.ones(3) + 1.5
+    >>> with xp.strict(exempt=("scipy",)):
+    ...     y = xp.ones(3) + 1.5
+    """
+
+    def __init__(
+        self, on: bool = True, *, modules: Collection[str] | None = None, exempt: Collection[str] = ()
+    ) -> None:
+        super().__init__(STRICT, _value(on, modules, exempt))
+
+    @staticmethod
+    def set_default(
+        on: bool | strict, *, modules: Collection[str] | None = None, exempt: Collection[str] = ()
+    ) -> bool | strict:
+        """
+        Set the mode of every context that has none of its own.
+
+        Parameters
+        ----------
+        on : bool or strict
+            Whether strict; or a default that was returned, to set it again.
+        modules, exempt : collection of str
+            For whose calls, as `strict` takes them.
+
+        Returns
+        -------
+        bool or strict
+            The default before: a `strict` where it was for modules by name.
+        """
+        if isinstance(on, strict) and modules is None and not exempt:
+            value = on._value
+        else:
+            value = _value(on, modules, exempt)
+        before = STRICT.set_default(value)
+        if isinstance(before, Scope):
+            return strict(modules=before.modules, exempt=before.exempt)
+        return bool(before)
+
+    @staticmethod
+    def current() -> bool:
+        """
+        Return whether strict mode holds here.
+
+        Returns
+        -------
+        bool
+            True or False.
+        """
+        return is_strict()
+
+
+def _value(on: object, modules: object, exempt: object) -> bool | Scope:
+    """Return the value of the switch."""
+    if not isinstance(on, bool):
+        raise ArgumentTypeError("strict", f"on is {shown(on)}", (), "True or False")
+    scope = Scope(None if modules is None else _names("modules", modules), _names("exempt", exempt))
+    if scope.modules == ():
+        raise ArgumentValueError("strict", "modules is empty", (), "one or more names, or None for all code")
+    if scope.modules is None and not scope.exempt:
+        return on
+    if not on:
+        raise ArgumentValueError("strict", "on is False beside names of modules", (), "on=True")
+    return scope
+
+
+def _names(parameter: str, value: object) -> tuple[str, ...]:
+    accepts = 'names of modules, ("scipy",) for example'
+    if isinstance(value, str) or not isinstance(value, Collection):
+        raise ArgumentTypeError("strict", f"{parameter} is {shown(value)}", (), accepts)
+    for name in value:
+        if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):
+            raise ArgumentTypeError("strict", f"{parameter} holds {shown(name)}", (), accepts)
+    return tuple(value)
+
+
+def _from_environment() -> None:
+    """Set the default that the environment variables ask for."""
+    word = os.environ.get(VARIABLE)
+    if word is not None and word.strip().lower() not in WORDS:
+        raise ArgumentValueError("strict", f"{VARIABLE} is {shown(word)}", (), "1 or 0")
+    names = {
+        parameter: tuple(name.strip() for name in os.environ.get(variable, "").split(",") if name.strip())
+        for parameter, variable in (("modules", MODULES), ("exempt", EXEMPT))
+    }
+    on = any(names.values()) if word is None else WORDS[word.strip().lower()]
+    if on:
+        strict.set_default(True, modules=names["modules"] or None, exempt=names["exempt"])
+
+
+_from_environment()

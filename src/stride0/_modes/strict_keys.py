@@ -1,0 +1,108 @@
+"""Strict mode: what stands between brackets, compared with what the standard says of keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stride0._base.errors import StrictError, brief, counted
+from stride0._core.array.array import Array, is_numpy_scalar
+
+__all__ = ["check_key"]
+
+
+def check_key(x: Array, key: Any, assigning: bool) -> None:
+    """
+    Look at what stands between brackets.
+
+    Parameters
+    ----------
+    x : Array
+        What is indexed.
+    key : object
+        The key.
+    assigning : bool
+        Whether something is assigned to ``x[key]``.
+    """
+    op = "setitem" if assigning else "getitem"
+    items = key if isinstance(key, tuple) else (key,)
+    masks = [item for item in items if isinstance(item, Array) and item.dtype.kind == "bool"]
+    if masks:
+        if len(items) > 1:
+            raise StrictError(
+                op, "a mask beside other indices", "Indexing: a boolean array is the sole index"
+            )
+        return
+    for item in items:
+        _check_item(op, item, assigning)
+    arrays = [item for item in items if isinstance(item, Array) and item.ndim]
+    plain = [item for item in items if item is not None and item is not Ellipsis]
+    if arrays and (len(plain) < len(items) or any(isinstance(item, slice) for item in items)):
+        fact = "an array of indices beside slices, ... or None"
+        raise StrictError(op, fact, "Indexing: integer arrays stand beside integers and integer arrays alone")
+    dots = [item is Ellipsis for item in items].count(True)
+    if dots == 0 and len(plain) < x.ndim:
+        fact = f"{counted(len(plain), 'index', 'indices')} for an array of {counted(x.ndim, 'axis', 'axes')}"
+        raise StrictError(op, fact, "Indexing, multi-axis: one index per axis, or one ... for those left out")
+    if dots <= 1 and len(plain) <= x.ndim:
+        for item, size in zip(plain, _sizes_at(items, x), strict=True):
+            if isinstance(item, slice):
+                _check_slice(op, item, size)
+
+
+def _check_item(op: str, item: Any, assigning: bool) -> None:
+    if item is None:
+        if assigning:
+            raise StrictError(op, "None among the indices", "Array object, __setitem__: keys without None")
+    elif isinstance(item, bool):
+        raise StrictError(op, "a Python bool as index", "Indexing: integers, slices, ..., None and arrays")
+    elif isinstance(item, Array):
+        if assigning and "integer" in item.dtype.kind:
+            raise StrictError(
+                op, "assignment at an array of indices", "Array object, __setitem__: not specified"
+            )
+    elif not (item is Ellipsis or isinstance(item, slice) or _is_integer(item)):
+        fact = "a NumPy scalar as index" if is_numpy_scalar(item) else f"a {type(item).__name__} as index"
+        raise StrictError(op, fact, "Indexing: integers, slices, ..., None and arrays of the library")
+
+
+def _is_integer(item: Any) -> bool:
+    # Arrays of other libraries can be integers too, where they have no axes; so can NumPy's scalars.
+    kind = type(item)
+    return isinstance(item, int) or (
+        hasattr(kind, "__index__") and not hasattr(kind, "__len__") and not is_numpy_scalar(item)
+    )
+
+
+def _sizes_at(items: tuple[Any, ...], x: Array) -> list[int]:
+    """Return the sizes of the axes that the items of a key other than ... and None are for."""
+    after: list[int] = []
+    count = sum(item is not None and item is not Ellipsis for item in items)
+    before = 0
+    for item in items:
+        if item is Ellipsis:
+            after = list(range(x.ndim - count + before, x.ndim))
+            break
+        before += item is not None
+    return [x.shape[axis] for axis in [*range(before), *after]][:count]
+
+
+def _check_slice(op: str, item: slice, size: int) -> None:
+    for name, value in (("start", item.start), ("stop", item.stop), ("step", item.step)):
+        # An integer array without axes will do: the official suite has one there.
+        if isinstance(value, bool) or is_numpy_scalar(value):
+            fact = f"{name} of a slice is a {'Python bool' if isinstance(value, bool) else 'NumPy scalar'}"
+            raise StrictError(op, fact, f"Indexing, slice syntax: a {name} is a Python integer")
+    step = 1 if item.step is None else item.step
+    low, high = (-size, size) if _number(step) > 0 else (-size - 1, max(0, size - 1))
+    for name, value, first, last in (("start", item.start, -size, size), ("stop", item.stop, low, high)):
+        if value is not None and not first <= _number(value) <= last:
+            fact = f"{name} {brief(_number(value))} of a slice of an axis of size {size}"
+            sentence = (
+                f"Indexing, slice syntax: a {name} from {first} to {last} here; beyond is not specified"
+            )
+            raise StrictError(op, fact, sentence)
+
+
+def _number(value: Any) -> int:
+    # Whatever is no integer is refused by the indexing itself.
+    return value.__index__() if hasattr(type(value), "__index__") else 0

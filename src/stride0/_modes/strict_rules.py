@@ -1,0 +1,383 @@
+"""Strict mode: a call compared with what the standard says of its arguments.
+
+What a function refuses by itself is left to it; here is what works and is not in the standard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from stride0._base.devices import BY_NAME
+from stride0._base.errors import StrictError, brief
+from stride0._chapters.data_types import iinfo_object, promotes
+from stride0._core.array.array import Array, asarray, is_numpy_scalar
+from stride0._core.memory.dtype import DType, promote
+from stride0._modes.strict_keys import check_key
+from stride0._tables.operations import KINDS
+from stride0._tables.standard import ROWS, Row
+
+__all__ = ["check_call"]
+
+LETTERS = {
+    "bool": "b",
+    "signed integer": "i",
+    "unsigned integer": "u",
+    "real floating": "f",
+    "complex floating": "c",
+}
+# The kinds of dtypes beside which a Python scalar is defined.
+BESIDE: dict[type, str] = {bool: "b", int: "iufc", float: "fc", complex: "fc"}
+SCALARS = (bool, int, float, complex)
+
+PROMOTION = "Type Promotion Rules"
+MIXED = f"{PROMOTION}: mixed kinds of dtypes are not specified"
+BESIDE_ARRAYS = (
+    f"{PROMOTION}, mixing arrays with Python scalars: a scalar is of a kind that the array's dtype holds"
+)
+OPERANDS = f"{PROMOTION}: operands are arrays and Python scalars"
+EQUALITIES = ("equal", "not_equal")
+COMPARISONS = (*EQUALITIES, "less", "less_equal", "greater", "greater_equal")
+
+Arguments = dict[str, Any]
+
+
+def check_call(way: str, name: str, args: tuple[Any, ...], kwargs: Arguments) -> None:
+    """
+    Raise StrictError for what the standard does not define.
+
+    Parameters
+    ----------
+    way : str
+        "function", "operator", "in-place", "getitem" or "setitem".
+    name : str
+        Of the function; those of an extension begin with its name.
+    args, kwargs : tuple and dict
+        Of the call.
+    """
+    if way == "getitem":
+        check_key(args[0], args[1], False)
+        return
+    if way == "setitem":
+        check_key(args[0], args[1], True)
+        _check_value(args[0], args[2])
+        return
+    row = ROWS.get(name)
+    if row is None:
+        raise StrictError(name, "the function is called", "the standard has no function of this name")
+    if row.together and not kwargs and row.together == row.parameters and len(args) == 2:
+        # Most calls by far, and nothing more to look at.
+        x1, x2 = args
+        if isinstance(x1, Array) and isinstance(x2, Array) and x1.dtype is x2.dtype:
+            kind = row.arrays[row.together[0]]
+            if not kind or LETTERS[x1.dtype.kind] in KINDS[kind]:
+                return
+    given = _bind(row, args, kwargs)
+    _check_others(name, row, given)
+    arrays = [
+        (label, parameter, value) for parameter in row.arrays for label, value in _values(parameter, given)
+    ]
+    for label, parameter, value in arrays:
+        _check_array(name, row, label, parameter, value)
+    if way == "operator" and name in EQUALITIES:
+        _check_operand(name, args[1])
+    if row.together:
+        _check_together(name, row, [(label, p, value) for label, p, value in arrays if p in row.together])
+    if name in MORE:
+        MORE[name](name, given)
+
+
+def _bind(row: Row, args: tuple[Any, ...], kwargs: Arguments) -> Arguments:
+    """Return the arguments by name; all positional ones together where the function takes any number."""
+    names = row.parameters
+    if names == ("arrays",) and not (len(args) == 1 and isinstance(args[0], (tuple, list))):
+        return {"arrays": args, **kwargs}
+    if not names:
+        return {"": args, **kwargs}
+    return {**dict(zip(names, args, strict=False)), **kwargs}
+
+
+def _values(parameter: str, given: Arguments) -> Iterator[tuple[str, Any]]:
+    """Yield what was given for a parameter, one by one where it is a sequence of arrays."""
+    value = given.get(parameter)
+    if parameter == "arrays" and isinstance(value, (tuple, list)):
+        yield from ((f"arrays[{k}]", item) for k, item in enumerate(value))
+    elif value is not None:
+        yield parameter, value
+
+
+def _check_others(name: str, row: Row, given: Arguments) -> None:
+    """Look at arguments that are no arrays."""
+    for parameter, value in given.items():
+        place = f"{row.chapter}: {parameter} of {name}"
+        if parameter in row.arrays or (name, parameter) in ANYTHING or not parameter:
+            continue
+        if (name, parameter) in BEYOND:
+            raise StrictError(name, f"{parameter} is given", f"{row.chapter}: {name} has no {parameter}")
+        if parameter == "device" and isinstance(value, str):
+            raise StrictError(name, "device is a string", BY_NAME)
+        if parameter in row.tuples and isinstance(value, int):
+            raise StrictError(name, f"{parameter} is an integer", f"{place} is a tuple of integers")
+        sequences = row.chapter == "Fourier transforms" or name == "tensordot"
+        _check_other(name, f"{parameter} is", place, value, parameter in FLAGS, sequences)
+
+
+def _check_other(name: str, fact: str, place: str, value: Any, flag: bool, sequences: bool) -> None:
+    """Look at an argument that is no array, and at what it holds."""
+    if isinstance(value, Array):
+        raise StrictError(name, f"{fact} an array", f"{place} is none")
+    if is_numpy_scalar(value):
+        raise StrictError(name, f"{fact} a NumPy scalar", f"{place} is a Python scalar")
+    if isinstance(value, bool) and not flag:
+        raise StrictError(name, f"{fact} a Python bool", f"{place} is neither True nor False")
+    if isinstance(value, tuple) or (sequences and isinstance(value, list)):
+        for item in value:
+            _check_other(name, fact.replace(" is", " holds"), place, item, flag, sequences)
+    elif hasattr(type(value), "__iter__") and not isinstance(value, (str, range) if sequences else str):
+        fact = f"{fact} a {type(value).__name__}"
+        raise StrictError(name, fact, f"{place} is a tuple, where it is no integer")
+
+
+# Parameters that may be True or False.
+FLAGS = frozenset(
+    {
+        *("copy", "descending", "endpoint", "fill_value", "full_matrices", "include_initial", "invert"),
+        *("keepdims", "stable", "upper"),
+    }
+)
+# Parameters that NumPy has and the standard has not.
+BEYOND = frozenset((f"{name}_like", "shape") for name in ("empty", "full", "ones", "zeros"))
+# Parameters that take all sorts of things.
+ANYTHING = frozenset(
+    {("asarray", "obj"), ("from_dlpack", "x"), ("can_cast", "from_"), ("finfo", "type"), ("iinfo", "type")}
+)
+
+
+def _check_array(name: str, row: Row, label: str, parameter: str, value: Any) -> None:
+    """Look at the type and the dtype of an argument that is to be an array."""
+    place = f"{row.chapter}: {parameter} of {name}"
+    if isinstance(value, Array):
+        kind = row.arrays[parameter]
+        if kind and LETTERS[value.dtype.kind] not in KINDS[kind]:
+            raise StrictError(
+                name, f"{label} is of dtype {value.dtype.name}", f"{place} has {_an(kind)} dtype"
+            )
+    elif is_numpy_scalar(value):
+        raise StrictError(name, f"{label} is a NumPy scalar", OPERANDS)
+    elif isinstance(value, SCALARS) and parameter not in row.scalars:
+        raise StrictError(name, f"{label} is a Python {type(value).__name__}", f"{place} is an array")
+
+
+def _check_operand(name: str, value: Any) -> None:
+    """Look at what stands behind == and !=, which compare with anything."""
+    if not isinstance(value, (Array, *SCALARS)):
+        fact = "x2 is None" if value is None else f"x2 is {_an(type(value).__name__)}"
+        raise StrictError(name, fact, OPERANDS)
+
+
+def _an(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"
+
+
+def _check_together(name: str, row: Row, operands: list[tuple[str, str, Any]]) -> None:
+    """Look at operands that have to combine to one dtype."""
+    arrays = [
+        (label, parameter, value.dtype) for label, parameter, value in operands if isinstance(value, Array)
+    ]
+    scalars = [(label, value) for label, _, value in operands if isinstance(value, SCALARS)]
+    if not arrays:
+        if scalars:
+            labels = " and ".join(label for label, _ in scalars)
+            raise StrictError(
+                name, f"{labels} are Python scalars", f"{row.chapter}: one operand of {name} is an array"
+            )
+        return
+    first, _, combined = arrays[0]
+    for label, parameter, dtype in arrays[1:]:
+        if parameter in row.equal and dtype is not arrays[0][2]:
+            fact = f"{label} is of dtype {dtype.name}, {first} of {arrays[0][2].name}"
+            raise StrictError(name, fact, f"{row.chapter}: arrays given to {name} have one dtype")
+        if not promotes(combined, dtype):
+            fact = f"{label} is of dtype {dtype.name} beside {combined.name}"
+            raise StrictError(name, fact, MIXED)
+        combined = promote(combined, dtype)
+    for label, value in scalars:
+        check_scalar(name, label, value, combined)
+
+
+def check_scalar(name: str, label: str, value: Any, dtype: DType) -> None:
+    """Look at a Python scalar beside an array of a dtype."""
+    kind = next(kind for kind in SCALARS if isinstance(value, kind))
+    letter = LETTERS[dtype.kind]
+    if letter not in BESIDE[kind]:
+        fact = f"{label} is a Python {kind.__name__} beside an array of dtype {dtype.name}"
+        raise StrictError(name, fact, BESIDE_ARRAYS)
+    # Arithmetic raises RangeError by itself; comparisons have an answer.
+    if kind is int and letter in "iu" and name in COMPARISONS:
+        limits = iinfo_object(dtype)
+        if not limits.min <= value <= limits.max:
+            fact = f"{label} is {brief(value)}, beyond the bounds of {dtype.name}"
+            raise StrictError(
+                name, fact, f"{PROMOTION}: behaviour is not specified for integers out of bounds"
+            )
+
+
+# --- functions of which there is more to say
+
+
+def _check_fill(name: str, given: Arguments) -> None:
+    value, dtype = given.get("fill_value"), given.get("dtype")
+    if dtype is None and isinstance(given.get("x"), Array):
+        dtype = given["x"].dtype
+    if isinstance(value, SCALARS) and isinstance(dtype, DType):
+        check_scalar(name, "fill_value", value, dtype)
+
+
+def _check_linspace(name: str, given: Arguments) -> None:
+    dtype = given.get("dtype")
+    if isinstance(dtype, DType) and LETTERS[dtype.kind] not in "fc":
+        raise StrictError(
+            name,
+            f"dtype is {dtype.name}",
+            "Creation Functions: linspace with an integer dtype is not specified",
+        )
+
+
+def _check_take(name: str, given: Arguments) -> None:
+    indices = given.get("indices")
+    if isinstance(indices, Array) and indices.ndim != 1:
+        raise StrictError(
+            name, f"indices have {indices.ndim} axes", "Indexing Functions: indices of take have one axis"
+        )
+
+
+def _check_cumulative(name: str, given: Arguments) -> None:
+    if isinstance(given.get("x"), Array) and given["x"].ndim == 0:
+        raise StrictError(name, "x has no axes", f"Statistical Functions: x of {name} has one or more axes")
+
+
+def _check_result_type(name: str, given: Arguments) -> None:
+    operands = given.get("", ())
+    dtypes = [x if isinstance(x, DType) else x.dtype for x in operands if isinstance(x, (Array, DType))]
+    if not dtypes:
+        return
+    combined = dtypes[0]
+    for dtype in dtypes[1:]:
+        if not promotes(combined, dtype):
+            raise StrictError(name, f"{dtype.name} beside {combined.name}", MIXED)
+        combined = promote(combined, dtype)
+    for k, value in enumerate(operands):
+        if is_numpy_scalar(value):
+            raise StrictError(name, f"argument {k} is a NumPy scalar", "Data Type Functions: Python scalars")
+        if isinstance(value, SCALARS):
+            check_scalar(name, f"argument {k}", value, combined)
+
+
+def _check_isin(name: str, given: Arguments) -> None:
+    for parameter in ("x1", "x2"):
+        if isinstance(given.get(parameter), (list, tuple, range)):
+            fact = f"{parameter} is a {type(given[parameter]).__name__}"
+            raise StrictError(
+                name, fact, f"Set Functions: {parameter} of isin is an array or a Python scalar"
+            )
+
+
+def _check_shapes(name: str, given: Arguments) -> None:
+    place = "Manipulation Functions: a shape given to broadcast_shapes"
+    for k, shape in enumerate(given.get("", ())):
+        if not isinstance(shape, tuple):
+            fact = f"argument {k} is a {type(shape).__name__}"
+            raise StrictError(name, fact, f"{place} is a tuple of integers")
+        _check_other(name, f"argument {k} is", place, shape, False, False)
+
+
+def _check_asarray(name: str, given: Arguments) -> None:
+    obj, dtype = given.get("obj"), given.get("dtype")
+    if isinstance(obj, (list, tuple)) and _holds_array(obj, 0):
+        raise StrictError(
+            name, "a sequence holds arrays", "Creation Functions: stack joins arrays, not asarray"
+        )
+    if isinstance(dtype, DType):
+        _check_conversion(name, obj, dtype)
+
+
+def _check_conversion(name: str, obj: Any, dtype: DType) -> None:
+    """Look at the dtype that `asarray` is to give to elements."""
+    if isinstance(obj, (*SCALARS, list, tuple, range)) and not is_numpy_scalar(obj):
+        widest = max(_kinds(obj), default=None)
+        if widest is not None and LETTERS[dtype.kind] not in BESIDE[SCALARS[widest]]:
+            fact = f"a Python {SCALARS[widest].__name__} is to become {dtype.name}"
+            raise StrictError(name, fact, CONVERTING)
+        return
+    try:
+        source = obj.dtype if isinstance(obj, Array) else asarray(obj).dtype
+    except Exception:
+        return  # which the function itself says better
+    if not _promotes_to(source, dtype):
+        fact = f"an array of dtype {source.name} is to become {dtype.name}"
+        raise StrictError(name, fact, CONVERTING)
+
+
+CONVERTING = "Creation Functions: asarray promotes; astype casts"
+
+
+def _kinds(obj: Any) -> Iterator[int]:
+    """Yield the kinds of the Python scalars in nested sequences, as places in SCALARS."""
+    if isinstance(obj, (list, tuple)):
+        for item in obj:
+            yield from _kinds(item)
+    elif isinstance(obj, range):
+        yield SCALARS.index(int)
+    elif not is_numpy_scalar(obj):
+        yield from [k for k, kind in enumerate(SCALARS) if isinstance(obj, kind)][:1]
+
+
+def _promotes_to(source: DType, target: DType) -> bool:
+    return promotes(source, target) and promote(source, target) is target
+
+
+def _holds_array(obj: Any, least: int) -> bool:
+    """Tell whether a sequence holds arrays of `least` axes or more, or of one axis or more further inside."""
+    # The official suite itself writes matrices as lists of lists of elements of arrays.
+    return any(
+        x.ndim >= least if isinstance(x, Array) else isinstance(x, (list, tuple)) and _holds_array(x, 1)
+        for x in obj
+    )
+
+
+MORE: dict[str, Callable[[str, Arguments], None]] = {
+    "asarray": _check_asarray,
+    "broadcast_shapes": _check_shapes,
+    "isin": _check_isin,
+    "full": _check_fill,
+    "full_like": _check_fill,
+    "linspace": _check_linspace,
+    "take": _check_take,
+    "cumulative_sum": _check_cumulative,
+    "cumulative_prod": _check_cumulative,
+    "result_type": _check_result_type,
+}
+
+
+# --- what is assigned
+
+
+def _check_value(x: Array, value: Any) -> None:
+    """Look at what is assigned."""
+    if isinstance(value, Array):
+        if not _promotes_to(value.dtype, x.dtype):
+            fact = f"a value of dtype {value.dtype.name} for an array of dtype {x.dtype.name}"
+            raise StrictError(
+                "setitem", fact, "Array object, __setitem__: the value promotes to the array's dtype"
+            )
+    elif is_numpy_scalar(value) or not isinstance(value, SCALARS):
+        what = "NumPy scalar" if is_numpy_scalar(value) else type(value).__name__
+        fact = f"a {what} is assigned"
+        raise StrictError("setitem", fact, "Array object, __setitem__: values are arrays and Python scalars")
+    else:
+        check_scalar("setitem", "the value", value, x.dtype)
+        if isinstance(value, complex) and x.dtype.kind == "real floating":
+            fact = f"a Python complex for an array of dtype {x.dtype.name}"
+            raise StrictError(
+                "setitem", fact, "Array object, __setitem__: the value promotes to the array's dtype"
+            )

@@ -1,0 +1,139 @@
+"""What `broadcasting`, `strict` and `testing.flags` share: a value for a block, a function or the process."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import ContextDecorator
+from typing import Any, Self, TypeVar, cast
+
+from stride0._base.errors import ArgumentTypeError, shown
+from stride0._core.array.array import Switch
+
+__all__ = ["Setting"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Setting(ContextDecorator):
+    """
+    Sets a switch for a ``with`` block or a decorated function.
+
+    Of a decorated coroutine function it holds while that runs; of a generator function in each of its steps,
+    and not for whoever asks for the next item.
+
+    Parameters
+    ----------
+    switch : Switch
+        Which.
+    value : object
+        To what.
+    everywhere : bool
+        Whether for every context that has no value of its own, instead of for this one.
+    """
+
+    def __init__(self, switch: Switch, value: Any, everywhere: bool = False) -> None:
+        self._switch = switch
+        self._value = value
+        self._everywhere = everywhere
+        self._before: list[Any] = []
+
+    def __enter__(self) -> Self:
+        enter = self._switch.set_default if self._everywhere else self._switch.enter
+        self._before.append(enter(self._value))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        leave = self._switch.set_default if self._everywhere else self._switch.leave
+        leave(self._before.pop())
+
+    def _recreate_cm(self) -> Self:
+        # A decorated function may run in several threads at once: each call sets and resets its own context.
+        twin = type(self).__new__(type(self))
+        Setting.__init__(twin, self._switch, self._value, self._everywhere)
+        return twin
+
+    def __call__(self, function: Function) -> Function:
+        name = type(self).__name__
+        if isinstance(function, (staticmethod, classmethod)):
+            return cast(Function, type(function)(self(function.__func__)))
+        if not callable(function) or isinstance(function, type):
+            raise ArgumentTypeError(name, f"{shown(function)} is decorated", (), "a function or method")
+        for is_one, surround in SURROUND:
+            # An object that is called may have what makes it one in its class.
+            if is_one(function) or is_one(type(function).__call__):
+                return cast(Function, functools.wraps(function)(surround(self._recreate_cm, function)))
+        return super().__call__(function)
+
+
+# --- functions whose bodies do not run where they are called
+#
+# Each call sets and resets its own: several may be under way at once, in one thread or in many.
+
+Anew = Callable[[], Setting]
+
+
+def _coroutine(anew: Anew, function: Callable[..., Any]) -> Callable[..., Any]:
+    async def inner(*args: Any, **kwargs: Any) -> Any:
+        with anew():
+            return await function(*args, **kwargs)
+
+    return inner
+
+
+def _generator(anew: Anew, function: Callable[..., Any]) -> Callable[..., Any]:
+    def inner(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        body = function(*args, **kwargs)
+        step, value = body.send, None
+        try:
+            while True:
+                try:
+                    with anew():
+                        item = step(value)
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    step, value = body.send, (yield item)
+                except GeneratorExit:
+                    raise
+                except BaseException as error:
+                    step, value = body.throw, error
+        finally:
+            with anew():
+                body.close()
+
+    return inner
+
+
+def _async_generator(anew: Anew, function: Callable[..., Any]) -> Callable[..., Any]:
+    async def inner(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
+        body = function(*args, **kwargs)
+        step, value = body.asend, None
+        try:
+            while True:
+                try:
+                    with anew():
+                        item = await step(value)
+                except StopAsyncIteration:
+                    return
+                try:
+                    step, value = body.asend, (yield item)
+                except GeneratorExit:
+                    raise
+                except BaseException as error:
+                    step, value = body.athrow, error
+        finally:
+            with anew():
+                await body.aclose()
+
+    return inner
+
+
+SURROUND: tuple[
+    tuple[Callable[[object], bool], Callable[[Anew, Callable[..., Any]], Callable[..., Any]]], ...
+] = (
+    (inspect.iscoroutinefunction, _coroutine),
+    (inspect.isgeneratorfunction, _generator),
+    (inspect.isasyncgenfunction, _async_generator),
+)

@@ -1,0 +1,248 @@
+"""Gradients of the chapter "Element-wise Functions", and of `where`.
+
+Note [Zero in, zero out]
+    Where the cotangent is 0, so is what every rule makes of it, whatever its derivative is: `times` and
+    `product` see to that, and a choice between elements is made by `where`, never by multiplying with 0 or 1,
+    which would make NaN of an infinite cotangent. That is why nothing leaks from a branch not taken, in
+    derivatives of any order.
+
+Note [Divided by zero]
+    `x / unless_zero(r)` is 0 where `r` is 0, and so are its derivatives with respect to both operands: what
+    functions with a corner at 0, such as `hypot`, are given there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from stride0._chapters.data_types import astype
+from stride0._chapters.elementwise import (
+    abs,
+    cos,
+    cosh,
+    equal,
+    exp,
+    floor_divide,
+    greater,
+    hypot,
+    imag,
+    isinf,
+    less,
+    log,
+    logical_and,
+    logical_not,
+    logical_or,
+    pow,
+    reciprocal,
+    sign,
+    sin,
+    sinh,
+    sqrt,
+)
+from stride0._chapters.utility import any
+from stride0._core.array.array import Array, asarray, where
+from stride0.autograd._rules.parts import conjugate, product, times
+from stride0.autograd._tape.tape import Product
+
+LN2 = math.log(2.0)
+LN10 = math.log(10.0)
+
+
+def unless_zero(x: Array) -> Array:
+    """Return `x`, and infinity where it is 0. See Note [Divided by zero]."""
+    return where(equal(x, 0), math.inf, x)
+
+
+def _inverse(x: Any) -> Any:
+    """Return `1 / conj(x)` of an array or a Python scalar."""
+    x = conjugate(x)
+    if isinstance(x, Array):
+        return reciprocal(x)
+    return 1 / x if x else math.copysign(math.inf, x.real)
+
+
+def _sign(g: Array, x: Array, out: Array) -> Product | None:
+    if out.dtype.kind != "complex floating":
+        return None
+    # z / abs(z) turns with z and keeps its length: only what is across `out` in the complex plane counts.
+    return times(imag(product(g, conjugate(out))), 1j * out / unless_zero(abs(x)))
+
+
+def _pow_base(g: Array, x1: Array, x2: Any) -> Product | None:
+    if not isinstance(x2, Array):
+        if x2 == 2:
+            return times(g, 2 * conjugate(x1))
+        return None if x2 == 0 else times(g, conjugate(x2 * pow(x1, x2 - 1)))
+    if "integer" in x2.dtype.kind:
+        # Below 0 an unsigned exponent would start anew from the largest.
+        x2 = astype(x2, g.dtype)
+    constant = logical_and(equal(x1, 0), equal(x2, 0))
+    return times(g, conjugate(where(constant, 0, x2 * pow(x1, x2 - 1))))
+
+
+def _pow_exponent(g: Array, x1: Any, out: Array) -> Product:
+    base = x1 if isinstance(x1, Array) else asarray(x1, dtype=out.dtype)
+    if out.dtype.kind == "complex floating":
+        base = astype(base, out.dtype, copy=False)
+    # The powers of 0 are taken for constant, as they are for positive exponents.
+    return times(g, conjugate(product(log(where(equal(base, 0), 1, base)), out)))
+
+
+def _winner(g: Array, loses: Array, ties: Array) -> Array:
+    """Return the part of a cotangent that goes to an operand which loses against another or ties with it."""
+    return where(loses, 0, where(ties, g * 0.5, g) if any(ties) else g)
+
+
+def _logaddexp(g: Array, x1: Any, x2: Any, out: Array) -> Product:
+    """Return the cotangent of `x1`."""
+    share = exp(x1 - out)
+    endless = isinf(out)
+    if any(endless):
+        # inf - inf: there the function is the larger one of its operands.
+        share = where(endless, where(less(x1, x2), 0, where(equal(x1, x2), 0.5, 1.0)), share)
+    return times(g, share)
+
+
+def _clip_x(g: Array, x: Array, min: Any, max: Any) -> Array:
+    if min is not None:
+        g = where(less(x, min), 0, g)
+    return g if max is None else where(greater(x, max), 0, g)
+
+
+def _clip_min(g: Array, x: Array, min: Any, max: Any) -> Array:
+    used = less(x, min)
+    if max is not None:
+        used = logical_and(used, logical_not(greater(min, max)))
+    return where(used, g, 0)
+
+
+def _clip_max(g: Array, x: Array, min: Any, max: Any) -> Array:
+    used = greater(x, max)
+    if min is not None:
+        used = logical_or(used, greater(min, max))
+    return where(used, g, 0)
+
+
+Rule = Callable[..., Any]
+
+VJP: dict[str, dict[str, Rule]] = {
+    # --- arithmetic
+    "add": {
+        "x1": lambda g: g,
+        "x2": lambda g, alpha: g if type(alpha) is int and alpha == 1 else times(g, conjugate(alpha)),
+        "alpha": lambda g, x2: times(g, conjugate(x2)),
+    },
+    "subtract": {"x1": lambda g: g, "x2": lambda g: times(g, -1)},
+    "multiply": {
+        "x1": lambda g, x2: times(g, conjugate(x2)),
+        "x2": lambda g, x1: times(g, conjugate(x1)),
+    },
+    "divide": {
+        "x1": lambda g, x2: times(g, _inverse(x2)),
+        # Not by the result, which code like `x /= norm; x += 1` overwrites.
+        "x2": lambda g, x1, x2: times(g, conjugate(x1 / x2 / -x2)),
+    },
+    "remainder": {"x1": lambda g: g, "x2": lambda g, x1, x2: times(g, -floor_divide(x1, x2))},
+    "pow": {"x1": _pow_base, "x2": _pow_exponent},
+    "negative": {"x": lambda g: -g},
+    "positive": {"x": lambda g: g},
+    "reciprocal": {"x": lambda g, out: times(g, -conjugate(out * out))},
+    "square": {"x": lambda g, x: times(g, 2 * conjugate(x))},
+    "sqrt": {"x": lambda g, out: times(g, 0.5 / conjugate(out))},
+    # --- magnitudes and signs
+    "abs": {"x": lambda g, x: times(g, sign(x))},
+    "sign": {"x": _sign},
+    "hypot": {
+        "x1": lambda g, x1, out: times(g, x1 / unless_zero(out)),
+        "x2": lambda g, x2, out: times(g, x2 / unless_zero(out)),
+    },
+    # The sign of the result is 0 where that of x1 is, which makes it that of x2 everywhere else.
+    "copysign": {"x1": lambda g, x1, out: times(g, sign(x1) * sign(out)), "x2": lambda g: None},
+    # The next number is x1 and a step that is the same nearly everywhere.
+    "nextafter": {"x1": lambda g: g, "x2": lambda g: None},
+    # --- choices
+    "maximum": {
+        "x1": lambda g, x1, x2: _winner(g, less(x1, x2), equal(x1, x2)),
+        "x2": lambda g, x1, x2: _winner(g, less(x2, x1), equal(x1, x2)),
+    },
+    "minimum": {
+        "x1": lambda g, x1, x2: _winner(g, greater(x1, x2), equal(x1, x2)),
+        "x2": lambda g, x1, x2: _winner(g, greater(x2, x1), equal(x1, x2)),
+    },
+    # On a bound, x has all of the gradient.
+    "clip": {"x": _clip_x, "min": _clip_min, "max": _clip_max},
+    "where": {
+        "x1": lambda g, condition: where(condition, g, 0),
+        "x2": lambda g, condition: where(condition, 0, g),
+    },
+    # --- complex numbers
+    "conj": {"x": lambda g: conjugate(g)},
+    "real": {"x": lambda g: g},
+    "imag": {"x": lambda g: 1j * g},
+    # --- exponentials and logarithms
+    "exp": {"x": lambda g, out: times(g, conjugate(out))},
+    # Not out + 1, which is 0 for a very negative x.
+    "expm1": {"x": lambda g, x: times(g, conjugate(exp(x)))},
+    "log": {"x": lambda g, x: times(g, reciprocal(conjugate(x)))},
+    "log1p": {"x": lambda g, x: times(g, reciprocal(conjugate(x + 1)))},
+    "log2": {"x": lambda g, x: times(g, reciprocal(conjugate(x) * LN2))},
+    "log10": {"x": lambda g, x: times(g, reciprocal(conjugate(x) * LN10))},
+    "logaddexp": {"x1": _logaddexp, "x2": lambda g, x1, x2, out: _logaddexp(g, x2, x1, out)},
+    # --- trigonometric and hyperbolic functions
+    "sin": {"x": lambda g, x: times(g, conjugate(cos(x)))},
+    "cos": {"x": lambda g, x: times(g, -conjugate(sin(x)))},
+    "tan": {"x": lambda g, out: times(g, conjugate(out * out + 1))},
+    "asin": {"x": lambda g, x: times(g, conjugate(1 / (sqrt(1 - x) * sqrt(1 + x))))},
+    "acos": {"x": lambda g, x: times(g, conjugate(-1 / (sqrt(1 - x) * sqrt(1 + x))))},
+    "atan": {"x": lambda g, x: times(g, reciprocal(conjugate(x * x + 1)))},
+    # Divided twice, because the square of a tiny length is 0.
+    "atan2": {
+        "x1": lambda g, x1, x2: times(g, x2 / (r := unless_zero(hypot(x1, x2))) / r),
+        "x2": lambda g, x1, x2: times(g, -x1 / (r := unless_zero(hypot(x1, x2))) / r),
+    },
+    "sinh": {"x": lambda g, x: times(g, conjugate(cosh(x)))},
+    "cosh": {"x": lambda g, x: times(g, conjugate(sinh(x)))},
+    "tanh": {"x": lambda g, out: times(g, conjugate(1 - out * out))},
+    "asinh": {"x": lambda g, x: times(g, conjugate(1 / sqrt(x * x + 1)))},
+    # Two roots: of complex numbers, that of the product can have the other sign.
+    "acosh": {"x": lambda g, x: times(g, conjugate(1 / (sqrt(x - 1) * sqrt(x + 1))))},
+    "atanh": {"x": lambda g, x: times(g, reciprocal(conjugate(1 - x * x)))},
+}
+
+NO_GRAD: dict[str, str] = {
+    **dict.fromkeys(("ceil", "floor", "floor_divide", "round", "trunc"), "piecewise constant"),
+    **dict.fromkeys(
+        (
+            "equal",
+            "greater",
+            "greater_equal",
+            "isfinite",
+            "isinf",
+            "isnan",
+            "less",
+            "less_equal",
+            "logical_and",
+            "logical_not",
+            "logical_or",
+            "logical_xor",
+            "not_equal",
+            "signbit",
+        ),
+        "the result is boolean",
+    ),
+    **dict.fromkeys(
+        (
+            "bitwise_and",
+            "bitwise_invert",
+            "bitwise_left_shift",
+            "bitwise_or",
+            "bitwise_right_shift",
+            "bitwise_xor",
+        ),
+        "integers and booleans have no gradient",
+    ),
+}
+
+REFUSED: dict[str, str] = {}

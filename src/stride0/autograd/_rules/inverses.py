@@ -1,0 +1,294 @@
+"""Gradient rules of inverses and determinants, and what decompositions share with them.
+
+Note [Derivatives of the determinant]
+    The derivative of det(x) is the matrix of cofactors, det(x) inv(x)^T where x is regular. They are
+    polynomials in x, so neither they nor their derivatives care whether it is. With x = U diag(s) V^H, where
+
+        det(x + dx) = det(U) det(V^H) det(diag(s) + U^H dx V),
+
+    the first derivative needs products of all s but one, the second those of all but two: no division by 0,
+    no difference. That way is taken where x is not safely regular.
+
+    Derivatives of higher order are those of the second one, D(x). It is a polynomial, so its value at x is
+    the mean of its values around x: D(x + w Y) for the roots of unity w of an order above its degree. There
+    is a Y, the same for all w, with which those matrices are regular and D can be made of their inverses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from stride0._chapters.creation import arange, eye
+from stride0._chapters.data_types import finfo
+from stride0._chapters.elementwise import (
+    abs,
+    equal,
+    exp,
+    greater,
+    imag,
+    isfinite,
+    less_equal,
+    logical_and,
+    logical_or,
+    not_equal,
+    reciprocal,
+    subtract,
+)
+from stride0._chapters.linear_algebra import matmul, matrix_transpose
+from stride0._chapters.manipulation import expand_dims, reshape, squeeze
+from stride0._chapters.statistical import max, mean, prod
+from stride0._chapters.utility import all, any
+from stride0._core.array.array import Array, conjugate, primitive, where
+from stride0._core.memory.dtype import bool as _bool
+from stride0.autograd._rules.linalg import (
+    adjoint,
+    after,
+    before,
+    matmul_x1,
+    per_matrix,
+    tolerance,
+)
+from stride0.autograd._rules.parts import product, times
+from stride0.linalg import det, diagonal, inv, solve, svd, trace
+from stride0.linalg._decompositions import LinAlgError, _relative_tolerance, _significant
+
+Shape = tuple[int, ...]
+
+
+# Pieces
+
+
+def diagonal_mask(size: int) -> Array:
+    return eye(size, dtype=_bool)
+
+
+def hermitian(x: Array) -> Array:
+    return (x + adjoint(x)) / 2
+
+
+def with_diagonal(x: Any, d: Array | None) -> Any:
+    """Return ``x + diag(d)``, either of which may be missing."""
+    if d is None:
+        return x
+    diagonals = where(diagonal_mask(d.shape[-1]), expand_dims(d, axis=-1), 0)
+    return diagonals if x is None else x + diagonals
+
+
+def reciprocals(x: Array, slack: Array) -> Array:
+    """Return 1 / x, and 0 with all its derivatives where `x` is no different from 0."""
+    return reciprocal(where(less_equal(abs(x), slack), math.inf, x))
+
+
+def differences(x: Array) -> Array:
+    """Return ``x[j] - x[i]`` at i, j."""
+    return subtract(expand_dims(x, axis=-2), expand_dims(x, axis=-1))
+
+
+def slack_of(values: Array, *shape: int) -> Array:
+    """Return up to which difference values of a decomposition count as equal, with the axes of matrices."""
+    largest = max(abs(values), axis=-1, keepdims=True)
+    return tolerance(values, *shape) * expand_dims(largest, axis=-1)
+
+
+def solved(a: Array, g: Array) -> Array:
+    """Return ``inv(a) @ g``, and 0 for columns of `g` that are 0, whatever `a` is."""
+    try:
+        result = solve(a, g)
+    except LinAlgError:
+        # A singular matrix matters only where there is a cotangent.
+        idle = all(equal(g, 0), axis=(-2, -1), keepdims=True)
+        if not any(idle):
+            raise
+        result = solve(where(idle, eye(a.shape[-1], dtype=a.dtype), a), g)
+    if all(isfinite(result)):
+        return result
+    return where(any(not_equal(g, 0), axis=-2, keepdims=True), result, 0)
+
+
+# Inverses
+
+
+def _inv(g: Array, out: Array) -> Array:
+    h = adjoint(out)
+    return -after(h, before(g, h))
+
+
+def _solve_x2(g: Array, x1: Array, x2_shape: Shape) -> Array:
+    if len(x2_shape) == 1:
+        return squeeze(solved(adjoint(x1), expand_dims(g, axis=-1)), axis=-1)
+    return solved(adjoint(x1), g)
+
+
+def _solve_x1(g: Array, x1: Array, x2_shape: Shape, out: Array) -> Any:
+    if len(x2_shape) == 1:
+        g, out = expand_dims(g, axis=-1), expand_dims(out, axis=-1)
+    # x1 @ out = x2
+    return matmul_x1(-solved(adjoint(x1), g), out, x1.shape)
+
+
+def _pinv(g: Array, x: Array, rtol: Any, out: Array) -> Array | None:
+    if x.size == 0:
+        return None
+    dropped = x - matmul(matmul(x, out), x)
+    limit = math.sqrt(finfo(x.dtype).eps) * max(abs(x), axis=(-2, -1))
+    if any(greater(max(abs(dropped), axis=(-2, -1)), limit)):
+        return _truncated_pinv(g, x, rtol)
+    h, gh = adjoint(out), adjoint(g)
+    left = matmul(matmul(gh, out), h)
+    right = matmul(h, matmul(out, gh))
+    left = left - matmul(x, matmul(out, left))
+    right = right - matmul(matmul(right, out), x)
+    return left + right - matmul(matmul(h, g), h)
+
+
+def _truncated_pinv(g: Array, x: Array, rtol: Any) -> Array:
+    """Return the cotangent where `rtol` took singular values for 0 that are not.
+
+    Their vectors take part in how those of the others turn: Note [Differential of the SVD].
+    """
+    u, s, vh = svd(x, full_matrices=False)
+    kept = _significant(s, _relative_tolerance("pinv", x, rtol))
+    d = reciprocal(where(kept, s, math.inf))
+    uh, v, gh = adjoint(u), adjoint(vh), adjoint(g)
+    inner = matmul(matmul(vh, g), u)
+    rows, columns = expand_dims(d, axis=-1), expand_dims(d, axis=-2)
+    slack = slack_of(s, *x.shape[-2:])
+    alike = equal(expand_dims(kept, axis=-1), expand_dims(kept, axis=-2))
+    slopes = where(alike, -rows * columns, (columns - rows) * reciprocals(differences(s), slack))
+    means = (rows + columns) * reciprocals(expand_dims(s, axis=-2) + expand_dims(s, axis=-1), slack)
+    even = hermitian(inner)
+    result = matmul(matmul(u, slopes * even - means * (inner - even)), vh)
+    squares = expand_dims(d * d, axis=-2)
+    left = matmul(gh, v) * squares
+    right = adjoint(matmul(g, u) * squares)
+    result = result + matmul(left - matmul(u, matmul(uh, left)), vh)
+    return result + matmul(u, right - matmul(matmul(right, v), vh))
+
+
+# Determinants
+
+
+def _det(g: Array, x: Array, out: Array) -> Any:
+    if x.size == 0:
+        return None
+    if all(logical_and(isfinite(out), not_equal(out, 0))):
+        inverse = inv(x)
+        # Note [Derivatives of the determinant]. Each order loses about as many digits as this has.
+        condition = max(abs(x), axis=(-2, -1)) * max(abs(inverse), axis=(-2, -1))
+        if all(less_equal(condition, finfo(x.dtype).eps ** (-1 / 6))):
+            return times(per_matrix(g), conjugate(per_matrix(out) * matrix_transpose(inverse)))
+    return times(per_matrix(g), conjugate(_cofactors(x)))
+
+
+@primitive
+@primitive
+def _cofactors(x: Array) -> Array:
+    """Return the derivative of the determinant of any matrix; NaN where it is not finite."""
+    finite = all(isfinite(x), axis=(-2, -1), keepdims=True)
+    u, s, vh = svd(where(finite, x, 0))
+    singles, _ = _products_of_others(s)
+    unit = per_matrix(det(u) * det(vh))
+    return where(finite, unit * conjugate(matmul(u * expand_dims(singles, axis=-2), vh)), math.nan)
+
+
+@primitive
+def _cofactors_pullback(h: Array, x: Array) -> Array:
+    """Return the cotangent of `x` in ``_cofactors(x)``, whose own cotangent is `h`."""
+    finite = all(isfinite(x), axis=(-2, -1), keepdims=True)
+    u, s, vh = svd(where(finite, x, 0))
+    _, pairs = _products_of_others(s)
+    unit = conjugate(det(u) * det(vh))
+    inner = matmul(matmul(matrix_transpose(u), h), matrix_transpose(vh))
+    traces = squeeze(matmul(pairs, expand_dims(diagonal(inner), axis=-1)), axis=-1)
+    inner = with_diagonal(-pairs * matrix_transpose(inner), traces)
+    return where(finite, per_matrix(unit) * matmul(matmul(u, inner), vh), product(h, math.nan))
+
+
+def _cofactors_pullback_x(g: Array, h: Array, x: Array) -> Array:
+    """Return the cotangent of `x` there: from the second derivative of det(x) along `a` and `b`."""
+    a, b = conjugate(h), g
+    n = x.shape[-1]
+    x = where(all(isfinite(x), axis=(-2, -1), keepdims=True), x, 0)
+    turns = exp(arange(n + 1) * complex(0, 2 * math.pi / (n + 1)))
+    nodes = x + reshape(turns, (n + 1, *(1,) * x.ndim)) * _regular_shift(x)
+    inverse = inv(nodes)
+    ia, ib = matmul(inverse, a), matmul(inverse, b)
+    iab, iba = matmul(ia, ib), matmul(ib, ia)
+    trace_a, trace_b = per_matrix(trace(ia)), per_matrix(trace(ib))
+    factor = (trace_a * trace_b - per_matrix(trace(iab))) * eye(n) - trace_a * ib - trace_b * ia
+    total = per_matrix(det(nodes)) * matmul(factor + iab + iba, inverse)
+    return adjoint(mean(total, axis=0))
+
+
+@primitive
+def _regular_shift(x: Array) -> Array:
+    """Return what can be added to `x`, times any number of absolute value 1, to make it safely regular."""
+    u, s, vh = svd(x)
+    largest = s[..., :1]
+    small = less_equal(s, finfo(x.dtype).eps ** (1 / 6) * largest)
+    return matmul(u * expand_dims(where(small, where(equal(largest, 0), 1, largest), 0), axis=-2), vh)
+
+
+def _products_of_others(s: Array) -> tuple[Array, Array]:
+    """Return the products of all singular values but one, of shape (..., N), and but two, (..., N, N).
+
+    Only the last two, the smallest, can be 0 if any such product is not; the others are divided out.
+    """
+    n = s.shape[-1]
+    place = arange(n)
+    low, last = equal(place, n - 2), equal(place, n - 1)
+    large = where(logical_or(low, last), 1, s)
+    total = prod(large, axis=-1, keepdims=True)
+    inverses = reciprocal(where(equal(large, 0), math.inf, large))
+    second = prod(where(low, s, 1), axis=-1, keepdims=True)
+    smallest = prod(where(last, s, 1), axis=-1, keepdims=True)
+    singles = total * inverses * where(low, 1, second) * where(last, 1, smallest)
+
+    def outer(mask: Array, factor: Array) -> Array:
+        """Return 1 in the row and the column that the mask names, and the factor elsewhere."""
+        cross = logical_or(expand_dims(mask, axis=-1), expand_dims(mask, axis=-2))
+        return where(cross, 1, expand_dims(factor, axis=-1))
+
+    pairs = expand_dims(total, axis=-1) * expand_dims(inverses, axis=-1) * expand_dims(inverses, axis=-2)
+    pairs = pairs * outer(low, second) * outer(last, smallest)
+    return singles, where(diagonal_mask(n), 0, pairs)
+
+
+def _slogdet(g: tuple[Array | None, Array | None], x: Array, out: Any) -> Any:
+    gsign, glog = g
+    total = glog
+    if gsign is not None and x.dtype.kind == "complex floating":
+        # The sign moves along the unit circle, with the imaginary part of the logarithm.
+        turn = imag(product(gsign, conjugate(out[0]))) * 1j
+        total = turn if total is None else total + turn
+    if total is None:
+        return None
+    regular = greater(abs(out[0]), 0)
+    if all(regular):
+        inverse = inv(x)
+    else:
+        regular = per_matrix(regular)
+        inverse = inv(where(regular, x, eye(x.shape[-1], dtype=x.dtype)))
+        inverse = where(regular, inverse, math.nan)
+    return times(per_matrix(total), adjoint(inverse))
+
+
+VJP: dict[str, dict[str, Callable[..., Any]]] = {
+    "linalg.det": {"x": _det},
+    "linalg.inv": {"x": _inv},
+    "linalg.pinv": {"x": _pinv, "rtol": lambda g: None},
+    "linalg.slogdet": {"x": _slogdet},
+    "linalg.solve": {"x1": _solve_x1, "x2": _solve_x2},
+}
+
+# Rules of functions that are not public, but differentiated as one operation.
+INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
+    "_cofactors": {"x": lambda g, x: _cofactors_pullback(g, x)},
+    "_cofactors_pullback": {
+        "h": lambda g, x: conjugate(_cofactors_pullback(conjugate(g), x)),
+        "x": _cofactors_pullback_x,
+    },
+    "_regular_shift": {"x": lambda g: None},
+}

@@ -1,0 +1,312 @@
+"""Gradient rules of matrix products, norms, and what else in linear algebra needs no decomposition.
+
+Note [Zero cotangents in products]
+    A term of a contraction whose cotangent is 0 must contribute 0, even where the other factor is infinite
+    or NaN: in `where(valid, x @ w, 0)` some rows of `x` may hold anything, and nothing of it belongs in the
+    gradient of `w`. BLAS does not know that, so `contract` looks at what it returned. Only a result that is
+    not finite everywhere is computed once more, without the entries that are to blame, and the two are put
+    together: where such an entry meets a cotangent other than 0 the first one stands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from stride0._chapters.creation import eye, zeros
+from stride0._chapters.data_types import astype, finfo
+from stride0._chapters.elementwise import (
+    abs,
+    divide,
+    equal,
+    greater,
+    isfinite,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    not_equal,
+    pow,
+    sign,
+    subtract,
+)
+from stride0._chapters.linear_algebra import matmul, matrix_transpose, tensordot
+from stride0._chapters.manipulation import concat, expand_dims, permute_dims, roll
+from stride0._chapters.statistical import max, min, sum
+from stride0._chapters.utility import all, any
+from stride0._core.array.array import Array, conjugate, unreduce, where
+from stride0._core.memory.dtype import bool as _bool
+from stride0.autograd._rules.parts import product, reduced_axes, times
+from stride0.linalg import inv, svd
+
+Shape = tuple[int, ...]
+Axes = int | tuple[Sequence[int], Sequence[int]]
+Binary = Callable[[Array, Array], Array]
+
+
+# What the rules of linear algebra are built from
+
+
+def contract(multiply: Binary, g: Array, d: Array) -> Array:
+    """Return a bilinear `multiply(g, d)`, its terms 0 where `g` is: Note [Zero cotangents in products]."""
+    result = multiply(g, d)
+    if all(isfinite(result)):
+        return result
+    culprits = logical_not(isfinite(d))
+    if not any(culprits):
+        return result
+    # Counted in floats, whose products are BLAS's. No term cancels another.
+    real = finfo(result.dtype).dtype
+    met = multiply(astype(not_equal(g, 0), real), astype(culprits, real))
+    return where(equal(met, 0), multiply(g, where(culprits, 0, d)), result)
+
+
+def after(d: Array, g: Array) -> Array:
+    """Return ``d @ g`` for a cotangent `g`."""
+    return contract(_reversed_matmul, g, d)
+
+
+def before(g: Array, d: Array) -> Array:
+    """Return ``g @ d`` for a cotangent `g`."""
+    return contract(matmul, g, d)
+
+
+def _reversed_matmul(x1: Array, x2: Array) -> Array:
+    return matmul(x2, x1)
+
+
+def adjoint(x: Array) -> Array:
+    """Return the conjugate transpose; of what is real, a view."""
+    return matrix_transpose(conjugate(x))
+
+
+def per_matrix(x: Array) -> Array:
+    """Return one number per matrix with two more axes, so that it broadcasts against the matrices: a view."""
+    return expand_dims(x, axis=(-2, -1))
+
+
+def tolerance(x: Array, rows: int, columns: int) -> float:
+    """Return up to which part of the largest one singular values or eigenvalues are no different."""
+    return 4 * (rows if rows > columns else columns) * float(finfo(x.dtype).eps)
+
+
+# Products
+
+
+def matmul_x1(g: Array, x2: Array, x1_shape: Shape) -> Any:
+    """Return the cotangent of `x1` in ``x1 @ x2``."""
+    d = conjugate(x2)
+    if d.ndim == 1:
+        return times(expand_dims(g, axis=-1), d)
+    if d.ndim == 2 or len(x1_shape) > 2:
+        return before(g, matrix_transpose(d))
+    # One matrix or vector served the whole batch: its gradient is one product too, the batch summed inside.
+    lead = tuple(range(g.ndim - len(x1_shape)))
+    return _tensordot(g, d, ((*lead, g.ndim - 1), (*lead, d.ndim - 1)))
+
+
+def matmul_x2(g: Array, x1: Array, x2_shape: Shape) -> Any:
+    """Return the cotangent of `x2` in ``x1 @ x2``."""
+    d = conjugate(x1)
+    if d.ndim == 1:
+        if len(x2_shape) == 1:
+            return times(g, d)
+        return times(expand_dims(g, axis=-2), expand_dims(d, axis=-1))
+    if len(x2_shape) > 2 or d.ndim == 2:
+        return before(g, d) if len(x2_shape) == 1 else after(matrix_transpose(d), g)
+    rows = tuple(range(d.ndim - 1))
+    if len(x2_shape) == 1:
+        return _tensordot(g, d, (rows, rows))
+    return contract(lambda g, d: tensordot(d, g, axes=(rows, rows)), g, d)
+
+
+def _tensordot(g: Array, d: Array, axes: Axes) -> Array:
+    return contract(lambda g, d: tensordot(g, d, axes=axes), g, d)
+
+
+def _pairs(axes: Axes, ndim1: int, ndim2: int) -> tuple[Shape, Shape]:
+    """Return the axes that `tensordot` sums along, none of them negative."""
+    if isinstance(axes, (tuple, list)):
+        first, second = axes
+        return reduced_axes(tuple(first), ndim1), reduced_axes(tuple(second), ndim2)
+    count = int(axes)
+    return tuple(range(ndim1 - count, ndim1)), tuple(range(count))
+
+
+def _tensordot_rule(g: Array, other: Array, own: Shape, others: Shape, ndim: int, first: bool) -> Array:
+    """Return the cotangent of an operand of `tensordot`: of `ndim` axes, of which `own` were summed along."""
+    free = [k for k in range(ndim) if k not in own]
+    others_free = [k for k in range(other.ndim) if k not in others]
+    # The free axes of the other operand come last in g if it was the second one.
+    place = range(len(free), g.ndim) if first else range(len(others_free))
+    result = _tensordot(g, conjugate(other), (tuple(place), tuple(others_free)))
+    # It has the free axes, and those of the other operand that were summed along, in its order.
+    ranks = sorted(others)
+    source = {k: i for i, k in enumerate(free)}
+    source |= {k: len(free) + ranks.index(partner) for k, partner in zip(own, others, strict=True)}
+    return permute_dims(result, tuple(source[k] for k in range(ndim)))
+
+
+def _tensordot_x1(g: Array, x2: Array, x1_shape: Shape, axes: Axes) -> Array:
+    first, second = _pairs(axes, len(x1_shape), x2.ndim)
+    return _tensordot_rule(g, x2, first, second, len(x1_shape), True)
+
+
+def _tensordot_x2(g: Array, x1: Array, x2_shape: Shape, axes: Axes) -> Array:
+    first, second = _pairs(axes, x1.ndim, len(x2_shape))
+    return _tensordot_rule(g, x1, second, first, len(x2_shape), False)
+
+
+def _cross(g: Array, d: Array, axis: int) -> Array:
+    """Return a cross product whose terms are 0 where those of `g` are."""
+
+    def turned(x: Array, by: int) -> Array:
+        return roll(x, -by, axis=axis)
+
+    return subtract(product(turned(g, 1), turned(d, 2)), product(turned(g, 2), turned(d, 1)))
+
+
+def _matrix_power(g: Array, x: Array, n: int) -> Array | None:
+    """Return the sum of ``x^H**k @ g @ x^H**(n - 1 - k)``, by squaring."""
+    if n == 0:
+        return None
+    base = adjoint(inv(x) if n < 0 else x)
+    power, total = base, g
+    bits = bin(n).lstrip("-0b")[1:]
+    for k, bit in enumerate(bits, 1):
+        # `total` is the sum for m where `power` is base**m: first for 2 m, then for 2 m + 1.
+        total = before(total, power) + after(power, total)
+        if bit == "1" or k < len(bits):
+            power = matmul(power, power)
+        if bit == "1":
+            total = after(base, total) + before(g, power)
+            if k < len(bits):
+                power = matmul(power, base)
+    return -before(after(base, total), base) if n < 0 else total
+
+
+# Diagonals
+
+
+def _diagonal(g: Array, x_shape: Shape, offset: int) -> Array:
+    """Return zeros with `g` on a diagonal."""
+    rows, columns = x_shape[-2:]
+    here = eye(rows, columns, k=offset, dtype=_bool)
+    # One element per row, or per column, of which the last ones are not used.
+    size, axis = (rows, -1) if offset >= 0 else (columns, -2)
+    missing = size - g.shape[-1]
+    if missing:
+        g = concat([g, zeros((*g.shape[:-1], missing), dtype=g.dtype)], axis=-1)
+    return where(here, expand_dims(g, axis=axis), 0)
+
+
+def _trace(g: Array, x_shape: Shape, offset: int) -> Array:
+    return where(eye(x_shape[-2], x_shape[-1], k=offset, dtype=_bool), per_matrix(g), 0)
+
+
+# Norms
+
+
+def _euclidean(g: Array, x: Array, out: Array, axis: Any) -> Any:
+    """Return ``g * x / out``, the cotangent of a norm; 0 where the norm is 0, with all its derivatives."""
+    if all(logical_and(greater(out, finfo(out.dtype).smallest_normal), less(out, math.inf))):
+        return times(unreduce(divide(g, out), x.shape, axis), x)
+    # Here the quotients of numbers are finite, but not those of cotangents.
+    norm = where(equal(out, 0), math.inf, out)
+    return times(unreduce(g, x.shape, axis), divide(x, unreduce(norm, x.shape, axis)))
+
+
+def _shares(x: Array, axis: int, largest: bool, slack: float = 0.0) -> Array:
+    """Return what each element contributes to the extreme along an axis: those that tie share it equally."""
+    extreme = (max if largest else min)(x, axis=axis, keepdims=True)
+    hits = less_equal(abs(x - extreme), slack * max(x, axis=axis, keepdims=True))
+    shares = astype(hits, x.dtype)
+    return shares / sum(shares, axis=axis, keepdims=True)
+
+
+def _vector_norm(g: Array, x: Array, out: Array, axis: Any, ord: float) -> Any:
+    if ord == 0 or x.size == 0:
+        return None
+    if ord == 2:
+        return _euclidean(g, x, out, axis)
+    if ord == 1:
+        d = sign(x)
+    elif math.isinf(ord):
+        magnitudes = abs(x)
+        hits = astype(equal(magnitudes, unreduce(out, x.shape, axis)), out.dtype)
+        d = sign(x) * (hits / sum(hits, axis=axis, keepdims=True))
+    else:
+        # (abs(x) / norm)**(ord - 1), but nowhere a power of 0: that, or a derivative of it, may be infinite.
+        nothing = equal(out, 0)
+        norm = unreduce(where(nothing, 1, out), x.shape, axis)
+        powers = pow(where(equal(x, 0), 1, abs(x)) / norm, ord - 1)
+        d = where(unreduce(nothing, x.shape, axis), 0, sign(x) * powers)
+    return times(unreduce(g, x.shape, axis), d)
+
+
+def _matrix_norm(g: Array, x: Array, out: Array, ord: Any) -> Any:
+    if x.size == 0:
+        return None
+    axes = (-2, -1)
+    if ord is None or ord == "fro":
+        return _euclidean(g, x, out, axes)
+    if ord == "nuc" or ord in (2, -2):
+        d = _spectral_norm(x, ord)
+    else:
+        summed, chosen = (-2, -1) if ord in (1, -1) else (-1, -2)
+        d = sign(x) * _shares(sum(abs(x), axis=summed, keepdims=True), chosen, ord > 0)
+    return times(unreduce(g, x.shape, axes), d)
+
+
+def _spectral_norm(x: Array, ord: Any) -> Array:
+    """Return the derivative of a norm made of singular values.
+
+    Of those that tie each counts as much as the others, which makes it independent of the choice of vectors.
+    Singular values of 0 count nothing: among the subgradients there it is the smallest.
+    """
+    u, s, vh = svd(x, full_matrices=False)
+    slack = tolerance(s, *x.shape[-2:])
+    if ord == "nuc":
+        weights = astype(greater(s, slack * s[..., :1]), s.dtype)
+    else:
+        weights = where(equal(s, 0), 0, _shares(s, -1, ord > 0, slack))
+    return matmul(u * expand_dims(weights, axis=-2), vh)
+
+
+def _outer_x1(g: Array, x2: Array) -> Any:
+    return times(matrix_transpose(g), expand_dims(conjugate(x2), axis=-1))
+
+
+def _outer_x2(g: Array, x1: Array) -> Any:
+    return times(g, expand_dims(conjugate(x1), axis=-1))
+
+
+def _vecdot_x1(g: Array, x2: Array, axis: int) -> Any:
+    return times(conjugate(expand_dims(g, axis=axis)), x2)
+
+
+def _vecdot_x2(g: Array, x1: Array, axis: int) -> Any:
+    return times(expand_dims(g, axis=axis), x1)
+
+
+VJP: dict[str, dict[str, Callable[..., Any]]] = {
+    "matmul": {"x1": matmul_x1, "x2": matmul_x2},
+    "matrix_transpose": {"x": lambda g: matrix_transpose(g)},
+    "tensordot": {"x1": _tensordot_x1, "x2": _tensordot_x2},
+    "vecdot": {"x1": _vecdot_x1, "x2": _vecdot_x2},
+    "linalg.cross": {
+        "x1": lambda g, x2, axis: -_cross(g, conjugate(x2), axis),
+        "x2": lambda g, x1, axis: _cross(g, conjugate(x1), axis),
+    },
+    "linalg.diagonal": {"x": _diagonal},
+    "linalg.matrix_norm": {"x": _matrix_norm},
+    "linalg.matrix_power": {"x": _matrix_power},
+    "linalg.outer": {"x1": _outer_x1, "x2": _outer_x2},
+    "linalg.trace": {"x": _trace},
+    "linalg.vector_norm": {"x": _vector_norm},
+}
+
+NO_GRAD: dict[str, str] = {}
+
+REFUSED: dict[str, str] = {}

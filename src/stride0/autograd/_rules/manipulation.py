@@ -1,0 +1,340 @@
+"""Gradient rules of the chapters that move elements or make arrays.
+
+Manipulation, creation, indexing, data types, inspection, and what lies beneath an array (`stride0.strided`).
+Where a function only stretches, its rule hands `g` back as it is: the engine sums it to the operand's shape.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from stride0._base.errors import GradientError
+from stride0._chapters.creation import arange, ones, tril, triu, zeros
+from stride0._chapters.elementwise import equal
+from stride0._chapters.manipulation import (
+    flip,
+    moveaxis,
+    permute_dims,
+    repeat,
+    reshape,
+    roll,
+    stack,
+    unstack,
+)
+from stride0._chapters.statistical import max as _max
+from stride0._chapters.statistical import min as _min
+from stride0._chapters.statistical import sum as _sum
+from stride0._chapters.utility import any as _any
+from stride0._core.array.array import Array, asarray, reinterpret, where
+from stride0._core.memory import dtype as dt
+from stride0.autograd._rules.parts import Shape, product, put, times
+from stride0.strided import contiguous
+from stride0.strided import offset as _offset
+from stride0.strided import strides as _strides
+
+Rule = Callable[..., Any]
+
+# What is moved back by the same function with other arguments
+
+
+def _negative(shift: Any) -> Any:
+    """Return the shifts the other way; through int, as the negative of an unsigned number may be one too."""
+    if isinstance(shift, (tuple, list)):
+        return tuple(-operator.index(s) for s in shift)
+    return -operator.index(shift)
+
+
+def _inverse(axes: Any) -> Shape:
+    """Return the permutation that puts permuted axes back."""
+    order = [operator.index(k) % len(axes) for k in axes]
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
+
+
+def _pieces(g: Array, shapes: list[Shape], axis: int | None) -> list[Array]:
+    """Return the parts of `g` that belong to the operands of `concat`."""
+    parts, start = [], 0
+    if axis is None:
+        g = reshape(g, (-1,))
+        for shape in shapes:
+            stop = start + _size(shape)
+            parts.append(reshape(g[start:stop], shape))
+            start = stop
+        return parts
+    before = (slice(None),) * (operator.index(axis) % g.ndim)
+    for shape in shapes:
+        stop = start + shape[len(before)]
+        parts.append(g[(*before, slice(start, stop))])
+        start = stop
+    return parts
+
+
+def _size(shape: Shape) -> int:
+    total = 1
+    for n in shape:
+        total *= n
+    return total
+
+
+def _restack(g: tuple[Array | None, ...], axis: int) -> Array:
+    """Return the cotangents of the results of `unstack` as one array."""
+    like = next(part for part in g if part is not None)
+    nothing = None
+    if any(part is None for part in g):
+        nothing = zeros(like.shape, dtype=like.dtype)
+    return stack([nothing if part is None else part for part in g], axis=axis)  # type: ignore[misc]
+
+
+def _ungrid(g: tuple[Array | None, ...], indexing: str) -> list[Array | None]:
+    """Return the cotangents of `meshgrid`: the axis of the operand last, the others for the engine to sum."""
+    axes = list(range(len(g)))
+    if indexing == "xy" and len(g) > 1:
+        axes[:2] = 1, 0
+    return [None if part is None else moveaxis(part, k, -1) for part, k in zip(g, axes, strict=True)]
+
+
+# What a function copied is summed
+
+
+def _unrepeat(g: Array, shape: Shape, repeats: Any, axis: int | None) -> Array:
+    """Return the sums over the copies that `repeat` made of each element."""
+    place = len(shape) - 1 if axis is None else operator.index(axis) % len(shape)
+    if isinstance(repeats, Array) and repeats.size != 1 and repeats.ndim:
+        flat = (_size(shape),) if axis is None else shape
+        place = 0 if axis is None else place
+        source = repeat(arange(flat[place]), repeats)
+        return reshape(put(g, flat, (slice(None),) * place + (source,)), shape)
+    count = int(repeats) if isinstance(repeats, Array) else operator.index(repeats)
+    return _sum(reshape(g, (*shape[: place + 1], count, *shape[place + 1 :])), axis=place + 1)
+
+
+def _untile(g: Array, shape: Shape, repetitions: Any) -> Array:
+    """Return the sums over the copies that `tile` made of an array of `shape`."""
+    counts = [operator.index(r) for r in repetitions]
+    ndim = max(len(counts), len(shape))
+    sizes: list[int] = []
+    axes: list[int] = []
+    for r, n in zip([1] * (ndim - len(counts)) + counts, (1,) * (ndim - len(shape)) + shape, strict=True):
+        if r != 1:
+            axes.append(len(sizes))
+            sizes.append(r)
+        # Without axes of size 1 the copies never need more axes than an array can have.
+        if n != 1:
+            sizes.append(n)
+    return reshape(_sum(reshape(g, tuple(sizes)), axis=tuple(axes)) if axes else g, shape)
+
+
+# Numbers of which creation functions make a line
+
+
+def _along(g: Array, start: bool, num: int, endpoint: bool) -> Any:
+    """Return the cotangent of an end of `linspace`: number i is ``start + i * (stop - start) / parts``."""
+    num = operator.index(num)
+    # A single number is the start, whatever `endpoint` says.
+    share = arange(num, dtype=_real(g)) / max(num - 1 if endpoint else num, 1)
+    return times(g, 1 - share if start else share)
+
+
+def _real(g: Array) -> Any:
+    return g.dtype if g.dtype.kind == "real floating" else g.real.dtype
+
+
+# Indexing
+
+
+def _take_key(indices: Any, axis: int | None, ndim: int) -> tuple[Any, ...]:
+    return (slice(None),) * (0 if axis is None else operator.index(axis) % ndim) + (indices,)
+
+
+def _grid(shape: Shape, indices: Array, axis: int) -> tuple[Any, ...]:
+    """Return the key that reads from an array of `shape` what `take_along_axis` does."""
+    ndim = len(shape)
+    axis = operator.index(axis) % ndim
+    # Index 0 alone stretches an axis of size 1 to the size that `indices` has there.
+    return tuple(
+        indices if k == axis else 0 if n == 1 else reshape(arange(n), (n,) + (1,) * (ndim - 1 - k))
+        for k, n in enumerate(shape)
+    )
+
+
+def _cleared(g: Array, key: Any) -> Array:
+    """Return `g` with zeros at ``[key]``."""
+    written = zeros(g.shape, dtype=dt.bool)
+    written[key] = True
+    return where(written, 0, g)
+
+
+def _written(g: Array, key: Any) -> Array:
+    """Return the cotangent of what was written to ``[key]``: that of what is still there afterwards."""
+    last = _last_written(g.shape, key)
+    return g[key] if last is None else where(last, g[key], 0)
+
+
+def _last_written(shape: Shape, key: Any) -> Array | None:
+    """Return where elements written to ``[key]`` are not written over by later ones; None: everywhere.
+
+    Only integer arrays can name a place twice. Every element writes its number, and the last one stays. Axes
+    that no array indexes do not matter: they have size 1 here, and the answer is stretched along them.
+    """
+    entries = [_entry(item) for item in (key if isinstance(key, tuple) else (key,))]
+    if not any(isinstance(item, Array) and item.dtype is not dt.bool and item.size > 1 for item in entries):
+        return None
+    taken = [_axes_taken(item) for item in entries]
+    rest = len(shape) - sum(taken)
+    sizes: list[int] = []
+    items: list[Any] = []
+    for item, n in zip(entries, taken, strict=True):
+        if isinstance(item, Array):
+            sizes += shape[len(sizes) : len(sizes) + n]
+            items.append(item)
+        else:
+            sizes += [1] * (rest if item is Ellipsis else n)
+            items.append(slice(None) if isinstance(item, slice) else 0 if n else item)
+    place = tuple(items)
+    owner = zeros((*sizes, *(1,) * (len(shape) - len(sizes))), dtype=dt.int64)
+    room = owner[place].shape
+    numbers = reshape(arange(_size(room)), room)
+    owner[place] = numbers
+    return equal(owner[place], numbers)
+
+
+def _entry(item: Any) -> Any:
+    """Return an item of a key as None, Ellipsis, a slice, an array, or an integer, which is anything else."""
+    return asarray(item) if isinstance(item, (bool, list)) else item
+
+
+def _axes_taken(item: Any) -> int:
+    if item is None or item is Ellipsis:
+        return 0
+    return item.ndim if isinstance(item, Array) and item.dtype is dt.bool else 1
+
+
+# Views made by hand
+
+
+def _places(shape: Shape, steps: Any, start: int) -> Array:
+    """Return where the elements of a strided array lie, in its storage, as one line of int64."""
+    found = asarray(start)
+    for k, (n, step) in enumerate(zip(shape, steps, strict=True)):
+        found = found + reshape(arange(n) * operator.index(step), (n,) + (1,) * (len(shape) - 1 - k))
+    return reshape(found, (-1,))
+
+
+def _unstride(g: Array, x: Array, shape: Any, strides: Any, offset: int | None) -> Array:
+    """Return what the elements of a view made by hand add to the elements of `x` at the same places.
+
+    Elements of `x` that share a place share its cotangent, so that their sum is that of the place. What lies
+    in the storage outside `x` has no name here, and its gradient would be lost.
+    """
+    if not g.size:
+        return zeros(x.shape, dtype=g.dtype)
+    start = _offset(x)
+    lines = _places(x.shape, _strides(x), start)
+    read = _places(tuple(shape), tuple(strides), start if offset is None else operator.index(offset))
+    # All places are counted from the first one that matters.
+    ends = [(int(_min(at)), int(_max(at))) for at in (lines, read) if at.size]
+    first = min(low for low, _ in ends)
+    size = max(high for _, high in ends) - first + 1
+    lines, read = lines - first, read - first
+    copies = put(ones(lines.shape, dtype=_real(g)), (size,), lines)
+    if _any(equal(copies[read], 0)):
+        raise GradientError(
+            "as_strided",
+            "the view reads elements of the storage that lie outside x, and their gradient would be lost",
+            (("x", str(x.shape)), ("shape", str(tuple(shape))), ("strides", str(tuple(strides)))),
+            "an x that holds all of them, or stop_gradient(x)",
+        )
+    found = put(reshape(g, (-1,)), (size,), read)[lines]
+    if _max(copies) > 1:
+        found = product(found, 1 / copies[lines])
+    return reshape(found, x.shape)
+
+
+def _same(g: Any) -> Any:
+    return g
+
+
+VJP: dict[str, dict[str, Rule]] = {
+    # Manipulation
+    "broadcast_arrays": {"arrays": lambda g: list(g)},
+    "broadcast_to": {"x": _same},
+    "concat": {"arrays": lambda g, arrays_shape, axis: _pieces(g, arrays_shape, axis)},
+    "expand_dims": {"x": lambda g, x_shape: reshape(g, x_shape)},
+    "flip": {"x": lambda g, axis: flip(g, axis=axis)},
+    "moveaxis": {"x": lambda g, source, destination: moveaxis(g, destination, source)},
+    "permute_dims": {"x": lambda g, axes: permute_dims(g, _inverse(axes))},
+    "repeat": {"x": lambda g, x_shape, repeats, axis: _unrepeat(g, x_shape, repeats, axis)},
+    "reshape": {"x": lambda g, x_shape: reshape(g, x_shape)},
+    "roll": {"x": lambda g, shift, axis: roll(g, _negative(shift), axis=axis)},
+    "squeeze": {"x": lambda g, x_shape: reshape(g, x_shape)},
+    "stack": {"arrays": lambda g, axis: list(unstack(g, axis=axis))},
+    "tile": {"x": lambda g, x_shape, repetitions: _untile(g, x_shape, repetitions)},
+    "unstack": {"x": lambda g, axis: _restack(g, axis)},
+    # Creation
+    "arange": {
+        # With one argument that is the end, on which no element depends.
+        "start": lambda g, stop: None if stop is None else g,
+        "step": lambda g: times(g, arange(g.shape[0], dtype=g.dtype)),
+    },
+    "full": {"fill_value": _same},
+    "full_like": {"x": lambda g: None, "fill_value": _same},
+    "linspace": {
+        "start": lambda g, num, endpoint: _along(g, True, num, endpoint),
+        "stop": lambda g, num, endpoint: _along(g, False, num, endpoint),
+    },
+    "meshgrid": {"arrays": lambda g, indexing: _ungrid(g, indexing)},
+    "tril": {"x": lambda g, k: tril(g, k=k)},
+    "triu": {"x": lambda g, k: triu(g, k=k)},
+    # Indexing
+    "getitem": {"x": lambda g, x_shape, key: put(g, x_shape, key)},
+    "setitem": {
+        "x": lambda g, key: _cleared(g, key),
+        "value": lambda g, key: _written(g, key),
+    },
+    "take": {
+        "x": lambda g, x_shape, indices, axis: put(g, x_shape, _take_key(indices, axis, len(x_shape))),
+    },
+    "take_along_axis": {
+        "x": lambda g, x_shape, indices, axis: put(g, x_shape, _grid(x_shape, indices, axis)),
+    },
+    # Data types
+    "astype": {"x": _same},
+    "view": {"x": lambda g, x_dtype: reinterpret(contiguous(g), x_dtype)},
+    # What lies beneath
+    "strided.as_strided": {
+        "x": lambda g, x, shape, strides, offset: _unstride(g, x, shape, strides, offset),
+    },
+    "strided.contiguous": {"x": _same},
+}
+
+_SHAPE_ONLY = "takes no values, only shapes"
+_DTYPE_ONLY = "takes no values, only dtypes"
+_CONSTANT = "the result is a constant"
+_LIKE = "the result is a constant"
+_LAYOUT = "tells where elements lie, not what they are"
+
+NO_GRAD: dict[str, str] = {
+    "broadcast_shapes": _SHAPE_ONLY,
+    "empty": _CONSTANT,
+    "empty_like": _LIKE,
+    "eye": _CONSTANT,
+    "ones": _CONSTANT,
+    "ones_like": _LIKE,
+    "zeros": _CONSTANT,
+    "zeros_like": _LIKE,
+    "can_cast": _DTYPE_ONLY,
+    "finfo": _DTYPE_ONLY,
+    "iinfo": _DTYPE_ONLY,
+    "isdtype": _DTYPE_ONLY,
+    "result_type": _DTYPE_ONLY,
+    "strided.is_contiguous": _LAYOUT,
+    "strided.is_writable": _LAYOUT,
+    "strided.memory_statistics": "counts bytes",
+    "strided.offset": _LAYOUT,
+    "strided.shares_storage": _LAYOUT,
+    "strided.storage_nbytes": _LAYOUT,
+    "strided.strides": _LAYOUT,
+}
+
+REFUSED: dict[str, str] = {}

@@ -1,0 +1,89 @@
+"""What gradient rules are built from: products with a cotangent, and the adjoints of moving elements.
+
+Every function here that computes has a rule of its own in `INNER_VJP`, so that gradients can be
+differentiated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from stride0._chapters.creation import zeros
+from stride0._chapters.elementwise import equal
+from stride0._chapters.manipulation import broadcast_shapes, broadcast_to, reshape
+from stride0._chapters.statistical import sum
+from stride0._core.array.array import Array, add_at, conjugate, multiply_masked, primitive, unreduce, where
+from stride0.autograd._tape.tape import Product
+
+__all__ = [
+    "conjugate",
+    "count",
+    "kept",
+    "product",
+    "put",
+    "reduced_axes",
+    "times",
+    "unreduce",
+]
+
+Shape = tuple[int, ...]
+Axis = int | tuple[int, ...] | None
+
+# A cotangent times a factor, as the last step of a rule: the engine sums it into the shape of the operand, in
+# one pass. The product is zero wherever the cotangent is, even where the factor is infinite or NaN: what
+# `where` did not take has the cotangent zero, and nothing of it may come through.
+times = Product
+
+# The same within a larger expression, evaluated.
+product = multiply_masked
+
+
+def reduced_axes(axis: Axis, ndim: int) -> Shape:
+    """Return the axes that a reduction with this argument takes away, none of them negative."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(k % ndim for k in axes)
+
+
+def kept(shape: Shape, axis: Axis) -> Shape:
+    """Return a shape with size 1 along the axes of a reduction."""
+    axes = reduced_axes(axis, len(shape))
+    return tuple(1 if k in axes else n for k, n in enumerate(shape))
+
+
+def count(shape: Shape, axis: Axis) -> int:
+    """Return how many elements a reduction combines into one."""
+    total = 1
+    for k in reduced_axes(axis, len(shape)):
+        total *= shape[k]
+    return total
+
+
+@primitive
+def put(g: Array, shape: Shape, key: Any) -> Array:
+    """Return zeros of `shape` to whose elements `[key]` those of `g` were added: the adjoint of indexing."""
+    out = zeros(shape, dtype=g.dtype)
+    add_at(out, key, g)
+    return out
+
+
+# Of a product `g * d` whose sum is `out`.
+def _masked_x1(g: Array, x2: Any, x1_shape: Shape) -> Product:
+    return times(broadcast_to(g, broadcast_shapes(g.shape, x1_shape)), conjugate(x2))
+
+
+def _masked_x2(g: Array, x1: Array) -> Product:
+    # What the first cotangent hid stays hidden, whatever the new one is.
+    return times(where(equal(x1, 0), 0, g), conjugate(x1))
+
+
+INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
+    "sum_into": {"x": lambda g, x_shape: broadcast_to(g, x_shape)},
+    "dot_into": {"x1": _masked_x1, "x2": _masked_x2},
+    "multiply_masked": {"x1": _masked_x1, "x2": _masked_x2},
+    "unreduce": {"x": lambda g, x_shape, axis: reshape(sum(g, axis=axis), x_shape)},
+    "put": {"g": lambda g, key: g[key]},
+    "watch": {"x": lambda g: g},
+}

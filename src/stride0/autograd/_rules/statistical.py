@@ -1,0 +1,223 @@
+"""Gradients of the chapters of statistical, sorting, searching, set and utility functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from stride0._chapters.creation import zeros
+from stride0._chapters.data_types import astype
+from stride0._chapters.elementwise import equal, greater, less
+from stride0._chapters.indexing import take, take_along_axis
+from stride0._chapters.manipulation import concat, flip, moveaxis, reshape
+from stride0._chapters.searching import count_nonzero
+from stride0._chapters.set import unique_all, unique_counts
+from stride0._chapters.sorting import argsort
+from stride0._chapters.statistical import cumulative_prod, cumulative_sum, mean
+from stride0._chapters.utility import any, diff
+from stride0._core.array.array import Array, where
+from stride0.autograd._rules.elementwise import unless_zero
+from stride0.autograd._rules.parts import (
+    Axis,
+    Shape,
+    conjugate,
+    count,
+    kept,
+    product,
+    reduced_axes,
+    times,
+    unreduce,
+)
+from stride0.autograd._tape.tape import Product
+
+
+def _part(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
+    """Return the elements from `start` to `stop` along an axis that is not negative."""
+    return x[(slice(None),) * axis + (slice(start, stop),)]
+
+
+def _line(axis: int | None, shape: Shape) -> int:
+    """Return the axis of a cumulative function, not negative."""
+    return axis % len(shape) if axis and shape else 0
+
+
+def _keeping(x: Array, shape: Shape, axis: Axis) -> Array:
+    """Return the result of a reduction of an array of `shape`, with size 1 along the reduced axes."""
+    wanted = kept(shape, axis)
+    return x if x.shape == wanted else reshape(x, wanted)
+
+
+# --- reductions
+
+
+def _prod(g: Array, x: Array, axis: Axis, out: Array) -> Product:
+    if any(equal(out, 0)):
+        others = _product_of_others(astype(x, out.dtype, copy=False), reduced_axes(axis, x.ndim))
+    else:
+        others = _keeping(out, x.shape, axis) / x
+    return times(_keeping(g, x.shape, axis), conjugate(others))
+
+
+def _product_of_others(x: Array, axes: Shape) -> Array:
+    """Return for each element the product of all others along `axes`, without a division."""
+    axis = x.ndim - len(axes)
+    last = tuple(range(axis, x.ndim))
+    moved = moveaxis(x, axes, last)
+    flat = reshape(moved, (*moved.shape[:axis], -1))
+    behind = flip(_product_before(flip(flat, axis=axis), axis), axis=axis)
+    return moveaxis(reshape(_product_before(flat, axis) * behind, moved.shape), last, axes)
+
+
+def _product_before(x: Array, axis: int) -> Array:
+    """Return for each element the product of those before it along an axis that is not empty."""
+    return cumulative_prod(_part(x, axis, None, -1), axis=axis, include_initial=True)
+
+
+def _spread(g: Array, x: Array, axis: Axis, weight: Any) -> Product:
+    """Return the cotangent of what grows with the deviations from the mean."""
+    return times(_keeping(product(g, weight), x.shape, axis), x - mean(x, axis=axis, keepdims=True))
+
+
+def _freedom(shape: Shape, axis: Axis, correction: float) -> float:
+    """Return what the sum of squares was divided by."""
+    divisor = count(shape, axis) - correction
+    return divisor if divisor > 0 else math.nan
+
+
+def _extreme(g: Array, x: Array, axis: Axis, out: Array, loses: Callable[[Array, Array], Array]) -> Array:
+    """Return the cotangent of `max` or `min`, shared by equal elements."""
+    # Asked in this way, none of the elements loses against NaN.
+    lost = loses(x, _keeping(out, x.shape, axis))
+    ties = count(x.shape, axis) - count_nonzero(lost, axis=axis, keepdims=True)
+    return where(lost, 0, _keeping(g, x.shape, axis) / astype(ties, g.dtype))
+
+
+# --- cumulative functions
+
+
+def _cumulative_sum(g: Array, x_shape: Shape, axis: int | None, include_initial: bool) -> Array:
+    axis = _line(axis, x_shape)
+    return _sums_from_here(_part(g, axis, 1, None) if include_initial else g, axis)
+
+
+def _sums_from_here(x: Array, axis: int) -> Array:
+    """Return for each element the sum of itself and all behind it."""
+    return flip(cumulative_sum(flip(x, axis=axis), axis=axis), axis=axis)
+
+
+def _cumulative_prod(g: Array, x: Array, axis: int | None, include_initial: bool, out: Array) -> Product:
+    axis = _line(axis, x.shape)
+    if include_initial:
+        g, out = (_part(y, axis, 1, None) for y in (g, out))
+    if not x.shape:
+        x = reshape(x, (1,))
+    if not any(equal(out, 0)):
+        return times(_sums_from_here(product(g, conjugate(out)), axis), 1 / conjugate(x))
+    x = astype(x, out.dtype, copy=False)
+    # What comes before an element is a factor of all results that it is in.
+    return times(_behind(g, conjugate(x), axis), conjugate(_product_before(x, axis)))
+
+
+def _behind(g: Array, x: Array, axis: int) -> Array:
+    """Return `s` with ``s[i] = g[i] + x[i + 1] * s[i + 1]`` along an axis.
+
+    Element i sums what flows in from all results behind it, each with the factors in between. It is made of
+    stretches of elements, each time twice as long: ``s[i] = total[i] + factor[i] * s[i + step]``, in which no
+    element is divided by.
+    """
+    n = x.shape[axis]
+    total, factor, step = g, _part(x, axis, 1, None), 1
+    while step < n:
+        # `factor` ends where the stretch would; beyond the end there is nothing to add.
+        longer = _part(total, axis, None, n - step) + product(_part(total, axis, step, None), factor)
+        total = concat((longer, _part(total, axis, n - step, None)), axis=axis)
+        factor = _part(factor, axis, None, max(n - 2 * step, 0)) * _part(factor, axis, step, None)
+        step *= 2
+    return total
+
+
+# --- order
+
+
+def _sort(g: Array, x: Array, axis: int, descending: bool) -> Array:
+    order = argsort(x, axis=axis, descending=descending)
+    return take_along_axis(g, argsort(order, axis=axis), axis=axis)
+
+
+def _unique(g: Array | None, counts: Array, inverse: Array) -> Array | None:
+    """Return the cotangent of an array from that of its distinct values, shared by equal elements."""
+    if g is None:
+        return None
+    return take(g / astype(counts, g.dtype), inverse, axis=0)
+
+
+def _unique_values(g: Array | None, x: Array) -> Array | None:
+    found = unique_all(x)
+    return _unique(g, found.counts, found.inverse_indices)
+
+
+# --- differences
+
+
+def _diff(g: Array, axis: int, n: int, before: int, length: int) -> Array | None:
+    """Return the cotangent of the `length` elements behind `before` others."""
+    axis %= g.ndim
+    if g.shape[axis] == 0:
+        return None
+    if n:
+        # Transposed, later less earlier becomes earlier less later.
+        edge = zeros((*g.shape[:axis], n, *g.shape[axis + 1 :]), dtype=g.dtype)
+        g = diff(g, axis=axis, n=n, prepend=edge, append=edge)
+    part = g if g.shape[axis] == length else _part(g, axis, before, before + length)
+    return -part if n % 2 else part
+
+
+def _length(shape: Shape | None, axis: int) -> int:
+    """Return the length along an axis; 0 of an array that was not given."""
+    return shape[axis] if shape else 0
+
+
+VJP: dict[str, dict[str, Callable[..., Any]]] = {
+    # --- statistical functions
+    "sum": {"x": lambda g, x_shape, axis: unreduce(g, x_shape, axis)},
+    "prod": {"x": _prod},
+    "mean": {"x": lambda g, x_shape, axis: unreduce(g / count(x_shape, axis), x_shape, axis)},
+    "var": {
+        "x": lambda g, x, axis, correction: _spread(g, x, axis, 2 / _freedom(x.shape, axis, correction)),
+    },
+    "std": {
+        "x": lambda g, x, axis, correction, out: _spread(
+            g, x, axis, 1 / (unless_zero(out) * _freedom(x.shape, axis, correction))
+        ),
+    },
+    "max": {"x": lambda g, x, axis, out: _extreme(g, x, axis, out, less)},
+    "min": {"x": lambda g, x, axis, out: _extreme(g, x, axis, out, greater)},
+    "cumulative_sum": {"x": _cumulative_sum},
+    "cumulative_prod": {"x": _cumulative_prod},
+    # --- sorting and set functions
+    "sort": {"x": _sort},
+    "unique_all": {"x": lambda g, out: _unique(g[0], out[3], out[2])},
+    "unique_counts": {"x": lambda g, x: _unique_values(g[0], x)},
+    "unique_inverse": {"x": lambda g, out: _unique(g[0], unique_counts(out[1]).counts, out[1])},
+    "unique_values": {"x": _unique_values},
+    # --- utility functions
+    "diff": {
+        "x": lambda g, x_shape, axis, n, prepend_shape: _diff(
+            g, axis, n, _length(prepend_shape, axis), x_shape[axis]
+        ),
+        "prepend": lambda g, axis, n, prepend_shape: _diff(g, axis, n, 0, prepend_shape[axis]),
+        "append": lambda g, x_shape, axis, n, prepend_shape, append_shape: _diff(
+            g, axis, n, _length(prepend_shape, axis) + x_shape[axis], append_shape[axis]
+        ),
+    },
+}
+
+NO_GRAD: dict[str, str] = {
+    **dict.fromkeys(
+        ("argmax", "argmin", "argsort", "count_nonzero", "nonzero", "searchsorted"), "the result is integer"
+    ),
+    **dict.fromkeys(("all", "any", "isin"), "the result is boolean"),
+}
+
+REFUSED: dict[str, str] = {}

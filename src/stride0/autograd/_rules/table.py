@@ -1,0 +1,62 @@
+"""The table of gradients: which functions have rules, which are constant, which must not be asked.
+
+The rules themselves stand in a module per chapter; here they meet, and the tape is told.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from stride0._core.array import array
+from stride0._core.array.array import PRIMITIVES
+from stride0.autograd._rules import decompositions as _decompositions
+from stride0.autograd._rules import elementwise as _elementwise
+from stride0.autograd._rules import fft as _fft
+from stride0.autograd._rules import linalg as _linalg
+from stride0.autograd._rules import manipulation as _manipulation
+from stride0.autograd._rules import parts as _parts
+from stride0.autograd._rules import statistical as _statistical
+from stride0.autograd._tape.tape import define
+
+Rules = dict[str, dict[str, Callable[..., Any]]]
+
+CHAPTERS = (_elementwise, _statistical, _manipulation, _linalg, _decompositions, _fft)
+
+# Of functions that the core has itself, and that belong to no chapter of rules.
+VJP: Rules = {"asarray": {"obj": lambda g: g}}
+NO_GRAD: dict[str, str] = {}
+REFUSED: dict[str, str] = {}
+INNER_VJP: Rules = dict(_parts.INNER_VJP)
+
+for _chapter in CHAPTERS:
+    VJP |= _chapter.VJP
+    NO_GRAD |= getattr(_chapter, "NO_GRAD", {})
+    REFUSED |= getattr(_chapter, "REFUSED", {})
+    INNER_VJP |= getattr(_chapter, "INNER_VJP", {})
+
+# What the core calls by names that are no functions.
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "getitem": operator.getitem,
+    "setitem": operator.setitem,
+    "view": array.reinterpret,
+    "watch": operator.pos,
+}
+
+
+def _function(name: str) -> Callable[..., Any] | None:
+    """Return the function of a name of the tables, None where it never sees the elements of an array."""
+    return PRIMITIVES.get(name) or _OPERATORS.get(name) or getattr(array, name, None)
+
+
+def _define_all() -> None:
+    for name, rules in (VJP | INNER_VJP | {name: {} for name in NO_GRAD | REFUSED}).items():
+        function = _function(name)
+        if function is not None:
+            define(name, function, rules, REFUSED.get(name))
+        elif rules:
+            raise ValueError(f"there is no function {name} for its gradient rules")
+
+
+_define_all()

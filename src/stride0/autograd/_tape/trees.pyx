@@ -1,0 +1,158 @@
+# cython: language_level=3
+"""Nested tuples, lists and dicts of arrays: taken apart, and put together again."""
+
+cimport cython
+
+from stride0._core.array.array cimport Array
+
+from stride0._base.errors import ArgumentValueError
+
+cdef enum:
+    DEEPEST = 100  # levels of a structure; one that contains itself has no end
+
+
+@cython.final
+cdef class Structure:
+    """What a nested structure is like, without its leaves; None stands for a leaf in `parts`."""
+
+    cdef object kind
+    cdef tuple keys            # of a dict
+    cdef object factory        # of a defaultdict
+    cdef list parts
+    cdef bint leaf             # the whole is one leaf
+
+    def rebuild(self, leaves):
+        """
+        A structure like the original one.
+
+        Parameters
+        ----------
+        leaves : sequence
+            As many as it has.
+        """
+        given = iter(leaves)
+        out = assembled(self, given)
+        if next(given, self) is not self:
+            raise ValueError("rebuild: more leaves than the structure has")
+        return out
+
+
+    def leaves_of(self, tree):
+        """
+        The leaves of another tree, in the order of the leaves of this one.
+
+        Parameters
+        ----------
+        tree : nested structure
+            Of this structure: dicts with the same keys in any order, sequences of the same lengths. None in
+            the place of a leaf or of a part stands for None in the place of each of its leaves.
+
+        Raises
+        ------
+        ValueError
+            If it is structured in another way.
+        """
+        cdef list leaves = []
+        if self.leaf:
+            return [tree]
+        gather_leaves(self, tree, leaves)
+        return leaves
+
+
+cdef int gather_leaves(Structure structure, object tree, list leaves) except -1:
+    if structure is None:
+        leaves.append(tree)
+        return 0
+    if structure.kind is None:
+        if tree is not None:
+            raise ValueError("something in the place of None")
+        return 0
+    if tree is None:
+        items = [None] * len(structure.parts)
+    elif structure.keys is not None:
+        if not isinstance(tree, dict) or set(tree) != set(structure.keys):
+            raise ValueError(f"a dict with the keys {list(structure.keys)} was expected")
+        items = [tree[key] for key in structure.keys]
+    else:
+        if not isinstance(tree, (tuple, list)) or len(tree) != len(structure.parts):
+            raise ValueError(f"a {structure.kind.__name__} of {len(structure.parts)} was expected")
+        items = tree
+    for part, item in zip(structure.parts, items):
+        gather_leaves(part, item, leaves)
+    return 0
+
+
+cdef object assembled(Structure structure, object given):
+    cdef list out = []
+    if structure.leaf:
+        return next(given)
+    if structure.kind is None:
+        return None
+    for part in structure.parts:
+        out.append(next(given) if part is None else assembled(<Structure>part, given))
+    if structure.keys is not None:
+        pairs = zip(structure.keys, out)
+        return structure.kind(structure.factory, pairs) if structure.factory is not None else structure.kind(pairs)
+    return structure.kind(*out) if hasattr(structure.kind, "_fields") else structure.kind(out)
+
+
+cdef Structure ONE_LEAF = Structure()
+ONE_LEAF.leaf = True
+
+
+def flatten(tree):
+    """
+    Take a nested structure apart.
+
+    Parameters
+    ----------
+    tree : nested tuples, lists and dicts of anything
+        Everything else is a leaf, but None, which has none.
+
+    Returns
+    -------
+    leaves : list
+        In order; those of a dict in the order of its keys.
+    structure : Structure
+        Its `rebuild` makes a structure of the same kind of as many leaves.
+
+    Raises
+    ------
+    ArgumentValueError
+        If the structure contains itself.
+    """
+    cdef list leaves = []
+    cdef Structure structure = taken_apart(tree, leaves, 0)
+    return leaves, ONE_LEAF if structure is None else structure
+
+
+cdef Structure taken_apart(object tree, list leaves, int depth):
+    cdef Structure out
+    if depth > DEEPEST:
+        raise ArgumentValueError("flatten", f"a structure of more than {DEEPEST} levels", (), "nested tuples, lists and dicts that do not contain themselves")
+    if type(tree) is Array:
+        leaves.append(tree)
+        return None
+    if tree is None:
+        return Structure()
+    if isinstance(tree, dict):
+        out = Structure()
+        out.keys, items = tuple(tree), tree.values()
+        out.factory = getattr(tree, "default_factory", None)
+    elif isinstance(tree, (tuple, list)):
+        out = Structure()
+        items = tree
+    else:
+        leaves.append(tree)
+        return None
+    out.kind = type(tree)
+    out.parts = [taken_apart(item, leaves, depth + 1) for item in items]
+    return out
+
+
+def tree_map(function, tree):
+    """A structure like `tree` of what `function` makes of its leaves."""
+    if type(tree) is Array:
+        return function(tree)
+    leaves, structure = flatten(tree)
+    return (<Structure>structure).rebuild([function(leaf) for leaf in leaves])

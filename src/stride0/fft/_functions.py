@@ -1,0 +1,656 @@
+"""Definitions of the FFT extension, `stride0.fft`.
+
+References
+----------
+Array API standard 2025.12, "FFT Extension".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from stride0._base.devices import DeviceLike, check_device
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, brief, shown
+from stride0._base.shapes import normalize_axes, normalize_axis, normalize_index, normalize_shape
+from stride0._chapters._numpy import from_numpy, numpy, quiet, to_numpy
+from stride0._chapters.creation import _as_float
+from stride0._chapters.data_types import as_scalar, check_array, check_dtype, refuse_dtype
+from stride0._chapters.manipulation import roll
+from stride0._core.array.array import Array, copy, divide, door_in, empty, iota, primitive_in, restride, zeros
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType, DTypeLike
+
+__all__ = [
+    "fft",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftfreq",
+    "rfftn",
+]
+
+Norm = Literal["backward", "ortho", "forward"]
+
+# Transforms of half a spectrum into real numbers, and the other way round.
+_TO_REAL = ("irfft", "irfftn", "hfft")
+_TO_HALF = ("rfft", "rfftn", "ihfft")
+
+# What the real transforms take, for the errors.
+_REAL = "a real floating-point dtype; fft and its kin take complex ones"
+
+
+def _transform(op: str, kind: str, x: object, n: object, axis: object, norm: object) -> Array:
+    """Check the arguments of a transform along one axis, and let NumPy do it."""
+    found = _operand(op, kind, x, norm)
+    axis = normalize_axis(op, axis, found.ndim)
+    length = _whole(op, found.shape[axis]) if n is None else normalize_index(op, "n", n)
+    _check_length(op, length, found)
+    shape = normalize_shape(op, (*found.shape[:axis], length, *found.shape[axis + 1 :]))
+    return _by_numpy(op, found, shape, axis, n=length, axis=axis, norm=norm)
+
+
+def _transform_nd(op: str, kind: str, x: object, s: object, axes: object, norm: object) -> Array:
+    """Check the arguments of a transform along several axes, and let NumPy do it."""
+    found = _operand(op, kind, x, norm)
+    if s is not None and axes is None:
+        raise ArgumentValueError(op, "axes must be given where s is", [("s", shown(s))])
+    if axes is not None and not isinstance(axes, Sequence):
+        raise ArgumentTypeError(op, "axes must be a sequence of integers", [("axes", shown(axes))])
+    along = normalize_axes(op, None if axes is None else tuple(axes), found.ndim)
+    lengths = [found.shape[k] for k in along]
+    if along:
+        lengths[-1] = _whole(op, lengths[-1])
+    if s is not None:
+        if not isinstance(s, Sequence):
+            raise ArgumentTypeError(op, "s must be a sequence of integers", [("s", shown(s))])
+        if len(s) != len(along):
+            raise ArgumentValueError(
+                op, "there must be as many sizes as axes", [("s", shown(s)), ("axes", shown(axes))]
+            )
+        given = [normalize_index(op, "s", n) for n in s]
+        lengths = [whole if n == -1 else n for n, whole in zip(given, lengths, strict=True)]
+    shape = list(found.shape)
+    for k, n in zip(along, lengths, strict=True):
+        _check_length(op, n, found)
+        shape[k] = n
+    full = normalize_shape(op, tuple(shape))
+    if not along:
+        # NumPy's real transforms need one; the others leave every element as it is.
+        if op in ("rfftn", "irfftn"):
+            raise ArgumentValueError(op, "there must be at least one axis", [("x", str(found.shape))])
+        return _as_complex(found)
+    return _by_numpy(op, found, full, along[-1], s=lengths, axes=along, norm=norm)
+
+
+def _by_numpy(op: str, x: Array, shape: tuple[int, ...], last: int, **options: Any) -> Array:
+    """Return the transform of `x` to lengths that make its shape `shape`; the axis `last` may be halved."""
+    if x.size:
+        with quiet():
+            return from_numpy(getattr(numpy().fft, op)(to_numpy(x), **options))
+    # Where a transformed axis has the size 0 and a length, NumPy leaves real results unset.
+    if op in _TO_HALF:
+        shape = (*shape[:last], shape[last] // 2 + 1, *shape[last + 1 :])
+    single = x.dtype in (dt.float32, dt.complex64)
+    if op in _TO_REAL:
+        return zeros(shape, dt.float32 if single else dt.float64)
+    return zeros(shape, dt.complex64 if single else dt.complex128)
+
+
+def _operand(op: str, kind: str, x: object, norm: object) -> Array:
+    found = check_array(op, x)
+    if found.dtype.kind == "complex floating":
+        if kind == "real floating":
+            refuse_dtype(op, found.dtype, _REAL)
+    elif found.dtype.kind != "real floating":
+        found = copy(found, dt.float64)
+    if not isinstance(norm, str) or norm not in ("backward", "ortho", "forward"):
+        raise ArgumentValueError(
+            op, f"unknown norm {shown(norm)}", (), "norm must be 'backward', 'ortho' or 'forward'."
+        )
+    return found
+
+
+def _as_complex(x: Array) -> Array:
+    """Return a copy of `x`, complex and of its precision."""
+    return copy(x, dt.complex64 if x.dtype in (dt.float32, dt.complex64) else dt.complex128)
+
+
+def _whole(op: str, size: int) -> int:
+    """Return the length of a transform that uses all elements of an axis, which may be half a spectrum."""
+    return 2 * (size - 1) if op in _TO_REAL else size
+
+
+def _check_length(op: str, n: int, x: Array) -> None:
+    if n < 1 or n.bit_length() > 63:
+        accepts = "There must be at least one element along a transformed axis." if n < 1 else ""
+        problem = f"the length of the transform would be {brief(n)}"
+        raise ShapeError(op, problem, [("x", str(x.shape))], accepts)
+
+
+@primitive_in("fft")
+def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+    """Return the discrete Fourier transform along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Array with at least one axis, of a complex dtype; others are cast to one.
+    n : int, optional
+        Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
+        elements.
+    axis : int
+        The axis to transform.
+    norm : {"backward", "ortho", "forward"}
+        What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order.
+
+    Returns
+    -------
+    Array
+        New array, complex, of the precision of `x`.
+
+    Raises
+    ------
+    ShapeError
+        If the transform would have no elements.
+
+    References
+    ----------
+    Array API standard 2025.12, "FFT Extension", ``fft``.
+    """
+    return _transform("fft", "complex floating", x, n, axis, norm)
+
+
+@primitive_in("fft")
+def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+    """Return the inverse discrete Fourier transform along an axis.
+
+    Parameters
+    ----------
+    x : Array
+        Array with at least one axis, of a complex dtype; others are cast to one.
+    n : int, optional
+        Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
+        elements.
+    axis : int
+        The axis to transform.
+    norm : {"backward", "ortho", "forward"}
+        What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order.
+
+    Returns
+    -------
+    Array
+        New array, complex, of the precision of `x`.
+
+    Raises
+    ------
+    ShapeError
+        If the transform would have no elements.
+
+    References
+    ----------
+    Array API standard 2025.12, "FFT Extension", ``ifft``.
+    """
+    return _transform("ifft", "complex floating", x, n, axis, norm)
+
+
+@primitive_in("fft")
+def fftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = "backward",
+) -> Array:
+    """Return the discrete Fourier transform along several axes.
+
+    Parameters
+    ----------
+    x : Array
+        Array of a complex dtype; others are cast to one.
+    s : sequence of int, optional
+        Lengths of the transform, for each axis: elements beyond it are left out, zeros are added up to it.
+        -1 stands for all elements. Needs `axes`.
+    axes : sequence of int, optional
+        The axes to transform, each once; by default all.
+    norm : {"backward", "ortho", "forward"}
+        What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order. n is the
+        product of the lengths.
+
+    Returns
+    -------
+    Array
+        New array, complex, of the precision of `x`.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `s` and `axes` do not match, or `s` is given and `axes` is not.
+    ShapeError
+        If the transform would have no elements.
+
+    References
+    ----------
+    Array API standard 2025.12, "FFT Extension", ``fftn``.
+    """
+    return _transform_nd("fftn", "complex floating", x, s, axes, norm)
+
+
+@primitive_in("fft")
+def ifftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = "backward",
+) -> Array:
+    """Return the inverse discrete Fourier transform along several axes.
+
+    Parameters
+    ----------
+    x : Array
+        Array of a complex dtype; others are cast to one.
+    s : sequence of int, optional
+        Lengths of the transform, for each axis: elements beyond it are left out, zeros are added up to it.
+        -1 stands for all elements. Needs `axes`.
+    axes : sequence of int, optional
+        The axes to transform, each once; by default all.
+    norm : {"backward", "ortho", "forward"}
+        What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order. n is the
+        product of the lengths.
+
+    Returns
+    -------
+    Array
+        New array, complex, of the precision of `x`.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `s` and `axes` do not match, or `s` is given and `axes` is not.
+    ShapeError
+        If the transform would have no elements.
+
+    References
+    ----------
+    Array API standard 2025.12, "FFT Extension", ``ifftn``.
+    """
+    return _transform_nd("ifftn", "complex floating", x, s, axes, norm)
+
+
+@primitive_in("fft")
+def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+    """Return the discrete Fourier transform of real numbers: its first half, which the other one mirrors.
+
+    Parameters
+    ----------
+    x : Array
+        Array with at least one axis, of a real floating-point dtype; integers and bool become float64.
+    n : int, optional
+        Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
+        elements.
+    axis : int
+        The axis to transform.
+    norm : {"backward", "ortho", "forward"}
+        What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order.
+
+    Returns
+    -------
+    Array
+        New array, complex, of the precision of `x`, and of size ``n // 2 + 1`` along `axis`.
+
+    Raises
+    ------
+    ShapeError
+        If the transform would have no elements.
+
+    References
+    ----------
+    Array API standard 2025.12, "FFT Extension", ``rfft``.
+    """
+    return _transform("rfft", "real floating", x, n, axis, norm)
+
+
+@primitive_in("fft")
+def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+    """Return the real numbers whose :func:`rfft` an array is.
+
+    Parameters
+    ----------
+    x : Array
+        Array with at least one axis, of a complex dtype; others are cast to one.
+    n : int, optional
+        Length of the result along `axis`, of which `x` needs ``n // 2 + 1`` elements: more are left out,
+        zeros are added up to that. By default ``2 * (m - 1)`` for m elements; an odd length has to be said.
+    axis : int
+        The axis to transform.
+    norm : {"backward", "ortho", "forward"}
+        What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order.
+
+    Returns
+    -------
+    Array
+        New array, real, of the precision of `x`.
+
+    Raises
+    ------
+    ShapeError
+        If the transform would have no elements.
+
+    References
+    ----------
+    Array API standard 2025.12, "FFT Extension", ``irfft``.
+    """
+    return _transform("irfft", "complex floating", x, n, axis, norm)
+
+
+@primitive_in("fft")
+def rfftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = "backward",
+) -> Array:
+    """Return the discrete Fourier transform of real numbers along several axes: half of it.
+
+    Parameters
+    ----------
+    x : Array
+        Array of a real floating-point dtype; integers and bool become float64.
+    s : sequence of int, optional
+        Lengths of the transform, for each axis: elements beyond it are left out, zeros are added up to it.
+        -1 stands for all elements. Needs `axes`.
+    axes : sequence of int, optional
+        The axes to transform, each once; by default all; the last one is the one that is halved.
+    norm : {"backward", "ortho", "forward"}
+        What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order. n is the
+        product of the lengths.
+
+    Returns
+    -------
+    Array
+        New array, complex, of the precision of `x`, and of size ``s[-1] // 2 + 1`` along the last of `axes`.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `s` and `axes` do not match, or `s` is given and `axes` is not.
+    ShapeError
+        If the transform would have no elements.
+
+    References
+    ----------
+    Array API standard 2025.12, "FFT Extension", ``rfftn``.
+    """
+    return _transform_nd("rfftn", "real floating", x, s, axes, norm)
+
+
+@primitive_in("fft")
+def irfftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = "backward",
+) -> Array:
+    """Return the real numbers whose :func:`rfftn` an array is.
+
+    Parameters
+    ----------
+    x : Array
+        Array of a complex dtype; others are cast to one.
+    s : sequence of int, optional
+        Lengths of the result, for each axis; of the last one `x` needs ``s[-1] // 2 + 1`` elements. More
+        are left out, zeros are added. -1 stands for all elements; for the last axis, with m of them, for
+        ``2 * (m - 1)``. Needs `axes`.
+    axes : sequence of int, optional
+        The axes to transform, each once; by default all; the last one is the one that is halved.
+    norm : {"backward", "ortho", "forward"}
+        What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order. n is the
+        product of the lengths.
+
+    Returns
+    -------
+    Array
+        New array, real, of the precision of `x`.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `s` and `axes` do not match, or `s` is given and `axes` is not.
+    ShapeError
+        If the transform would have no elements.
+
+    References
+    ----------
+    Array API standard 2025.12, "FFT Extension", ``irfftn``.
+    """
+    return _transform_nd("irfftn", "complex floating", x, s, axes, norm)
+
+
+@primitive_in("fft")
+def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+    """Return the discrete Fourier transform, which is real, of a signal whose other half mirrors `x`.
+
+    Parameters
+    ----------
+    x : Array
+        Array with at least one axis, of a complex dtype; others are cast to one.
+    n : int, optional
+        Length of the result along `axis`, of which `x` needs ``n // 2 + 1`` elements: more are left out,
+        zeros are added up to that. By default ``2 * (m - 1)`` for m elements; an odd length has to be said.
+    axis : int
+        The axis to transform.
+    norm : {"backward", "ortho", "forward"}
+        What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order.
+
+    Returns
+    -------
+    Array
+        New array, real, of the precision of `x`.
+
+    Raises
+    ------
+    ShapeError
+        If the transform would have no elements.
+
+    References
+    ----------
+    Array API standard 2025.12, "FFT Extension", ``hfft``.
+    """
+    return _transform("hfft", "complex floating", x, n, axis, norm)
+
+
+@primitive_in("fft")
+def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
+    """Return the half of a signal whose :func:`hfft` an array is.
+
+    Parameters
+    ----------
+    x : Array
+        Array with at least one axis, of a real floating-point dtype; integers and bool become float64.
+    n : int, optional
+        Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
+        elements.
+    axis : int
+        The axis to transform.
+    norm : {"backward", "ortho", "forward"}
+        What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order.
+
+    Returns
+    -------
+    Array
+        New array, complex, of the precision of `x`, and of size ``n // 2 + 1`` along `axis`.
+
+    Raises
+    ------
+    ShapeError
+        If the transform would have no elements.
+
+    References
+    ----------
+    Array API standard 2025.12, "FFT Extension", ``ihfft``.
+    """
+    return _transform("ihfft", "real floating", x, n, axis, norm)
+
+
+@door_in("fft")
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+    """Return the frequencies that the elements of :func:`fft` belong to.
+
+    Parameters
+    ----------
+    n : int
+        Length of the transform, at least 1.
+    d : float
+        Distance of the samples.
+    dtype : DType, optional
+        A real floating-point dtype; by default float64.
+    device : Device, optional
+        There is only one.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(n,)``: ``[0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1] / (d * n)``.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `n` is less than 1, or `d` is 0.
+
+    References
+    ----------
+    Array API standard 2025.12, "FFT Extension", ``fftfreq``.
+    """
+    n, spacing, target = _frequency_arguments("fftfreq", n, d, dtype, device)
+    half = (n + 1) // 2
+    result = empty((n,), dt.float64)
+    iota(restride(result, (half,), (1,)), 0, 1)
+    iota(restride(result, (n - half,), (1,), half if n > half else 0), -(n // 2), 1)
+    return _as_dtype(divide(result, spacing), target)
+
+
+@door_in("fft")
+def rfftfreq(
+    n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None
+) -> Array:
+    """Return the frequencies that the elements of :func:`rfft` belong to.
+
+    Parameters
+    ----------
+    n : int
+        Length of the transform, at least 1.
+    d : float
+        Distance of the samples.
+    dtype : DType, optional
+        A real floating-point dtype; by default float64.
+    device : Device, optional
+        There is only one.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(n // 2 + 1,)``: ``[0, 1, ..., n // 2] / (d * n)``.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `n` is less than 1, or `d` is 0.
+
+    References
+    ----------
+    Array API standard 2025.12, "FFT Extension", ``rfftfreq``.
+    """
+    n, spacing, target = _frequency_arguments("rfftfreq", n, d, dtype, device)
+    result = empty((n // 2 + 1,), dt.float64)
+    iota(result, 0, 1)
+    return _as_dtype(divide(result, spacing), target)
+
+
+def _frequency_arguments(
+    op: str, n: object, d: object, dtype: object, device: object
+) -> tuple[int, float, DType]:
+    """Return the length, the distance of the samples times the length, and the dtype of the result."""
+    check_device(op, device)
+    length = normalize_index(op, "n", n)
+    if length < 1 or length.bit_length() > 63:
+        raise ArgumentValueError(op, "n must be at least 1, and less than 2**63", [("n", brief(length))])
+    spacing = as_scalar(op, "d", d)
+    if isinstance(spacing, (bool, complex)):
+        raise ArgumentTypeError(op, "d must be a real number", [("d", shown(d))])
+    if spacing == 0:
+        raise ArgumentValueError(op, "d must not be 0", [("d", shown(d))])
+    target = check_dtype(op, dtype, dt.float64)
+    if target.kind != "real floating":
+        refuse_dtype(op, target, "a real floating-point dtype", "the result")
+    return length, _as_float(op, spacing) * length, target
+
+
+def _as_dtype(x: Array, dtype: DType) -> Array:
+    return x if x.dtype is dtype else copy(x, dtype)
+
+
+@primitive_in("fft")
+def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+    """Move the frequency 0 from the front to the middle.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any dtype.
+    axes : int or sequence of int, optional
+        The axes to shift, each once; by default all.
+
+    Returns
+    -------
+    Array
+        New array of the shape and dtype of `x`.
+
+    References
+    ----------
+    Array API standard 2025.12, "FFT Extension", ``fftshift``.
+    """
+    return _shift("fftshift", x, axes, 1)
+
+
+@primitive_in("fft")
+def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+    """Move the frequency 0 from the middle back to the front: the inverse of :func:`fftshift`.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any dtype.
+    axes : int or sequence of int, optional
+        The axes to shift, each once; by default all.
+
+    Returns
+    -------
+    Array
+        New array of the shape and dtype of `x`.
+
+    References
+    ----------
+    Array API standard 2025.12, "FFT Extension", ``ifftshift``.
+    """
+    return _shift("ifftshift", x, axes, -1)
+
+
+def _shift(op: str, x: object, axes: Any, sign: int) -> Array:
+    found = check_array(op, x)
+    along = normalize_axes(op, tuple(axes) if isinstance(axes, Sequence) else axes, found.ndim)
+    return roll(found, tuple(sign * (found.shape[k] // 2) for k in along), axis=along)

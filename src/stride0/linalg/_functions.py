@@ -1,0 +1,491 @@
+"""Definitions of the linear algebra extension, `stride0.linalg`.
+
+Decompositions are in `_decompositions`, products in the chapter `linear_algebra`; here is what is left:
+norms, powers, diagonals, and the products of vectors.
+
+References
+----------
+Array API standard 2025.12, "Linear Algebra Extension".
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
+from stride0._base.shapes import normalize_axes, normalize_index
+from stride0._chapters.creation import _as_float
+from stride0._chapters.data_types import as_scalar, check_array, check_bool, refuse_dtype
+from stride0._chapters.linear_algebra import (
+    check_matrices,
+    check_products,
+    check_stretched,
+    check_vectors,
+    matmul,
+    matrix_transpose,
+    tensordot,
+    vecdot,
+)
+from stride0._chapters.statistical import _sum_dtype
+from stride0._core.array.array import (
+    Array,
+    abs,
+    assign,
+    copy,
+    divide,
+    empty,
+    equal,
+    isfinite,
+    less,
+    logical_and,
+    logical_or,
+    multiply,
+    not_equal,
+    pow,
+    primitive_in,
+    reduce,
+    reduce2,
+    restride,
+    sqrt,
+    strides,
+    subtract,
+    where,
+    zeros,
+)
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType, DTypeLike, promote
+from stride0.linalg._decompositions import (
+    LinAlgError,
+    as_floating,
+    check_square,
+    cholesky,
+    det,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    inv,
+    inverse,
+    matrix_rank,
+    pinv,
+    qr,
+    singular_values,
+    slogdet,
+    solve,
+    svd,
+    svdvals,
+)
+
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
+Axis = int | tuple[int, ...] | None
+
+
+@primitive_in("linalg")
+def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """Return cross products of vectors of three elements.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        Arrays with size 3 along `axis`, one of them of a numeric dtype; the other axes broadcast.
+    axis : int
+        The axis that the vectors lie along, counted from the last one in both arrays: from -N to -1, where N
+        is the smaller number of axes.
+
+    Returns
+    -------
+    Array
+        New array of the dtype that those of `x1` and `x2` promote to.
+
+    Raises
+    ------
+    ShapeError
+        If the vectors do not have three elements.
+    AxisError
+        If an array has no such axis, or `axis` is not negative.
+    BroadcastError
+        If the other axes do not broadcast.
+    DTypeError
+        If both arrays are of bool, which cannot be subtracted.
+
+    References
+    ----------
+    Array API standard 2025.12, "Linear Algebra Extension", ``cross``.
+    """
+    x1, x2 = check_products("cross", x1, x2)
+    if x1.dtype.kind == "bool":
+        refuse_dtype("cross", x1.dtype, "a numeric dtype in one of the arrays at least", "both arrays")
+    axis = check_vectors("cross", x1, x2, axis)
+    for name, x in (("x1", x1), ("x2", x2)):
+        if x.shape[axis] != 3:
+            raise ShapeError(
+                "cross",
+                f"axis {axis} of {name} has size {x.shape[axis]}, not 3",
+                [("x1", str(x1.shape)), ("x2", str(x2.shape))],
+            )
+    shape = check_stretched("cross", x1, x2)
+    result = empty(shape, promote(x1.dtype, x2.dtype))
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        product = multiply(_component(x1, axis, i), _component(x2, axis, j))
+        other = multiply(_component(x1, axis, j), _component(x2, axis, i))
+        assign(_component(result, axis, k), subtract(product, other), "cross")
+    return result
+
+
+def _component(x: Array, axis: int, k: int) -> Array:
+    """Return ``x[..., k, ...]`` at an axis counted from the last one, as a view."""
+    sizes, steps = list(x.shape), list(strides(x))
+    del sizes[axis]
+    start = k * steps.pop(axis)
+    return restride(x, tuple(sizes), tuple(steps), start if x.size else 0)
+
+
+@primitive_in("linalg")
+def diagonal(x: Array, /, *, offset: int = 0) -> Array:
+    """Return the diagonal of a matrix.
+
+    Parameters
+    ----------
+    x : Array
+        Shape ``(..., M, N)``, of any dtype.
+    offset : int
+        Which diagonal: above the main one if positive, below if negative.
+
+    Returns
+    -------
+    Array
+        View of `x`, of shape ``(..., K)``; empty where there is no such diagonal.
+
+    References
+    ----------
+    Array API standard 2025.12, "Linear Algebra Extension", ``diagonal``.
+    """
+    return _diagonal("diagonal", x, offset)
+
+
+def _diagonal(op: str, x: Array, offset: int) -> Array:
+    x = check_matrices(op, x)
+    offset = normalize_index(op, "offset", offset)
+    *lead, rows, columns = x.shape
+    *steps, down, across = strides(x)
+    length = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
+    start = offset * across if offset >= 0 else -offset * down
+    # An empty view stays where there is memory.
+    return restride(x, (*lead, length), (*steps, down + across), start if length and x.size else 0)
+
+
+@primitive_in("linalg")
+def matrix_norm(
+    x: Array, /, *, keepdims: bool = False, ord: int | float | Literal["fro", "nuc"] | None = "fro"
+) -> Array:
+    """Return the norm of a matrix.
+
+    Parameters
+    ----------
+    x : Array
+        Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
+    keepdims : bool
+        Whether to keep the last two axes, with size 1.
+    ord : {"fro", "nuc", 1, 2, inf, -1, -2, -inf}
+        Frobenius norm (also None); sum of the singular values; largest sum of absolute values of a column,
+        largest singular value, largest such sum of a row; and the smallest of each.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(...)``, real, of the precision of `x`. 0 where a matrix is empty.
+
+    Raises
+    ------
+    ArgumentValueError
+        If there is no such norm.
+    ShapeError
+        If there is nothing to take the smallest of.
+    LinAlgError
+        If singular values are asked for and a matrix has NaN or infinity in it.
+
+    References
+    ----------
+    Array API standard 2025.12, "Linear Algebra Extension", ``matrix_norm``.
+    """
+    op = "matrix_norm"
+    x = as_floating(check_matrices(op, x))
+    keepdims = check_bool(op, "keepdims", keepdims)
+    kind = "fro" if ord is None else ord if isinstance(ord, str) else as_scalar(op, "ord", ord)
+    rows, columns = x.ndim - 2, x.ndim - 1
+    if kind == "fro":
+        result = _euclidean_norm(x, (rows, columns))
+    elif kind in (1, -1, math.inf, -math.inf) and not isinstance(kind, bool):
+        summed, chosen = (rows, columns) if kind in (1, -1) else (columns, rows)
+        sums = reduce("sum", abs(x), (summed,), True, _real(x.dtype))
+        result = _extreme(op, sums, (chosen,), kind in (1, math.inf))
+    elif kind in ("nuc", 2, -2):
+        s = singular_values(op, x)
+        if kind == "nuc":
+            result = reduce("sum", s, (rows,), True, s.dtype)
+        else:
+            result = _extreme(op, s, (rows,), kind == 2)
+        result = restride(result, (*result.shape, 1), (*strides(result), 1))
+    else:
+        raise ArgumentValueError(
+            op, f"unknown norm {shown(ord)}", (), "ord must be 'fro', 'nuc', 1, 2, inf, -1, -2 or -inf."
+        )
+    return result if keepdims else _without(result, (rows, columns))
+
+
+@primitive_in("linalg")
+def matrix_power(x: Array, n: int, /) -> Array:
+    """Return a power of a matrix.
+
+    Parameters
+    ----------
+    x : Array
+        Shape ``(..., M, M)``.
+    n : int
+        The exponent: 0 gives the identity, a negative one powers of the inverse.
+
+    Returns
+    -------
+    Array
+        New array of the shape and dtype of `x`; float64 if `n` is negative and `x` of integers or bool.
+
+    Raises
+    ------
+    LinAlgError
+        If `n` is negative and a matrix singular.
+
+    References
+    ----------
+    Array API standard 2025.12, "Linear Algebra Extension", ``matrix_power``.
+    """
+    x = check_square("matrix_power", x)
+    n = normalize_index("matrix_power", "n", n)
+    if n == 0:
+        result = zeros(x.shape, x.dtype)
+        assign(_diagonal("matrix_power", result, 0), 1, "matrix_power")
+        return result
+    square = inverse("matrix_power", as_floating(x)) if n < 0 else x
+    left = -n if n < 0 else n
+    power: Array | None = None
+    while True:
+        if left & 1:
+            power = square if power is None else matmul(power, square)
+        left >>= 1
+        if not left:
+            break
+        square = matmul(square, square)
+    assert power is not None
+    return copy(power) if n == 1 else power
+
+
+@primitive_in("linalg")
+def outer(x1: Array, x2: Array, /) -> Array:
+    """Return the products of all pairs of elements of two vectors.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        Shapes ``(N,)`` and ``(M,)``, of any dtype.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(N, M)``, of the dtype that those of `x1` and `x2` promote to.
+
+    Raises
+    ------
+    ShapeError
+        If an array is not one-dimensional.
+
+    References
+    ----------
+    Array API standard 2025.12, "Linear Algebra Extension", ``outer``.
+    """
+    x1, x2 = check_products("outer", x1, x2)
+    for name, x in (("x1", x1), ("x2", x2)):
+        if x.ndim != 1:
+            raise ShapeError(
+                "outer", f"{name} must have one axis", [("x1", str(x1.shape)), ("x2", str(x2.shape))]
+            )
+    return multiply(restride(x1, (*x1.shape, 1), (*strides(x1), 1)), x2)
+
+
+@primitive_in("linalg")
+def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
+    """Return the sum of the diagonal of a matrix.
+
+    Parameters
+    ----------
+    x : Array
+        Shape ``(..., M, N)``, of any dtype.
+    offset : int
+        Which diagonal: above the main one if positive, below if negative.
+    dtype : DType, optional
+        Dtype of the result, to which elements are cast first. By default that of `x`; int64 or uint64 for
+        smaller integers, int64 for bool.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(...)``; 0 where there is no such diagonal.
+
+    Raises
+    ------
+    CastError
+        If `x` is complex and `dtype` is real.
+
+    References
+    ----------
+    Array API standard 2025.12, "Linear Algebra Extension", ``trace``.
+    """
+    elements = _diagonal("trace", x, offset)
+    return reduce("sum", elements, (elements.ndim - 1,), False, _sum_dtype("trace", elements, dtype))
+
+
+@primitive_in("linalg")
+def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: int | float = 2) -> Array:
+    """Return the norm of a vector.
+
+    Parameters
+    ----------
+    x : Array
+        Array of a floating-point dtype; integers and bool become float64.
+    axis : int or tuple of int, optional
+        The axes that make up a vector; by default all.
+    keepdims : bool
+        Whether to keep these axes, with size 1.
+    ord : int or float
+        p of the p-norm ``sum(abs(x)**p)**(1/p)``, any number. inf is the largest and -inf the smallest
+        absolute value, 0 the number of elements that are not 0.
+
+    Returns
+    -------
+    Array
+        New array, real, of the precision of `x`. Of no elements: 0, or infinity if `ord` is negative.
+
+    Raises
+    ------
+    ShapeError
+        If `ord` is -inf and there are no elements.
+
+    Notes
+    -----
+    Elements are scaled where their powers would overflow or vanish: the norm of ``[3e200, 4e200]`` is 5e200.
+    float32 is summed up in float64.
+
+    References
+    ----------
+    Array API standard 2025.12, "Linear Algebra Extension", ``vector_norm``.
+    """
+    op = "vector_norm"
+    x = as_floating(check_array(op, x))
+    axes = normalize_axes(op, axis, x.ndim)
+    keepdims = check_bool(op, "keepdims", keepdims)
+    p = as_scalar(op, "ord", ord)
+    if isinstance(p, (bool, complex)):
+        raise ArgumentTypeError(op, "ord must be an int or a float", [("ord", shown(ord))])
+    p = _as_float(op, p)
+    if math.isnan(p):
+        raise ArgumentValueError(op, "ord must not be NaN")
+    if p == 2:
+        result = _euclidean_norm(x, axes)
+    elif math.isinf(p):
+        result = _extreme(op, abs(x), axes, p > 0)
+    elif p == 0:
+        result = copy(reduce("count_nonzero", x, axes, True, None), _real(x.dtype))
+    elif p == 1:
+        result = reduce("sum", abs(x), axes, True, _real(x.dtype))
+    else:
+        result = _p_norm(x, axes, p)
+    return result if keepdims else _without(result, axes)
+
+
+# Norms over axes, which are kept with size 1
+
+
+def _real(dtype: DType) -> DType:
+    return dt.float32 if dtype in (dt.float32, dt.complex64) else dt.float64
+
+
+def _without(x: Array, axes: tuple[int, ...]) -> Array:
+    """Return a view of `x` without axes of size 1."""
+    kept = [k for k in range(x.ndim) if k not in axes]
+    steps = strides(x)
+    return restride(x, tuple(x.shape[k] for k in kept), tuple(steps[k] for k in kept))
+
+
+def _has_elements(x: Array, axes: tuple[int, ...]) -> bool:
+    return all(x.shape[k] for k in axes)
+
+
+def _extreme(op: str, x: Array, axes: tuple[int, ...], largest: bool) -> Array:
+    """Return the largest element, none of which is negative, or the smallest one."""
+    if _has_elements(x, axes):
+        return reduce("max" if largest else "min", x, axes, True, None)
+    if not largest:
+        raise ShapeError(op, "there are no elements to choose the smallest of", [("x", str(x.shape))])
+    return reduce("sum", x, axes, True, x.dtype)
+
+
+def _euclidean_norm(x: Array, axes: tuple[int, ...]) -> Array:
+    # A zero of float64 makes the core take the squares in float64 too, where no float32 overflows.
+    squares = reduce2("sum_squared_deviation", x, zeros((), dt.float64), axes, True, dt.float64)
+    result = sqrt(squares)
+    real = _real(x.dtype)
+    if real is dt.float32:
+        return copy(result, real)
+    # Beyond these bounds squares have overflowed, or some of them lost bits below the range.
+    doubtful = logical_or(less(squares, 1e-280), equal(squares, math.inf))
+    if x.size and reduce("any", doubtful, tuple(range(x.ndim)), False, None):
+        scale = _scale(abs(x), axes, True)
+        scaled = reduce2("sum_squared_deviation", divide(abs(x), scale), zeros((), real), axes, True, real)
+        result = where(doubtful, multiply(sqrt(scaled), scale), result)
+    return result
+
+
+def _p_norm(x: Array, axes: tuple[int, ...], p: float) -> Array:
+    magnitudes = abs(x) if _real(x.dtype) is dt.float64 else copy(abs(x), dt.float64)
+    if _has_elements(x, axes):
+        # The largest power is 1, so that the sum can neither overflow nor vanish.
+        scale = _scale(magnitudes, axes, p > 0)
+        total = reduce("sum", pow(divide(magnitudes, scale), p), axes, True, dt.float64)
+        result = multiply(pow(total, 1 / p), scale)
+    else:
+        result = pow(reduce("sum", magnitudes, axes, True, dt.float64), 1 / p)
+    return result if _real(x.dtype) is dt.float64 else copy(result, dt.float32)
+
+
+def _scale(magnitudes: Array, axes: tuple[int, ...], largest: bool) -> Array:
+    """Return the largest or the smallest magnitude; 1 where nothing can be divided by that."""
+    extreme = reduce("max" if largest else "min", magnitudes, axes, True, None)
+    return where(logical_and(isfinite(extreme), not_equal(extreme, 0)), extreme, 1.0)

@@ -1,7 +1,0 @@
-"""What lies beneath an array: its strides, its place in its storage, and views made by hand.
-
-Strides and offsets are in elements.
-"""
-
-from stride0._strided import *  # noqa: F403
-from stride0._strided import __all__ as __all__

@@ -1,0 +1,146 @@
+"""Definitions of `stride0.strided`."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+
+from stride0._base.errors import OutOfBoundsError, ShapeError, counted
+from stride0._base.shapes import normalize_shape
+from stride0._core.array import array as _array
+from stride0._core.array.array import BENCH, Array, as_array, copy, door_in, is_c_contiguous, primitive_in
+from stride0._core.array.array import restride as _restride
+from stride0._core.array.array import storage_bounds as _storage_bounds
+from stride0._core.memory.storage import memory_statistics
+
+__all__ = [
+    "as_strided",
+    "contiguous",
+    "is_contiguous",
+    "is_writable",
+    "memory_statistics",
+    "offset",
+    "shares_storage",
+    "storage_nbytes",
+    "strides",
+]
+
+offset = door_in("strided")(_array.offset)
+shares_storage = door_in("strided")(_array.shares_storage)
+storage_nbytes = door_in("strided")(_array.storage_nbytes)
+strides = door_in("strided")(_array.strides)
+
+
+@door_in("strided")
+def is_writable(x: Array, /) -> bool:
+    """
+    Whether elements may be assigned.
+
+    Parameters
+    ----------
+    x : Array
+        Of any dtype and shape.
+
+    Returns
+    -------
+    bool
+        False of read-only memory, of a view whose elements share memory, and in a test bench of read-only
+        arrays.
+    """
+    bench = BENCH.current()
+    return _array.is_writable(x) and (bench is None or bench.writable)
+
+
+@door_in("strided")
+def is_contiguous(x: Array, /) -> bool:
+    """
+    Whether the elements lie side by side in C order.
+
+    Parameters
+    ----------
+    x : Array
+        Of any dtype and shape.
+
+    Returns
+    -------
+    bool
+        True for every array without elements.
+    """
+    return is_c_contiguous(x)
+
+
+@primitive_in("strided")
+def contiguous(x: Array, /) -> Array:
+    """
+    The array in C order.
+
+    Parameters
+    ----------
+    x : Array
+        Of any dtype and shape.
+
+    Returns
+    -------
+    Array
+        `x` itself where it is contiguous, else a copy.
+    """
+    x = as_array(x, "contiguous")
+    return x if is_c_contiguous(x) else copy(x, order="C")
+
+
+@primitive_in("strided")
+def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset: int | None = None) -> Array:
+    """
+    A view of any shape and strides on the storage of an array.
+
+    Parameters
+    ----------
+    x : Array
+        Of any dtype and shape.
+    shape : sequence of int
+        Shape of the view.
+    strides : sequence of int
+        Step of each axis, in elements; zero and negative steps are allowed.
+    offset : int, optional
+        Place of the view's first element in the storage, in elements; default the place of that of `x`.
+
+    Returns
+    -------
+    Array
+        A view. Writing to it is refused where several of its elements share one memory location.
+
+    Raises
+    ------
+    ShapeError
+        If shape and strides differ in length, or a size is negative.
+    OutOfBoundsError
+        If the view would reach outside the storage.
+    """
+    x = as_array(x, "as_strided")
+    sizes = normalize_shape("as_strided", tuple(shape))
+    steps = tuple(operator.index(step) for step in strides)
+    if len(sizes) != len(steps):
+        raise ShapeError(
+            "as_strided",
+            f"{counted(len(sizes), 'size')} and {counted(len(steps), 'stride')}",
+            (),
+            "one stride for each axis",
+        )
+    first, last = _storage_bounds(x)
+    start = 0 if offset is None else operator.index(offset) + first
+    if 0 not in sizes:
+        reaches = [(size - 1) * step for size, step in zip(sizes, steps, strict=True)]
+        low = start + sum(reach for reach in reaches if reach < 0)
+        high = start + sum(reach for reach in reaches if reach > 0)
+        if low < first or high > last:
+            raise OutOfBoundsError(
+                "as_strided",
+                f"the view would reach from element {low - first} to element {high - first} of the storage",
+                (("shape", str(sizes)), ("strides", str(steps))),
+                f"the storage holds the elements 0 to {last - first}",
+            )
+    else:
+        start = 0
+    # Where an axis never moves, its stride may be anything, and too large for the core.
+    steps = tuple(step if size > 1 and 0 not in sizes else 1 for size, step in zip(sizes, steps, strict=True))
+    return _restride(x, sizes, steps, start)

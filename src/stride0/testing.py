@@ -1,9 +1,0 @@
-"""For tests: derivatives compared with finite differences, and what the library is to be like for a test."""
-
-from stride0._check_grad import check_grad
-from stride0._errors import hide_frames as _hide_frames
-from stride0._flags import flags
-
-__all__ = ["check_grad", "flags"]
-
-_hide_frames()

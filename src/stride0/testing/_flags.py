@@ -1,0 +1,238 @@
+"""`stride0.testing.flags`: what the library is to be like for a test."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, Self
+
+import stride0._modes.interceptors  # noqa: F401 - sets the gate
+from stride0 import fft, linalg
+from stride0._base.devices import number_names, only_the_cpu, set_devices_here
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, StrictAttributeError, shown
+from stride0._core.array.array import BENCH, STRICT, namespace_for
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType
+from stride0._modes.configurations import Bench, bench_here, devices_here
+from stride0._modes.strict import strict as strict_mode
+from stride0._modes.switches import Setting
+from stride0._tables.standard import EXTENSIONS, NEWEST, ROWS, SHARED, VERSIONS, names_of
+
+__all__ = ["flags"]
+
+FILTERED = (namespace_for(None), linalg, fft)
+
+
+class flags(Setting):
+    """
+    Make the library like one of those that array-agnostic code meets: a context manager and a decorator.
+
+    Parameters
+    ----------
+    devices : sequence of str
+        The devices there are, the default one first; ``"cpu"`` is the real one, others are virtual. Arrays on
+        different ones do not mix, `to_device` and ``device=`` move by copying, results stay where their
+        operands are, and nothing but the CPU lends its memory to NumPy or by DLPack.
+    default_float, default_int, default_complex : DType or str, optional
+        The default dtypes. Without `default_complex`, that of the precision of `default_float`.
+    float64 : bool
+        False is a library without ``float64`` and ``complex128``: results of these raise `DTypeError`. The
+        default dtypes are then ``float32`` and ``complex64``.
+    writable : bool
+        False makes in-place operators and assignments raise `WriteError`. Whoever is lent the memory of an
+        array meanwhile cannot write to it either.
+    data_dependent_shapes : bool
+        False refuses `nonzero`, ``unique_*``, `repeat` with an array, and masks that select.
+    boolean_indexing : bool
+        False refuses masks in assignments as well.
+    api_version : str
+        An older version of the standard: what came later is not there.
+    extensions : sequence of str
+        Those of ``"linalg"`` and ``"fft"`` that are there.
+    strict_names : bool
+        True hides all names of the namespace that the standard does not have.
+    strict : bool or stride0.strict, optional
+        Sets strict mode too, with `stride0.strict` for modules by name; by default it stays as it is.
+    everywhere : bool
+        True sets all this for every thread and task that has no flags of its own, not for this one alone.
+
+    Raises
+    ------
+    ArgumentValueError
+        If there is no such dtype, version or extension, or no device.
+
+    Notes
+    -----
+    What a flag refuses raises `StrictError` where nothing else is said. The flags hold as `stride0.strict`
+    does, for the caller's code alone. A block within a block sets all flags anew.
+
+    Results come out in stride0's own default dtype, and are then cast to that of the bench.
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> from stride0.testing import flags
+    >>> with flags(devices=("cpu", "other"), default_float="float32"):
+    ...     x = xp.ones(3, device="other")
+    >>> x.dtype, x.device
+    (stride0.float32, Device('other'))
+    """
+
+    def __init__(
+        self,
+        *,
+        devices: Sequence[str] = ("cpu",),
+        default_float: DType | str | None = None,
+        default_int: DType | str = dt.int64,
+        default_complex: DType | str | None = None,
+        float64: bool = True,
+        writable: bool = True,
+        data_dependent_shapes: bool = True,
+        boolean_indexing: bool = True,
+        api_version: str = NEWEST,
+        extensions: Sequence[str] = tuple(EXTENSIONS),
+        strict_names: bool = False,
+        strict: bool | strict_mode | None = None,
+        everywhere: bool = False,
+    ) -> None:
+        yes_or_no = {
+            "float64": float64,
+            "writable": writable,
+            "data_dependent_shapes": data_dependent_shapes,
+            "boolean_indexing": boolean_indexing,
+            "strict_names": strict_names,
+        }
+        for name, value in {**yes_or_no, "strict": strict, "everywhere": everywhere}.items():
+            if not isinstance(value, bool) and not (
+                name == "strict" and (value is None or isinstance(value, strict_mode))
+            ):
+                raise ArgumentTypeError("flags", f"{name} is {shown(value)}", (), "True or False")
+        if isinstance(devices, str) or not devices:
+            raise ArgumentValueError("flags", f"devices is {shown(devices)}", (), "one or more names")
+        if len(set(devices)) < len(devices):
+            raise ArgumentValueError("flags", f"devices is {shown(devices)}", (), "each name once")
+        if api_version not in VERSIONS:
+            raise ArgumentValueError(
+                "flags", f"api_version is {shown(api_version)}", (), f"one of {', '.join(VERSIONS)}"
+            )
+        for name in extensions:
+            if name not in EXTENSIONS:
+                raise ArgumentValueError(
+                    "flags", f"there is no extension {shown(name)}", (), "linalg and fft"
+                )
+        if default_float is None:
+            default_float = dt.float64 if float64 else dt.float32
+        real = _dtype("default_float", default_float, (dt.float32, dt.float64))
+        if default_complex is None:
+            default_complex = dt.complex128 if real is dt.float64 else dt.complex64
+        imaginary = _dtype("default_complex", default_complex, (dt.complex64, dt.complex128))
+        if not float64 and (real is dt.float64 or imaginary is dt.complex128):
+            raise ArgumentValueError("flags", "a default dtype is double, and float64 is False")
+        bench = Bench(
+            devices=tuple(devices),
+            real=real,
+            integral=_dtype("default_int", default_int, (dt.int32, dt.int64)),
+            complex=imaginary,
+            api_version=api_version,
+            extensions=tuple(name for name in EXTENSIONS if name in extensions),
+            **yes_or_no,
+        )
+        number_names(bench.devices)
+        super().__init__(BENCH, bench, everywhere)
+        if isinstance(strict, strict_mode):
+            strict = strict._value
+        self._strictness = None if strict is None else Setting(STRICT, strict, everywhere)
+
+    def __enter__(self) -> Self:
+        _open()
+        super().__enter__()
+        if self._strictness is not None:
+            self._strictness.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._strictness is not None:
+            self._strictness.__exit__()
+        super().__exit__()
+        _close()
+
+    def _recreate_cm(self) -> Self:
+        twin = type(self).__new__(type(self))
+        Setting.__init__(twin, self._switch, self._value, self._everywhere)
+        twin._strictness = self._strictness
+        if twin._strictness is not None:
+            twin._strictness = twin._strictness._recreate_cm()
+        return twin
+
+
+def _dtype(parameter: str, value: object, allowed: tuple[DType, ...]) -> DType:
+    for dtype in allowed:
+        if value is dtype or value == dtype.name:
+            return dtype
+    names = " or ".join(dtype.name for dtype in allowed)
+    raise ArgumentValueError("flags", f"{parameter} is {shown(value)}", (), names)
+
+
+# --- names: the modules that the caller knows look at what is asked of them, as long as there is a bench
+
+_lock = threading.Lock()
+_open_benches = 0
+
+
+def _open() -> None:
+    global _open_benches
+    with _lock:
+        _open_benches += 1
+        set_devices_here(devices_here)
+        for module in FILTERED:
+            module.__class__ = Filtered
+
+
+def _close() -> None:
+    global _open_benches
+    with _lock:
+        _open_benches -= 1
+        if _open_benches == 0:
+            set_devices_here(only_the_cpu)
+            for module in FILTERED:
+                module.__class__ = ModuleType
+
+
+class Filtered(ModuleType):
+    """A module of which a test bench shows a part."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if not name.startswith("_") or name in ("__array_api_version__", "__array_namespace_info__"):
+            bench = bench_here()
+            if bench is not None:
+                if name == "__array_api_version__":
+                    return bench.api_version
+                if reason := _reason(bench, super().__getattribute__("__name__"), name):
+                    setting = f"stride0.testing.flags({reason[1]}) is on."
+                    raise StrictAttributeError(name, "the namespace is asked for it", reason[0], setting)
+        return super().__getattribute__(name)
+
+    def __dir__(self) -> list[str]:
+        bench = bench_here()
+        module = self.__name__
+        names = list(super().__dir__())
+        return names if bench is None else [name for name in names if not _reason(bench, module, name)]
+
+
+def _reason(bench: Bench, module: str, name: str) -> tuple[str, str] | None:
+    """Return why a name is hidden, and the flag that hides it; None where it is not."""
+    extension = module.partition(".")[2]
+    full = f"{extension}.{name}" if extension and name not in SHARED else name
+    since = ROWS[full].since if full in ROWS else EXTENSIONS.get(name, "") if not extension else ""
+    version = f'api_version="{bench.api_version}"'
+    if extension:
+        since = max(since, EXTENSIONS[extension])
+    if since > bench.api_version:
+        return f"in it since version {since}", version
+    if name in EXTENSIONS and not extension and name not in bench.extensions:
+        return "Extensions: may be left out", f"extensions={bench.extensions!r}"
+    if bench.strict_names and not name.startswith("_"):
+        known = full in ROWS if extension else name in names_of(bench.api_version, bench.extensions)
+        return None if known else ("it has no such name", "strict_names=True")
+    return None
