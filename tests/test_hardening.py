@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.array import array as core
+from stride0._core.array import views
+from stride0._core.ops import copy, reduce
 
 HUGE = [
     lambda: xp.broadcast_arrays(
@@ -18,7 +19,7 @@ HUGE = [
     ),
     lambda: xp.broadcast_to(xp.ones(1), (2**61 + 1,)),
     lambda: xp.cumulative_sum(xp.broadcast_to(xp.ones(1, dtype=xp.int8), (2**61,)), include_initial=True),
-    lambda: core.restride(xp.ones(1), (2**40, 2**40), (0, 0)),
+    lambda: views.restride(xp.ones(1), (2**40, 2**40), (0, 0)),
 ]
 
 
@@ -126,12 +127,12 @@ def test_casts_in_a_thread_of_a_small_stack():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: core.reduce("sum", xp.ones(4), (100000,), False),
-        lambda: core.argreduce("argmax", xp.ones(4), 100000, False),
-        lambda: core.scan("cumulative_sum", xp.ones(4), 100000, xp.float64, True),
-        lambda: core.restride(xp.ones(4), (2, 2), (1,)),
-        lambda: core.iota(xp.zeros(()), 0, 1),
-        lambda: core.reduce("max", xp.zeros((0, 3)), (0,), False),
+        lambda: reduce.reduce("sum", xp.ones(4), (100000,), False),
+        lambda: reduce.argreduce("argmax", xp.ones(4), 100000, False),
+        lambda: reduce.scan("cumulative_sum", xp.ones(4), 100000, xp.float64, True),
+        lambda: views.restride(xp.ones(4), (2, 2), (1,)),
+        lambda: copy.iota(xp.zeros(()), 0, 1),
+        lambda: reduce.reduce("max", xp.zeros((0, 3)), (0,), False),
     ],
 )
 def test_the_core_checks_what_it_is_given(call):

@@ -17,6 +17,13 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "stride0"
 
+# The compiled modules of the core, in the order of their layers: each needs none of those behind it.
+COMPILED = re.findall(
+    r"^  '((?!kernels)[a-z]+\.[a-z_]+)': ",
+    (SOURCE / "_core" / "meson.build").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+
 # Modules of a layer may import those of the layers below, and each other as long as nothing goes round in a
 # circle. A folder stands for all modules in it that are not named themselves.
 LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -25,10 +32,9 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     # Scalar bodies, then the kernels they make: C beneath Python.
     ("bodies", ("_core", "_core.math")),
     ("kernels", ("_core.kernels",)),
-    ("dtypes and storage", ("_core.memory",)),
-    ("threads", ("_core.plan", "_core.plan.threads")),
-    ("plan", ("_core.plan.plan",)),
-    ("array", ("_core.array",)),
+    ("numbers of operations", ("_core.ops.tables",)),
+    *((f"core: {name}", (f"_core.{name}",)) for name in COMPILED),
+    ("exchange", ("_core.exchange",)),
     # What chapters and extensions share: the way to NumPy and back, the engine of matmul.
     ("bridges", ("_chapters._numpy", "_chapters._matmul")),
     ("chapters", ("_chapters",)),
@@ -50,7 +56,8 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
 # Scripts of the build, in whose text stand the imports of the modules that they write.
 GENERATORS = {
     **{f"_core/build/{name}.py": "_core.kernels" for name in ("common", "kernels", "reductions")},
-    **{f"_core/build/{name}.py": "_core.array.array" for name in ("methods", "operators")},
+    "_core/build/methods.py": "_core.array.array",
+    "_core/build/operators.py": "_core.ops.functions",
 }
 SUFFIXES = (".py", ".pyi", ".pyx", ".pxd", ".pxi")  # a template's name ends in ".in" after these
 NO_CODE = ("meson.build", "py.typed", ".h")  # ends of the names of files without imports
@@ -319,7 +326,7 @@ def test_dynamic_imports() -> None:
     assert users(r"\b(import_module|__import__|importlib\.util)\b") == set(DYNAMIC)
     # Not imports: `__array_namespace__` hands out the namespace, which exists once there is an array; a
     # controller is registered with another library, if that is there; `hide_frames` marks modules that are.
-    assert users(r"\bsys\.modules\b") <= {"_core.array.array", "_base.errors", "_compat.threadpoolctl"}
+    assert users(r"\bsys\.modules\b") <= {"_core.exchange.convert", "_base.errors", "_compat.threadpoolctl"}
 
 
 def test_generators_need_the_standard_library_only() -> None:

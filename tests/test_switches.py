@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.array import array as array_module
+from stride0._core.array import switches
 from stride0.testing import flags
 
 Seen = list[bool]
@@ -195,7 +195,7 @@ def test_what_cannot_be_decorated(thing: Any) -> None:
 def is_off() -> bool:
     """Whether no switch is on anywhere, so that a call pays for none."""
     gc.collect()
-    return not array_module.is_guarding()
+    return not switches.is_guarding()
 
 
 @each

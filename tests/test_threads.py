@@ -20,8 +20,10 @@ import threadpoolctl
 
 import stride0 as xp
 from stride0._base.processors import available
-from stride0._core.array.array import argreduce, copy, multiply_masked, reduce, reduce2, scan
 from stride0._core.memory.dtype import DTYPES
+from stride0._core.ops.copy import copy
+from stride0._core.ops.elementwise import multiply_masked
+from stride0._core.ops.reduce import argreduce, reduce, reduce2, scan
 from stride0._core.plan import plan, threads
 from stride0._tables.operations import ARG_REDUCTIONS, OPS, REDUCTIONS, SCANS
 

@@ -167,7 +167,9 @@ from stride0._compat.extras import (
     nanvar,
     pad,
 )
-from stride0._core.array.array import Array, asarray, from_dlpack, where
+from stride0._core.array.array import Array
+from stride0._core.exchange.convert import asarray
+from stride0._core.exchange.dlpack import from_dlpack
 from stride0._core.memory.dtype import (
     DType,
     bool,
@@ -184,6 +186,7 @@ from stride0._core.memory.dtype import (
     uint32,
     uint64,
 )
+from stride0._core.ops.functions import where
 from stride0._core.plan.plan import instruction_set as _instruction_set  # noqa: F401
 from stride0._core.plan.threads import get_num_threads, set_num_threads
 from stride0._modes.broadcasting import broadcasting

@@ -36,21 +36,13 @@ from typing import Any
 
 from stride0._base.shapes import c_strides, size_of
 from stride0._chapters._numpy import call_quietly, numpy, quiet_context, to_numpy
-from stride0._core.array.array import (
-    Array,
-    copy,
-    empty,
-    is_c_contiguous,
-    multiply,
-    multiply_by_blas,
-    own_product,
-    reduce2,
-    restride,
-    set_blas,
-    strides,
-    zeros,
-)
+from stride0._core.array.array import Array, empty, zeros
+from stride0._core.array.views import is_c_contiguous, restride, strides
 from stride0._core.memory.dtype import DTYPES, DType
+from stride0._core.ops.copy import copy
+from stride0._core.ops.functions import multiply
+from stride0._core.ops.product import multiply_by_blas, own_product, set_blas
+from stride0._core.ops.reduce import reduce2
 
 __all__ = ["multiply_stacks"]
 

@@ -12,7 +12,8 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from stride0._core.array.array import Array, asarray
+from stride0._core.array.array import Array
+from stride0._core.exchange.convert import asarray
 
 __all__ = ["call_quietly", "from_numpy", "numpy", "quiet", "quiet_context", "to_numpy"]
 

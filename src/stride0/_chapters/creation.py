@@ -31,26 +31,15 @@ from stride0._chapters.data_types import (
     iinfo_object,
     refuse_dtype,
 )
-from stride0._core.array.array import (
-    Array,
-    add,
-    assign,
-    copy,
-    divide,
-    door,
-    floor,
-    iota,
-    less_equal,
-    multiply,
-    primitive,
-    restride,
-    strides,
-    where,
-)
+from stride0._core.array.array import Array
 from stride0._core.array.array import empty as _empty
 from stride0._core.array.array import zeros as _zeros
+from stride0._core.array.views import restride, strides
+from stride0._core.calls.primitive import door, primitive
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike
+from stride0._core.ops.copy import assign, copy, iota
+from stride0._core.ops.functions import add, divide, floor, less_equal, multiply, where
 
 __all__ = [
     "arange",

@@ -20,10 +20,13 @@ from stride0._base.errors import (
     ForeignArrayError,
     shown,
 )
-from stride0._core.array.array import Array, door, dtype_argument, is_strict, primitive
-from stride0._core.array.array import copy as _copy
+from stride0._core.array.array import Array
+from stride0._core.array.interceptors import is_strict
+from stride0._core.calls.primitive import door, primitive
+from stride0._core.exchange.convert import dtype_argument
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike, known_dtype, promote, weak
+from stride0._core.ops.copy import copy as _copy
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 

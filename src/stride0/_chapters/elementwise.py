@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stride0._core.array.array import (
+from stride0._core.ops.functions import (
     abs,
     acos,
     acosh,

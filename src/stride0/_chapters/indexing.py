@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from stride0._base.errors import BroadcastError, DTypeError, ShapeError, counted
 from stride0._base.shapes import normalize_axis
-from stride0._core.array.array import (
-    Array,
-    as_array,
-    check_broadcasting,
-    gather,
-    iota,
-    primitive,
-    restride,
-    strides,
-)
+from stride0._core.array.array import Array
 from stride0._core.array.array import empty as _empty
+from stride0._core.array.interceptors import check_broadcasting
+from stride0._core.array.views import restride, strides
+from stride0._core.calls.primitive import primitive
 from stride0._core.memory.dtype import int64
+from stride0._core.ops.copy import as_array, iota
+from stride0._core.ops.index import gather
 
 __all__ = ["take", "take_along_axis"]
 

@@ -22,19 +22,16 @@ from stride0._base.shapes import (
 from stride0._chapters._matmul import SHORT, multiply_stacks
 from stride0._chapters.data_types import check_array
 from stride0._chapters.manipulation import permute_dims, reshape
-from stride0._core.array.array import (
-    Array,
-    check_broadcasting,
-    copy,
-    not_equal,
-    primitive,
-    reduce2,
-    restride,
-    set_matmul,
-    strides,
-)
+from stride0._core.array.array import Array
+from stride0._core.array.interceptors import check_broadcasting
+from stride0._core.array.views import restride, strides
+from stride0._core.calls.primitive import primitive
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import promote
+from stride0._core.ops.copy import copy
+from stride0._core.ops.functions import not_equal
+from stride0._core.ops.product import set_matmul
+from stride0._core.ops.reduce import reduce2
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 

@@ -36,22 +36,16 @@ from stride0._chapters.data_types import (
     promote_all,
     refuse_dtype,
 )
-from stride0._core.array.array import (
-    Array,
-    assign,
-    door,
-    gather,
-    nonzero,
-    primitive,
-    reduce,
-    restride,
-    scan,
-    strides,
-)
-from stride0._core.array.array import copy as _copy
+from stride0._core.array.array import Array
 from stride0._core.array.array import empty as _empty
 from stride0._core.array.array import zeros as _zeros
+from stride0._core.array.views import restride, strides
+from stride0._core.calls.primitive import door, primitive
 from stride0._core.memory import dtype as dt
+from stride0._core.ops.copy import assign
+from stride0._core.ops.copy import copy as _copy
+from stride0._core.ops.index import gather, nonzero
+from stride0._core.ops.reduce import reduce, scan
 
 __all__ = [
     "broadcast_arrays",

@@ -13,25 +13,18 @@ from stride0._base.errors import ArgumentValueError, OutOfBoundsError, ShapeErro
 from stride0._base.shapes import normalize_axes, normalize_axis
 from stride0._chapters.data_types import KINDS, check_array, check_bool, iinfo, refuse_dtype
 from stride0._chapters.manipulation import _stretch, reshape
-from stride0._core.array.array import (
-    Array,
-    argreduce,
-    as_array,
-    asarray,
-    copy,
-    gather,
-    greater,
-    less,
-    primitive,
-    reduce,
-    restride,
-    search_among,
-    unstretched,
-    where,
-)
-from stride0._core.array.array import nonzero as _nonzero
+from stride0._core.array.array import Array
+from stride0._core.array.views import restride, unstretched
+from stride0._core.calls.primitive import primitive
+from stride0._core.exchange.convert import asarray
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, promote
+from stride0._core.ops.copy import as_array, copy
+from stride0._core.ops.functions import greater, less, where
+from stride0._core.ops.index import gather
+from stride0._core.ops.index import nonzero as _nonzero
+from stride0._core.ops.reduce import argreduce, reduce
+from stride0._core.ops.sort import search_among
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted"]
 

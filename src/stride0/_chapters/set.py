@@ -18,36 +18,27 @@ from stride0._base.errors import ForeignArrayError
 from stride0._chapters._numpy import from_numpy, numpy, to_numpy
 from stride0._chapters.data_types import Scalar, check_array, check_bool, iinfo
 from stride0._chapters.manipulation import reshape
-from stride0._core.array.array import (
-    Array,
-    as_array,
-    asarray,
-    assign,
-    copy,
-    distinct,
-    empty,
+from stride0._core.array.array import Array, empty, zeros
+from stride0._core.array.views import restride, strides
+from stride0._core.calls.primitive import primitive
+from stride0._core.exchange.convert import asarray
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import promote
+from stride0._core.ops.copy import as_array, assign, copy
+from stride0._core.ops.functions import (
     equal,
-    gather,
     greater_equal,
     less_equal,
     logical_and,
     logical_not,
     logical_or,
     minimum,
-    nonzero,
     not_equal,
-    primitive,
-    reduce,
-    restride,
-    scan,
-    search_among,
-    sort_along,
-    strides,
     subtract,
-    zeros,
 )
-from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import promote
+from stride0._core.ops.index import gather, nonzero
+from stride0._core.ops.reduce import reduce, scan
+from stride0._core.ops.sort import distinct, search_among, sort_along
 
 __all__ = [
     "UniqueAllResult",

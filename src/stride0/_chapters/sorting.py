@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from stride0._base.shapes import normalize_axis
 from stride0._chapters.data_types import check_array, check_bool, refuse_dtype
-from stride0._core.array.array import Array, primitive, sort_along
+from stride0._core.array.array import Array
+from stride0._core.calls.primitive import primitive
+from stride0._core.ops.sort import sort_along
 
 __all__ = ["argsort", "sort"]
 

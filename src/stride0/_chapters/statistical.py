@@ -19,30 +19,15 @@ from stride0._chapters.data_types import (
     check_dtype,
     refuse_dtype,
 )
-from stride0._core.array.array import (
-    OFF_CENTRE,
-    Array,
-    abs,
-    check_standard,
-    copy,
-    divide,
-    less,
-    maximum,
-    mean_of_total,
-    multiply,
-    primitive,
-    reduce,
-    reduce2,
-    reduce_whole,
-    restride,
-    scan,
-    sqrt,
-    strides,
-    subtract,
-    unstretched,
-)
+from stride0._core.array.array import Array
+from stride0._core.array.interceptors import check_standard
+from stride0._core.array.views import restride, strides, unstretched
+from stride0._core.calls.primitive import primitive
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike
+from stride0._core.ops.copy import copy
+from stride0._core.ops.functions import abs, divide, less, maximum, multiply, sqrt, subtract
+from stride0._core.ops.reduce import OFF_CENTRE, mean_of_total, reduce, reduce2, reduce_whole, scan
 
 __all__ = [
     "cumulative_prod",

@@ -11,7 +11,12 @@ from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._base.shapes import normalize_axes, normalize_axis, normalize_index
 from stride0._chapters.data_types import check_array, check_bool
 from stride0._chapters.manipulation import concat
-from stride0._core.array.array import Array, copy, not_equal, primitive, reduce, restride, strides, subtract
+from stride0._core.array.array import Array
+from stride0._core.array.views import restride, strides
+from stride0._core.calls.primitive import primitive
+from stride0._core.ops.copy import copy
+from stride0._core.ops.functions import not_equal, subtract
+from stride0._core.ops.reduce import reduce
 
 __all__ = ["all", "any", "diff"]
 

@@ -22,12 +22,14 @@ from stride0._chapters.searching import argmax, argmin, count_nonzero
 from stride0._chapters.sorting import sort
 from stride0._chapters.statistical import cumulative_prod, cumulative_sum, max, min, prod, sum
 from stride0._chapters.utility import all, any
-from stride0._core.array.array import (
-    Array,
+from stride0._core.array.array import Array
+from stride0._core.calls.primitive import door
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType, DTypeLike
+from stride0._core.ops.copy import assign
+from stride0._core.ops.functions import (
     add,
-    assign,
     divide,
-    door,
     equal,
     floor_divide,
     imag,
@@ -41,8 +43,6 @@ from stride0._core.array.array import (
     subtract,
     where,
 )
-from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType, DTypeLike
 from stride0.linalg import diagonal
 
 __all__ = [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from stride0._core.array.array import Array, set_attribute, strides
+from stride0._core.array.array import Array, set_attribute
+from stride0._core.array.views import strides
 
 __all__: list[str] = []
 

@@ -26,7 +26,10 @@ from stride0._chapters import (
     utility,
 )
 from stride0._chapters.data_types import to_scalar
-from stride0._core.array.array import Array, add_method, asarray, door, reinterpret
+from stride0._core.array.array import Array
+from stride0._core.array.views import reinterpret
+from stride0._core.calls.primitive import add_method, door
+from stride0._core.exchange.convert import asarray
 from stride0._core.memory.dtype import DTypeLike, int64
 from stride0._tables import methods as method_table
 from stride0._tables import operations

@@ -15,7 +15,8 @@ from stride0._base.errors import ForeignArrayError
 from stride0._chapters import elementwise as _elementwise
 from stride0._chapters import linear_algebra as _linear_algebra
 from stride0._chapters._numpy import numpy, to_numpy
-from stride0._core.array.array import Array, is_strict, refuse_foreign_function, set_attribute
+from stride0._core.array.array import Array, set_attribute
+from stride0._core.array.interceptors import is_strict, refuse_foreign_function
 
 SAME: Final = (*_elementwise.__all__, "matmul", "vecdot")
 """Functions whose ufunc, where NumPy has one, is called like them."""

@@ -12,7 +12,8 @@ from typing import Any, overload
 
 from stride0._base.errors import hide_frames
 from stride0._base.shapes import Shape
-from stride0._core.array.array import Array, door
+from stride0._core.array.array import Array
+from stride0._core.calls.primitive import door
 from stride0._explain.facts import Facts, Insertion, gather
 from stride0._explain.picture import draw
 from stride0._explain.text import text

@@ -23,8 +23,10 @@ from stride0._base.errors import (
 )
 from stride0._base.shapes import MAX_NDIM, Shape, broadcast_shapes, c_strides, normalize_shape, size_of
 from stride0._chapters.linear_algebra import matmul
-from stride0._core.array.array import Array, empty, offset, plan_summary, restride, strides
+from stride0._core.array.array import Array, empty
+from stride0._core.array.views import offset, restride, strides
 from stride0._core.memory.dtype import DType, bool, float32, float64, int8, promote
+from stride0._core.ops.copy import plan_summary
 from stride0._tables import operations
 
 __all__ = [

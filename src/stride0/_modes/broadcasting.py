@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from stride0._core.array.array import BROADCASTING, mode_name, mode_number
+from stride0._core.array.interceptors import BROADCASTING, mode_name, mode_number
 from stride0._modes.switches import Setting
 
 __all__ = ["broadcasting"]

@@ -21,17 +21,13 @@ from stride0._base.errors import (
     WriteError,
 )
 from stride0._chapters.data_types import KINDS, astype, iinfo_object, promotes
-from stride0._core.array.array import (
-    BENCH,
-    Array,
-    asarray,
-    device_number,
-    put_on,
-    reduce_whole,
-    shares_storage,
-)
+from stride0._core.array.array import Array, device_number, put_on
+from stride0._core.array.interceptors import BENCH
+from stride0._core.array.views import shares_storage
+from stride0._core.exchange.convert import asarray
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, known_dtype, promote
+from stride0._core.ops.reduce import reduce_whole
 from stride0._tables.standard import (
     COMPLEX_SINCE,
     DATA_DEPENDENT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stride0._core.array.array import is_strict, set_gate
+from stride0._core.array.interceptors import is_strict, set_gate
 from stride0._modes.configurations import Bench, Visit, bench_here
 from stride0._modes.strict_rules import check_call
 

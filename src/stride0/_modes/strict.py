@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import stride0._modes.interceptors  # noqa: F401 - sets the gate
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, shown
-from stride0._core.array.array import STRICT, Scope, is_strict
+from stride0._core.array.interceptors import STRICT, Scope, is_strict
 from stride0._modes.switches import Setting
 
 __all__ = ["strict"]

@@ -11,8 +11,10 @@ from typing import Any
 from stride0._base.devices import BY_NAME
 from stride0._base.errors import StrictError, brief
 from stride0._chapters.data_types import iinfo_object, promotes
-from stride0._core.array.array import Array, asarray, is_numpy_scalar
+from stride0._core.array.array import Array
+from stride0._core.exchange.convert import asarray
 from stride0._core.memory.dtype import DType, promote
+from stride0._core.ops.copy import is_numpy_scalar
 from stride0._modes.strict_keys import check_key
 from stride0._tables.operations import KINDS
 from stride0._tables.standard import ROWS, Row

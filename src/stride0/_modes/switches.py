@@ -9,7 +9,7 @@ from contextlib import ContextDecorator
 from typing import Any, Self, TypeVar, cast
 
 from stride0._base.errors import ArgumentTypeError, shown
-from stride0._core.array.array import Switch
+from stride0._core.array.switches import Switch
 
 __all__ = ["Setting"]
 

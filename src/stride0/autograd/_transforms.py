@@ -16,7 +16,9 @@ from typing import Any
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, ShapeError
 from stride0._chapters.creation import ones, zeros
 from stride0._chapters.manipulation import reshape, stack
-from stride0._core.array.array import Array, asarray, conj
+from stride0._core.array.array import Array
+from stride0._core.exchange.convert import asarray
+from stride0._core.ops.functions import conj
 from stride0.autograd._tape import tape as _tape
 from stride0.autograd._tape.tape import (
     Node,

@@ -17,9 +17,13 @@ from stride0._chapters._numpy import from_numpy, numpy, quiet, to_numpy
 from stride0._chapters.creation import _as_float
 from stride0._chapters.data_types import as_scalar, check_array, check_dtype, refuse_dtype
 from stride0._chapters.manipulation import roll
-from stride0._core.array.array import Array, copy, divide, door_in, empty, iota, primitive_in, restride, zeros
+from stride0._core.array.array import Array, empty, zeros
+from stride0._core.array.views import restride
+from stride0._core.calls.primitive import door_in, primitive_in
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike
+from stride0._core.ops.copy import copy, iota
+from stride0._core.ops.functions import divide
 
 __all__ = [
     "fft",

@@ -24,19 +24,13 @@ from stride0._chapters.creation import _as_float
 from stride0._chapters.data_types import as_scalar, check_array, check_bool, check_kind, finfo
 from stride0._chapters.linear_algebra import broadcast_batches, check_matrices, matmul, matrix_transpose
 from stride0._chapters.manipulation import expand_dims
-from stride0._core.array.array import (
-    Array,
-    conj,
-    copy,
-    greater,
-    multiply,
-    primitive_in,
-    reciprocal,
-    reduce,
-    where,
-)
+from stride0._core.array.array import Array
+from stride0._core.calls.primitive import primitive_in
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType
+from stride0._core.ops.copy import copy
+from stride0._core.ops.functions import conj, greater, multiply, reciprocal, where
+from stride0._core.ops.reduce import reduce
 
 __all__ = [
     "EigResult",

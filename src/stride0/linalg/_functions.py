@@ -28,13 +28,15 @@ from stride0._chapters.linear_algebra import (
     vecdot,
 )
 from stride0._chapters.statistical import _sum_dtype
-from stride0._core.array.array import (
-    Array,
+from stride0._core.array.array import Array, empty, zeros
+from stride0._core.array.views import restride, strides
+from stride0._core.calls.primitive import primitive_in
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType, DTypeLike, promote
+from stride0._core.ops.copy import assign, copy
+from stride0._core.ops.functions import (
     abs,
-    assign,
-    copy,
     divide,
-    empty,
     equal,
     isfinite,
     less,
@@ -43,18 +45,11 @@ from stride0._core.array.array import (
     multiply,
     not_equal,
     pow,
-    primitive_in,
-    reduce,
-    reduce2,
-    restride,
     sqrt,
-    strides,
     subtract,
     where,
-    zeros,
 )
-from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType, DTypeLike, promote
+from stride0._core.ops.reduce import reduce, reduce2
 from stride0.linalg._decompositions import (
     LinAlgError,
     as_floating,

@@ -7,11 +7,15 @@ from collections.abc import Sequence
 
 from stride0._base.errors import OutOfBoundsError, ShapeError, counted
 from stride0._base.shapes import normalize_shape
-from stride0._core.array import array as _array
-from stride0._core.array.array import BENCH, Array, as_array, copy, door_in, is_c_contiguous, primitive_in
-from stride0._core.array.array import restride as _restride
-from stride0._core.array.array import storage_bounds as _storage_bounds
+from stride0._core.array import views as _views
+from stride0._core.array.array import Array
+from stride0._core.array.interceptors import BENCH
+from stride0._core.array.views import is_c_contiguous
+from stride0._core.array.views import restride as _restride
+from stride0._core.array.views import storage_bounds as _storage_bounds
+from stride0._core.calls.primitive import door_in, primitive_in
 from stride0._core.memory.storage import memory_statistics
+from stride0._core.ops.copy import as_array, copy
 
 __all__ = [
     "as_strided",
@@ -25,10 +29,10 @@ __all__ = [
     "strides",
 ]
 
-offset = door_in("strided")(_array.offset)
-shares_storage = door_in("strided")(_array.shares_storage)
-storage_nbytes = door_in("strided")(_array.storage_nbytes)
-strides = door_in("strided")(_array.strides)
+offset = door_in("strided")(_views.offset)
+shares_storage = door_in("strided")(_views.shares_storage)
+storage_nbytes = door_in("strided")(_views.storage_nbytes)
+strides = door_in("strided")(_views.strides)
 
 
 @door_in("strided")
@@ -48,7 +52,7 @@ def is_writable(x: Array, /) -> bool:
         arrays.
     """
     bench = BENCH.current()
-    return _array.is_writable(x) and (bench is None or bench.writable)
+    return _views.is_writable(x) and (bench is None or bench.writable)
 
 
 @door_in("strided")

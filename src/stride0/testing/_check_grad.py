@@ -8,7 +8,9 @@ from typing import Any
 
 from stride0._chapters.manipulation import reshape
 from stride0._chapters.statistical import sum
-from stride0._core.array.array import Array, add, asarray, conj, multiply, real
+from stride0._core.array.array import Array
+from stride0._core.exchange.convert import asarray
+from stride0._core.ops.functions import add, conj, multiply, real
 from stride0.autograd._tape.trees import flatten
 from stride0.autograd._transforms import FLOATING, grad, stop_gradient
 

@@ -11,7 +11,8 @@ import stride0._modes.interceptors  # noqa: F401 - sets the gate
 from stride0 import fft, linalg
 from stride0._base.devices import number_names, only_the_cpu, set_devices_here
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, StrictAttributeError, shown
-from stride0._core.array.array import BENCH, STRICT, namespace_for
+from stride0._core.array.interceptors import BENCH, STRICT
+from stride0._core.exchange.convert import namespace_for
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType
 from stride0._modes.configurations import Bench, bench_here, devices_here

@@ -1,8 +1,8 @@
-"""Writes what of the array module follows from the operation table. Run by the build.
+"""Writes what of the core follows from the table of operations. Run by the build.
 
-`operators.pxi`: the C tables that resolve dtypes, and the public functions with their docstrings.
-`array.pyx`: `array.pyx.in` with the operators of the array type, binary, reflected and in-place.
-`_functions.pyi`: the type stubs of the public functions.
+`operations.h`: the numbers of the operations, and the tables that resolve dtypes.
+`array.pyx`: its template with the operators of the array type, binary, reflected and in-place.
+`functions.pyx`, `functions.pyi`: their templates with the public functions of the table.
 """
 
 from __future__ import annotations
@@ -54,30 +54,22 @@ def accumulator_code(red: Any, row: Row) -> int:
 
 
 def c_table(name: str, rows: list[list[int]]) -> str:
-    body = ",\n".join("        {" + ", ".join(map(str, row)) + "}" for row in rows)
-    return f"    static const signed char {name}[{len(rows)}][{len(ROWS)}] = {{\n{body}\n    }};\n"
+    body = ",\n".join("    {" + ", ".join(map(str, row)) + "}" for row in rows)
+    return f"static const signed char {name}[{len(rows)}][{len(ROWS)}] = {{\n{body}\n}};\n"
 
 
 def tables() -> str:
-    """The resolution of dtypes, as constant C arrays."""
+    """The numbers of the operations and the resolution of dtypes, as a C header; `ops/tables.pxd` declares it."""
     ops, reductions = operations.OPS, operations.REDUCTIONS
-    text = HEADER + 'cdef extern from *:\n    """\n'
+    text = HEADER.replace("# ", "/* ", 1).replace(".\n", ". */\n", 1).rstrip() + "\n"
+    text += "enum {\n" + "".join(f"    OP_{op.name.upper()} = {number},\n" for number, op in enumerate(ops)) + "};\n\n"
     text += c_table("S0_LOOP", [[loop_code(op, row) for row in ROWS] for op in ops])
     text += c_table("S0_OUT", [[out_code(op, row) for row in ROWS] for op in ops])
     text += c_table("S0_ACCUMULATOR", [[accumulator_code(red, row) for row in ROWS] for red in reductions])
     flags = ", ".join("1" if op.name == "pow" else "0" for op in ops)
-    text += f"    static const char S0_CHECK_EXPONENT[{len(ops)}] = {{{flags}}};\n"
+    text += f"static const char S0_CHECK_EXPONENT[{len(ops)}] = {{{flags}}};\n"
     flags = ", ".join("1" if op.operator in COMPARE else "0" for op in ops)
-    text += f"    static const char S0_COMPARES[{len(ops)}] = {{{flags}}};\n"
-    text += '    """\n'
-    text += f"    const signed char S0_LOOP[{len(ops)}][{len(ROWS)}]\n"
-    text += f"    const signed char S0_OUT[{len(ops)}][{len(ROWS)}]\n"
-    text += f"    const signed char S0_ACCUMULATOR[{len(reductions)}][{len(ROWS)}]\n"
-    text += f"    const char S0_CHECK_EXPONENT[{len(ops)}]\n    const char S0_COMPARES[{len(ops)}]\n\n"
-    text += "cdef enum:\n" + "".join(
-        f"    OP_{op.name.upper()} = {number}\n" for number, op in enumerate(ops)
-    )
-    return text + "\n"
+    return text + f"static const char S0_COMPARES[{len(ops)}] = {{{flags}}};\n"
 
 
 def docstring(op: Any) -> str:
@@ -127,6 +119,9 @@ def an(word: str) -> str:
     return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 
 
+numbers = {op.name: number for number, op in enumerate(operations.OPS)}
+
+
 def define(name: str, parameters: str, *body: str) -> str:
     """A function, its body a line each; a docstring is a line that brings its own line breaks."""
     lines = "".join(line if line.endswith("\n") else f"    {line}\n" for line in body)
@@ -134,8 +129,8 @@ def define(name: str, parameters: str, *body: str) -> str:
 
 
 def call(function: str, op: Any, operands: str, *more: str) -> str:
-    """The statement that hands an operation to the seam."""
-    return f"return {function}({', '.join([f'OP_{op.name.upper()}', operands, repr(op.name), *more])})"
+    """The statement that calls an operation."""
+    return f"return {function}({', '.join([str(numbers[op.name]), operands, repr(op.name), *more])})"
 
 
 def functions() -> str:
@@ -175,20 +170,21 @@ def methods() -> str:
     for op in operations.OPS:
         sign = op.operator
         if sign in UNARY:
-            text += define(f"__{UNARY[sign]}__", "self", call("unary", op, "self"))
+            text += define(f"__{UNARY[sign]}__", "self", call("hooks.unary", op, "self"))
         elif sign in COMPARE:
-            text += define(f"__{COMPARE[sign]}__", "self, other", call("binary", op, "self, other", "True"))
+            text += define(f"__{COMPARE[sign]}__", "self, other", call("hooks.binary", op, "self, other", "True"))
         elif sign in BINARY:
             name = BINARY[sign]
             parameters, check = ("self, other, modulo", NO_MODULUS) if sign == "**" else ("self, other", [])
-            text += define(f"__{name}__", parameters, *check, call("binary", op, "self, other", "True"))
-            text += define(f"__r{name}__", parameters, *check, call("binary", op, "other, self", "True"))
-            text += define(f"__i{name}__", "self, other", call("in_place", op, "self, other"))
+            text += define(f"__{name}__", parameters, *check, call("hooks.binary", op, "self, other", "True"))
+            text += define(f"__r{name}__", parameters, *check, call("hooks.binary", op, "other, self", "True"))
+            text += define(f"__i{name}__", "self, other", call("hooks.in_place", op, "self, other"))
     return text
 
 
 def stubs() -> str:
-    text = HEADER + "from stride0._core.array.array import Array, Operand\n\n"
+    """The public functions in the stub."""
+    text = ""
     for op in operations.OPS:
         if not op.public:
             continue
@@ -200,18 +196,22 @@ def stubs() -> str:
     return text
 
 
-def array_module() -> str:
-    """The array module: its template with the operators in the class body."""
-    template = (pathlib.Path(__file__).resolve().parents[1] / "array" / "array.pyx.in").read_text(encoding="utf-8")
-    marker = next(line for line in template.splitlines() if "@OPERATORS@" in line)
-    body = "\n".join(f"    {line}" if line else "" for line in methods().rstrip().splitlines())
-    return "# Generated from src/stride0/_core/array/array.pyx.in: edit that.\n" + template.replace(marker, body)
+def filled(template: str, marker: str, body: str) -> str:
+    """A template of the core with a body in the place of the line with a marker, indented as that is."""
+    text = (pathlib.Path(__file__).resolve().parents[1] / template).read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if marker in line)
+    margin = line[: len(line) - len(line.lstrip())]
+    lines = "\n".join(margin + part if part else "" for part in body.rstrip().splitlines())
+    return f"# Generated from src/stride0/_core/{template}: edit that.\n" + text.replace(line, lines)
 
 
-def main(operators: str, array: str, functions_stub: str) -> None:
-    pathlib.Path(operators).write_text(tables() + functions(), encoding="utf-8")
-    pathlib.Path(array).write_text(array_module(), encoding="utf-8")
-    pathlib.Path(functions_stub).write_text(stubs(), encoding="utf-8")
+def main(header: str, array: str, functions_module: str, functions_stub: str) -> None:
+    pathlib.Path(header).write_text(tables(), encoding="utf-8")
+    pathlib.Path(array).write_text(filled("array/array.pyx.in", "@OPERATORS@", methods()), encoding="utf-8")
+    module = filled("ops/functions.pyx.in", "@FUNCTIONS@", functions())
+    pathlib.Path(functions_module).write_text(module, encoding="utf-8")
+    stub = filled("ops/functions.pyi.in", "@FUNCTIONS@", stubs())
+    pathlib.Path(functions_stub).write_text(stub, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ cdef class Storage:
     cdef Py_ssize_t room      # bytes of the block; 0 for a small one
     cdef int bin              # of a small block
     cdef bint readonly
-    cdef int device       # number of a virtual device; 0 is the CPU: see `doors.pxi`
+    cdef int device       # number of a virtual device; 0 is the CPU: see `array.pyx`
     cdef object owner
-    cdef object history  # None until gradients take an interest: see `tracing.pxi`
+    cdef object history  # None until gradients take an interest: see `array.pyx`
 
 
 cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed)

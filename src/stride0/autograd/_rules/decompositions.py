@@ -44,7 +44,9 @@ from stride0._chapters.manipulation import concat, expand_dims, squeeze
 from stride0._chapters.searching import argmin
 from stride0._chapters.statistical import max
 from stride0._chapters.utility import all
-from stride0._core.array.array import Array, conjugate, where
+from stride0._core.array.array import Array
+from stride0._core.ops.elementwise import conjugate
+from stride0._core.ops.functions import where
 from stride0.autograd._rules import inverses as _inverses
 from stride0.autograd._rules.inverses import (
     diagonal_mask,

@@ -42,7 +42,9 @@ from stride0._chapters.elementwise import (
     sqrt,
 )
 from stride0._chapters.utility import any
-from stride0._core.array.array import Array, asarray, where
+from stride0._core.array.array import Array
+from stride0._core.exchange.convert import asarray
+from stride0._core.ops.functions import where
 from stride0.autograd._rules.parts import conjugate, product, times
 from stride0.autograd._tape.tape import Product
 

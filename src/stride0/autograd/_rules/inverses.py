@@ -40,8 +40,11 @@ from stride0._chapters.linear_algebra import matmul, matrix_transpose
 from stride0._chapters.manipulation import expand_dims, reshape, squeeze
 from stride0._chapters.statistical import max, mean, prod
 from stride0._chapters.utility import all, any
-from stride0._core.array.array import Array, conjugate, primitive, where
+from stride0._core.array.array import Array
+from stride0._core.calls.primitive import primitive
 from stride0._core.memory.dtype import bool as _bool
+from stride0._core.ops.elementwise import conjugate
+from stride0._core.ops.functions import where
 from stride0.autograd._rules.linalg import (
     adjoint,
     after,

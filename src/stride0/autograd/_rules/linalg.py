@@ -35,8 +35,11 @@ from stride0._chapters.linear_algebra import matmul, matrix_transpose, tensordot
 from stride0._chapters.manipulation import concat, expand_dims, permute_dims, roll
 from stride0._chapters.statistical import max, min, sum
 from stride0._chapters.utility import all, any
-from stride0._core.array.array import Array, conjugate, unreduce, where
+from stride0._core.array.array import Array
 from stride0._core.memory.dtype import bool as _bool
+from stride0._core.ops.adjoint import unreduce
+from stride0._core.ops.elementwise import conjugate
+from stride0._core.ops.functions import where
 from stride0.autograd._rules.parts import product, reduced_axes, times
 from stride0.linalg import inv, svd
 

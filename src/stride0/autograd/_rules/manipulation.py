@@ -27,8 +27,11 @@ from stride0._chapters.statistical import max as _max
 from stride0._chapters.statistical import min as _min
 from stride0._chapters.statistical import sum as _sum
 from stride0._chapters.utility import any as _any
-from stride0._core.array.array import Array, asarray, reinterpret, where
+from stride0._core.array.array import Array
+from stride0._core.array.views import reinterpret
+from stride0._core.exchange.convert import asarray
 from stride0._core.memory import dtype as dt
+from stride0._core.ops.functions import where
 from stride0.autograd._rules.parts import Shape, product, put, times
 from stride0.strided import contiguous
 from stride0.strided import offset as _offset

@@ -13,7 +13,11 @@ from stride0._chapters.creation import zeros
 from stride0._chapters.elementwise import equal
 from stride0._chapters.manipulation import broadcast_shapes, broadcast_to, reshape
 from stride0._chapters.statistical import sum
-from stride0._core.array.array import Array, add_at, conjugate, multiply_masked, primitive, unreduce, where
+from stride0._core.array.array import Array
+from stride0._core.calls.primitive import primitive
+from stride0._core.ops.adjoint import add_at, unreduce
+from stride0._core.ops.elementwise import conjugate, multiply_masked
+from stride0._core.ops.functions import where
 from stride0.autograd._tape.tape import Product
 
 __all__ = [

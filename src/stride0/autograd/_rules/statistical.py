@@ -16,7 +16,8 @@ from stride0._chapters.set import unique_all, unique_counts
 from stride0._chapters.sorting import argsort
 from stride0._chapters.statistical import cumulative_prod, cumulative_sum, mean
 from stride0._chapters.utility import any, diff
-from stride0._core.array.array import Array, where
+from stride0._core.array.array import Array
+from stride0._core.ops.functions import where
 from stride0.autograd._rules.elementwise import unless_zero
 from stride0.autograd._rules.parts import (
     Axis,

@@ -9,8 +9,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from stride0._core.array import array
-from stride0._core.array.array import PRIMITIVES
+from stride0._core.array import views
+from stride0._core.calls.primitive import PRIMITIVES
+from stride0._core.exchange import convert
+from stride0._core.ops import adjoint, functions
+from stride0._core.ops import elementwise as operations
 from stride0.autograd._rules import decompositions as _decompositions
 from stride0.autograd._rules import elementwise as _elementwise
 from stride0.autograd._rules import fft as _fft
@@ -40,14 +43,17 @@ for _chapter in CHAPTERS:
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "getitem": operator.getitem,
     "setitem": operator.setitem,
-    "view": array.reinterpret,
+    "view": views.reinterpret,
     "watch": operator.pos,
 }
+# Where the core has functions that are called by their own names.
+_COMPILED = (functions, operations, adjoint, convert)
 
 
 def _function(name: str) -> Callable[..., Any] | None:
     """Return the function of a name of the tables, None where it never sees the elements of an array."""
-    return PRIMITIVES.get(name) or _OPERATORS.get(name) or getattr(array, name, None)
+    found = PRIMITIVES.get(name) or _OPERATORS.get(name)
+    return found or next((getattr(module, name) for module in _COMPILED if hasattr(module, name)), None)
 
 
 def _define_all() -> None:

@@ -28,22 +28,10 @@ cimport cython
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uintptr_t
 
-from stride0._core.array.array cimport (
-    Array,
-    Tracer,
-    alias,
-    bare,
-    binary_raw,
-    dot_into,
-    masked_product,
-    rejoined,
-    set_tracer,
-    shape_tuple,
-    step_inside,
-    step_outside,
-    sum_into,
-    unary_raw,
-)
+from stride0._core.array.array cimport Array, Tracer, alias, bare, rejoined, set_tracer, shape_tuple
+from stride0._core.array.switches cimport step_inside, step_outside
+from stride0._core.ops.adjoint cimport dot_into, sum_into
+from stride0._core.ops.elementwise cimport binary_raw, masked_product, unary_raw
 from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, FLOAT64, dtype_at, itemsize_at
 from stride0._core.memory.storage cimport Storage
 
@@ -51,7 +39,12 @@ import inspect
 import operator
 
 from stride0._tables import operations
-from stride0._core.array.array import add, asarray, frame_of_caller, is_writable, multiply_masked, real, shares_storage, zeros
+from stride0._core.array.array import zeros
+from stride0._core.array.switches import frame_of_caller
+from stride0._core.array.views import is_writable, shares_storage
+from stride0._core.exchange.convert import asarray
+from stride0._core.ops.elementwise import multiply_masked
+from stride0._core.ops.functions import add, real
 from stride0._base.errors import ArgumentTypeError, GradientError, ShapeError
 from stride0.autograd._tape.trees import flatten, tree_map
 

@@ -1,0 +1,252 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Views of an array, and what `stride0.strided` shows of one."""
+
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t, uintptr_t
+from libc.string cimport memcpy
+
+from stride0._core.memory.dtype cimport BOOL, DType, dtype_at, itemsize_at, letter_at
+from stride0._core.memory.storage cimport Storage
+from stride0._core.plan.plan cimport MAX_NDIM, Operand, shares_location
+from stride0._core.array.array cimport (
+    Array, alias, guard_gradient, is_followed, operand_of, read_shape, refuse_watched, set_flags, shape_tuple,
+    traced, view_of,
+)
+
+from stride0._base.errors import DTypeError, ShapeError, counted
+
+
+def restride(Array x not None, tuple shape, tuple strides, Py_ssize_t offset=0):
+    """
+    A view of any shape and strides, in elements, on the storage of x.
+
+    Not bounds-checked: the caller guarantees that no index leaves the storage. `strided.as_strided` is
+    the public form that checks.
+    """
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t itemsize = itemsize_at(x.code)
+    cdef int axis, ndim = read_shape(shape, sizes, "restride")
+    if len(strides) != ndim:
+        raise ShapeError("restride", f"{counted(ndim, 'size')} and {counted(len(strides), 'stride')}", (), "one stride for each axis")
+    for axis in range(ndim):
+        steps[axis] = strides[axis] * itemsize
+    guard_gradient(x, "restride")
+    return view_of(x, x.data + offset * itemsize, ndim, sizes, steps)
+
+
+def strides(Array x not None):
+    """Step of each axis in elements."""
+    cdef int axis
+    cdef Py_ssize_t itemsize = itemsize_at(x.code)
+    return tuple([x.strides_[axis] // itemsize for axis in range(x.ndim)])
+
+
+cdef bint stands_still(const Operand* operand, int axis, int ndim) noexcept:
+    """Whether an operand is the same all along an axis of the common shape: stretched there, or without it."""
+    cdef int own = axis - (ndim - operand.ndim)
+    return own < 0 or operand.shape[own] == 1 or operand.strides[own] == 0
+
+
+def unstretched(Array x not None, tuple axes):
+    """A view of x with size 1 along those of the axes on which it stands still: the same mean, the same extremes."""
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef Operand view = operand_of(x)
+    cdef int axis
+    guard_gradient(x, "unstretched")
+    memcpy(sizes, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    for axis in axes:
+        if sizes[axis] > 1 and stands_still(&view, axis, x.ndim):
+            sizes[axis] = 1
+    return view_of(x, x.data, x.ndim, sizes, x.strides_)
+
+
+cdef Array without_axes(Array x, tuple axes):
+    """x without axes of size 1."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int axis, ndim = 0
+    if not axes:
+        return x
+    for axis in range(x.ndim):
+        if axis not in axes:
+            shape[ndim] = x.shape_[axis]
+            steps[ndim] = x.strides_[axis]
+            ndim += 1
+    return view_of(x, x.data, ndim, shape, steps)
+
+
+cdef bint is_f_contiguous(Array x) noexcept:
+    cdef int axis
+    cdef Py_ssize_t step = itemsize_at(x.code)
+    for axis in range(x.ndim):
+        if x.shape_[axis] != 1 and x.strides_[axis] != step:
+            return x.size == 0
+        step *= x.shape_[axis]
+    return True
+
+
+cdef bint is_aligned(Array x) noexcept:
+    """Whether every element lies where the kernels may load it, a whole number of elements from the first."""
+    cdef Py_ssize_t itemsize = itemsize_at(x.code)
+    cdef Py_ssize_t unit = itemsize // 2 if letter_at(x.code) == c"c" else itemsize
+    cdef int axis
+    if x.size == 0:
+        return True
+    if <uintptr_t>x.data % unit:
+        return False
+    for axis in range(x.ndim):
+        if x.shape_[axis] > 1 and x.strides_[axis] % itemsize:
+            return False
+    return True
+
+
+def offset(Array x not None):
+    """Place of the first element in its storage, in elements."""
+    return (x.data - x.storage.data) // itemsize_at(x.code)
+
+
+def is_c_contiguous(Array x not None):
+    """Whether the elements lie side by side in C order."""
+    return x.c_contiguous
+
+
+def shares_storage(Array x not None, Array y not None):
+    """Whether two arrays are views of one storage, or of storages that overlap in memory."""
+    cdef Storage a = x.storage, b = y.storage
+    return a is b or (a.data < b.data + b.nbytes and b.data < a.data + a.nbytes)
+
+
+def storage_nbytes(Array x not None):
+    """Size of the storage in bytes."""
+    return x.storage.nbytes
+
+
+def is_writable(Array x not None):
+    """Whether elements may be assigned: neither read-only nor stretched."""
+    cdef Operand view = operand_of(x)
+    return not (x.storage.readonly or (not x.c_contiguous and shares_location(&view)))
+
+
+def storage_bounds(Array x not None):
+    """First and last offset, in elements relative to the first element, that the storage holds; empty if first > last."""
+    cdef Py_ssize_t itemsize = itemsize_at(x.code)
+    # Division towards minus infinity in front, so that a partial element counts as outside.
+    first = -((x.data - x.storage.data) // itemsize)
+    last = (x.storage.data + x.storage.nbytes - x.data) // itemsize - 1
+    return first, last
+
+cdef extern from "dlpack.h":
+    enum:
+        kDLCPU
+        kDLExtDev
+        kDLInt
+        kDLUInt
+        kDLFloat
+        kDLComplex
+        kDLBool
+        DLPACK_READ_ONLY
+        DLPACK_IS_COPIED
+        DLPACK_MAJOR
+        DLPACK_MINOR
+    ctypedef struct DLDevice:
+        int32_t device_type
+        int32_t device_id
+    ctypedef struct DLDataType:
+        uint8_t code
+        uint8_t bits
+        uint16_t lanes
+    ctypedef struct DLPackVersion:
+        uint32_t major
+        uint32_t minor
+    ctypedef struct DLTensor:
+        void* data
+        DLDevice device
+        int32_t ndim
+        DLDataType dtype
+        int64_t* shape
+        int64_t* strides
+        uint64_t byte_offset
+    ctypedef struct DLManagedTensor:
+        DLTensor dl_tensor
+        void* manager_ctx
+        void (*deleter)(DLManagedTensor*) noexcept
+    ctypedef struct DLManagedTensorVersioned:
+        DLPackVersion version
+        void* manager_ctx
+        void (*deleter)(DLManagedTensorVersioned*) noexcept
+        uint64_t flags
+        DLTensor dl_tensor
+
+
+cdef void c_steps(int itemsize, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept:
+    cdef Py_ssize_t step = itemsize
+    cdef int axis
+    for axis in range(ndim - 1, -1, -1):
+        out[axis] = step
+        step *= shape[axis]
+
+
+cdef Array without_leading(Array x, int count):
+    return x if count == 0 else view_of(x, x.data, x.ndim - count, x.shape_ + count, x.strides_ + count)
+
+
+# --- the same memory under another dtype
+
+
+def reinterpret(Array x not None, DType dtype not None):
+    """
+    The memory of x as elements of another dtype, as ``x.view(dtype)`` gives it: a view.
+
+    Elements of another size change the size of the last axis, along which x has to be contiguous then.
+
+    Raises
+    ------
+    ShapeError
+        If the last axis is not contiguous, or its bytes make no whole number of elements.
+    DTypeError
+        If bytes of another dtype are to be bool: only 0 and 1 are.
+    """
+    if dtype.code != x.code and dtype.code == BOOL:
+        raise DTypeError("view", f"bytes of {dtype_at(x.code).name} are not bool", (), "x != 0, or astype(x, bool), which cast")
+    if is_followed(x):
+        if not has_components_of(x.code, dtype.code):
+            refuse_watched(x, "view")
+        return traced("view", (x, dtype))
+    return alias(x) if dtype.code == x.code else retyped(x, dtype.code, "view")
+
+
+cdef bint has_components_of(int code, int other):
+    """Whether elements of two dtypes are made of the same floating-point numbers: float64 and complex128, for one."""
+    if letter_at(code) not in b"fc" or letter_at(other) not in b"fc":
+        return code == other
+    return itemsize_at(code) >> (letter_at(code) == c"c") == itemsize_at(other) >> (letter_at(other) == c"c")
+
+
+cdef Array retyped(Array x, int code, str operation):
+    """The memory of x as elements of another dtype."""
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t old = itemsize_at(x.code), new = itemsize_at(code), nbytes
+    cdef int last = x.ndim - 1
+    cdef Array y
+    memcpy(sizes, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    memcpy(steps, x.strides_, x.ndim * sizeof(Py_ssize_t))
+    if old != new:
+        if x.ndim == 0:
+            raise ShapeError(operation, f"an array without axes cannot change the size of its element from {old} to {counted(new, 'byte')}")
+        if sizes[last] != 1 and steps[last] != old and x.size:
+            raise ShapeError(operation, "the last axis is not contiguous", (("shape", f"{shape_tuple(x)}"), ("strides", f"{strides(x)}")),
+                             "asarray(x, copy=True) makes it so")
+        nbytes = sizes[last] * old
+        if nbytes % new:
+            raise ShapeError(operation, f"{counted(nbytes, 'byte')} along the last axis cannot be elements of {counted(new, 'byte')}",
+                             (("shape", f"{shape_tuple(x)}"), ("dtype", dtype_at(code).name)))
+        sizes[last] = nbytes // new
+        steps[last] = new
+    y = view_of(x, x.data, x.ndim, sizes, steps)
+    y.code = code
+    set_flags(y)
+    if not is_aligned(y):
+        raise ShapeError(operation, f"elements of {dtype_at(code).name} would not be aligned", (("strides in bytes", f"{tuple([steps[axis] for axis in range(x.ndim)])}"),),
+                         "asarray(x, copy=True) aligns them")
+    return y

@@ -1,0 +1,20 @@
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+def add_method(
+    name: str,
+    function: Callable[..., Any],
+    plain: int,
+    positional: tuple[str, ...] = (),
+    wider: Callable[..., Any] | None = None,
+    keywords: frozenset[str] = frozenset(),
+    flattening: bool = False,
+) -> None: ...
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+PRIMITIVES: Final[dict[str, Callable[..., Any]]]
+
+def primitive(function: Function, extension: str = "") -> Function: ...
+def door(function: Function, extension: str = "") -> Function: ...
+def door_in(extension: str) -> Callable[[Function], Function]: ...
+def primitive_in(extension: str) -> Callable[[Function], Function]: ...

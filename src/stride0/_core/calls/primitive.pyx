@@ -1,0 +1,334 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Functions of the namespace as the core calls them: recorded by the tape, looked at by interceptors; and methods of arrays."""
+
+cimport cython
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+
+from stride0._core.array.switches cimport guarding, step_inside, step_outside
+from stride0._core.array.interceptors cimport abandon_call, at_door, enter_call, leave_call, refuse_method
+from stride0._core.array.array cimport Array, Tracer, hooks, is_followed, is_tracked
+from stride0._core.calls.shortcuts cimport Shortcut, shortcut_for
+
+from stride0._base.errors import counted
+from stride0._core.array.array import set_attribute
+
+cdef extern from *:
+    """
+    static void s0_enable_vectorcall(PyObject *object, Py_ssize_t offset) {
+        PyTypeObject *type = (PyTypeObject *)object;
+        type->tp_vectorcall_offset = offset;
+        type->tp_call = PyVectorcall_Call;
+        type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+    }
+    #define s0_nargs(n) PyVectorcall_NARGS(n)
+    """
+    ctypedef PyObject* (*s0_vectorcall "vectorcallfunc")(PyObject*, PyObject* const*, size_t, PyObject*) except NULL
+    void s0_enable_vectorcall(object type, Py_ssize_t offset)
+    Py_ssize_t s0_nargs(size_t nargsf) noexcept
+
+cdef extern from "Python.h":
+    PyObject* PyObject_Vectorcall(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL
+
+
+@cython.final
+cdef class Primitive:
+    """A function of the namespace that the tracer may take over; a door, Note [Doors]."""
+
+    cdef s0_vectorcall vectorcall
+    cdef Shortcut shortcut
+    cdef object function
+    cdef bint followed         # whether the tracer knows it
+    cdef readonly str traced_name
+    cdef dict __dict__
+
+    def __cinit__(self, function, str name, bint followed):
+        self.vectorcall = call_primitive
+        self.followed = followed
+        self.shortcut = shortcut_for(name)
+        self.function = function
+        self.traced_name = name
+
+    def __get__(self, instance, owner):
+        # A class that holds a function of the namespace is given the function, as of functions in C. That there is
+        # a `__get__` makes it a routine to `inspect` and `pydoc`, which show the signatures of those.
+        return self
+
+    def __repr__(self):
+        return f"<function {self.__module__}.{self.__qualname__}>"
+
+    def __reduce__(self):
+        return self.__qualname__
+
+
+cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
+    cdef Primitive self = <Primitive>this
+    cdef Py_ssize_t i, n = s0_nargs(nargsf), named = 0 if kwnames is NULL else len(<tuple>kwnames)
+    cdef bint found = False
+    if self.followed:
+        for i in range(n + named):
+            if follows(<object>args[i]):
+                found = True
+                break
+    if not found and not guarding:
+        if self.shortcut is not NULL:
+            out = self.shortcut(args, n, kwnames)
+            if out is not None:
+                Py_INCREF(out)
+                return <PyObject*>out
+        return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
+    if not found and not at_door():
+        return call_inside(self, args, nargsf, kwnames)
+    given = tuple([<object>args[i] for i in range(n)])
+    more = {(<tuple>kwnames)[i]: <object>args[n + i] for i in range(named)}
+    out = (<Tracer>hooks.tracer).call(self.traced_name, given, more) if not guarding else call_through(self, given, more, found)
+    Py_INCREF(out)
+    return <PyObject*>out
+
+
+cdef PyObject* call_inside(Primitive self, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
+    token = step_inside()
+    try:
+        return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
+    finally:
+        step_outside(token)
+
+
+cdef object call_through(Primitive self, tuple args, dict kwargs, bint found):
+    """The call while a switch is on: looked at where it is the caller's own, then inside or to the tracer."""
+    cdef bint outside = at_door()
+    entered = enter_call("function", self.traced_name, args, kwargs) if outside else None
+    try:
+        out = (<Tracer>hooks.tracer).call(self.traced_name, args, kwargs) if found else call_quietly(self, args, kwargs)
+    except:
+        if outside:
+            abandon_call(entered)
+        raise
+    return leave_call(entered, out) if outside else out
+
+
+cdef object call_quietly(Primitive self, tuple args, dict kwargs):
+    token = step_inside()
+    try:
+        return self.function(*args, **kwargs)
+    finally:
+        step_outside(token)
+
+
+cdef bint follows(object x):
+    """Whether an argument is a tracked array, or a sequence with one in it."""
+    if type(x) is Array:
+        return is_followed(<Array>x)
+    if type(x) is tuple or type(x) is list:
+        for item in x:
+            if is_tracked(item):
+                return True
+    return False
+
+PRIMITIVES = {}
+
+
+def primitive(function, extension=""):
+    """
+    Let gradients follow a function: a decorator for functions of arrays that are written in Python.
+
+    The function itself never sees a watched array. The tracer knows it under its name, those of an extension
+    under ``"linalg.inv"`` and the like; its gradient rules stand in `stride0.autograd`.
+
+    Parameters
+    ----------
+    function : callable
+        With arrays, or lists and tuples of them, among its arguments.
+    extension : str
+        The namespace that the function is in, where that is not the main one.
+    """
+    cdef Primitive out = door(function, extension)
+    out.followed = True
+    PRIMITIVES[out.traced_name] = function
+    return out
+
+
+def door(function, extension=""):
+    """
+    Let strict mode and test benches look at the calls of a function that gradients have nothing to do with.
+
+    It gets its shortcut as well, where there is one: Note [Shortcuts].
+
+    Parameters
+    ----------
+    function : callable
+        Of the namespace.
+    extension : str
+        The namespace that the function is in, where that is not the main one.
+    """
+    cdef str name = f"{extension}.{function.__name__}" if extension else function.__name__
+    cdef Primitive out = Primitive(function, name, False)
+    for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(out, attribute, getattr(function, attribute))
+    out.__wrapped__ = function
+    out.__annotations__ = function.__annotations__
+    return out
+
+
+def door_in(str extension):
+    """The decorator `door` for the functions of an extension: ``@door_in("fft")``."""
+    return lambda function: door(function, extension)
+
+
+def primitive_in(str extension):
+    """The decorator `primitive` for the functions of an extension: ``@primitive_in("linalg")``."""
+    return lambda function: primitive(function, extension)
+
+cdef Primitive _sample = Primitive(None, "", False)
+
+s0_enable_vectorcall(Primitive, <char*>&_sample.vectorcall - <char*><PyObject*>_sample)
+
+
+# --- methods
+#
+# Note [Methods]
+#     The core cannot import the functions: they are made of it. So the type is filled in from above, by
+#     `stride0._compat.methods`, through `add_method`: a type of C code has no assignable attributes from Python, but
+#     its dictionary can be written to before anyone has looked a method up. A `Method` is called without a bound
+#     object in between (Py_TPFLAGS_METHOD_DESCRIPTOR) and hands its arguments on where they lie.
+#
+#     What only NumPy's methods take goes to another function, in Python: `wider`. Which calls those are is told by
+#     the names of their arguments, so that all others cost no more than a look at these.
+
+cdef extern from *:
+    """
+    /* Cython passes a type as the object that it is, hence the casts. */
+    static void s0_mark_method_descriptor(PyObject *type) {
+        ((PyTypeObject *)type)->tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
+        PyType_Modified((PyTypeObject *)type);
+    }
+    """
+    void s0_mark_method_descriptor(object type)
+    PyObject* PyMethod_New(PyObject* function, PyObject* self) except NULL
+    Py_ssize_t s0_tuple_size "PyTuple_GET_SIZE"(PyObject* tuple)
+    PyObject* s0_tuple_item "PyTuple_GET_ITEM"(PyObject* tuple, Py_ssize_t k)
+    bint s0_set_has "PySet_Contains"(object set, PyObject* key) except -1
+
+
+@cython.final
+cdef class Method:
+    """A function whose first argument is an array, as a method of arrays."""
+
+    cdef s0_vectorcall vectorcall
+    cdef object function
+    cdef Py_ssize_t plain    # how many arguments the function takes by position, the array included; -1 any number
+    cdef tuple positional    # names of those that a method takes by position after them
+    cdef object wider        # takes the calls with arguments of NumPy's, or None
+    cdef frozenset keywords  # names of these arguments
+    cdef bint flattening     # and those that name no axis, of arrays that do not have just one
+    cdef dict __dict__
+
+    def __cinit__(self, function, Py_ssize_t plain, tuple positional, wider, frozenset keywords, bint flattening):
+        self.vectorcall = call_method
+        self.function = function
+        self.plain = plain
+        self.positional = positional
+        self.wider = wider
+        self.keywords = keywords
+        self.flattening = flattening
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return self
+        refuse_method(self.__name__)
+        bound = <object>PyMethod_New(<PyObject*>self, <PyObject*>instance)
+        Py_DECREF(bound)
+        return bound
+
+    def __repr__(self):
+        return f"<method {self.__name__} of stride0 arrays>"
+
+    def __reduce__(self):
+        return getattr, (Array, self.__name__)
+
+
+cdef bint is_wider(Method self, PyObject* const* args, Py_ssize_t n, PyObject* names) except -1:
+    """Whether a call is one of those that only NumPy's method takes; `n` arguments come before the named ones."""
+    cdef Py_ssize_t k
+    cdef PyObject* name
+    cdef PyObject* axis = NULL
+    if names is not NULL:
+        for k in range(s0_tuple_size(names)):
+            name = s0_tuple_item(names, k)
+            if s0_set_has(self.keywords, name):
+                return True
+            if self.flattening and <object>name == "axis":
+                axis = args[n + k]
+    if not self.flattening:
+        return False
+    # Indices may be given as NumPy's may: a list, for one.
+    if self.plain == 2 and n == 2 and type(<object>args[1]) is not Array:
+        return True
+    return (axis is NULL or axis is <PyObject*>None) and (<Array>args[0]).ndim != 1
+
+
+cdef PyObject* call_method(PyObject* this, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
+    cdef Method self = <Method>this
+    cdef Py_ssize_t n = s0_nargs(nargsf), more = n - self.plain
+    cdef tuple names
+    cdef object function = self.function
+    if n == 0 or type(<object>args[0]) is not Array:
+        raise TypeError(f"Array.{self.__name__}: the first argument has to be a stride0 array")
+    if guarding:
+        refuse_method(self.__name__)
+    if self.plain < 0 or more <= 0:
+        if self.wider is not None and (kwnames is not NULL or self.flattening):
+            if is_wider(self, args, n, kwnames):
+                function = self.wider
+        return PyObject_Vectorcall(<PyObject*>function, args, nargsf, kwnames)
+    if more > len(self.positional):
+        raise TypeError(f"Array.{self.__name__}: {counted(n - 1, 'argument')} by position, at most {self.plain - 1 + len(self.positional)} are taken")
+    # Behind the arguments by position lie the named ones: what is named from here on takes its place before them.
+    names = self.positional[:more]
+    if kwnames is not NULL:
+        for name in names:
+            if name in <tuple>kwnames:
+                raise TypeError(f"Array.{self.__name__}: {name} is given by position and by name")
+        names = names + <tuple>kwnames
+    if self.wider is not None and is_wider(self, args, self.plain, <PyObject*>names):
+        function = self.wider
+    return PyObject_Vectorcall(<PyObject*>function, args, self.plain, <PyObject*>names)
+
+
+def add_method(
+    str name, function, Py_ssize_t plain, tuple positional=(), wider=None, frozenset keywords=frozenset(), bint flattening=False
+):
+    """
+    Make a function a method of arrays.
+
+    Parameters
+    ----------
+    name : str
+        Of the method.
+    function : callable
+        Called with the array first.
+    plain : int
+        Number of arguments that `function` takes by position, the array included; -1 for any.
+    positional : tuple of str
+        Arguments of `function` that only a method takes by position, after those.
+    wider : callable, optional
+        Called in place of `function` where an argument is named that only NumPy's method takes.
+    keywords : frozenset of str
+        Names of these arguments.
+    flattening : bool
+        Whether `wider` is called as well where no axis is named and the array does not have just one, or where
+        the second argument is no array.
+    """
+    method = Method(function, plain, positional, wider, keywords, flattening)
+    method.__name__ = name
+    method.__qualname__ = f"Array.{name}"
+    method.__module__ = "stride0"
+    method.__doc__ = function.__doc__
+    method.__wrapped__ = function
+    set_attribute(name, method)
+
+cdef Method _sample_method = Method(None, 1, (), None, frozenset(), False)
+
+s0_enable_vectorcall(Method, <char*>&_sample_method.vectorcall - <char*><PyObject*>_sample_method)
+
+s0_mark_method_descriptor(Method)

@@ -1,0 +1,811 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""The usual calls of functions that are written in Python, without Python.
+
+Note [Shortcuts]
+    A chapter's function in Python costs a microsecond and more before anything is done. Its usual call has exact
+    types, fits, and asks for nothing special; for such calls the function here makes the result. For all others
+    it answers None before it has done anything, and the function in Python does the work: it alone knows the
+    rare cases and all the errors, so that there is one text of each. What both can do they do alike, down to
+    the strides; `tests/test_shortcuts.py` compares them. Followed arrays never come here, and while broadcasts are
+    guarded nothing does.
+"""
+
+from cpython.object cimport Py_SIZE, PyObject
+from libc.math cimport fabs as c_fabs, sqrt as c_sqrt
+from libc.stdint cimport int64_t, uint64_t, uint8_t
+from libc.string cimport memcmp, memcpy
+
+from stride0._core.ops.tables cimport S0_ACCUMULATOR
+from stride0._core.memory.dtype cimport BOOL, FLOAT64, INT64, DType, dtype_at, itemsize_at, letter_at
+from stride0._core.plan.plan cimport MAX_NDIM, MAX_OPERANDS, kernels, s0_kernels
+from stride0._core.array.array cimport (
+    LONG_RUN, Array, is_followed, new_array, new_like, s0_times, same_shape, swapped_matrix, view_of,
+)
+from stride0._core.array.views cimport c_steps, without_axes
+from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill, run_briefly
+from stride0._core.ops.reduce cimport (
+    accumulate, argreduce, mean_of_total, reduce_array, reduce_whole, reduction_number, scan,
+)
+from stride0._core.ops.product cimport Product, by_blas, in_c_order, is_for_blas, of_our_own, run_products
+from stride0._core.ops.keys cimport whole, whole_axis
+from stride0._core.ops.select cimport by_indices, s0_count_true
+from stride0._core.ops.sort cimport distinct_values, is_flag, places_among, sorted_lines
+
+from stride0._core.ops.reduce import OFF_CENTRE
+
+cdef s0_kernels* K = kernels()
+cdef tuple X_INDICES = (None, None, "axis")
+cdef tuple X_SORT = (None, "axis", "descending", "stable")
+cdef tuple X_SEARCH = (None, None, "side")
+cdef double FAR_OFF_CENTRE = OFF_CENTRE
+
+
+cdef object short_take(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef PyObject* given[3]
+    cdef Array x
+    cdef int axis = 0
+    if not bind(args, n, kwnames, X_INDICES, 2, given) or not is_plain(given[0]) or not is_plain(given[1]):
+        return None
+    x = <Array>given[0]
+    if given[2] is NULL or <object>given[2] is None:
+        if x.ndim != 1:
+            return None
+    elif not whole_axis(given[2], x.ndim, &axis):
+        return None
+    return by_indices(x, <Array>given[1], axis)
+
+
+cdef object short_count_nonzero(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef Array x, out
+    if n != 1 or kwnames is not NULL or not is_plain(args[0]) or (<Array>args[0]).code != BOOL:
+        return short_reduction(args, n, kwnames, "count_nonzero")
+    x = <Array>args[0]
+    if not x.c_contiguous or x.size == 0:
+        return None
+    out = new_array(INT64, 0, NULL, NULL, False)
+    if x.size < LONG_RUN:
+        (<int64_t*>out.data)[0] = s0_count_true(<const uint8_t*>x.data, x.size)
+    else:
+        with nogil:
+            (<int64_t*>out.data)[0] = s0_count_true(<const uint8_t*>x.data, x.size)
+    return out
+
+
+cdef object short_ordered(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, bint places):
+    cdef PyObject* given[4]
+    cdef Array x
+    cdef int axis
+    if not bind(args, n, kwnames, X_SORT, 1, given) or not is_plain(given[0]) or not is_flag(given[2]) or not is_flag(given[3]):
+        return None
+    x = <Array>given[0]
+    axis = x.ndim - 1
+    if x.ndim == 0 or letter_at(x.code) == c"c" or (given[1] is not NULL and not whole_axis(given[1], x.ndim, &axis)):
+        return None
+    return sorted_lines(x, axis, given[2] is <PyObject*>True, places)
+
+
+cdef object short_sort(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_ordered(args, n, kwnames, False)
+
+
+cdef object short_argsort(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_ordered(args, n, kwnames, True)
+
+
+cdef object short_searchsorted(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef PyObject* given[3]
+    cdef Array among, wanted
+    cdef bint right = False
+    if not bind(args, n, kwnames, X_SEARCH, 2, given) or not is_plain(given[0]) or not is_plain(given[1]):
+        return None
+    among, wanted = <Array>given[0], <Array>given[1]
+    if among.ndim != 1 or among.code != wanted.code or letter_at(among.code) == c"c":
+        return None
+    if given[2] is not NULL:
+        if type(<object>given[2]) is not str or (<object>given[2] != "left" and <object>given[2] != "right"):
+            return None
+        right = <object>given[2] == "right"
+    return places_among(among, wanted, right)
+
+
+cdef object short_unique_values(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    if n != 1 or kwnames is not NULL or not is_plain(args[0]) or letter_at((<Array>args[0]).code) == c"c":
+        return None
+    return distinct_values(<Array>args[0])
+
+cdef enum:
+    MODEST = 1 << 15  # elements up to which joined arrays are copied at once, without a plan
+
+# Names of parameters that a shortcut knows; None where an argument has no name.
+cdef tuple X_AXIS = (None, "axis")
+cdef tuple X_SHAPE = (None, "shape")
+cdef tuple X_AXES = (None, "axes")
+cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 40
+
+
+cdef bint bind(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, tuple names, Py_ssize_t most, PyObject** out) noexcept:
+    """Sort arguments by the names of parameters, of which `most` may go without; False where they do not fit."""
+    cdef Py_ssize_t k, j, total = len(names)
+    cdef PyObject* name
+    if n > most:
+        return False
+    for k in range(total):
+        out[k] = args[k] if k < n else NULL
+    if kwnames is not NULL:
+        for j in range(len(<tuple>kwnames)):
+            name = <PyObject*>(<tuple>kwnames)[j]
+            for k in range(total):
+                # Names in code are interned; of another one the function in Python knows what to say.
+                if <PyObject*>names[k] is name and out[k] is NULL:
+                    out[k] = args[n + j]
+                    break
+            else:
+                return False
+    return True
+
+
+cdef inline bint is_plain(PyObject* x) noexcept:
+    """Whether an argument is an array whose gradient nobody asks for."""
+    return x is not NULL and type(<object>x) is Array and not is_followed(<Array>x)
+
+
+cdef bint whole_sizes(PyObject* x, Py_ssize_t* out, int* ndim, Py_ssize_t* size, Py_ssize_t least) noexcept:
+    """A shape as a tuple; the product of its sizes, but for -1 where `least` allows for it."""
+    cdef Py_ssize_t k
+    size[0] = 1
+    if x is NULL or type(<object>x) is not tuple or len(<tuple>x) > MAX_NDIM:
+        return False
+    ndim[0] = <int>len(<tuple>x)
+    for k in range(ndim[0]):
+        if not whole(<PyObject*>(<tuple>x)[k], &out[k]) or out[k] < least:
+            return False
+        if out[k] >= 0 and (s0_times(size, out[k]) or size[0] > MANY_ELEMENTS):
+            return False
+    return True
+
+
+cdef bint made_sizes(PyObject* x, Py_ssize_t* out, int* ndim) noexcept:
+    """The shape of an array that is to be made: a tuple, or one size."""
+    cdef Py_ssize_t size
+    if whole(x, out):
+        ndim[0] = 1
+        return 0 <= out[0] <= MANY_ELEMENTS
+    return whole_sizes(x, out, ndim, &size, 0)
+
+
+# --- views
+
+
+cdef object short_reshape(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef PyObject* given[2]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t size
+    cdef int ndim, axis, unknown = -1
+    cdef Array x
+    if not bind(args, n, kwnames, X_SHAPE, 2, given) or not is_plain(given[0]) or not whole_sizes(given[1], shape, &ndim, &size, -1):
+        return None
+    x = <Array>given[0]
+    if not x.c_contiguous or x.size == 0 or size == 0:
+        return None
+    for axis in range(ndim):
+        if shape[axis] < 0:
+            if unknown >= 0:
+                return None
+            unknown = axis
+    if unknown >= 0:
+        if x.size % size:
+            return None
+        shape[unknown] = x.size // size
+    elif size != x.size:
+        return None
+    c_steps(itemsize_at(x.code), ndim, shape, steps)
+    return view_of(x, x.data, ndim, shape, steps)
+
+
+cdef object short_broadcast_to(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef PyObject* given[2]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t size
+    cdef int ndim, axis, own
+    cdef Array x
+    if not bind(args, n, kwnames, X_SHAPE, 2, given) or not is_plain(given[0]) or not whole_sizes(given[1], shape, &ndim, &size, 0):
+        return None
+    x = <Array>given[0]
+    if x.ndim > ndim:
+        return None
+    for axis in range(ndim):
+        own = axis - (ndim - x.ndim)
+        if own >= 0 and x.shape_[own] == shape[axis]:
+            steps[axis] = x.strides_[own]
+        elif own < 0 or x.shape_[own] == 1:
+            steps[axis] = 0
+        else:
+            return None
+    return view_of(x, x.data, ndim, shape, steps)
+
+
+cdef object short_expand_dims(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef PyObject* given[2]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int at, axis
+    cdef Array x
+    if not bind(args, n, kwnames, X_AXIS, 2, given) or not is_plain(given[0]):
+        return None
+    x = <Array>given[0]
+    if x.ndim >= MAX_NDIM or not whole_axis(given[1], x.ndim + 1, &at):
+        return None
+    for axis in range(x.ndim + 1):
+        shape[axis] = 1 if axis == at else x.shape_[axis - (axis > at)]
+        steps[axis] = 0 if axis == at else x.strides_[axis - (axis > at)]
+    return view_of(x, x.data, x.ndim + 1, shape, steps)
+
+
+cdef object short_squeeze(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef PyObject* given[2]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int at, axis
+    cdef Array x
+    if not bind(args, n, kwnames, X_AXIS, 2, given) or not is_plain(given[0]):
+        return None
+    x = <Array>given[0]
+    if not whole_axis(given[1], x.ndim, &at) or x.shape_[at] != 1:
+        return None
+    for axis in range(x.ndim - 1):
+        shape[axis] = x.shape_[axis + (axis >= at)]
+        steps[axis] = x.strides_[axis + (axis >= at)]
+    return view_of(x, x.data, x.ndim - 1, shape, steps)
+
+
+cdef object short_permute_dims(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef PyObject* given[2]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef uint64_t seen = 0
+    cdef int axis, k
+    cdef Array x
+    if not bind(args, n, kwnames, X_AXES, 2, given) or not is_plain(given[0]) or given[1] is NULL or type(<object>given[1]) is not tuple:
+        return None
+    x = <Array>given[0]
+    if len(<tuple>given[1]) != x.ndim:
+        return None
+    for k in range(x.ndim):
+        if not whole_axis(<PyObject*>(<tuple>given[1])[k], x.ndim, &axis) or seen >> axis & 1:
+            return None
+        seen |= <uint64_t>1 << axis
+        shape[k], steps[k] = x.shape_[axis], x.strides_[axis]
+    return view_of(x, x.data, x.ndim, shape, steps)
+
+
+cdef object short_moveaxis(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int source, target, k, own = 0
+    cdef Array x
+    if n != 3 or kwnames is not NULL or not is_plain(args[0]):
+        return None
+    x = <Array>args[0]
+    if not whole_axis(args[1], x.ndim, &source) or not whole_axis(args[2], x.ndim, &target):
+        return None
+    for k in range(x.ndim):
+        if k == target:
+            shape[k], steps[k] = x.shape_[source], x.strides_[source]
+            continue
+        own += own == source
+        shape[k], steps[k] = x.shape_[own], x.strides_[own]
+        own += 1
+    return view_of(x, x.data, x.ndim, shape, steps)
+
+
+cdef object short_matrix_transpose(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    if n != 1 or kwnames is not NULL or not is_plain(args[0]) or (<Array>args[0]).ndim < 2:
+        return None
+    return swapped_matrix(<Array>args[0])
+
+
+# --- arrays that are joined
+
+
+cdef bint joinable(PyObject* parts, int* count) noexcept:
+    """Whether arrays in a list or tuple are plain, contiguous and of one dtype."""
+    cdef int k
+    if parts is NULL or (type(<object>parts) is not list and type(<object>parts) is not tuple):
+        return False
+    if Py_SIZE(<object>parts) == 0 or Py_SIZE(<object>parts) > MODEST:
+        return False
+    count[0] = <int>Py_SIZE(<object>parts)
+    for k in range(count[0]):
+        if not is_plain(part(parts, k)) or not (<Array>part(parts, k)).c_contiguous or (<Array>part(parts, k)).code != (<Array>part(parts, 0)).code:
+            return False
+    return True
+
+
+cdef inline PyObject* part(PyObject* parts, int k) noexcept:
+    return <PyObject*>(<list>parts)[k] if type(<object>parts) is list else <PyObject*>(<tuple>parts)[k]
+
+
+cdef object short_stack(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef PyObject* given[2]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t run, blocks = 1, j
+    cdef int count, at = 0, axis, k
+    cdef Array first, out
+    cdef char* to
+    if not bind(args, n, kwnames, X_AXIS, 1, given) or not joinable(given[0], &count):
+        return None
+    first = <Array>part(given[0], 0)
+    if first.ndim >= MAX_NDIM or (given[1] is not NULL and not whole_axis(given[1], first.ndim + 1, &at)) or first.size > MANY_ELEMENTS // count:
+        return None
+    for k in range(1, count):
+        if not same_shape(first, <Array>part(given[0], k)):
+            return None
+    for axis in range(first.ndim + 1):
+        shape[axis] = count if axis == at else first.shape_[axis - (axis > at)]
+        if axis < at:
+            blocks *= shape[axis]
+    out = new_array(first.code, first.ndim + 1, shape, NULL, False)
+    if out.size > MODEST:
+        for axis in range(first.ndim):
+            steps[axis] = out.strides_[axis + (axis >= at)]
+        for k in range(count):
+            assign_array(view_of(out, out.data + k * out.strides_[at], first.ndim, first.shape_, steps), <Array>part(given[0], k), "stack")
+    elif out.size:
+        run = first.size // blocks * itemsize_at(first.code)
+        to = out.data
+        for j in range(blocks):
+            for k in range(count):
+                memcpy(to, (<Array>part(given[0], k)).data + j * run, run)
+                to += run
+    return out
+
+
+cdef object short_concat(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef PyObject* given[2]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t run, blocks = 1, j, total = 0
+    cdef int count, at = 0, axis, k
+    cdef Array first, x, out
+    cdef char* to
+    if not bind(args, n, kwnames, X_AXIS, 1, given) or not joinable(given[0], &count):
+        return None
+    first = <Array>part(given[0], 0)
+    if first.ndim == 0 or (given[1] is not NULL and not whole_axis(given[1], first.ndim, &at)):
+        return None
+    for k in range(count):
+        x = <Array>part(given[0], k)
+        if x.ndim != first.ndim or total + x.shape_[at] > MANY_ELEMENTS:
+            return None
+        for axis in range(x.ndim):
+            if axis != at and x.shape_[axis] != first.shape_[axis]:
+                return None
+        total += x.shape_[at]
+    memcpy(shape, first.shape_, first.ndim * sizeof(Py_ssize_t))
+    shape[at] = total
+    for axis in range(at):
+        blocks *= shape[axis]
+    run = total
+    for axis in range(at + 1, first.ndim):
+        if s0_times(&run, shape[axis]):
+            return None
+    if s0_times(&run, blocks) or run > MANY_ELEMENTS:
+        return None
+    out = new_array(first.code, first.ndim, shape, NULL, False)
+    to = out.data
+    if run > MODEST:
+        for k in range(count):
+            x = <Array>part(given[0], k)
+            if x.size:
+                assign_array(view_of(out, to, out.ndim, x.shape_, out.strides_), x, "concat")
+            to += x.shape_[at] * out.strides_[at]
+    elif out.size:
+        for j in range(blocks):
+            for k in range(count):
+                x = <Array>part(given[0], k)
+                run = x.size // blocks * itemsize_at(x.code)
+                memcpy(to, x.data + j * run, run)
+                to += run
+    return out
+
+
+cdef tuple SHAPE_DTYPE = ("shape", "dtype")
+cdef tuple SHAPE_VALUE = ("shape", "fill_value")
+
+
+# --- arrays that are made
+
+
+cdef object short_made(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, bint zeroed):
+    cdef PyObject* given[2]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef int ndim, code = FLOAT64
+    if not bind(args, n, kwnames, SHAPE_DTYPE, 1, given) or not made_sizes(given[0], shape, &ndim):
+        return None
+    if given[1] is not NULL and <object>given[1] is not None:
+        if type(<object>given[1]) is not DType:
+            return None
+        code = (<DType>given[1]).code
+    return new_array(code, ndim, shape, NULL, zeroed)
+
+
+cdef object short_zeros(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_made(args, n, kwnames, True)
+
+
+cdef object short_empty(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_made(args, n, kwnames, False)
+
+
+cdef object short_ones(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    found = short_made(args, n, kwnames, False)
+    if found is not None:
+        fill(<Array>found, 1, "ones")
+    return found
+
+
+cdef object short_full(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef PyObject* given[2]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t value
+    cdef int ndim, code
+    cdef Array out
+    if not bind(args, n, kwnames, SHAPE_VALUE, 2, given) or given[1] is NULL or not made_sizes(given[0], shape, &ndim):
+        return None
+    if type(<object>given[1]) is float:
+        code = FLOAT64
+    elif type(<object>given[1]) is bool:
+        code = BOOL
+    elif whole(given[1], &value):
+        code = INT64
+    else:
+        return None
+    out = new_array(code, ndim, shape, NULL, False)
+    fill(out, <object>given[1], "full")
+    return out
+
+
+cdef object short_arange(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef Py_ssize_t start = 0, stop, size
+    cdef Array out
+    if kwnames is not NULL or not (1 <= n <= 2) or not whole(args[n - 1], &stop) or (n == 2 and not whole(args[0], &start)):
+        return None
+    if not (-MANY_ELEMENTS < start < MANY_ELEMENTS and -MANY_ELEMENTS < stop < MANY_ELEMENTS):
+        return None
+    size = stop - start if stop > start else 0
+    out = new_array(INT64, 1, &size, NULL, False)
+    count_up[int64_t](<int64_t*>out.data, size, start, 1)
+    return out
+
+
+cdef object short_astype(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef Py_ssize_t steps[MAX_OPERANDS]
+    cdef char* places[MAX_OPERANDS]
+    cdef Array x, out
+    cdef int code
+    if n != 2 or kwnames is not NULL or not is_plain(args[0]) or type(<object>args[1]) is not DType:
+        return None
+    x, code = <Array>args[0], (<DType>args[1]).code
+    # From there on several threads may share the work.
+    if not x.c_contiguous or x.size >= LONG_RUN or K.casts[x.code][code][0] is NULL:
+        return None
+    out = new_like(x, code)
+    places[0], places[1] = x.data, out.data
+    steps[0], steps[1] = itemsize_at(x.code), itemsize_at(code)
+    run_briefly(K.casts[x.code][code][0], places, steps, x.size)
+    return out
+
+
+cdef object short_contiguous(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef Array x
+    if n != 1 or kwnames is not NULL or not is_plain(args[0]):
+        return None
+    x = <Array>args[0]
+    return x if x.c_contiguous else copy_array(x, x.code, True)
+
+
+# --- reductions
+
+
+cdef bint reducible(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, int* axis) noexcept:
+    """Whether a reduction is asked for of everything (axis -1) or along one axis, and there is something to reduce."""
+    cdef PyObject* given[2]
+    if not bind(args, n, kwnames, X_AXIS, 1, given) or not is_plain(given[0]) or (<Array>given[0]).size == 0:
+        return False
+    axis[0] = -1
+    return given[1] is NULL or whole_axis(given[1], (<Array>given[0]).ndim, axis)
+
+
+cdef object short_reduction(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, str name):
+    cdef int axis
+    cdef Array x
+    if not reducible(args, n, kwnames, &axis):
+        return None
+    x = <Array>args[0]
+    if axis >= 0:
+        # The sum of bools is one of integers, which the function in Python sees to.
+        return None if x.code == BOOL and name == "sum" else reduce_array(name, x, (axis,), False, None)
+    return reduce_whole(name, x) if x.c_contiguous else None
+
+
+cdef object short_sum(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_reduction(args, n, kwnames, "sum")
+
+
+cdef object short_all(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_reduction(args, n, kwnames, "all")
+
+
+cdef object short_any(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_reduction(args, n, kwnames, "any")
+
+
+cdef object short_extreme(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, str name):
+    cdef Py_ssize_t steps[2]
+    cdef char* places[2]
+    cdef Array x, out
+    cdef int number, axis
+    if not reducible(args, n, kwnames, &axis):
+        return None
+    x = <Array>args[0]
+    number = reduction_number(name)
+    if letter_at(x.code) == c"c" or S0_ACCUMULATOR[number][x.code] != x.code:
+        return None
+    if axis >= 0:
+        return reduce_array(name, x, (axis,), False, None)
+    if not x.c_contiguous or x.size >= LONG_RUN:
+        return None
+    out = new_array(x.code, 0, NULL, NULL, False)
+    memcpy(out.data, x.data, itemsize_at(x.code))
+    places[0], places[1] = x.data, out.data
+    steps[0], steps[1] = itemsize_at(x.code), 0
+    run_briefly(K.reductions[number][x.code][0], places, steps, x.size)
+    return out
+
+
+cdef object short_max(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_extreme(args, n, kwnames, "max")
+
+
+cdef object short_min(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_extreme(args, n, kwnames, "min")
+
+
+cdef object short_place(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, str name):
+    cdef Py_ssize_t step
+    cdef int axis
+    cdef Array x
+    if not reducible(args, n, kwnames, &axis):
+        return None
+    x = <Array>args[0]
+    if letter_at(x.code) == c"c":
+        return None
+    if axis >= 0:
+        return argreduce(name, x, axis, False)
+    if not x.c_contiguous:
+        return None
+    step = itemsize_at(x.code)
+    return argreduce(name, x if x.ndim == 1 else view_of(x, x.data, 1, &x.size, &step), 0, False)
+
+
+cdef object short_argmax(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_place(args, n, kwnames, "argmax")
+
+
+cdef object short_argmin(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_place(args, n, kwnames, "argmin")
+
+
+cdef object short_mean(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef int axis
+    cdef Array x, total
+    if not reducible(args, n, kwnames, &axis) or (<Array>args[0]).code != FLOAT64 or not (<Array>args[0]).c_contiguous:
+        return None
+    x = <Array>args[0]
+    total = reduce_array("sum", x, (axis,), False, None) if axis >= 0 else reduce_whole("sum", x)
+    return mean_of_total(total, <double>(x.size // total.size))
+
+
+cdef object short_deviation(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, bint root):
+    """Variance or standard deviation, by the steps of `_wide_variance`."""
+    cdef int axis, k
+    cdef Py_ssize_t i
+    cdef Array x, middle, squares
+    cdef double* total
+    cdef double count, limit
+    cdef tuple axes
+    if not reducible(args, n, kwnames, &axis) or (<Array>args[0]).code != FLOAT64 or not (<Array>args[0]).c_contiguous:
+        return None
+    x = <Array>args[0]
+    axes = (axis,) if axis >= 0 else tuple([k for k in range(x.ndim)])
+    middle = reduce_array("sum", x, axes, True, None)
+    count = <double>(x.size // middle.size)
+    middle = mean_of_total(middle, count)
+    squares = accumulate("sum_squared_deviation", 2, x, middle, axes, True, FLOAT64, FLOAT64)
+    total = <double*>squares.data
+    limit = FAR_OFF_CENTRE * c_sqrt(count)
+    for i in range(squares.size):
+        # Where the rounding of the mean shows, the function in Python corrects for it.
+        if count > 1 and c_sqrt(total[i]) < c_fabs((<double*>middle.data)[i]) * limit:
+            return None
+    mean_of_total(squares, count)
+    if root:
+        for i in range(squares.size):
+            total[i] = c_sqrt(total[i])
+    return without_axes(squares, axes)
+
+
+cdef object short_std(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_deviation(args, n, kwnames, True)
+
+
+cdef object short_var(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return short_deviation(args, n, kwnames, False)
+
+
+cdef object short_cumulative_sum(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef int axis
+    cdef Array x
+    if not reducible(args, n, kwnames, &axis):
+        return None
+    x = <Array>args[0]
+    if letter_at(x.code) != c"f" or (axis < 0 and x.ndim != 1):
+        return None
+    return scan("cumulative_sum", x, 0 if axis < 0 else axis, dtype_at(x.code), False)
+
+
+# --- products
+
+
+cdef object short_vecdot(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef Array x1, x2
+    if n != 2 or kwnames is not NULL or not is_plain(args[0]) or not is_plain(args[1]):
+        return None
+    x1, x2 = <Array>args[0], <Array>args[1]
+    if x1.code != x2.code or x1.ndim == 0 or not same_shape(x1, x2) or (letter_at(x1.code) != c"f" and letter_at(x1.code) != c"c"):
+        return None
+    return accumulate("vecdot", 2, x1, x2, (x1.ndim - 1,), False, x1.code, x1.code)
+
+
+cdef object short_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    """Matrices in C order, or stacks of them, one after the other in memory: by as many, by one matrix, or by a vector."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Product product
+    cdef Array x1, x2, out
+    cdef int axis, lead, other
+    cdef Py_ssize_t count = 1
+    cdef bint one = True, own
+    if n != 2 or kwnames is not NULL or not is_plain(args[0]) or not is_plain(args[1]):
+        return None
+    x1, x2 = <Array>args[0], <Array>args[1]
+    if x1.code != x2.code or not x1.c_contiguous or not x2.c_contiguous or x1.size == 0 or x2.size == 0:
+        return None
+    if x1.ndim < 2 or x2.ndim == 0 or x2.ndim > x1.ndim:
+        return None
+    lead, other = x1.ndim - 2, x2.ndim - 2
+    product.m, product.n = x1.shape_[lead], x1.shape_[lead + 1]
+    product.p = x2.shape_[other + 1] if x2.ndim > 1 else 1
+    if x2.shape_[other if x2.ndim > 1 else 0] != product.n:
+        return None
+    for axis in range(lead):
+        count *= x1.shape_[axis]
+    for axis in range(other):
+        one = one and x2.shape_[axis] == 1
+    if one:
+        # One matrix for all of them: as many rows of one product.
+        product.m *= count
+        count = 1
+    elif other != lead or memcmp(x1.shape_, x2.shape_, lead * sizeof(Py_ssize_t)) != 0:
+        return None
+    product.count = count
+    own = of_our_own(&product, x1.code)
+    if not own and not is_for_blas(&product, x1.code):
+        return None
+    memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
+    shape[lead + 1] = product.p
+    out = new_array(x1.code, x1.ndim - 1 if x2.ndim == 1 else x1.ndim, shape, NULL, False)
+    if own:
+        in_c_order(&product, itemsize_at(x1.code))
+        product.left, product.right, product.out = x1.data, x2.data, out.data
+        run_products(&product, x1.code)
+    else:
+        by_blas(x1, x2, out, &product)
+    return out
+
+# --- which function has one
+
+cdef struct Listed:
+    const char* name
+    Shortcut function
+
+cdef Listed[48] SHORTCUTS
+
+cdef int listed = 0
+
+
+cdef void enlist(const char* name, Shortcut function) noexcept:
+    global listed
+    SHORTCUTS[listed].name = name
+    SHORTCUTS[listed].function = function
+    listed += 1
+
+enlist(b"reshape", short_reshape)
+
+enlist(b"broadcast_to", short_broadcast_to)
+
+enlist(b"expand_dims", short_expand_dims)
+
+enlist(b"squeeze", short_squeeze)
+
+enlist(b"permute_dims", short_permute_dims)
+
+enlist(b"moveaxis", short_moveaxis)
+
+enlist(b"matrix_transpose", short_matrix_transpose)
+
+enlist(b"stack", short_stack)
+
+enlist(b"concat", short_concat)
+
+enlist(b"zeros", short_zeros)
+
+enlist(b"empty", short_empty)
+
+enlist(b"ones", short_ones)
+
+enlist(b"full", short_full)
+
+enlist(b"arange", short_arange)
+
+enlist(b"astype", short_astype)
+
+enlist(b"strided.contiguous", short_contiguous)
+
+enlist(b"sum", short_sum)
+
+enlist(b"all", short_all)
+
+enlist(b"any", short_any)
+
+enlist(b"max", short_max)
+
+enlist(b"min", short_min)
+
+enlist(b"mean", short_mean)
+
+enlist(b"std", short_std)
+
+enlist(b"var", short_var)
+
+enlist(b"cumulative_sum", short_cumulative_sum)
+
+enlist(b"argmax", short_argmax)
+
+enlist(b"argmin", short_argmin)
+
+enlist(b"matmul", short_matmul)
+
+enlist(b"vecdot", short_vecdot)
+
+enlist(b"sort", short_sort)
+
+enlist(b"argsort", short_argsort)
+
+enlist(b"searchsorted", short_searchsorted)
+
+enlist(b"unique_values", short_unique_values)
+
+enlist(b"take", short_take)
+
+enlist(b"count_nonzero", short_count_nonzero)
+
+
+cdef Shortcut shortcut_for(str name) noexcept:
+    cdef bytes text = name.encode()
+    cdef int k
+    for k in range(listed):
+        if SHORTCUTS[k].name == text:
+            return SHORTCUTS[k].function
+    return NULL

@@ -1,0 +1,10 @@
+# The buffer protocol: see `buffers.pyx`.
+
+from stride0._core.array.array cimport Array
+
+
+cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1
+cdef void lend(Array x, object owner, bint readonly)
+cdef Array copy_unaligned(Array x)
+cdef Array from_buffer(object source, str operation)
+cdef bytes c_bytes(Array x)

@@ -1,0 +1,176 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""The buffer protocol, both ways."""
+
+from cpython.buffer cimport (
+    PyBUF_ANY_CONTIGUOUS, PyBUF_C_CONTIGUOUS, PyBUF_F_CONTIGUOUS, PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES,
+    PyBUF_WRITABLE,
+)
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.memoryview cimport PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
+
+from stride0._core.memory.dtype cimport BOOL, N_DTYPES, NO_DTYPE, format_at, itemsize_at, letter_at
+from stride0._core.memory.storage cimport Storage, foreign_storage
+from stride0._core.plan.plan cimport MAX_NDIM, Operand, extent, shares_location
+from stride0._core.array.interceptors cimport lends_read_only
+from stride0._core.array.array cimport (
+    Array, blank, hooks, is_elsewhere, operand_of, refuse_export, set_flags, set_ndim,
+)
+from stride0._core.array.views cimport is_aligned, is_f_contiguous
+from stride0._core.ops.copy cimport copy_array
+
+from stride0._base.errors import DTypeError, ExchangeError, ShapeError, counted
+
+# --- out: the buffer protocol
+
+
+cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
+    """
+    Lend the memory of x, as it is.
+
+    Stretched memory is lent read-only: whoever wrote to it would write to several elements at once.
+    """
+    cdef Operand view = operand_of(x)
+    cdef bint readonly = x.storage.readonly or (not x.c_contiguous and shares_location(&view))
+    buffer.obj = None
+    refuse_export(x, "buffer")
+    if is_elsewhere(x):
+        raise ExchangeError("buffer", f"the array is on the device {str(x.device)!r}", (), "to_device, which moves it to the CPU")
+    readonly = readonly or lends_read_only()
+    if flags & PyBUF_WRITABLE and readonly:
+        raise BufferError("buffer: the memory of the array is read-only or stretched")
+    if not x.c_contiguous and (flags & PyBUF_STRIDES != PyBUF_STRIDES or flags & PyBUF_C_CONTIGUOUS == PyBUF_C_CONTIGUOUS):
+        raise BufferError("buffer: the array is not contiguous in C order")
+    if flags & PyBUF_ANY_CONTIGUOUS == PyBUF_ANY_CONTIGUOUS and not x.c_contiguous and not is_f_contiguous(x):
+        raise BufferError("buffer: the array is contiguous in no order")
+    if flags & PyBUF_F_CONTIGUOUS == PyBUF_F_CONTIGUOUS and x.ndim > 1 and not is_f_contiguous(x):
+        raise BufferError("buffer: the array is not contiguous in Fortran order")
+    buffer.buf = x.data
+    buffer.len = x.size * itemsize_at(x.code)
+    buffer.itemsize = itemsize_at(x.code)
+    buffer.readonly = readonly
+    buffer.ndim = x.ndim
+    buffer.format = <char*>format_at(x.code) if flags & PyBUF_FORMAT == PyBUF_FORMAT else NULL
+    buffer.shape = x.shape_ if flags & PyBUF_ND == PyBUF_ND else NULL
+    buffer.strides = x.strides_ if flags & PyBUF_STRIDES == PyBUF_STRIDES else NULL
+    buffer.suboffsets = NULL
+    buffer.internal = NULL
+    buffer.obj = x
+    return 0
+
+
+# --- in: the buffer protocol
+
+
+cdef int code_of_format(const char* format, Py_ssize_t itemsize) except -2:
+    """Dtype code of a PEP 3118 format; NO_DTYPE where it is none of ours, -1 included."""
+    cdef bytes text = b"B" if format is NULL else format
+    cdef bytes letters
+    if text[:1] in b"@=<>!^" and len(text) > 1:
+        text = text[1:]
+    if text == b"?":
+        return BOOL
+    if text in (b"b", b"h", b"i", b"l", b"q", b"n"):
+        letters = b"i"
+    elif text in (b"B", b"H", b"I", b"L", b"Q", b"N"):
+        letters = b"u"
+    elif text in (b"f", b"d"):
+        letters = b"f"
+    elif text in (b"Zf", b"Zd"):
+        letters = b"c"
+    else:
+        return NO_DTYPE
+    for code in range(N_DTYPES):
+        if letter_at(code) == letters[0] and itemsize_at(code) == itemsize:
+            return code
+    return NO_DTYPE
+
+
+cdef bint is_swapped(const char* format) noexcept:
+    """Whether the bytes of an element are in the order that is not this machine's."""
+    if format is NULL:
+        return False
+    return format[0] == c">" or format[0] == c"!"
+
+
+cdef void lend(Array x, object owner, bint readonly):
+    """
+    Give an array on foreign memory its storage.
+
+    It spans all that the array reaches, which for negative steps begins before the first element.
+    """
+    cdef Operand reach = operand_of(x)
+    cdef char* low
+    cdef char* high
+    extent(&reach, &low, &high)
+    x.storage = foreign_storage(low, high - low, owner, readonly)
+
+
+cdef Array copy_unaligned(Array x):
+    """A copy of elements that the kernels may not load: byte by byte, through NumPy."""
+    import numpy
+
+    return from_buffer(numpy.array(numpy.asarray(x), order="C", copy=True), "copy")
+
+
+cdef Array from_buffer(object source, str operation):
+    """
+    A view on the memory that an object lends by the buffer protocol.
+
+    None where the kernels cannot use that memory (bytes swapped, elements unaligned) but a copy could.
+    """
+    cdef object view
+    try:
+        view = PyMemoryView_FromObject(source)
+    except (ValueError, BufferError, TypeError) as error:
+        # NumPy's dtypes without a buffer format: times, variable-width strings.
+        raise DTypeError(operation, f"Unsupported dtype: {error}", (), "the dtypes of the standard") from None
+    cdef Py_buffer* buffer = PyMemoryView_GET_BUFFER(view)
+    if buffer.suboffsets is not NULL:
+        raise ExchangeError(operation, "the buffer is indirect: its rows are pointers", (), "a buffer of one block of memory")
+    cdef int code = code_of_format(buffer.format, buffer.itemsize), axis
+    cdef Py_ssize_t step = buffer.itemsize
+    cdef Array x
+    if code < 0:
+        text = "?" if buffer.format is NULL else (<bytes>buffer.format).decode("ascii", "replace")
+        raise DTypeError(operation, f"Unsupported dtype (buffer format {text!r}, {counted(buffer.itemsize, 'byte')})", (),
+                         "bool, integers of 8 to 64 bits, float32, float64, complex64 and complex128")
+    if is_swapped(buffer.format) and buffer.itemsize > 1:
+        return None
+    if buffer.ndim > MAX_NDIM:
+        raise ShapeError(operation, f"{buffer.ndim} axes are too many", (), f"an array has at most {MAX_NDIM} axes")
+    x = blank(code)
+    set_ndim(x, buffer.ndim)
+    for axis in range(buffer.ndim - 1, -1, -1):
+        x.shape_[axis] = buffer.shape[axis]
+        x.strides_[axis] = step if buffer.strides is NULL else buffer.strides[axis]
+        step *= buffer.shape[axis]
+    set_flags(x)
+    x.data = <char*>buffer.buf
+    lend(x, view, buffer.readonly)
+    come_home(x, source)
+    return x if is_aligned(x) else None
+
+
+cdef int come_home(Array x, object source) except -1:
+    """Give x the storage that its memory came from, if that was one of ours: writes are then seen by all its arrays."""
+    cdef Storage home
+    cdef int step
+    for step in range(8):
+        if type(source) is Array:
+            home = (<Array>source).storage
+            if home.readonly == x.storage.readonly and home.data <= x.storage.data and x.storage.data + x.storage.nbytes <= home.data + home.nbytes:
+                x.storage = home
+            return 0
+        source = source.obj if type(source) is memoryview else getattr(source, "base", None)
+        if source is None:
+            return 0
+    return 0
+
+
+cdef bytes c_bytes(Array x):
+    """The elements in C order."""
+    cdef Array c = x if x.c_contiguous else copy_array(x, x.code, True)
+    return PyBytes_FromStringAndSize(c.data, c.size * itemsize_at(c.code))
+
+
+hooks.export_buffer = export_buffer

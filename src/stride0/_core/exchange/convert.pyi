@@ -1,0 +1,19 @@
+from types import ModuleType
+from typing import Any, Final, Literal
+
+from stride0._base.devices import Device
+from stride0._core.array.array import Array
+from stride0._core.memory.dtype import DType, DTypeLike
+
+VERSIONS: Final[tuple[str, ...]]
+
+def namespace_for(api_version: str | None) -> ModuleType: ...
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: Device | Literal["cpu"] | None = None,
+    copy: bool | None = None,
+) -> Array: ...
+def dtype_argument(operation: str, value: object) -> DType: ...

@@ -1,0 +1,408 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Conversion to arrays, of nested sequences and of everything that lends memory; arrays as text."""
+
+from stride0._core.memory.dtype cimport (
+    FLOAT64, N_DTYPES, NO_DTYPE, DType, dtype_at, is_python_scalar, itemsize_at, known_dtype, promote_codes,
+    read_scalar, scalar_code, write_scalar,
+)
+from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.array.switches cimport guarding
+from stride0._core.array.interceptors cimport at_door, beyond_standard, test_configuration, through_door
+from stride0._core.array.array cimport (
+    Array, hooks, is_followed, is_tracked, new_array, read_shape, refuse_device, refuse_watched, same_shape,
+    seen_by_others, shape_tuple, single, traced, view_of,
+)
+from stride0._core.ops.copy cimport assign_array, copy_array, is_numpy_scalar, lends_buffer, scalar_array
+from stride0._core.exchange.buffers cimport from_buffer
+from stride0._core.exchange.dlpack cimport import_dlpack
+
+import sys
+
+from stride0._base.devices import BY_NAME, check_device
+from stride0._base.errors import (
+    ArgumentTypeError, ArgumentValueError, DeviceError, DTypeError, ExchangeError, ShapeError, shown,
+)
+from stride0._core.array.interceptors import check_standard
+from stride0._core.array.array import add_special
+
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+
+def namespace_for(api_version):
+    """The namespace, for a version of the standard that it implements."""
+    configuration = test_configuration()
+    if configuration is not None:
+        configuration.check_version(api_version)
+    if api_version is not None and api_version not in VERSIONS:
+        raise ArgumentValueError("__array_namespace__", f"there is no version {api_version!r} of the Array API standard here", (),
+                                 f"one of {', '.join(VERSIONS)}")
+    return sys.modules["stride0"]
+
+
+cdef Array foreign_array(object source, object copy, str operation):
+    """An array on the memory of an object of another library, or a copy of it."""
+    cdef Array x = None
+    kind = getattr(getattr(source, "dtype", None), "kind", None) if type(source).__module__ == "numpy" else None
+    if kind is not None and kind not in "biufc":
+        raise DTypeError(operation, f"Unsupported dtype {source.dtype}", (), "the dtypes of the standard")
+    if not lends_buffer(source):
+        if hasattr(type(source), "__dlpack__"):
+            try:
+                return import_dlpack(source, None, copy, operation)
+            except ExchangeError as error:
+                raise DTypeError(operation, error.problem, error.facts, error.accepts) from error
+        import numpy
+
+        source = numpy.asarray(source)
+    x = from_buffer(source, operation)
+    if x is None:
+        if copy is False:
+            raise ArgumentValueError(operation, "copy=False, but the memory is byte-swapped or unaligned and has to be copied")
+        import numpy
+
+        source = numpy.asarray(source)
+        return from_buffer(source.astype(source.dtype.newbyteorder("="), copy=True), operation)
+    if copy is True or (copy is None and is_numpy_scalar(source)):
+        # NumPy's scalars lend read-only memory; an array of one's own is what was meant.
+        x = copy_array(x, x.code, False)
+    return x
+
+
+# --- in: nested sequences
+
+
+cdef bint collect(object item, int outside, int depth, list shape, list leaves) except -1:
+    """
+    Flatten nested sequences of Python scalars, checking that each level has one length.
+
+    False as soon as something else is met. `outside` counts the levels around them.
+    """
+    cdef Py_ssize_t length
+    if isinstance(item, (list, tuple, range)):
+        if outside + depth >= MAX_NDIM:
+            raise ShapeError("asarray", "the sequences are nested too deeply", (), f"an array has at most {MAX_NDIM} axes")
+        length = len(item)
+        if depth == len(shape) and not leaves:
+            shape.append(length)
+        elif depth >= len(shape) or shape[depth] != length:
+            refuse_ragged(outside + depth)
+        for part in item:
+            if not collect(part, outside, depth + 1, shape, leaves):
+                return False
+        return True
+    if not is_python_scalar(item):
+        return False
+    if depth != len(shape):
+        refuse_ragged(outside + depth)
+    leaves.append(item)
+    return True
+
+
+cdef object refuse_ragged(int depth):
+    raise ShapeError("asarray", f"the nested sequences are ragged at depth {depth}", (), "sequences of one length at each depth")
+
+
+cdef Array from_sequence(object source, int code, int depth):
+    """A new array of the elements of nested sequences; of dtype `code`, or of the dtype they ask for."""
+    cdef list shape = [], leaves = []
+    cdef Array out
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef Py_ssize_t i, itemsize
+    cdef int found = NO_DTYPE, own, ndim
+    if not collect(source, depth, 0, shape, leaves):
+        return from_parts(source, code, depth)
+    if code < 0:
+        for leaf in leaves:
+            own = scalar_code(leaf)
+            found = own if found < 0 else promote_codes(found, own)
+        code = FLOAT64 if found < 0 else found
+    ndim = read_shape(tuple(shape), sizes, "asarray")
+    out = new_array(code, ndim, sizes, NULL, False)
+    itemsize = itemsize_at(code)
+    if len(leaves) != out.size:
+        # A subclass of list may have another length than it says.
+        refuse_ragged(depth)
+    for i in range(out.size):
+        write_scalar(leaves[i], code, out.data + i * itemsize, "asarray")
+    return out
+
+
+cdef Array from_parts(object source, int code, int depth):
+    """A new array of the items of a sequence, each an array or a sequence of one shape."""
+    cdef list parts = []
+    cdef Array out, part
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef int found = NO_DTYPE, ndim
+    cdef Py_ssize_t i
+    for item in source:
+        part = from_sequence(item, NO_DTYPE, depth + 1) if isinstance(item, (list, tuple, range)) else asarray(item)
+        if parts and not same_shape(part, <Array>parts[0]):
+            raise ShapeError("asarray", f"shapes {shape_tuple(<Array>parts[0])} and {shape_tuple(part)} side by side", (), "items of one shape")
+        found = part.code if found < 0 else promote_codes(found, part.code)
+        parts.append(part)
+    if not parts:
+        refuse_ragged(depth)
+    if any([is_tracked(part) for part in parts]):
+        out = traced("stack", (parts,))
+        return out if code < 0 else asarray(out, dtype=dtype_at(code))
+    ndim = read_shape((len(parts),) + shape_tuple(<Array>parts[0]), sizes, "asarray")
+    out = new_array(found if code < 0 else code, ndim, sizes, NULL, False)
+    for i in range(len(parts)):
+        part = <Array>parts[i]
+        assign_array(view_of(out, out.data + i * out.strides_[0], part.ndim, out.shape_ + 1, out.strides_ + 1), part, "asarray")
+    return out
+
+
+def asarray(obj, /, *, dtype=None, device=None, copy=None):
+    """
+    Convert to an array.
+
+    Parameters
+    ----------
+    obj : Array, Python scalar, nested sequence, or object with the buffer protocol, ``__dlpack__`` or ``__array__``
+        What to convert. Nested sequences may hold Python scalars and arrays of one shape.
+    dtype : DType, optional
+        Dtype of the result; that of `obj` where it has one, else the default dtype of the kind of its
+        elements (``bool``, ``int64``, ``float64``, ``complex128``; the highest kind among them).
+    device : Device, optional
+        The CPU.
+    copy : bool, optional
+        True always copies, False never does, None copies only where it must: Python scalars and
+        sequences, another dtype, byte-swapped or unaligned memory.
+
+    Returns
+    -------
+    Array
+        `obj` itself where it is an Array and nothing is to be done; a view on the memory of `obj` where it
+        lends memory; else a new array.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `copy` is False and a copy would be needed.
+    DTypeError
+        If the elements are of a dtype that is not one of the standard's, or no numbers at all.
+    CastError
+        If complex elements are to become real.
+    RangeError
+        If a Python integer does not fit the dtype.
+    ShapeError
+        If nested sequences are ragged.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``asarray``.
+    """
+    cdef int code = NO_DTYPE
+    cdef Array x
+    if guarding and at_door():
+        return through_door("function", "asarray", asarray, (obj,), {"dtype": dtype, "device": device, "copy": copy})
+    check_device("asarray", device)
+    if dtype is not None:
+        code = (<DType>dtype_argument("asarray", dtype)).code
+    if copy is not None and not isinstance(copy, bool):
+        raise ArgumentTypeError("asarray", f"copy is {copy!r}", (), "True, False or None")
+    if is_python_scalar(obj):
+        if copy is False:
+            raise ArgumentValueError("asarray", "copy=False, but a Python scalar has to be copied")
+        return scalar_array(obj, scalar_code(obj) if code < 0 else code, "asarray")
+    if type(obj) is Array:
+        x = <Array>obj
+        if (copy is True or code >= 0 and code != x.code) and is_followed(x):
+            return traced("asarray", (x,), {"dtype": dtype_at(x.code if code < 0 else code), "copy": copy})
+        if copy is True:
+            return copy_array(x, x.code if code < 0 else code, False)
+    elif isinstance(obj, (list, tuple, range)):
+        if copy is False:
+            raise ArgumentValueError("asarray", "copy=False, but a sequence has to be copied")
+        return from_sequence(obj, code, 0)
+    elif isinstance(obj, (str, bytes)) or not speaks_array(obj):
+        raise DTypeError("asarray", f"Unsupported type {type(obj).__name__}", (),
+                         "arrays, Python scalars, nested sequences of them, or objects with the buffer protocol, __dlpack__ or __array__")
+    else:
+        x = foreign_array(obj, copy, "asarray")
+    if code >= 0 and x.code != code:
+        if copy is False:
+            raise ArgumentValueError("asarray", f"copy=False, but {dtype_at(x.code).name} has to be cast to {dtype_at(code).name}")
+        return copy_array(x, code, False)
+    return x
+
+
+cdef bint speaks_array(object obj):
+    return lends_buffer(obj) or hasattr(type(obj), "__dlpack__") or hasattr(type(obj), "__array__")
+
+
+# --- out: text
+
+
+cdef str text_of(Array x):
+    """The elements as NumPy writes them, summarised where they are many; a single one in as many digits as tell it from its neighbours."""
+    import numpy
+
+    return elements_of(x, "", "") if x.ndim else str(numpy.asarray(seen_by_others(x))[()])
+
+
+cdef str elements_of(Array x, str prefix, str suffix):
+    import numpy
+
+    if x.size == 0 and x.ndim != 1:
+        return "[]"
+    return numpy.array2string(numpy.asarray(seen_by_others(x)), separator=", ", prefix=prefix, suffix=suffix)
+
+
+cdef str repr_of(Array x):
+    """The elements and, laid out as NumPy does it, facts about them: on a line of their own where the last one is full."""
+    import numpy
+
+    cdef list facts = [f"dtype={dtype_at(x.code).name}"]
+    options = numpy.get_printoptions()
+    # The elements that are written need not tell the shape.
+    if x.size > options["threshold"] or x.size == 0 and x.ndim != 1:
+        facts.insert(0, f"shape={shape_tuple(x)}")
+    if x.storage.device:
+        facts.append(f"device={str(x.device)!r}")
+    text = f"Array({elements_of(x, 'Array(', ')')},"
+    more = f"{', '.join(facts)})"
+    last = len(text) - text.rfind("\n") - 1
+    return text + (" " if last + 1 + len(more) <= options["linewidth"] else "\n" + " " * len("Array(")) + more
+
+
+cdef str formatted(Array x, str spec):
+    if not spec:
+        return text_of(x)
+    if x.ndim:
+        raise TypeError(f"format: an array of shape {shape_tuple(x)} takes no format, got {spec!r}")
+    return format(read_scalar(x.data, x.code), spec)
+
+
+# --- dtypes under other names
+
+
+def dtype_argument(str operation, value):
+    """
+    A ``dtype=`` argument as a dtype: one of the thirteen, or what NumPy's users write for it.
+
+    Parameters
+    ----------
+    operation : str
+        Named in the error.
+    value : DType, type, str or numpy.dtype
+        ``bool``, ``int``, ``float`` and ``complex`` stand for bool, int64, float64 and complex128; a string is
+        the standard's name of a dtype, or one that NumPy knows, such as "f4" and "<i8".
+
+    Raises
+    ------
+    DTypeError
+        If `value` stands for no dtype of the standard.
+    """
+    cdef DType found
+    if type(value) is DType:
+        return value
+    found = known_dtype(value)
+    check_standard(operation, "a dtype that is no object of the namespace", "Data types: dtypes are objects of the namespace")
+    if found is None:
+        raise DTypeError(operation, f"Unsupported dtype {shown(value)}",
+                         (), f"The dtypes are {', '.join([dtype_at(code).name for code in range(N_DTYPES)])}, as attributes of stride0.")
+    return found
+
+
+# --- the builtin function round
+
+
+cdef object rounded(Array x, ndigits):
+    """An array where a number of digits is given, a Python integer where none is, as of Python's and NumPy's numbers."""
+    beyond_standard("round", "the builtin function is called with an array", "Array object: arrays have no method __round__")
+    if ndigits is not None:
+        return x.round(ndigits)
+    value = single(x, "round")
+    if isinstance(value, complex):
+        raise DTypeError("round", "a complex array has no integer value", (), "a real-valued or boolean array, or a number of digits")
+    return value.__round__()
+
+
+cdef Array convert(object value, int code):
+    """An array of anything; of a sequence, with the dtype `code` where that is not negative."""
+    return from_sequence(value, code, 0) if isinstance(value, (list, tuple, range)) else asarray(value)
+
+
+# --- methods of arrays
+
+
+@add_special
+def to_device(Array self not None, device, /, *, stream=None):
+    """
+    The array on a device: the array itself if it is there, else a copy.
+
+    Parameters
+    ----------
+    device : Device
+        Where to. There is the CPU; a test bench has others.
+    stream : None
+        No device here has streams.
+
+    Raises
+    ------
+    DeviceError
+        If there is no such device, or a stream is given.
+    """
+    cdef Array out
+    if isinstance(device, str):
+        beyond_standard("to_device", "device is a string", BY_NAME)
+    cdef int number = check_device("to_device", device).number
+    if stream is not None:
+        raise DeviceError("to_device", f"stream is {stream!r}", (), "None: the CPU has no streams")
+    if number == self.storage.device:
+        return self
+    out = asarray(self, copy=True)
+    out.storage.device = number
+    return out
+
+
+@add_special
+def __array_namespace__(Array self not None, /, *, api_version=None):
+    """The namespace that the array belongs to: the module `stride0`."""
+    return namespace_for(api_version)
+
+
+@add_special
+def __format__(Array self not None, spec):
+    if spec:
+        beyond_standard("format", "an array is formatted by a specification", "Array object: arrays have no method __format__")
+    return formatted(self, spec)
+
+
+@add_special
+def __round__(Array self not None, ndigits=None):
+    return rounded(self, ndigits)
+
+
+@add_special
+def __bytes__(Array self not None):
+    beyond_standard("bytes", "bytes are made of an array", "Array object: arrays have no method __bytes__")
+    return memoryview(self).tobytes()
+
+
+@add_special
+def __array__(Array self not None, dtype=None, copy=None):
+    # NumPy asks for the buffer first and comes here where it was refused: to be told why.
+    refuse_watched(self, "__array__")
+    refuse_device(self, "__array__")
+    import numpy
+
+    found = numpy.asarray(memoryview(self), dtype=dtype)
+    return found.copy() if copy else found
+
+
+@add_special
+def __copy__(Array self not None):
+    return asarray(self, copy=True)
+
+
+@add_special
+def __deepcopy__(Array self not None, memo):
+    return asarray(self, copy=True)
+
+
+hooks.convert = convert
+hooks.repr = repr_of
+hooks.text = text_of

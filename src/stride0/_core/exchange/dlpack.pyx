@@ -1,0 +1,421 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""DLPack, both ways: memory shared with other libraries, never copied behind anybody's back.
+
+Note [Ownership of a capsule]
+    A capsule carries a managed tensor and is named "dltensor" or "dltensor_versioned". Whoever takes the
+    tensor renames the capsule to "used_..." and calls the tensor's deleter when done; a capsule that
+    nobody took calls it itself. So the deleter runs exactly once, whoever ends up with the tensor.
+"""
+
+cimport cython
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New, PyCapsule_SetName
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
+from libc.stdlib cimport free, malloc
+
+from stride0._core.memory.dtype cimport N_DTYPES, NO_DTYPE, itemsize_at, letter_at
+from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.array.switches cimport guarding
+from stride0._core.array.interceptors cimport at_door, lends_read_only, refuse_later, through_door
+from stride0._core.array.array cimport Array, alias, blank, refuse_device, refuse_export, set_flags, set_ndim
+from stride0._core.array.views cimport is_aligned
+from stride0._core.ops.copy cimport copy_array
+from stride0._core.exchange.buffers cimport copy_unaligned, lend
+
+import operator
+
+from stride0._base.devices import DLDeviceType, check_device
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ExchangeError, counted
+from stride0._core.array.array import add_special
+from stride0._core.array.views import is_writable
+
+cdef extern from "dlpack.h":
+    enum:
+        kDLCPU
+        kDLExtDev
+        kDLInt
+        kDLUInt
+        kDLFloat
+        kDLComplex
+        kDLBool
+        DLPACK_READ_ONLY
+        DLPACK_IS_COPIED
+        DLPACK_MAJOR
+        DLPACK_MINOR
+    ctypedef struct DLDevice:
+        int32_t device_type
+        int32_t device_id
+    ctypedef struct DLDataType:
+        uint8_t code
+        uint8_t bits
+        uint16_t lanes
+    ctypedef struct DLPackVersion:
+        uint32_t major
+        uint32_t minor
+    ctypedef struct DLTensor:
+        void* data
+        DLDevice device
+        int32_t ndim
+        DLDataType dtype
+        int64_t* shape
+        int64_t* strides
+        uint64_t byte_offset
+    ctypedef struct DLManagedTensor:
+        DLTensor dl_tensor
+        void* manager_ctx
+        void (*deleter)(DLManagedTensor*) noexcept
+    ctypedef struct DLManagedTensorVersioned:
+        DLPackVersion version
+        void* manager_ctx
+        void (*deleter)(DLManagedTensorVersioned*) noexcept
+        uint64_t flags
+        DLTensor dl_tensor
+
+cdef extern from "Python.h":
+    int Py_IsInitialized() nogil
+
+
+# --- out
+
+
+cdef void release_array(void* context) noexcept nogil:
+    """Let go of the array behind a tensor; consumers may call from any thread, holding the GIL or not."""
+    if Py_IsInitialized():
+        with gil:
+            Py_DECREF(<object>context)
+
+
+cdef void delete_unversioned(DLManagedTensor* managed) noexcept nogil:
+    if managed is not NULL:
+        release_array(managed.manager_ctx)
+        free(managed)
+
+
+cdef void delete_versioned(DLManagedTensorVersioned* managed) noexcept nogil:
+    if managed is not NULL:
+        release_array(managed.manager_ctx)
+        free(managed)
+
+
+cdef void drop_unversioned(object capsule) noexcept:
+    """What a capsule does when it goes: delete the tensor, unless somebody took it."""
+    cdef DLManagedTensor* managed
+    if PyCapsule_IsValid(capsule, "dltensor"):
+        managed = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
+        if managed.deleter is not NULL:
+            managed.deleter(managed)
+
+
+cdef void drop_versioned(object capsule) noexcept:
+    cdef DLManagedTensorVersioned* managed
+    if PyCapsule_IsValid(capsule, "dltensor_versioned"):
+        managed = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
+        if managed.deleter is not NULL:
+            managed.deleter(managed)
+
+
+cdef void describe(DLTensor* tensor, Array x, int64_t* room) noexcept:
+    """Fill a tensor with the memory of x; `room` holds its shape and strides."""
+    cdef int axis
+    cdef char letter = letter_at(x.code)
+    tensor.data = x.data
+    tensor.device.device_type, tensor.device.device_id = kDLCPU, 0
+    tensor.ndim = x.ndim
+    tensor.dtype.code = (kDLBool if letter == c"b" else kDLInt if letter == c"i" else kDLUInt if letter == c"u"
+                         else kDLFloat if letter == c"f" else kDLComplex)
+    tensor.dtype.bits = 8 * itemsize_at(x.code)
+    tensor.dtype.lanes = 1
+    tensor.shape, tensor.strides = room, room + x.ndim
+    tensor.byte_offset = 0
+    for axis in range(x.ndim):
+        room[axis] = x.shape_[axis]
+        room[x.ndim + axis] = x.strides_[axis] // itemsize_at(x.code)
+
+
+cdef object export_capsule(Array x, object max_version, object copy):
+    """A capsule of x, of the newest layout that the consumer understands."""
+    cdef DLManagedTensor* old
+    cdef DLManagedTensorVersioned* new
+    cdef size_t more = 2 * x.ndim * sizeof(int64_t)
+    cdef bint copied = copy is True
+    cdef bint locked
+    refuse_export(x, "__dlpack__")
+    if copied:
+        x = copy_array(x, x.code, False)
+    # A copy is whoever's asked for it, and a test bench of read-only arrays has no say in it.
+    locked = not is_writable(x) or (not copied and lends_read_only())
+    if max_version is None or max_version[0] < DLPACK_MAJOR:
+        if locked:
+            # The old layout cannot say so, and whoever wrote to it would write where nobody may.
+            raise ExchangeError("__dlpack__", "the memory of the array is read-only or stretched, and DLPack before 1.0 cannot say so",
+                                (), "max_version=(1, 0) or copy=True")
+        old = <DLManagedTensor*>malloc(sizeof(DLManagedTensor) + more)
+        if old is NULL:
+            raise MemoryError("__dlpack__: no memory for the capsule")
+        describe(&old.dl_tensor, x, <int64_t*>(old + 1))
+        old.manager_ctx, old.deleter = <void*>x, delete_unversioned
+        Py_INCREF(x)
+        return PyCapsule_New(old, "dltensor", drop_unversioned)
+    new = <DLManagedTensorVersioned*>malloc(sizeof(DLManagedTensorVersioned) + more)
+    if new is NULL:
+        raise MemoryError("__dlpack__: no memory for the capsule")
+    describe(&new.dl_tensor, x, <int64_t*>(new + 1))
+    new.version.major, new.version.minor = DLPACK_MAJOR, DLPACK_MINOR
+    new.flags = (DLPACK_READ_ONLY if locked else 0) | (DLPACK_IS_COPIED if copied else 0)
+    new.manager_ctx, new.deleter = <void*>x, delete_versioned
+    Py_INCREF(x)
+    return PyCapsule_New(new, "dltensor_versioned", drop_versioned)
+
+
+cdef tuple pair_of(object value, str argument):
+    """A pair of integers, as versions and devices are given."""
+    try:
+        first, second = value
+        return operator.index(getattr(first, "value", first)), operator.index(second)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError("dlpack", f"{argument} is {value!r}", (), "a pair of integers") from error
+
+
+cdef object export_dlpack(Array x, object stream, object max_version, object dl_device, object copy):
+    if stream is not None:
+        raise ArgumentValueError("__dlpack__", f"stream is {stream!r}", (), "None: the CPU has no streams")
+    if copy is not None and not isinstance(copy, bool):
+        raise ArgumentTypeError("__dlpack__", f"copy is {copy!r}", (), "True, False or None")
+    if max_version is not None:
+        max_version = pair_of(max_version, "max_version")
+    if dl_device is not None and pair_of(dl_device, "dl_device") != (kDLCPU, 0):
+        raise ExchangeError("__dlpack__", f"there is no way to the device {tuple(dl_device)}", (), "the CPU, (1, 0)")
+    return export_capsule(x, max_version, copy)
+
+
+# --- in
+
+
+@cython.final
+@cython.no_gc
+cdef class Borrowed:
+    """Keeps the tensor of another library alive as long as the storage made of it."""
+
+    cdef DLManagedTensor* old
+    cdef DLManagedTensorVersioned* new
+
+    def __dealloc__(self):
+        if self.old is not NULL and self.old.deleter is not NULL:
+            self.old.deleter(self.old)
+        if self.new is not NULL and self.new.deleter is not NULL:
+            self.new.deleter(self.new)
+
+
+cdef object request_capsule(object x, object device, object copy):
+    """
+    Ask an object for a capsule, with the keywords that are needed.
+
+    Producers from before `copy`, and those from before `max_version`, are asked again without.
+    """
+    version = {"max_version": (DLPACK_MAJOR, DLPACK_MINOR)}
+    more = {} if device is None else {"dl_device": (<int>kDLCPU, 0)}
+    if copy is not None:
+        more["copy"] = copy
+    for keywords in ({**version, **more}, version):
+        try:
+            return x.__dlpack__(**keywords)
+        except TypeError:
+            pass
+    return x.__dlpack__()
+
+
+cdef int code_of_tensor(const DLTensor* tensor) noexcept:
+    cdef int code
+    cdef char letter = (c"b" if tensor.dtype.code == kDLBool else c"i" if tensor.dtype.code == kDLInt
+                        else c"u" if tensor.dtype.code == kDLUInt else c"f" if tensor.dtype.code == kDLFloat
+                        else c"c" if tensor.dtype.code == kDLComplex else c"?")
+    for code in range(N_DTYPES):
+        if letter_at(code) == letter and 8 * itemsize_at(code) == tensor.dtype.bits and tensor.dtype.lanes == 1:
+            return code
+    return NO_DTYPE
+
+
+cdef int check_tensor(const DLTensor* tensor, Py_ssize_t itemsize, str operation) except -1:
+    """Refuse what no correct producer sends, since the kernels trust shapes and strides; whether there are no elements."""
+    cdef int axis
+    cdef Py_ssize_t limit = (<Py_ssize_t>1) << 62, count = itemsize, reach, step
+    cdef bint empty = False
+    if tensor.ndim < 0 or tensor.ndim > MAX_NDIM:
+        raise ExchangeError(operation, f"a tensor of {tensor.ndim} axes", (), f"0 to {MAX_NDIM} axes")
+    if tensor.shape is NULL and tensor.ndim > 0:
+        raise ExchangeError(operation, "a tensor without a shape")
+    for axis in range(tensor.ndim):
+        if tensor.shape[axis] < 0:
+            raise ExchangeError(operation, f"a tensor with the negative size {tensor.shape[axis]}")
+        empty = empty or tensor.shape[axis] == 0
+    if empty:
+        return 1
+    if tensor.data is NULL:
+        raise ExchangeError(operation, "a tensor without memory")
+    reach = itemsize
+    for axis in range(tensor.ndim):
+        if tensor.shape[axis] > limit // count:
+            raise ExchangeError(operation, "a tensor larger than any memory")
+        count *= tensor.shape[axis]
+        if tensor.strides is not NULL and tensor.shape[axis] > 1:
+            step = tensor.strides[axis]
+            if step < -limit // itemsize or step > limit // itemsize:
+                raise ExchangeError(operation, "a tensor with a stride larger than any memory")
+            step = (step if step > 0 else -step) * itemsize
+            if step > 0 and tensor.shape[axis] - 1 > (limit - reach) // step:
+                raise ExchangeError(operation, "a tensor that reaches farther than any memory")
+            reach += (tensor.shape[axis] - 1) * step
+    return 0
+
+
+cdef Array import_dlpack(object x, object device, object copy, str operation):
+    """An array on the memory of an object that speaks DLPack."""
+    cdef Borrowed owner = Borrowed.__new__(Borrowed)
+    cdef DLTensor* tensor
+    cdef Array out
+    # A capsule from before 1.0 cannot say that its memory must not be written to, so nobody writes to it.
+    cdef bint readonly = True, copied = False, empty
+    cdef int code, axis
+    cdef Py_ssize_t step, itemsize
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        # The standard names this exception.
+        raise AttributeError(f"{operation}: a {type(x).__name__} has no __dlpack__ and __dlpack_device__")
+    where_to = pair_of(x.__dlpack_device__(), "what __dlpack_device__ gives")
+    if where_to[0] != kDLCPU and device is None:
+        raise ExchangeError(operation, f"the memory is on the device {where_to}", (), "memory of the CPU, or device='cpu'")
+    capsule = request_capsule(x, device, copy)
+    if PyCapsule_IsValid(capsule, "dltensor_versioned"):
+        owner.new = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
+        PyCapsule_SetName(capsule, "used_dltensor_versioned")
+        if owner.new.version.major > DLPACK_MAJOR:
+            raise ExchangeError(operation, f"the capsule is of DLPack {owner.new.version.major}.{owner.new.version.minor}", (),
+                                f"DLPack up to {DLPACK_MAJOR}.x")
+        tensor = &owner.new.dl_tensor
+        copied = owner.new.flags & DLPACK_IS_COPIED
+        # A copy that was asked for belongs to nobody else.
+        readonly = owner.new.flags & DLPACK_READ_ONLY and not (copied and copy is True)
+        if copied and copy is False:
+            raise ExchangeError(operation, f"copy=False, but {type(x).__name__}.__dlpack__ made a copy")
+    elif PyCapsule_IsValid(capsule, "dltensor"):
+        owner.old = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
+        PyCapsule_SetName(capsule, "used_dltensor")
+        tensor = &owner.old.dl_tensor
+    else:
+        raise ExchangeError(operation, f"{type(x).__name__}.__dlpack__ gave no fresh DLPack capsule")
+    if tensor.device.device_type != kDLCPU:
+        raise ExchangeError(operation, "the capsule's memory is not on the CPU", (), "memory of the CPU")
+    code = code_of_tensor(tensor)
+    if code < 0:
+        raise ExchangeError(
+            operation, f"Unsupported dtype (DLPack code {tensor.dtype.code}, {counted(tensor.dtype.bits, 'bit')}, {counted(tensor.dtype.lanes, 'lane')})", (),
+            "bool, integers of 8 to 64 bits, float32, float64, complex64 and complex128")
+    empty = check_tensor(tensor, itemsize_at(code), operation)
+    itemsize = step = itemsize_at(code)
+    out = blank(code)
+    set_ndim(out, tensor.ndim)
+    for axis in range(tensor.ndim - 1, -1, -1):
+        out.shape_[axis] = tensor.shape[axis]
+        # Where an axis never moves, its stride may be anything, and overflow.
+        if tensor.strides is NULL or tensor.shape[axis] < 2 or empty:
+            out.strides_[axis] = step
+        else:
+            out.strides_[axis] = tensor.strides[axis] * itemsize
+        step *= tensor.shape[axis] if tensor.shape[axis] > 0 else 1
+    set_flags(out)
+    out.data = <char*>tensor.data + tensor.byte_offset
+    lend(out, owner, readonly)
+    if not is_aligned(out):
+        if copy is False:
+            raise ExchangeError(operation, "copy=False, but the memory is unaligned and has to be copied")
+        return copy_unaligned(out)
+    # A producer from before `copy` may have shared its memory all the same.
+    return copy_array(out, code, False) if copy is True and not copied else out
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    """
+    An array on the memory of an array of another library.
+
+    Parameters
+    ----------
+    x : object with ``__dlpack__`` and ``__dlpack_device__``
+        The other array.
+    device : Device, optional
+        The CPU: memory of other devices is then asked for as a copy on the CPU.
+    copy : bool, optional
+        True always copies, False never does, None copies only where it must.
+
+    Returns
+    -------
+    Array
+        A view on the memory of `x`, read-only where `x` says so; or a copy, as `copy` allows.
+
+    Raises
+    ------
+    ExchangeError
+        (A BufferError.) If `x` cannot lend its memory, if it is of a dtype that is not one of the
+        standard's, or if a copy would be needed and `copy` is False.
+    AttributeError
+        If `x` does not speak DLPack.
+
+    References
+    ----------
+    Array API standard 2025.12, "Creation Functions", ``from_dlpack``, and "Data interchange mechanisms".
+    """
+    if guarding and at_door():
+        return through_door("function", "from_dlpack", from_dlpack, (x,), {"device": device, "copy": copy})
+    check_device("from_dlpack", device)
+    if copy is not None and not isinstance(copy, bool):
+        raise ArgumentTypeError("from_dlpack", f"copy is {copy!r}", (), "True, False or None")
+    if type(x) is Array and (<Array>x).storage.device:
+        # On a virtual device; the gate moves what is made here.
+        refuse_export(<Array>x, "from_dlpack")
+        return copy_array(<Array>x, (<Array>x).code, False) if copy else alias(<Array>x)
+    if type(x) is Array and copy is None and device is None:
+        # One storage, so that writes through either array are known to the other.
+        refuse_export(<Array>x, "from_dlpack")
+        return alias(<Array>x)
+    return import_dlpack(x, device, copy, "from_dlpack")
+
+
+# --- methods of arrays
+
+
+@add_special
+def __dlpack__(Array self not None, /, *, stream=None, max_version=None, dl_device=None, copy=None):
+    """
+    The memory of the array as a DLPack capsule, for ``from_dlpack`` of another library.
+
+    Parameters
+    ----------
+    stream : None
+        The CPU has no streams.
+    max_version : tuple of int, optional
+        Newest DLPack version that the consumer understands; without it, the layout from before 1.0.
+    dl_device : tuple of int, optional
+        Where the memory is wanted: ``(1, 0)``, the CPU.
+    copy : bool, optional
+        True exports a copy and says so; otherwise the memory is shared.
+
+    Raises
+    ------
+    ExchangeError
+        (A BufferError.) If the device is not the CPU, or the memory is read-only or stretched and the
+        layout cannot say so.
+
+    References
+    ----------
+    Array API standard 2025.12, "Array object", ``__dlpack__``.
+    """
+    if guarding:
+        refuse_later("__dlpack__", {"max_version": max_version, "dl_device": dl_device, "copy": copy})
+    if dl_device is None:
+        refuse_device(self, "__dlpack__")
+    return export_dlpack(self, stream, max_version, dl_device, True if self.storage.device else copy)
+
+
+@add_special
+def __dlpack_device__(Array self not None, /):
+    """Device type and number as DLPack has them: ``(1, 0)``, the CPU."""
+    cdef int number = self.storage.device
+    return (DLDeviceType.EXT_DEV if number else DLDeviceType.CPU, number)

@@ -1,0 +1,122 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""What backward passes are made of: adjoints of broadcasts, reductions and indexing."""
+
+
+
+cdef tuple TWO = ("x1", "x2")
+
+
+from stride0._core.memory.dtype cimport dtype_at, letter_at, promote_codes
+from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast
+from stride0._core.ops.tables cimport OP_ADD
+from stride0._core.array.array cimport Array, is_followed, operand_of, read_shape, same_shape, traced, view_of
+from stride0._core.array.views cimport without_leading
+from stride0._core.ops.copy cimport assign_array, check_writable, named_shapes
+from stride0._core.ops.elementwise cimport in_place, masked_product
+from stride0._core.ops.reduce cimport accumulate
+from stride0._core.ops.keys cimport basic_view, expand_key, plain_view
+from stride0._core.ops.index cimport ADD, Gathering, count_arrays, empty_gathered, gathering, move_gathered
+
+import operator
+from stride0._base.errors import BroadcastError, DTypeError, GradientError
+
+
+def unreduce(x, tuple shape, axis):
+    """
+    What a reduction over `axis` of an array of `shape` left, stretched back to that shape: a view.
+
+    `axis` is as the reduction was given it; reduced axes may have been kept or not.
+    """
+    cdef Array a = <Array?>x
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int d, own = 0, ndim = <int>len(shape)
+    cdef bint reduced[MAX_NDIM]
+    if is_followed(a):
+        return traced("unreduce", (x, shape, axis))
+    read_shape(shape, sizes, "unreduce")
+    for d in range(ndim):
+        reduced[d] = axis is None
+    if axis is not None:
+        for item in axis if isinstance(axis, (tuple, list)) else (axis,):
+            d = operator.index(item)
+            reduced[d + ndim if d < 0 else d] = True
+    for d in range(ndim):
+        steps[d] = 0 if reduced[d] else a.strides_[own]
+        if not reduced[d] or a.ndim == ndim:
+            own += 1
+    return view_of(a, a.data, ndim, sizes, steps)
+
+
+cdef tuple axes_into(Array x, int ndim, const Py_ssize_t* shape, tuple target):
+    """The axes along which a sum brings `shape` to the shape `target`, counted in `shape`."""
+    cdef int axis, missing = ndim - <int>len(target)
+    out = list(range(missing))
+    for axis in range(missing, ndim):
+        if target[axis - missing] == 1 and shape[axis] != 1:
+            out.append(axis)
+        elif target[axis - missing] != shape[axis]:
+            raise GradientError("sum_to", "internal error: a gradient does not fit its operand",
+                                (("operand", f"{target}"), ("gradient", f"{tuple([shape[axis] for axis in range(ndim)])}")))
+    return tuple(out)
+
+
+cdef int check_fits(int ndim, tuple shape) except -1:
+    if <int>len(shape) > ndim:
+        raise GradientError("sum_to", "internal error: a gradient has fewer axes than its operand", (("operand", f"{shape}"),))
+    return 0
+
+
+cpdef Array sum_into(Array x, tuple shape):
+    """x summed to a shape that broadcasts to its own: what undoes a broadcast. x itself where it has that shape."""
+    cdef tuple axes
+    check_fits(x.ndim, shape)
+    axes = axes_into(x, x.ndim, x.shape_, shape)
+    if not axes:
+        return x
+    return without_leading(accumulate("sum", 1, x, None, axes, True, x.code, x.code), x.ndim - <int>len(shape))
+
+
+cpdef Array dot_into(Array x1, Array x2, tuple shape):
+    """`multiply_masked(x1, x2)` summed to a shape, in one pass and without a temporary."""
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef Operand operands[2]
+    cdef int ndim, code = x1.code if x1.code == x2.code else promote_codes(x1.code, x2.code)
+    cdef tuple axes
+    operands[0], operands[1] = operand_of(x1), operand_of(x2)
+    if broadcast(operands, 2, sizes, &ndim) != 0:
+        raise BroadcastError("multiply_masked", named_shapes(TWO, x1, x2, None))
+    check_fits(ndim, shape)
+    axes = axes_into(x1, ndim, sizes, shape)
+    if not axes:
+        return masked_product(x1, x2)
+    return without_leading(accumulate("dot_masked", 2, x1, x2, axes, True, code, code), ndim - <int>len(shape))
+
+
+def add_at(Array x not None, key, Array values not None):
+    """
+    ``x[key] += values``, with elements that `key` names several times adding up.
+
+    For the adjoint of indexing: `x` is contiguous in C order and of the dtype of `values`, whose shape
+    broadcasts to that of ``x[key]``. The order of addition is that of the indices.
+    """
+    cdef Array target = plain_view(x, key), room
+    cdef list items
+    cdef Gathering where_
+    if x.code != values.code or letter_at(x.code) not in b"fc":
+        raise DTypeError("add_at", f"Unsupported dtype {dtype_at(values.code).name}")
+    check_writable(x, "add_at")
+    if target is None:
+        items = expand_key(x, key)
+        if count_arrays(items) == 0:
+            target = basic_view(x, items)
+    if target is not None:
+        in_place(OP_ADD, target, values, "add_at")
+        return
+    where_ = gathering(x, items, False)
+    room = empty_gathered(where_)
+    if values.c_contiguous and same_shape(room, values):
+        room = values
+    else:
+        assign_array(room, values, "add_at")
+    move_gathered(where_, room, ADD)

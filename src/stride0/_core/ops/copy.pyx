@@ -1,0 +1,440 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""How every elementwise operation runs on arrays, and what copies, casts and assigns."""
+
+from cpython.exc cimport PyErr_Occurred
+from libc.stdint cimport uint64_t
+from libc.string cimport memcmp, memcpy
+
+from stride0._core.memory.dtype cimport (
+    FLOAT64, NO_DTYPE, UINT64, DType, dtype_at, is_python_scalar, itemsize_at, letter_at, promote_codes,
+    scalar_code, weak_code, write_scalar,
+)
+from stride0._core.plan.plan cimport (
+    MAX_NDIM, MAX_OPERANDS, Operand, Plan, broadcast, coalesce, extent, kernels, order_axes, result_strides,
+    run_elementwise, s0_kernels, s0_loop, set_result, set_strides, shares_location, takes_long,
+)
+from stride0._core.array.switches cimport guarding
+from stride0._core.array.interceptors cimport is_restricted, judge_here
+from stride0._core.array.array cimport (
+    LONG_RUN, Array, checked_size, guard_gradient, hooks, new_array, operand_of, same_shape, shape_tuple,
+    view_of,
+)
+
+from stride0._base.errors import (
+    ArgumentValueError, BroadcastError, CastError, ForeignArrayError, ShapeError, WriteError, counted,
+)
+from stride0._core.plan.plan import instruction_set
+from stride0._core.array.views import strides
+
+cdef s0_kernels* K = kernels()
+
+
+cdef int check_guard(str name, tuple names, tuple arrays, int ndim, const Py_ssize_t* shape) except -1:
+    """Look at the operands of an elementwise operation, which broadcast to a shape."""
+    if is_restricted():
+        # Python scalars have no shape that could be stretched.
+        pairs = [(label, shape_tuple(<Array>x)) for label, x in zip(names, arrays) if not (<Array>x).weak]
+        judge_here(name, pairs, tuple([shape[axis] for axis in range(ndim)]))
+    return 0
+
+
+cdef int check_assignment(Array target, Array source) except -1:
+    """Look at `x[key] = value`."""
+    if is_restricted() and not source.weak:
+        judge_here("setitem", [("x", shape_tuple(target)), ("value", shape_tuple(source))], shape_tuple(target))
+    return 0
+
+# The seam: every operation on arrays runs through one of the functions here.
+
+cdef tuple ONE = ("x",)
+
+
+cdef Array scalar_array(object value, int code, str operation):
+    """An array without axes that holds a Python scalar."""
+    cdef Array x = new_array(code, 0, NULL, NULL, False)
+    write_scalar(value, code, x.data, operation)
+    return x
+
+
+cdef Array weak_array(object value, int code, str operation):
+    """A Python scalar that an operand is made of: the guard of broadcasts takes no offence at it."""
+    cdef Array x = scalar_array(value, code, operation)
+    x.weak = True
+    return x
+
+
+cdef object named_shapes(tuple names, Array x1, Array x2, Array x3):
+    return [(name, shape_tuple(x)) for name, x in zip(names, (x1, x2, x3))]
+
+
+cdef int check_writable(Array out, str operation) except -1:
+    """Refuse memory that must not be written to."""
+    cdef Operand view = operand_of(out)
+    if out.storage.readonly:
+        raise WriteError(operation, "the array is read-only", (("shape", f"{shape_tuple(out)}"),),
+                         "an array of its own memory: copy it first, asarray(x, copy=True)")
+    if not out.c_contiguous and shares_location(&view):
+        raise WriteError(operation, "several elements of the array share one memory location",
+                         (("shape", f"{shape_tuple(out)}"), ("strides", f"{strides(out)}")),
+                         "an array of its own memory: copy it first, asarray(x, copy=True)")
+    return 0
+
+
+cdef bint overlaps(Array out, Array x) noexcept:
+    """Whether writing `out` element by element could change elements of x that are still to be read."""
+    cdef Operand a = operand_of(out), b = operand_of(x)
+    cdef char* low1
+    cdef char* high1
+    cdef char* low2
+    cdef char* high2
+    cdef int axis
+    extent(&a, &low1, &high1)
+    extent(&b, &low2, &high2)
+    if low1 == high1 or low2 == high2 or high1 <= low2 or high2 <= low1:
+        return False
+    # The very same elements in the same places are read before they are written.
+    if out.data != x.data or out.code != x.code or out.ndim != x.ndim:
+        return True
+    for axis in range(out.ndim):
+        if out.shape_[axis] != x.shape_[axis] or (out.shape_[axis] > 1 and out.strides_[axis] != x.strides_[axis]):
+            return True
+    return False
+
+
+cdef int not_completed(str name) except -1:
+    """The error of a run that did not complete: what the handler of a signal raised, or that there was no memory."""
+    if PyErr_Occurred() is NULL:
+        raise MemoryError(f"{name}: no memory for the buffers that operands are cast in")
+    return -1
+
+
+cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names):
+    """
+    Run an elementwise operation: the steps of the planner in their order.
+
+    `loop` is the dtype code that the operands are cast to (-1: each runs in its own), `out_code` the
+    dtype of the result, `out` the array to write to or None for a new one, `names` those of the operands.
+    `keep` says that others see `out`, so that a signal must not leave it half written: what computes for long
+    writes to a new array first.
+    """
+    cdef Operand operands[MAX_OPERANDS]
+    cdef Plan plan
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int ndim, k
+    cdef bint done
+    cdef Array target = None
+    if out is not None:
+        check_writable(out, name)
+        if overlaps(out, x1):
+            x1 = copy_array(x1, x1.code, False)
+        if nin > 1 and overlaps(out, x2):
+            x2 = copy_array(x2, x2.code, False)
+        if nin > 2 and overlaps(out, x3):
+            x3 = copy_array(x3, x3.code, False)
+    operands[0] = operand_of(x1)
+    if nin > 1:
+        operands[1] = operand_of(x2)
+    if nin > 2:
+        operands[2] = operand_of(x3)
+    if loop >= 0:
+        for k in range(nin):
+            operands[k].loop_code = loop
+    if broadcast(operands, nin, shape, &ndim) != 0:
+        raise BroadcastError(name, named_shapes(names, x1, x2, x3))
+    if guarding and (nin > 1 or out is not None):
+        check_guard(name, names, (x1, x2, x3)[:nin], ndim, shape)
+    if out is not None and (ndim != out.ndim or memcmp(shape, out.shape_, ndim * sizeof(Py_ssize_t)) != 0):
+        raise BroadcastError(name, named_shapes(names, x1, x2, x3), (names[0], shape_tuple(out)))
+    if keep and out.size >= LONG_RUN and takes_long(loops, out.size):
+        try:
+            target = new_array(out_code, ndim, shape, NULL, False)
+        except MemoryError:  # then a signal waits for the end
+            pass
+        else:
+            keep, target, out = False, out, target
+    set_strides(&plan, operands, nin, shape, ndim)
+    if out is None:
+        checked_size(out_code, ndim, shape)
+        order_axes(&plan, False)
+        result_strides(&plan, shape, ndim, itemsize_at(out_code), steps)
+        out = new_array(out_code, ndim, shape, steps, False)
+        operands[nin] = operand_of(out)
+        set_result(&plan, &operands[nin], shape, ndim)
+    else:
+        operands[nin] = operand_of(out)
+        operands[nin].loop_code = out_code
+        set_result(&plan, &operands[nin], shape, ndim)
+        order_axes(&plan, True)
+    coalesce(&plan, 0)
+    if out.size < LONG_RUN:
+        done = run_elementwise(&plan, loops, False)
+    else:
+        with nogil:
+            done = run_elementwise(&plan, loops, not keep)
+    if not done:
+        not_completed(name)
+    if target is not None:
+        assign_array(target, out, name)
+        return target
+    return out
+
+
+cpdef bint is_numpy_scalar(object value):
+    """Whether a value is a scalar object of NumPy's: it has a dtype, and unlike an array nothing can be assigned to it."""
+    kind = type(value)
+    return kind.__module__ == "numpy" and hasattr(kind, "dtype") and hasattr(kind, "item") and not hasattr(kind, "__setitem__")
+
+
+cdef Array foreign_scalar(object value):
+    """A scalar object of NumPy's as an array without axes; None for anything else."""
+    return hooks.convert(value, NO_DTYPE) if is_numpy_scalar(value) else None
+
+
+cdef object refuse_operand(str name, str argument, object value):
+    kind = type(value)
+    label = f"{kind.__module__}.{kind.__qualname__}" if kind.__module__ != "builtins" else kind.__qualname__
+    raise ForeignArrayError(name, f"{argument} is of type {label}", (), "a stride0 array or a Python scalar; stride0.asarray converts arrays of other libraries")
+
+# Arrays of these libraries would answer our NotImplemented with an array of their own.
+cdef tuple FOREIGN_LIBRARIES = ("numpy", "torch", "jaxlib", "jax", "cupy", "dask", "tensorflow", "array_api_strict")
+
+
+cdef bint is_known_foreign(object value):
+    for kind in type(value).__mro__:
+        if (kind.__module__ or "").partition(".")[0] in FOREIGN_LIBRARIES:
+            return True
+    return False
+
+
+def as_array(x, operation, like=None):
+    """
+    An operand as an array.
+
+    Parameters
+    ----------
+    x : Array or Python scalar
+        The operand; an array comes back as it is.
+    operation : str
+        Named in the error.
+    like : DType, optional
+        Dtype that a Python scalar takes part in; its default dtype where there is none.
+    """
+    if type(x) is Array:
+        return x
+    if is_python_scalar(x):
+        return weak_array(x, scalar_code(x) if like is None else weak_code((<DType>like).code, x), operation)
+    found = foreign_scalar(x)
+    if found is not None:
+        return found
+    refuse_operand(operation, "x", x)
+
+
+cdef int run_once(const s0_loop* loops, int layout, int nop, int code, int out_code, char** args, const Py_ssize_t* steps, Py_ssize_t n) except -1:
+    """One run of a loop, as the short paths make it: inputs of one dtype, then a new result."""
+    cdef Plan plan
+    cdef int k
+    cdef bint done
+    if n >= LONG_RUN:
+        plan.nop, plan.ndim = nop, 1
+        plan.shape[0], plan.axis[0] = n, 0
+        for k in range(nop):
+            plan.data[k], plan.strides[k][0] = args[k], steps[k]
+            plan.code[k] = plan.loop_code[k] = out_code if k == nop - 1 else code
+        with nogil:
+            done = run_elementwise(&plan, loops, True)
+        if not done:
+            not_completed("elementwise operation")
+    elif n > 0:
+        loops[layout](args, steps, steps, n, 1)
+    return 0
+
+
+cdef Array weak_operand(Array a, object value, str name):
+    """A Python scalar as an operand beside the array a."""
+    return weak_array(value, weak_code(a.code, value), name)
+
+
+cdef int check_cast(int source, int target, str operation) except -1:
+    if K.casts[source][target][0] is NULL:
+        raise CastError(operation, f"{dtype_at(source).name} cannot be cast to {dtype_at(target).name}", (),
+                        "a complex dtype; real(x) or abs(x) give real values")
+    return 0
+
+cdef enum:
+    SMALL_MATRIX = 512  # elements; larger ones are transposed in blocks
+
+
+cdef Array copy_array(Array x, int code, bint c_order):
+    """A new array of the elements of x, cast; in their memory order, or in C order."""
+    cdef Array out = None
+    cdef Py_ssize_t inner[2]
+    cdef Py_ssize_t outer[2]
+    cdef char* args[2]
+    guard_gradient(x, "copy")
+    check_cast(x.code, code, "copy")
+    if c_order and not x.c_contiguous:
+        out = new_array(code, x.ndim, x.shape_, NULL, False)
+        if x.ndim == 2 and x.size < SMALL_MATRIX:
+            # The rows and columns of a small matrix are what a loop takes: there is nothing to plan.
+            args[0], inner[0], outer[0] = x.data, x.strides_[1], x.strides_[0]
+            args[1], inner[1], outer[1] = out.data, out.strides_[1], out.strides_[0]
+            K.casts[x.code][code][3](args, inner, outer, x.shape_[1], x.shape_[0])
+            return out
+    return apply(K.casts[x.code][code], -1, code, 1, x, None, None, out, False, "copy", ONE)
+
+
+cdef int assign_array(Array dst, Array src, str operation) except -1:
+    """`dst[...] = src`: broadcasts and casts."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Operand operands[2]
+    cdef int ndim
+    guard_gradient(dst, operation)
+    guard_gradient(src, operation)
+    check_cast(src.code, dst.code, operation)
+    operands[0], operands[1] = operand_of(dst), operand_of(src)
+    if broadcast(operands, 2, shape, &ndim) != 0 or ndim != dst.ndim or memcmp(shape, dst.shape_, ndim * sizeof(Py_ssize_t)) != 0:
+        raise BroadcastError(operation, [("x", shape_tuple(dst)), ("value", shape_tuple(src))], ("x", shape_tuple(dst)))
+    if not same_shape(dst, src):
+        src = stretched(src, dst)
+    apply(K.casts[src.code][dst.code], -1, dst.code, 1, src, None, None, dst, True, operation, ONE)
+    return 0
+
+
+cdef Array stretched(Array x, Array like):
+    """x broadcast to the shape of `like`, as a view; the caller knows that it fits."""
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int axis, own
+    for axis in range(like.ndim):
+        own = axis - (like.ndim - x.ndim)
+        steps[axis] = 0 if own < 0 or x.shape_[own] == 1 else x.strides_[own]
+    return view_of(x, x.data, like.ndim, like.shape_, steps)
+
+
+def assign(Array dst not None, src, str operation="assign"):
+    """`dst[...] = src` for an array or a Python scalar; broadcasts, casts, and copes with shared memory."""
+    assign_array(dst, value_operand(dst, src, operation), operation)
+
+
+cdef Array value_operand(Array dst, object src, str operation):
+    """What is assigned, as an array; a Python scalar takes the dtype of the target."""
+    if type(src) is Array:
+        return <Array>src
+    if is_python_scalar(src):
+        return weak_array(src, dst.code, operation)
+    if isinstance(src, (list, tuple, range)):
+        # Python scalars in a sequence must fit the target, as one alone must.
+        return hooks.convert(src, dst.code)
+    return hooks.convert(src, NO_DTYPE)
+
+
+def copy(Array x not None, dtype=None, str order="K"):
+    """A new array of the elements of x, cast where a dtype is given; memory order kept ("K") or "C"."""
+    return copy_array(x, x.code if dtype is None else (<DType?>dtype).code, order == "C")
+
+
+def plan_summary(tuple arrays):
+    """
+    What the planner does with the operands of an elementwise operation: for `stride0.explain`.
+
+    Parameters
+    ----------
+    arrays : tuple of Array
+        At most three, whose shapes broadcast.
+
+    Returns
+    -------
+    dict
+        ``shape`` of the result; ``result_strides`` in elements; ``order``: its axes of more than one element,
+        innermost first; ``merged``: what is left of them when neighbours that are one run are merged, each a
+        dict of ``axes``, ``size`` and ``strides`` (in bytes, per operand and of the result); ``layout``: per operand
+        and of the result, how the inner loop moves along it.
+    """
+    cdef Operand operands[MAX_OPERANDS]
+    cdef Plan plan
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int ndim, k, d, at = 0, nin = <int>len(arrays), code = -1
+    cdef Array result
+    if not 0 < nin < MAX_OPERANDS:
+        raise ArgumentValueError("plan_summary", f"{nin} operands", (), f"one to {MAX_OPERANDS - 1}")
+    for k in range(nin):
+        operands[k] = operand_of(<Array?>arrays[k])
+        code = operands[k].code if code < 0 else promote_codes(code, operands[k].code)
+    if broadcast(operands, nin, shape, &ndim) != 0:
+        raise BroadcastError("plan_summary", [(f"x{k + 1}", shape_tuple(<Array>x)) for k, x in enumerate(arrays)])
+    set_strides(&plan, operands, nin, shape, ndim)
+    order_axes(&plan, False)
+    result_strides(&plan, shape, ndim, itemsize_at(code), steps)
+    # A result that is only looked at needs no memory of its own.
+    result = view_of(new_array(code, 0, NULL, NULL, True), NULL, 0, NULL, NULL)
+    operands[nin] = operand_of(result)
+    operands[nin].ndim, operands[nin].shape, operands[nin].strides = ndim, shape, steps
+    set_result(&plan, &operands[nin], shape, ndim)
+    order = [plan.axis[d] for d in range(plan.ndim)]
+    sizes = [plan.shape[d] for d in range(plan.ndim)]
+    coalesce(&plan, 0)
+    merged = []
+    for d in range(plan.ndim):
+        axes, size = [order[at]], sizes[at]
+        at += 1
+        while size != plan.shape[d]:
+            axes.append(order[at])
+            size *= sizes[at]
+            at += 1
+        merged.append({"axes": tuple(axes), "size": plan.shape[d], "strides": tuple([plan.strides[k][d] for k in range(plan.nop)])})
+    layout = []
+    for k in range(plan.nop):
+        step = plan.strides[k][0] if plan.ndim else itemsize_at(plan.code[k])
+        layout.append("stretched" if step == 0 else "contiguous" if step == itemsize_at(plan.code[k]) else "strided")
+    return {
+        "shape": tuple([shape[d] for d in range(ndim)]),
+        "result_strides": tuple([steps[d] // itemsize_at(code) for d in range(ndim)]),
+        "order": tuple(order), "merged": merged, "layout": tuple(layout),
+    }
+
+
+def iota(Array out not None, start, step):
+    """Fill a one-dimensional array with `start + i * step`: integers modulo their width, floats in float64."""
+    cdef Array work = out
+    if out.ndim != 1:
+        raise ShapeError("iota", f"the array has {counted(out.ndim, 'axis', 'axes')}", (), "an array of one axis")
+    cdef char letter = letter_at(out.code)
+    cdef uint64_t first, by
+    if letter == c"i" or letter == c"u" or letter == c"b":
+        if out.code != UINT64 or not out.c_contiguous:
+            work = new_array(UINT64, 1, out.shape_, NULL, False)
+        first, by = int(start) & 0xFFFFFFFFFFFFFFFF, int(step) & 0xFFFFFFFFFFFFFFFF
+        count_up[uint64_t](<uint64_t*>work.data, work.size, first, by)
+    else:
+        if out.code != FLOAT64 or not out.c_contiguous:
+            work = new_array(FLOAT64, 1, out.shape_, NULL, False)
+        count_up[double](<double*>work.data, work.size, start, step)
+    if work is not out:
+        assign_array(out, work, "iota")
+
+# Whether vectors of 512 bits may be used.
+cdef bint WIDE = instruction_set == "v4"
+
+
+cdef bint lends_buffer(object source):
+    """Whether an object speaks the buffer protocol."""
+    try:
+        memoryview(source)
+    except (TypeError, BufferError, ValueError):
+        return type(source).__module__ == "numpy"
+    return True
+
+
+cdef int fill(Array out, object value, str name) except -1:
+    """Write a value that the dtype holds to every element of a new array."""
+    cdef Py_ssize_t i
+    cdef int itemsize = itemsize_at(out.code)
+    if out.size == 0:
+        return 0
+    if out.size > 64:
+        return assign_array(out, scalar_array(value, out.code, name), name)
+    write_scalar(value, out.code, out.data, name)
+    for i in range(1, out.size):
+        memcpy(out.data + i * itemsize, out.data, itemsize)
+    return 0

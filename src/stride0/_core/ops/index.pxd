@@ -1,0 +1,29 @@
+# Keys with arrays: see `index.pyx`.
+
+cimport cython
+
+from stride0._core.array.array cimport Array
+
+cdef enum:
+    # What is done with the elements of a gathering.
+    WRITE = 0
+    READ = 1
+    ADD = 2
+
+
+@cython.final
+cdef class Gathering:
+    cdef Array base         # the axes that arrays do not index, as a view
+    cdef Array offsets      # of the arrays' broadcast shape: bytes; or checked indices, times `scale`
+    cdef Py_ssize_t wrap    # what negative indices have to be increased by
+    cdef Py_ssize_t scale
+    cdef int at             # where that shape goes among the axes of `base`
+    cdef int axis           # that the only index array indexes
+
+
+cdef Gathering gathering(Array x, list items, bint reading)
+cdef Array empty_gathered(Gathering where_)
+cdef int move_gathered(Gathering where_, Array other, int mode) except -1
+cdef int count_arrays(list items)
+cdef Array get_item(Array x, object key)
+cdef int set_item(Array x, object key, object value) except -1

@@ -1,0 +1,556 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Integer arrays and masks of all kinds as keys, and `x[key]` and `x[key] = value` as a whole.
+
+Note [Offsets]
+    Integers, slices, `...` and None only change shape, strides and the first element: a view. Integer
+    arrays and masks are turned into one array of offsets, in which each axis that they index has been
+    checked against its size before anything moves. What is left (the axes not indexed by arrays) is the
+    block that moves at every offset. An index array of the caller's is read where it lies, and another
+    thread may write to it meanwhile: the loops look once more, so that nothing outside is ever touched.
+    Reading by one index array needs no check but that one; what was read is thrown away with the error.
+"""
+
+cimport cython
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t, uint8_t
+from libc.string cimport memcpy
+
+from stride0._core.ops.tables cimport OP_ADD
+from stride0._core.memory.dtype cimport (
+    BOOL, COMPLEX64, FLOAT32, INT64, UINT64, is_python_scalar, itemsize_at, read_scalar, write_scalar,
+)
+from stride0._core.plan.threads cimport run_equal_chunks
+from stride0._core.plan.plan cimport MAX_NDIM, Operand, Plan, chunks_for, coalesce, extent, set_strides, threads_for
+from stride0._core.array.switches cimport guarding
+from stride0._core.array.interceptors cimport abandon_call, at_door, enter_call, leave_call, through_door
+from stride0._core.array.array cimport (
+    Array, Tracer, guard_gradient, hooks, is_followed, new_array, operand_of, same_shape, shape_tuple, traced,
+    view_of,
+)
+from stride0._core.ops.copy cimport (
+    assign_array, check_assignment, check_cast, check_writable, copy_array, overlaps, value_operand,
+)
+from stride0._core.ops.elementwise cimport binary
+from stride0._core.ops.reduce cimport reduce_array
+from stride0._core.ops.keys cimport Selection, basic_view, check_axes, expand_key, plain_view, take_item, whole
+from stride0._core.ops.select cimport (
+    by_indices, directly, fill_by_mask, fill_line, index_offsets, refuse_indices, s0_count_true, shorten,
+    true_places,
+)
+
+from stride0._base.errors import BroadcastError, BroadcastIndexError, OutOfBoundsError, ShapeError
+from stride0._core.array.views import shares_storage
+from stride0._core.ops.copy import as_array
+
+# Reading and writing elements: `x[key]` and `x[key] = value`, for keys with integer arrays and masks too.
+
+
+cdef enum:
+    FOUND = 512  # offsets of a mask that are collected at once
+
+
+@cython.final
+cdef class Gathering:
+    """Where the elements of `x[key]` lie, for a key with arrays in it; Note [Offsets]."""
+
+
+cdef Array checked_indices(Array index, Py_ssize_t size, int axis, bint check):
+    """
+    An index array as contiguous int64, every element within the axis.
+
+    Without `check`, whoever reads by it looks at each of them, and asks `refuse_indices` for the error.
+    """
+    cdef Array out = index if index.code == INT64 and index.c_contiguous else copy_array(index, INT64, True)
+    cdef const int64_t* values = <const int64_t*>out.data
+    cdef Py_ssize_t i
+    cdef bint bad = False
+    if index.code == UINT64:
+        # Above the greatest int64, a uint64 would come out negative, as an index from the end.
+        greatest = reduce_array("max", index, tuple(range(index.ndim)), False, None) if index.size else None
+        if greatest is not None and <uint64_t>read_scalar((<Array>greatest).data, UINT64) >= <uint64_t>size:
+            raise OutOfBoundsError("index", f"{int(greatest)} is out of bounds for axis {axis} with size {size}")
+    if not check:
+        return out
+    with nogil:
+        for i in range(out.size):
+            bad |= (values[i] < -size) | (values[i] >= size)
+    if bad:
+        refuse_indices(out, size, axis)
+    return out
+
+
+cdef Array mask_offsets(Array mask, Array x, int axis):
+    """Byte offsets of the elements that a mask over the axes from `axis` on selects, in C order."""
+    cdef Array flat = mask if mask.c_contiguous else copy_array(mask, BOOL, True)
+    cdef Array out
+    cdef int d
+    cdef Py_ssize_t count, i, k = 0, run, size = flat.size
+    cdef Py_ssize_t position[MAX_NDIM]
+    cdef const uint8_t* bits = <const uint8_t*>flat.data
+    cdef int64_t* values
+    cdef int64_t found[FOUND]
+    cdef int hits
+    cdef int64_t offset = 0
+    for d in range(mask.ndim):
+        position[d] = 0
+        # A size of 0 is allowed by the standard's text: such a mask selects nothing.
+        if mask.shape_[d] != x.shape_[axis + d] and mask.shape_[d] != 0:
+            raise OutOfBoundsError(
+                "index", f"the mask has size {mask.shape_[d]} where the array has size {x.shape_[axis + d]}, at axis {axis + d}",
+                (("array", f"{shape_tuple(x)}"), ("mask", f"{shape_tuple(mask)}")), "a mask of the shape of the axes it selects from")
+    with nogil:
+        count = s0_count_true(bits, size)
+    out = new_array(INT64, 1, &count, NULL, False)
+    values = <int64_t*>out.data
+    if mask.ndim == 0:
+        for i in range(count):
+            values[i] = 0
+        return out
+    run = mask.shape_[mask.ndim - 1]
+    cdef Py_ssize_t step = x.strides_[axis + mask.ndim - 1]
+    cdef Py_ssize_t first = 0, start, stop
+    # Another thread may write to the mask meanwhile: neither loop runs on what it says alone.
+    with nogil:
+        while first < size and k < count:
+            for start from 0 <= start < run by FOUND:
+                # Without branches, which nobody can predict: every offset is written, and the next one over it or not.
+                stop = min(start + FOUND, run)
+                hits = 0
+                for i in range(start, stop):
+                    found[hits] = offset + i * step
+                    hits += bits[first + i] != 0
+                hits = <int>min(<Py_ssize_t>hits, count - k)
+                memcpy(values + k, found, hits * sizeof(int64_t))
+                k += hits
+            first += run
+            for d in range(mask.ndim - 2, -1, -1):
+                position[d] += 1
+                offset += x.strides_[axis + d]
+                if position[d] < mask.shape_[d]:
+                    break
+                offset -= position[d] * x.strides_[axis + d]
+                position[d] = 0
+    if k < count:
+        shorten(out, k)
+    return out
+
+
+cdef Gathering gathering(Array x, list items, bint reading):
+    """
+    Resolve a key with arrays in it, as NumPy combines them: integers count as arrays beside arrays.
+
+    For reading by one index array, its elements are not checked here but where they are used.
+    """
+    cdef Gathering out = Gathering()
+    cdef Selection kept
+    cdef int axis = 0, runs = 0
+    cdef bint inside = False, alone
+    cdef Array part, offsets = None
+    cdef list shapes = []
+    kept.data = x.data
+    kept.ndim = 0
+    out.at = 0
+    out.wrap, out.scale = 0, 1
+    check_axes(x.ndim + sum([item is None for item in items]))
+    for item in items:
+        if item is None or item is Ellipsis or isinstance(item, slice):
+            axis += take_item(&kept, item, x, axis)
+            inside = False
+            continue
+        if not inside:
+            runs += 1
+            # Arrays side by side leave their axes where they are; arrays apart put theirs in front.
+            out.at = kept.ndim if runs == 1 else 0
+            inside = True
+        if type(item) is Array:
+            if (<Array>item).code == BOOL:
+                part = mask_offsets(<Array>item, x, axis)
+                axis += (<Array>item).ndim
+            else:
+                alone = count_arrays(items) == 1
+                # Of no elements there is nothing to read, and an index is to be refused nevertheless.
+                part = checked_indices(<Array>item, x.shape_[axis], axis, not (alone and reading and x.size))
+                if alone:
+                    out.axis = axis
+                    # Alone, they need no pass of their own to become offsets.
+                    out.wrap, out.scale = x.shape_[axis], x.strides_[axis]
+                else:
+                    part = index_offsets(part, x.shape_[axis], x.strides_[axis])
+                axis += 1
+            shapes.append((f"index {len(shapes)}", shape_tuple(part)))
+            try:
+                offsets = part if offsets is None else <Array>binary(OP_ADD, offsets, part, "index", False)
+            except BroadcastError:
+                raise BroadcastIndexError("index", shapes) from None
+        else:
+            axis += take_item(&kept, item, x, axis)
+    out.base = view_of(x, kept.data, kept.ndim, kept.shape, kept.strides)
+    out.offsets = offsets if offsets.c_contiguous else copy_array(offsets, INT64, True)
+    check_axes(out.base.ndim + offsets.ndim)
+    return out
+
+
+cdef Array empty_gathered(Gathering where_):
+    """A new array of the shape of `x[key]`."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef int ndim = 0, axis
+    for axis in range(where_.at):
+        shape[ndim] = where_.base.shape_[axis]
+        ndim += 1
+    for axis in range(where_.offsets.ndim):
+        shape[ndim] = where_.offsets.shape_[axis]
+        ndim += 1
+    for axis in range(where_.at, where_.base.ndim):
+        shape[ndim] = where_.base.shape_[axis]
+        ndim += 1
+    return new_array(where_.base.code, ndim, shape, NULL, False)
+
+ctypedef fused bits:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+ctypedef fused component_type:
+    float
+    double
+
+ctypedef struct Places:
+    # The offsets of a gathering, in C.
+    const int64_t* values
+    Py_ssize_t n
+    int64_t wrap   # 0 where the values are bytes, which are our own
+    int64_t scale
+    bint changed   # whether an index was outside after it had been checked
+
+
+cdef inline int64_t place_at(Places* at, Py_ssize_t i) noexcept nogil:
+    cdef int64_t value = at.values[i]
+    if at.wrap == 0:
+        return value
+    value += at.wrap if value < 0 else 0
+    if <uint64_t>value >= <uint64_t>at.wrap:
+        at.changed = True
+        return 0
+    return value * at.scale
+
+
+cdef void add_runs(component_type* kind, Py_ssize_t nbytes, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
+    """A run of real or complex numbers added at each offset, in the order of the offsets."""
+    cdef Py_ssize_t i, k, count = nbytes // <Py_ssize_t>sizeof(component_type)
+    cdef component_type* target
+    cdef const component_type* source
+    for i in range(at.n):
+        target, source = <component_type*>(base + place_at(at, i)), <const component_type*>(other + i * step)
+        for k in range(count):
+            target[k] += source[k]
+
+
+cdef void move_each(bits* kind, bint reading, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
+    """One element at each offset, of the width of `kind`; it may begin anywhere, as complex64 does."""
+    cdef Py_ssize_t i
+    cdef Places here = at[0]
+    if reading:
+        for i in range(here.n):
+            memcpy(other + i * step, base + place_at(&here, i), sizeof(bits))
+    else:
+        for i in range(here.n):
+            memcpy(base + place_at(&here, i), other + i * step, sizeof(bits))
+    at.changed = here.changed
+
+
+cdef void move_runs(Py_ssize_t nbytes, bint reading, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
+    """A run of bytes at each offset."""
+    cdef Py_ssize_t i
+    if reading:
+        for i in range(at.n):
+            memcpy(other + i * step, base + place_at(at, i), nbytes)
+    else:
+        for i in range(at.n):
+            memcpy(base + place_at(at, i), other + i * step, nbytes)
+
+
+cdef void move_block(Py_ssize_t nbytes, int mode, int code, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
+    cdef bint reading = mode == READ
+    if mode == ADD:
+        if code == FLOAT32 or code == COMPLEX64:
+            add_runs[float](NULL, nbytes, base, at, other, step)
+        else:
+            add_runs[double](NULL, nbytes, base, at, other, step)
+    elif nbytes == 8:
+        move_each[uint64_t](NULL, reading, base, at, other, step)
+    elif nbytes == 4:
+        move_each[uint32_t](NULL, reading, base, at, other, step)
+    elif nbytes == 2:
+        move_each[uint16_t](NULL, reading, base, at, other, step)
+    elif nbytes == 1:
+        move_each[uint8_t](NULL, reading, base, at, other, step)
+    else:
+        move_runs(nbytes, reading, base, at, other, step)
+
+ctypedef struct Reading:
+    # A gathering of single elements or runs that several threads share.
+    Py_ssize_t nbytes
+    char* base
+    const Places* places
+    char* other
+    Py_ssize_t step
+    Py_ssize_t extent   # offsets of a chunk
+    bint changed
+
+
+cdef void read_chunk(void* context, int chunk) noexcept nogil:
+    cdef Reading* reading = <Reading*>context
+    cdef Places own = reading.places[0]
+    cdef Py_ssize_t first = chunk * reading.extent
+    own.values += first
+    own.n = min(reading.extent, own.n - first)
+    move_block(reading.nbytes, READ, 0, reading.base, &own, reading.other + first * reading.step, reading.step)
+    if own.changed:
+        reading.changed = True
+
+
+cdef bint read_block(Py_ssize_t nbytes, char* base, Places* places, char* other, Py_ssize_t step) noexcept nogil:
+    """
+    `move_block` for reading, by several threads where that is worth it: no two of them write to one place.
+
+    False with an exception set: that of a signal's handler.
+    """
+    # A read from a cache costs a nanosecond; one from memory much more, most of which is waiting.
+    cdef int64_t work = places.n * (1 + nbytes // 64)
+    cdef int threads = threads_for(work)
+    cdef Py_ssize_t chunks = chunks_for(work, threads)
+    cdef Reading reading
+    cdef bint done
+    if chunks < 2:
+        move_block(nbytes, READ, 0, base, places, other, step)
+        return True
+    reading.nbytes, reading.base, reading.places, reading.other, reading.step = nbytes, base, places, other, step
+    reading.changed = False
+    done = run_equal_chunks(read_chunk, &reading, &reading.extent, places.n, chunks, threads)
+    if reading.changed:
+        places.changed = True
+    return done
+
+
+cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
+    """
+    Move elements between the places of a gathering and `other`: READ, WRITE, or ADD to floating-point ones.
+
+    `other` is in C order with the gathering's shape, or one element that is written everywhere.
+    """
+    cdef Array base = where_.base
+    cdef Plan plan
+    cdef Operand operands[2]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t position[MAX_NDIM]
+    cdef Py_ssize_t step = itemsize_at(base.code), run = itemsize_at(base.code), n = where_.offsets.size
+    cdef char* here = base.data
+    cdef char* there = other.data
+    cdef Places at
+    cdef bint done = True, one = other.ndim == 0 and (base.ndim > 0 or where_.offsets.ndim > 0)
+    cdef int axis, d, first = 0
+    if n == 0 or base.size == 0:
+        # Nobody reads by the indices, so nobody else looks at them.
+        return refuse_indices(where_.offsets, where_.wrap, where_.axis) if where_.wrap else 0
+    at.values, at.n, at.wrap, at.scale = <const int64_t*>where_.offsets.data, n, where_.wrap, where_.scale
+    at.changed = False
+    for axis in range(base.ndim - 1, -1, -1):
+        if axis == where_.at - 1:
+            step *= n
+        steps[axis] = 0 if one else step
+        step *= base.shape_[axis]
+    # Bytes from one offset's element of `other` to the next: the size of the block behind the arrays' axes.
+    step = itemsize_at(base.code)
+    for axis in range(where_.at, base.ndim):
+        step *= base.shape_[axis]
+    operands[0] = operand_of(base)
+    operands[1] = operand_of(base)
+    operands[1].data = other.data
+    operands[1].strides = steps
+    set_strides(&plan, operands, 2, base.shape_, base.ndim)
+    coalesce(&plan, 0)
+    with nogil:
+        if plan.ndim > 0 and plan.strides[0][0] == run and plan.strides[1][0] == run:
+            run *= plan.shape[0]
+            first = 1
+        for d in range(plan.ndim):
+            position[d] = 0
+        while True:
+            if mode == READ:
+                done = read_block(run, here, &at, there, step)
+                if not done:
+                    break
+            else:
+                move_block(run, mode, base.code, here, &at, there, 0 if one else step)
+            d = first
+            while d < plan.ndim:
+                position[d] += 1
+                here += plan.strides[0][d]
+                there += plan.strides[1][d]
+                if position[d] < plan.shape[d]:
+                    break
+                here -= position[d] * plan.strides[0][d]
+                there -= position[d] * plan.strides[1][d]
+                position[d] = 0
+                d += 1
+            if d >= plan.ndim:
+                break
+    if not done:
+        return -1  # with the exception of a signal's handler
+    if at.changed:
+        if mode == READ:
+            refuse_indices(where_.offsets, at.wrap, where_.axis)
+        raise OutOfBoundsError("index", "an index array was changed while it was used, to something out of bounds")
+    return 0
+
+
+cdef int count_arrays(list items):
+    cdef int count = 0
+    for item in items:
+        count += type(item) is Array
+    return count
+
+
+cdef Array get_item(Array x, object key):
+    cdef Array out
+    cdef list items
+    cdef Gathering where_
+    if guarding and at_door():
+        return get_item_door(x, key)
+    if is_followed(x):
+        return traced("getitem", (x, key))
+    out = plain_view(x, key)
+    if out is None:
+        out = directly(x, key)
+    if out is not None:
+        return out
+    items = expand_key(x, key)
+    if count_arrays(items) == 0:
+        return basic_view(x, items)
+    where_ = gathering(x, items, True)
+    out = empty_gathered(where_)
+    move_gathered(where_, out, READ)
+    return out
+
+
+cdef bint set_element(Array x, object key, object value) except -1:
+    """`x[key] = value` for one element and a Python scalar; False where there is more to it."""
+    cdef Py_ssize_t index
+    cdef char place[16]
+    if x.storage.history is not None or not whole(<PyObject*>key, &index) or not -x.shape_[0] <= index < x.shape_[0]:
+        return False
+    if type(value) is not float and type(value) is not int and type(value) is not bool and type(value) is not complex:
+        return False
+    write_scalar(value, x.code, place, "setitem")
+    memcpy(x.data + (index + x.shape_[0] if index < 0 else index) * x.strides_[0], place, itemsize_at(x.code))
+    return True
+
+
+cdef int set_item(Array x, object key, object value) except -1:
+    cdef Array target, source, room
+    cdef list items
+    cdef Gathering where_
+    if guarding and at_door():
+        return set_item_door(x, key, value)
+    check_writable(x, "setitem")
+    if not guarding and type(key) is int and x.ndim == 1 and set_element(x, key, value):
+        return 0
+    source = value_operand(x, value, "setitem")
+    if x.storage.history is not None or is_followed(source):
+        (<Tracer>hooks.tracer).set_item(x, key, value if is_python_scalar(value) else source)
+        return 0
+    target = plain_view(x, key)
+    if target is None:
+        if fill_by_mask(x, key, source):
+            return 0
+        items = expand_key(x, key)
+        if count_arrays(items) == 0:
+            target = basic_view(x, items)
+    if target is not None:
+        if guarding:
+            check_assignment(target, source)
+        if fill_line(target, source):
+            return 0
+        return assign_array(target, source, "setitem")
+    where_ = gathering(x, items, False)
+    if shares_storage(x, where_.offsets):
+        # `x[x] = v`: the indices must not change under the writing.
+        where_.offsets = copy_array(where_.offsets, INT64, True)
+    check_cast(source.code, x.code, "setitem")
+    room = empty_gathered(where_)
+    if source.ndim == 0:
+        if source.code != x.code or overlaps(x, source):
+            source = copy_array(source, x.code, True)
+    elif source.code != x.code or not source.c_contiguous or not same_shape(source, room) or overlaps(x, source) or source.data == x.data:
+        assign_array(room, source, "setitem")
+        source = room
+    move_gathered(where_, source, WRITE)
+    return 0
+
+
+def gather(Array x not None, Array indices not None, int axis):
+    """`take`: the elements of x at integer indices along an axis; a new array."""
+    cdef Array out
+    guard_gradient(x, "gather")
+    out = by_indices(x, indices, axis)
+    return out if out is not None else get_item(x, tuple([slice(None)] * axis + [indices]))
+
+
+def nonzero(x, /):
+    """
+    Indices of the elements that are not zero.
+
+    Parameters
+    ----------
+    x : Array
+        Of any dtype, with at least one axis.
+
+    Returns
+    -------
+    tuple of Array
+        One one-dimensional array of dtype ``int64`` per axis, in C order of the elements.
+
+    Raises
+    ------
+    ShapeError
+        If `x` has no axes.
+
+    References
+    ----------
+    Array API standard 2025.12, "Searching Functions", ``nonzero``.
+    """
+    cdef Array a
+    if guarding and at_door():
+        return through_door("function", "nonzero", nonzero, (x,), {})
+    a = as_array(x, "nonzero")
+    if a.ndim == 0:
+        raise ShapeError("nonzero", "the array has no axes", (), "an array of one or more axes")
+    if is_followed(a):
+        return traced("nonzero", (a,))
+    return true_places(a if a.code == BOOL and a.c_contiguous else copy_array(a, BOOL, True))
+
+
+# --- the same, looked at: Note [Doors]
+
+
+cdef object get_item_door(Array x, object key):
+    entered = enter_call("getitem", "getitem", (x, key), {})
+    try:
+        out = get_item(x, key)
+    except:
+        abandon_call(entered)
+        raise
+    return leave_call(entered, out)
+
+
+cdef int set_item_door(Array x, object key, object value) except -1:
+    entered = enter_call("setitem", "setitem", (x, key, value), {})
+    try:
+        return set_item(x, key, value)
+    finally:
+        abandon_call(entered)
+
+
+hooks.get_item = get_item
+hooks.set_item = set_item

@@ -1,0 +1,27 @@
+# Products of matrices: see `product.pyx`.
+
+from stride0._core.array.array cimport Array
+
+cdef struct Product:
+    const char* left
+    const char* right
+    char* out               # in C order
+    Py_ssize_t steps1[3]    # in bytes, from matrix to matrix, row to row and column to column
+    Py_ssize_t steps2[3]
+    Py_ssize_t count        # of matrices with
+    Py_ssize_t m            # rows and
+    Py_ssize_t n            # columns, times such of n rows and
+    Py_ssize_t p            # columns
+    # Of a part: so many matrices, or so many rows of each. For BLAS each matrix has pieces of so many rows, and
+    # a part so many pieces.
+    Py_ssize_t matrices
+    Py_ssize_t rows
+    Py_ssize_t pieces
+    int code
+
+cdef bint of_our_own(const Product* product, int code) noexcept nogil
+cdef int by_blas(Array x1, Array x2, Array out, Product* product) except -1
+cdef bint is_for_blas(const Product* product, int code) noexcept
+cdef void in_c_order(Product* product, Py_ssize_t size) noexcept nogil
+cdef int run_products(Product* product, int code) except -1
+cdef object matmul_operator(object x1, object x2, bint in_place)

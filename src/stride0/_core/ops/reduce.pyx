@@ -1,0 +1,342 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Reductions, cumulative operations and arg-reductions: results that several elements accumulate in.
+
+Note [Repeated elements]
+    An axis that all inputs are stretched along, with step 0, repeats one element n times. It is not walked: a sum is
+    n times, a product the n-th power, of what one of them gives, and an extreme does not care. Sums of floating-point
+    numbers are more accurate so, and not the same to the last bit as those of a copy. In 64 bits everything that
+    a walk would give is kept: integers wrap, and infinities, NaN and signed zeros come out the same.
+"""
+
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
+
+from stride0._core.ops.tables cimport OP_MULTIPLY, S0_ACCUMULATOR
+from stride0._core.memory.dtype cimport (
+    BOOL, COMPLEX64, FLOAT32, FLOAT64, INT64, UINT64, DType, dtype_at, itemsize_at, letter_at, promote_codes,
+    write_scalar,
+)
+from stride0._core.plan.plan cimport (
+    MAX_NDIM, Operand, Plan, as_rows, broadcast, coalesce, innermost, kernels, order_axes, run_along,
+    run_reduction, s0_kernels, s0_loop, set_result, set_strides,
+)
+from stride0._core.array.array cimport (
+    LONG_RUN, Array, component, guard_gradient, hooks, new_array, new_like, operand_of, shape_tuple, view_of,
+)
+from stride0._core.array.views cimport stands_still, without_axes
+from stride0._core.ops.copy cimport (
+    assign_array, check_cast, copy_array, fill, named_shapes, not_completed, scalar_array,
+)
+from stride0._core.ops.elementwise cimport binary, in_place
+
+from stride0._tables import operations
+from stride0._base.errors import AxisError, BroadcastError, DTypeError, ShapeError, counted
+
+cdef s0_kernels* K = kernels()
+cdef tuple TWO = ("x1", "x2")
+
+# Reductions, cumulative operations and arg-reductions: results that several elements accumulate in.
+
+cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(operations.REDUCTIONS)}
+cdef dict SCAN_NUMBERS = {row.name: number for number, row in enumerate(operations.SCANS)}
+cdef dict STARTS = {"sum": -0.0, "prod": 1, "any": 0, "all": 1, "count_nonzero": 0, "sum_squared_deviation": 0, "dot": -0.0, "dot_masked": -0.0, "vecdot": -0.0}
+
+
+cdef int reduction_number(str name) except -1:
+    """The row of a reduction in the table."""
+    return REDUCTION_NUMBERS[name]
+
+
+cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint keepdims, int loop, int out_code):
+    """
+    Run a reduction: the planner's steps again, with a result whose size is 1 along the reduced axes.
+
+    Stretched to the shape of the input, as any operand is, that result has the step 0 there, and all
+    elements along those axes accumulate in one place.
+    """
+    cdef int number = REDUCTION_NUMBERS[name], acc_code = S0_ACCUMULATOR[number][loop]
+    cdef Operand operands[3]
+    cdef Plan plan
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t kept[MAX_NDIM]
+    cdef Array total, first
+    cdef int axis, ndim, k
+    cdef bint empty = False, done
+    cdef uint64_t times = 1
+    guard_gradient(x, name)
+    operands[0] = operand_of(x)
+    operands[0].loop_code = loop
+    if nin > 1:
+        guard_gradient(x2, name)
+        operands[1] = operand_of(x2)
+        operands[1].loop_code = loop
+    if acc_code < 0:
+        raise DTypeError(name, f"Unsupported dtype {dtype_at(loop).name}")
+    if broadcast(operands, nin, shape, &ndim) != 0:
+        raise BroadcastError(name, named_shapes(TWO, x, x2, None))
+    for axis in range(ndim):
+        kept[axis] = shape[axis]
+    for axis in axes:
+        if not 0 <= axis < ndim:
+            raise AxisError(name, f"axis {axis} is out of bounds for array with {counted(ndim, 'axis', 'axes')}")
+        kept[axis] = 1
+        empty = empty or shape[axis] == 0
+        if shape[axis] > 1 and stands_still(&operands[0], axis, ndim) and (nin == 1 or stands_still(&operands[1], axis, ndim)):
+            # Note [Repeated elements]: one of them, counted so many times.
+            times *= <uint64_t>shape[axis]
+            shape[axis] = 1
+    total = new_array(acc_code, ndim, kept, NULL, False)
+    if total.size:
+        if name not in STARTS:
+            if empty:
+                raise ShapeError(name, "no elements to choose from", (("x", f"{shape_tuple(x)}"),))
+            # The first element along the reduced axes: folding it once more changes no extreme.
+            assign_array(total, view_of(x, x.data, ndim, kept, x.strides_), name)
+        else:
+            start = 0 if empty and name != "prod" and name != "all" else STARTS[name]
+            if start == 0 and letter_at(acc_code) == c"c":
+                # A sum of complex negative zeros is 0, as NumPy's is: its users expect the logarithm's phase 0.
+                start = 0j if name == "sum" else complex(start, start)
+            fill(total, start, name)
+        if not empty:
+            set_strides(&plan, operands, nin, shape, ndim)
+            order_axes(&plan, False)
+            operands[nin] = operand_of(total)
+            set_result(&plan, &operands[nin], shape, ndim)
+            coalesce(&plan, 0)
+            with nogil:
+                done = run_reduction(&plan, K.reductions[number][loop])
+            if not done:
+                not_completed(name)
+            if times > 1:
+                repeat_total(name, total, times)
+    if out_code != acc_code:
+        total = copy_array(total, out_code, True)
+    return total if keepdims else without_axes(total, axes)
+
+
+cdef int repeat_total(str name, Array total, uint64_t times) except -1:
+    """Note [Repeated elements]: what a reduction of single elements is if each is there so many times."""
+    cdef Array count, part
+    cdef int half
+    if name in ("sum", "dot", "dot_masked", "vecdot", "sum_squared_deviation", "count_nonzero"):
+        if letter_at(total.code) == c"c":
+            # By components: as complex factors, an infinity and the 0 of the other one's imaginary part give NaN.
+            for half in range(2):
+                part = component(total, 8 * half)
+                in_place(OP_MULTIPLY, part, <double>times, name)
+        elif letter_at(total.code) == c"f":
+            in_place(OP_MULTIPLY, total, <double>times, name)
+        else:
+            count = new_array(UINT64, 0, NULL, NULL, False)
+            (<uint64_t*>count.data)[0] = times
+            in_place(OP_MULTIPLY, total, copy_array(count, total.code, True), name)
+    elif name == "prod":
+        raise_total(total, times)
+    return 0
+
+
+cdef int raise_total(Array total, uint64_t times) except -1:
+    """total **= times, by squaring: integers wrap, and signs, infinities and NaN come out as of so many factors."""
+    cdef Array square = copy_array(total, total.code, True)
+    cdef bint first = True
+    while times:
+        if times & 1:
+            if first:
+                assign_array(total, square, "prod")
+            else:
+                in_place(OP_MULTIPLY, total, square, "prod")
+            first = False
+        times >>= 1
+        if times:
+            square = <Array>binary(OP_MULTIPLY, square, square, "multiply", False)
+    return 0
+
+
+cdef Array reduce_array(str name, Array x, tuple axes, bint keepdims, object dtype):
+    cdef int loop = x.code, number = REDUCTION_NUMBERS[name]
+    cdef int out_code
+    if dtype is None:
+        out_code = S0_ACCUMULATOR[number][x.code]
+        if name in ("sum", "prod") and x.code in (FLOAT32, COMPLEX64):
+            out_code = x.code
+    else:
+        out_code = (<DType?>dtype).code
+        if name in ("sum", "prod") and S0_ACCUMULATOR[number][out_code] != S0_ACCUMULATOR[number][x.code]:
+            # Elements are cast before they are added; a bool has no sum of its own.
+            loop = out_code if out_code != BOOL else x.code
+            check_cast(x.code, loop, name)
+    return accumulate(name, 1, x, None, axes, keepdims, loop, out_code)
+
+
+def reduce(str name, Array x not None, tuple axes, bint keepdims, dtype=None):
+    """
+    Reduce x over axes by an operation of the table.
+
+    Parameters
+    ----------
+    name : str
+        A reduction of one operand.
+    x : Array
+        The operand; at least one element along the axes for "min" and "max".
+    axes : tuple of int
+        Not negative, each once.
+    keepdims : bool
+        Keep the reduced axes with size 1.
+    dtype : DType, optional
+        Of the result; elements are cast to it first.
+    """
+    return reduce_array(name, x, axes, keepdims, dtype)
+
+
+cpdef Array reduce_whole(str name, Array x):
+    """
+    `reduce` of x over all axes, to the dtype that the standard gives such a result.
+
+    Of one run of memory it needs no plan: Note [Short path].
+    """
+    cdef int number = REDUCTION_NUMBERS[name], acc_code = S0_ACCUMULATOR[number][x.code], out_code = acc_code
+    cdef Array total
+    cdef Py_ssize_t steps[2]
+    cdef char* args[2]
+    # Note [Cuts]: from LONG_RUN elements on the planner decides about the order, here as elsewhere.
+    if x.size >= LONG_RUN or acc_code < 0 or not x.c_contiguous or x.size == 0 or name not in STARTS or letter_at(acc_code) == c"c":
+        return reduce_array(name, x, tuple(range(x.ndim)), False, None)
+    if x.code == FLOAT32 and acc_code == FLOAT64:
+        out_code = FLOAT32
+    guard_gradient(x, name)
+    total = new_array(acc_code, 0, NULL, NULL, False)
+    write_scalar(STARTS[name], acc_code, total.data, name)
+    args[0], args[1] = x.data, total.data
+    steps[0], steps[1] = itemsize_at(x.code), 0
+    K.reductions[number][x.code][0](args, steps, steps, x.size, 1)
+    return total if out_code == acc_code else copy_array(total, out_code, True)
+
+cdef extern from *:
+    """
+    /* Quotients of sums in float64, rounded to float32 where the sum itself does not overflow it. */
+    static void s0_means_f32(const double *total, float *out, double count, Py_ssize_t n) {
+        for (Py_ssize_t i = 0; i < n; i++) {
+            float sum = (float)total[i], mean = (float)(total[i] / count);
+            out[i] = sum - sum == 0 ? mean : sum;
+        }
+    }
+    """
+    void s0_means_f32(const double* total, float* out, double count, Py_ssize_t n) noexcept nogil
+
+
+cpdef Array mean_of_total(Array total, double count, DType dtype=None):
+    """
+    Sums, fresh from a reduction, divided by the number of elements.
+
+    Parameters
+    ----------
+    total : Array
+        Contiguous, of dtype float64 or complex128; the division takes place in it.
+    count : float
+        Number of elements of each sum.
+    dtype : DType, optional
+        Of the result: that of `total`, or the one of half its precision, which is infinite where the sum is.
+    """
+    cdef Py_ssize_t i, n = total.size if total.code == FLOAT64 else 2 * total.size
+    cdef double* values = <double*>total.data
+    cdef Array out
+    if dtype is None or dtype.code == total.code:
+        for i in range(n):
+            values[i] = values[i] / count
+        return total
+    out = new_like(total, dtype.code)
+    s0_means_f32(values, <float*>out.data, count, n)
+    return out
+
+# Deviations below the mean times this, and the root of their number, are such that the rounding of the mean shows in them.
+OFF_CENTRE = 2.0**-20
+
+
+def reduce2(str name, Array x not None, Array other not None, tuple axes, bint keepdims, dtype=None):
+    """Reduce two operands, which broadcast, by an operation of the table."""
+    cdef int code = promote_codes(x.code, other.code)
+    cdef int acc = S0_ACCUMULATOR[<int>REDUCTION_NUMBERS[name]][code]
+    return accumulate(name, 2, x, other, axes, keepdims, code, acc if dtype is None else (<DType?>dtype).code)
+
+
+cdef int check_axis(Array x, int axis, str name) except -1:
+    if not 0 <= axis < x.ndim:
+        raise AxisError(name, f"axis {axis} is out of bounds for array with {counted(x.ndim, 'axis', 'axes')}")
+    return 0
+
+
+cpdef Array scan(str name, Array x, int axis, DType dtype, bint include_initial):
+    """Cumulative operation along an axis; with the identity in front where `include_initial` asks for it."""
+    cdef int number = SCAN_NUMBERS[name]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Array out, target, source = x
+    cdef Operand operands[2]
+    cdef Plan plan
+    check_axis(x, axis, name)
+    guard_gradient(x, name)
+    memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    if include_initial:
+        shape[axis] += 1
+    out = new_array(dtype.code, x.ndim, shape, NULL, False)
+    target = out
+    if include_initial:
+        shape[axis] = 1
+        assign_array(view_of(out, out.data, out.ndim, shape, out.strides_),
+                     scalar_array(1 if name == "cumulative_prod" else 0, dtype.code, name), name)
+        target = view_of(out, out.data + out.strides_[axis], out.ndim, x.shape_, out.strides_)
+    if x.size == 0:
+        return out
+    if source.code != dtype.code:
+        check_cast(x.code, dtype.code, name)
+        source = copy_array(x, dtype.code, False)
+    if x.shape_[axis] == 1:
+        assign_array(target, source, name)
+        return out
+    operands[0], operands[1] = operand_of(source), operand_of(target)
+    run_on_axis(&plan, operands, source, axis, K.scans[number][dtype.code], K.scan_rows[number][dtype.code])
+    return out
+
+
+cdef int run_on_axis(Plan* plan, Operand* operands, Array x, int axis, s0_loop loop, s0_loop rows) except -1:
+    """
+    Run a loop along an axis of x, of more than one element, for every position of the other axes.
+
+    Where the elements of another axis lie side by side, `rows` is the loop that takes them together.
+    """
+    cdef int whole = 1
+    cdef bint done
+    set_strides(plan, operands, 1, x.shape_, x.ndim)
+    order_axes(plan, False)
+    set_result(plan, &operands[1], x.shape_, x.ndim)
+    if not as_rows(plan, axis):
+        whole = 0
+        innermost(plan, axis)
+        coalesce(plan, 1)
+    with nogil:
+        done = run_along(plan, rows if whole else loop, whole)
+    return 0 if done else -1  # with the exception of a signal's handler
+
+
+cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
+    """Index along an axis of the first extreme; of the first NaN where there is one."""
+    cdef int which = 0 if name == "argmax" else 1
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Operand operands[2]
+    cdef Plan plan
+    cdef Array out
+    check_axis(x, axis, name)
+    memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    shape[axis] = 1
+    out = new_array(INT64, x.ndim, shape, NULL, True)
+    # An axis of one element has index 0, which is there already.
+    if x.size and x.shape_[axis] > 1:
+        operands[0], operands[1] = operand_of(x), operand_of(out)
+        if stands_still(&operands[0], axis, x.ndim):
+            # The first of equal elements is at index 0.
+            return out if keepdims else without_axes(out, (axis,))
+        run_on_axis(&plan, operands, x, axis, K.arg_reductions[which][x.code], K.arg_rows[which][x.code])
+    return out if keepdims else without_axes(out, (axis,))
+
+
+hooks.reduce = reduce_array

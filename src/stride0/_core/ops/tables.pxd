@@ -1,0 +1,28 @@
+# Numbers of operations and the resolution of dtypes: `operations.h`, generated from the table of operations.
+
+cdef extern from "operations.h":
+    enum:
+        OP_ADD
+        OP_ADD_SCALED
+        OP_CLIP
+        OP_CONJ
+        OP_EQUAL
+        OP_FLOOR_DIVIDE
+        OP_GREATER
+        OP_GREATER_EQUAL
+        OP_LESS
+        OP_LESS_EQUAL
+        OP_MAXIMUM
+        OP_MINIMUM
+        OP_MULTIPLY
+        OP_MULTIPLY_MASKED
+        OP_NOT_EQUAL
+        OP_POW
+        OP_REMAINDER
+        OP_SQUARE
+    # Rows of operations and reductions, a column for each dtype: see `build/operators.py`.
+    const signed char** S0_LOOP
+    const signed char** S0_OUT
+    const signed char** S0_ACCUMULATOR
+    const char* S0_CHECK_EXPONENT
+    const char* S0_COMPARES

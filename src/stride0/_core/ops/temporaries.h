@@ -1,0 +1,206 @@
+/* Whether an operand of a call is a temporary that nobody will see again: Note [Dying temporaries], elementwise.pyx. */
+
+#ifndef S0_TEMPORARIES_H
+#define S0_TEMPORARIES_H
+
+#include <Python.h>
+
+#if defined(__linux__) && defined(__GLIBC__) && !defined(PYPY_VERSION) && !defined(Py_GIL_DISABLED)
+#define S0_TRACES 1
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <string.h>
+#else
+#define S0_TRACES 0
+#endif
+
+#if S0_TRACES
+
+typedef struct {
+    uintptr_t inside; /* an address of the library that is looked for */
+    uintptr_t begin, end;
+} s0_span;
+
+static int s0_find_span(struct dl_phdr_info *info, size_t size, void *data)
+{
+    s0_span *span = (s0_span *)data;
+    (void)size;
+    for (int k = 0; k < info->dlpi_phnum; k++) {
+        uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[k].p_vaddr, end = begin + info->dlpi_phdr[k].p_memsz;
+        if (info->dlpi_phdr[k].p_type == PT_LOAD && begin <= span->inside && span->inside < end) {
+            span->begin = begin;
+            span->end = end;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether PyNumber_Add or the like contains an address. */
+static int s0_is_in_operator(void *address)
+{
+    Dl_info info;
+    return dladdr(address, &info) != 0 && info.dli_sname != NULL && strncmp(info.dli_sname, "PyNumber_", 9) == 0;
+}
+
+/*
+ * The caller of PyNumber_Add or the like, as the address where it goes on, if the frames on the C stack are, from the
+ * innermost one: functions of this library and of the array type's; PyNumber_Add or the like (perhaps with the one function in between that
+ * it has for all operators); that caller, which is the interpreter's. NULL otherwise.
+ */
+static uintptr_t s0_operator_of_type = 0; /* a function of the array type, which lies in another library than this one */
+
+static void *s0_caller_of_operator(void)
+{
+    enum { DEPTH = 12, KNOWN = 16 };
+    static s0_span own, type, python;
+    static void *known[KNOWN][3]; /* three frames in a row that were found to be what they should be; NULL: any */
+    static int count = 0, next = 0;
+    void *frames[DEPTH];
+    int n, k, j, has_middle;
+
+    if (own.end == 0) {
+        own.inside = (uintptr_t)&s0_caller_of_operator;
+        type.inside = s0_operator_of_type;
+        python.inside = (uintptr_t)&PyNumber_Add;
+        if (!dl_iterate_phdr(s0_find_span, &own) || !dl_iterate_phdr(s0_find_span, &type) ||
+            !dl_iterate_phdr(s0_find_span, &python)) {
+            own.end = 0;
+            return NULL;
+        }
+    }
+    n = backtrace(frames, DEPTH);
+    for (k = 0; k < n; k++) {
+        uintptr_t frame = (uintptr_t)frames[k];
+        if (!(own.begin <= frame && frame < own.end) && !(type.begin <= frame && frame < type.end)) {
+            break;
+        }
+    }
+    if (k + 2 >= n) {
+        return NULL;
+    }
+    for (j = 0; j < count; j++) {
+        /* A chain of two frames ends where the third is NULL. */
+        if (known[j][0] == frames[k] && known[j][1] == frames[k + 1] && (!known[j][2] || known[j][2] == frames[k + 2])) {
+            return known[j][2] ? known[j][2] : known[j][1];
+        }
+    }
+    has_middle = !s0_is_in_operator(frames[k]);
+    if (has_middle) {
+        Dl_info info;
+        if (dladdr(frames[k], &info) == 0 || info.dli_sname != NULL || !s0_is_in_operator(frames[k + 1])) {
+            return NULL;
+        }
+    }
+    for (j = 0; j < 2 + has_middle; j++) {
+        if ((uintptr_t)frames[k + j] < python.begin || (uintptr_t)frames[k + j] >= python.end) {
+            return NULL;
+        }
+    }
+    known[next][0] = frames[k];
+    known[next][1] = frames[k + 1];
+    known[next][2] = has_middle ? frames[k + 2] : NULL;
+    next = (next + 1) % KNOWN;
+    count = count < KNOWN ? count + 1 : KNOWN;
+    return frames[k + 1 + has_middle];
+}
+
+/* Whether the instruction that the current Python frame executes is this one. */
+static int s0_executes(int opcode)
+{
+    PyFrameObject *frame = PyEval_GetFrame();
+    PyCodeObject *code;
+    PyObject *text;
+    int at, found = 0;
+    if (frame == NULL || opcode < 0) {
+        return 0;
+    }
+    at = PyFrame_GetLasti(frame);
+    code = PyFrame_GetCode(frame);
+    text = PyCode_GetCode(code);
+    if (text == NULL) {
+        PyErr_Clear();
+    }
+    else {
+        found = at >= 0 && at < PyBytes_GET_SIZE(text) && ((unsigned char *)PyBytes_AS_STRING(text))[at] == opcode;
+        Py_DECREF(text);
+    }
+    Py_DECREF(code);
+    return found;
+}
+
+/*
+ * Where the interpreter's loop goes on after an operator. Its function may have no name that one could look for (it need
+ * not be exported, and there may be one for each instruction), so a probe is added by the loop: s0_learn_loop.
+ */
+static void *s0_resumes[4];
+static int s0_loops = 0;
+
+static int s0_called_by_loop(void)
+{
+    void *caller = s0_caller_of_operator();
+    for (int k = 0; k < s0_loops; k++) {
+        if (s0_resumes[k] == caller) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+#endif
+
+/* Tell the array type, before anything else. */
+static void s0_learn_type(PyObject *type)
+{
+#if S0_TRACES
+    s0_operator_of_type = (uintptr_t)((PyTypeObject *)type)->tp_as_number->nb_add;
+#else
+    (void)type;
+#endif
+}
+
+/* To be called by an operator that the interpreter's loop executes, and nobody else. */
+static void s0_learn_loop(int opcode)
+{
+#if S0_TRACES
+    void *caller = s0_caller_of_operator();
+    if (caller != NULL && s0_executes(opcode) && s0_loops < 4 && !s0_called_by_loop()) {
+        s0_resumes[s0_loops++] = caller;
+    }
+#else
+    (void)opcode;
+#endif
+}
+
+/* Whether s0_is_dying ever says yes here. */
+static int s0_knows_loop(void)
+{
+#if S0_TRACES
+    return s0_loops > 0;
+#else
+    return 0;
+#endif
+}
+
+/* Whether x, one of the operands, is referred to by the interpreter's stack alone, which drops it after this call. */
+static int s0_is_dying(PyObject *x, int opcode)
+{
+#if S0_TRACES
+    Py_ssize_t offset = Py_TYPE(x)->tp_weaklistoffset;
+    if (Py_REFCNT(x) != 1 || (offset > 0 && *(PyObject **)((char *)x + offset) != NULL)) {
+        return 0;
+    }
+#if PY_VERSION_HEX >= 0x030E0000
+    if (!PyUnstable_Object_IsUniqueReferencedTemporary(x)) {
+        return 0;
+    }
+#endif
+    return s0_called_by_loop() && s0_executes(opcode);
+#else
+    (void)x, (void)opcode;
+    return 0;
+#endif
+}
+
+#endif
