@@ -18,11 +18,8 @@ import pytest
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "stride0"
 
 # The compiled modules of the core, in the order of their layers: each needs none of those behind it.
-COMPILED = re.findall(
-    r"^  '((?!kernels)[a-z]+\.[a-z_]+)': ",
-    (SOURCE / "_core" / "meson.build").read_text(encoding="utf-8"),
-    re.MULTILINE,
-)
+BUILD = (SOURCE / "_core" / "meson.build").read_text(encoding="utf-8")
+COMPILED = re.findall(r"^  '((?!kernels)[a-z]+\.[a-z_]+)': ", BUILD, re.MULTILINE)
 
 # Modules of a layer may import those of the layers below, and each other as long as nothing goes round in a
 # circle. A folder stands for all modules in it that are not named themselves.

@@ -12,7 +12,7 @@ from typing import Any
 from stride0._core.array import views
 from stride0._core.calls.primitive import PRIMITIVES
 from stride0._core.exchange import convert
-from stride0._core.ops import adjoint, functions
+from stride0._core.ops import adjoint, functions, index
 from stride0._core.ops import elementwise as operations
 from stride0.autograd._rules import decompositions as _decompositions
 from stride0.autograd._rules import elementwise as _elementwise
@@ -47,7 +47,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "watch": operator.pos,
 }
 # Where the core has functions that are called by their own names.
-_COMPILED = (functions, operations, adjoint, convert)
+_COMPILED = (functions, operations, index, adjoint, convert)
 
 
 def _function(name: str) -> Callable[..., Any] | None:
