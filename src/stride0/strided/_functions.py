@@ -44,11 +44,11 @@ def is_writable(x: Array, /) -> bool:
     Returns
     -------
     bool
-        False of read-only memory, of a view whose elements share memory, and in a test bench of read-only
-        arrays.
+        False of read-only memory, of a view whose elements share memory, and in a test configuration of
+        read-only arrays.
     """
-    bench = BENCH.current()
-    return _array.is_writable(x) and (bench is None or bench.writable)
+    configuration = BENCH.current()
+    return _array.is_writable(x) and (configuration is None or configuration.writable)
 
 
 @door_in("strided")
