@@ -627,7 +627,7 @@ def test_tape_errors() -> None:
         x = t.watch(arr(1.0))
         with pytest.raises(ArgumentTypeError, match="int64"):
             t.watch(xp.asarray([1]))
-    with pytest.raises(GradientError, match="not watched"):
+    with pytest.raises(GradientError, match="not tracked"):
         t.gradient(xp.sum(x), arr(1.0))
     with pytest.raises(ShapeError):
         t.gradient(x, x)

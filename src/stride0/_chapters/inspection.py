@@ -1,4 +1,4 @@
-"""Inspection: what the library can do, for code that asks before it acts.
+"""Inspection: what the library supports.
 
 References
 ----------
@@ -134,7 +134,7 @@ def _check_device(operation: str, device: Device | str | None) -> None:
 
 @door
 def __array_namespace_info__() -> ArrayNamespaceInfo:
-    """Return an object that tells what the library can do.
+    """Return an object that describes what the library supports.
 
     Returns
     -------
