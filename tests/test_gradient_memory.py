@@ -17,7 +17,6 @@ from numpy.testing import assert_allclose
 import stride0 as xp
 from stride0.autograd import (
     Tape,
-    _tape,
     checkpoint,
     custom_vjp,
     grad,
@@ -27,6 +26,7 @@ from stride0.autograd import (
     value_and_grad,
     vjp,
 )
+from stride0.autograd._tape import tape as _tape
 from stride0.strided import memory_statistics
 
 Function = Callable[..., Any]

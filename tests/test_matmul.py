@@ -41,7 +41,7 @@ def product(x, y, what=""):
 
 
 SHAPES = [
-    # (M, K, N), batch: each algorithm of Note [Algorithms of matrix products] and both sides of its thresholds
+    # (M, K, N), batch: each algorithm of Note [Algorithms of matrix products] and its thresholds
     *itertools.product([(1, 1, 1), (2, 2, 2), (1, 5, 3), (3, 3, 3), (4, 1, 5)], [(), (1,), (7,), (2, 3)]),
     *itertools.product([(2, 2, 2), (3, 3, 3), (1, 8, 2), (4, 4, 1), (2, 3, 4)], [(250,), (20, 15)]),
     *itertools.product([(33, 40, 35), (1, 300, 1), (1, 300, 20), (20, 300, 1), (70, 70, 70)], [(), (3,)]),

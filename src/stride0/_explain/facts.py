@@ -115,11 +115,11 @@ def gather(operands: Sequence[object], op: str | Callable[..., Any] | None) -> F
     result = _common(operation, shapes)
     error = _error(operation, names, shapes) if result is None else None
     read, plan, addressed = None, None, stored
-    stretched: list[tuple[int, ...]] = [()] * len(shapes)
+    axes: list[tuple[int, ...]] = [()] * len(shapes)
     if result is not None:
         lead = lead_of_result(shapes, result, core)
         read = tuple(_read(shape, own, lead, core) for shape, own in zip(shapes, own_strides, strict=True))
-        stretched = [_stretched(own, lead) for own in leads]
+        axes = [_broadcast_axes(own, lead) for own in leads]
         addressed = [
             size_of((*lead, *core_of(shape, core))) * d.itemsize
             for shape, d in zip(shapes, dtypes, strict=True)
@@ -135,7 +135,7 @@ def gather(operands: Sequence[object], op: str | Callable[..., Any] | None) -> F
         core,
         result,
         None if result is None or not known else _result_dtype(operation, dtypes),
-        tuple(stretched),
+        tuple(axes),
         read,
         tuple(stored),
         tuple(addressed),
@@ -257,7 +257,7 @@ def _read(shape: Shape, own: Shape, lead: Shape, core: int) -> Shape:
     return (*(0,) * missing, *[stride if size == wanted else 0 for stride, size, wanted in pairs])
 
 
-def _stretched(shape: Shape, result: Shape) -> tuple[int, ...]:
+def _broadcast_axes(shape: Shape, result: Shape) -> tuple[int, ...]:
     """Return the broadcast axes of an operand, from the last one on."""
     axes = range(-1, -1 - len(result), -1)
     return tuple(k for k in axes if (shape[k] if -k <= len(shape) else 1) != result[k])
