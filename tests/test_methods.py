@@ -457,7 +457,7 @@ def test_the_builtin_round_refuses() -> None:
     assert float(gradient[0]) == 1.0  # of the step function 0
 
 
-def test_watched_arrays_keep_their_values() -> None:
+def test_tracked_arrays_keep_their_values() -> None:
     for name in ("item", "tolist"):
         with pytest.raises((xp.GradientError, BufferError)):
             autograd.grad(lambda x, name=name: operator.methodcaller(name)(xp.sum(x)) * x[0])(xp.ones(3))
