@@ -44,7 +44,6 @@ PUBLIC = (
     r"\bt\.watch\(|`Tape\.watch`|\bwhat watch\(\)|def watch\(self|\"watch\"",
     r"devices=\(\"virtual\"",
     r"offered_bytes",
-    r"not \w+ \"watched\" arrays|instead of \"(watched|test bench)\"",
 )
 # A replaced word, the word to use, and a text that the pattern finds.
 WORDS = (
