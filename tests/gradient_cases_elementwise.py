@@ -354,7 +354,7 @@ CASES: list[Case] = [
         "where",
         lambda xp, x1, x2: xp.where(xp.asarray([[True], [False]]), x1, x2),
         real((3,), ()),
-        "where-stretched",
+        "where-broadcast",
     ),
 ]
 

@@ -88,7 +88,7 @@ KEYS: list[tuple[str, Any, dict[str, Any]]] = [
     ("pair", ([0, 2], [1, 3]), {}),
     ("pair-repeated", ([0, 0, 2, -3], [1, 1, 3, 1]), {}),
     ("outer", ([[0], [2], [0]], [1, 1, 3]), {}),
-    ("stretched", ([[1]], [2, 2, -2]), {}),
+    ("broadcast", ([[1]], [2, 2, -2]), {}),
     ("three", ([0, 1], [1, 1], [4, 4]), {}),
     ("apart", ([0, 2, 2], ALL, [1, 1, 0]), {}),
     ("apart-reversed", ([0, 0], slice(3, 0, -2), [1, 1]), no_torch),
@@ -131,7 +131,7 @@ TWICE = {
     "last-axis",
     "pair-repeated",
     "outer",
-    "stretched",
+    "broadcast",
     "three",
     "apart",
     "apart-reversed",
@@ -303,13 +303,13 @@ TAKING: list[Case] = [
         "take_along_axis",
         lambda xp, x: xp.take_along_axis(x, integers(xp, [[0, 2, 2]]), axis=1),
         real((3, 4)),
-        "stretched-indices",
+        "broadcast-indices",
     ),
     Case(
         "take_along_axis",
         lambda xp, x: xp.take_along_axis(x, integers(xp, [[[3, 3]], [[0, 1]], [[2, 2]]])),
         real((1, 5, 4)),
-        "stretched-both",
+        "broadcast-both",
     ),
     Case(
         "take_along_axis",
@@ -525,7 +525,7 @@ VIEWS: list[Case] = [
         case
         for id, shape, steps in (
             ("windows", (4, 3), (1, 1)),
-            ("stretched", (2, 3), (0, 1)),
+            ("broadcast", (2, 3), (0, 1)),
             ("transposed", (3, 2), (1, 3)),
             ("part", (2,), (3,)),
             ("nothing", (0, 2), (1, 1)),
@@ -564,7 +564,7 @@ VIEWS: list[Case] = [
             xp.broadcast_to(xp.strided.contiguous(x), (4, 2, 3)), (2, 6), (0, 1)
         ),
         real((2, 3)),
-        "of-stretched",
+        "of-broadcast",
         lambda torch, x: torch.as_strided(x.expand(4, 2, 3), (2, 6), (0, 1)),
         False,
     ),

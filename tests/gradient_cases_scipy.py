@@ -71,7 +71,7 @@ class Case(NamedTuple):
     call: Call
     arrays: tuple[Any, ...]  # to differentiate by
     order: int = 2  # up to which derivative; what is iterated until it converges is no smooth function
-    fails: str = ""  # why it cannot be called, watched or not
+    fails: str = ""  # why it cannot be called, tracked or not
     constant: bool = False  # whether the result does not move with the arrays
 
 

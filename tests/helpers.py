@@ -33,7 +33,7 @@ LAYOUTS: dict[str, Callable[[Any, Any], Any]] = {
     "transposed": lambda ns, v: ns.permute_dims(v, (1, 0)),
     "sliced": lambda ns, v: v[1:, ::2],
     "negative": lambda ns, v: v[::-1, ::-2],
-    "stretched": lambda ns, v: ns.broadcast_to(v[1:2, :], (3, 6)),
+    "broadcast": lambda ns, v: ns.broadcast_to(v[1:2, :], (3, 6)),
     "3-d": lambda ns, v: ns.permute_dims(ns.reshape(v, (2, 3, 4)), (2, 0, 1)),
     "size 0": lambda ns, v: v[:, :0],
     "0-d": lambda ns, v: v[2, 3, ...],

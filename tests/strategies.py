@@ -33,11 +33,11 @@ class Drawn:
     a: Any
     x_memory: Any
     a_memory: Any
-    stretched: bool
+    broadcast: bool
 
     def __repr__(self) -> str:
         steps = tuple(s // self.a.itemsize for s in self.a.strides)
-        return f"{self.a.dtype} array, shape {self.a.shape}, strides {steps}, stretched: {self.stretched}"
+        return f"{self.a.dtype} array, shape {self.a.shape}, strides {steps}, broadcast: {self.broadcast}"
 
     def assert_same_memory(self) -> None:
         """Assert that both buffers hold the same bytes, NaNs included."""
@@ -55,15 +55,15 @@ def shapes(max_axes: int = 5) -> st.SearchStrategy[tuple[int, ...]]:
 def drawn_arrays(
     draw: Any, dtypes: list[str] = DTYPES, max_axes: int = 5, stretch: bool = True, special: bool = False
 ) -> Drawn:
-    """Arrays in any memory order, with gaps, reversed axes and stretched ones, on own or foreign memory."""
+    """Arrays in any memory order, with gaps, reversed axes and broadcast ones, on own or foreign memory."""
     shape = draw(shapes(max_axes))
     dtype = draw(st.sampled_from(dtypes))
-    ways = ["whole", "whole", "gaps", "reversed"] + (["stretched"] if stretch else [])
+    ways = ["whole", "whole", "gaps", "reversed"] + (["broadcast"] if stretch else [])
     way = [draw(st.sampled_from(ways)) for _ in shape]
     order = draw(st.permutations(range(len(shape))))
     strides, first, length = [0] * len(shape), 0, 1
     for axis in order:
-        if way[axis] == "stretched":
+        if way[axis] == "broadcast":
             continue
         step = 2 * length if way[axis] == "gaps" else length
         strides[axis] = step
@@ -76,21 +76,21 @@ def drawn_arrays(
     a = np.lib.stride_tricks.as_strided(
         a_memory[ROOM + first :], shape, [s * itemsize for s in strides], writeable=True
     )
-    stretched = any(w == "stretched" and n > 1 for w, n in zip(way, shape, strict=True)) and 0 not in shape
-    if stretched:
+    broadcast = any(w == "broadcast" and n > 1 for w, n in zip(way, shape, strict=True)) and 0 not in shape
+    if broadcast:
         a = np.lib.stride_tricks.as_strided(a, writeable=False)
     x_memory = a_memory.copy()
     if draw(st.booleans()):
         # Foreign memory: stride0 borrows a NumPy array.
         x = xp.asarray(
             np.lib.stride_tricks.as_strided(
-                x_memory[ROOM + first :], shape, [s * itemsize for s in strides], writeable=not stretched
+                x_memory[ROOM + first :], shape, [s * itemsize for s in strides], writeable=not broadcast
             )
         )
     else:
         x_memory = xp.asarray(x_memory, copy=True)
         x = strided.as_strided(x_memory, shape, strides, offset=ROOM + first)
-    return Drawn(x, a, x_memory, a_memory, stretched)
+    return Drawn(x, a, x_memory, a_memory, broadcast)
 
 
 # --- keys: pairs of what stride0 gets and what NumPy gets
@@ -133,12 +133,12 @@ def integer_arrays(draw: Any, size: int, shape: tuple[int, ...], wrong: bool) ->
     low, high = -size - reach, size - 1 + reach
     numbers = draw(st.lists(st.integers(low, high), min_size=count, max_size=count)) if count else []
     a = np.asarray(numbers, dtype=np.int64).reshape(own)
-    form = draw(st.sampled_from(["list", "stride0", "numpy", "transposed", "stretched"]))
+    form = draw(st.sampled_from(["list", "stride0", "numpy", "transposed", "broadcast"]))
     if form == "list" and a.size:
         return a.tolist(), a
     if form == "numpy":
         return a, a
-    if form == "stretched" and a.ndim and a.shape[0]:
+    if form == "broadcast" and a.ndim and a.shape[0]:
         a = np.broadcast_to(a[:1], a.shape)
         return xp.asarray(a), a
     dtypes = ["int8", "int16", "int32", "int64"]

@@ -45,7 +45,7 @@ Z = FINITE + 1j * FINITE[::-1]
 
 
 def elementwise(function: Callable[..., Any], dtypes: list[str]) -> list[Call]:
-    """The function on each dtype in each layout: transposed, sliced, reversed, stretched, empty, 0-d."""
+    """The function on each dtype in each layout: transposed, sliced, reversed, broadcast, empty, 0-d."""
 
     def on(dtype: str, layout: str) -> Call:
         # By the layout's own view, in either namespace: what the function is given has strides of its own.
@@ -302,7 +302,7 @@ def test_in_strict_mode(name: str) -> None:
 @pytest.mark.parametrize("dtype", REAL)
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_partition(dtype: str, axis: int | None) -> None:
-    for layout in ("C", "transposed", "sliced", "negative", "stretched"):
+    for layout in ("C", "transposed", "sliced", "negative", "broadcast"):
         x, a = pair(dtype, layout)
         length = a.size if axis is None else a.shape[axis]
         for kth in (0, length // 2, length - 1):
@@ -334,7 +334,7 @@ def test_at_leaves_what_it_may_not_touch() -> None:
     assert_same(x, np.asarray(y))
 
 
-def test_at_of_read_only_and_stretched_memory() -> None:
+def test_at_of_read_only_and_broadcast_memory() -> None:
     # array-api-extra cannot know that memory is not to be written to, so stride0's own error must come
     # through, and copy=True must work.
     fixed = FINITE.copy()

@@ -43,7 +43,7 @@ VIEWS = {
     "transposed": lambda v: v.T,
     "sliced": lambda v: v[1:, ::2],
     "negative": lambda v: v[::-1, ::-2],
-    "stretched": lambda v: np.broadcast_to(v[1:2], (3, 6)),
+    "broadcast": lambda v: np.broadcast_to(v[1:2], (3, 6)),
     "size 0": lambda v: v[:, :0],
     "0-d": lambda v: v[2, 3, ...],
 }
@@ -75,9 +75,9 @@ def test_writing_reaches_the_producer():
     assert a[3, 2] == 77
     a[0, 0] = -5
     assert int(x[3, 0]) == -5
-    stretched = xp.from_dlpack(Producer(np.broadcast_to(a[0], (3, 6))))
+    broadcast = xp.from_dlpack(Producer(np.broadcast_to(a[0], (3, 6))))
     with pytest.raises(ValueError, match="share one memory location"):
-        stretched[0, 0] = 1
+        broadcast[0, 0] = 1
 
 
 def test_overlap_is_seen_across_libraries():

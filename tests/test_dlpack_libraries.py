@@ -20,7 +20,7 @@ from helpers import DTYPES, assert_same, values
 import stride0 as xp
 from stride0 import strided
 
-LAYOUTS = ["C", "transposed", "sliced", "negative", "stretched", "read-only", "size 0", "0-d", "3-d"]
+LAYOUTS = ["C", "transposed", "sliced", "negative", "broadcast", "read-only", "size 0", "0-d", "3-d"]
 LIBRARIES = ["numpy", "torch", "jax"]
 COPIES = [None, False, True]
 
@@ -77,7 +77,7 @@ def library(request):
 
 def laid_out(ns, v, layout):
     """A view of a (4, 6) array of any library."""
-    if layout == "stretched":
+    if layout == "broadcast":
         return ns.broadcast_to(v[1:2], (3, 6))
     return {
         "C": lambda: v,
@@ -124,7 +124,7 @@ def assert_owned(expected):
 def refusal(library, x, layout, copy):
     """What the library raises for an array of ours, where it cannot take it."""
     if library.name == "jax":
-        if layout in ("stretched", "read-only"):
+        if layout in ("broadcast", "read-only"):
             return BufferError, "read-only or stretched"  # ours: JAX asks for the layout that cannot say so
         if layout in ("sliced", "negative", "3-d"):
             return RuntimeError, "striding"
@@ -259,7 +259,7 @@ def test_in(library, layout, copy):
             if not shared:
                 assert strided.is_writable(x)
                 continue
-            immutable = library.name == "jax" or layout == "stretched" or not library.look(t).flags.writeable
+            immutable = library.name == "jax" or layout == "broadcast" or not library.look(t).flags.writeable
             assert strided.is_writable(x) is not immutable, dtype
             if immutable:
                 with pytest.raises(ValueError, match="setitem"):

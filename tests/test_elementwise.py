@@ -188,7 +188,7 @@ def test_every_dtype_and_layout(name):
 
 
 def stored(layout, a):
-    """Return a pair with the elements of `a` (a stretched one: of its first part) in a memory layout."""
+    """Return a pair with the elements of `a` (a broadcast one: of its first part) in a memory layout."""
     if a.ndim == 0:
         return xp.asarray(a, copy=True), a
     if layout == "transposed":
@@ -201,7 +201,7 @@ def stored(layout, a):
     elif layout == "negative":
         base = np.flip(a).copy()
         view = lambda ns, v: ns.flip(v)  # noqa: E731
-    elif layout == "stretched" and a.shape[0] > 0:
+    elif layout == "broadcast" and a.shape[0] > 0:
         base = a[:1].copy()
         view = lambda ns, v: ns.broadcast_to(v, a.shape)  # noqa: E731
     else:
@@ -247,7 +247,7 @@ def operands_of(draw, name):
         a = draw(hnp.arrays(d, shape, elements=numbers(d, tame)))
         if name == "pow" and a.dtype.kind == "i" and not tame and draw(st.integers(0, 3)):
             a = np.abs(a // 2)  # negative exponents are refused: that is one case of many
-        layout = draw(st.sampled_from(["C", "transposed", "sliced", "negative", "stretched"]))
+        layout = draw(st.sampled_from(["C", "transposed", "sliced", "negative", "broadcast"]))
         out.append(stored(layout, a))
     return out
 

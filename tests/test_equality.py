@@ -195,7 +195,7 @@ def test_strict_mode() -> None:
     assert found.tolist() == [False, True, False]
 
 
-def test_test_benches() -> None:
+def test_test_configurations() -> None:
     with flags(devices=("gpu", "cpu"), default_float="float32"):
         x = xp.asarray(ROW)
         found = x == ROW

@@ -1,4 +1,4 @@
-"""`stride0.testing.flags`: the test bench."""
+"""`stride0.testing.flags`: test configurations."""
 
 from __future__ import annotations
 
@@ -368,7 +368,7 @@ def test_flags_that_are_none(given: dict[str, Any]) -> None:
         flags(**given)
 
 
-def test_a_bench_costs_nothing_before_it_is_used() -> None:
+def test_a_configuration_costs_nothing_before_it_is_used() -> None:
     """The modules that make it are not even asked for; the namespace is a plain module."""
     program = (
         "import sys, stride0 as xp; assert type(xp) is type(sys); "

@@ -1,4 +1,4 @@
-"""`stride0.testing.flags`: virtual devices."""
+"""`stride0.testing.flags`: simulated devices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def names(x: Any) -> Any:
     return tuple(names(part) for part in x) if isinstance(x, tuple) else x.device.name
 
 
-def test_only_the_cpu_without_a_bench() -> None:
+def test_only_the_cpu_without_a_configuration() -> None:
     with DEVICES:
         x = xp.ones(3, device=LEFT)
         assert x.device == xp.Device(LEFT) != xp.Device("cpu")
@@ -32,7 +32,7 @@ def test_only_the_cpu_without_a_bench() -> None:
     with pytest.raises(xp.DeviceError):
         xp.Device("no such device")
     assert xp.__array_namespace_info__().devices() == (xp.Device("cpu"),)
-    # What an array of a bench is afterwards: an array, moved like any other.
+    # What an array of a configuration is afterwards: an array, moved like any other.
     assert x.to_device("cpu").device.name == "cpu"
 
 
@@ -166,7 +166,7 @@ def test_moving_copies() -> None:
         assert memory[0] == 1.0
 
 
-def test_other_libraries_get_nothing_from_a_virtual_device() -> None:
+def test_other_libraries_get_nothing_from_a_simulated_device() -> None:
     with DEVICES:
         x = xp.ones(3, device=LEFT)
         for call in (

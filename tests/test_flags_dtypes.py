@@ -57,7 +57,7 @@ def test_what_is_asked_for_stays(name: str, way: str, call: Callable[[Any], Any]
         if name == "int64":
             assert call(asked).dtype is expected
         else:
-            with pytest.raises(xp.DTypeError, match="without"):
+            with pytest.raises(xp.DTypeError, match="this test configuration does not have"):
                 call(asked)
 
 
@@ -92,7 +92,10 @@ def test_dtypes_that_data_bring(call: Callable[[], Any], name: str) -> None:
     with flags(default_float="float32", default_int="int32"):
         assert call().dtype.name == name
     if name == "float64":
-        with flags(float64=False), pytest.raises(xp.DTypeError, match="without"):
+        with (
+            flags(float64=False),
+            pytest.raises(xp.DTypeError, match="this test configuration does not have"),
+        ):
             call()
 
 
@@ -216,7 +219,7 @@ def test_without_float64() -> None:
             lambda: xp.sum(xp.ones(2), dtype=xp.float64),
             lambda: xp.linalg.eigh(xp.eye(2, dtype=xp.float32) * xp.asarray(1, dtype=xp.float64)),
         ):
-            with pytest.raises(xp.DTypeError, match="without"):
+            with pytest.raises(xp.DTypeError, match="this test configuration does not have"):
                 call()
         # What functions compute inside is their business.
         assert xp.var(xp.ones(3)).dtype is xp.float32 and xp.linalg.inv(xp.eye(2)).dtype is xp.float32

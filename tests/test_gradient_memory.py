@@ -261,7 +261,7 @@ def test_writes_to_a_constant_are_not_collected() -> None:
     def f(x: Any, count: int) -> Any:
         y = xp.sum(x * 2)
         other, mask = xp.zeros(N), xp.ones(N, dtype=xp.bool)
-        z = xp.sum(x * other[:1])  # from here on writes are followed
+        z = xp.sum(x * other[:1])  # from here on writes are logged
         for _ in range(count):
             other[mask] = 1.0
         return y + 0 * z
@@ -351,7 +351,7 @@ def watcher(monkeypatch: pytest.MonkeyPatch) -> Watcher:
     return out
 
 
-def test_writes_are_followed_while_it_matters(watcher: Watcher) -> None:
+def test_writes_are_logged_while_it_matters(watcher: Watcher) -> None:
     def f(x: Any) -> Any:
         y = x * 1
         y[0] = 0.0
@@ -361,7 +361,7 @@ def test_writes_are_followed_while_it_matters(watcher: Watcher) -> None:
     assert watcher.calls == 1
 
 
-def test_writes_elsewhere_are_not_followed(watcher: Watcher) -> None:
+def test_writes_elsewhere_are_not_logged(watcher: Watcher) -> None:
     def f(x: Any) -> Any:
         y = xp.ones(3)
         y[0] = 5.0
@@ -373,7 +373,7 @@ def test_writes_elsewhere_are_not_followed(watcher: Watcher) -> None:
 
 
 def test_storages_are_ordinary_again_when_the_last_tape_is_gone(watcher: Watcher) -> None:
-    """A write to an array that had been followed does not begin to follow it again."""
+    """A write to an array whose storage was logged does not begin to log it again."""
     x, c = xp.ones(3), xp.ones(3)
     value, g = value_and_grad(lambda x: xp.sum(x * c))(x)
     for a in (x, c, g, value):

@@ -244,7 +244,7 @@ def test_pullbacks_do_not_hand_the_cotangent_out(layout: Any) -> None:
     assert_allclose(np.asarray(c), [1, 1])
 
 
-def test_watched_cotangents_are_not_handed_out() -> None:
+def test_tracked_cotangents_are_not_handed_out() -> None:
     """Within an open tape the result is not the cotangent itself: writing to one would change both."""
 
     def f(c: Any) -> Any:
@@ -264,7 +264,7 @@ def test_watched_cotangents_are_not_handed_out() -> None:
 
 
 def test_gradients_within_a_block_are_writable() -> None:
-    """Of a stretched watched cotangent no read-only view comes out."""
+    """Of a broadcast tracked cotangent no read-only view comes out."""
 
     def f(c: Any) -> Any:
         _, pullback = vjp(xp.sum, arr(1.0, 2.0))
@@ -568,18 +568,18 @@ def test_checkpoint_calls_again() -> None:
     assert len(calls) == 2
 
 
-@pytest.mark.parametrize("watched_too", [False, True])
-def test_checkpoint_with_closures(watched_too: bool) -> None:
-    """A gradient flows to a watched array that the function closes over, or it is an error."""
+@pytest.mark.parametrize("tracked_too", [False, True])
+def test_checkpoint_with_closures(tracked_too: bool) -> None:
+    """A gradient flows to a tracked array that the function closes over, or it is an error."""
 
     def f(x: Any) -> Any:
-        return checkpoint(lambda u: xp.sum(u * x))(x if watched_too else xp.ones(2))
+        return checkpoint(lambda u: xp.sum(u * x))(x if tracked_too else xp.ones(2))
 
     try:
         found = grad(f)(arr(1.0, 2.0))
     except GradientError:
         return
-    assert_allclose(np.asarray(found), [2, 4] if watched_too else [1, 1])
+    assert_allclose(np.asarray(found), [2, 4] if tracked_too else [1, 1])
 
 
 def test_checkpoint_passes_keywords_on() -> None:
@@ -627,7 +627,7 @@ def test_tape_errors() -> None:
         x = t.watch(arr(1.0))
         with pytest.raises(ArgumentTypeError, match="int64"):
             t.watch(xp.asarray([1]))
-    with pytest.raises(GradientError, match="not watched"):
+    with pytest.raises(GradientError, match="not tracked"):
         t.gradient(xp.sum(x), arr(1.0))
     with pytest.raises(ShapeError):
         t.gradient(x, x)
@@ -677,8 +677,8 @@ def test_laws_of_sum_to(shape: tuple[int, ...], target: tuple[int, ...]) -> None
     once = sum_into(xp.asarray(x), target)
     assert once.shape == target
     assert_allclose(np.asarray(sum_into(once, target)), np.asarray(once))
-    stretched = np.asarray(xp.broadcast_to(xp.asarray(y), shape))
-    assert_allclose(np.sum(np.asarray(once) * y), np.sum(x * stretched), atol=1e-14)
+    broadcast = np.asarray(xp.broadcast_to(xp.asarray(y), shape))
+    assert_allclose(np.sum(np.asarray(once) * y), np.sum(x * broadcast), atol=1e-14)
 
 
 def test_sum_to_refuses_other_shapes() -> None:
@@ -707,8 +707,8 @@ def test_check_grad_sees_wrong_gradients() -> None:
         lambda s: xp.linalg.vector_norm(arr(1.0, 3.0, 7.0), ord=s),
     ],
 )
-def test_watched_options_are_refused(f: Any) -> None:
-    """A watched array in the place of an option without a rule has no gradient; zero would be wrong."""
+def test_tracked_options_are_refused(f: Any) -> None:
+    """A tracked array in the place of an option without a rule has no gradient; zero would be wrong."""
     with pytest.raises((GradientError, ArgumentTypeError)):
         grad(f)(xp.asarray(2.0))
 
@@ -725,7 +725,7 @@ def test_watched_options_are_refused(f: Any) -> None:
         lambda s: xp.stack([s] * 3),
     ],
 )
-def test_creation_from_watched_scalars(make: Any) -> None:
+def test_creation_from_tracked_scalars(make: Any) -> None:
     try:
         found = grad(lambda s: xp.sum(make(s)))(xp.asarray(2.0))
     except GradientError:

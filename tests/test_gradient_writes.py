@@ -220,7 +220,7 @@ def broadcast_value(x: Any, y: Any) -> Any:
 
 
 @case
-def into_unwatched(x: Any, y: Any) -> Any:
+def into_untracked(x: Any, y: Any) -> Any:
     z = xp.zeros(4)
     z[1:3] = x[:2]
     z += y
@@ -500,12 +500,12 @@ def test_checkpointed_function_that_writes_to_its_argument() -> None:
         lambda z: xp.moveaxis(z, 0, 1),
     ],
 )
-@pytest.mark.parametrize("watched", [False, True])
-def test_views_taken_before_a_write(view: Function, watched: bool) -> None:
-    """A view of an array into which a watched value was written afterwards raises, or is a copy."""
+@pytest.mark.parametrize("tracked", [False, True])
+def test_views_taken_before_a_write(view: Function, tracked: bool) -> None:
+    """A view of an array into which a tracked value was written afterwards raises, or is a copy."""
 
     def f(x: Any) -> Any:
-        z = xp.reshape(x, (2, 2)) * 1 if watched else xp.zeros((2, 2))
+        z = xp.reshape(x, (2, 2)) * 1 if tracked else xp.zeros((2, 2))
         v = view(z)
         z[...] = xp.reshape(x, (2, 2)) * 3
         return xp.sum(v * v) + 0 * xp.sum(z)
@@ -579,7 +579,7 @@ def test_components_of_a_written_array(part: str) -> None:
 
 
 def test_as_strided_beyond_the_elements() -> None:
-    """Elements outside of x, written with watched values, do not come in as constants."""
+    """Elements outside of x, written with tracked values, do not come in as constants."""
 
     def f(x: Any) -> Any:
         z = xp.zeros(3)
@@ -622,8 +622,8 @@ def test_long_loops_of_writes(count: int) -> None:
     x = xp.ones(count)
     assert_allclose(np.asarray(grad(f)(x)), 3)
 
-    def views(x: Any, watched: bool, read: int) -> Any:
-        y = x * 1 if watched else xp.zeros(2 * count)
+    def views(x: Any, tracked: bool, read: int) -> Any:
+        y = x * 1 if tracked else xp.zeros(2 * count)
         before = [y[k : k + 1] for k in range(2 * count)]
         for k in range(count):
             y[2 * k] = x[k]
@@ -631,9 +631,9 @@ def test_long_loops_of_writes(count: int) -> None:
 
     x = xp.ones(2 * count)
     for read in (0, 2, 2 * count - 2):
-        for watched in (False, True):
+        for tracked in (False, True):
             with pytest.raises(GradientError, match="overwritten"):
-                grad(views)(x, watched, read)
+                grad(views)(x, tracked, read)
     for read in (1, 2 * count - 1):
         assert float(xp.sum(grad(views)(x, True, read))) == 1
         assert float(xp.sum(grad(views)(x, False, read))) == 0
@@ -808,7 +808,7 @@ SHAPES: list[tuple[tuple[int, ...], bool]] = [
     ((3, 4), False),
     ((4,), False),
 ]
-WATCHED = 5  # of those, the first ones
+TRACKED = 5  # of those, the first ones
 
 
 def numbers(rng: Any, count: int) -> list[Any]:
@@ -826,7 +826,7 @@ def weights(shape: tuple[int, ...]) -> Any:
 def compare(program: list[tuple[int, ...]], calls: bool, seed: int = 0) -> str:
     """Run a program with both machines: 'right', 'refused', or an AssertionError."""
     rng = np.random.default_rng(seed)
-    values, v1, v2 = numbers(rng, len(SHAPES)), numbers(rng, WATCHED), numbers(rng, WATCHED)
+    values, v1, v2 = numbers(rng, len(SHAPES)), numbers(rng, TRACKED), numbers(rng, TRACKED)
     dual = Dual()
     arrays = [dual.constant(v) for v in values]
     for a, first, second in zip(arrays, v1, v2, strict=False):
@@ -838,7 +838,7 @@ def compare(program: list[tuple[int, ...]], calls: bool, seed: int = 0) -> str:
         return "large"
 
     def f(*xs: Any) -> Any:
-        given = [*xs, *(xp.asarray(v, copy=True) for v in values[WATCHED:])]
+        given = [*xs, *(xp.asarray(v, copy=True) for v in values[TRACKED:])]
         pool, _ = run(Stride(), program, given, calls)
         return sum(xp.sum(xp.real(x)) for x in loss_of(Stride(), pool, weights))
 
@@ -849,10 +849,10 @@ def compare(program: list[tuple[int, ...]], calls: bool, seed: int = 0) -> str:
     def inner(gs: Any, vs: Any) -> float:
         return sum(float(np.sum((np.conj(np.asarray(g)) * v).real)) for g, v in zip(gs, vs, strict=True))
 
-    which = tuple(range(WATCHED))
+    which = tuple(range(TRACKED))
     try:
-        value, first = value_and_grad(f, argnums=which)(*map(xp.asarray, map(np.copy, values[:WATCHED])))
-        second = grad(slope, argnums=which)(*map(xp.asarray, map(np.copy, values[:WATCHED])))
+        value, first = value_and_grad(f, argnums=which)(*map(xp.asarray, map(np.copy, values[:TRACKED])))
+        second = grad(slope, argnums=which)(*map(xp.asarray, map(np.copy, values[:TRACKED])))
     except GradientError as error:
         assert "internal" not in str(error)
         return "refused"

@@ -1,4 +1,4 @@
-"""Gradients of SciPy's own functions, called with watched arrays: right or refused, never lost."""
+"""Gradients of SciPy's own functions, called with tracked arrays: right or refused, never lost."""
 
 from __future__ import annotations
 

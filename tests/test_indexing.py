@@ -73,7 +73,7 @@ def test_bad_keys_as_numpy(data):
     else:
         with pytest.raises(error):
             d.x[key]
-        if not d.stretched:
+        if not d.broadcast:
             with pytest.raises(error):
                 d.x[key] = 1
     d.assert_same_memory()
@@ -254,7 +254,7 @@ def test_empty_lists_are_empty_integer_indices():
 
 @pytest.mark.parametrize("step", [2**31, 2**62, 2**63, 2**70, -(2**62), -(2**63), -(2**70)])
 def test_slices_with_huge_numbers(step):
-    for layout in ("C", "negative", "stretched", "size 0"):
+    for layout in ("C", "negative", "broadcast", "size 0"):
         x, a = pair("float32", layout)
         for key in (slice(None, None, step), slice(step, None), slice(None, step), slice(-step, step, step)):
             assert_same(x[key], a[key], what=f"{key}, {layout}")

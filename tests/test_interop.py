@@ -83,12 +83,12 @@ def test_read_only_arrays_are_shared_and_stay_read_only(shape):
     assert not a.any()
 
 
-def test_stretched_arrays_are_lent_read_only():
-    stretched = xp.broadcast_to(xp.arange(3), (4, 3))
-    a = np.asarray(stretched)
+def test_broadcast_arrays_are_exported_read_only():
+    broadcast = xp.broadcast_to(xp.arange(3), (4, 3))
+    a = np.asarray(broadcast)
     assert a.strides == (0, 8)
     assert not a.flags.writeable
-    assert np.asarray(stretched[1]).flags.writeable
+    assert np.asarray(broadcast[1]).flags.writeable
     twice = xp.asarray(np.broadcast_to(np.arange(3), (4, 3)))
     assert strided.strides(twice) == (0, 1)
     assert not strided.is_writable(twice)

@@ -135,8 +135,8 @@ def casts() -> Iterator[tuple[str, Any]]:
             for length in LENGTHS:
                 for layout in LAYOUTS:
                     yield f"{source} to {target} {length} {layout}", copy(lay_out(a, length, layout), target)
-            stretched = xp.broadcast_to(lay_out(a, 1, "contiguous"), (33,))
-            yield f"{source} to {target} stretched", copy(stretched, target, "C")
+            broadcast = xp.broadcast_to(lay_out(a, 1, "contiguous"), (33,))
+            yield f"{source} to {target} broadcast", copy(broadcast, target, "C")
 
 
 def selections() -> Iterator[tuple[str, Any]]:

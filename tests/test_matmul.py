@@ -41,7 +41,7 @@ def product(x, y, what=""):
 
 
 SHAPES = [
-    # (M, K, N), batch: each way of Note [Ways of a matrix product] and both sides of its thresholds
+    # (M, K, N), batch: each algorithm of Note [Algorithms of matrix products] and its thresholds
     *itertools.product([(1, 1, 1), (2, 2, 2), (1, 5, 3), (3, 3, 3), (4, 1, 5)], [(), (1,), (7,), (2, 3)]),
     *itertools.product([(2, 2, 2), (3, 3, 3), (1, 8, 2), (4, 4, 1), (2, 3, 4)], [(250,), (20, 15)]),
     *itertools.product([(33, 40, 35), (1, 300, 1), (1, 300, 20), (20, 300, 1), (70, 70, 70)], [(), (3,)]),
@@ -82,7 +82,7 @@ def test_matmul_of_all_layouts(dtype):
 
 @st.composite
 def operands(draw):
-    """Two arrays that multiply: batches of up to three axes that broadcast, size 0, stretched axes."""
+    """Two arrays that multiply: batches of up to three axes that broadcast, size 0, broadcast axes."""
     sizes = st.sampled_from([1, 2, 3, 5])
     batch = draw(st.lists(sizes, max_size=3))
     m, k, n = (draw(st.sampled_from([0, 1, 2, 3, 9, 33])) for _ in range(3))
@@ -442,7 +442,7 @@ def test_small_products_do_not_load_numpy():
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_stretched_axes_are_not_materialised(dtype):
+def test_broadcast_axes_are_not_materialised(dtype):
     x = xp.ones((1, 64, 64), dtype=getattr(xp, dtype))
     y = xp.ones((500, 64, 2), dtype=getattr(xp, dtype))
     xp.matmul(x, y[:2, ...])

@@ -228,7 +228,7 @@ class TestNumpysFunctions:
     @pytest.mark.parametrize(
         ("call", "text"),
         [
-            (lambda x: np.sum(x, out=x), "sum: out is taken for the sake of"),
+            (lambda x: np.sum(x, out=x), "sum: out is taken only with a neutral value"),
             (lambda x: np.argmax(x, out=np.zeros(3)), "argmax: out is taken"),
             (lambda x: np.max(x, where=np.asarray([True, False, True])), "max: where is taken"),
             (lambda x: np.take(x, [0], mode="wrap"), "take: mode is taken"),
@@ -337,7 +337,7 @@ class TestOwn:
             xp.ones((2, 3)).item(*index)
 
     def test_item_refusals(self) -> None:
-        with pytest.raises(ValueError, match="no single one"):
+        with pytest.raises(ValueError, match="needs an index"):
             xp.ones((2, 3)).item()
         with pytest.raises(ValueError, match="3 indices for 2 axes"):
             xp.ones((2, 3)).item(0, 0, 0)
@@ -457,7 +457,7 @@ def test_the_builtin_round_refuses() -> None:
     assert float(gradient[0]) == 1.0  # of the step function 0
 
 
-def test_watched_arrays_keep_their_values() -> None:
+def test_tracked_arrays_keep_their_values() -> None:
     for name in ("item", "tolist"):
         with pytest.raises((xp.GradientError, BufferError)):
             autograd.grad(lambda x, name=name: operator.methodcaller(name)(xp.sum(x)) * x[0])(xp.ones(3))

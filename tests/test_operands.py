@@ -46,7 +46,7 @@ PYTHON = {
 @pytest.mark.parametrize("first", DTYPES)
 def test_promotion(first):
     for second in DTYPES:
-        for layout in ("C", "transposed", "negative", "stretched", "0-d", "size 0"):
+        for layout in ("C", "transposed", "negative", "broadcast", "0-d", "size 0"):
             operands = pair(first, layout), pair(second, layout)
             for name in ("add", "equal", "not_equal", "multiply", "less_equal"):
                 if name in ("multiply", "less_equal") and {first, second} & set(COMPLEX_FLOATING):
@@ -229,7 +229,7 @@ def test_python_scalars_alone_in_functions_of_three():
     assert result_of(lambda: xp.where(True, 1, 2.5)) == (xp.float64, np.float64(1).tobytes())
 
 
-def test_python_scalars_alone_take_the_defaults_of_a_test_bench():
+def test_python_scalars_alone_take_the_defaults_of_a_test_configuration():
     with flags(default_float="float32", default_int="int32", devices=("gpu", "cpu")):
         for out, dtype in ((xp.sqrt(2.0), xp.float32), (xp.sqrt(2), xp.float32), (xp.add(1, 2), xp.int32)):
             assert out.dtype is dtype and out.device.name == "gpu"
@@ -405,7 +405,7 @@ def test_long_operands(n):
     "shape", [(3, 1025), (1025, 3), (5, 700), (2000, 2), (2, 3, 1100), (700, 1, 5), (33, 1030)]
 )
 def test_long_operands_of_mixed_dtypes_and_several_axes(shape):
-    """Casts in blocks of whole runs, of pieces of runs, and of operands that stand still along an axis."""
+    """Casts in blocks of whole runs, of parts of runs, and of operands that are broadcast along an axis."""
     x, column = long_pair("int16", *shape), long_pair("float32", *shape[:-1], 1)
     row, turned = long_pair("int8", shape[-1]), tuple(reversed(range(len(shape))))
     for k, (call, *operands) in enumerate(

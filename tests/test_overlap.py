@@ -195,8 +195,8 @@ OVERLAPS = {
     "into its reverse": lambda ns, x: operator.setitem(x, (slice(None, None, -1), slice(None)), x),
     "transposed": lambda ns, x: operator.setitem(x, ..., x.T),
     "turned by a quarter": lambda ns, x: operator.setitem(x, ..., x.T[:, ::-1]),
-    "a stretched row": lambda ns, x: operator.setitem(x, ..., ns.broadcast_to(x[3], x.shape)),
-    "a stretched column": lambda ns, x: operator.setitem(x, ..., ns.broadcast_to(x[:, 3:4], x.shape)),
+    "a broadcast row": lambda ns, x: operator.setitem(x, ..., ns.broadcast_to(x[3], x.shape)),
+    "a broadcast column": lambda ns, x: operator.setitem(x, ..., ns.broadcast_to(x[:, 3:4], x.shape)),
     "even from odd": lambda ns, x: operator.iadd(x[:, ::2], x[:, :3]),
     "odd from even": lambda ns, x: operator.setitem(x, (slice(None), slice(1, None, 2)), x[:, ::2][:, :2]),
     "rows of a permutation": lambda ns, x: operator.setitem(x, ns.asarray([1, 2, 3, 4, 0]), x),
@@ -337,9 +337,9 @@ WRITES = {
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_stretched_arrays_are_not_written_to(name):
+def test_broadcast_arrays_are_not_written_to(name):
     row = xp.asarray([1.0, 2.0, 3.0])
-    for stretched in (
+    for broadcast in (
         xp.broadcast_to(row, (4, 3)),
         xp.broadcast_to(row[:1], (3,)),
         xp.broadcast_to(row[:, None], (3, 2)),
@@ -349,9 +349,9 @@ def test_stretched_arrays_are_not_written_to(name):
         strided.as_strided(row, (2, 2), (1, 1)),
         strided.as_strided(row, (2, 2), (-1, 1), offset=1),
     ):
-        assert not strided.is_writable(stretched)
+        assert not strided.is_writable(broadcast)
         with pytest.raises(xp.WriteError, match="copy it first"):
-            WRITES[name](stretched)
+            WRITES[name](broadcast)
         assert_same(row, np.asarray([1.0, 2.0, 3.0]))
 
 
@@ -366,14 +366,14 @@ def test_read_only_arrays_are_not_written_to(name):
     assert a.tolist() == [0, 1, 2]
 
 
-def test_one_element_of_a_stretched_array_may_be_written():
+def test_one_element_of_a_broadcast_array_may_be_written():
     # A view of a single place shares nothing with itself: the rule is about the view that is written to.
     row = xp.asarray([1.0, 2.0, 3.0])
-    stretched = xp.broadcast_to(row, (4, 3))
-    view = stretched[2]
+    broadcast = xp.broadcast_to(row, (4, 3))
+    view = broadcast[2]
     view += 1
     assert_same(row, np.asarray([2.0, 3.0, 4.0]))
-    assert_same(stretched, np.full((4, 3), [2.0, 3.0, 4.0]))
+    assert_same(broadcast, np.full((4, 3), [2.0, 3.0, 4.0]))
 
 
 def test_axes_of_one_element_stretch_nothing():

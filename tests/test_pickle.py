@@ -21,11 +21,11 @@ LAYOUTS = {
     "transposed": lambda x: xp.permute_dims(x, (2, 0, 1)),
     "reversed": lambda x: x[::-1, :, ::-1],
     "sliced": lambda x: x[:, 1:, ::2],
-    "stretched": lambda x: xp.broadcast_to(x[:, :1, :], (5, 2, 3, 4)),
-    "stretched and transposed": lambda x: xp.permute_dims(xp.broadcast_to(x, (5, 2, 3, 4)), (3, 0, 2, 1)),
+    "broadcast": lambda x: xp.broadcast_to(x[:, :1, :], (5, 2, 3, 4)),
+    "broadcast and transposed": lambda x: xp.permute_dims(xp.broadcast_to(x, (5, 2, 3, 4)), (3, 0, 2, 1)),
     "0-d": lambda x: x[1, 2, 3],
     "empty": lambda x: x[:0],
-    "empty and stretched": lambda x: xp.broadcast_to(x[:0], (7, 0, 3, 4)),
+    "empty and broadcast": lambda x: xp.broadcast_to(x[:0], (7, 0, 3, 4)),
     "one element": lambda x: x[:1, :1, :1],
 }
 
@@ -37,7 +37,7 @@ def test_round_trips(layout: str, protocol: int) -> None:
     y = pickle.loads(pickle.dumps(x, protocol))
     np.testing.assert_array_equal(np.asarray(y), np.asarray(x), strict=True)
     assert type(y) is xp.Array and not xp.strided.shares_storage(x, y)
-    if "stretched" not in layout:
+    if "broadcast" not in layout:
         y[...] = 1  # it may be written to, as x may
 
 
@@ -58,16 +58,16 @@ def test_out_of_band(layout: str) -> None:
     data = pickle.dumps(x, protocol=5, buffer_callback=buffers.append)
     assert len(data) < 250
     (buffer,) = buffers
-    if "stretched" in layout:
+    if "broadcast" in layout:
         assert buffer.raw().nbytes == np.unique(np.asarray(x)).size * 8  # each element once
     y = pickle.loads(data, buffers=buffers)
     np.testing.assert_array_equal(np.asarray(y), np.asarray(x), strict=True)
     # Nothing was copied where the elements lie side by side in any order of axes.
-    shared = layout in ("plain", "transposed", "stretched and transposed", "0-d", "one element")
+    shared = layout in ("plain", "transposed", "broadcast and transposed", "0-d", "one element")
     assert xp.strided.shares_storage(x, y) is shared
 
 
-def test_a_stretched_array_stays_stretched() -> None:
+def test_a_broadcast_array_stays_broadcast() -> None:
     x = xp.broadcast_to(xp.asarray([1.0, 2.0]), (1_000_000, 2))
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         data = pickle.dumps(x, protocol)
@@ -116,7 +116,7 @@ def test_unaligned_bytes_are_copied() -> None:
     assert y.tolist() == [1.0, 2.0]
 
 
-def test_watched_arrays_are_not_pickled() -> None:
+def test_tracked_arrays_are_not_pickled() -> None:
     with pytest.raises(xp.GradientError):
         xp.autograd.grad(lambda x: xp.sum(pickle.loads(pickle.dumps(x))))(xp.ones(2))
 

@@ -1,4 +1,4 @@
-"""Reductions over stretched axes do not walk them, and give what a walk would give."""
+"""Reductions over broadcast axes do not walk them, and give what a walk would give."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import stride0 as xp
 
 inf, nan = np.inf, np.nan
 
-# Shapes of a (2, 3) array stretched along new axes, and the axes that are reduced.
+# Shapes of a (2, 3) array broadcast along new axes, and the axes that are reduced.
 STRETCHES = [
     ((5, 2, 3), (2, 3), [0, (0, 1), (0, 2), None, 1, ()]),
     ((2, 7, 3), (2, 1, 3), [1, (1, 2), (0, 1), None, 0]),
@@ -22,8 +22,8 @@ STRETCHES = [
 SMALL = {"float32": 1e-5, "complex64": 1e-5, "float64": 1e-13, "complex128": 1e-13}
 
 
-def stretched(a: Any, kept: tuple[int, ...], shape: tuple[int, ...]) -> tuple[Any, Any]:
-    """A stretched stride0 array, and a NumPy array that holds every element."""
+def broadcast(a: Any, kept: tuple[int, ...], shape: tuple[int, ...]) -> tuple[Any, Any]:
+    """A broadcast stride0 array, and a NumPy array that holds every element."""
     x = xp.broadcast_to(xp.reshape(xp.asarray(a, copy=True), kept), shape)
     return x, np.broadcast_to(a.reshape(kept), shape).copy()
 
@@ -37,7 +37,7 @@ def test_like_a_copy(name: str, dtype: str) -> None:
         return
     a = values(dtype, (2, 3))
     for shape, kept, axes in STRETCHES:
-        x, full = stretched(a, kept, shape)
+        x, full = broadcast(a, kept, shape)
         copied = xp.asarray(full, copy=True)
         for axis, keepdims in itertools.product(axes, (False, True)):
             got = getattr(xp, name)(x, axis=axis, keepdims=keepdims)
@@ -54,7 +54,7 @@ def test_like_a_copy(name: str, dtype: str) -> None:
 def test_arguments_of_extremes(name: str, dtype: str) -> None:
     a = values(dtype, (2, 3), special=True)
     for shape, kept, _ in STRETCHES:
-        x, full = stretched(a, kept, shape)
+        x, full = broadcast(a, kept, shape)
         for axis in (None, *range(len(shape))):
             got, expected = getattr(xp, name)(x, axis=axis), getattr(np, name)(full, axis=axis)
             assert np.array_equal(np.asarray(got), expected), (shape, axis)

@@ -77,7 +77,7 @@ def elements(dtype: str, seed: int) -> Any:
     unit = stream.between(-(2**52), 2**52).astype(np.float64) * 2.0**-52
     sizes = np.ldexp(unit, stream.between(-120, 120).astype(np.int32))
     least = (-1074, -900) if dtype == "float64" else (-149, -100)
-    tiny = np.ldexp(unit, stream.between(*least).astype(np.int32))  # with subnormal rests
+    tiny = np.ldexp(unit, stream.between(*least).astype(np.int32))  # with subnormal tails
     quarter_turns = stream.between(-50, 50) * 1.5707963267948966
     near_one = 1.0 + np.ldexp(unit, stream.between(-30, 0).astype(np.int32))
     special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, 2.0, 88.75, 710.0, -746.0, 1e22, 1e38]

@@ -67,7 +67,7 @@ def test_masks_and_layouts():
             mask = np.asfortranarray(mask)
         m = xp.asarray(mask)
         assert_same(x[m], a[mask], what=layout)
-        if layout != "stretched":
+        if layout != "broadcast":
             x[m] = -0.5
             a[mask] = -0.5
             assert_same(x, a, what=layout)

@@ -56,7 +56,7 @@ def test_writing_as_numpy(data):
     # Where an element is written twice, the order of writing is nobody's business: one value for all.
     shape = np.shape(places) if np.unique(places).size == np.size(places) else ()
     value, np_value = data.draw(written(shape, d.a.dtype.name))
-    if d.stretched:
+    if d.broadcast:
         with pytest.raises(ValueError):
             d.x[key] = value
     elif np_value.dtype.kind == "c" and d.a.dtype.kind not in "bc":

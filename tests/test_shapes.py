@@ -163,14 +163,14 @@ def test_c_strides_and_size(shape):
         assert sh.c_strides(shape) == a.strides
 
 
-def strided_array(shape, order, steps, stretched):
-    """Return an array of distinct integers, with axes permuted, sliced by `steps` and partly stretched."""
+def strided_array(shape, order, steps, broadcast):
+    """Return an array of distinct integers, with axes permuted, sliced by `steps` and partly broadcast."""
     ndim = len(shape)
     big = tuple(n * abs(s) for n, s in zip(shape, steps, strict=True))
     base = np.arange(math.prod(big)).reshape([big[k] for k in order])
     a = base.transpose([order.index(k) for k in range(ndim)])
     a = a[tuple(slice(None, None, s) for s in steps)]
-    for k in stretched:
+    for k in broadcast:
         if a.shape[k]:
             a = np.broadcast_to(np.take(a, [0], axis=k), (*a.shape[:k], shape[k], *a.shape[k + 1 :]))
     return a
@@ -197,8 +197,8 @@ def strided_and_new_shape(draw):
     shape, new = draw(equal_sizes())
     order = draw(st.one_of(st.just(list(range(len(shape)))), st.permutations(range(len(shape)))))
     steps = draw(st.lists(st.sampled_from([1, 1, 1, -1, 2]), min_size=len(shape), max_size=len(shape)))
-    stretched = [k for k in range(len(shape)) if draw(st.integers(0, 4)) == 0]
-    return strided_array(shape, list(order), steps, stretched), draw(
+    broadcast = [k for k in range(len(shape)) if draw(st.integers(0, 4)) == 0]
+    return strided_array(shape, list(order), steps, broadcast), draw(
         st.one_of(st.just(new), st.permutations(new))
     )
 

@@ -571,7 +571,7 @@ INTEGER: dict[str, Callable[..., int | None]] = {
 
 
 def arrays(values: tuple[Any, ...], dtype: Any, decoy: Any = 1) -> Iterator[tuple[Any, ...]]:
-    """The operands as arrays in each layout: contiguous, strided, and with one of two stretched."""
+    """The operands as arrays in each layout: contiguous, strided, and with one of two broadcast."""
     yield tuple(xp.asarray([v] * LENGTH, dtype=dtype) for v in values)
     yield tuple(xp.asarray([v, decoy] * LENGTH, dtype=dtype)[::2] for v in values)
     yield tuple(xp.asarray([decoy, v] * LENGTH, dtype=dtype)[::-2] for v in values)

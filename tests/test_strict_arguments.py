@@ -135,7 +135,7 @@ def test_let_through(call: Callable[[], Any]) -> None:
         call()
 
 
-def test_names_of_devices_in_a_bench() -> None:
+def test_names_of_devices_in_a_configuration() -> None:
     with flags(devices=("cpu", "other"), strict=True):
         info = xp.__array_namespace_info__()
         other = info.devices()[1]

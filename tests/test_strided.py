@@ -57,7 +57,7 @@ def test_strides_are_those_of_the_memory(d):
     for n, ours, theirs in zip(d.a.shape, strided.strides(d.x), steps, strict=True):
         assert n <= 1 or d.a.size == 0 or ours == theirs
     assert strided.is_contiguous(d.x) is d.a.flags.c_contiguous
-    assert strided.is_writable(d.x) is not d.stretched
+    assert strided.is_writable(d.x) is not d.broadcast
     assert strided.shares_storage(d.x, d.x)
     plain = strided.contiguous(d.x)
     assert_same(plain, d.a)

@@ -36,7 +36,7 @@ def narrow() -> bool:
     return xp.ones(2).dtype is xp.float32
 
 
-def stretched() -> bool:
+def broadcast() -> bool:
     """Whether broadcasts are guarded."""
     try:
         xp.ones((2, 2)) + xp.ones(2)
@@ -49,7 +49,7 @@ SETTINGS: dict[str, tuple[Callable[[], Any], Callable[[], bool]]] = {
     "strict": (xp.strict, strictly),
     "flags": (lambda: flags(default_float="float32"), narrow),
     "flags and strict": (lambda: flags(default_float="float32", strict=True), strictly),
-    "broadcasting": (lambda: xp.broadcasting("exact"), stretched),
+    "broadcasting": (lambda: xp.broadcasting("exact"), broadcast),
 }
 each = pytest.mark.parametrize("setting, holds", SETTINGS.values(), ids=SETTINGS)
 
@@ -308,12 +308,12 @@ def test_calls_under_way_when_a_default_is_set(switch: Callable[[bool], Any] | N
         except Exception as error:
             found.append(error)
 
-    bench = flags(strict=True, writable=False, everywhere=True)
+    configuration = flags(strict=True, writable=False, everywhere=True)
     thread = threading.Thread(target=work)
     thread.start()
     assert waiting.wait(30)
     if switch is None:
-        with bench:
+        with configuration:
             go.set()
             thread.join(30)
     else:

@@ -61,7 +61,7 @@ def failures(pytester, monkeypatch):
 
 
 def test_the_draft_has_the_bugs_of_the_table(failures):
-    table = rows("| configuration | fails |")
+    table = rows("| configuration | failing tests |")
     expected = {name: set(re.findall(r"`(\w+)`", cells[0])) for name, cells in table.items()}
     assert failures("integrate_draft.py") == expected
     assert not expected["default"] and all(found for name, found in expected.items() if name != "default")

@@ -88,7 +88,7 @@ class Views(RuleBasedStateMachine):
         return xp.flip(x), a[(*(slice(None, None, -1),) * a.ndim, ...)]
 
     @rule(target=pairs, pair=pairs, count=st.integers(1, 3))
-    def stretched(self, pair: Any, count: int) -> Any:
+    def broadcast(self, pair: Any, count: int) -> Any:
         x, a = pair
         if a.ndim > 3:
             return pair
@@ -141,7 +141,7 @@ class Views(RuleBasedStateMachine):
     @rule(pair=pairs, other=pairs, op=st.sampled_from(OPERATORS))
     def in_place(self, pair: Any, other: Any, op: Any) -> None:
         y, b = other
-        # NumPy reads operands that overlap as if they were copied before; stretched ones too.
+        # NumPy reads operands that overlap as if they were copied before; broadcast ones too.
         self.write(pair, lambda x: op(x, y), lambda a: op(a, b.copy()))
 
     @rule(pair=pairs, value=st.integers(-3, 3), op=st.sampled_from(OPERATORS))

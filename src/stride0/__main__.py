@@ -14,8 +14,8 @@ from stride0._version import __version__
 __all__ = ["main"]
 
 _EXPLAIN = """\
-Show how shapes broadcast: aligned, what is stretched, strides, memory and loops; or the axis that fails and
-every inserted axis that would mend it. Shapes are those of float64 arrays in C order."""
+Show how shapes broadcast: aligned, broadcast axes, strides, memory and loops; or the axis that fails and
+every inserted axis that makes them fit. Shapes are those of float64 arrays in C order."""
 
 
 def shape(text: str) -> Shape:

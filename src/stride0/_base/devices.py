@@ -1,4 +1,4 @@
-"""Devices: where the memory of an array lies. There is one, the processor's; a test bench has more."""
+"""Devices: where the memory of an array is. There is one, the CPU; a test configuration can simulate more."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
     "device_numbered",
     "number_names",
     "only_the_cpu",
-    "set_devices_here",
+    "set_current_devices",
 ]
 
 
@@ -29,28 +29,28 @@ class DLDeviceType(IntEnum):
     EXT_DEV = 12
 
 
-# Names of devices by their number. Virtual devices of test benches join it and stay: arrays remember numbers.
+# Names of devices by number. Names of simulated devices are never removed: arrays store the number.
 _NAMES = ["cpu"]
 _ONLY = ("cpu",)
 
 
 def only_the_cpu() -> tuple[str, ...]:
-    """Return the names of the devices where there is no test bench."""
+    """Return the names of the devices where no test configuration is on."""
     return _ONLY
 
 
-# The names of the devices that there are in this context, the default one first.
-_devices_here: Callable[[], tuple[str, ...]] = only_the_cpu
+# The names of the devices of this context, the default one first.
+_current_devices: Callable[[], tuple[str, ...]] = only_the_cpu
 
 
-def set_devices_here(names: Callable[[], tuple[str, ...]]) -> None:
-    """Let a test bench say which devices there are in a context."""
-    global _devices_here
-    _devices_here = names
+def set_current_devices(names: Callable[[], tuple[str, ...]]) -> None:
+    """Set the function that returns the names of the devices of a context."""
+    global _current_devices
+    _current_devices = names
 
 
 def number_names(names: tuple[str, ...]) -> None:
-    """Give virtual devices their numbers."""
+    """Give simulated devices their numbers."""
     for name in names:
         if not isinstance(name, str) or not name:
             raise ArgumentValueError("flags", f"{shown(name)} is no name of a device", (), "strings")
@@ -64,7 +64,7 @@ class Device:
     Parameters
     ----------
     name : str
-        ``"cpu"`` is the only one there is, but for those of a test bench.
+        ``"cpu"`` is the only one, unless a test configuration simulates others.
 
     Raises
     ------
@@ -76,12 +76,12 @@ class Device:
     _name: str
 
     def __init__(self, name: str) -> None:
-        if not isinstance(name, str) or name not in _devices_here():
+        if not isinstance(name, str) or name not in _current_devices():
             raise DeviceError("Device", f"unknown device {shown(name)}", accepts='The only device is "cpu".')
         object.__setattr__(self, "_name", name)
 
     if TYPE_CHECKING:
-        # Put here by the core, which asks strict mode first.
+        # Set by the core, which asks strict mode first.
         @property
         def name(self) -> str: ...
 
@@ -126,7 +126,7 @@ CPU = Device("cpu")
 
 def device_numbered(number: int) -> Device:
     """Return the device of a number."""
-    # Not by its name: an array may outlive the test bench that it was made in.
+    # Not by its name: an array may outlive the test configuration that it was made in.
     device = Device.__new__(Device)
     object.__setattr__(device, "_name", _NAMES[number])
     return device
@@ -145,16 +145,16 @@ def check_device(operation: str, device: object) -> Device:
     Returns
     -------
     Device
-        :data:`CPU`, or one of a test bench.
+        :data:`CPU`, or a simulated device.
 
     Raises
     ------
     DeviceError
         If there is no such device.
     """
-    if device is None and _devices_here is only_the_cpu:
+    if device is None and _current_devices is only_the_cpu:
         return CPU
-    names = _devices_here()
+    names = _current_devices()
     if device is None:
         return Device(names[0])
     name = device._name if isinstance(device, Device) else device

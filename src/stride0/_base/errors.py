@@ -10,7 +10,7 @@ always reads
 
         <what would be accepted>
 
-and is put together only when somebody looks at it: raising stays cheap.
+and is built only when it is read, so that raising is cheap.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _GAP = " " * 3
 
 
 def brief(value: int) -> str:
-    """Write an integer for a message: whole, or by its size where nobody would read its digits."""
+    """Write an integer for a message; of very large ones only the number of bits."""
     return str(value) if value.bit_length() < 256 else f"an integer of {value.bit_length()} bits"
 
 
@@ -113,7 +113,7 @@ class ArgumentTypeError(Stride0Error, TypeError):
 
 
 class ArgumentValueError(Stride0Error, ValueError):
-    """An argument has the right type and a value that makes no sense (a step of 0, an unknown kind)."""
+    """An argument has the right type and an impossible value (a step of 0, an unknown kind)."""
 
 
 class ShapeError(Stride0Error, ValueError):
@@ -133,7 +133,7 @@ class OutOfBoundsError(Stride0Error, IndexError):
 
 
 class WriteError(Stride0Error, ValueError):
-    """Memory that must not be written to: read-only, or stretched so that elements share a place."""
+    """Memory that must not be written to: read-only, or broadcast, so that elements share a place."""
 
 
 class DeviceError(Stride0Error, ValueError):
@@ -163,8 +163,8 @@ class GradientError(Stride0Error, RuntimeError):
 class StrictError(Stride0Error, TypeError):
     """Something that the standard does not define, while `stride0.strict` is on.
 
-    A TypeError whatever was wrong: most of what is refused are types and dtypes, and a program that leaves
-    the standard is to stop there, not to go another way because it expected an IndexError or a ValueError.
+    Always a TypeError: most of what is refused are types and dtypes, and a program that leaves the standard
+    must stop there instead of handling an IndexError or a ValueError that it expected.
 
     Parameters
     ----------
@@ -173,9 +173,9 @@ class StrictError(Stride0Error, TypeError):
     problem : str
         What was done.
     sentence : str
-        What the standard says there, and where.
+        What the standard says, and where.
     setting : str
-        What it is that refuses.
+        The setting that refuses.
     """
 
     def __init__(
@@ -252,7 +252,7 @@ class BroadcastError(Stride0Error, ValueError):
         if self.axis is None:
             return text
         text += f"\n{_INDENT}{self._explanation(self.axis)}"
-        # Mending the other operand cannot help where the target must keep its shape and is itself too small.
+        # Changing the other operand cannot help where the target must keep its shape and is itself too small.
         hint = "" if self._grows else self.hint()
         return f"{text}\n{_INDENT}{hint}" if hint else text
 
@@ -280,13 +280,13 @@ class BroadcastError(Stride0Error, ValueError):
     def hint(self) -> str:
         """Return ``insert an axis: x2[:, None]``, or nothing where that is not certainly what was meant.
 
-        Certain means: one operand alone has a single way to line its axes up with equal sizes of the others
-        (:func:`_only_fit`), and that way is one inserted axis away from the shape it has.
+        Certain means: for exactly one operand there is exactly one alignment of its axes with equal sizes of
+        the others (:func:`_only_fit`), and one inserted axis gives that alignment.
         """
         hints = []
         for i, (name, shape) in enumerate(self.operands):
             others = [s for j, (_, s) in enumerate(self.operands) if j != i]
-            # The target of a write is what it is.
+            # The target of a write must keep its shape.
             if " " in name or (name, shape) == self.grow or _clashing_axis(others) is not None:
                 continue
             fit = _only_fit(shape, _broadcast(others))
@@ -311,7 +311,7 @@ class StretchError(BroadcastError):
     mode : str
         The mode that refuses them.
     reason : str
-        What it takes offence at.
+        Why the mode refuses them.
     """
 
     def __init__(
@@ -329,7 +329,7 @@ class StretchError(BroadcastError):
 
 
 class BroadcastWarning(UserWarning):
-    """What `stride0.broadcasting` warns with."""
+    """The warning of `stride0.broadcasting`."""
 
 
 class BroadcastIndexError(BroadcastError, IndexError):
@@ -358,7 +358,7 @@ def _growing_axis(target: Shape, shapes: Sequence[Shape]) -> int | None:
 
 
 def _first_clash(operands: Sequence[Operand], axis: int) -> tuple[tuple[str, int], tuple[str, int]]:
-    """Return names and sizes of the first two operands that disagree at `axis`."""
+    """Return names and sizes of the first two operands whose sizes differ at `axis`."""
     sized = [(name, shape[axis]) for name, shape in operands if -axis <= len(shape) and shape[axis] != 1]
     return sized[0], next(pair for pair in sized if pair[1] != sized[0][1])
 
@@ -375,12 +375,12 @@ def _broadcast(shapes: Sequence[Shape]) -> Shape:
 def _only_fit(shape: Shape, other: Shape) -> Shape | None:
     """Return `shape` with axes of size 1 inserted so that its sizes meet their equals in `other`.
 
-    None if there is no such shape or more than one. Leading axes of size 1 are left away, as broadcasting
-    adds them. Axes of `shape` of size 1 may lie on any size, but no axis may stretch one of `other`: a result
-    with new sizes is possible and may be meant, but it is not certain.
+    None if there is no such shape or more than one. Leading axes of size 1 are left out, as broadcasting adds
+    them. Axes of `shape` of size 1 may be aligned with any size, but no axis of `other` may be broadcast: a
+    result with new sizes is possible and may be meant, but it is not certain.
     """
     fits: set[Shape] = set()
-    # Every way to place the axes of `shape`, in order, on axes of `other`: built up from the last axis of
+    # All alignments of the axes of `shape`, in order, with axes of `other`, built from the last axis of
     # `other`.
     partial: list[tuple[int, Shape]] = [(len(shape), ())]
     for size in reversed(other):
@@ -417,7 +417,7 @@ def drawing(operands: Sequence[Operand], axis: int | None) -> list[str]:
     return lines
 
 
-# Tracebacks name the place from which users take the classes.
+# Tracebacks name the module from which users import the classes.
 for _name in __all__:
     globals()[_name].__module__ = "stride0"
 
@@ -426,7 +426,7 @@ def hide_frames() -> None:
     """Have pytest leave out the frames of the package: the last one it shows is the line that called.
 
     pytest looks for the name among the globals of a frame, and those of compiled functions are their module's
-    too. Whatever loads modules of the package after the namespace calls this once more.
+    too. Code that imports further modules of the package later calls this again.
     """
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "stride0":

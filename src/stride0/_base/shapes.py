@@ -1,6 +1,6 @@
 """Arithmetic of shapes, strides and axes, on tuples of Python integers alone.
 
-Nothing here knows of arrays. Strides count elements, not bytes.
+No function here takes an array. Strides count elements, not bytes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MAX_SIZE = 2**63 - 1
 def normalize_index(operation: str, name: str, value: object) -> int:
     """Return `value` as an integer.
 
-    Anything with ``__index__`` is taken except booleans, which are a slip far more often than a number.
+    Anything with ``__index__`` is taken except booleans, which are far more often a mistake than a number.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def normalize_axes(operation: str, axis: object, ndim: int) -> tuple[int, ...]:
 
 
 def _sizes(operation: str, shape: object) -> list[int]:
-    """Return an int, or a sequence of them, as a list; signs are not looked at."""
+    """Return an int, or a sequence of them, as a list; signs are not checked."""
     if isinstance(shape, (tuple, list)):
         entries: Iterable[object] = shape
     elif isinstance(shape, int) or (hasattr(shape, "__index__") and not hasattr(shape, "__len__")):
@@ -269,13 +269,13 @@ def size_of(shape: Sequence[int]) -> int:
 def c_strides(shape: Sequence[int]) -> tuple[int, ...]:
     """Return the strides, in elements, of an array in C order.
 
-    A size of 0 counts as 1, so that the strides of an empty array are those of its neighbours in size.
+    A size of 0 counts as 1.
     """
     strides = [0] * len(shape)
-    step = 1
+    stride = 1
     for k in range(len(shape) - 1, -1, -1):
-        strides[k] = step
-        step *= shape[k] or 1
+        strides[k] = stride
+        stride *= shape[k] or 1
     return tuple(strides)
 
 
@@ -318,45 +318,45 @@ def view_strides(
     Parameters
     ----------
     shape, strides : sequence of int
-        The array as it is; strides in elements, any sign, 0 where an axis is stretched.
+        The array as it is; strides in elements, any sign, 0 along broadcast axes.
     new_shape : sequence of int
         As many elements, in C order.
 
     Returns
     -------
     tuple of int or None
-        The first element stays where it is, so the offset is that of the array.
+        Strides of the view; its offset is that of the array.
 
     Notes
     -----
     Axes of size 1 never move the pointer, so they are dropped first, whatever their stride. The others are
-    merged into runs: neighbours ``(n, s), (m, t)`` with ``s == m * t`` are one axis ``(n * m, t)``. The new
-    shape is then cut out of the runs, from the back; a new axis may split a run, and may never span two.
+    merged: neighbours ``(n, s), (m, t)`` with ``s == m * t`` are one axis ``(n * m, t)``. The new axes then
+    split the merged axes, from the last one on; a new axis may never span two merged ones.
     """
     if 0 in new_shape:
         return c_strides(new_shape)
-    runs: list[list[int]] = []
+    merged: list[list[int]] = []
     for n, s in zip(shape, strides, strict=True):
         if n == 1:
             continue
-        if runs and runs[-1][1] == n * s:
-            runs[-1] = [runs[-1][0] * n, s]
+        if merged and merged[-1][1] == n * s:
+            merged[-1] = [merged[-1][0] * n, s]
         else:
-            runs.append([n, s])
+            merged.append([n, s])
     result = [0] * len(new_shape)
-    step = 1  # what an axis of size 1 at the end shows: nothing follows it but single elements
+    stride = 1  # of an axis of size 1 at the end
     k = len(new_shape) - 1
-    while runs:
-        left, step = runs.pop()
+    while merged:
+        left, stride = merged.pop()
         while left > 1:
-            # The sizes multiply to the same total, so an axis is there as long as a run is not used up.
+            # The sizes multiply to the same total, so a new axis is left as long as a merged one is.
             size = new_shape[k]
             if left % size:
                 return None
-            result[k] = step
-            step *= size
+            result[k] = stride
+            stride *= size
             left //= size
             k -= 1
-    for rest in range(k, -1, -1):
-        result[rest] = step
+    for axis in range(k, -1, -1):
+        result[axis] = stride
     return tuple(result)

@@ -1,7 +1,7 @@
-"""The way to NumPy and back, for what NumPy does better than we ever would: LAPACK, FFT, sorting.
+"""Conversion to NumPy and back, for what NumPy computes: decompositions (LAPACK), FFT, some sorting.
 
-NumPy is imported by the first function that needs it, not with the package: it would take most of the
-time that ``import stride0`` takes.
+NumPy is imported by the first function that needs it, not with the package: it would be most of the time of
+``import stride0``.
 """
 
 from __future__ import annotations
@@ -50,6 +50,6 @@ def quiet_context() -> Context:
 
 
 def call_quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function of NumPy's in such a context, which for one call takes less time than `quiet`."""
-    # A context can be entered by one thread at a time; a copy costs next to nothing.
+    """Call a function of NumPy in such a context, which is faster than `quiet` for one call."""
+    # Only one thread at a time can enter a context; a copy is cheap.
     return quiet_context().copy().run(function, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""Creation functions, but for those that take data from elsewhere (``asarray``, ``from_dlpack``).
+"""Creation functions, except those that convert existing data (``asarray``, ``from_dlpack``).
 
 References
 ----------
@@ -143,9 +143,9 @@ def _count(start: int | float, stop: int | float, step: int | float) -> int:
 
 def _arange_floats(op: str, count: int, start: int | float, step: int | float, dtype: DType) -> Array:
     first, distance = _as_float(op, start), _as_float(op, step)
-    # What an integer loses as a float is small beside it, but not beside the steps.
-    rest = start - int(first) if isinstance(start, int) else 0
-    # Where the way from the first element to the last one overflows, half of it does not.
+    # Rounding to float loses little of an integer, but it may lose much relative to the step.
+    remainder = start - int(first) if isinstance(start, int) else 0
+    # Where the difference of last and first element overflows, half of it does not.
     scale = 2 if math.isinf(count * distance) else 1
     if isinstance(start, int) and isinstance(step, int):
         last = start + (count - 1) * step
@@ -154,13 +154,13 @@ def _arange_floats(op: str, count: int, start: int | float, step: int | float, d
             limits = iinfo_object(wide)
             if all(limits.min <= end <= limits.max for end in (start, last)):
                 return copy(_arange_integers(op, count, start, step, wide), dtype)
-    if dtype.kind == "real floating" and not rest and scale == 1:
+    if dtype.kind == "real floating" and not remainder and scale == 1:
         result = _empty((count,), dtype)
         iota(result, first, distance)
         return result
     result = _empty((count,), dt.float64)
-    iota(result, (rest or first) / scale, distance / scale)
-    if rest:
+    iota(result, (remainder or first) / scale, distance / scale)
+    if remainder:
         result = add(result, first / scale)
     return copy(multiply(result, scale) if scale > 1 else result, dtype)
 
@@ -174,7 +174,7 @@ def _arange_integers(op: str, count: int, start: int, step: int, dtype: DType) -
                     op, f"{number} does not fit {dtype.name}", accepts=f"From {limits.min} to {limits.max}."
                 )
     result = _empty((count,), dtype)
-    # The core counts modulo 2**64, so that a step no integer of C holds still leads to the right elements.
+    # The core computes modulo 2**64, so that a step outside of int64 gives the right elements too.
     iota(result, start, step)
     return result
 
@@ -309,7 +309,7 @@ def eye(
     result = _zeros(normalize_shape("eye", (rows, cols)), check_dtype("eye", dtype, dt.float64))
     length = min(rows, cols - k) if k >= 0 else min(rows + k, cols)
     if length > 0:
-        # A step down and one to the right: the diagonal is a view with one axis.
+        # The diagonal is a view with one axis: its stride goes one row down and one column to the right.
         assign(restride(result, (length,), (cols + 1,), k if k >= 0 else -k * cols), 1, "eye")
     return result
 
@@ -499,7 +499,7 @@ def linspace(
     if is_complex:
         imaginary = _spaced(first.imag, last.imag, num, parts)
         values = add(values, multiply(imaginary, 1j))
-    # The sums above may miss the ends by a rounding, or by more where a step is not finite.
+    # Rounding may move the ends, and a step that is not finite moves them far.
     if num:
         assign(restride(values, (), (), 0), first, op)
     if endpoint and num > 1:
@@ -573,8 +573,8 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     shape = normalize_shape("meshgrid", tuple(sizes))
     results = []
     for x, axis in zip(arrays, axes, strict=True):
-        stretched = tuple(strides(x)[0] if k == axis else 0 for k in range(len(shape)))
-        results.append(copy(restride(x, shape, stretched), None, "C"))
+        broadcast_strides = tuple(strides(x)[0] if k == axis else 0 for k in range(len(shape)))
+        results.append(copy(restride(x, shape, broadcast_strides), None, "C"))
     return tuple(results)
 
 
@@ -693,7 +693,7 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
     ----------
     Array API standard 2025.12, "Creation Functions", ``triu``.
     """
-    # What lies strictly below diagonal k lies on or below diagonal k - 1.
+    # Elements strictly below diagonal k are on or below diagonal k - 1.
     x, below = _on_or_below("triu", x, k, 1)
     return where(below, _zeros((), x.dtype), x)
 
@@ -708,7 +708,7 @@ def _on_or_below(op: str, x: Array, k: int, less: int = 0) -> tuple[Array, Array
     n_rows, n_cols = x.shape[-2:]
     k = normalize_index(op, "k", k) - less
     rows, columns = _empty((n_rows,), dt.int64), _empty((n_cols,), dt.int64)
-    # Beyond the corners all diagonals are alike, and the numbers stay small.
+    # All diagonals beyond a corner give the same result; clipping avoids overflow.
     iota(rows, max(-n_rows - 1, min(k, n_cols)), 1)
     iota(columns, 0, 1)
     return x, less_equal(restride(columns, (1, n_cols), (0, 1)), restride(rows, (n_rows, 1), (1, 0)))

@@ -1,4 +1,4 @@
-"""Data type functions, and the checks of array and dtype arguments that every chapter begins with.
+"""Data type functions, and the checks of array and dtype arguments that every chapter uses.
 
 References
 ----------
@@ -41,13 +41,13 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "complex floating": ("complex floating",),
     "numeric": ("signed integer", "unsigned integer", "real floating", "complex floating"),
 }
-"""The standard's words for dtype kinds, and the kinds of dtypes that each takes in."""
+"""The standard's words for dtype kinds, and the kinds of dtypes that each includes."""
 
 # Wider kinds first: an order that makes promotion of many dtypes independent of their order.
 _RANK: Final = ("complex floating", "real floating", "signed integer", "unsigned integer", "bool")
 
 
-# What every chapter begins with
+# Checks of arguments
 
 
 def check_array(operation: str, x: object, name: str = "x") -> Array:
@@ -91,7 +91,7 @@ def refuse_dtype(operation: str, dtype: DType, wanted: str, name: str = "x") -> 
 
 
 def check_cast(operation: str, source: DType, target: DType) -> None:
-    """Raise CastError for complex to real: which component is meant has to be said."""
+    """Raise CastError for complex to real: the caller has to choose a component."""
     if source.kind == "complex floating" and target.kind not in ("complex floating", "bool"):
         raise CastError(
             operation,
@@ -146,7 +146,7 @@ def to_scalar(x: Array) -> Scalar:
 
 
 def promote_all(dtypes: Iterable[DType]) -> DType:
-    """Return the dtype that one or more dtypes combine to, whatever their order.
+    """Return the dtype that one or more dtypes promote to, in any order.
 
     Promotion by pairs is not associative across kinds: int16 with uint16 is int32, which needs float64 beside
     float32, though float32 holds both. So the widest kind goes first.
@@ -159,7 +159,7 @@ def promote_all(dtypes: Iterable[DType]) -> DType:
 
 
 def promotes(dtype1: DType, dtype2: DType) -> bool:
-    """Tell whether the standard says what two dtypes combine to."""
+    """Tell whether the standard defines the promotion of two dtypes."""
     if dtype1 is dtype2:
         return True
     if dtype1.kind in KINDS["integral"] and dtype2.kind in KINDS["integral"]:
@@ -284,7 +284,7 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Device |
 
 @door
 def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
-    """Tell whether promotion can lead from one dtype to another.
+    """Tell whether a dtype can be promoted to another one.
 
     Parameters
     ----------
@@ -411,13 +411,13 @@ def isdtype(dtype: DTypeLike, kind: DType | str | tuple[DType | str, ...]) -> bo
         if isinstance(entry, DType):
             found |= given is entry
         else:
-            # Every entry is looked at, so that a misspelt one never passes unseen.
+            # All entries are checked, so that a misspelt one raises.
             found |= given.kind in kinds_named("isdtype", entry)
     return found
 
 
 def kinds_named(operation: str, kind: object) -> tuple[str, ...]:
-    """Return the dtype kinds that one of the standard's words takes in."""
+    """Return the dtype kinds that one of the standard's words includes."""
     if not isinstance(kind, str):
         raise ArgumentTypeError(
             operation, f"kind must be a str, a dtype or a tuple of them, not {_type_name(kind)}"
@@ -431,7 +431,7 @@ def kinds_named(operation: str, kind: object) -> tuple[str, ...]:
 
 @door
 def result_type(*arrays_and_dtypes: Array | int | float | complex | bool | DTypeLike) -> DType:
-    """Return the dtype that arrays, dtypes and Python scalars combine to.
+    """Return the dtype that arrays, dtypes and Python scalars promote to.
 
     Parameters
     ----------
@@ -441,7 +441,7 @@ def result_type(*arrays_and_dtypes: Array | int | float | complex | bool | DType
     Returns
     -------
     DType
-        The dtype of the result of an operation on all of them, whatever their order.
+        The dtype of the result of an operation on all of them, in any order.
 
     Raises
     ------

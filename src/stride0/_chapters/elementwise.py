@@ -1,4 +1,4 @@
-"""The chapter "Element-wise Functions": all of it is compiled, most of it generated from the table."""
+"""The chapter "Element-wise Functions": all functions are compiled, most of them generated from the table."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     if lead[0] != lead[1] and 0 not in lead[0] + lead[1]:
         pairs = [("x beside the axis", lead[0]), ("indices beside it", lead[1])]
         check_broadcasting("take_along_axis", pairs, tuple(map(max, *lead)))
-    steps = list(strides(x))
+    x_strides = list(strides(x))
     shape = list(x.shape)
     grid: list[Array] = []
     for other, (size, count) in enumerate(zip(x.shape, found.shape, strict=True)):
@@ -130,16 +130,16 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
             continue
         if size != count and 1 not in (size, count):
             raise BroadcastError("take_along_axis", [("x", x.shape), ("indices", found.shape)])
-        # Where `indices` is the larger one, x is stretched: a step of 0 and no copy.
+        # Where `indices` is larger, x is broadcast: a stride of 0 and no copy.
         if size == 1:
-            steps[other], shape[other] = 0, count
-        line = _empty((shape[other],), int64)
-        iota(line, 0, 1)
+            x_strides[other], shape[other] = 0, count
+        positions = _empty((shape[other],), int64)
+        iota(positions, 0, 1)
         grid.append(
             restride(
-                line,
+                positions,
                 tuple(shape[other] if k == other else 1 for k in range(x.ndim)),
                 tuple(1 if k == other else 0 for k in range(x.ndim)),
             )
         )
-    return restride(x, tuple(shape), tuple(steps))[tuple(grid)]
+    return restride(x, tuple(shape), tuple(x_strides))[tuple(grid)]

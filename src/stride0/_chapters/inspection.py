@@ -1,4 +1,4 @@
-"""Inspection: what the library can do, for code that asks before it acts.
+"""Inspection: what the library supports.
 
 References
 ----------
@@ -29,13 +29,13 @@ class ArrayNamespaceInfo:
         Returns
         -------
         dict
-            ``"boolean indexing"`` and ``"data-dependent shapes"``: True, unless a test bench is without.
-            ``"max dimensions"``: 64.
+            ``"boolean indexing"`` and ``"data-dependent shapes"``: True, unless a test configuration is
+            without. ``"max dimensions"``: 64.
         """
-        bench = BENCH.current()
+        configuration = BENCH.current()
         return {
-            "boolean indexing": bench is None or bench.boolean_indexing,
-            "data-dependent shapes": bench is None or bench.data_dependent_shapes,
+            "boolean indexing": configuration is None or configuration.boolean_indexing,
+            "data-dependent shapes": configuration is None or configuration.data_dependent_shapes,
             "max dimensions": MAX_NDIM,
         }
 
@@ -68,8 +68,8 @@ class ArrayNamespaceInfo:
             If there is no such device.
         """
         _check_device("default_dtypes", device)
-        if (bench := BENCH.current()) is not None:
-            defaults: dict[str, DType] = bench.default_dtypes()
+        if (configuration := BENCH.current()) is not None:
+            defaults: dict[str, DType] = configuration.default_dtypes()
             return defaults
         return {
             "real floating": dt.float64,
@@ -84,10 +84,10 @@ class ArrayNamespaceInfo:
         Returns
         -------
         tuple of Device
-            The processor alone, unless a test bench has more.
+            The CPU, unless a test configuration simulates more.
         """
-        bench = BENCH.current()
-        return (CPU,) if bench is None else tuple(Device(name) for name in bench.devices)
+        configuration = BENCH.current()
+        return (CPU,) if configuration is None else tuple(Device(name) for name in configuration.devices)
 
     def dtypes(
         self, *, device: Device | str | None = None, kind: str | tuple[str, ...] | None = None
@@ -115,8 +115,8 @@ class ArrayNamespaceInfo:
             If a kind is not one of those words.
         """
         _check_device("dtypes", device)
-        bench = BENCH.current()
-        double = () if bench is None or bench.float64 else (dt.float64, dt.complex128)
+        configuration = BENCH.current()
+        double = () if configuration is None or configuration.float64 else (dt.float64, dt.complex128)
         words = kind if isinstance(kind, tuple) else ("bool", "numeric") if kind is None else (kind,)
         kinds = {k for word in words for k in kinds_named("dtypes", word)}
         return {d.name: d for d in dt.DTYPES if d.kind in kinds and d not in double}
@@ -135,7 +135,7 @@ def _check_device(operation: str, device: Device | str | None) -> None:
 
 @door
 def __array_namespace_info__() -> ArrayNamespaceInfo:
-    """Return an object that tells what the library can do.
+    """Return an object that describes what the library supports.
 
     Returns
     -------

@@ -63,12 +63,12 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 
     Notes
     -----
-    Leading axes broadcast without being materialised. Products of floats are BLAS's, summed up in their own
-    dtype and in an order that may depend on the processor and on the number of threads. Two kinds are not,
-    and depend on neither: those of a handful of elements, summed up in order in 64 bits, and those of real
-    matrices whose rows are contiguous by a vector of at least 32 elements, summed up in their own dtype by 32
-    sums side by side, which are added up in 64 bits every 1024 elements (float64: 4096). Integers wrap
-    around. Of two arrays of bool the result says where any of the products is true.
+    Leading axes broadcast without being materialised. BLAS computes products of floats, summed up in their
+    own dtype and in an order that may depend on the processor and on the number of threads. Two kinds are
+    not, and depend on neither: those of a handful of elements, summed up in order in 64 bits, and those of
+    real matrices whose rows are contiguous by a vector of at least 32 elements, summed up in their own dtype
+    by 32 sums side by side, which are added up in 64 bits every 1024 elements (float64: 4096). Integers wrap
+    around. The result of two bool arrays is bool: whether any of the products is true.
 
     References
     ----------
@@ -103,18 +103,18 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     result = multiply_stacks(a, b, batch, dtype)
     if x1.ndim > 1 < x2.ndim:
         return result
-    # The axes that the vectors were given.
-    sizes, steps = list(result.shape), list(strides(result))
+    # Remove the axes that were added to vectors.
+    sizes, result_strides = list(result.shape), list(strides(result))
     if x2.ndim == 1:
-        del sizes[-1], steps[-1]
+        del sizes[-1], result_strides[-1]
     if x1.ndim == 1:
         at = -1 if x2.ndim == 1 else -2
-        del sizes[at], steps[at]
-    return restride(result, tuple(sizes), tuple(steps))
+        del sizes[at], result_strides[at]
+    return restride(result, tuple(sizes), tuple(result_strides))
 
 
 def check_products(op: str, x1: Array, x2: Array) -> tuple[Array, Array]:
-    """Return two arrays whose products are summed up: beside numbers, what is true counts as 1."""
+    """Return two arrays to be multiplied and summed; beside numbers, True counts as 1."""
     check_array(op, x1, "x1")
     check_array(op, x2, "x2")
     if (x1.dtype.kind == "bool") != (x2.dtype.kind == "bool"):
@@ -124,7 +124,7 @@ def check_products(op: str, x1: Array, x2: Array) -> tuple[Array, Array]:
 
 def _of_bools(product: Callable[..., Array], x1: Array, x2: Array, **options: Any) -> Array:
     """Return where any of the products that would be summed up is true."""
-    # Counted in float32, whose products are BLAS's: at 2**24 it stops counting, but never comes back to 0.
+    # Counted in float32 by BLAS: a count stops growing at 2**24, but never returns to 0.
     counts = product(copy(x1, dt.float32), copy(x2, dt.float32), **options)
     return not_equal(counts, 0)
 
@@ -165,8 +165,8 @@ def matrix_transpose(x: Array, /) -> Array:
     """
     check_matrices("matrix_transpose", x)
     *lead, rows, columns = x.shape
-    *steps, down, across = strides(x)
-    return restride(x, (*lead, columns, rows), (*steps, across, down))
+    *lead_strides, down, across = strides(x)
+    return restride(x, (*lead, columns, rows), (*lead_strides, across, down))
 
 
 def check_matrices(op: str, x: object, name: str = "x") -> Array:
@@ -234,7 +234,7 @@ def _contracted(axes: object, x1: Array, x2: Array) -> tuple[tuple[int, ...], tu
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2 or axes[0] is None or axes[1] is None:
             raise ArgumentValueError(op, "axes must be an integer or a pair of sequences", given)
-        # Lists, ranges or whatever sequences: `normalize_axes` takes tuples.
+        # Any sequences; `normalize_axes` takes tuples.
         pair = [tuple(part) if isinstance(part, Sequence) else part for part in axes]
         summed1, summed2 = normalize_axes(op, pair[0], x1.ndim), normalize_axes(op, pair[1], x2.ndim)
         if len(summed1) != len(summed2):
@@ -299,13 +299,13 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
             [("x1", str(x1.shape)), ("x2", str(x2.shape))],
             "Vectors must be of the same size; they do not broadcast.",
         )
-    check_stretched(op, x1, x2)
+    check_broadcast(op, x1, x2)
     place = max(x1.ndim, x2.ndim) + axis
     return reduce2(op, x1, x2, (place,), False, promote(x1.dtype, x2.dtype))
 
 
-def check_stretched(op: str, x1: Array, x2: Array) -> tuple[int, ...]:
-    """Return the common shape of two arrays, if the mode of `broadcasting` lets it through."""
+def check_broadcast(op: str, x1: Array, x2: Array) -> tuple[int, ...]:
+    """Return the common shape of two arrays, if the mode of `broadcasting` allows it."""
     pairs = [("x1", x1.shape), ("x2", x2.shape)]
     shape = broadcast_shapes(op, pairs)
     check_broadcasting(op, pairs, shape)

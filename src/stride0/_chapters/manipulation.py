@@ -1,4 +1,4 @@
-"""Manipulation functions: views wherever strides allow, else one pass that writes straight into the result.
+"""Manipulation functions: views where strides allow, else one pass that writes into the result.
 
 References
 ----------
@@ -70,7 +70,7 @@ Shape = tuple[int, ...]
 
 @primitive
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
-    """Stretch arrays to their common shape.
+    """Broadcast arrays to their common shape.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     Returns
     -------
     tuple of Array
-        A view of each argument, all of the common shape; stretched axes have stride 0.
+        A view of each argument, all of the common shape; broadcast axes have stride 0.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
         (f"arrays[{i}]", check_array("broadcast_arrays", x, f"arrays[{i}]")) for i, x in enumerate(arrays)
     ]
     shape = _broadcast_shapes("broadcast_arrays", [(name, x.shape) for name, x in named])
-    return tuple(_stretch(x, shape) for _, x in named)
+    return tuple(_broadcast(x, shape) for _, x in named)
 
 
 @door
@@ -121,27 +121,27 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     ----------
     Array API standard 2025.12, "Manipulation Functions", ``broadcast_shapes``, and "Broadcasting".
     """
-    # The space in the names keeps hints away: an axis is inserted into an array, not into a shape.
+    # Names with a space get no hint, which would insert an axis into a shape.
     named = [(f"shape {i}", normalize_shape("broadcast_shapes", shape)) for i, shape in enumerate(shapes)]
     return _broadcast_shapes("broadcast_shapes", named)
 
 
 @primitive
 def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
-    """Stretch an array to a shape, without copying.
+    """Broadcast an array to a shape, without copying.
 
     Parameters
     ----------
     x : Array
         Array of any dtype.
     shape : tuple of int
-        The shape to stretch to.
+        The shape to broadcast to.
 
     Returns
     -------
     Array
-        View of `x`. Stretched axes have stride 0: all their elements are one place in memory, and the view
-        refuses to be written to.
+        View of `x`. Broadcast axes have stride 0: their elements share one place in memory, so the view is
+        read-only.
 
     Raises
     ------
@@ -158,10 +158,10 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     if x.ndim > len(target) or any(n not in (1, m) for n, m in zip(x.shape, aligned, strict=True)):
         operands = [("x", x.shape), ("the shape", target)]
         raise BroadcastError("broadcast_to", operands, grow=("the shape", target))
-    return _stretch(x, target)
+    return _broadcast(x, target)
 
 
-def _stretch(x: Array, shape: Shape) -> Array:
+def _broadcast(x: Array, shape: Shape) -> Array:
     """Return a view of `x` of a shape to which it is known to broadcast."""
     missing = len(shape) - x.ndim
     kept = (s if n == m else 0 for n, s, m in zip(x.shape, strides(x), shape[missing:], strict=True))
@@ -216,10 +216,10 @@ def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) 
             )
     total = sum(x.shape[axis] for x in parts)
     result = _empty(normalize_shape("concat", (*first[:axis], total, *first[axis + 1 :])), dtype)
-    steps, start = strides(result), 0
+    result_strides, start = strides(result), 0
     for x in parts:
         if x.size:
-            assign(restride(result, x.shape, steps, start * steps[axis]), x, "concat")
+            assign(restride(result, x.shape, result_strides, start * result_strides[axis]), x, "concat")
         start += x.shape[axis]
     return result
 
@@ -288,12 +288,12 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     Array API standard 2025.12, "Manipulation Functions", ``flip``.
     """
     x = check_array("flip", x)
-    steps, offset = list(strides(x)), 0
+    x_strides, offset = list(strides(x)), 0
     for k in normalize_axes("flip", axis, x.ndim):
         if x.size:
-            offset += (x.shape[k] - 1) * steps[k]
-        steps[k] = -steps[k]
-    return restride(x, x.shape, tuple(steps), offset)
+            offset += (x.shape[k] - 1) * x_strides[k]
+        x_strides[k] = -x_strides[k]
+    return restride(x, x.shape, tuple(x_strides), offset)
 
 
 @primitive
@@ -381,8 +381,8 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
 
 
 def _permuted(x: Array, order: Shape) -> Array:
-    steps = strides(x)
-    return restride(x, tuple(x.shape[k] for k in order), tuple(steps[k] for k in order))
+    x_strides = strides(x)
+    return restride(x, tuple(x.shape[k] for k in order), tuple(x_strides[k] for k in order))
 
 
 @primitive
@@ -444,35 +444,38 @@ def _repeat_evenly(x: Array, count: int, axis: int | None) -> Array:
         place = axis + 1
     result = _empty(shape, x.dtype)
     if result.size:
-        # Beside the repeated axis, one that is stretched in x and consecutive in the result.
-        sizes, steps = list(x.shape), list(strides(x))
+        # A new axis behind the repeated one: broadcast in x, with the copies of an element next to each
+        # other.
+        sizes, x_strides = list(x.shape), list(strides(x))
         sizes.insert(place, count)
-        steps.insert(place, 0)
-        _write_blocks("repeat", result, x, sizes, steps)
+        x_strides.insert(place, 0)
+        _write_blocks("repeat", result, x, sizes, x_strides)
     return result
 
 
-def _write_blocks(operation: str, result: Array, x: Array, sizes: list[int], steps: list[int]) -> None:
+def _write_blocks(
+    operation: str, result: Array, x: Array, sizes: list[int], source_strides: list[int]
+) -> None:
     """Write the view of `x` with these sizes and strides into `result`, element after element in C order.
 
-    Axes of size 1 are left away: those of `x` and the added ones together may be more than an array can have,
-    the others not, as long as their elements fit any memory.
+    Axes of size 1 are dropped, since those of `x` and the added ones may exceed the limit of 64 axes. The
+    others cannot: their number of elements is limited.
     """
     kept = [k for k, n in enumerate(sizes) if n != 1]
     shape = tuple(sizes[k] for k in kept)
-    source = restride(x, shape, tuple(steps[k] for k in kept))
+    source = restride(x, shape, tuple(source_strides[k] for k in kept))
     assign(restride(result, shape, c_strides(shape)), source, operation)
 
 
 def _repeated_indices(repeats: Array) -> Array:
     """Return ``repeats[0]`` times 0, ``repeats[1]`` times 1, and so on, as one int64 array.
 
-    The differences of neighbours are written where they occur into zeros, and summed up. Indices without a
-    repetition are left out first, so that no two differences fall on one place.
+    The differences of neighbours are scattered into zeros, then summed up. Indices that are repeated 0 times
+    are left out first, so that no two differences have the same position.
     """
     if repeats.size and int(reduce("min", repeats, (0,), False, None)) < 0:
         raise ArgumentValueError("repeat", "repeats must not be negative")
-    # As a float the sum is exact below 2**53, and from there on no memory holds so many indices.
+    # A float sum is exact below 2**53; more indices fit no memory.
     total = int(reduce("sum", repeats, (0,), False, dt.float64))
     result = _zeros(normalize_shape("repeat", total), dt.int64)
     counts = _copy(repeats, dt.int64)
@@ -519,9 +522,9 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     if copy is not None:
         copy = check_bool("reshape", "copy", copy)
     if copy is not True:
-        steps = view_strides(x.shape, strides(x), new)
-        if steps is not None:
-            return restride(x, new, steps)
+        new_strides = view_strides(x.shape, strides(x), new)
+        if new_strides is not None:
+            return restride(x, new, new_strides)
         if copy is False:
             raise ShapeError(
                 "reshape",
@@ -534,7 +537,7 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
 
 @primitive
 def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
-    """Move elements along axes; what leaves at one end comes in at the other.
+    """Move elements along axes; elements that leave at one end enter at the other.
 
     Parameters
     ----------
@@ -598,16 +601,16 @@ def _roll(x: Array, moves: dict[int, int]) -> Array:
     if not x.size:
         return result
     source, target = strides(x), strides(result)
-    # Each moved axis falls into two pieces, (start in x, start in the result, size); all combinations are
-    # blocks.
-    pieces = []
+    # Each rolled axis consists of two ranges, (start in x, start in the result, size); every combination of
+    # ranges is one block.
+    ranges = []
     for k, n in enumerate(x.shape):
         s = moves.get(k, 0) % n
-        pieces.append([(0, s, n - s), (n - s, 0, s)] if s else [(0, 0, n)])
-    for block in itertools.product(*pieces):
+        ranges.append([(0, s, n - s), (n - s, 0, s)] if s else [(0, 0, n)])
+    for block in itertools.product(*ranges):
         shape = tuple(size for _, _, size in block)
-        read = sum(start * step for (start, _, _), step in zip(block, source, strict=True))
-        write = sum(start * step for (_, start, _), step in zip(block, target, strict=True))
+        read = sum(start * stride for (start, _, _), stride in zip(block, source, strict=True))
+        write = sum(start * stride for (_, start, _), stride in zip(block, target, strict=True))
         assign(restride(result, shape, target, write), restride(x, shape, source, read), "roll")
     return result
 
@@ -621,7 +624,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     x : Array
         Array of any shape and dtype.
     axis : int or tuple of int
-        The axes to remove. They must be named: a batch that happens to have size 1 is not to vanish.
+        The axes to remove. They must be named, so that a batch axis of size 1 is not removed by accident.
 
     Returns
     -------
@@ -646,9 +649,9 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     for k in axes:
         if x.shape[k] != 1:
             raise ShapeError("squeeze", f"axis {k} has size {x.shape[k]}, not 1", [("x", str(x.shape))])
-    steps = strides(x)
+    x_strides = strides(x)
     kept = [k for k in range(x.ndim) if k not in axes]
-    return restride(x, tuple(x.shape[k] for k in kept), tuple(steps[k] for k in kept))
+    return restride(x, tuple(x.shape[k] for k in kept), tuple(x_strides[k] for k in kept))
 
 
 @primitive
@@ -691,9 +694,15 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
     axis = normalize_axis("stack", axis, len(shape) + 1)
     whole = normalize_shape("stack", (*shape[:axis], len(parts), *shape[axis:]))
     result = _empty(whole, promote_all(x.dtype for x in parts))
-    steps = strides(result)
+    result_strides = strides(result)
     for i, x in enumerate(parts if result.size else ()):
-        assign(restride(result, shape, steps[:axis] + steps[axis + 1 :], i * steps[axis]), x, "stack")
+        assign(
+            restride(
+                result, shape, result_strides[:axis] + result_strides[axis + 1 :], i * result_strides[axis]
+            ),
+            x,
+            "stack",
+        )
     return result
 
 
@@ -740,11 +749,11 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
         normalize_shape("tile", tuple(r * n for r, n in zip(counts, shape, strict=True))), x.dtype
     )
     if result.size:
-        sizes, steps = [], []
+        sizes, x_strides = [], []
         for r, n, s in zip(counts, shape, (0,) * (ndim - x.ndim) + strides(x), strict=True):
             sizes += [r, n]
-            steps += [0, s]
-        _write_blocks("tile", result, x, sizes, steps)
+            x_strides += [0, s]
+        _write_blocks("tile", result, x, sizes, x_strides)
     return result
 
 
@@ -775,8 +784,8 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     """
     x = check_array("unstack", x)
     axis = normalize_axis("unstack", axis, x.ndim)
-    steps = strides(x)
-    shape, rest = x.shape[:axis] + x.shape[axis + 1 :], steps[:axis] + steps[axis + 1 :]
-    # Nothing is there to point at in an empty array: its views stay where it is.
-    step = steps[axis] if x.size else 0
-    return tuple(restride(x, shape, rest, i * step) for i in range(x.shape[axis]))
+    x_strides = strides(x)
+    shape, other_strides = x.shape[:axis] + x.shape[axis + 1 :], x_strides[:axis] + x_strides[axis + 1 :]
+    # Views of an empty array keep its offset: it has no element to point to.
+    stride = x_strides[axis] if x.size else 0
+    return tuple(restride(x, shape, other_strides, i * stride) for i in range(x.shape[axis]))

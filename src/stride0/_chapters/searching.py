@@ -1,4 +1,4 @@
-"""Searching functions, but for ``where``, which is elementwise.
+"""Searching functions, except ``where``, which is elementwise.
 
 References
 ----------
@@ -12,7 +12,7 @@ from typing import Literal
 from stride0._base.errors import ArgumentValueError, OutOfBoundsError, ShapeError, counted, shown
 from stride0._base.shapes import normalize_axes, normalize_axis
 from stride0._chapters.data_types import KINDS, check_array, check_bool, iinfo, refuse_dtype
-from stride0._chapters.manipulation import _stretch, reshape
+from stride0._chapters.manipulation import _broadcast, reshape
 from stride0._core.array.array import Array
 from stride0._core.array.views import restride, unstretched
 from stride0._core.calls.primitive import primitive
@@ -108,18 +108,18 @@ def _search(op: str, x: Array, axis: int | None, keepdims: bool) -> Array:
     base = unstretched(x, tuple(range(x.ndim)))
     result = argreduce(op, reshape(base, (base.size,)), 0, False)
     if base.size != x.size:
-        # Along axes that repeat elements the first one is at index 0; the others keep their order.
+        # Along broadcast axes the first of the equal elements is at index 0; the others keep their order.
         result = asarray(_flat_index(int(result), base.shape, x.shape), dtype=result.dtype)
     return restride(result, (1,) * x.ndim, (0,) * x.ndim) if keepdims else result
 
 
 def _flat_index(index: int, shape: tuple[int, ...], target: tuple[int, ...]) -> int:
     """Return a flat index into `shape` as one into `target`, longer along axes where `shape` has size 1."""
-    out, step = 0, 1
+    out, stride = 0, 1
     for size, full in zip(reversed(shape), reversed(target), strict=True):
-        out += index % size * step
+        out += index % size * stride
         index //= size
-        step *= full
+        stride *= full
     return out
 
 
@@ -196,7 +196,7 @@ def searchsorted(
     x1 : Array
         Array of one axis, of bool or a real dtype, in ascending order unless there is a `sorter`.
     x2 : Array, int or float
-        The elements to put into it, of bool or a real dtype.
+        The elements to insert, of bool or a real dtype.
     side : {"left", "right"}
         Whether an element goes before those of `x1` that are equal to it, or behind them.
     sorter : Array, optional
@@ -245,7 +245,8 @@ def searchsorted(
     integral = KINDS["integral"]
     mixed = x1.dtype.kind in integral and wanted.dtype.kind in integral and dtype.kind not in integral
     if mixed:
-        # uint64 and a signed dtype: float64 would make neighbours equal. What x1 cannot hold is beyond it.
+        # uint64 and a signed dtype: float64 would make neighbours equal. Values outside x1's dtype are beyond
+        # its ends.
         dtype = x1.dtype
     sought = wanted if wanted.dtype is dtype else copy(wanted, dtype)
     places = search_among(_as_dtype(x1, dtype), sought, side == "right")
@@ -267,8 +268,8 @@ def _as_dtype(x: Array, dtype: DType) -> Array:
     """Return an array of one axis in another dtype; a broadcast one remains one."""
     if x.dtype is dtype:
         return x
-    once = unstretched(x, (0,))
-    return _stretch(copy(once, dtype), x.shape)
+    stored = unstretched(x, (0,))
+    return _broadcast(copy(stored, dtype), x.shape)
 
 
 def _put_in_order(x: Array, sorter: Array) -> Array:
@@ -281,11 +282,11 @@ def _put_in_order(x: Array, sorter: Array) -> Array:
         raise ShapeError(op, "sorter must have the shape of x1", shapes)
     if not x.size:
         return x
-    once = unstretched(sorter, (0,))
-    least, most = (int(reduce(name, once, (0,), False, None)) for name in ("min", "max"))
+    stored = unstretched(sorter, (0,))
+    least, most = (int(reduce(name, stored, (0,), False, None)) for name in ("min", "max"))
     if least < 0 or most >= x.size:
         bad = least if least < 0 else most
         raise OutOfBoundsError(op, f"index {bad} in sorter is out of bounds for {counted(x.size, 'element')}")
     if unstretched(x, (0,)).size < x.size:
         return x
-    return _stretch(gather(x, copy(once, dt.int64), 0), x.shape)
+    return _broadcast(gather(x, copy(stored, dt.int64), 0), x.shape)

@@ -1,9 +1,9 @@
-"""Set functions: by the core, but for the sorting of complex numbers, which is NumPy's.
+"""Set functions: computed by the core; complex numbers are sorted by NumPy.
 
 Note [Unique elements]
-    Elements are sorted stably and compared with their neighbours. What is equal is then side by side; NaN,
-    which is equal to nothing, stands for itself each time it occurs; of -0.0 and 0.0 the one that came first
-    stays.
+    Elements are sorted stably and compared with their neighbours: equal ones are adjacent then. NaN is equal
+    to nothing, so each NaN is a value of its own. Of -0.0 and 0.0 the one that comes first in the array is
+    returned.
 
 References
 ----------
@@ -54,7 +54,7 @@ __all__ = [
 _INTEGERS = ("signed integer", "unsigned integer")
 _COMPLEX = "complex floating"
 
-# Up to so many elements are compared with all others, one by one, which needs no sorting.
+# Up to so many elements are compared with all elements of the other array, without sorting.
 FEW = 8
 
 
@@ -102,8 +102,8 @@ def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False) -> 
 
     Notes
     -----
-    Elements are compared as by ``equal``: in the dtype that those of `x1` and `x2` promote to. NaN is nowhere
-    in, and -0.0 is in where 0.0 is.
+    Elements are compared as by ``equal``: in the dtype that those of `x1` and `x2` promote to. NaN is never
+    found, and -0.0 is equal to 0.0.
 
     References
     ----------
@@ -112,7 +112,7 @@ def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False) -> 
     invert = check_bool("isin", "invert", invert)
     if not isinstance(x1, Array) and not isinstance(x2, Array):
         raise ForeignArrayError("isin", "neither x1 nor x2 is an array", (), "One of them must be.")
-    # As NumPy's users write it: isin(x, [1, 2]).
+    # NumPy's users write isin(x, [1, 2]).
     if isinstance(x2, (list, tuple, range)) and isinstance(x1, Array):
         x2 = asarray(x2)
     for x in (x1, x2):
@@ -135,7 +135,8 @@ def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False) -> 
 def _is_among(x1: Array, x2: Array) -> Array:
     dtype = promote(x1.dtype, x2.dtype)
     if dtype.kind == "real floating" and x1.dtype.kind in _INTEGERS and x2.dtype.kind in _INTEGERS:
-        # uint64 and a signed dtype: float64 would make neighbours equal. What x1 cannot hold is not in it.
+        # uint64 and a signed dtype: float64 would make neighbours equal. Values outside x1's dtype are not in
+        # it.
         dtype = x1.dtype
         limits = iinfo(dtype)
         x2 = x2[logical_and(greater_equal(x2, limits.min), less_equal(x2, limits.max))]
@@ -147,7 +148,7 @@ def _is_among(x1: Array, x2: Array) -> Array:
         places = from_numpy(numpy().searchsorted(to_numpy(among), to_numpy(wanted)))
     else:
         places = search_among(among, wanted, False)
-    # Beyond the end is what is larger than all; the last element then differs from it.
+    # An index beyond the end belongs to a value larger than all elements; the last one differs from it.
     nearest = gather(among, reshape(minimum(places, among.size - 1), (places.size,)), 0)
     return equal(reshape(nearest, x1.shape), wanted)
 
@@ -285,10 +286,10 @@ def _first_of_equals(ordered: Array) -> Array:
     n = ordered.size
     if n:
         assign(restride(first, (1,), (1,)), True)
-        (step,) = strides(ordered)
+        (stride,) = strides(ordered)
         later, earlier = (
-            restride(ordered, (n - 1,), (step,), step if n > 1 else 0),
-            restride(ordered, (n - 1,), (step,)),
+            restride(ordered, (n - 1,), (stride,), stride if n > 1 else 0),
+            restride(ordered, (n - 1,), (stride,)),
         )
         assign(restride(first, (n - 1,), (1,), 1 if n > 1 else 0), not_equal(later, earlier))
     return first

@@ -1,4 +1,4 @@
-"""Sorting functions: the core's loops, which are stable whether that is asked for or not.
+"""Sorting functions: kernels of the core, which are always stable.
 
 Note [Order of NaN and zeros]
     NaN counts as larger than any number, as in `argmax` and `searchsorted`: it comes last in ascending order

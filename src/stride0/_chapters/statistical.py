@@ -225,7 +225,7 @@ def _cast_for_mean(x: Array, dtype: DType) -> Array:
 def _wide_sum(x: Array, axes: tuple[int, ...], keepdims: bool) -> tuple[Array, float]:
     """Return the sum in float64 or complex128, and of how many elements."""
     wide = dt.complex128 if x.dtype.kind == "complex floating" else dt.float64
-    # The mean of repeated elements is that of one of each, and does not overflow where n times it would.
+    # Along broadcast axes the mean is that of the stored elements, without the overflow of n equal summands.
     x = unstretched(x, axes)
     total = reduce("sum", x, axes, keepdims, wide)
     return total, float(size_of([x.shape[k] for k in axes]))
@@ -327,7 +327,7 @@ def _total(op: str, x: Array, axis: Axis, dtype: DTypeLike | None, keepdims: boo
 
 
 def _sum_dtype(op: str, x: Array, dtype: DTypeLike | None) -> DType:
-    """Return the dtype of sums and products: integers are widened, as their sums soon do not fit."""
+    """Return the dtype of sums and products: small integers are widened, since their sums overflow."""
     if dtype is None:
         if x.dtype.kind == "unsigned integer":
             return dt.uint64
@@ -448,9 +448,9 @@ def _wide_variance(
     squares = reduce2("sum_squared_deviation", x, middle, axes, True, dt.float64)
     count = size_of([x.shape[k] for k in axes])
     if squares.size and count > 1 and _is_off_centre(squares, middle, count):
-        # What rounding left out of the mean is in all deviations, and would count.
-        rest = abs(_wide_mean(subtract(unstretched(x, axes), middle), axes, True))
-        squares = maximum(subtract(squares, multiply(multiply(rest, rest), float(count))), 0.0)
+        # The rounding error of the mean is in every deviation; its square is subtracted.
+        error = abs(_wide_mean(subtract(unstretched(x, axes), middle), axes, True))
+        squares = maximum(subtract(squares, multiply(multiply(error, error), float(count))), 0.0)
     if not keepdims:
         squares = restride(squares, *_kept(squares, axes))
     divisor = count - less_by
@@ -463,11 +463,11 @@ def _wide_variance(
 def _kept(x: Array, axes: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return shape and strides of `x` without some axes of size 1."""
     kept = [k for k in range(x.ndim) if k not in axes]
-    steps = strides(x)
-    return tuple(x.shape[k] for k in kept), tuple(steps[k] for k in kept)
+    x_strides = strides(x)
+    return tuple(x.shape[k] for k in kept), tuple(x_strides[k] for k in kept)
 
 
 def _is_off_centre(squares: Array, middle: Array, count: int) -> bool:
-    """Whether deviations are anywhere so small that the rounding of the mean shows in them."""
+    """Whether any deviation is so small that the rounding error of the mean matters."""
     off = less(sqrt(squares), multiply(abs(middle), OFF_CENTRE * math.sqrt(count)))
     return bool(reduce_whole("any", off))

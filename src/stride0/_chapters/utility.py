@@ -137,8 +137,10 @@ def diff(
         if length == 0:
             break
         shape = (*result.shape[:axis], length - 1, *result.shape[axis + 1 :])
-        steps = strides(result)
-        # Where nothing is left, the view stays where there is memory.
-        later = restride(result, shape, steps, steps[axis] if length > 1 and result.size else 0)
-        result = subtraction(later, restride(result, shape, steps))
+        result_strides = strides(result)
+        # An empty view keeps the offset 0.
+        later = restride(
+            result, shape, result_strides, result_strides[axis] if length > 1 and result.size else 0
+        )
+        result = subtraction(later, restride(result, shape, result_strides))
     return result if result is not x else copy(x)

@@ -1,8 +1,8 @@
-"""Functions of the namespace that the standard does not have: what its users miss, in terms of what it has.
+"""Functions beyond the standard, implemented with those of the standard.
 
-Nothing belongs here that changes what array-agnostic libraries do; some of them look for names. Of the
-functions that skip NaN, xarray's reductions look for all and take NumPy's where a namespace has none. They do
-what NumPy's of the same names do, but that nothing warns.
+Some array-agnostic libraries change their behaviour where a namespace has certain names: such names must not
+be added here. xarray's reductions look for all functions that skip NaN and use NumPy's where one is missing.
+The functions do what NumPy's do, without warnings.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def diag(x: Array, /, *, k: int = 0) -> Array:
     size = x.size + (k if k >= 0 else -k)
     flat = zeros((size * size,), dtype=x.dtype)
     start = k if k >= 0 else -k * size
-    # Not through a view of the matrix, which would leave the matrix without the gradient.
+    # Not by assignment to a view of the matrix: the matrix would have no gradient.
     flat[start : start + x.size * (size + 1) : size + 1] = x
     return reshape(flat, (size, size))
 
@@ -147,7 +147,7 @@ def logspace(
 def pad(
     x: Array, pad_width: Any, mode: Literal["constant"] = "constant", *, constant_values: Any = 0
 ) -> Array:
-    """Return an array with numbers put before and behind it along its axes.
+    """Return an array padded along its axes.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def pad(
     mode : {"constant"}
         NumPy has others.
     constant_values : bool, int, float, complex, pair of them, or sequence of pairs
-        What is put there, in the same forms. In the corners the value of the last axis stands.
+        The padding values, in the same forms. The corners have the value of the last axis.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def pad(
 
 
 def _padding(value: Any, dtype: DType) -> Any:
-    """Return a value that an array of `dtype` is padded with, where such an array can hold it."""
+    """Return the padding value as a scalar of `dtype`, if that can hold it."""
     checked, _ = check_fill("pad", "constant_values", value, dtype)
     if not isinstance(checked, Array):
         assign(zeros((), dtype=dtype), checked, "pad")
@@ -206,7 +206,7 @@ def _padding(value: Any, dtype: DType) -> Any:
 
 
 def _pairs(name: str, given: Any, count: int) -> list[tuple[Any, Any]]:
-    """Return a pair for each axis of what was given as those, as one pair, or as one thing."""
+    """Return a pair for each axis, given one value, one pair or a pair for each axis."""
     items = list(given) if isinstance(given, (tuple, list)) else [given]
     if len(items) in (1, 2) and not {type(item) for item in items} & {tuple, list}:
         return [(items[0], items[-1])] * count
@@ -305,7 +305,7 @@ def nanmedian(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
         there = count_nonzero(logical_not(isnan(ordered)), axis=-1, keepdims=True)
         low, high = maximum(floor_divide(subtract(there, 1), 2), 0), floor_divide(there, 2)
         below, above = take_along_axis(ordered, low, axis=-1), take_along_axis(ordered, high, axis=-1)
-        # One in the middle is no mean: twice it may overflow.
+        # A single element in the middle is not averaged with itself: the sum may overflow.
         result = reshape(where(equal(low, high), below, divide(add(below, above), 2)), lead)
     return expand_dims(result, axis=axes) if keepdims else result
 

@@ -1,4 +1,4 @@
-"""Arrays in notebooks: the table that IPython's front ends show in the place of the `repr`."""
+"""Arrays in notebooks: the HTML table that IPython's front ends show instead of the `repr`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__: list[str] = []
 
 
 def html(x: Array) -> str:
-    """Return what an array is and its elements, summarised where they are many, as a table in HTML."""
+    """Return dtype, shape and elements of an array as an HTML table; many elements are summarised."""
     facts = {"shape": str(x.shape), "dtype": x.dtype.name}
-    steps = strides(x)
-    if any(step == 0 and size > 1 for step, size in zip(steps, x.shape, strict=True)):
-        facts["strides"] = f"{steps} elements: 0 broadcasts"
+    x_strides = strides(x)
+    if any(stride == 0 and size > 1 for stride, size in zip(x_strides, x.shape, strict=True)):
+        facts["strides"] = f"{x_strides} elements: 0 broadcasts"
     facts["device"] = x.device.name
     rows = "".join(_row(label, escape(text)) for label, text in facts.items())
     elements = f'<pre style="margin:0;text-align:left">{escape(str(x))}</pre>'

@@ -1,7 +1,7 @@
-"""Methods of arrays: functions of the namespace with the array in front, and some that NumPy's users expect.
+"""Methods of arrays: functions of the namespace with the array as first argument, and some of NumPy's.
 
-`method_table` says which there are. Importing this module gives them to the array type. Strictly after the
-standard an array has none; see `stride0.strict`.
+`method_table` lists them. Importing this module adds them to the array type. The standard defines none of
+them; `stride0.strict` hides them.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ CHAPTERS = (
 
 
 def _one_tuple(operation: str, values: tuple[Any, ...]) -> Any:
-    """Return what was given as ``f(2, 3)``, ``f((2, 3))`` or ``f([2, 3])``, as a tuple."""
+    """Return the arguments of ``f(2, 3)``, ``f((2, 3))`` or ``f([2, 3])`` as a tuple."""
     if len(values) == 1 and isinstance(values[0], (tuple, list)):
         return tuple(values[0])
     return values
 
 
 def copy(x: Array) -> Array:
-    """Return a copy of the array, on memory of its own and in the order of its memory."""
+    """Return a copy of the array, in the same memory order."""
     return asarray(x, copy=True)
 
 
@@ -86,7 +86,7 @@ def item(x: Array, *index: int) -> bool | int | float | complex:
     if not numbers:
         if x.size != 1:
             raise ShapeError(
-                "item", f"an array of {x.size} elements is no single one", [("shape", str(x.shape))]
+                "item", f"an array of {x.size} elements needs an index", [("shape", str(x.shape))]
             )
         numbers = (0,) * x.ndim
     elif len(numbers) == 1 and x.ndim != 1:
@@ -123,7 +123,7 @@ def reshape(x: Array, *shape: Any, copy: bool | None = None) -> Array:
     Parameters
     ----------
     *shape : int or tuple of int
-        The sizes; one may be -1, which stands for what is left.
+        The sizes; one may be -1, which is worked out.
     copy : bool, optional
         True always copies, False never does.
 
@@ -152,8 +152,8 @@ def tolist(x: Array) -> Any:
     """Return the elements as Python scalars, in lists nested as deep as there are axes."""
     if x.ndim == 0:
         return to_scalar(x)
-    # NumPy walks the buffer; an array whose gradient would be lost refuses to lend it. Behind the door, one
-    # on a virtual device does not: Python's numbers are on none.
+    # NumPy reads the buffer. A tracked array refuses to export it, since its gradient would be lost. An array
+    # on a simulated device does not refuse within this call: Python's numbers are on no device.
     import numpy
 
     return numpy.asarray(x).tolist()
@@ -168,7 +168,7 @@ def transpose(x: Array, *axes: Any) -> Array:
 
 
 def view(x: Array, dtype: Any = None) -> Array:
-    """Return a view of the array: another array on the same memory, with `dtype` of its bytes as that dtype.
+    """Return a view of the array; with `dtype`, its bytes as elements of that dtype.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def view(x: Array, dtype: Any = None) -> Array:
     return reinterpret(x, x.dtype if dtype is None else data_types.check_dtype("view", dtype))
 
 
-# What methods do beyond their functions, called with one of NumPy's arguments or without an axis.
+# Methods that take more than their functions: arguments of NumPy's, or no axis.
 
 
 def _cumulative(function: Any, x: Array, axis: int | None, dtype: DTypeLike | None, initial: bool) -> Array:
@@ -221,12 +221,12 @@ def round(x: Array, decimals: int = 0) -> Array:
         return elementwise.round(x)
     if x.dtype.kind == "complex floating":
         real, imag = round(elementwise.real(x), places), round(elementwise.imag(x), places)
-        # The sum of a real and an imaginary number would make zeros of negative ones.
+        # The sum of a real and an imaginary number would turn -0.0 into 0.0.
         parts = manipulation.stack((real, imag), axis=-1)
         return reinterpret(parts, x.dtype)[..., 0]
     if x.dtype.kind == "bool":
         return elementwise.round(x)
-    # Multiplied as NumPy does, which from 10**23 on is another number than the power.
+    # Repeated multiplication, as in NumPy; from 10**23 on it differs from the power.
     power = math.prod([10.0] * builtins.min(builtins.abs(places), 400))
     if places > 0:
         return elementwise.divide(elementwise.round(elementwise.multiply(x, power)), power)
@@ -272,7 +272,7 @@ def take(x: Array, indices: Any, axis: int | None = None) -> Array:
     """Return elements at indices along an axis, or of the flattened array."""
     if not isinstance(indices, Array):
         indices = asarray(indices)
-        if not indices.size:  # of an empty list, whose dtype says nothing
+        if not indices.size:  # an empty list has no integer dtype
             indices = data_types.astype(indices, int64)
     return indexing.take(ravel(x) if axis is None else x, indices, axis=0 if axis is None else axis)
 
@@ -291,12 +291,12 @@ def var(
 
 
 def _is_missing(value: object) -> bool:
-    """Whether a value is what NumPy's functions give where nothing was given."""
+    """Whether a value is NumPy's mark for an argument that was not given."""
     return type(value).__name__ == "_NoValueType"
 
 
-def _numpys(name: str, function: Any) -> Any:
-    """Return what takes a method's calls with arguments of NumPy's: refuses those that ask for something."""
+def _with_numpy_keywords(name: str, function: Any) -> Any:
+    """Wrap a method to accept NumPy's keyword arguments with neutral values and to refuse other values."""
     neutral = method_table.NEUTRAL.get(name, {})
 
     def call(x: Array, *args: Any, **named: Any) -> Any:
@@ -309,7 +309,7 @@ def _numpys(name: str, function: Any) -> Any:
             if not any(value is one or (isinstance(one, str) and one == value) for one in keyword.values):
                 raise ArgumentValueError(
                     name,
-                    f"{key} is taken for the sake of NumPy's functions, which give it",
+                    f"{key} is taken only with a neutral value, as NumPy's functions pass it",
                     [(key, shown(value))],
                     f"Leave it out, or give {' or '.join(map(repr, keyword.values))}.",
                 )
@@ -336,7 +336,7 @@ def _add(name: str, function: Any, plain: int, positional: tuple[str, ...]) -> N
         function,
         plain,
         positional,
-        _numpys(name, wider) if keywords else None,
+        _with_numpy_keywords(name, wider) if keywords else None,
         keywords,
         name in method_table.FLATTENING,
     )

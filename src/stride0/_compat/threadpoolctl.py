@@ -1,4 +1,4 @@
-"""A controller of our thread pool for ``threadpoolctl``, registered with it once it is imported."""
+"""A controller of our thread pool for ``threadpoolctl``, registered when ``threadpoolctl`` is imported."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ NAME = "threadpoolctl"
 
 
 def register(threadpoolctl: Any) -> None:
-    """Make our thread pool known to the module; releases before 3.3 take no controllers of others."""
+    """Register the controller; releases before 3.3 accept none."""
     if not hasattr(threadpoolctl, "register"):
         return
 
     class Controller(threadpoolctl.LibController):  # type: ignore[misc]
-        """Our pool, among what ``user_api="openmp"`` limits: the threads of loops, not of BLAS."""
+        """Our pool, limited with ``user_api="openmp"``: its threads run kernels, not BLAS."""
 
         user_api = "openmp"
         internal_api = "stride0"
@@ -42,7 +42,7 @@ def register(threadpoolctl: Any) -> None:
 
 
 class Finder:
-    """Waits in `sys.meta_path` for the import of the module; to import it here would cost every user."""
+    """Finder in `sys.meta_path` for the import of the module, which users without it need not pay for."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != NAME:

@@ -44,7 +44,7 @@ COMPARISONS: Final = ("equal", "greater", "greater_equal", "less", "less_equal",
 
 @cache
 def functions() -> dict[Any, tuple[Callable[..., Any], bool]]:
-    """Return our functions, and whether they compare, by NumPy's ufuncs; others may have the same names."""
+    """Return our functions, and whether they compare, by NumPy's ufunc objects."""
     np = numpy()
     chapters = (_elementwise, _linear_algebra)
     ours = {name: getattr(chapter, name) for chapter in chapters for name in chapter.__all__}
@@ -54,21 +54,21 @@ def functions() -> dict[Any, tuple[Callable[..., Any], bool]]:
 
 
 def call(x: Array, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
-    """Do what ``Array.__array_ufunc__`` is asked for."""
+    """Implement ``Array.__array_ufunc__``."""
     np = numpy()
     if method == "__call__":
         function, compares = functions().get(ufunc, (None, False))
         if compares:
-            # NumPy makes arrays without axes of its scalars before it compares them.
+            # NumPy converts its scalars to 0-d arrays before it compares them.
             inputs = tuple(
                 value[()] if type(value) is np.ndarray and not value.ndim else value for value in inputs
             )
         if function is not None and not named:
             if is_strict() and not any(isinstance(value, (np.generic, np.ndarray)) for value in inputs):
-                # Beside a scalar or an array of NumPy's it may have been an operator: the function knows.
+                # With a scalar or an array of NumPy's it may be an operator, which the function checks.
                 refuse_foreign_function(ufunc.__name__)
             return function(*inputs)
-        # Not even `ndarray += x`: as it is with our operators.
+        # `ndarray += x` is refused too, as by our operators.
         for number, value in enumerate(inputs, 1):
             if isinstance(value, np.ndarray):
                 raise ForeignArrayError(
@@ -82,11 +82,11 @@ def call(x: Array, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
         raise ForeignArrayError(
             ufunc.__name__, "out is a stride0 array", (), "an ndarray: numpy.asarray(x) is one on its memory"
         )
-    named = {name: _lent(value) for name, value in named.items()}
-    return getattr(ufunc, method)(*map(_lent, inputs), **named)
+    named = {name: _exported(value) for name, value in named.items()}
+    return getattr(ufunc, method)(*map(_exported, inputs), **named)
 
 
-def _lent(value: Any) -> Any:
+def _exported(value: Any) -> Any:
     return to_numpy(value) if isinstance(value, Array) else value
 
 
@@ -94,8 +94,9 @@ class Ufuncs:
     """The attribute ``__array_ufunc__`` of the array type."""
 
     def __get__(self, x: Array | None, owner: type) -> Callable[..., Any] | None:
-        # NumPy looks it up in the type. Who asks an array itself is a class of arrays, numpy.ma's for one,
-        # that wants to know whether to leave `other + x` to x. None says so, and x refuses what it knows not.
+        # NumPy looks the attribute up in the type. Array classes such as numpy.ma's look it up in an
+        # instance, to decide whether to leave `other + x` to x. None leaves it to x, which refuses types that
+        # it does not know.
         return call if x is None else None
 
 

@@ -1,6 +1,6 @@
-"""`explain`: what broadcasting makes of operands, as text and as a picture.
+"""`explain`: how operands broadcast, as text and as a picture.
 
-The facts are gathered in `facts`, written down in `text` and drawn in `picture`.
+`facts` gathers the facts, `text` and `picture` show them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Explanation", "Insertion", "explain"]
 
 
 class Explanation(Facts):
-    """What broadcasting makes of some operands: printed it is a text, in a notebook a picture.
+    """How operands broadcast: a text when printed, a picture in a notebook.
 
     Tuples have one entry per operand. For ``matmul``, axes are counted among the leading ones, which are
     those that broadcast.
@@ -48,11 +48,11 @@ class Explanation(Facts):
     result_dtype : DType or None
         None too where it is not known, as for functions of your own.
     stretched : tuple of tuple of int
-        Axes of the result along which an operand is repeated, counted from the last one, -1.
+        Axes of the result along which an operand is broadcast, counted from the last one, -1.
     stretched_strides : tuple of tuple of int or None
-        Strides with which the operands are read; None where the shapes do not fit.
+        Strides with which the operation reads the operands; None where the shapes do not fit.
     stored_nbytes, addressed_nbytes : tuple of int
-        Bytes of the elements that an operand has, and of those that are read of it.
+        Bytes of the elements of an operand, and of the elements that the operation reads.
     plan : dict or None
         What the planner does: ``"shape"``, ``"order"`` (axes of the result, innermost first), ``"merged"``
         (the loops, innermost first; their strides are in bytes), ``"layout"`` and ``"result_strides"``. None
@@ -62,7 +62,7 @@ class Explanation(Facts):
     clashes : tuple of int
         All axes at which sizes do not fit.
     insertions : tuple of Insertion
-        Where the shapes do not fit: all inserted axes, one at a time, that would make them.
+        Where the shapes do not fit: all axes whose insertion, one at a time, makes them fit.
     """
 
     def __str__(self) -> str:
@@ -118,9 +118,9 @@ def explain(*arrays_or_shapes: Array | Shape, op: str | Callable[..., Any] | Non
     Returns
     -------
     Explanation
-        Its text shows the shapes aligned from the right, what is stretched, the strides before and after, how
-        many bytes are stored and how many are addressed, and the loops that the planner makes of it; or
-        the axis that fails and every inserted axis that would mend it. In a notebook it is a picture.
+        Its text shows the shapes aligned from the right, the broadcast axes, the strides before and after,
+        how many bytes are stored and how many are addressed, and the loops of the plan; or the axis that
+        fails and every inserted axis that makes the shapes fit. In a notebook it is a picture.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""What `explain` knows of operands and of what broadcasting makes of them.
+"""The facts of an explanation: operands, and the result of broadcasting them.
 
-Little is worked out here that operations work out for themselves: shapes come from `_base.shapes`, errors are
-those that the operation raises, and what the planner does is the core's own account of it.
+The facts come from the code that operations use: shapes from `_base.shapes`, errors from the operation
+itself, and the plan from the planner.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 _ROWS = {row.name: row for row in operations.OPS if row.public}
-# Names of the operands of what broadcasts.
+# Names of the operands of operations that broadcast.
 _LABELS: dict[str, tuple[str, ...]] = {
     **{name: ("x",) if row.nin == 1 else ("x1", "x2") for name, row in _ROWS.items()},
     "where": ("condition", "x1", "x2"),
@@ -60,13 +60,13 @@ class Insertion(NamedTuple):
     Attributes
     ----------
     expression : str
-        As one would write it: ``x2[:, None]``.
+        As in Python code: ``x2[:, None]``.
     operand : int
         Which of the operands is indexed.
     axis : int
         Where the new axis is, counted from the front.
     result_shape : tuple of int
-        What the operands broadcast to then.
+        The shape that the operands broadcast to then.
     """
 
     expression: str
@@ -77,7 +77,7 @@ class Insertion(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Facts:
-    """What broadcasting makes of some operands; the fields are explained where `Explanation` shows them."""
+    """Facts of a broadcast; the docstring of `Explanation` describes the fields."""
 
     operation: str
     names: tuple[str, ...]
@@ -99,7 +99,7 @@ class Facts:
 
 
 def gather(operands: Sequence[object], op: str | Callable[..., Any] | None) -> Facts:
-    """Return what is to be known of operands: arrays, or shapes."""
+    """Return the facts of operands: arrays, or shapes."""
     operation, names, known = _resolve(op, len(operands))
     shapes: list[Shape] = []
     for name, x in zip(names, operands, strict=True):
@@ -110,18 +110,18 @@ def gather(operands: Sequence[object], op: str | Callable[..., Any] | None) -> F
         shapes.append(x.shape if isinstance(x, Array) else normalize_shape("explain", x))
     dtypes = [x.dtype if isinstance(x, Array) else float64 for x in operands]
     pairs = list(zip(operands, shapes, strict=True))
-    steps = [strides(x) if isinstance(x, Array) else c_strides(shape) for x, shape in pairs]
+    own_strides = [strides(x) if isinstance(x, Array) else c_strides(shape) for x, shape in pairs]
     core = 2 if operation == "matmul" else 0
     leads = [lead_of(shape, core) for shape in shapes]
-    stored = [_distinct(s, own) * d.itemsize for s, own, d in zip(shapes, steps, dtypes, strict=True)]
+    stored = [_distinct(s, own) * d.itemsize for s, own, d in zip(shapes, own_strides, dtypes, strict=True)]
     result = _common(operation, shapes)
     error = _error(operation, names, shapes) if result is None else None
     read, plan, addressed = None, None, stored
-    stretched: list[tuple[int, ...]] = [()] * len(shapes)
+    axes: list[tuple[int, ...]] = [()] * len(shapes)
     if result is not None:
         lead = lead_of_result(shapes, result, core)
-        read = tuple(_read(shape, own, lead, core) for shape, own in zip(shapes, steps, strict=True))
-        stretched = [_stretched(own, lead) for own in leads]
+        read = tuple(_read(shape, own, lead, core) for shape, own in zip(shapes, own_strides, strict=True))
+        axes = [_broadcast_axes(own, lead) for own in leads]
         addressed = [
             size_of((*lead, *core_of(shape, core))) * d.itemsize
             for shape, d in zip(shapes, dtypes, strict=True)
@@ -132,12 +132,12 @@ def gather(operands: Sequence[object], op: str | Callable[..., Any] | None) -> F
         tuple(names),
         tuple(shapes),
         tuple(dtypes),
-        tuple(steps),
+        tuple(own_strides),
         tuple(offset(x) if isinstance(x, Array) else 0 for x in operands),
         core,
         result,
         None if result is None or not known else _result_dtype(operation, dtypes),
-        tuple(stretched),
+        tuple(axes),
         read,
         tuple(stored),
         tuple(addressed),
@@ -149,7 +149,7 @@ def gather(operands: Sequence[object], op: str | Callable[..., Any] | None) -> F
 
 
 def _resolve(op: object, count: int) -> tuple[str, Sequence[str], builtins.bool]:
-    """Return the name of an operation, those of its operands, and whether it is known what it does."""
+    """Return the name of an operation, those of its operands, and whether the operation is known."""
     if not count:
         raise ArgumentValueError("explain", "there is nothing to explain", (), "at least one array or shape")
     numbered = ("x",) if count == 1 else tuple(f"x{k + 1}" for k in range(count))
@@ -214,7 +214,7 @@ def _error(operation: str, names: Sequence[str], shapes: Sequence[Shape]) -> Bro
     if operation != "matmul":
         return BroadcastError(operation, zip(names, shapes, strict=True))
     try:
-        # It raises before it looks at an element.
+        # It raises before it reads an element.
         matmul(*[_memoryless(shape, int8) for shape in shapes])
     except (BroadcastError, ShapeError) as error:
         return error
@@ -253,24 +253,24 @@ def _insertions(operation: str, names: Sequence[str], shapes: Sequence[Shape]) -
 
 
 def _read(shape: Shape, own: Shape, lead: Shape, core: int) -> Shape:
-    """Return the strides with which an operand is read when its leading axes are stretched."""
+    """Return the strides with which an operand is read when its leading axes are broadcast."""
     missing = len(lead) - len(lead_of(shape, core))
     pairs = zip(own, shape, (*lead[missing:], *core_of(shape, core)), strict=True)
-    return (*(0,) * missing, *[step if size == wanted else 0 for step, size, wanted in pairs])
+    return (*(0,) * missing, *[stride if size == wanted else 0 for stride, size, wanted in pairs])
 
 
-def _stretched(shape: Shape, result: Shape) -> tuple[int, ...]:
-    """Return the axes, from the last one on, along which an operand is repeated."""
+def _broadcast_axes(shape: Shape, result: Shape) -> tuple[int, ...]:
+    """Return the broadcast axes of an operand, from the last one on."""
     axes = range(-1, -1 - len(result), -1)
     return tuple(k for k in axes if (shape[k] if -k <= len(shape) else 1) != result[k])
 
 
-def _distinct(shape: Shape, steps: Shape) -> int:
-    """Return how many elements lie in memory; at most that many, where windows overlap."""
+def _distinct(shape: Shape, strides: Shape) -> int:
+    """Return how many elements are stored; an upper bound where windows overlap."""
     if 0 in shape:
         return 0
-    moving = [(size, abs(step)) for size, step in zip(shape, steps, strict=True) if step and size > 1]
-    return min(size_of([size for size, _ in moving]), 1 + sum((size - 1) * step for size, step in moving))
+    moving = [(size, abs(stride)) for size, stride in zip(shape, strides, strict=True) if stride and size > 1]
+    return min(size_of([size for size, _ in moving]), 1 + sum((size - 1) * stride for size, stride in moving))
 
 
 def _plan(operands: Sequence[object], shapes: Sequence[Shape], result: Shape) -> dict[str, Any] | None:
@@ -296,7 +296,7 @@ def _result_dtype(operation: str, dtypes: Sequence[DType]) -> DType | None:
 
 
 def accident(e: Facts) -> str:
-    """Return what looks like an accident: equally many elements, and they stretch each other."""
+    """Return a warning if operands with equally many elements broadcast each other, a likely accident."""
     if e.result_shape is None or e.core_ndim:
         return ""
     total = size_of(e.result_shape)

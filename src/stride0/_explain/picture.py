@@ -1,7 +1,7 @@
 """The picture of an explanation.
 
 Above, a table with one column per axis and one row per operand; below, the operands as the loops see them,
-cell by cell: solid where an element is stored, dashed where the same one comes again.
+cell by cell: solid where an element is stored, dashed where it is repeated.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _MATRIX = ("rows", "columns")
 
 
 def _chips(e: Facts) -> dict[tuple[int, _Column], _Chip]:
-    """Return what stands where in the table; the row after the operands' is the result's."""
+    """Return the cells of the table; the row after those of the operands belongs to the result."""
     chips: dict[tuple[int, _Column], _Chip] = {}
     fits = e.result_shape is not None
     lead = lead_of_result(e.shapes, e.result_shape, e.core_ndim) if e.result_shape is not None else ()
@@ -71,19 +71,19 @@ def _chips(e: Facts) -> dict[tuple[int, _Column], _Chip]:
             if -axis > len(own):
                 chips[k, axis] = _Chip(f"new → {lead[axis]}", "stride 0", f"{_series(k)} again")
                 continue
-            size, step = own[axis], e.strides[k][: len(own)][axis]
+            size, stride = own[axis], e.strides[k][: len(own)][axis]
             if axis in e.stretched[k]:
                 chips[k, axis] = _Chip(f"{size} → {lead[axis]}", "stride 0", f"{_series(k)} again")
             else:
-                kind = _series(k) if step or size == 1 else f"{_series(k)} again"
+                kind = _series(k) if stride or size == 1 else f"{_series(k)} again"
                 # A size of 1 is not at fault.
                 kind = "x" if axis in e.clashes and size != 1 else kind
-                chips[k, axis] = _Chip(str(size), f"stride {step}", kind)
+                chips[k, axis] = _Chip(str(size), f"stride {stride}", kind)
         columns = _MATRIX if len(core) == 2 else _MATRIX[1 - k : 2 - k]
-        # Where the leading axes fit, it is the inner sizes that do not.
+        # Where the leading axes fit, the inner sizes do not.
         inner = _MATRIX[1 - k] if not fits and not e.clashes else ""
-        for column, size, step in zip(columns, core, e.strides[k][len(own) :], strict=False):
-            chips[k, column] = _Chip(str(size), f"stride {step}", "x" if column == inner else "n")
+        for column, size, stride in zip(columns, core, e.strides[k][len(own) :], strict=False):
+            chips[k, column] = _Chip(str(size), f"stride {stride}", "x" if column == inner else "n")
     return chips | {(len(e.shapes), column): chip for column, chip in _result_chips(e, lead)}
 
 
@@ -105,10 +105,12 @@ def _result_chips(e: Facts, lead: Shape) -> list[tuple[_Column, _Chip]]:
     columns: list[_Column] = list(range(-len(lead), 0))
     if e.core_ndim:
         columns += [name for name, shape in zip(_MATRIX, e.shapes, strict=True) if len(shape) > 1]
-    steps = [""] * len(columns) if e.plan is None else [f"stride {step}" for step in e.plan["result_strides"]]
+    result_strides = (
+        [""] * len(columns) if e.plan is None else [f"stride {stride}" for stride in e.plan["result_strides"]]
+    )
     return [
-        (column, _Chip(str(size), step, "r"))
-        for column, size, step in zip(columns, e.result_shape, steps, strict=True)
+        (column, _Chip(str(size), stride, "r"))
+        for column, size, stride in zip(columns, e.result_shape, result_strides, strict=True)
     ]
 
 
@@ -123,7 +125,7 @@ def _draw_table(canvas: Canvas, e: Facts, top: float) -> float:
     places: dict[_Column, tuple[float, float]] = {}
     for column in columns:
         if axes and len(places) == len(axes):
-            left += 14  # what does not broadcast stands apart
+            left += 14  # axes that do not broadcast are set apart
         found = [chip for (_, at), chip in chips.items() if at == column]
         width = max(
             [width_of(chip.size, 14) for chip in found] + [width_of(chip.stride, 10.5) for chip in found]
@@ -180,12 +182,12 @@ def _grids(e: Facts) -> list[_Grid]:
         return _matrices(e) if all(len(shape) <= e.core_ndim for shape in e.shapes) else _stacks(e)
     if e.result_shape is None or e.stretched_strides is None:
         return [
-            _Grid(name, f"shape {shape}", shape, steps, offset, _series(k), _at_fault(shape, e.clashes))
-            for k, (name, shape, steps, offset) in enumerate(
+            _Grid(name, f"shape {shape}", shape, own_strides, offset, _series(k), _at_fault(shape, e.clashes))
+            for k, (name, shape, own_strides, offset) in enumerate(
                 zip(e.names, e.shapes, e.strides, e.offsets, strict=True)
             )
         ]
-    steps = c_strides(e.result_shape) if e.plan is None else e.plan["result_strides"]
+    own_strides = c_strides(e.result_shape) if e.plan is None else e.plan["result_strides"]
     return [
         *[
             _Grid(name, f"strides {read}", e.result_shape, read, offset, _series(k), ())
@@ -193,7 +195,7 @@ def _grids(e: Facts) -> list[_Grid]:
                 zip(e.names, e.stretched_strides, e.offsets, strict=True)
             )
         ],
-        _Grid("result", f"strides {steps}", e.result_shape, steps, 0, "r", ()),
+        _Grid("result", f"strides {own_strides}", e.result_shape, own_strides, 0, "r", ()),
     ]
 
 
@@ -204,11 +206,13 @@ def _stacks(e: Facts) -> list[_Grid]:
     grids = []
     for k, own in enumerate(leads):
         shape, caption = own if lead is None else lead, _cells(core_of(e.shapes[k], e.core_ndim))
-        # Along an axis of stride 0 the same matrix comes again, whether it is stretched here or was before.
+        # Along an axis of stride 0 the same matrix is repeated, broadcast by this operation or before it.
         read = e.strides[k] if e.stretched_strides is None else e.stretched_strides[k]
         whole = (*(0,) * (len(shape) - len(own)), *c_strides(own))
-        steps = tuple(number if step else 0 for number, step in zip(whole, read, strict=False))
-        grids.append(_Grid(e.names[k], caption, shape, steps, 0, _series(k), _at_fault(shape, e.clashes)))
+        own_strides = tuple(number if stride else 0 for number, stride in zip(whole, read, strict=False))
+        grids.append(
+            _Grid(e.names[k], caption, shape, own_strides, 0, _series(k), _at_fault(shape, e.clashes))
+        )
     if e.result_shape is not None and lead is not None:
         caption = _cells(e.result_shape[len(lead) :])
         grids.append(_Grid("result", caption, lead, c_strides(lead), 0, "r", ()))
@@ -226,13 +230,13 @@ def _cells(shape: Shape) -> str:
 def _matrices(e: Facts) -> list[_Grid]:
     """Return the matrices themselves, where there is one on each side. A vector on the right is a column."""
     grids = []
-    for k, (shape, steps) in enumerate(zip(e.shapes, e.strides, strict=True)):
-        caption = f"strides {steps}"
+    for k, (shape, own_strides) in enumerate(zip(e.shapes, e.strides, strict=True)):
+        caption = f"strides {own_strides}"
         if k == 1 and len(shape) == 1:
-            shape, steps = (*shape, 1), (*steps, 0)
+            shape, own_strides = (*shape, 1), (*own_strides, 0)
         # It is the inner sizes that clash; 1 is no exception.
         clashes = () if e.error is None or not shape else ((-1,), (-2,))[k]
-        grids.append(_Grid(e.names[k], caption, shape, steps, e.offsets[k], _series(k), clashes))
+        grids.append(_Grid(e.names[k], caption, shape, own_strides, e.offsets[k], _series(k), clashes))
     if e.result_shape is not None:
         shape = e.result_shape
         if len(e.shapes[1]) == 1:
@@ -251,9 +255,9 @@ def _slices(shape: Shape) -> list[tuple[int, ...] | None]:
     found: list[tuple[int, ...] | None] = []
     for number in _shown(size_of(shape[:-2]), 4, 2):
         index: list[int] = []
-        rest = number or 0
+        remaining = number or 0
         for size in reversed(shape[:-2]):
-            rest, place = divmod(rest, size)
+            remaining, place = divmod(remaining, size)
             index.insert(0, place)
         found.append(None if number is None else tuple(index))
     return found
@@ -284,8 +288,10 @@ def _draw_grid(canvas: Canvas, grid: _Grid, x: float, top: float) -> tuple[float
         canvas.text(x + 42, top + 15, "no elements", 10.5, "quiet", "middle")
         return 84, top + _CELL, top + _CELL / 2
     shape = (1,) * (2 - len(grid.shape)) + grid.shape
-    steps = (0,) * (2 - len(grid.shape)) + grid.strides
-    reach = grid.offset + sum((n - 1) * step for n, step in zip(shape, steps, strict=True) if step > 0)
+    own_strides = (0,) * (2 - len(grid.shape)) + grid.strides
+    reach = grid.offset + sum(
+        (n - 1) * stride for n, stride in zip(shape, own_strides, strict=True) if stride > 0
+    )
     digits = len(str(reach)) if len(str(reach)) <= _DIGITS else 0
     wide = max(_CELL + 4, width_of("0" * digits, 11) + 10)
     rows, columns = _shown(shape[-2], _SHOWN, 4), _shown(shape[-1], _SHOWN, 4)
@@ -310,8 +316,8 @@ def _draw_grid(canvas: Canvas, grid: _Grid, x: float, top: float) -> tuple[float
                     dots = (5 * (column is None), 5 * (row is None))
                     canvas.dots(at[0] + wide / 2, at[1] + _CELL / 2, *dots)
                     continue
-                places = zip((*index, row, column), steps, strict=True)
-                place = grid.offset + sum(n * step for n, step in places)
+                places = zip((*index, row, column), own_strides, strict=True)
+                place = grid.offset + sum(n * stride for n, stride in places)
                 again = place in seen
                 seen.add(place)
                 canvas.rect(*at, wide, _CELL, f"{grid.series} again" if again else grid.series)

@@ -1,7 +1,6 @@
 """An SVG document that is readable everywhere: no scripts, no fonts or files of others.
 
-It brings its own background and says what it looks like in light and in dark surroundings, so that it can be
-put on any page. The same elements give the same bytes.
+It has its own background, with styles for light and dark pages. The same elements give the same bytes.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _FIXED = (
 
 
 def width_of(words: str, size: float) -> float:
-    """Return how wide a text is at most: in the widest of these fonts a character takes 0.61 of its size."""
+    """Return a bound of the width of a text: 0.61 of the font size per character, in the widest font."""
     return math.ceil(len(words) * size * 0.61)
 
 
@@ -82,7 +81,7 @@ class Canvas:
         self.parts.append(f'<path{_classes(kind)} d="M{x1:g} {y1:g}L{x2:g} {y2:g}"/>')
 
     def dots(self, x: float, y: float, right: float, down: float) -> None:
-        """Draw three dots around a point, in a direction: something is left out."""
+        """Draw an ellipsis of three dots around a point, in a direction."""
         for k in (-1, 0, 1):
             self.parts.append(
                 f'<circle class="s0-dot" cx="{x + k * right:g}" cy="{y + k * down:g}" r="1.3"/>'
@@ -93,7 +92,7 @@ class Canvas:
         self.line(self.margin, y, self.right, y, "rule")
 
     def document(self, bottom: float, title: str, description: str) -> str:
-        """Return all of it, with a title and a description for those who cannot see it."""
+        """Return the document, with a title and a description for screen readers."""
         width, height = math.ceil(self.right + self.margin), math.ceil(bottom + self.margin)
         body = "\n".join(self.parts)
         name = f"stride0-{zlib.crc32((title + body).encode()):08x}"
@@ -117,7 +116,7 @@ def _classes(kind: str) -> str:
 
 
 def _style() -> str:
-    # In a notebook the style counts for the whole page: nothing of it may reach beyond our own documents.
+    # In a notebook a style applies to the whole page: every rule must be limited to our own documents.
     def scoped(rules: Iterator[str] | Sequence[str]) -> str:
         return "".join(f".stride0 {rule}" for rule in rules)
 

@@ -23,13 +23,13 @@ def text(e: Facts) -> str:
 
 
 def headline(e: Facts) -> str:
-    """Return the operation, the shapes and what they give."""
+    """Return the operation, the shapes and the shape of the result."""
     shapes = f"{e.operation}: {' with '.join(map(str, e.shapes))}"
     return shapes if len(e.shapes) == 1 else f"{shapes} gives {e.result_shape}"
 
 
 def memory(e: Facts, k: int) -> tuple[str, str]:
-    """Return what is stored of an operand, and what is addressed."""
+    """Return how much of an operand is stored and how much is addressed."""
     stored, addressed = e.stored_nbytes[k], e.addressed_nbytes[k]
     times = addressed // stored if stored and addressed % stored == 0 else 0
     often = f" ({_count(times)} times)" if times > 1 else ""
@@ -87,7 +87,7 @@ def _fitting(e: Facts) -> list[str]:
 
 
 def _shapes(e: Facts) -> list[str]:
-    """Return the shapes under each other, and what happens to the axes of each."""
+    """Return the aligned shapes, with the broadcast axes of each."""
     assert e.result_shape is not None
     names = [*e.names, "result"]
     lead = lead_of_result(e.shapes, e.result_shape, e.core_ndim)
@@ -121,20 +121,25 @@ def _strides(e: Facts) -> list[str]:
     assert e.result_shape is not None and e.stretched_strides is not None
     lead = lead_of_result(e.shapes, e.result_shape, e.core_ndim)
     seen = [(*lead, *core_of(shape, e.core_ndim)) for shape in e.shapes]
-    before = [_starred(steps, shape) for steps, shape in zip(e.strides, e.shapes, strict=True)]
-    after = [_starred(steps, shape) for steps, shape in zip(e.stretched_strides, seen, strict=True)]
-    names, left = list(e.names), [f"{steps}  ->  " for steps in _aligned(before)]
+    before = [_starred(own_strides, shape) for own_strides, shape in zip(e.strides, e.shapes, strict=True)]
+    after = [
+        _starred(own_strides, shape) for own_strides, shape in zip(e.stretched_strides, seen, strict=True)
+    ]
+    names, left = list(e.names), [f"{own_strides}  ->  " for own_strides in _aligned(before)]
     if e.plan is not None:
         names.append("result")
         left.append(" " * len(left[0]))
-        after.append([str(step) for step in e.plan["result_strides"]])
-    star = "; at 0* the same element comes again" if any("0*" in steps for steps in after) else ""
+        after.append([str(stride) for stride in e.plan["result_strides"]])
+    star = "; at 0* the same element comes again" if any("0*" in own_strides for own_strides in after) else ""
     both = [a + b for a, b in zip(left, _aligned(after), strict=True)]
     return [f"strides, in elements{star}", "", *_columns(names, both)]
 
 
-def _starred(steps: Shape, shape: Shape) -> list[str]:
-    return ["0*" if step == 0 and size != 1 else str(step) for step, size in zip(steps, shape, strict=True)]
+def _starred(strides: Shape, shape: Shape) -> list[str]:
+    return [
+        "0*" if stride == 0 and size != 1 else str(stride)
+        for stride, size in zip(strides, shape, strict=True)
+    ]
 
 
 def _plan(e: Facts) -> list[str]:
@@ -144,11 +149,13 @@ def _plan(e: Facts) -> list[str]:
         return ["plan: no elements, nothing to do"]
     rows = []
     for loop in e.plan["merged"]:
-        steps = [step // dtype.itemsize for step, dtype in zip(loop["strides"][:-1], e.dtypes, strict=True)]
-        # An array that is made for the result has no negative steps: the smallest is that of the loop.
-        steps.append(min(e.plan["result_strides"][axis] for axis in loop["axes"]))
+        loop_strides = [
+            stride // dtype.itemsize for stride, dtype in zip(loop["strides"][:-1], e.dtypes, strict=True)
+        ]
+        # An array that is made for the result has no negative strides: the smallest is that of the loop.
+        loop_strides.append(min(e.plan["result_strides"][axis] for axis in loop["axes"]))
         axes = [axis - len(e.result_shape) for axis in reversed(loop["axes"])]
-        rows.append([", ".join(map(str, axes)), str(loop["size"]), *map(str, steps)])
+        rows.append([", ".join(map(str, axes)), str(loop["size"]), *map(str, loop_strides)])
     if not rows:
         return ["plan: one element, no loop"]
     rows.insert(0, ["axes", "size", *e.names, "result"])
@@ -191,7 +198,7 @@ def _aligned(tuples: Sequence[Sequence[object]]) -> list[str]:
     for row in entries:
         cells = [value.rjust(widths[k - len(row)]) for k, value in enumerate(row)]
         body = "(" + ", ".join([cells[0].lstrip(), *cells[1:]]) if cells else "("
-        # The comma after a single entry stands out to the right, as it does in the text of an error.
+        # The comma after a single entry sticks out to the right, as in the text of an error.
         lines.append((body, ",)" if len(row) == 1 else ")"))
     width = max((len(body) for body, _ in lines), default=0)
     texts = [body.rjust(width) + close for body, close in lines]

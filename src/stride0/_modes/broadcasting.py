@@ -1,4 +1,4 @@
-"""Which broadcasts are let through: a mode per context, and one for the process."""
+"""Which broadcasts are allowed: a mode per context, and a default for the process."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ class broadcasting(Setting):
     Parameters
     ----------
     mode : {"standard", "pointwise", "warn", "explicit", "exact"}
-        What is done about operands of different shapes:
+        What happens to operands of different shapes:
 
         - ``"standard"``: they broadcast, as the standard says.
-        - ``"pointwise"``: `BroadcastWarning` where operands with equally many elements stretch each other, as
-          (4, 1) and (4,) do.
-        - ``"warn"``: `BroadcastWarning` wherever an operand that has axes is stretched.
+        - ``"pointwise"``: `BroadcastWarning` where operands with equally many elements broadcast against each
+          other, as (4, 1) and (4,) do.
+        - ``"warn"``: `BroadcastWarning` wherever an operand that has axes is broadcast.
         - ``"explicit"``: `StretchError` (a `BroadcastError`) unless all operands that have axes have equally
-          many. Axes of size 1 may be stretched.
-        - ``"exact"``: `StretchError` wherever an array is stretched. Python scalars are no arrays;
-          `broadcast_to`, `broadcast_arrays` and `expand_dims` are how one stretches in this mode.
+          many. Axes of size 1 may be broadcast.
+        - ``"exact"``: `StretchError` wherever an array is broadcast, which Python scalars are not; in this
+        mode
+          code broadcasts with `broadcast_to`, `broadcast_arrays` and `expand_dims`.
 
     Raises
     ------

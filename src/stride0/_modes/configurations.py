@@ -1,7 +1,7 @@
-"""A test bench: what the library is to be like for a test, and the gate that makes it so.
+"""Test configurations: how the library behaves in a test, and the checks of calls that make it behave so.
 
-The functions and the kernels know nothing of it: operands are looked at before a call and the result after
-it, Note [Doors].
+Functions and kernels do not know of configurations: the interceptor checks the operands before a call and
+converts the result after it, Note [Doors].
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from stride0._tables.standard import (
     VERSIONS,
 )
 
-__all__ = ["Bench", "Visit", "bench_here", "devices_here"]
+__all__ = ["Call", "Configuration", "current_configuration", "current_devices"]
 
 # Functions whose results, or some of them, are of the default dtype of indices.
 INDICES = frozenset(
@@ -47,9 +47,9 @@ INDICES = frozenset(
         *("unique_all", "unique_counts", "unique_inverse"),
     }
 )
-# Functions whose result does not take the device of their operand as it is.
+# Functions whose result need not be on the device of their operand.
 MOVING = ("asarray", "astype", "from_dlpack")
-# Forms of arguments that came later, by what is said of them.
+# Forms of arguments that a later version added, by the words for them in messages.
 FORMS: dict[str, Callable[[Any], bool]] = {
     "is a tuple": lambda value: isinstance(value, tuple),
     "holds a negative axis": lambda value: isinstance(value, tuple) and any(item < 0 for item in value),
@@ -62,7 +62,7 @@ UNSIGNED = {1: dt.uint8, 2: dt.uint16, 4: dt.uint32, 8: dt.uint64}
 
 
 @dataclass(frozen=True)
-class Bench:
+class Configuration:
     """What `stride0.testing.flags` sets; the fields are its parameters."""
 
     devices: tuple[str, ...] = ("cpu",)
@@ -78,10 +78,10 @@ class Bench:
     strict_names: bool = False
 
     def check_version(self, version: object) -> None:
-        """Refuse a version of the standard that is newer than the bench's."""
+        """Refuse a version of the standard that is newer than the configuration's."""
         if version is not None and version in VERSIONS and str(version) > self.api_version:
             accepts = f"one of {', '.join(v for v in VERSIONS if v <= self.api_version)}"
-            problem = f"version {version} is newer than the test bench"
+            problem = f"version {version} is newer than the test configuration"
             raise ArgumentValueError("__array_namespace__", problem, (), accepts)
 
     def default_dtypes(self) -> dict[str, DType]:
@@ -95,11 +95,11 @@ class Bench:
 
     # --- before a call
 
-    def enter(self, way: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Visit:
-        """Look at a call that comes in; what `leave` needs."""
-        self._check_function(way, name, args, kwargs)
-        if way in ("in-place", "setitem") and not self.writable:
-            raise WriteError(name, "the arrays of this test bench are read-only", (), "a new array")
+    def enter(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        """Check a call of the user's code; the result is what `leave` needs."""
+        self._check_function(call_kind, name, args, kwargs)
+        if call_kind in ("in-place", "setitem") and not self.writable:
+            raise WriteError(name, "arrays are read-only in this test configuration", (), "a new array")
         arrays = list(_arrays((args, kwargs)))
         numbers = {device_number(x) for x in arrays}
         if len(numbers) > 1:
@@ -112,18 +112,20 @@ class Bench:
             number = check_device(name, device).number
         else:
             number = numbers.pop() if numbers else Device(self.devices[0]).number
-        return Visit(name, arrays, number, args, kwargs)
+        return Call(name, arrays, number, args, kwargs)
 
-    def _check_function(self, way: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Refuse what this bench does not have."""
-        masked = way in ("getitem", "setitem") and _has_mask(args[1])
+    def _check_function(
+        self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Refuse what this configuration does not have."""
+        masked = call_kind in ("getitem", "setitem") and _has_mask(args[1])
         if masked and not self.boolean_indexing:
             raise self._missing(
                 name, "a mask as index", "Boolean array indexing: may be left out", "boolean_indexing"
             )
-        repeated = name == "repeat" and len(args) > 1 and isinstance(args[1], Array)
-        selected = masked and way == "getitem"
-        if not self.data_dependent_shapes and (selected or repeated or name in DATA_DEPENDENT):
+        with_counts = name == "repeat" and len(args) > 1 and isinstance(args[1], Array)
+        with_mask = masked and call_kind == "getitem"
+        if not self.data_dependent_shapes and (with_mask or with_counts or name in DATA_DEPENDENT):
             sentence = "Data-dependent output shapes: a library may leave such functions out"
             raise self._missing(
                 name, "the shape of the result depends on values", sentence, "data_dependent_shapes"
@@ -134,16 +136,16 @@ class Bench:
                 name, f"the extension {extension}", "Extensions: may be left out", "extensions"
             )
         if self.api_version < NEWEST:
-            self._check_since(way, name, args, kwargs)
+            self._check_since(call_kind, name, args, kwargs)
 
-    def _check_since(self, way: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _check_since(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         for x in _arrays((args, kwargs)):
             self._check_dtype(name, "an operand", x.dtype)
         row = ROWS.get(name)
-        indices = [x for x in _arrays(args[1]) if x.ndim] if way == "getitem" else []
+        indices = [x for x in _arrays(args[1]) if x.ndim] if call_kind == "getitem" else []
         if self.api_version < "2024.12" and any(x.dtype.kind in KINDS["integral"] for x in indices):
             raise self._newer(name, "an array of indices", "2024.12")
-        if row is None or way != "function":
+        if row is None or call_kind != "function":
             return
         if row.since > self.api_version:
             raise self._newer(name, "the function is called", row.since)
@@ -165,7 +167,7 @@ class Bench:
             raise self._newer(name, f"{what} is of dtype {dtype.name}", COMPLEX_SINCE)
 
     def check_method(self, name: str, given: dict[str, Any]) -> None:
-        """Refuse arguments of a method of arrays that came later than the bench's version."""
+        """Refuse arguments of a method of arrays that are newer than the configuration's version."""
         for parameter, since in METHODS_LATER[name].items():
             if since > self.api_version and given[parameter] is not None:
                 raise self._newer(name, f"{parameter} is given", since)
@@ -180,53 +182,53 @@ class Bench:
 
     # --- after a call
 
-    def leave(self, visit: Visit, out: Any) -> Any:
-        """Return the result as this bench would have computed it."""
+    def leave(self, call: Call, out: Any) -> Any:
+        """Return the result as this configuration would have computed it."""
         if isinstance(out, Array):
-            return self._result(visit, out)
+            return self._result(call, out)
         if isinstance(out, (tuple, list)) and any(isinstance(x, Array) for x in out):
-            parts = [self._result(visit, x) if isinstance(x, Array) else x for x in out]
-            return type(out)(*parts) if hasattr(out, "_fields") else type(out)(parts)
-        if isinstance(out, DType) and visit.name == "result_type":
-            return self._due(visit, out)
+            items = [self._result(call, x) if isinstance(x, Array) else x for x in out]
+            return type(out)(*items) if hasattr(out, "_fields") else type(out)(items)
+        if isinstance(out, DType) and call.name == "result_type":
+            return self._result_dtype(call, out)
         return out
 
-    def _result(self, visit: Visit, out: Array) -> Array:
-        target = self._due(visit, out.dtype)
+    def _result(self, call: Call, out: Array) -> Array:
+        target = self._result_dtype(call, out.dtype)
         if target is not out.dtype:
             if target.kind in KINDS["integral"]:
-                _check_range(visit.name, out, target)
+                _check_range(call.name, out, target)
             out = astype(out, target)
-        self._check_dtype(visit.name, "the result", out.dtype)
+        self._check_dtype(call.name, "the result", out.dtype)
         if not self.float64 and out.dtype in DOUBLE:
-            problem = f"the result is of dtype {out.dtype.name}, which this test bench is without"
-            raise DTypeError(visit.name, problem, (), "float32 or complex64")
-        if device_number(out) != visit.number:
-            if visit.shares(out):
-                if visit.kwargs.get("copy") is False and visit.name != "astype":
+            problem = f"the result is of dtype {out.dtype.name}, which this test configuration does not have"
+            raise DTypeError(call.name, problem, (), "float32 or complex64")
+        if device_number(out) != call.number:
+            if call.shares(out):
+                if call.kwargs.get("copy") is False and call.name != "astype":
                     problem = f"copy=False, and the array is on the device {out.device.name!r}"
-                    raise ArgumentValueError(visit.name, problem, (), "copy=None")
-                # A call like any other: gradients follow it, and the copy comes out where the array is.
+                    raise ArgumentValueError(call.name, problem, (), "copy=None")
+                # An ordinary call: the tape records it, and the copy is on the device of the array.
                 out = asarray(out, copy=True)
-            put_on(out, visit.number)
+            put_on(out, call.number)
         return out
 
-    def _due(self, visit: Visit, found: DType) -> DType:
-        """Return the dtype of a result that came out in one of stride0's own default dtypes."""
+    def _result_dtype(self, call: Call, found: DType) -> DType:
+        """Return the dtype of a result, given the one that stride0's own defaults led to."""
         if found in DOUBLE:
             default = self.real if found is dt.float64 else self.complex
             wide: tuple[DType, ...] = DOUBLE
-        elif found is dt.int64 and visit.name not in INDICES:
+        elif found is dt.int64 and call.name not in INDICES:
             default, wide = self.integral, (dt.int64,)
         elif found is dt.uint64:
             default, wide = UNSIGNED[self.integral.itemsize], (dt.uint64,)
         else:
             return found
-        return found if default is found or visit.mentions(wide) else default
+        return found if default is found or call.mentions(wide) else default
 
 
-class Visit:
-    """What is known of a call from its beginning to its end."""
+class Call:
+    """A call: its operands, its arguments and the device of its result."""
 
     def __init__(
         self, name: str, arrays: list[Array], number: int, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -238,30 +240,30 @@ class Visit:
         self.kwargs = kwargs
 
     def shares(self, out: Array) -> bool:
-        """Tell whether the memory of a result may be that of an operand: then it cannot change its device."""
+        """Tell whether a result may share memory with an operand: then its device must not be changed."""
         foreign = self.name in MOVING and not isinstance(self.args[0], Array)
         return foreign or any(shares_storage(out, x) for x in self.arrays)
 
     def mentions(self, dtypes: tuple[DType, ...]) -> bool:
-        """Tell whether an operand is of one of the dtypes, or one was asked for: then it is no default."""
+        """Tell whether an operand has one of the dtypes or the caller asked for one; else it is a default."""
         if self.names_dtype() or any(x.dtype in dtypes for x in self.arrays):
             return True
-        # The standard has int8 and uint32 combine to int64: no default either.
+        # In the standard int8 and uint32 promote to int64, which is no default either.
         operands = {x.dtype for x in self.arrays} | {x for x in self.args if isinstance(x, DType)}
         if any(promotes(a, b) and promote(a, b) in dtypes for a, b in combinations(operands, 2)):
             return True
-        # Arrays of other libraries bring their own.
-        return self.name == "from_dlpack" or any(_brings(x, dtypes) for x in self.data())
+        # Arrays of other libraries have dtypes of their own.
+        return self.name == "from_dlpack" or any(_has_dtype(x, dtypes) for x in self.data())
 
     def names_dtype(self) -> bool:
-        """Tell whether the caller said, in whatever words, of which dtype the result is to be."""
+        """Tell whether the caller asked for a dtype of the result."""
         positional = ROWS[self.name].parameters if self.name in ROWS else ()
         place = positional.index("dtype") if "dtype" in positional else len(self.args)
         given = self.args[place] if place < len(self.args) else self.kwargs.get("dtype")
         return given is not None
 
     def data(self) -> Iterator[Any]:
-        """Yield the arguments that elements come from, unlike sizes and axes."""
+        """Yield the arguments that hold elements; sizes and axes do not."""
         row = ROWS.get(self.name)
         if row is None or not row.parameters:
             yield from self.args
@@ -271,25 +273,25 @@ class Visit:
                 yield value
 
 
-# Parameters that elements come from and that need not be arrays.
+# Parameters that hold elements and need not be arrays.
 ELEMENTS = frozenset({("asarray", "obj"), ("full", "fill_value"), ("full_like", "fill_value")})
 
 
-def _brings(value: Any, dtypes: tuple[DType, ...]) -> bool:
-    """Tell whether a value is of one of the dtypes by itself, or a sequence holds one that is."""
+def _has_dtype(value: Any, dtypes: tuple[DType, ...]) -> bool:
+    """Tell whether a value, or an item of a sequence, has one of the dtypes."""
     if isinstance(value, (list, tuple)):
-        return any(_brings(item, dtypes) for item in value)
+        return any(_has_dtype(item, dtypes) for item in value)
     if isinstance(value, (DType, type, str)):
         return known_dtype(value) in dtypes
     if type(value) in (bool, int, float, complex):
         return False
     if type(value).__module__.partition(".")[0] in ("stride0", "numpy"):
         return known_dtype(getattr(value, "dtype", value)) in dtypes
-    return _lends(value)
+    return _exports_dtype(value)
 
 
-def _lends(value: Any) -> bool:
-    """Tell whether a value has memory of some dtype, which is then the one that came out."""
+def _exports_dtype(value: Any) -> bool:
+    """Tell whether a value exports memory of some dtype, which is then the dtype of the result."""
     try:
         memoryview(value)
     except (TypeError, ValueError):
@@ -302,13 +304,13 @@ def _is_of(value: Any, kind: str) -> bool:
 
 
 def _has_mask(key: Any) -> bool:
-    """Tell whether a key is a mask or has one among its items, in whatever form indexing takes it."""
+    """Tell whether a key is a mask or has one among its items, in any form that indexing accepts."""
     return any(_is_mask(item) for item in (key if isinstance(key, tuple) else (key,)))
 
 
 def _is_mask(item: Any) -> bool:
     if isinstance(item, (list, tuple)):
-        # A sequence is one where all that it holds is.
+        # A sequence is a mask if all its items are.
         return len(item) > 0 and all(_is_mask(part) for part in item)
     return isinstance(item, bool) or str(getattr(item, "dtype", "")).endswith("bool")
 
@@ -326,7 +328,7 @@ def _arrays(value: Any) -> Iterator[Array]:
 
 
 def _check_range(name: str, x: Array, dtype: DType) -> None:
-    """Refuse numbers that the default dtype of integers cannot hold."""
+    """Refuse integers that do not fit the default integer dtype."""
     limits = iinfo_object(dtype)
     for extreme in ("min", "max") if x.size else ():
         value = int(reduce_whole(extreme, x))
@@ -336,13 +338,13 @@ def _check_range(name: str, x: Array, dtype: DType) -> None:
             )
 
 
-def bench_here() -> Bench | None:
-    """Return the bench of this context."""
-    found: Bench | None = BENCH.current()
+def current_configuration() -> Configuration | None:
+    """Return the configuration of this context."""
+    found: Configuration | None = BENCH.current()
     return found
 
 
-def devices_here() -> tuple[str, ...]:
+def current_devices() -> tuple[str, ...]:
     """Return the names of the devices of this context."""
-    bench = bench_here()
-    return ("cpu",) if bench is None else bench.devices
+    configuration = current_configuration()
+    return ("cpu",) if configuration is None else configuration.devices

@@ -1,11 +1,11 @@
-"""The standard and nothing else: a switch for programs that are to run on every library."""
+"""Strict mode: refuses everything outside the standard, for programs that have to run on every library."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection
 
-import stride0._modes.interceptors  # noqa: F401 - sets the gate
+import stride0._modes.interceptors  # noqa: F401 - registers the interceptor
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, shown
 from stride0._core.array.interceptors import STRICT, Scope, is_strict
 from stride0._modes.switches import Setting
@@ -51,12 +51,12 @@ class strict(Setting):
     Notes
     -----
     Where the standard is silent, stride0 does what users of NumPy, PyTorch and JAX expect; in strict mode it
-    raises `StrictError`, which names the sentence that is left. The mode holds in the thread and the
-    asynchronous task that set it (a `contextvars` variable), and there only for the caller's code, not for
-    what functions of the package do to compute their results. Elsewhere the default of the process holds,
-    from `set_default` or the environment variable ``STRIDE0_STRICT`` (``1`` or ``0``). The variables
-    ``STRIDE0_STRICT_MODULES`` and ``STRIDE0_STRICT_EXEMPT``, names with commas between them, turn the mode on
-    as well where that one is not set.
+    raises `StrictError`, which names the sentence of the standard that was not met. The mode holds in the
+    thread and the asynchronous task that set it (a `contextvars` variable), and there only for the caller's
+    code, not for what functions of the package do to compute their results. Elsewhere the default of the
+    process holds, from `set_default` or the environment variable ``STRIDE0_STRICT`` (``1`` or ``0``). The
+    variables ``STRIDE0_STRICT_MODULES`` and ``STRIDE0_STRICT_EXEMPT``, names with commas between them, turn
+    the mode on as well where that one is not set.
 
     A call comes from the module whose code runs in the nearest frame on the stack that is not stride0's,
     whoever called that module. Functions of NumPy count as their caller's, unless NumPy is named itself. A

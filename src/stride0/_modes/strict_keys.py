@@ -1,4 +1,4 @@
-"""Strict mode: what stands between brackets, compared with what the standard says of keys."""
+"""Strict mode: index keys, compared with what the standard says of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["check_key"]
 
 def check_key(x: Array, key: Any, assigning: bool) -> None:
     """
-    Look at what stands between brackets.
+    Check an index key.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def _sizes_at(items: tuple[Any, ...], x: Array) -> list[int]:
 
 def _check_slice(op: str, item: slice, size: int) -> None:
     for name, value in (("start", item.start), ("stop", item.stop), ("step", item.step)):
-        # An integer array without axes will do: the official suite has one there.
+        # A 0-d integer array is accepted: the official suite passes one.
         if isinstance(value, bool) or is_numpy_scalar(value):
             fact = f"{name} of a slice is a {'Python bool' if isinstance(value, bool) else 'NumPy scalar'}"
             raise StrictError(op, fact, f"Indexing, slice syntax: a {name} is a Python integer")
@@ -105,5 +105,5 @@ def _check_slice(op: str, item: slice, size: int) -> None:
 
 
 def _number(value: Any) -> int:
-    # Whatever is no integer is refused by the indexing itself.
+    # Indexing itself refuses values that are no integers.
     return value.__index__() if hasattr(type(value), "__index__") else 0

@@ -1,6 +1,6 @@
 """Strict mode: a call compared with what the standard says of its arguments.
 
-What a function refuses by itself is left to it; here is what works and is not in the standard.
+Functions refuse bad arguments themselves; these rules refuse what works and is not in the standard.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ COMPARISONS = (*EQUALITIES, "less", "less_equal", "greater", "greater_equal")
 Arguments = dict[str, Any]
 
 
-def check_call(way: str, name: str, args: tuple[Any, ...], kwargs: Arguments) -> None:
+def check_call(call_kind: str, name: str, args: tuple[Any, ...], kwargs: Arguments) -> None:
     """
     Raise StrictError for what the standard does not define.
 
     Parameters
     ----------
-    way : str
+    call_kind : str
         "function", "operator", "in-place", "getitem" or "setitem".
     name : str
         Of the function; those of an extension begin with its name.
     args, kwargs : tuple and dict
         Of the call.
     """
-    if way == "getitem":
+    if call_kind == "getitem":
         check_key(args[0], args[1], False)
         return
-    if way == "setitem":
+    if call_kind == "setitem":
         check_key(args[0], args[1], True)
         _check_value(args[0], args[2])
         return
@@ -68,7 +68,7 @@ def check_call(way: str, name: str, args: tuple[Any, ...], kwargs: Arguments) ->
     if row is None:
         raise StrictError(name, "the function is called", "the standard has no function of this name")
     if row.together and not kwargs and row.together == row.parameters and len(args) == 2:
-        # Most calls by far, and nothing more to look at.
+        # Most calls are of this kind and need no other check.
         x1, x2 = args
         if isinstance(x1, Array) and isinstance(x2, Array) and x1.dtype is x2.dtype:
             kind = row.arrays[row.together[0]]
@@ -81,7 +81,7 @@ def check_call(way: str, name: str, args: tuple[Any, ...], kwargs: Arguments) ->
     ]
     for label, parameter, value in arrays:
         _check_array(name, row, label, parameter, value)
-    if way == "operator" and name in EQUALITIES:
+    if call_kind == "operator" and name in EQUALITIES:
         _check_operand(name, args[1])
     if row.together:
         _check_together(name, row, [(label, p, value) for label, p, value in arrays if p in row.together])
@@ -109,7 +109,7 @@ def _values(parameter: str, given: Arguments) -> Iterator[tuple[str, Any]]:
 
 
 def _check_others(name: str, row: Row, given: Arguments) -> None:
-    """Look at arguments that are no arrays."""
+    """Check the arguments that are no arrays."""
     for parameter, value in given.items():
         place = f"{row.chapter}: {parameter} of {name}"
         if parameter in row.arrays or (name, parameter) in ANYTHING or not parameter:
@@ -125,7 +125,7 @@ def _check_others(name: str, row: Row, given: Arguments) -> None:
 
 
 def _check_other(name: str, fact: str, place: str, value: Any, flag: bool, sequences: bool) -> None:
-    """Look at an argument that is no array, and at what it holds."""
+    """Check an argument that is no array, and its items."""
     if isinstance(value, Array):
         raise StrictError(name, f"{fact} an array", f"{place} is none")
     if is_numpy_scalar(value):
@@ -147,16 +147,16 @@ FLAGS = frozenset(
         *("keepdims", "stable", "upper"),
     }
 )
-# Parameters that NumPy has and the standard has not.
+# Parameters of NumPy that the standard does not have.
 BEYOND = frozenset((f"{name}_like", "shape") for name in ("empty", "full", "ones", "zeros"))
-# Parameters that take all sorts of things.
+# Parameters that take values of any type.
 ANYTHING = frozenset(
     {("asarray", "obj"), ("from_dlpack", "x"), ("can_cast", "from_"), ("finfo", "type"), ("iinfo", "type")}
 )
 
 
 def _check_array(name: str, row: Row, label: str, parameter: str, value: Any) -> None:
-    """Look at the type and the dtype of an argument that is to be an array."""
+    """Check the type and the dtype of an argument that has to be an array."""
     place = f"{row.chapter}: {parameter} of {name}"
     if isinstance(value, Array):
         kind = row.arrays[parameter]
@@ -171,7 +171,7 @@ def _check_array(name: str, row: Row, label: str, parameter: str, value: Any) ->
 
 
 def _check_operand(name: str, value: Any) -> None:
-    """Look at what stands behind == and !=, which compare with anything."""
+    """Check the right operand of == and !=, which compare with anything."""
     if not isinstance(value, (Array, *SCALARS)):
         fact = "x2 is None" if value is None else f"x2 is {_an(type(value).__name__)}"
         raise StrictError(name, fact, OPERANDS)
@@ -182,7 +182,7 @@ def _an(kind: str) -> str:
 
 
 def _check_together(name: str, row: Row, operands: list[tuple[str, str, Any]]) -> None:
-    """Look at operands that have to combine to one dtype."""
+    """Check operands that have to promote to one dtype."""
     arrays = [
         (label, parameter, value.dtype) for label, parameter, value in operands if isinstance(value, Array)
     ]
@@ -208,13 +208,13 @@ def _check_together(name: str, row: Row, operands: list[tuple[str, str, Any]]) -
 
 
 def check_scalar(name: str, label: str, value: Any, dtype: DType) -> None:
-    """Look at a Python scalar beside an array of a dtype."""
+    """Check a Python scalar beside an array of a dtype."""
     kind = next(kind for kind in SCALARS if isinstance(value, kind))
     letter = LETTERS[dtype.kind]
     if letter not in BESIDE[kind]:
         fact = f"{label} is a Python {kind.__name__} beside an array of dtype {dtype.name}"
         raise StrictError(name, fact, BESIDE_ARRAYS)
-    # Arithmetic raises RangeError by itself; comparisons have an answer.
+    # Arithmetic raises RangeError itself; comparisons return a result.
     if kind is int and letter in "iu" and name in COMPARISONS:
         limits = iinfo_object(dtype)
         if not limits.min <= value <= limits.max:
@@ -224,7 +224,7 @@ def check_scalar(name: str, label: str, value: Any, dtype: DType) -> None:
             )
 
 
-# --- functions of which there is more to say
+# --- functions with rules of their own
 
 
 def _check_fill(name: str, given: Arguments) -> None:
@@ -304,7 +304,7 @@ def _check_asarray(name: str, given: Arguments) -> None:
 
 
 def _check_conversion(name: str, obj: Any, dtype: DType) -> None:
-    """Look at the dtype that `asarray` is to give to elements."""
+    """Check the dtype that `asarray` is to convert to."""
     if isinstance(obj, (*SCALARS, list, tuple, range)) and not is_numpy_scalar(obj):
         widest = max(_kinds(obj), default=None)
         if widest is not None and LETTERS[dtype.kind] not in BESIDE[SCALARS[widest]]:
@@ -314,7 +314,7 @@ def _check_conversion(name: str, obj: Any, dtype: DType) -> None:
     try:
         source = obj.dtype if isinstance(obj, Array) else asarray(obj).dtype
     except Exception:
-        return  # which the function itself says better
+        return  # the message of the function itself is better
     if not _promotes_to(source, dtype):
         fact = f"an array of dtype {source.name} is to become {dtype.name}"
         raise StrictError(name, fact, CONVERTING)
@@ -361,11 +361,11 @@ MORE: dict[str, Callable[[str, Arguments], None]] = {
 }
 
 
-# --- what is assigned
+# --- assigned values
 
 
 def _check_value(x: Array, value: Any) -> None:
-    """Look at what is assigned."""
+    """Check a value that is assigned."""
     if isinstance(value, Array):
         if not _promotes_to(value.dtype, x.dtype):
             fact = f"a value of dtype {value.dtype.name} for an array of dtype {x.dtype.name}"

@@ -1,4 +1,4 @@
-"""What `broadcasting`, `strict` and `testing.flags` share: a value for a block, a function or the process."""
+"""Base of `broadcasting`, `strict` and `testing.flags`: a value for a block, a function or the process."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Setting(ContextDecorator):
     """
     Sets a switch for a ``with`` block or a decorated function.
 
-    Of a decorated coroutine function it holds while that runs; of a generator function in each of its steps,
-    and not for whoever asks for the next item.
+    In a decorated coroutine function the value holds while the coroutine runs; in a generator function while
+    the generator computes an item, and not in the code that asks for the item.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Setting(ContextDecorator):
         if not callable(function) or isinstance(function, type):
             raise ArgumentTypeError(name, f"{shown(function)} is decorated", (), "a function or method")
         for is_one, surround in SURROUND:
-            # An object that is called may have what makes it one in its class.
+            # The `__call__` of a callable object is looked up in its class.
             if is_one(function) or is_one(type(function).__call__):
                 return cast(Function, functools.wraps(function)(surround(self._recreate_cm, function)))
         return super().__call__(function)
@@ -69,7 +69,7 @@ class Setting(ContextDecorator):
 
 # --- functions whose bodies do not run where they are called
 #
-# Each call sets and resets its own: several may be under way at once, in one thread or in many.
+# Each call sets and resets its own context: several may be active at once, in one thread or in many.
 
 Anew = Callable[[], Setting]
 

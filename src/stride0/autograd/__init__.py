@@ -1,7 +1,7 @@
-"""Gradients of array-agnostic code: reverse mode, to any order.
+"""Automatic differentiation of array-agnostic code: reverse mode, to any order.
 
-Functions of arrays go in, functions that return gradients come out. The code that is differentiated knows
-nothing of it: it calls the functions of the namespace, as the Array API standard has them.
+The functions here transform functions of arrays into functions that return gradients. Differentiated code
+calls the functions of the Array API standard.
 
     >>> import stride0 as xp
     >>> from stride0.autograd import grad

@@ -1,4 +1,4 @@
-"""Functions with gradients of their own: rules of the caller's, and recomputation instead of storage."""
+"""`custom_vjp` and `checkpoint`: gradients that the caller defines, and recomputation instead of storage."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from stride0.autograd._tape.tape import (
     detach,
     frontier,
     held,
-    is_watched,
+    is_tracked,
     node_of,
     recalled,
     reopen,
 )
 from stride0.autograd._tape.trees import flatten
-from stride0.autograd._transforms import FLOATING, Watched, like, matched, recording
+from stride0.autograd._transforms import FLOATING, Tracked, like, matched, recording
 
 __all__ = ["checkpoint", "custom_vjp"]
 
-# The functions with gradients of their own whose `forward` is running.
+# The `custom_vjp` functions whose `forward` is running.
 _FORWARDS: ContextVar[tuple[custom_vjp, ...]] = ContextVar("stride0.forwards", default=())
 
 
@@ -45,19 +45,19 @@ class _Recorded:
         leaves, structure = flatten([list(args), kwargs or {}])
         self.at = [k for k, x in enumerate(leaves) if _floating(x)]
         with recording() as tape:
-            inner = Watched(operation, [leaves[k] for k in self.at], tape)
+            inner = Tracked(operation, [leaves[k] for k in self.at], tape)
             for k, x in zip(self.at, inner.tree, strict=True):
                 leaves[k] = x
             given, named = structure.rebuild(leaves)
             self.value = f(*given, **named)
         self.tape, self.inner = tape, inner
-        # What a rule of the caller's or a second run is for, is cut off here.
+        # The graph ends at these leaves: a rule of the caller, or a second call, replaces it.
         self.own = {
-            k: node for k, x in enumerate(inner.arrays) if (node := node_of(x)) is not None and is_watched(x)
+            k: node for k, x in enumerate(inner.arrays) if (node := node_of(x)) is not None and is_tracked(x)
         }
 
     def older(self, results: list[Any]) -> list[Node]:
-        """Return the nodes, from before the call, that results depend on: arguments, and closures."""
+        """Return the nodes older than the call that results depend on: of arguments and closures."""
         return frontier([node_of(x) for x in results], self.tape)
 
 
@@ -70,7 +70,7 @@ class custom_vjp:
     f : callable
         Takes arrays, or nested structures of them, and returns such.
     nondiff_argnums : sequence of int
-        Arguments that are no arrays, or not differentiated by.
+        Arguments that are no arrays, or that the function is not differentiated by.
 
     Examples
     --------
@@ -107,20 +107,20 @@ class custom_vjp:
         self.forward, self.backward = forward, backward
 
     def __call__(self, *args: Any) -> Any:
-        """Call the function; where an argument is watched, by its `forward`."""
+        """Call the function, or its `forward` if an argument is tracked."""
         if self.forward is None or self.backward is None:
             raise GradientError(
                 "custom_vjp", "the function has no gradient", accepts="defvjp(forward, backward)"
             )
         fixed = {k % len(args): args[k] for k in self.nondiff_argnums}
         moving = [x for k, x in enumerate(args) if k not in fixed]
-        if not any(_floating(x) and is_watched(x) for x in flatten(moving)[0]):
+        if not any(_floating(x) and is_tracked(x) for x in flatten(moving)[0]):
             return self.f(*args)
         forward, backward_rule, count = self.forward, self.backward, len(args)
 
         def placed(given: Sequence[Any]) -> list[Any]:
-            rest = iter(given)
-            return [fixed[k] if k in fixed else next(rest) for k in range(count)]
+            others = iter(given)
+            return [fixed[k] if k in fixed else next(others) for k in range(count)]
 
         def run(*given: Any) -> Any:
             token = _FORWARDS.set((*_FORWARDS.get(), self))
@@ -129,8 +129,8 @@ class custom_vjp:
             finally:
                 _FORWARDS.reset(token)
 
-        # A forward that calls the function wants its values, and for a derivative of those the same rule:
-        # only the backward pass that asks for it runs `forward` again.
+        # A `forward` that calls the function itself needs only its values. The backward pass calls `forward`
+        # again if a derivative of those is needed.
         later = self in _FORWARDS.get()
         call = _Recorded(
             "custom_vjp", (lambda *given: (self.f(*placed(given)), given)) if later else run, moving
@@ -141,13 +141,13 @@ class custom_vjp:
         if any(node not in mine for node in call.older(results)):
             raise GradientError(
                 "custom_vjp",
-                "the function uses a watched array that is none of its arguments",
+                "the function uses a tracked array that is none of its arguments",
                 accepts="pass it as an argument",
             )
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
-        # Neither the outputs nor the graph of this call may be held by what their node holds.
+        # The node must not hold the outputs, nor the graph of this call.
         facts = [(x.shape, x.dtype) if isinstance(x, Array) else None for x in outputs]
-        at, watched = call.at, list(call.own)
+        at, tracked = call.at, list(call.own)
         expected = [(x.shape, x.dtype) for x in call.inner.arrays]
         arguments, number = flatten(list(moving))[1], len(moving)
         constants = list(fixed.values())
@@ -166,7 +166,7 @@ class custom_vjp:
                 count = f"a tuple of {counted(number, 'cotangent')}"
                 raise ArgumentTypeError("custom_vjp", f"backward must return {count}")
             leaves = matched("custom_vjp", arguments, list(found), "the cotangents that backward returned")
-            picked = [(leaves[at[k]], expected[k]) for k in watched]
+            picked = [(leaves[at[k]], expected[k]) for k in tracked]
             return [None if c is None else like("custom_vjp", c, *fact) for c, fact in picked]
 
         _attach("custom_vjp", parents, pull, outputs)
@@ -174,7 +174,7 @@ class custom_vjp:
 
 
 def _attach(name: str, parents: list[Node], pull: Callable[[Any], Any], outputs: list[Any]) -> None:
-    """Give results a node; numbers among them are constants."""
+    """Attach a node to the arrays among the results."""
     if any(isinstance(x, Array) for x in outputs):
         custom_node(name, parents, pull, outputs[0] if len(outputs) == 1 else tuple(outputs))
 
@@ -190,7 +190,7 @@ def _filled(g: Any, facts: list[Any]) -> list[Any]:
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     """
-    Make a function keep nothing for its gradient but its arguments: the backward pass calls it again.
+    Make a function that saves only its arguments for its gradient: the backward pass calls it again.
 
     Parameters
     ----------
@@ -211,13 +211,13 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
         results, structure = flatten(call.value)
         parents = call.older(results)
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
-        # What the first run recorded goes now.
+        # Free what the first call recorded.
         del call, results
         if parents:
             several = len(outputs) != 1
 
             def pull(g: Any) -> list[Array | None]:
-                # The arguments, and what the function closes over, were watched by tapes that have ended.
+                # The tapes that track the arguments, and what the function closes over, have ended.
                 states = reopen(parents)
                 try:
                     again = arguments.rebuild([recalled(x, "checkpoint") for x in kept])

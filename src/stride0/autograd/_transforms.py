@@ -1,4 +1,4 @@
-"""Functions of functions: gradients, products with Jacobians, and the tape as an object.
+"""Transformations of functions: gradients, products with Jacobians; and the public tape.
 
 References
 ----------
@@ -24,9 +24,9 @@ from stride0.autograd._tape.tape import (
     Node,
     backward,
     detach,
+    detach_closed,
     handed_out,
     node_of,
-    outside,
     pair_of,
     run_value_and_grad,
     scalar_result,
@@ -50,7 +50,7 @@ FLOATING = ("real floating", "complex floating")
 
 
 def like(operation: str, x: Any, shape: tuple[int, ...], dtype: Any) -> Array:
-    """Return a cotangent or tangent, checked against what it belongs to."""
+    """Return a cotangent or tangent, checked against the shape and dtype of its array."""
     found = asarray(x) if not isinstance(x, Array) else x
     if found.shape != shape:
         raise ShapeError(
@@ -69,7 +69,7 @@ def _loses(x: Array, dtype: Any) -> bool:
 
 @contextmanager
 def recording() -> Iterator[_tape.Tape]:
-    """Record what is computed from arrays that the new tape watches."""
+    """Record what is computed from arrays that the new tape tracks."""
     tape = _tape.Tape()
     tape.start()
     try:
@@ -78,22 +78,22 @@ def recording() -> Iterator[_tape.Tape]:
         tape.stop()
 
 
-class Watched:
-    """A nested structure of arrays, and the same with every array watched."""
+class Tracked:
+    """A nested structure of arrays, and the same with every array tracked."""
 
     def __init__(self, operation: str, tree: Any, tape: _tape.Tape) -> None:
         leaves, self.structure = flatten(tree)
-        self.arrays, watched, self.nodes = _tape.watch_all(operation, leaves, tape)
-        self.tree = self.structure.rebuild(watched)
+        self.arrays, tracked, self.nodes = _tape.track_all(operation, leaves, tape)
+        self.tree = self.structure.rebuild(tracked)
 
     def gradients(self, found: list[Array | None], cotangents: Sequence[Array] = ()) -> Any:
         """Return cotangents of the leaves as a structure like the original one."""
         return self.structure.rebuild(handed_out(found, self.arrays, cotangents))
 
 
-def kept_outside(tree: Any) -> Any:
-    """Return results without what only a tape that has ended knows of them."""
-    return tree_map(outside, tree)
+def detached_results(tree: Any) -> Any:
+    """Return results, detached where no open tape tracks them."""
+    return tree_map(detach_closed, tree)
 
 
 def _numbers(operation: str, argnums: Argnums, count: int) -> tuple[int, ...]:
@@ -240,18 +240,18 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
         given = matched("pullback", structure, cotangent, "the cotangents")
         return pull([like("pullback", g, *fact) for g, fact in zip(given, facts, strict=True)])
 
-    return (value, pullback, kept_outside(aux)) if has_aux else (value, pullback)
+    return (value, pullback, detached_results(aux)) if has_aux else (value, pullback)
 
 
 def _linearized(
     operation: str, f: Callable[..., Any], xs: Sequence[Any], has_aux: bool = False
 ) -> tuple[list[Array], Structure, Any, Callable[[list[Array | None]], tuple[Any, ...]]]:
-    """Return the leaves of `f(*xs)`, their structure, what came with them, and what pulls cotangents back.
+    """Return the leaves of `f(*xs)`, their structure, the auxiliary value, and the pullback.
 
     A cotangent of None is zero.
     """
     with recording() as tape:
-        chosen = Watched(operation, list(xs), tape)
+        chosen = Tracked(operation, list(xs), tape)
         out = f(*chosen.tree)
     y, aux = pair_of(out) if has_aux else (out, None)
     leaves, structure = flatten(y)
@@ -262,7 +262,7 @@ def _linearized(
         found = backward(roots, seeds, chosen.nodes, tape)
         return tuple(chosen.gradients(found, [g for g in seeds if g is not None]))
 
-    return [outside(x) for x in results], structure, aux, pull
+    return [detach_closed(x) for x in results], structure, aux, pull
 
 
 def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[Any, Any]:
@@ -287,8 +287,8 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[An
 
     Notes
     -----
-    The product of a cotangent with the Jacobian is linear in the cotangent. The pullback of that linear
-    function is what is asked for here, so two backward passes make one forward derivative.
+    The product of a cotangent with the Jacobian is linear in the cotangent, and `jvp` is the pullback of that
+    linear function: two backward passes compute one forward derivative.
     """
     y, pullback = vjp(f, *xs)
     leaves, structure = flatten(y)
@@ -298,7 +298,7 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[An
         point = asarray(x)
         directions.append(like("jvp", v, point.shape, point.dtype))
     with recording() as tape:
-        zero = Watched("jvp", [zeros(x.shape, dtype=x.dtype) for x in leaves], tape)
+        zero = Tracked("jvp", [zeros(x.shape, dtype=x.dtype) for x in leaves], tape)
         pulled, _ = flatten(pullback(structure.rebuild(zero.tree)))
     found = backward([node_of(x) for x in pulled], directions, zero.nodes, tape)
     return y, structure.rebuild(zero.gradients(found, directions))
@@ -400,14 +400,14 @@ def _rows(
         unit[i] = 1
         seeds[k] = reshape(unit, y.shape)
         found = pull(seeds)
-        turned: list[Array] = []
+        imaginary: list[Array] = []
         if is_mixed:
             seeds[k] = reshape(unit * 1j, y.shape)
-            turned = pull(seeds)
+            imaginary = pull(seeds)
         for j, x in enumerate(points):
             row = found[j]
             if is_complex:
-                row = conj(row) if x.dtype.kind == "complex floating" else row + 1j * turned[j]
+                row = conj(row) if x.dtype.kind == "complex floating" else row + 1j * imaginary[j]
             rows[j].append(row)
     return [
         reshape(stack(parts), (*y.shape, *x.shape)) if parts else zeros((*y.shape, *x.shape), dtype=x.dtype)
@@ -455,11 +455,11 @@ def stop_gradient(x: Any) -> Any:
 
 class Tape(_tape.Tape):
     """
-    The imperative form: what happens to watched arrays in its block is recorded.
+    The imperative form: records what is computed from tracked arrays in its block.
 
     A gradient that is taken within the block is recorded as well, and can be differentiated again; one that
-    is taken after it is not. Tapes nest. When the block has ended, and no other tape is open that watches
-    them, its arrays are ordinary arrays again.
+    is taken after it is not. Tapes nest. After the block, and unless another open tape tracks them, its
+    arrays are ordinary arrays again.
 
     Examples
     --------
@@ -481,7 +481,7 @@ class Tape(_tape.Tape):
 
     def watch(self, x: Any) -> Any:
         """
-        Return arrays that the tape follows.
+        Return tracked arrays.
 
         Parameters
         ----------
@@ -502,7 +502,7 @@ class Tape(_tape.Tape):
         """
         if not self.open:
             raise GradientError("watch", "the tape is not recording", accepts="with Tape() as t: ...")
-        return Watched("watch", x, self).tree
+        return Tracked("watch", x, self).tree
 
     def gradient(self, y: Any, xs: Any, cotangent: Any = None) -> Any:
         """
@@ -513,7 +513,7 @@ class Tape(_tape.Tape):
         y : nested structure of arrays
             What to differentiate: one real array without axes, or anything with a `cotangent`.
         xs : nested structure of arrays
-            What to differentiate by: watched arrays, or arrays computed from them on the way to `y`.
+            What to differentiate by: tracked arrays that `y` was computed from.
         cotangent : nested structure of arrays, optional
             Structured like `y`. Default: 1.
 
@@ -525,7 +525,7 @@ class Tape(_tape.Tape):
         Raises
         ------
         GradientError
-            If one of `xs` was not watched, or a value that is needed was overwritten.
+            If one of `xs` is not tracked, or a needed value was overwritten.
         """
         if cotangent is None:
             y = scalar_result("gradient", y)
@@ -538,14 +538,14 @@ class Tape(_tape.Tape):
             node = node_of(x)
             if node is None:
                 raise GradientError(
-                    "gradient", "an array of xs was not watched", accepts="what watch() returned"
+                    "gradient", "an array of xs is not tracked", accepts="what watch() returned"
                 )
             nodes.append(node)
         if results and all(node_of(r) is None for r in results):
             raise GradientError(
                 "gradient",
-                "the result was not computed from watched arrays while the tape was recording",
-                accepts="what is to be differentiated belongs into the block of the tape",
+                "the result was not computed from tracked arrays while the tape was recording",
+                accepts="a result that is computed in the block of the tape",
             )
         given = [like("gradient", g, r.shape, r.dtype) for g, r in zip(seeds, results, strict=True)]
         found = backward([node_of(r) for r in results], given, nodes, self)

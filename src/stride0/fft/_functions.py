@@ -44,16 +44,16 @@ __all__ = [
 
 Norm = Literal["backward", "ortho", "forward"]
 
-# Transforms of half a spectrum into real numbers, and the other way round.
+# Transforms of half a spectrum into real numbers, and their opposites.
 _TO_REAL = ("irfft", "irfftn", "hfft")
 _TO_HALF = ("rfft", "rfftn", "ihfft")
 
-# What the real transforms take, for the errors.
+# The dtypes that the real transforms take, for messages.
 _REAL = "a real floating-point dtype; fft and its kin take complex ones"
 
 
 def _transform(op: str, kind: str, x: object, n: object, axis: object, norm: object) -> Array:
-    """Check the arguments of a transform along one axis, and let NumPy do it."""
+    """Check the arguments of a transform along one axis, and call NumPy."""
     found = _operand(op, kind, x, norm)
     axis = normalize_axis(op, axis, found.ndim)
     length = _whole(op, found.shape[axis]) if n is None else normalize_index(op, "n", n)
@@ -63,7 +63,7 @@ def _transform(op: str, kind: str, x: object, n: object, axis: object, norm: obj
 
 
 def _transform_nd(op: str, kind: str, x: object, s: object, axes: object, norm: object) -> Array:
-    """Check the arguments of a transform along several axes, and let NumPy do it."""
+    """Check the arguments of a transform along several axes, and call NumPy."""
     found = _operand(op, kind, x, norm)
     if s is not None and axes is None:
         raise ArgumentValueError(op, "axes must be given where s is", [("s", shown(s))])
@@ -88,7 +88,7 @@ def _transform_nd(op: str, kind: str, x: object, s: object, axes: object, norm: 
         shape[k] = n
     full = normalize_shape(op, tuple(shape))
     if not along:
-        # NumPy's real transforms need one; the others leave every element as it is.
+        # NumPy's real transforms need one; the others change nothing without one.
         if op in ("rfftn", "irfftn"):
             raise ArgumentValueError(op, "there must be at least one axis", [("x", str(found.shape))])
         return _as_complex(found)

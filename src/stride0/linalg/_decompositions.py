@@ -1,4 +1,4 @@
-"""The part of `linalg` that is LAPACK's work, done by `numpy.linalg` on views of our memory.
+"""Decompositions and their kin in `linalg`: LAPACK, called through `numpy.linalg` on views of our memory.
 
 References
 ----------
@@ -57,7 +57,7 @@ __all__ = [
 
 
 class LinAlgError(Stride0Error, ValueError):
-    """A matrix that an algorithm cannot work on: singular, not positive definite, or with NaN in it."""
+    """A matrix that an algorithm refuses: singular, not positive definite, or with NaN."""
 
 
 class EighResult(NamedTuple):
@@ -96,7 +96,7 @@ class SVDResult(NamedTuple):
     Vh: Array
 
 
-# What all of them begin and end with
+# Conversion and checks
 
 
 def as_floating(x: Array) -> Array:
@@ -137,21 +137,21 @@ _FAILURES = {
 
 
 def _lapack(op: str, function: Callable[..., Any], *arrays: Array) -> Any:
-    """Return what a function of numpy.linalg makes of the arrays; its LinAlgError becomes ours."""
+    """Call a function of numpy.linalg on arrays; its LinAlgError becomes ours."""
     views = [to_numpy(x) for x in arrays]
     try:
         with quiet():
             return function(*views)
     except numpy().linalg.LinAlgError:
         pass
-    # Out of the handler, so that NumPy's error is not shown as the context of ours.
+    # Outside of the handler, so that NumPy's error is not the context of ours.
     if len(arrays) == 1:
         _raise_failure(op, function, views[0], "x")
     _raise_failure(op, numpy().linalg.inv, views[0], "x1")
 
 
 def _raise_failure(op: str, function: Callable[..., Any], a: Any, name: str) -> NoReturn:
-    """Find the first matrix of the stack at which the function fails, by halving the stack."""
+    """Raise for the first matrix of the stack at which the function fails, found by bisection."""
     np = numpy()
     stack = a.reshape(-1, *a.shape[-2:])
     first, last = 0, len(stack)
@@ -496,7 +496,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
 
 @primitive_in("linalg")
 def slogdet(x: Array, /) -> SlogdetResult:
-    """Return sign and logarithm of the absolute value of the determinant, which itself may overflow.
+    """Return sign and logarithm of the absolute value of the determinant, where the determinant may overflow.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Definitions of the linear algebra extension, `stride0.linalg`.
 
-Decompositions are in `_decompositions`, products in the chapter `linear_algebra`; here is what is left:
-norms, powers, diagonals, and the products of vectors.
+Decompositions are in `_decompositions`, matrix products in the chapter `linear_algebra`; norms, powers,
+diagonals and products of vectors are here.
 
 References
 ----------
@@ -18,9 +18,9 @@ from stride0._base.shapes import normalize_axes, normalize_index
 from stride0._chapters.creation import _as_float
 from stride0._chapters.data_types import as_scalar, check_array, check_bool, refuse_dtype
 from stride0._chapters.linear_algebra import (
+    check_broadcast,
     check_matrices,
     check_products,
-    check_stretched,
     check_vectors,
     matmul,
     matrix_transpose,
@@ -147,7 +147,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
                 f"axis {axis} of {name} has size {x.shape[axis]}, not 3",
                 [("x1", str(x1.shape)), ("x2", str(x2.shape))],
             )
-    shape = check_stretched("cross", x1, x2)
+    shape = check_broadcast("cross", x1, x2)
     result = empty(shape, promote(x1.dtype, x2.dtype))
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
@@ -159,10 +159,10 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
 
 def _component(x: Array, axis: int, k: int) -> Array:
     """Return ``x[..., k, ...]`` at an axis counted from the last one, as a view."""
-    sizes, steps = list(x.shape), list(strides(x))
+    sizes, x_strides = list(x.shape), list(strides(x))
     del sizes[axis]
-    start = k * steps.pop(axis)
-    return restride(x, tuple(sizes), tuple(steps), start if x.size else 0)
+    start = k * x_strides.pop(axis)
+    return restride(x, tuple(sizes), tuple(x_strides), start if x.size else 0)
 
 
 @primitive_in("linalg")
@@ -192,11 +192,11 @@ def _diagonal(op: str, x: Array, offset: int) -> Array:
     x = check_matrices(op, x)
     offset = normalize_index(op, "offset", offset)
     *lead, rows, columns = x.shape
-    *steps, down, across = strides(x)
+    *lead_strides, down, across = strides(x)
     length = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
     start = offset * across if offset >= 0 else -offset * down
-    # An empty view stays where there is memory.
-    return restride(x, (*lead, length), (*steps, down + across), start if length and x.size else 0)
+    # An empty view keeps the offset 0.
+    return restride(x, (*lead, length), (*lead_strides, down + across), start if length and x.size else 0)
 
 
 @primitive_in("linalg")
@@ -395,8 +395,8 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
 
     Notes
     -----
-    Elements are scaled where their powers would overflow or vanish: the norm of ``[3e200, 4e200]`` is 5e200.
-    float32 is summed up in float64.
+    Elements are scaled where their powers would overflow or underflow: the norm of ``[3e200, 4e200]`` is
+    5e200. float32 is summed up in float64.
 
     References
     ----------
@@ -435,8 +435,8 @@ def _real(dtype: DType) -> DType:
 def _without(x: Array, axes: tuple[int, ...]) -> Array:
     """Return a view of `x` without axes of size 1."""
     kept = [k for k in range(x.ndim) if k not in axes]
-    steps = strides(x)
-    return restride(x, tuple(x.shape[k] for k in kept), tuple(steps[k] for k in kept))
+    x_strides = strides(x)
+    return restride(x, tuple(x.shape[k] for k in kept), tuple(x_strides[k] for k in kept))
 
 
 def _has_elements(x: Array, axes: tuple[int, ...]) -> bool:
@@ -453,13 +453,13 @@ def _extreme(op: str, x: Array, axes: tuple[int, ...], largest: bool) -> Array:
 
 
 def _euclidean_norm(x: Array, axes: tuple[int, ...]) -> Array:
-    # A zero of float64 makes the core take the squares in float64 too, where no float32 overflows.
+    # A zero of float64 makes the core compute the squares in float64, where no float32 overflows.
     squares = reduce2("sum_squared_deviation", x, zeros((), dt.float64), axes, True, dt.float64)
     result = sqrt(squares)
     real = _real(x.dtype)
     if real is dt.float32:
         return copy(result, real)
-    # Beyond these bounds squares have overflowed, or some of them lost bits below the range.
+    # Beyond these bounds squares have overflowed, or some of them have underflowed.
     doubtful = logical_or(less(squares, 1e-280), equal(squares, math.inf))
     if x.size and reduce("any", doubtful, tuple(range(x.ndim)), False, None):
         scale = _scale(abs(x), axes, True)
@@ -471,7 +471,7 @@ def _euclidean_norm(x: Array, axes: tuple[int, ...]) -> Array:
 def _p_norm(x: Array, axes: tuple[int, ...], p: float) -> Array:
     magnitudes = abs(x) if _real(x.dtype) is dt.float64 else copy(abs(x), dt.float64)
     if _has_elements(x, axes):
-        # The largest power is 1, so that the sum can neither overflow nor vanish.
+        # The largest power is 1, so that the sum can neither overflow nor underflow.
         scale = _scale(magnitudes, axes, p > 0)
         total = reduce("sum", pow(divide(magnitudes, scale), p), axes, True, dt.float64)
         result = multiply(pow(total, 1 / p), scale)
@@ -481,6 +481,6 @@ def _p_norm(x: Array, axes: tuple[int, ...], p: float) -> Array:
 
 
 def _scale(magnitudes: Array, axes: tuple[int, ...], largest: bool) -> Array:
-    """Return the largest or the smallest magnitude; 1 where nothing can be divided by that."""
+    """Return the largest or the smallest magnitude; 1 where one cannot divide by it."""
     extreme = reduce("max" if largest else "min", magnitudes, axes, True, None)
     return where(logical_and(isfinite(extreme), not_equal(extreme, 0)), extreme, 1.0)

@@ -1,4 +1,4 @@
-"""The memory that arrays own, and the freed blocks that wait to be used again (docs/design/memory.md)."""
+"""The memory that arrays own, and the cached blocks (docs/design/memory.md)."""
 
 from stride0._base.errors import hide_frames as _hide_frames
 from stride0.memory._functions import *  # noqa: F403

@@ -9,33 +9,33 @@ from stride0._core.memory.storage import cache_statistics, empty_cache, memory_s
 
 __all__ = ["empty_cache", "get_limit", "set_limit", "stats"]
 
-# Far more than there is, and no sum of such overflows.
+# More than any machine has, and sums of it do not overflow.
 _LARGEST = 1 << 60
 
 
 def stats(*, reset_peak: bool = False) -> dict[str, int]:
     """
-    What arrays own, and what waits for the next ones.
+    Return how much memory arrays own, and how much is cached.
 
     Parameters
     ----------
     reset_peak : bool
-        Start a new peak from what is owned now, after reading the old one.
+        After reading the peak, start a new one from what is owned now.
 
     Returns
     -------
     dict
-        ``live_bytes`` and ``peak_bytes``: what arrays own now, and owned at most, in bytes of their
-        elements. ``allocations``: how many storages were made, and ``reused``: how many of them from a block
-        that waited. ``cached_blocks`` and ``cached_bytes``: what waits now, ``offered_bytes``: the part of it
-        that the system takes whenever it is short of memory. ``limit``: see `set_limit`.
+        ``live_bytes`` and ``peak_bytes``: what arrays own now, and owned at most, in bytes of their elements.
+        ``allocations``: how many storages were made, and ``reused``: how many of them from a cached block.
+        ``cached_blocks`` and ``cached_bytes``: what is cached now, ``offered_bytes``: the reclaimable part,
+        which the system takes when it is short of memory. ``limit``: see `set_limit`.
     """
     return {**memory_statistics(reset_peak=reset_peak), **cache_statistics()}
 
 
 def get_limit() -> int:
     """
-    Bytes of freed blocks that may wait.
+    Return the largest number of bytes of cached blocks.
 
     Returns
     -------
@@ -48,17 +48,17 @@ def get_limit() -> int:
 
 def set_limit(limit: int | None) -> None:
     """
-    Set how many bytes of freed blocks may wait to be used again.
+    Set the largest number of bytes of cached blocks.
 
-    What is over the new limit goes back to the system at once.
+    Blocks over the new limit are returned to the system at once.
 
     Parameters
     ----------
     limit : int or None
-        Bytes. 0: nothing waits. None: the default, see `get_limit`; with it, blocks that the system cannot
-        take back when it is short of memory (those below 8 MiB, and all where there are no huge pages) are
-        held to an eighth of the limit. Of larger ones, what waits beyond an eighth of any limit is offered
-        to the system, oldest first.
+        Bytes. 0: nothing is cached. None: the default, see `get_limit`; with it, blocks that the system
+        cannot reclaim when it is short of memory (those below 8 MiB, and all where there are no huge pages)
+        are limited to an eighth of the limit. Of larger ones, those beyond an eighth of any limit are made
+        reclaimable, oldest first.
 
     Raises
     ------

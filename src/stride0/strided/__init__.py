@@ -1,4 +1,4 @@
-"""What lies beneath an array: its strides, its place in its storage, and views made by hand.
+"""The memory layout of arrays: strides, offset in the storage, and views with given strides.
 
 Strides and offsets are in elements.
 """

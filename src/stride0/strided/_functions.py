@@ -48,17 +48,17 @@ def is_writable(x: Array, /) -> bool:
     Returns
     -------
     bool
-        False of read-only memory, of a view whose elements share memory, and in a test bench of read-only
-        arrays.
+        False for read-only memory, of a view whose elements share memory, and in a test configuration of
+        read-only arrays.
     """
-    bench = BENCH.current()
-    return _views.is_writable(x) and (bench is None or bench.writable)
+    configuration = BENCH.current()
+    return _views.is_writable(x) and (configuration is None or configuration.writable)
 
 
 @door_in("strided")
 def is_contiguous(x: Array, /) -> bool:
     """
-    Whether the elements lie side by side in C order.
+    Whether the elements are contiguous in C order.
 
     Parameters
     ----------
@@ -104,9 +104,9 @@ def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset
     shape : sequence of int
         Shape of the view.
     strides : sequence of int
-        Step of each axis, in elements; zero and negative steps are allowed.
+        Stride of each axis, in elements; zero and negative strides are allowed.
     offset : int, optional
-        Place of the view's first element in the storage, in elements; default the place of that of `x`.
+        Offset of the view's first element in the storage, in elements; by default that of `x`.
 
     Returns
     -------
@@ -122,29 +122,31 @@ def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset
     """
     x = as_array(x, "as_strided")
     sizes = normalize_shape("as_strided", tuple(shape))
-    steps = tuple(operator.index(step) for step in strides)
-    if len(sizes) != len(steps):
+    view_strides = tuple(operator.index(stride) for stride in strides)
+    if len(sizes) != len(view_strides):
         raise ShapeError(
             "as_strided",
-            f"{counted(len(sizes), 'size')} and {counted(len(steps), 'stride')}",
+            f"{counted(len(sizes), 'size')} and {counted(len(view_strides), 'stride')}",
             (),
             "one stride for each axis",
         )
     first, last = _storage_bounds(x)
     start = 0 if offset is None else operator.index(offset) + first
     if 0 not in sizes:
-        reaches = [(size - 1) * step for size, step in zip(sizes, steps, strict=True)]
+        reaches = [(size - 1) * stride for size, stride in zip(sizes, view_strides, strict=True)]
         low = start + sum(reach for reach in reaches if reach < 0)
         high = start + sum(reach for reach in reaches if reach > 0)
         if low < first or high > last:
             raise OutOfBoundsError(
                 "as_strided",
                 f"the view would reach from element {low - first} to element {high - first} of the storage",
-                (("shape", str(sizes)), ("strides", str(steps))),
+                (("shape", str(sizes)), ("strides", str(view_strides))),
                 f"the storage holds the elements 0 to {last - first}",
             )
     else:
         start = 0
-    # Where an axis never moves, its stride may be anything, and too large for the core.
-    steps = tuple(step if size > 1 and 0 not in sizes else 1 for size, step in zip(sizes, steps, strict=True))
-    return _restride(x, sizes, steps, start)
+    # The stride of an axis of size 1 is arbitrary, and may be too large for the core.
+    view_strides = tuple(
+        stride if size > 1 and 0 not in sizes else 1 for size, stride in zip(sizes, view_strides, strict=True)
+    )
+    return _restride(x, sizes, view_strides, start)

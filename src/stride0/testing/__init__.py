@@ -1,4 +1,4 @@
-"""For tests: derivatives compared with finite differences, and what the library is to be like for a test."""
+"""For tests: comparison of derivatives with finite differences, and test configurations of the library."""
 
 from stride0._base.errors import hide_frames as _hide_frames
 from stride0.testing._check_grad import check_grad

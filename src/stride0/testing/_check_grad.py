@@ -16,7 +16,7 @@ from stride0.autograd._transforms import FLOATING, grad, stop_gradient
 
 __all__ = ["check_grad"]
 
-# Differences of fourth order at this distance: what they leave out, and rounding, are both some 1e-12.
+# Differences of fourth order at this distance: truncation and rounding errors are both some 1e-12.
 STEP = 1e-3
 
 
@@ -37,11 +37,11 @@ def check_grad(
         Takes arrays, or nested structures of them; returns such. Smooth near `xs`. Results that are not of a
         floating-point dtype are left out.
     *xs : nested structures of arrays
-        Where. ``float64`` or ``complex128``: in single precision differences say little.
+        Where. ``float64`` or ``complex128``: in single precision finite differences are too inaccurate.
     order : int
         Up to which derivative.
     rtol, atol : float
-        How far a derivative may be off: relative to its size, and in any case.
+        Relative and absolute tolerance.
     seed : int
         Of the random directions and cotangents.
 
@@ -54,7 +54,7 @@ def check_grad(
 
     Notes
     -----
-    Of the derivative of order k the product with k random directions is compared. Complex arguments and
+    The product of the derivative of order k with k random directions is compared. Complex arguments and
     results are taken as pairs of real numbers, in the convention of `stride0.autograd.grad`.
 
     Examples

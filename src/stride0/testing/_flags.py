@@ -1,4 +1,4 @@
-"""`stride0.testing.flags`: what the library is to be like for a test."""
+"""`stride0.testing.flags`: test configurations of the library."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, Self
 
-import stride0._modes.interceptors  # noqa: F401 - sets the gate
+import stride0._modes.interceptors  # noqa: F401 - registers the interceptor
 from stride0 import fft, linalg
-from stride0._base.devices import number_names, only_the_cpu, set_devices_here
+from stride0._base.devices import number_names, only_the_cpu, set_current_devices
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, StrictAttributeError, shown
 from stride0._core.array.interceptors import BENCH, STRICT
 from stride0._core.exchange.convert import namespace_for
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType
-from stride0._modes.configurations import Bench, bench_here, devices_here
+from stride0._modes.configurations import Configuration, current_configuration, current_devices
 from stride0._modes.strict import strict as strict_mode
 from stride0._modes.switches import Setting
 from stride0._tables.standard import EXTENSIONS, NEWEST, ROWS, SHARED, VERSIONS, names_of
@@ -27,36 +27,36 @@ FILTERED = (namespace_for(None), linalg, fft)
 
 class flags(Setting):
     """
-    Make the library like one of those that array-agnostic code meets: a context manager and a decorator.
+    Make the library behave like another one, to test array-agnostic code: a context manager and a decorator.
 
     Parameters
     ----------
     devices : sequence of str
-        The devices there are, the default one first; ``"cpu"`` is the real one, others are virtual. Arrays on
-        different ones do not mix, `to_device` and ``device=`` move by copying, results stay where their
-        operands are, and nothing but the CPU lends its memory to NumPy or by DLPack.
+        The devices there are, the default one first; ``"cpu"`` is the real one, others are simulated.
+        Operands on different devices are refused, `to_device` and ``device=`` copy to a device, results are
+        on the device of their operands, and only arrays on the CPU export their memory to NumPy or by DLPack.
     default_float, default_int, default_complex : DType or str, optional
         The default dtypes. Without `default_complex`, that of the precision of `default_float`.
     float64 : bool
         False is a library without ``float64`` and ``complex128``: results of these raise `DTypeError`. The
         default dtypes are then ``float32`` and ``complex64``.
     writable : bool
-        False makes in-place operators and assignments raise `WriteError`. Whoever is lent the memory of an
-        array meanwhile cannot write to it either.
+        False makes in-place operators and assignments raise `WriteError`. Memory that an array exports
+        meanwhile is read-only too.
     data_dependent_shapes : bool
-        False refuses `nonzero`, ``unique_*``, `repeat` with an array, and masks that select.
+        False refuses `nonzero`, ``unique_*``, `repeat` with an array, and reading with masks.
     boolean_indexing : bool
         False refuses masks in assignments as well.
     api_version : str
-        An older version of the standard: what came later is not there.
+        An older version of the standard: names and arguments that came later do not exist.
     extensions : sequence of str
-        Those of ``"linalg"`` and ``"fft"`` that are there.
+        Those of ``"linalg"`` and ``"fft"`` that exist.
     strict_names : bool
         True hides all names of the namespace that the standard does not have.
     strict : bool or stride0.strict, optional
-        Sets strict mode too, with `stride0.strict` for modules by name; by default it stays as it is.
+        Sets strict mode too, with `stride0.strict` for modules by name; by default it is not changed.
     everywhere : bool
-        True sets all this for every thread and task that has no flags of its own, not for this one alone.
+        True sets all this for every thread and task that has no flags of its own, instead of for this one.
 
     Raises
     ------
@@ -65,10 +65,10 @@ class flags(Setting):
 
     Notes
     -----
-    What a flag refuses raises `StrictError` where nothing else is said. The flags hold as `stride0.strict`
-    does, for the caller's code alone. A block within a block sets all flags anew.
+    A call that a flag refuses raises `StrictError` unless another error is named above. The flags hold as
+    `stride0.strict` does, for the caller's code only. A block within a block sets all flags anew.
 
-    Results come out in stride0's own default dtype, and are then cast to that of the bench.
+    Results come out in stride0's own default dtype, and are then cast to that of the configuration.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class flags(Setting):
         imaginary = _dtype("default_complex", default_complex, (dt.complex64, dt.complex128))
         if not float64 and (real is dt.float64 or imaginary is dt.complex128):
             raise ArgumentValueError("flags", "a default dtype is double, and float64 is False")
-        bench = Bench(
+        configuration = Configuration(
             devices=tuple(devices),
             real=real,
             integral=_dtype("default_int", default_int, (dt.int32, dt.int64)),
@@ -139,8 +139,8 @@ class flags(Setting):
             extensions=tuple(name for name in EXTENSIONS if name in extensions),
             **yes_or_no,
         )
-        number_names(bench.devices)
-        super().__init__(BENCH, bench, everywhere)
+        number_names(configuration.devices)
+        super().__init__(BENCH, configuration, everywhere)
         if isinstance(strict, strict_mode):
             strict = strict._value
         self._strictness = None if strict is None else Setting(STRICT, strict, everywhere)
@@ -175,65 +175,73 @@ def _dtype(parameter: str, value: object, allowed: tuple[DType, ...]) -> DType:
     raise ArgumentValueError("flags", f"{parameter} is {shown(value)}", (), names)
 
 
-# --- names: the modules that the caller knows look at what is asked of them, as long as there is a bench
+# --- names: while a configuration is on, attribute access to the public modules is filtered
 
 _lock = threading.Lock()
-_open_benches = 0
+_open_count = 0
 
 
 def _open() -> None:
-    global _open_benches
+    global _open_count
     with _lock:
-        _open_benches += 1
-        set_devices_here(devices_here)
+        _open_count += 1
+        set_current_devices(current_devices)
         for module in FILTERED:
             module.__class__ = Filtered
 
 
 def _close() -> None:
-    global _open_benches
+    global _open_count
     with _lock:
-        _open_benches -= 1
-        if _open_benches == 0:
-            set_devices_here(only_the_cpu)
+        _open_count -= 1
+        if _open_count == 0:
+            set_current_devices(only_the_cpu)
             for module in FILTERED:
                 module.__class__ = ModuleType
 
 
 class Filtered(ModuleType):
-    """A module of which a test bench shows a part."""
+    """A public module without the names that the test configuration hides."""
 
     def __getattribute__(self, name: str) -> Any:
         if not name.startswith("_") or name in ("__array_api_version__", "__array_namespace_info__"):
-            bench = bench_here()
-            if bench is not None:
+            configuration = current_configuration()
+            if configuration is not None:
                 if name == "__array_api_version__":
-                    return bench.api_version
-                if reason := _reason(bench, super().__getattribute__("__name__"), name):
+                    return configuration.api_version
+                if reason := _reason(configuration, super().__getattribute__("__name__"), name):
                     setting = f"stride0.testing.flags({reason[1]}) is on."
                     raise StrictAttributeError(name, "the namespace is asked for it", reason[0], setting)
         return super().__getattribute__(name)
 
     def __dir__(self) -> list[str]:
-        bench = bench_here()
+        configuration = current_configuration()
         module = self.__name__
         names = list(super().__dir__())
-        return names if bench is None else [name for name in names if not _reason(bench, module, name)]
+        return (
+            names
+            if configuration is None
+            else [name for name in names if not _reason(configuration, module, name)]
+        )
 
 
-def _reason(bench: Bench, module: str, name: str) -> tuple[str, str] | None:
+def _reason(configuration: Configuration, module: str, name: str) -> tuple[str, str] | None:
     """Return why a name is hidden, and the flag that hides it; None where it is not."""
     extension = module.partition(".")[2]
     full = f"{extension}.{name}" if extension and name not in SHARED else name
     since = ROWS[full].since if full in ROWS else EXTENSIONS.get(name, "") if not extension else ""
-    version = f'api_version="{bench.api_version}"'
+    version = f'api_version="{configuration.api_version}"'
     if extension:
         since = max(since, EXTENSIONS[extension])
-    if since > bench.api_version:
+    if since > configuration.api_version:
         return f"in it since version {since}", version
-    if name in EXTENSIONS and not extension and name not in bench.extensions:
-        return "Extensions: may be left out", f"extensions={bench.extensions!r}"
-    if bench.strict_names and not name.startswith("_"):
-        known = full in ROWS if extension else name in names_of(bench.api_version, bench.extensions)
+    if name in EXTENSIONS and not extension and name not in configuration.extensions:
+        return "Extensions: may be left out", f"extensions={configuration.extensions!r}"
+    if configuration.strict_names and not name.startswith("_"):
+        known = (
+            full in ROWS
+            if extension
+            else name in names_of(configuration.api_version, configuration.extensions)
+        )
         return None if known else ("it has no such name", "strict_names=True")
     return None

@@ -2,19 +2,19 @@
 
 Note [Hermitian arguments]
     `cholesky`, `eigh` and `eigvalsh` take a Hermitian matrix and read one triangle of it. Their gradients are
-    Hermitian too, as PyTorch's and JAX's are: an element and its mirror image have half each of what the one
-    that is read would have alone. A step along the gradient thus keeps the matrix Hermitian.
+    Hermitian too, as PyTorch's and JAX's are: the gradient of the element that is read is divided evenly
+    between that element and its mirror image. A step along the gradient thus keeps the matrix Hermitian.
 
 Note [Choice of vectors]
-    Eigenvectors and singular vectors are defined up to a phase (a sign, if real) and, where values repeat,
-    up to a rotation among them. Along such a rotation a loss that is well-defined does not change, so that
-    part of the cotangent says nothing and is left out: phases by taking only the Hermitian or skew-Hermitian
-    part that the differential has, repeated values by replacing 1 / difference by 0. Values that differ by no
-    more than the rounding errors of the decomposition count as repeated.
+    Eigenvectors and singular vectors are defined up to a phase (a sign, if real) and, where values repeat, up
+    to a rotation among them. A well-defined loss does not change along such a rotation, so that part of the
+    cotangent is meaningless and is left out: phases by taking only the Hermitian or skew-Hermitian part that
+    the differential has, repeated values by replacing 1 / difference by 0. Values that differ by no more than
+    the rounding errors of the decomposition count as repeated.
 
     First derivatives of losses made of the values alone are exact there. A second derivative, or a loss like
-    `V f(S) V^H`, has a part that the cotangents do not tell: the limit of a quotient of differences. It is
-    left out.
+    `V f(S) V^H`, has a part that the cotangents do not determine: the limit of a quotient of differences. It
+    is left out.
 
 Note [Differential of the SVD]
     For x = U S V^H let M = U^H dx V = H + K, Hermitian and skew-Hermitian, as U^H dU and V^H dV are. Then
@@ -69,24 +69,24 @@ from stride0.linalg._decompositions import LinAlgError
 Shape = tuple[int, ...]
 
 
-# Pieces
+# Building blocks
 
 
 def _columns(g: Array, d: Array) -> Array:
-    """Return a matrix times a diagonal one: `d` the matrix and `g` the numbers, or the other way round."""
+    """Return a matrix times a diagonal matrix: `d` is the matrix and `g` the diagonal, or vice versa."""
     return product(expand_dims(g, axis=-2), d) if g.ndim < d.ndim else product(g, expand_dims(d, axis=-2))
 
 
 def _economic(q: Array, g: Array | None, k: int) -> tuple[Array, Array | None]:
     """Return the first `k` columns of a unitary matrix, and a cotangent of them that stands for that of all.
 
-    The others stay at right angles to them. What they do among themselves is a matter of choice.
+    The others are orthogonal to them; rotations of the others among themselves are arbitrary.
     """
     first = q[..., :k]
     if g is None:
         return first, None
-    rest = q[..., k:]
-    return first, g[..., :k] - after(rest, before(adjoint(g[..., k:]), first))
+    others = q[..., k:]
+    return first, g[..., :k] - after(others, before(adjoint(g[..., k:]), first))
 
 
 # Factors
@@ -114,17 +114,17 @@ def _qr(g: tuple[Array | None, Array | None], out: Any) -> Array | None:
         q, gq = _economic(q, gq, columns)
         r = r[..., :columns, :]
         gr = None if gr is None else gr[..., :columns, :]
-    rest = None
+    wide = None
     if columns > rows:
         # The first columns of x make Q; the others are Q times those of R.
         if gr is not None:
             others = matmul(q, r[..., rows:])
-            rest = after(q, gr[..., rows:])
-            turned = after(others, adjoint(gr[..., rows:]))
-            gq = turned if gq is None else gq + turned
+            wide = after(q, gr[..., rows:])
+            more = after(others, adjoint(gr[..., rows:]))
+            gq = more if gq is None else gq + more
             gr = gr[..., :rows]
         else:
-            rest = zeros((*q.shape[:-1], columns - rows), dtype=q.dtype)
+            wide = zeros((*q.shape[:-1], columns - rows), dtype=q.dtype)
         r = r[..., :rows]
     inner = None if gr is None else before(gr, adjoint(r))
     if gq is not None:
@@ -142,14 +142,14 @@ def _qr(g: tuple[Array | None, Array | None], out: Any) -> Array | None:
     except LinAlgError:
         problem = "there is no gradient where columns that make Q are linearly dependent"
         raise LinAlgError("qr", problem, [("Q", str(out[0].shape)), ("R", str(out[1].shape))]) from None
-    return result if rest is None else concat([result, rest], axis=-1)
+    return result if wide is None else concat([result, wide], axis=-1)
 
 
 def _check_choice(q: Array, g: Array) -> None:
-    """Raise LinAlgError unless rotations of the columns among themselves leave the loss as it is."""
-    turns = after(adjoint(q), g)
-    turns = max(abs(turns - adjoint(turns)))
-    if turns > math.sqrt(finfo(g.dtype).eps) * max(abs(g)):
+    """Raise LinAlgError if rotations of the columns among themselves change the loss."""
+    rotation = after(adjoint(q), g)
+    rotation = max(abs(rotation - adjoint(rotation)))
+    if rotation > math.sqrt(finfo(g.dtype).eps) * max(abs(g)):
         raise LinAlgError(
             "qr",
             "there is no gradient: the columns that mode='complete' adds are a matter of choice, "
@@ -184,7 +184,7 @@ def _eig(g: tuple[Array | None, Array | None], out: Any) -> Array | None:
     inner: Any = None
     if gvectors is not None:
         inner = after(h, gvectors)
-        # Vectors of unit length move at right angles to themselves, if their phase does not turn.
+        # With a fixed phase, the differential of a unit vector is orthogonal to it.
         inner = inner - _columns(diagonal(inner), matmul(h, vectors))
         slack = slack_of(values, *vectors.shape[-2:])
         inner = product(inner, conjugate(reciprocals(differences(values), slack)))
@@ -195,7 +195,7 @@ def _eig(g: tuple[Array | None, Array | None], out: Any) -> Array | None:
 def _eigvals(g: Array, x: Array, out: Array) -> Array | None:
     values, vectors = eig(x)
     if not all(equal(values, out)):
-        # Computed without vectors, they may come in another order.
+        # Without vectors they may be computed in another order.
         distances = abs(subtract(expand_dims(values, axis=-1), expand_dims(out, axis=-2)))
         g = take_along_axis(g, argmin(distances, axis=-1), axis=-1)
     return _eig((g, None), (values, vectors))

@@ -1,14 +1,13 @@
 """Gradients of the chapter "Element-wise Functions", and of `where`.
 
 Note [Zero in, zero out]
-    Where the cotangent is 0, so is what every rule makes of it, whatever its derivative is: `times` and
-    `product` see to that, and a choice between elements is made by `where`, never by multiplying with 0 or 1,
-    which would make NaN of an infinite cotangent. That is why nothing leaks from a branch not taken, in
-    derivatives of any order.
+    Where the cotangent is 0, the result of every rule is 0, whatever its derivative is: `times` and `product`
+    guarantee it, and elements are chosen by `where`, never by multiplication with 0 or 1, which would turn an
+    infinite cotangent into NaN. So a branch not taken contributes nothing, in derivatives of any order.
 
 Note [Divided by zero]
-    `x / unless_zero(r)` is 0 where `r` is 0, and so are its derivatives with respect to both operands: what
-    functions with a corner at 0, such as `hypot`, are given there.
+    `x / unless_zero(r)` is 0 where `r` is 0, and so are its derivatives with respect to both operands. This
+    defines the gradient of functions with a corner at 0, such as `hypot`.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from stride0._core.array.array import Array
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.functions import where
 from stride0.autograd._rules.parts import conjugate, product, times
-from stride0.autograd._tape.tape import Product
+from stride0.autograd._tape.tape import LazyProduct
 
 LN2 = math.log(2.0)
 LN10 = math.log(10.0)
@@ -65,46 +64,47 @@ def _inverse(x: Any) -> Any:
     return 1 / x if x else math.copysign(math.inf, x.real)
 
 
-def _sign(g: Array, x: Array, out: Array) -> Product | None:
+def _sign(g: Array, x: Array, out: Array) -> LazyProduct | None:
     if out.dtype.kind != "complex floating":
         return None
-    # z / abs(z) turns with z and keeps its length: only what is across `out` in the complex plane counts.
+    # z / abs(z) has constant length: only the component of `g` orthogonal to `out` in the complex plane
+    # matters.
     return times(imag(product(g, conjugate(out))), 1j * out / unless_zero(abs(x)))
 
 
-def _pow_base(g: Array, x1: Array, x2: Any) -> Product | None:
+def _pow_base(g: Array, x1: Array, x2: Any) -> LazyProduct | None:
     if not isinstance(x2, Array):
         if x2 == 2:
             return times(g, 2 * conjugate(x1))
         return None if x2 == 0 else times(g, conjugate(x2 * pow(x1, x2 - 1)))
     if "integer" in x2.dtype.kind:
-        # Below 0 an unsigned exponent would start anew from the largest.
+        # An unsigned exponent would wrap around below 0.
         x2 = astype(x2, g.dtype)
     constant = logical_and(equal(x1, 0), equal(x2, 0))
     return times(g, conjugate(where(constant, 0, x2 * pow(x1, x2 - 1))))
 
 
-def _pow_exponent(g: Array, x1: Any, out: Array) -> Product:
+def _pow_exponent(g: Array, x1: Any, out: Array) -> LazyProduct:
     base = x1 if isinstance(x1, Array) else asarray(x1, dtype=out.dtype)
     if out.dtype.kind == "complex floating":
         base = astype(base, out.dtype, copy=False)
-    # The powers of 0 are taken for constant, as they are for positive exponents.
+    # The powers of 0 are treated as constant, which they are for positive exponents.
     return times(g, conjugate(product(log(where(equal(base, 0), 1, base)), out)))
 
 
 def _winner(g: Array, loses: Array, ties: Array) -> Array:
-    """Return the part of a cotangent that goes to an operand which loses against another or ties with it."""
+    """Return the contribution to an operand of `maximum` or `minimum`: half of it where the operands tie."""
     return where(loses, 0, where(ties, g * 0.5, g) if any(ties) else g)
 
 
-def _logaddexp(g: Array, x1: Any, x2: Any, out: Array) -> Product:
+def _logaddexp(g: Array, x1: Any, x2: Any, out: Array) -> LazyProduct:
     """Return the cotangent of `x1`."""
-    share = exp(x1 - out)
+    weight = exp(x1 - out)
     endless = isinf(out)
     if any(endless):
         # inf - inf: there the function is the larger one of its operands.
-        share = where(endless, where(less(x1, x2), 0, where(equal(x1, x2), 0.5, 1.0)), share)
-    return times(g, share)
+        weight = where(endless, where(less(x1, x2), 0, where(equal(x1, x2), 0.5, 1.0)), weight)
+    return times(g, weight)
 
 
 def _clip_x(g: Array, x: Array, min: Any, max: Any) -> Array:
@@ -143,7 +143,7 @@ VJP: dict[str, dict[str, Rule]] = {
     },
     "divide": {
         "x1": lambda g, x2: times(g, _inverse(x2)),
-        # Not by the result, which code like `x /= norm; x += 1` overwrites.
+        # Without the result, which code like `x /= norm; x += 1` overwrites.
         "x2": lambda g, x1, x2: times(g, conjugate(x1 / x2 / -x2)),
     },
     "remainder": {"x1": lambda g: g, "x2": lambda g, x1, x2: times(g, -floor_divide(x1, x2))},
@@ -160,7 +160,7 @@ VJP: dict[str, dict[str, Rule]] = {
         "x1": lambda g, x1, out: times(g, x1 / unless_zero(out)),
         "x2": lambda g, x2, out: times(g, x2 / unless_zero(out)),
     },
-    # The sign of the result is 0 where that of x1 is, which makes it that of x2 everywhere else.
+    # sign(x1) * sign(out) is the sign of x2, and 0 where x1 is 0.
     "copysign": {"x1": lambda g, x1, out: times(g, sign(x1) * sign(out)), "x2": lambda g: None},
     # The next number is x1 and a step that is the same nearly everywhere.
     "nextafter": {"x1": lambda g: g, "x2": lambda g: None},
@@ -173,7 +173,7 @@ VJP: dict[str, dict[str, Rule]] = {
         "x1": lambda g, x1, x2: _winner(g, greater(x1, x2), equal(x1, x2)),
         "x2": lambda g, x1, x2: _winner(g, greater(x2, x1), equal(x1, x2)),
     },
-    # On a bound, x has all of the gradient.
+    # On a bound, x gets the whole gradient.
     "clip": {"x": _clip_x, "min": _clip_min, "max": _clip_max},
     "where": {
         "x1": lambda g, condition: where(condition, g, 0),
@@ -199,7 +199,7 @@ VJP: dict[str, dict[str, Rule]] = {
     "asin": {"x": lambda g, x: times(g, conjugate(1 / (sqrt(1 - x) * sqrt(1 + x))))},
     "acos": {"x": lambda g, x: times(g, conjugate(-1 / (sqrt(1 - x) * sqrt(1 + x))))},
     "atan": {"x": lambda g, x: times(g, reciprocal(conjugate(x * x + 1)))},
-    # Divided twice, because the square of a tiny length is 0.
+    # Divided twice, since the square of a tiny length underflows.
     "atan2": {
         "x1": lambda g, x1, x2: times(g, x2 / (r := unless_zero(hypot(x1, x2))) / r),
         "x2": lambda g, x1, x2: times(g, -x1 / (r := unless_zero(hypot(x1, x2))) / r),
@@ -208,7 +208,7 @@ VJP: dict[str, dict[str, Rule]] = {
     "cosh": {"x": lambda g, x: times(g, conjugate(sinh(x)))},
     "tanh": {"x": lambda g, out: times(g, conjugate(1 - out * out))},
     "asinh": {"x": lambda g, x: times(g, conjugate(1 / sqrt(x * x + 1)))},
-    # Two roots: of complex numbers, that of the product can have the other sign.
+    # Two roots: the root of a complex product can have the other sign.
     "acosh": {"x": lambda g, x: times(g, conjugate(1 / (sqrt(x - 1) * sqrt(x + 1))))},
     "atanh": {"x": lambda g, x: times(g, reciprocal(conjugate(1 - x * x)))},
 }

@@ -26,7 +26,7 @@ _OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
 def _fit(g: Array, shape: Shape) -> Array:
-    """Return `g` cut or filled up with zeros to a shape: the adjoint of setting transform lengths."""
+    """Return `g` truncated or padded with zeros to a shape: the adjoint of setting transform lengths."""
     if g.shape == shape:
         return g
     both = tuple(slice(min(n, m)) for n, m in zip(g.shape, shape, strict=True))

@@ -1,13 +1,13 @@
-"""Gradient rules of inverses and determinants, and what decompositions share with them.
+"""Gradient rules of inverses and determinants, and functions that the rules of decompositions use too.
 
 Note [Derivatives of the determinant]
     The derivative of det(x) is the matrix of cofactors, det(x) inv(x)^T where x is regular. They are
-    polynomials in x, so neither they nor their derivatives care whether it is. With x = U diag(s) V^H, where
+    polynomials in x, so they and their derivatives exist for singular x too. With x = U diag(s) V^H, where
 
         det(x + dx) = det(U) det(V^H) det(diag(s) + U^H dx V),
 
     the first derivative needs products of all s but one, the second those of all but two: no division by 0,
-    no difference. That way is taken where x is not safely regular.
+    no difference. These formulas are used where x is not safely regular.
 
     Derivatives of higher order are those of the second one, D(x). It is a polynomial, so its value at x is
     the mean of its values around x: D(x + w Y) for the roots of unity w of an order above its degree. There
@@ -60,7 +60,7 @@ from stride0.linalg._decompositions import LinAlgError, _relative_tolerance, _si
 Shape = tuple[int, ...]
 
 
-# Pieces
+# Building blocks
 
 
 def diagonal_mask(size: int) -> Array:
@@ -80,7 +80,7 @@ def with_diagonal(x: Any, d: Array | None) -> Any:
 
 
 def reciprocals(x: Array, slack: Array) -> Array:
-    """Return 1 / x, and 0 with all its derivatives where `x` is no different from 0."""
+    """Return 1 / x; 0, with all derivatives, where `x` counts as 0."""
     return reciprocal(where(less_equal(abs(x), slack), math.inf, x))
 
 
@@ -90,7 +90,7 @@ def differences(x: Array) -> Array:
 
 
 def slack_of(values: Array, *shape: int) -> Array:
-    """Return up to which difference values of a decomposition count as equal, with the axes of matrices."""
+    """Return the largest difference at which values of a decomposition count as equal."""
     largest = max(abs(values), axis=-1, keepdims=True)
     return tolerance(values, *shape) * expand_dims(largest, axis=-1)
 
@@ -100,7 +100,7 @@ def solved(a: Array, g: Array) -> Array:
     try:
         result = solve(a, g)
     except LinAlgError:
-        # A singular matrix matters only where there is a cotangent.
+        # A singular matrix matters only where the cotangent is not 0.
         idle = all(equal(g, 0), axis=(-2, -1), keepdims=True)
         if not any(idle):
             raise
@@ -147,9 +147,9 @@ def _pinv(g: Array, x: Array, rtol: Any, out: Array) -> Array | None:
 
 
 def _truncated_pinv(g: Array, x: Array, rtol: Any) -> Array:
-    """Return the cotangent where `rtol` took singular values for 0 that are not.
+    """Return the cotangent where singular values other than 0 are below `rtol`.
 
-    Their vectors take part in how those of the others turn: Note [Differential of the SVD].
+    Their vectors appear in the differential of the other vectors: Note [Differential of the SVD].
     """
     u, s, vh = svd(x, full_matrices=False)
     kept = _significant(s, _relative_tolerance("pinv", x, rtol))
@@ -214,8 +214,8 @@ def _cofactors_pullback_x(g: Array, h: Array, x: Array) -> Array:
     a, b = conjugate(h), g
     n = x.shape[-1]
     x = where(all(isfinite(x), axis=(-2, -1), keepdims=True), x, 0)
-    turns = exp(arange(n + 1) * complex(0, 2 * math.pi / (n + 1)))
-    nodes = x + reshape(turns, (n + 1, *(1,) * x.ndim)) * _regular_shift(x)
+    roots = exp(arange(n + 1) * complex(0, 2 * math.pi / (n + 1)))
+    nodes = x + reshape(roots, (n + 1, *(1,) * x.ndim)) * _regular_shift(x)
     inverse = inv(nodes)
     ia, ib = matmul(inverse, a), matmul(inverse, b)
     iab, iba = matmul(ia, ib), matmul(ib, ia)
@@ -263,9 +263,10 @@ def _slogdet(g: tuple[Array | None, Array | None], x: Array, out: Any) -> Any:
     gsign, glog = g
     total = glog
     if gsign is not None and x.dtype.kind == "complex floating":
-        # The sign moves along the unit circle, with the imaginary part of the logarithm.
-        turn = imag(product(gsign, conjugate(out[0]))) * 1j
-        total = turn if total is None else total + turn
+        # The differential of the sign is tangential to the unit circle: the imaginary part of the
+        # logarithm's.
+        phase = imag(product(gsign, conjugate(out[0]))) * 1j
+        total = phase if total is None else total + phase
     if total is None:
         return None
     regular = greater(abs(out[0]), 0)

@@ -1,11 +1,11 @@
-"""Gradient rules of matrix products, norms, and what else in linear algebra needs no decomposition.
+"""Gradient rules of matrix products, norms and other functions of linear algebra without a decomposition.
 
 Note [Zero cotangents in products]
-    A term of a contraction whose cotangent is 0 must contribute 0, even where the other factor is infinite
-    or NaN: in `where(valid, x @ w, 0)` some rows of `x` may hold anything, and nothing of it belongs in the
-    gradient of `w`. BLAS does not know that, so `contract` looks at what it returned. Only a result that is
-    not finite everywhere is computed once more, without the entries that are to blame, and the two are put
-    together: where such an entry meets a cotangent other than 0 the first one stands.
+    A term of a contraction whose cotangent is 0 must contribute 0, even where the other factor is infinite or
+    NaN: in `where(valid, x @ w, 0)` some rows of `x` may hold anything, and must not contribute to the
+    gradient of `w`. BLAS does not do that, so `contract` checks its result. Only a result with elements that
+    are not finite is computed again, without the infinite and NaN entries of the factor, and the two results
+    are combined: where such an entry is multiplied with a cotangent other than 0, the first result is right.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Axes = int | tuple[Sequence[int], Sequence[int]]
 Binary = Callable[[Array, Array], Array]
 
 
-# What the rules of linear algebra are built from
+# Building blocks
 
 
 def contract(multiply: Binary, g: Array, d: Array) -> Array:
@@ -59,7 +59,7 @@ def contract(multiply: Binary, g: Array, d: Array) -> Array:
     culprits = logical_not(isfinite(d))
     if not any(culprits):
         return result
-    # Counted in floats, whose products are BLAS's. No term cancels another.
+    # Counted in floats, so that BLAS computes it; no terms cancel: none is negative.
     real = finfo(result.dtype).dtype
     met = multiply(astype(not_equal(g, 0), real), astype(culprits, real))
     return where(equal(met, 0), multiply(g, where(culprits, 0, d)), result)
@@ -90,7 +90,7 @@ def per_matrix(x: Array) -> Array:
 
 
 def tolerance(x: Array, rows: int, columns: int) -> float:
-    """Return up to which part of the largest one singular values or eigenvalues are no different."""
+    """Return the relative difference up to which singular values or eigenvalues count as equal."""
     return 4 * (rows if rows > columns else columns) * float(finfo(x.dtype).eps)
 
 
@@ -104,7 +104,8 @@ def matmul_x1(g: Array, x2: Array, x1_shape: Shape) -> Any:
         return times(expand_dims(g, axis=-1), d)
     if d.ndim == 2 or len(x1_shape) > 2:
         return before(g, matrix_transpose(d))
-    # One matrix or vector served the whole batch: its gradient is one product too, the batch summed inside.
+    # One matrix or vector is broadcast over the batch: its gradient is one product that sums over the batch
+    # too.
     lead = tuple(range(g.ndim - len(x1_shape)))
     return _tensordot(g, d, ((*lead, g.ndim - 1), (*lead, d.ndim - 1)))
 
@@ -141,10 +142,10 @@ def _tensordot_rule(g: Array, other: Array, own: Shape, others: Shape, ndim: int
     """Return the cotangent of an operand of `tensordot`: of `ndim` axes, of which `own` were summed along."""
     free = [k for k in range(ndim) if k not in own]
     others_free = [k for k in range(other.ndim) if k not in others]
-    # The free axes of the other operand come last in g if it was the second one.
+    # The free axes of the other operand are the last ones of g if it was the second operand.
     place = range(len(free), g.ndim) if first else range(len(others_free))
     result = _tensordot(g, conjugate(other), (tuple(place), tuple(others_free)))
-    # It has the free axes, and those of the other operand that were summed along, in its order.
+    # The result has the free axes, then the axes of the other operand that were summed along, in its order.
     ranks = sorted(others)
     source = {k: i for i, k in enumerate(free)}
     source |= {k: len(free) + ranks.index(partner) for k, partner in zip(own, others, strict=True)}
@@ -164,10 +165,10 @@ def _tensordot_x2(g: Array, x1: Array, x2_shape: Shape, axes: Axes) -> Array:
 def _cross(g: Array, d: Array, axis: int) -> Array:
     """Return a cross product whose terms are 0 where those of `g` are."""
 
-    def turned(x: Array, by: int) -> Array:
+    def rolled(x: Array, by: int) -> Array:
         return roll(x, -by, axis=axis)
 
-    return subtract(product(turned(g, 1), turned(d, 2)), product(turned(g, 2), turned(d, 1)))
+    return subtract(product(rolled(g, 1), rolled(d, 2)), product(rolled(g, 2), rolled(d, 1)))
 
 
 def _matrix_power(g: Array, x: Array, n: int) -> Array | None:
@@ -215,17 +216,17 @@ def _euclidean(g: Array, x: Array, out: Array, axis: Any) -> Any:
     """Return ``g * x / out``, the cotangent of a norm; 0 where the norm is 0, with all its derivatives."""
     if all(logical_and(greater(out, finfo(out.dtype).smallest_normal), less(out, math.inf))):
         return times(unreduce(divide(g, out), x.shape, axis), x)
-    # Here the quotients of numbers are finite, but not those of cotangents.
+    # The quotients of values are finite, those of cotangents may not be.
     norm = where(equal(out, 0), math.inf, out)
     return times(unreduce(g, x.shape, axis), divide(x, unreduce(norm, x.shape, axis)))
 
 
-def _shares(x: Array, axis: int, largest: bool, slack: float = 0.0) -> Array:
-    """Return what each element contributes to the extreme along an axis: those that tie share it equally."""
+def _contributions(x: Array, axis: int, largest: bool, slack: float = 0.0) -> Array:
+    """Return what each element contributes to the extreme along an axis, divided evenly among ties."""
     extreme = (max if largest else min)(x, axis=axis, keepdims=True)
     hits = less_equal(abs(x - extreme), slack * max(x, axis=axis, keepdims=True))
-    shares = astype(hits, x.dtype)
-    return shares / sum(shares, axis=axis, keepdims=True)
+    weights = astype(hits, x.dtype)
+    return weights / sum(weights, axis=axis, keepdims=True)
 
 
 def _vector_norm(g: Array, x: Array, out: Array, axis: Any, ord: float) -> Any:
@@ -240,7 +241,7 @@ def _vector_norm(g: Array, x: Array, out: Array, axis: Any, ord: float) -> Any:
         hits = astype(equal(magnitudes, unreduce(out, x.shape, axis)), out.dtype)
         d = sign(x) * (hits / sum(hits, axis=axis, keepdims=True))
     else:
-        # (abs(x) / norm)**(ord - 1), but nowhere a power of 0: that, or a derivative of it, may be infinite.
+        # (abs(x) / norm)**(ord - 1), but without powers of 0: they, or their derivatives, may be infinite.
         nothing = equal(out, 0)
         norm = unreduce(where(nothing, 1, out), x.shape, axis)
         powers = pow(where(equal(x, 0), 1, abs(x)) / norm, ord - 1)
@@ -258,22 +259,22 @@ def _matrix_norm(g: Array, x: Array, out: Array, ord: Any) -> Any:
         d = _spectral_norm(x, ord)
     else:
         summed, chosen = (-2, -1) if ord in (1, -1) else (-1, -2)
-        d = sign(x) * _shares(sum(abs(x), axis=summed, keepdims=True), chosen, ord > 0)
+        d = sign(x) * _contributions(sum(abs(x), axis=summed, keepdims=True), chosen, ord > 0)
     return times(unreduce(g, x.shape, axes), d)
 
 
 def _spectral_norm(x: Array, ord: Any) -> Array:
     """Return the derivative of a norm made of singular values.
 
-    Of those that tie each counts as much as the others, which makes it independent of the choice of vectors.
-    Singular values of 0 count nothing: among the subgradients there it is the smallest.
+    Ties contribute equally, so that the result does not depend on the choice of vectors. Singular values of 0
+    contribute nothing, which is the smallest subgradient there.
     """
     u, s, vh = svd(x, full_matrices=False)
     slack = tolerance(s, *x.shape[-2:])
     if ord == "nuc":
         weights = astype(greater(s, slack * s[..., :1]), s.dtype)
     else:
-        weights = where(equal(s, 0), 0, _shares(s, -1, ord > 0, slack))
+        weights = where(equal(s, 0), 0, _contributions(s, -1, ord > 0, slack))
     return matmul(u * expand_dims(weights, axis=-2), vh)
 
 

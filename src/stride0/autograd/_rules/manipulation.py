@@ -1,7 +1,7 @@
 """Gradient rules of the chapters that move elements or make arrays.
 
-Manipulation, creation, indexing, data types, inspection, and what lies beneath an array (`stride0.strided`).
-Where a function only stretches, its rule hands `g` back as it is: the engine sums it to the operand's shape.
+Manipulation, creation, indexing, data types, inspection, and the memory layout (`stride0.strided`).
+Where a function only broadcasts, its rule returns `g`: the engine sums it to the operand's shape.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from stride0.strided import strides as _strides
 
 Rule = Callable[..., Any]
 
-# What is moved back by the same function with other arguments
+# Functions whose adjoint is the same function with other arguments
 
 
 def _negative(shift: Any) -> Any:
-    """Return the shifts the other way; through int, as the negative of an unsigned number may be one too."""
+    """Return the negative shifts, as Python integers: the negative of an unsigned array would wrap around."""
     if isinstance(shift, (tuple, list)):
         return tuple(-operator.index(s) for s in shift)
     return -operator.index(shift)
@@ -55,7 +55,7 @@ def _inverse(axes: Any) -> Shape:
     return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
-def _pieces(g: Array, shapes: list[Shape], axis: int | None) -> list[Array]:
+def _split(g: Array, shapes: list[Shape], axis: int | None) -> list[Array]:
     """Return the parts of `g` that belong to the operands of `concat`."""
     parts, start = [], 0
     if axis is None:
@@ -97,7 +97,7 @@ def _ungrid(g: tuple[Array | None, ...], indexing: str) -> list[Array | None]:
     return [None if part is None else moveaxis(part, k, -1) for part, k in zip(g, axes, strict=True)]
 
 
-# What a function copied is summed
+# Functions that copy elements: their copies are summed
 
 
 def _unrepeat(g: Array, shape: Shape, repeats: Any, axis: int | None) -> Array:
@@ -122,21 +122,21 @@ def _untile(g: Array, shape: Shape, repetitions: Any) -> Array:
         if r != 1:
             axes.append(len(sizes))
             sizes.append(r)
-        # Without axes of size 1 the copies never need more axes than an array can have.
+        # Without axes of size 1 the limit of 64 axes is never exceeded.
         if n != 1:
             sizes.append(n)
     return reshape(_sum(reshape(g, tuple(sizes)), axis=tuple(axes)) if axes else g, shape)
 
 
-# Numbers of which creation functions make a line
+# Arguments of creation functions
 
 
 def _along(g: Array, start: bool, num: int, endpoint: bool) -> Any:
     """Return the cotangent of an end of `linspace`: number i is ``start + i * (stop - start) / parts``."""
     num = operator.index(num)
     # A single number is the start, whatever `endpoint` says.
-    share = arange(num, dtype=_real(g)) / max(num - 1 if endpoint else num, 1)
-    return times(g, 1 - share if start else share)
+    weight = arange(num, dtype=_real(g)) / max(num - 1 if endpoint else num, 1)
+    return times(g, 1 - weight if start else weight)
 
 
 def _real(g: Array) -> Any:
@@ -154,7 +154,7 @@ def _grid(shape: Shape, indices: Array, axis: int) -> tuple[Any, ...]:
     """Return the key that reads from an array of `shape` what `take_along_axis` does."""
     ndim = len(shape)
     axis = operator.index(axis) % ndim
-    # Index 0 alone stretches an axis of size 1 to the size that `indices` has there.
+    # Indices of 0 broadcast an axis of size 1 to the size of `indices`.
     return tuple(
         indices if k == axis else 0 if n == 1 else reshape(arange(n), (n,) + (1,) * (ndim - 1 - k))
         for k, n in enumerate(shape)
@@ -169,7 +169,7 @@ def _cleared(g: Array, key: Any) -> Array:
 
 
 def _written(g: Array, key: Any) -> Array:
-    """Return the cotangent of what was written to ``[key]``: that of what is still there afterwards."""
+    """Return the cotangent of the values written to ``[key]``; 0 where a later one overwrote them."""
     last = _last_written(g.shape, key)
     return g[key] if last is None else where(last, g[key], 0)
 
@@ -177,14 +177,14 @@ def _written(g: Array, key: Any) -> Array:
 def _last_written(shape: Shape, key: Any) -> Array | None:
     """Return where elements written to ``[key]`` are not written over by later ones; None: everywhere.
 
-    Only integer arrays can name a place twice. Every element writes its number, and the last one stays. Axes
-    that no array indexes do not matter: they have size 1 here, and the answer is stretched along them.
+    Only integer arrays can select an element twice. Each value writes its number, and the last one remains.
+    Axes that no array indexes have size 1 here, and the result broadcasts along them.
     """
     entries = [_entry(item) for item in (key if isinstance(key, tuple) else (key,))]
     if not any(isinstance(item, Array) and item.dtype is not dt.bool and item.size > 1 for item in entries):
         return None
     taken = [_axes_taken(item) for item in entries]
-    rest = len(shape) - sum(taken)
+    unindexed = len(shape) - sum(taken)
     sizes: list[int] = []
     items: list[Any] = []
     for item, n in zip(entries, taken, strict=True):
@@ -192,7 +192,7 @@ def _last_written(shape: Shape, key: Any) -> Array | None:
             sizes += shape[len(sizes) : len(sizes) + n]
             items.append(item)
         else:
-            sizes += [1] * (rest if item is Ellipsis else n)
+            sizes += [1] * (unindexed if item is Ellipsis else n)
             items.append(slice(None) if isinstance(item, slice) else 0 if n else item)
     place = tuple(items)
     owner = zeros((*sizes, *(1,) * (len(shape) - len(sizes))), dtype=dt.int64)
@@ -213,34 +213,34 @@ def _axes_taken(item: Any) -> int:
     return item.ndim if isinstance(item, Array) and item.dtype is dt.bool else 1
 
 
-# Views made by hand
+# Views with given strides
 
 
-def _places(shape: Shape, steps: Any, start: int) -> Array:
-    """Return where the elements of a strided array lie, in its storage, as one line of int64."""
+def _element_offsets(shape: Shape, strides: Any, start: int) -> Array:
+    """Return the offsets of the elements of a strided array in its storage, as a one-dimensional array."""
     found = asarray(start)
-    for k, (n, step) in enumerate(zip(shape, steps, strict=True)):
-        found = found + reshape(arange(n) * operator.index(step), (n,) + (1,) * (len(shape) - 1 - k))
+    for k, (n, stride) in enumerate(zip(shape, strides, strict=True)):
+        found = found + reshape(arange(n) * operator.index(stride), (n,) + (1,) * (len(shape) - 1 - k))
     return reshape(found, (-1,))
 
 
 def _unstride(g: Array, x: Array, shape: Any, strides: Any, offset: int | None) -> Array:
-    """Return what the elements of a view made by hand add to the elements of `x` at the same places.
+    """Return the cotangent of `x` from that of a view with given strides.
 
-    Elements of `x` that share a place share its cotangent, so that their sum is that of the place. What lies
-    in the storage outside `x` has no name here, and its gradient would be lost.
+    Elements of `x` at the same offset get equal parts of the cotangent of that offset. Elements of the
+    storage outside `x` have no node, so their gradient would be lost.
     """
     if not g.size:
         return zeros(x.shape, dtype=g.dtype)
     start = _offset(x)
-    lines = _places(x.shape, _strides(x), start)
-    read = _places(tuple(shape), tuple(strides), start if offset is None else operator.index(offset))
-    # All places are counted from the first one that matters.
-    ends = [(int(_min(at)), int(_max(at))) for at in (lines, read) if at.size]
+    own = _element_offsets(x.shape, _strides(x), start)
+    read = _element_offsets(tuple(shape), tuple(strides), start if offset is None else operator.index(offset))
+    # Offsets are counted from the smallest one.
+    ends = [(int(_min(at)), int(_max(at))) for at in (own, read) if at.size]
     first = min(low for low, _ in ends)
     size = max(high for _, high in ends) - first + 1
-    lines, read = lines - first, read - first
-    copies = put(ones(lines.shape, dtype=_real(g)), (size,), lines)
+    own, read = own - first, read - first
+    copies = put(ones(own.shape, dtype=_real(g)), (size,), own)
     if _any(equal(copies[read], 0)):
         raise GradientError(
             "as_strided",
@@ -248,9 +248,9 @@ def _unstride(g: Array, x: Array, shape: Any, strides: Any, offset: int | None) 
             (("x", str(x.shape)), ("shape", str(tuple(shape))), ("strides", str(tuple(strides)))),
             "an x that holds all of them, or stop_gradient(x)",
         )
-    found = put(reshape(g, (-1,)), (size,), read)[lines]
+    found = put(reshape(g, (-1,)), (size,), read)[own]
     if _max(copies) > 1:
-        found = product(found, 1 / copies[lines])
+        found = product(found, 1 / copies[own])
     return reshape(found, x.shape)
 
 
@@ -262,7 +262,7 @@ VJP: dict[str, dict[str, Rule]] = {
     # Manipulation
     "broadcast_arrays": {"arrays": lambda g: list(g)},
     "broadcast_to": {"x": _same},
-    "concat": {"arrays": lambda g, arrays_shape, axis: _pieces(g, arrays_shape, axis)},
+    "concat": {"arrays": lambda g, arrays_shape, axis: _split(g, arrays_shape, axis)},
     "expand_dims": {"x": lambda g, x_shape: reshape(g, x_shape)},
     "flip": {"x": lambda g, axis: flip(g, axis=axis)},
     "moveaxis": {"x": lambda g, source, destination: moveaxis(g, destination, source)},
@@ -276,7 +276,7 @@ VJP: dict[str, dict[str, Rule]] = {
     "unstack": {"x": lambda g, axis: _restack(g, axis)},
     # Creation
     "arange": {
-        # With one argument that is the end, on which no element depends.
+        # A single argument is the end, on which no element depends.
         "start": lambda g, stop: None if stop is None else g,
         "step": lambda g: times(g, arange(g.shape[0], dtype=g.dtype)),
     },
@@ -304,7 +304,7 @@ VJP: dict[str, dict[str, Rule]] = {
     # Data types
     "astype": {"x": _same},
     "view": {"x": lambda g, x_dtype: reinterpret(contiguous(g), x_dtype)},
-    # What lies beneath
+    # Memory layout
     "strided.as_strided": {
         "x": lambda g, x, shape, strides, offset: _unstride(g, x, shape, strides, offset),
     },
@@ -315,7 +315,7 @@ _SHAPE_ONLY = "takes no values, only shapes"
 _DTYPE_ONLY = "takes no values, only dtypes"
 _CONSTANT = "the result is a constant"
 _LIKE = "the result is a constant"
-_LAYOUT = "tells where elements lie, not what they are"
+_LAYOUT = "depends on the memory layout, not on values"
 
 NO_GRAD: dict[str, str] = {
     "broadcast_shapes": _SHAPE_ONLY,

@@ -1,4 +1,4 @@
-"""What gradient rules are built from: products with a cotangent, and the adjoints of moving elements.
+"""Building blocks of gradient rules: products with a cotangent, and the adjoints of moving elements.
 
 Every function here that computes has a rule of its own in `INNER_VJP`, so that gradients can be
 differentiated again.
@@ -18,7 +18,7 @@ from stride0._core.calls.primitive import primitive
 from stride0._core.ops.adjoint import add_at, unreduce
 from stride0._core.ops.elementwise import conjugate, multiply_masked
 from stride0._core.ops.functions import where
-from stride0.autograd._tape.tape import Product
+from stride0.autograd._tape.tape import LazyProduct
 
 __all__ = [
     "conjugate",
@@ -37,14 +37,14 @@ Axis = int | tuple[int, ...] | None
 # A cotangent times a factor, as the last step of a rule: the engine sums it into the shape of the operand, in
 # one pass. The product is zero wherever the cotangent is, even where the factor is infinite or NaN: what
 # `where` did not take has the cotangent zero, and nothing of it may come through.
-times = Product
+times = LazyProduct
 
 # The same within a larger expression, evaluated.
 product = multiply_masked
 
 
 def reduced_axes(axis: Axis, ndim: int) -> Shape:
-    """Return the axes that a reduction with this argument takes away, none of them negative."""
+    """Return the axes that a reduction with this argument removes, none of them negative."""
     if axis is None:
         return tuple(range(ndim))
     axes = axis if isinstance(axis, tuple) else (axis,)
@@ -74,12 +74,12 @@ def put(g: Array, shape: Shape, key: Any) -> Array:
 
 
 # Of a product `g * d` whose sum is `out`.
-def _masked_x1(g: Array, x2: Any, x1_shape: Shape) -> Product:
+def _masked_x1(g: Array, x2: Any, x1_shape: Shape) -> LazyProduct:
     return times(broadcast_to(g, broadcast_shapes(g.shape, x1_shape)), conjugate(x2))
 
 
-def _masked_x2(g: Array, x1: Array) -> Product:
-    # What the first cotangent hid stays hidden, whatever the new one is.
+def _masked_x2(g: Array, x1: Array) -> LazyProduct:
+    # Where the first cotangent is zero, the product is too, whatever the new one is.
     return times(where(equal(x1, 0), 0, g), conjugate(x1))
 
 

@@ -30,20 +30,20 @@ from stride0.autograd._rules.parts import (
     times,
     unreduce,
 )
-from stride0.autograd._tape.tape import Product
+from stride0.autograd._tape.tape import LazyProduct
 
 
-def _part(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
+def _slice(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
     """Return the elements from `start` to `stop` along an axis that is not negative."""
     return x[(slice(None),) * axis + (slice(start, stop),)]
 
 
-def _line(axis: int | None, shape: Shape) -> int:
+def _normalized_axis(axis: int | None, shape: Shape) -> int:
     """Return the axis of a cumulative function, not negative."""
     return axis % len(shape) if axis and shape else 0
 
 
-def _keeping(x: Array, shape: Shape, axis: Axis) -> Array:
+def _with_kept_axes(x: Array, shape: Shape, axis: Axis) -> Array:
     """Return the result of a reduction of an array of `shape`, with size 1 along the reduced axes."""
     wanted = kept(shape, axis)
     return x if x.shape == wanted else reshape(x, wanted)
@@ -52,12 +52,12 @@ def _keeping(x: Array, shape: Shape, axis: Axis) -> Array:
 # --- reductions
 
 
-def _prod(g: Array, x: Array, axis: Axis, out: Array) -> Product:
+def _prod(g: Array, x: Array, axis: Axis, out: Array) -> LazyProduct:
     if any(equal(out, 0)):
         others = _product_of_others(astype(x, out.dtype, copy=False), reduced_axes(axis, x.ndim))
     else:
-        others = _keeping(out, x.shape, axis) / x
-    return times(_keeping(g, x.shape, axis), conjugate(others))
+        others = _with_kept_axes(out, x.shape, axis) / x
+    return times(_with_kept_axes(g, x.shape, axis), conjugate(others))
 
 
 def _product_of_others(x: Array, axes: Shape) -> Array:
@@ -72,68 +72,67 @@ def _product_of_others(x: Array, axes: Shape) -> Array:
 
 def _product_before(x: Array, axis: int) -> Array:
     """Return for each element the product of those before it along an axis that is not empty."""
-    return cumulative_prod(_part(x, axis, None, -1), axis=axis, include_initial=True)
+    return cumulative_prod(_slice(x, axis, None, -1), axis=axis, include_initial=True)
 
 
-def _spread(g: Array, x: Array, axis: Axis, weight: Any) -> Product:
-    """Return the cotangent of what grows with the deviations from the mean."""
-    return times(_keeping(product(g, weight), x.shape, axis), x - mean(x, axis=axis, keepdims=True))
+def _spread(g: Array, x: Array, axis: Axis, weight: Any) -> LazyProduct:
+    """Return the cotangent of `var` or `std`: proportional to the deviations from the mean."""
+    return times(_with_kept_axes(product(g, weight), x.shape, axis), x - mean(x, axis=axis, keepdims=True))
 
 
-def _freedom(shape: Shape, axis: Axis, correction: float) -> float:
+def _divisor(shape: Shape, axis: Axis, correction: float) -> float:
     """Return what the sum of squares was divided by."""
     divisor = count(shape, axis) - correction
     return divisor if divisor > 0 else math.nan
 
 
 def _extreme(g: Array, x: Array, axis: Axis, out: Array, loses: Callable[[Array, Array], Array]) -> Array:
-    """Return the cotangent of `max` or `min`, shared by equal elements."""
-    # Asked in this way, none of the elements loses against NaN.
-    lost = loses(x, _keeping(out, x.shape, axis))
+    """Return the cotangent of `max` or `min`, divided evenly among equal elements."""
+    # Comparisons with NaN are false: where the extreme is NaN, no element loses.
+    lost = loses(x, _with_kept_axes(out, x.shape, axis))
     ties = count(x.shape, axis) - count_nonzero(lost, axis=axis, keepdims=True)
-    return where(lost, 0, _keeping(g, x.shape, axis) / astype(ties, g.dtype))
+    return where(lost, 0, _with_kept_axes(g, x.shape, axis) / astype(ties, g.dtype))
 
 
 # --- cumulative functions
 
 
 def _cumulative_sum(g: Array, x_shape: Shape, axis: int | None, include_initial: bool) -> Array:
-    axis = _line(axis, x_shape)
-    return _sums_from_here(_part(g, axis, 1, None) if include_initial else g, axis)
+    axis = _normalized_axis(axis, x_shape)
+    return _reverse_cumulative_sum(_slice(g, axis, 1, None) if include_initial else g, axis)
 
 
-def _sums_from_here(x: Array, axis: int) -> Array:
-    """Return for each element the sum of itself and all behind it."""
+def _reverse_cumulative_sum(x: Array, axis: int) -> Array:
+    """Return for each element the sum of itself and all elements behind it."""
     return flip(cumulative_sum(flip(x, axis=axis), axis=axis), axis=axis)
 
 
-def _cumulative_prod(g: Array, x: Array, axis: int | None, include_initial: bool, out: Array) -> Product:
-    axis = _line(axis, x.shape)
+def _cumulative_prod(g: Array, x: Array, axis: int | None, include_initial: bool, out: Array) -> LazyProduct:
+    axis = _normalized_axis(axis, x.shape)
     if include_initial:
-        g, out = (_part(y, axis, 1, None) for y in (g, out))
+        g, out = (_slice(y, axis, 1, None) for y in (g, out))
     if not x.shape:
         x = reshape(x, (1,))
     if not any(equal(out, 0)):
-        return times(_sums_from_here(product(g, conjugate(out)), axis), 1 / conjugate(x))
+        return times(_reverse_cumulative_sum(product(g, conjugate(out)), axis), 1 / conjugate(x))
     x = astype(x, out.dtype, copy=False)
-    # What comes before an element is a factor of all results that it is in.
+    # The product of the elements before is a factor of all results that an element contributes to.
     return times(_behind(g, conjugate(x), axis), conjugate(_product_before(x, axis)))
 
 
 def _behind(g: Array, x: Array, axis: int) -> Array:
     """Return `s` with ``s[i] = g[i] + x[i + 1] * s[i + 1]`` along an axis.
 
-    Element i sums what flows in from all results behind it, each with the factors in between. It is made of
-    stretches of elements, each time twice as long: ``s[i] = total[i] + factor[i] * s[i + step]``, in which no
-    element is divided by.
+    A scan by doubling, without divisions: after each round ``total[i]`` has the terms of the next `step`
+    results, and ``s[i] = total[i] + factor[i] * s[i + step]``.
     """
     n = x.shape[axis]
-    total, factor, step = g, _part(x, axis, 1, None), 1
+    total, factor, step = g, _slice(x, axis, 1, None), 1
     while step < n:
-        # `factor` ends where the stretch would; beyond the end there is nothing to add.
-        longer = _part(total, axis, None, n - step) + product(_part(total, axis, step, None), factor)
-        total = concat((longer, _part(total, axis, n - step, None)), axis=axis)
-        factor = _part(factor, axis, None, max(n - 2 * step, 0)) * _part(factor, axis, step, None)
+        # `factor` is shorter than `total` by `step`: beyond the end there is nothing to add.
+        longer = _slice(total, axis, None, n - step) + product(_slice(total, axis, step, None), factor)
+        total = concat((longer, _slice(total, axis, n - step, None)), axis=axis)
+        factor = _slice(factor, axis, None, max(n - 2 * step, 0)) * _slice(factor, axis, step, None)
         step *= 2
     return total
 
@@ -147,7 +146,7 @@ def _sort(g: Array, x: Array, axis: int, descending: bool) -> Array:
 
 
 def _unique(g: Array | None, counts: Array, inverse: Array) -> Array | None:
-    """Return the cotangent of an array from that of its distinct values, shared by equal elements."""
+    """Return the cotangent of an array from that of its distinct values, divided among equal elements."""
     if g is None:
         return None
     return take(g / astype(counts, g.dtype), inverse, axis=0)
@@ -167,10 +166,10 @@ def _diff(g: Array, axis: int, n: int, before: int, length: int) -> Array | None
     if g.shape[axis] == 0:
         return None
     if n:
-        # Transposed, later less earlier becomes earlier less later.
+        # The adjoint of x[i + 1] - x[i] is g[i - 1] - g[i].
         edge = zeros((*g.shape[:axis], n, *g.shape[axis + 1 :]), dtype=g.dtype)
         g = diff(g, axis=axis, n=n, prepend=edge, append=edge)
-    part = g if g.shape[axis] == length else _part(g, axis, before, before + length)
+    part = g if g.shape[axis] == length else _slice(g, axis, before, before + length)
     return -part if n % 2 else part
 
 
@@ -185,11 +184,11 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "prod": {"x": _prod},
     "mean": {"x": lambda g, x_shape, axis: unreduce(g / count(x_shape, axis), x_shape, axis)},
     "var": {
-        "x": lambda g, x, axis, correction: _spread(g, x, axis, 2 / _freedom(x.shape, axis, correction)),
+        "x": lambda g, x, axis, correction: _spread(g, x, axis, 2 / _divisor(x.shape, axis, correction)),
     },
     "std": {
         "x": lambda g, x, axis, correction, out: _spread(
-            g, x, axis, 1 / (unless_zero(out) * _freedom(x.shape, axis, correction))
+            g, x, axis, 1 / (unless_zero(out) * _divisor(x.shape, axis, correction))
         ),
     },
     "max": {"x": lambda g, x, axis, out: _extreme(g, x, axis, out, less)},

@@ -1,6 +1,7 @@
-"""The table of gradients: which functions have rules, which are constant, which must not be asked.
+"""The table of gradients: functions that have rules, functions with constant results, functions that are
+refused.
 
-The rules themselves stand in a module per chapter; here they meet, and the tape is told.
+The rules are in a module per chapter; this module joins them and registers them with the tape.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Rules = dict[str, dict[str, Callable[..., Any]]]
 
 CHAPTERS = (_elementwise, _statistical, _manipulation, _linalg, _decompositions, _fft)
 
-# Of functions that the core has itself, and that belong to no chapter of rules.
+# Functions of the core that belong to no chapter of rules.
 VJP: Rules = {"asarray": {"obj": lambda g: g}}
 NO_GRAD: dict[str, str] = {}
 REFUSED: dict[str, str] = {}
@@ -39,7 +40,7 @@ for _chapter in CHAPTERS:
     REFUSED |= getattr(_chapter, "REFUSED", {})
     INNER_VJP |= getattr(_chapter, "INNER_VJP", {})
 
-# What the core calls by names that are no functions.
+# Names of the core that are no functions.
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "getitem": operator.getitem,
     "setitem": operator.setitem,

@@ -1,13 +1,13 @@
-# The way back: from cotangents of results to those of what they were computed from. Included in `_tape.pyx`.
+# The backward pass: from cotangents of results to those of their operands. Included in `_tape.pyx`.
 
 @cython.final
 @cython.no_gc
 @cython.freelist(16)
-cdef class Product:
+cdef class LazyProduct:
     """
-    A product of a cotangent and a factor that nobody has computed yet.
+    A product of a cotangent and a factor that is not computed yet.
 
-    The engine sums it into the shape of the operand that it belongs to, in the same pass.
+    The engine computes it and sums it into the shape of the operand in one pass.
     """
 
     cdef readonly object g
@@ -38,8 +38,8 @@ cdef int refuse_overwritten(Array x, str name, str where) except -1:
         "a copy of the value, made before it is overwritten: asarray(x, copy=True)")
 
 
-cdef object load(object item, Rules rules, Node node, State tape):
-    """A saved value, with its node where what is computed from it may be differentiated."""
+cdef object load(object item, Rules rules, Node node):
+    """A saved value, with its node if an open tape may differentiate what is computed from it."""
     cdef Saved saved
     cdef Array x
     cdef Node source
@@ -52,7 +52,7 @@ cdef object load(object item, Rules rules, Node node, State tape):
         elif saved.result >= 1:
             source = new_node(None, [node])
             source.output = saved.result - 1
-        if source is None or not is_floating(saved.plain) or not wanted(source, tape):
+        if source is None or not is_floating(saved.plain) or not is_open(source):
             return saved.plain
         x = alias(saved.plain)
         x.storage = saved.storage
@@ -64,26 +64,17 @@ cdef object load(object item, Rules rules, Node node, State tape):
         x.seen = clock
         return x
     if type(item) is tuple and any([type(part) is Saved for part in item]):
-        return tuple([load(part, rules, node, tape) for part in item])
+        return tuple([load(part, rules, node) for part in item])
     return item
 
 
-cdef bint wanted(Node node, State tape) noexcept:
-    """Note [Whose derivative]"""
-    cdef Py_ssize_t i
-    for i in range(len(node.tapes)):
-        if (<State>node.tapes[i]).open:
-            return True
-    return False
-
-
 cdef Array fitted(object g, Node node):
-    """A cotangent in the shape and the dtype of the array that it belongs to."""
+    """A cotangent, converted to the shape and the dtype of the array of a node."""
     cdef Array x, factor
-    if type(g) is Product:
-        x = <Array?>(<Product>g).g
-        if type((<Product>g).d) is Array:
-            factor = <Array>(<Product>g).d
+    if type(g) is LazyProduct:
+        x = <Array?>(<LazyProduct>g).g
+        if type((<LazyProduct>g).d) is Array:
+            factor = <Array>(<LazyProduct>g).d
             if has_shape(node, x) and has_shape(node, factor):
                 x = masked_product(x, factor)
             elif x.storage.history is None and factor.storage.history is None:
@@ -91,7 +82,7 @@ cdef Array fitted(object g, Node node):
             else:
                 x = record_call("dot_into", (x, factor, shape_of_node(node)), None)
         else:
-            x = multiply_masked(summed(x, node), (<Product>g).d)
+            x = multiply_masked(summed(x, node), (<LazyProduct>g).d)
     elif type(g) is Array:
         x = summed(<Array>g, node)
     else:
@@ -104,62 +95,62 @@ cdef Array fitted(object g, Node node):
 
 
 cdef Array summed(Array x, Node node):
-    """What undoes a broadcast: x summed into the shape of the array that a node belongs to."""
+    """The adjoint of a broadcast: x summed into the shape of the array of a node."""
     if has_shape(node, x):
         return x
     return sum_into(x, shape_of_node(node)) if x.storage.history is None else record_call("sum_into", (x, shape_of_node(node)), None)
 
 
-cdef list pulled(Node node, object g, State tape):
+cdef list pull_back(Node node, object g):
     """The cotangents of the parents, in their order."""
     cdef Rules rules = node.rules
     cdef list out = [], loaded
     cdef dict found
     cdef int position
     if node.pull is not None:
-        # What a caller's function returns may be memory that the caller keeps.
+        # The caller's function may return memory that the caller keeps.
         return [bare(<Array>x) if type(x) is Array and (<Array>x).storage.history is None else x for x in node.pull(g)]
     if rules is None:
-        # One of several results: what it has goes to their common node.
+        # One of several results: its cotangent goes to their common node.
         return [g]
     loaded = [None] * len(node.saved)
     found = None
     for edge in node.edges:
         if type(edge) is int:
-            out.append(ruled(rules, edge, node, g, loaded, tape))
+            out.append(apply_rule(rules, edge, node, g, loaded))
             continue
         # A rule of a sequence gives the cotangents of all arrays in it at once.
         if found is None:
             found = {}
         if edge[0] not in found:
-            found[edge[0]] = ruled(rules, edge[0], node, g, loaded, tape)
+            found[edge[0]] = apply_rule(rules, edge[0], node, g, loaded)
         part = found[edge[0]]
         out.append(None if part is None else part[edge[1]])
     return out
 
 
-cdef object ruled(Rules rules, int r, Node node, object g, list loaded, State tape):
-    """What a rule gives."""
+cdef object apply_rule(Rules rules, int r, Node node, object g, list loaded):
+    """The result of a rule, with the saved values that it needs loaded."""
     cdef int i, number, count = rules.count[r]
-    cdef int* wanted = rules.numbers[r]
+    cdef int* numbers = rules.numbers[r]
     for i in range(count):
-        number = wanted[i]
+        number = numbers[i]
         if loaded[number] is None:
-            loaded[number] = load(node.saved[number], rules, node, tape)
+            loaded[number] = load(node.saved[number], rules, node)
     if count == 0:
         return rules.rules[r](g)
     if count == 1:
-        return rules.rules[r](g, loaded[wanted[0]])
+        return rules.rules[r](g, loaded[numbers[0]])
     if count == 2:
-        return rules.rules[r](g, loaded[wanted[0]], loaded[wanted[1]])
-    return rules.rules[r](g, *[loaded[wanted[i]] for i in range(count)])
+        return rules.rules[r](g, loaded[numbers[0]], loaded[numbers[1]])
+    return rules.rules[r](g, *[loaded[numbers[i]] for i in range(count)])
 
 
 cdef list reachable(list roots, dict ends, dict places):
     """
-    The nodes on ways from the roots to the targets, each after its parents.
+    The nodes on paths from the roots to the targets, each after its parents.
 
-    `places` gets where in that list a node is, -1 for nodes that lead to no target.
+    `places` gets the index of each node in that list, -1 for nodes that lead to no target.
     """
     cdef list stack = [node for node in roots if node is not None], order = []
     cdef Node node, parent
@@ -192,7 +183,7 @@ cdef list reachable(list roots, dict ends, dict places):
             sorted_ = sorted_ and node.serial > last
             last = node.serial
     if not sorted_:
-        # By age: the youngest first gives every cotangent back as early as it can be.
+        # By age: the backward pass then frees each cotangent as early as possible.
         order.sort(key=serial_of)
         for i in range(len(order)):
             places[order[i]] = i
@@ -218,22 +209,22 @@ def backward(list roots, list cotangents, list targets, Tape tape not None, bint
     tape : Tape
         The tape that is differentiated.
     beyond : bool
-        Whether cotangents flow on from one target to others that it was computed from.
+        Whether cotangents are propagated from a target to others that it was computed from.
 
     Returns
     -------
     list of Array or None
         One for each target; None where no result depends on it.
     """
-    # What rules broadcast is no business of the caller's.
+    # The modes of the caller do not apply to what rules broadcast.
     token = step_inside()
     try:
-        return pulled_back(roots, cotangents, targets, tape, beyond)
+        return run_backward(roots, cotangents, targets, tape, beyond)
     finally:
         step_outside(token)
 
 
-cdef list pulled_back(list roots, list cotangents, list targets, Tape tape, bint beyond):
+cdef list run_backward(list roots, list cotangents, list targets, Tape tape, bint beyond):
     cdef dict ends = {node: None for node in targets}, places = {}
     cdef list order = reachable(roots, ends, places), grads = [None] * len(order), results
     cdef Node node, parent
@@ -244,7 +235,7 @@ cdef list pulled_back(list roots, list cotangents, list targets, Tape tape, bint
             add_to(grads, places[root], fitted(g, <Node>root))
     for i in range(len(order) - 1, -1, -1):
         node, g = <Node>order[i], grads[i]
-        # What is behind is not needed any more, and may be large.
+        # The cotangent is not needed any more, and may be large.
         order[i] = grads[i] = None
         if g is None:
             continue
@@ -258,7 +249,7 @@ cdef list pulled_back(list roots, list cotangents, list targets, Tape tape, bint
                 inner = True
         if not inner:
             continue
-        results = pulled(node, g if node.outputs == 0 else tuple(g), tape.state)
+        results = pull_back(node, g if node.outputs == 0 else tuple(g))
         for k in range(len(node.parents)):
             parent = <Node>node.parents[k]
             place = places.get(parent, -1)
@@ -280,9 +271,9 @@ cdef int add_to(list grads, Py_ssize_t place, object g) except -1:
 
 
 def run_value_and_grad(f, tuple numbers, bint alone, bint has_aux, tuple args, dict kwargs):
-    """What `value_and_grad(f)` does; compiled, because of small arrays it is all that a call costs."""
+    """Implementation of `value_and_grad(f)`; compiled, since for small arrays it is most of the time of a call."""
     cdef Tape tape = Tape()
-    cdef list given = list(args), leaves = [], structures = [], arrays, watched, nodes, found, lengths = []
+    cdef list given = list(args), leaves = [], structures = [], arrays, tracked, nodes, found, lengths = []
     cdef Py_ssize_t i, start = 0
     cdef Array y
     for n in numbers:
@@ -295,21 +286,21 @@ def run_value_and_grad(f, tuple numbers, bint alone, bint has_aux, tuple args, d
             leaves.extend(parts)
             structures.append(structure)
             lengths.append(len(parts))
-    arrays, watched, nodes = watch_all("value_and_grad", leaves, tape)
+    arrays, tracked, nodes = track_all("value_and_grad", leaves, tape)
     tape.state.open = True
     try:
-        put_together(given, numbers, structures, lengths, watched)
+        put_together(given, numbers, structures, lengths, tracked)
         out = f(*given, **kwargs) if kwargs else f(*given)
     finally:
         tape.state.open = False
     out, aux = pair_of(out) if has_aux else (out, None)
     y = checked_scalar("value_and_grad", out)
     root = y.node
-    value = outside(y)
+    value = detach_closed(y)
     if has_aux:
-        aux = tree_map(outside, aux)
-    # Nothing that the backward pass is done with is to stay alive.
-    del out, y, given, watched
+        aux = tree_map(detach_closed, aux)
+    # The backward pass must be able to free what it does not need any more.
+    del out, y, given, tracked
     found = backward([root], [asarray(1.0, dtype=(<Array>value).dtype)], nodes, tape)
     grads = [None] * len(numbers)
     put_together(grads, tuple(range(len(numbers))), structures, lengths, handed_out(found, arrays, ()))
@@ -317,14 +308,14 @@ def run_value_and_grad(f, tuple numbers, bint alone, bint has_aux, tuple args, d
 
 
 def pair_of(out):
-    """What a function with `has_aux` has returned."""
+    """Check the result of a function with `has_aux`."""
     if not isinstance(out, (tuple, list)) or len(out) != 2:
         raise ArgumentTypeError("has_aux", f"the function returned {type(out).__name__}", (), "a pair: the result, and anything else")
     return out
 
 
 cdef int put_together(list into, tuple numbers, list structures, list lengths, list leaves) except -1:
-    """Put leaves, as the structures that they were taken from, at places of a list."""
+    """Rebuild structures from their leaves and put them into a list."""
     cdef Py_ssize_t i, start = 0, part = 0
     for i in range(len(numbers)):
         if structures[i] is None:
@@ -360,7 +351,7 @@ def scalar_result(str operation, y):
 
 def handed_out(list grads, list arrays, cotangents):
     """
-    Gradients as a caller may keep and change them: memory of their own, each its own; zeros for None.
+    Gradients that a caller may keep and change: each on memory of its own; zeros for None.
 
     Parameters
     ----------
@@ -385,19 +376,19 @@ def handed_out(list grads, list arrays, cotangents):
         if type(x.storage.owner) is Storage or id(x.storage) in taken or not is_writable(x):
             x = asarray(x, copy=True)
         taken.add(id(x.storage))
-        # A gradient lies where its array lies: Note [Virtual devices].
+        # A gradient is on the device of its array: Note [Virtual devices].
         x.storage.device = like.storage.device
         out.append(x)
     return out
 
 
 def held(x):
-    """A value, for a later use as it is now; what is no array as it is."""
-    return keep(x, x, 0) if type(x) is Array else x
+    """A value, saved for later; values that are no arrays are returned unchanged."""
+    return save(x, x, 0) if type(x) is Array else x
 
 
 def recalled(x, str name):
-    """What was held, with its node; GradientError where it has been overwritten."""
+    """A value that `held` saved, with its node; GradientError if it was overwritten."""
     cdef Saved saved
     cdef Array y
     if type(x) is not Saved:
@@ -423,7 +414,7 @@ def custom_node(str name, list parents, pull, out):
     pull : callable
         From the cotangent of `out` (of a tuple: a tuple, None where there is none) to a list of those of the parents.
     out : Array or tuple of Array
-        New arrays, which are not watched.
+        New arrays, which are not tracked.
     """
     cdef Node node = new_node(None, parents), part
     cdef int i
@@ -442,7 +433,7 @@ def custom_node(str name, list parents, pull, out):
 
 
 def frontier(list roots, Tape tape not None):
-    """The nodes older than a tape that results lead to: what a function took from outside of its arguments."""
+    """The nodes older than a tape that results depend on: what a function uses besides its arguments."""
     cdef set seen = set()
     cdef list stack = [node for node in roots if node is not None], out = []
     cdef Node node
@@ -460,7 +451,7 @@ def frontier(list roots, Tape tape not None):
 
 def reopen(list nodes):
     """
-    Let what is computed from arrays with these nodes be recorded once more.
+    Open the tapes of nodes again, so that what is computed from their arrays is recorded.
 
     Returns
     -------
@@ -479,7 +470,7 @@ def reopen(list nodes):
 
 
 def close(list states):
-    """End what `reopen` began."""
+    """Close the tapes that `reopen` opened."""
     cdef State state
     for state in states:
         state.open = False

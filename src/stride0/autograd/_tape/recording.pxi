@@ -1,7 +1,7 @@
-# The way forward: calls, in-place operators and assignments, run and recorded. Included in `_tape.pyx`.
+# The forward pass: calls, in-place operators and assignments are executed and recorded. Included in `_tape.pyx`.
 
-cdef object stripped(object value, str name, list nodes):
-    """An argument as the function may see it; nodes of watched arrays are appended."""
+cdef object plain_argument(object value, str name, list nodes):
+    """An argument without history, for the function; nodes of tracked arrays are appended to `nodes`."""
     cdef Node node
     if type(value) is Array:
         if (<Array>value).storage.history is None:
@@ -13,7 +13,7 @@ cdef object stripped(object value, str name, list nodes):
     if type(value) is tuple or type(value) is list:
         for item in value:
             if type(item) is Array and (<Array>item).storage.history is not None:
-                return type(value)([stripped(item, name, nodes) for item in value])
+                return type(value)([plain_argument(item, name, nodes) for item in value])
     return value
 
 
@@ -24,11 +24,11 @@ cdef object run_unary(int op, Array x, str name):
     if parent is None:
         return out
     if rules is None or rules.refused is not None or not rules.rules:
-        return unfollowed(rules, name, out)
+        return without_rule(rules, name, out)
     if is_floating(out):
         node = new_node(rules, [parent])
         node.edges = FIRST
-        node.saved = kept(rules, node, (x,), (x,), out)
+        node.saved = saved_values(rules, node, (x,), (x,), out)
         attach(out, node)
     return out
 
@@ -47,7 +47,7 @@ cdef object run_binary(int op, object x1, object x2, str name):
     if first is None and second is None:
         return out
     if rules is None or rules.refused is not None or not rules.rules:
-        return unfollowed(rules, name, out)
+        return without_rule(rules, name, out)
     parents, edges = [], []
     for r, at in enumerate(rules.at):
         if at == 0 and first is not None:
@@ -59,19 +59,19 @@ cdef object run_binary(int op, object x1, object x2, str name):
     if parents and is_floating(out):
         node = new_node(rules, parents)
         node.edges = edges
-        # Those of further parameters are their defaults.
+        # Further parameters have their defaults.
         operands = (x1, x2) if len(rules.parameters) == 2 else (x1, x2, *rules.defaults[2:])
-        node.saved = kept(rules, node, operands, operands, out)
+        node.saved = saved_values(rules, node, operands, operands, out)
         attach(out, node)
     return out
 
 
-cdef object unfollowed(Rules rules, str name, Array out):
-    """The result of an operation of a watched operand that has no rules."""
+cdef object without_rule(Rules rules, str name, Array out):
+    """The result of an operation without rules on a tracked operand; raises where a rule is missing."""
     if rules is None:
         rules_of(name)
     if rules.refused is not None:
-        raise GradientError(name, f"a watched array is not allowed: {rules.refused}", (), "stop_gradient(x), where no gradient is meant to flow")
+        raise GradientError(name, f"a tracked array is not allowed: {rules.refused}", (), "stop_gradient(x), where no gradient is meant to flow")
     return out
 
 
@@ -86,18 +86,18 @@ cdef Rules rules_of(str name):
 
 
 cdef object record_call(str name, tuple args, dict kwargs):
-    """Run a function of the namespace some of whose operands are tracked, and record it."""
+    """Call a function of the namespace with operands on logged storages, and record the call."""
     cdef Rules rules = rules_of(name)
     cdef list nodes = []
     cdef tuple plain
     cdef dict more = None
     cdef Py_ssize_t i
     if len(args) == 1:
-        plain = (stripped(args[0], name, nodes),)
+        plain = (plain_argument(args[0], name, nodes),)
     else:
-        plain = tuple([stripped(value, name, nodes) for value in args])
+        plain = tuple([plain_argument(value, name, nodes) for value in args])
     if kwargs:
-        more = {key: stripped(value, name, nodes) for key, value in kwargs.items()}
+        more = {key: plain_argument(value, name, nodes) for key, value in kwargs.items()}
     token = step_inside()
     try:
         if more is not None:
@@ -124,11 +124,11 @@ cdef object record_call(str name, tuple args, dict kwargs):
     if not nodes:
         return out
     if rules.refused is not None:
-        raise GradientError(name, f"a watched array is not allowed: {rules.refused}", (), "stop_gradient(x), where no gradient is meant to flow")
+        raise GradientError(name, f"a tracked array is not allowed: {rules.refused}", (), "stop_gradient(x), where no gradient is meant to flow")
     if rules.rules:
         if name == "getitem":
             # The caller may change the key before the backward pass.
-            key = settled(args[1])[0]
+            key = frozen_key(args[1])[0]
             record(rules, [args[0], key], [plain[0], key], out)
         else:
             record(rules, rules.bind(args, kwargs), rules.bind(plain, more), out)
@@ -136,7 +136,7 @@ cdef object record_call(str name, tuple args, dict kwargs):
 
 
 cdef int check_beyond(Array x, Array out) except -1:
-    """Refuse to look at elements that x does not have, and that were written with watched values."""
+    """Refuse a view of elements that x does not have and that were written with tracked values."""
     cdef History history = x.storage.history
     cdef Write write
     if history is None:
@@ -151,16 +151,16 @@ cdef int check_beyond(Array x, Array out) except -1:
 
 
 cdef int record(Rules rules, list values, list plain, object out) except -1:
-    """Give the result of a call, or each of its results, its node."""
-    cdef Node node = joined(rules, values), part
+    """Attach a node to the result of a call, or to each of its results."""
+    cdef Node node = node_of_call(rules, values), part
     cdef int i
     for i in range(len(values)):
-        if type(values[i]) is Array and not rules.ruled[i] and is_watched(values[i]):
+        if type(values[i]) is Array and not rules.has_rule[i] and is_tracked(values[i]):
             name = rules.parameters[i]
             raise GradientError(rules.name, f"{name} has no gradient", (), f"stop_gradient({name}), where none is meant to flow")
     if node is None:
         return 0
-    node.saved = kept(rules, node, values, plain, out)
+    node.saved = saved_values(rules, node, values, plain, out)
     if type(out) is Array:
         if is_floating(<Array>out):
             attach(<Array>out, node)
@@ -174,8 +174,8 @@ cdef int record(Rules rules, list values, list plain, object out) except -1:
     return 0
 
 
-cdef Node joined(Rules rules, list values):
-    """A node with an edge for each watched operand that has a rule; None where there is none."""
+cdef Node node_of_call(Rules rules, list values):
+    """A node with an edge for each tracked operand that has a rule; None if there is none."""
     cdef list parents = [], edges = []
     cdef Node node
     cdef int r, at
@@ -198,7 +198,7 @@ cdef Node joined(Rules rules, list values):
     return node
 
 
-cdef list kept(Rules rules, Node node, object values, object plain, object out):
+cdef list saved_values(Rules rules, Node node, object values, object plain, object out):
     """The values that the rules of the edges need."""
     cdef list saved = [None] * len(rules.needs)
     cdef int number, what, subject, r, k
@@ -211,7 +211,7 @@ cdef list kept(Rules rules, Node node, object values, object plain, object out):
             what, subject = rules.what[number], rules.subject[number]
             value = out if subject < 0 else values[subject]
             if what == VALUE:
-                saved[number] = keep(value, out if subject < 0 else plain[subject], subject < 0)
+                saved[number] = save(value, out if subject < 0 else plain[subject], subject < 0)
             elif what == SHAPE:
                 saved[number] = [shape_of(item) for item in value] if isinstance(value, (tuple, list)) else shape_of(value)
             else:
@@ -227,8 +227,8 @@ cdef object dtype_of(object x):
     return (<Array>x).dtype if type(x) is Array else None
 
 
-cdef object keep(object value, object plain, int result):
-    """A value as it is saved: arrays with what it takes to attach and to check them."""
+cdef object save(object value, object plain, int result):
+    """A value as the tape saves it: arrays become `Saved`."""
     cdef Saved saved
     cdef Array x
     if type(value) is Array:
@@ -236,7 +236,7 @@ cdef object keep(object value, object plain, int result):
         saved = Saved.__new__(Saved)
         saved.plain = <Array>plain if plain is not value else bare(x)
         saved.result = result
-        # What a rule was handed lies under a bare storage, which sees no writes.
+        # An array that a rule was given has a bare storage, which logs no writes.
         saved.storage = <Storage>x.storage.owner if type(x.storage.owner) is Storage else x.storage
         if not result and x.node is not None and is_open(<Node>x.node):
             saved.node = <Node>x.node
@@ -246,7 +246,7 @@ cdef object keep(object value, object plain, int result):
         saved.seen = clock
         return saved
     if isinstance(value, (tuple, list)) and any([type(item) is Array for item in value]):
-        return tuple([keep(item, part, result + i if result else 0) for i, (item, part) in enumerate(zip(value, plain))])
+        return tuple([save(item, part, result + i if result else 0) for i, (item, part) in enumerate(zip(value, plain))])
     # The caller may change a list before the backward pass.
     return list(value) if type(value) is list else value
 
@@ -255,7 +255,7 @@ cdef object keep(object value, object plain, int result):
 
 
 cdef object write_all(str name, Array x, object other):
-    """Run an in-place operation one of whose operands is tracked, and record it."""
+    """Execute an in-place operation with an operand on a logged storage, and record it."""
     if live_tapes == 0:
         untrack(x)
         untrack(other)
@@ -267,9 +267,9 @@ cdef object write_all(str name, Array x, object other):
         node = enter(x, name, None)
         if node is not None:
             nodes.append(node)
-    plain = rules.bind((bare(x), stripped(other, name, nodes)), None)
+    plain = rules.bind((bare(x), plain_argument(other, name, nodes)), None)
     if nodes and rules.refused is not None:
-        raise GradientError(name, f"a watched array is not allowed: {rules.refused}")
+        raise GradientError(name, f"a tracked array is not allowed: {rules.refused}")
     target, operand = plain[0], plain[1]
     if nodes:
         snapshot(rules, values, plain)
@@ -280,8 +280,8 @@ cdef object write_all(str name, Array x, object other):
 
 
 cdef int snapshot(Rules rules, list values, list plain) except -1:
-    """Copy what is about to be overwritten where a rule that is going to be recorded needs it."""
-    cdef Node node = joined(rules, values)
+    """Copy an operand that the operation overwrites if a recorded rule needs it."""
+    cdef Node node = node_of_call(rules, values)
     cdef Array before, old
     cdef int i
     cdef bint shared = type(values[1]) is Array and shares_storage(values[0], values[1])
@@ -290,7 +290,7 @@ cdef int snapshot(Rules rules, list values, list plain) except -1:
     for i in range(2):
         if i == 1 and not shared:
             continue
-        if not any([rules.needs[number] == (VALUE, i) for r in node.edges for number in <tuple>rules.wanted[r]]):
+        if not any([rules.needs[number] == (VALUE, i) for r in node.edges for number in <tuple>rules.rule_needs[r]]):
             continue
         before = asarray(bare(<Array>values[i]), copy=True)
         old = alias(before)
@@ -303,19 +303,19 @@ cdef int snapshot(Rules rules, list values, list plain) except -1:
 
 
 cdef int finish_write(Rules rules, Array x, list values, list plain, Array region, tuple key) except -1:
-    """Record a write that has been made: the node of its result becomes that of x."""
-    cdef Node node = joined(rules, values) if is_floating(x) else None
+    """Record a write that was executed: the node of its result becomes that of x."""
+    cdef Node node = node_of_call(rules, values) if is_floating(x) else None
     log_write(x, region, key, node)
     if node is not None:
-        node.saved = kept(rules, node, values, plain, x)
+        node.saved = saved_values(rules, node, values, plain, x)
     x.node = None
     if node is not None:
         attach(x, node)
     return 0
 
 
-cdef tuple settled(object key):
-    """A key as a tuple that nobody can change any more; None in place of one of integers, slices, `...` and None."""
+cdef tuple frozen_key(object key):
+    """A copy of a key that the caller cannot change, and whether it has only integers, slices, `...` and None."""
     cdef bint plain = True
     cdef list items = []
     for item in <tuple>(key if isinstance(key, tuple) else (key,)):
@@ -338,7 +338,7 @@ cdef tuple settled(object key):
             items.append(item)
         else:
             part = asarray(item, copy=True)
-            # An empty sequence says nothing of its dtype, which is then that of indices.
+            # An empty sequence has no dtype of its own; it is taken for indices.
             items.append(part if part.size or hasattr(type(item), "__array__") else asarray(part, dtype=INT64))
     return tuple(items), plain
 
@@ -346,7 +346,7 @@ cdef object INT64 = asarray(0).dtype
 
 
 cdef object write_item(Array x, object key, object value):
-    """Run an assignment one of whose operands is tracked, and record it."""
+    """Execute an assignment with an operand on a logged storage, and record it."""
     if live_tapes == 0:
         untrack(x)
         untrack(value)
@@ -355,7 +355,7 @@ cdef object write_item(Array x, object key, object value):
     cdef Rules rules = rules_of("setitem")
     cdef list nodes = []
     cdef Array plain, region
-    items, is_view = settled(key)
+    items, is_view = frozen_key(key)
     seen = x.seen
     plain = bare(x)
     region = plain[items] if is_view else plain
@@ -364,10 +364,10 @@ cdef object write_item(Array x, object key, object value):
         if node is not None:
             nodes.append(node)
     try:
-        given = stripped(value, "setitem", nodes)
+        given = plain_argument(value, "setitem", nodes)
         plain[items] = given
     except BaseException:
-        # Nothing was overwritten: what made the array stale still does.
+        # Nothing was overwritten: the array is as stale as before.
         x.seen = seen
         raise
     finish_write(rules, x, [x, items, value], [plain, items, given], region, None if is_view else items)

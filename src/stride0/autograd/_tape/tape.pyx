@@ -1,27 +1,25 @@
 # cython: language_level=3, wraparound=False, initializedcheck=False
-"""The tape: what was computed from watched arrays, and the way back.
+"""The tape: recording of what is computed from tracked arrays, and the backward pass.
 
 One compiled module, read in this order: this file (tapes, rules, nodes), `writes.pxi`, `recording.pxi`,
 `backward.pxi`.
 
 Note [Graph of nodes]
-    The tape is no list. Each array that was computed from watched arrays holds a node, and a node holds those of
-    its operands and the values that its rules need. What no result leads to any more is freed at once, by
-    reference counts alone: a node never holds the array that it belongs to (a result that a rule needs is saved
-    without its node, which is put back when it is loaded). When a tape is gone, nobody can ask for gradients any
-    more, and the nodes that are left, of results that somebody keeps, drop what they hold: each tape has a linked
-    list of its nodes, without references.
+    The tape is not a list of operations. Each tracked array holds a node; a node holds the nodes of its operands
+    and the values that its rules need. Nodes that no result leads to are freed at once, by reference counts alone:
+    a node never holds its own array (a result that a rule needs is saved without its node, which is attached again
+    when the value is loaded). When a tape is freed, the nodes of results that still exist drop what they hold: each
+    tape has a linked list of its nodes, without references.
 
 Note [Whose derivative]
-    Every `grad` and every `Tape` watches new leaves, so nested ones never mix their perturbations up. A node knows
-    the open tapes that it depends on. While tape T is differentiated, saved values are
-    handed to the rules with their nodes only if a tape other than T, or T itself still open, could differentiate
-    what the rules compute; else without, and the backward pass records nothing.
+    Every `grad` and every `Tape` tracks new leaves, so nested derivatives cannot be confused. A node knows the open
+    tapes that it depends on. In the backward pass of tape T, a rule gets a saved value with its node only if an open
+    tape (T included) could differentiate what the rule computes; otherwise without, and nothing is recorded.
 
 Note [Overwritten values]
-    Writes to tracked storages are logged with their region and the line of the caller's code. An array, and a saved
-    value, knows up to which write it is current. A later write to elements that it shares makes it stale:
-    using it raises. Nothing is compared but regions, and those exactly.
+    Writes to logged storages are logged with their region and the line of the caller's code. An array, and a saved
+    value, has the number of the last write that it has seen. A later write to elements that it shares makes it
+    stale: using it raises. Regions are compared exactly.
 """
 
 cimport cython
@@ -48,7 +46,7 @@ from stride0._core.ops.functions import add, real
 from stride0._base.errors import ArgumentTypeError, GradientError, ShapeError
 from stride0.autograd._tape.trees import flatten, tree_map
 
-cdef int64_t clock = 0        # writes to tracked storages so far
+cdef int64_t clock = 0        # writes to logged storages so far
 cdef int64_t made = 0         # nodes and tapes so far
 cdef Py_ssize_t live_tapes = 0
 
@@ -58,17 +56,17 @@ cdef object MISSING = object()
 @cython.final
 @cython.no_gc
 cdef class State:
-    """What nodes know of a tape: it outlives the tape where a caller keeps an array with a node."""
+    """The state of a tape that nodes refer to; it outlives the tape if a caller keeps an array with a node."""
 
     cdef int64_t serial
     cdef bint open
-    cdef bint alive            # whether the tape is still there, to be asked for gradients
+    cdef bint alive            # whether the tape still exists
     cdef PyObject* first       # its list of nodes; Note [Graph of nodes]
 
 
 @cython.no_gc_clear
 cdef class Tape:
-    """What a context of differentiation is known by; `autograd.Tape` is the public form."""
+    """The identity of a context of differentiation; `autograd.Tape` is the public form."""
 
     cdef State state
 
@@ -84,24 +82,24 @@ cdef class Tape:
         global live_tapes
         live_tapes -= 1
         self.state.open = self.state.alive = False
-        forget(self.state)
+        release_nodes(self.state)
 
     @property
     def open(self):
-        """Whether what is computed from watched arrays is recorded."""
+        """Whether what is computed from tracked arrays is recorded."""
         return self.state.open
 
     def start(self):
-        """Let what is computed from watched arrays be recorded."""
+        """Start recording what is computed from tracked arrays."""
         self.state.open = True
 
     def stop(self):
-        """End recording; gradients can be taken further on."""
+        """Stop recording; gradients can still be taken."""
         self.state.open = False
 
 
-cdef int forget(State state) except -1:
-    """Drop what nodes keep for the gradients of a tape that nobody can ask any more."""
+cdef int release_nodes(State state) except -1:
+    """Drop what nodes keep for the gradients of a tape that is freed."""
     cdef Node node
     cdef State other
     cdef list dead = []
@@ -113,7 +111,7 @@ cdef int forget(State state) except -1:
         node.next, node.home = NULL, None
         for other in node.tapes:
             if other.alive:
-                enlist(node, other)
+                link(node, other)
                 break
         else:
             dead.append(node)
@@ -125,7 +123,7 @@ cdef int forget(State state) except -1:
 
 @cython.final
 cdef class Rules:
-    """The gradient rules of one function, and how its arguments are called."""
+    """The gradient rules of one function, and the names of its parameters."""
 
     cdef str name
     cdef object function
@@ -134,15 +132,15 @@ cdef class Rules:
     cdef tuple defaults
     cdef dict index
     cdef tuple at              # indices of the parameters that have rules
-    cdef tuple ruled           # whether a parameter may be watched
+    cdef tuple has_rule          # whether a parameter may be tracked
     cdef tuple rules
-    cdef tuple wanted          # for each rule the indices of its needs
+    cdef tuple rule_needs      # for each rule the indices of its needs
     cdef tuple needs           # pairs: what, of which parameter
     cdef int what[16]          # the same in C
     cdef int subject[16]
-    cdef int count[16]         # `wanted` in C
+    cdef int count[16]         # `rule_needs` in C
     cdef int numbers[16][8]
-    cdef str refused           # why an operand must not be watched; None where it may
+    cdef str refused           # why an operand must not be tracked; None where it may
 
     def __cinit__(self, str name, function, dict rules, str refused):
         cdef list needs = []
@@ -157,15 +155,15 @@ cdef class Rules:
         self.index = {key: i for i, key in enumerate(self.parameters)}
         self.at = tuple([self.index[key] for key in rules])
         self.rules = tuple(rules.values())
-        self.ruled = tuple([i in self.at for i in range(len(self.parameters))])
-        wanted = []
+        self.has_rule = tuple([i in self.at for i in range(len(self.parameters))])
+        rule_needs = []
         for rule in self.rules:
             names = rule.__code__.co_varnames[1:rule.__code__.co_argcount]
-            wanted.append(tuple([self.need(needs, key) for key in names]))
-        self.wanted, self.needs = tuple(wanted), tuple(needs)
+            rule_needs.append(tuple([self.need(needs, key) for key in names]))
+        self.rule_needs, self.needs = tuple(rule_needs), tuple(needs)
         for i, (what, subject) in enumerate(needs):
             self.what[i], self.subject[i] = what, subject
-        for i, each in enumerate(wanted):
+        for i, each in enumerate(rule_needs):
             self.count[i] = len(each)
             for k, number in enumerate(each):
                 self.numbers[i][k] = number
@@ -185,7 +183,7 @@ cdef class Rules:
         return needs.index(pair)
 
     cdef list bind(self, tuple args, dict kwargs):
-        """The value of each parameter in a call that the function has accepted."""
+        """The value of each parameter in a valid call."""
         cdef Py_ssize_t n = len(args)
         cdef list values
         if self.variadic < 0 and n == len(self.parameters):
@@ -208,14 +206,14 @@ cdef enum:
 cdef object parameter(str name):
     return inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY)
 
-# Functions without a signature of their own, by the names that the core calls them.
+# Functions without a Python signature, by the names that the core uses.
 cdef dict OPERATORS = {
     "getitem": [parameter("x"), parameter("key")],
     "setitem": [parameter("x"), parameter("key"), parameter("value")],
     "watch": [parameter("x")],
 }
 
-# Not Python's operators, which would ask the other operand next.
+# Not Python's operators, which would try the other operand's method next.
 cdef dict IN_PLACE = {
     "add": Array.__iadd__, "subtract": Array.__isub__, "multiply": Array.__imul__, "divide": Array.__itruediv__,
     "floor_divide": Array.__ifloordiv__, "remainder": Array.__imod__, "pow": Array.__ipow__, "matmul": Array.__imatmul__,
@@ -224,25 +222,25 @@ cdef dict IN_PLACE = {
 }
 
 cdef dict TABLE = {}
-# The same by number, for the operations of the table.
+# The same by the index of the operation in the table.
 cdef list OPERATIONS = [None] * len(operations.OPS)
 cdef dict NUMBERS = {op.name: number for number, op in enumerate(operations.OPS)}
 
 
 def define(str name, function, dict rules, refused=None):
     """
-    Tell the tape about a function.
+    Register the gradient rules of a function.
 
     Parameters
     ----------
     name : str
-        As the core hands it over: ``"sum"``, ``"linalg.inv"``, ``"getitem"``.
+        As the core passes it: ``"sum"``, ``"linalg.inv"``, ``"getitem"``.
     function : callable
-        Called with operands that are not tracked.
+        Called with operands on storages that are not logged.
     rules : dict
         Parameter name to gradient rule; empty where the result is constant.
     refused : str, optional
-        Why a watched operand is refused.
+        Why a tracked operand is refused.
     """
     TABLE[name] = Rules(name, function, rules, refused)
     if name in NUMBERS:
@@ -259,24 +257,24 @@ cdef enum:
 @cython.no_gc
 @cython.freelist(64)
 cdef class Node:
-    """Where an array came from; Note [Graph of nodes]."""
+    """The operation that computed an array; Note [Graph of nodes]."""
 
     cdef Rules rules
     cdef int64_t serial
-    cdef tuple tapes           # states of the tapes that it depends on, shared with its parents where it can be
-    cdef State home            # in whose list it is
+    cdef tuple tapes           # states of the tapes that it depends on; shared with its parents where possible
+    cdef State home            # the tape in whose list it is
     cdef PyObject* next        # its neighbours there
     cdef PyObject* before
     cdef list parents          # a node per edge
-    cdef list edges            # of which rule, or (rule, position) for an array in a sequence
+    cdef list edges            # index of the rule, or (rule, position) for an array in a sequence
     cdef list saved            # in the order of rules.needs
-    cdef object pull           # instead of rules: from a cotangent to those of the parents
+    cdef object pull           # instead of rules: maps a cotangent to those of the parents
     cdef int code              # dtype and shape of the array that it belongs to
     cdef int ndim
     cdef Py_ssize_t dims[FEW]
     cdef tuple shape           # where it has more than FEW axes
-    cdef int outputs           # of a function with several results, else 0
-    cdef int output            # which of them this node stands for: its only parent has them all
+    cdef int outputs           # number of results of a function with several, else 0
+    cdef int output            # index of the result of this node, whose only parent is the node of all results
 
     def __dealloc__(self):
         if self.before is not NULL:
@@ -299,7 +297,7 @@ cdef inline bint is_open(Node node) noexcept:
 @cython.no_gc
 @cython.freelist(64)
 cdef class Saved:
-    """A value that a rule needs: memory without history, and what is needed to attach and to check it."""
+    """A value that a rule needs: an array on a storage without history, with its node and the last write it has seen."""
 
     cdef Array plain
     cdef Storage storage
@@ -309,7 +307,7 @@ cdef class Saved:
 
 
 cdef Node new_node(Rules rules, list parents, State tape=None):
-    """A node that depends on what its parents depend on, as far as tapes are open, and on `tape`."""
+    """A node that depends on the open tapes of its parents, and on `tape`."""
     global made
     cdef Node node = Node.__new__(Node)
     cdef tuple tapes = () if tape is None else (tape,)
@@ -322,12 +320,12 @@ cdef Node new_node(Rules rules, list parents, State tape=None):
         tapes = united(tapes, (<Node>parents[i]).tapes)
     node.tapes = tapes
     if tapes:
-        enlist(node, <State>tapes[0])
+        link(node, <State>tapes[0])
     return node
 
 
 cdef tuple united(tuple ours, tuple others):
-    """All open tapes of two nodes; nearly always the one tuple that both have."""
+    """All open tapes of two nodes; usually both have the same tuple."""
     cdef Py_ssize_t i
     cdef bint same = len(ours) == 0
     if ours is others:
@@ -342,7 +340,7 @@ cdef tuple united(tuple ours, tuple others):
     return ours
 
 
-cdef void enlist(Node node, State home) noexcept:
+cdef void link(Node node, State home) noexcept:
     """Put a node into the list of a tape."""
     node.home = home
     node.before = NULL
@@ -356,8 +354,8 @@ cdef inline bint is_floating(Array x) noexcept:
     return x.code >= FLOAT32
 
 
-def watch(Array x not None, Tape tape not None):
-    """A view of x that the tape follows."""
+def track(Array x not None, Tape tape not None):
+    """A view of x that is tracked by the tape."""
     cdef Array y
     cdef Node parent, node
     if not is_floating(x):
@@ -371,16 +369,16 @@ def watch(Array x not None, Tape tape not None):
     return y
 
 
-def watch_all(str operation, list leaves, Tape tape not None):
+def track_all(str operation, list leaves, Tape tape not None):
     """
-    Watch the leaves of an argument.
+    Track the leaves of an argument.
 
     Returns
     -------
-    arrays, watched, nodes : lists
-        The leaves as arrays, views of them that the tape follows, and the nodes of those.
+    arrays, tracked, nodes : lists
+        The leaves as arrays, tracked views of them, and the nodes of the views.
     """
-    cdef list arrays = [], watched = [], nodes = []
+    cdef list arrays = [], tracked = [], nodes = []
     cdef Array y
     for x in leaves:
         if type(x) is not Array:
@@ -389,17 +387,17 @@ def watch_all(str operation, list leaves, Tape tape not None):
             x = asarray(x)
         elif not is_floating(<Array>x):
             raise ArgumentTypeError(operation, f"an array of dtype {dtype_at((<Array>x).code).name} has no derivative", (), ACCEPTED)
-        y = watch(<Array>x, tape)
+        y = track(<Array>x, tape)
         arrays.append(x)
-        watched.append(y)
+        tracked.append(y)
         nodes.append(y.node)
-    return arrays, watched, nodes
+    return arrays, tracked, nodes
 
 cdef str ACCEPTED = "arrays of a floating-point dtype, or nested tuples, lists and dicts of them; argnums names those to differentiate by"
 
 
 cdef int attach(Array x, Node node) except -1:
-    """Make x an array that a gradient flows through."""
+    """Make x a tracked array."""
     if x.storage.history is None:
         x.storage.history = CLEAN
     describe(node, x)
@@ -437,7 +435,7 @@ cdef inline bint has_shape(Node node, Array x):
 
 
 def detach(Array x not None):
-    """A view of x through which no gradient flows."""
+    """A view of x that is not tracked."""
     cdef Array y
     if x.storage.history is not None:
         enter(x, "stop_gradient", None)
@@ -447,18 +445,18 @@ def detach(Array x not None):
     return y
 
 
-def outside(x):
-    """A result without what only tapes that have ended know of it."""
+def detach_closed(x):
+    """A result, detached if no open tape tracks it."""
     return x if type(x) is not Array or (<Array>x).node is None or is_open(<Node>(<Array>x).node) else detach(<Array>x)
 
 
-def is_watched(Array x not None):
+def is_tracked(Array x not None):
     """Whether what is computed from x is recorded."""
     return x.node is not None and is_open(<Node>x.node)
 
 
 def node_of(x):
-    """The node of an array, or None: what gradients are taken with respect to."""
+    """The node of an array, or None."""
     return (<Array>x).node if type(x) is Array else None
 
 
@@ -468,7 +466,7 @@ include "backward.pxi"
 
 
 cdef class TapeTracer(Tracer):
-    """What the core calls where an operand is tracked."""
+    """The interface that the core calls where the storage of an operand is logged."""
 
     cdef object unary(self, int op, Array x, str name):
         return run_unary(op, x, name)
@@ -494,7 +492,7 @@ cdef class TapeTracer(Tracer):
             x.storage.history = x.node = None
             return False
         history = <History>x.storage.history
-        return history.watched or history.last > x.seen or (x.node is not None and is_open(<Node>x.node))
+        return history.has_tracked or history.last > x.seen or (x.node is not None and is_open(<Node>x.node))
 
 
 set_tracer(TapeTracer())

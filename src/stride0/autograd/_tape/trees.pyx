@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""Nested tuples, lists and dicts of arrays: taken apart, and put together again."""
+"""Nested tuples, lists and dicts of arrays: flattened and rebuilt."""
 
 cimport cython
 
@@ -8,12 +8,12 @@ from stride0._core.array.array cimport Array
 from stride0._base.errors import ArgumentValueError
 
 cdef enum:
-    DEEPEST = 100  # levels of a structure; one that contains itself has no end
+    DEEPEST = 100  # levels of a structure; one that contains itself is deeper
 
 
 @cython.final
 cdef class Structure:
-    """What a nested structure is like, without its leaves; None stands for a leaf in `parts`."""
+    """A nested structure without its leaves; None stands for a leaf in `parts`."""
 
     cdef object kind
     cdef tuple keys            # of a dict
@@ -102,12 +102,12 @@ ONE_LEAF.leaf = True
 
 def flatten(tree):
     """
-    Take a nested structure apart.
+    Flatten a nested structure.
 
     Parameters
     ----------
     tree : nested tuples, lists and dicts of anything
-        Everything else is a leaf, but None, which has none.
+        Everything else is a leaf, except None, which has no leaves.
 
     Returns
     -------
@@ -122,11 +122,11 @@ def flatten(tree):
         If the structure contains itself.
     """
     cdef list leaves = []
-    cdef Structure structure = taken_apart(tree, leaves, 0)
+    cdef Structure structure = flattened(tree, leaves, 0)
     return leaves, ONE_LEAF if structure is None else structure
 
 
-cdef Structure taken_apart(object tree, list leaves, int depth):
+cdef Structure flattened(object tree, list leaves, int depth):
     cdef Structure out
     if depth > DEEPEST:
         raise ArgumentValueError("flatten", f"a structure of more than {DEEPEST} levels", (), "nested tuples, lists and dicts that do not contain themselves")
@@ -146,12 +146,12 @@ cdef Structure taken_apart(object tree, list leaves, int depth):
         leaves.append(tree)
         return None
     out.kind = type(tree)
-    out.parts = [taken_apart(item, leaves, depth + 1) for item in items]
+    out.parts = [flattened(item, leaves, depth + 1) for item in items]
     return out
 
 
 def tree_map(function, tree):
-    """A structure like `tree` of what `function` makes of its leaves."""
+    """A structure like `tree`, with `function` applied to its leaves."""
     if type(tree) is Array:
         return function(tree)
     leaves, structure = flatten(tree)

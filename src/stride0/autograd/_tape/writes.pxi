@@ -1,4 +1,4 @@
-# What was written to tracked storages, and who must know: Note [Overwritten values]. Included in `_tape.pyx`.
+# The log of writes, and checks against it: Note [Overwritten values]. Included in `_tape.pyx`.
 
 @cython.final
 cdef class Write:
@@ -6,10 +6,10 @@ cdef class Write:
     cdef uintptr_t data
     cdef tuple shape, strides, key
     cdef Py_ssize_t itemsize
-    cdef uintptr_t low, high   # the bytes from the first to behind the last one
-    cdef bint solid            # whether it went to all of them
+    cdef uintptr_t low, high   # address of the first byte, and of the byte behind the last one
+    cdef bint solid            # whether all bytes between were written
     cdef str where
-    cdef tuple tapes           # of the written value, where that is watched
+    cdef tuple tapes           # of the written value, if that is tracked
 
 
 @cython.final
@@ -17,8 +17,8 @@ cdef class History:
     cdef list writes
     cdef int keyed             # how many of them have a key
     cdef int64_t last
-    cdef bint watched          # whether one of the written values was
-    cdef object times          # when each element was written last, by the writes that are not in the list any more
+    cdef bint has_tracked       # whether one of the written values was tracked
+    cdef object times          # the last write to each element, of the writes that are no longer in the list
     cdef tuple tapes           # of those
     cdef str where             # of the last of those
 
@@ -40,7 +40,7 @@ cdef str line_of_caller():
 
 
 cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
-    """Note that elements of x were overwritten: those of `region`, of those the ones that `key` names."""
+    """Log a write to elements of x: those of `region`, or of those the ones that `key` selects."""
     global clock
     cdef History history = x.storage.history
     cdef Write write = Write(), old
@@ -54,9 +54,9 @@ cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
     write.solid = key is None and region.c_contiguous
     write.where = line_of_caller()
     write.tapes = () if node is None else node.tapes
-    history.watched = history.watched or node is not None
+    history.has_tracked = history.has_tracked or node is not None
     if key is None:
-        # A region that is written again and again is one entry.
+        # A region that is written repeatedly has one entry.
         history.writes = [old for old in history.writes if not is_region(old, region)]
     history.writes.append(write)
     history.keyed += key is not None
@@ -64,14 +64,14 @@ cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
         fold_writes(history, x.storage)
     return 0
 
-# So many writes are kept one by one; fewer with index arrays and masks, of which they keep copies.
+# Limits of the list of writes; entries with index arrays and masks hold copies of them.
 cdef enum:
     MANY_WRITES = 64
     MANY_KEYS = 8
 
 
 cdef int fold_writes(History history, Storage storage) except -1:
-    """Turn all but the last of the list of writes into the time of the last write to each element, which does not grow."""
+    """Replace all but the last entry of the list by an array of fixed size: the time of the last write to each element."""
     cdef Write write
     cdef Write last = history.writes.pop()
     import numpy
@@ -85,14 +85,14 @@ cdef int fold_writes(History history, Storage storage) except -1:
             if tape not in history.tapes:
                 history.tapes += (tape,)
         history.where = write.where
-    # An assignment may yet say that it accepts the last one: `y[i] += a`.
+    # The assignment of `y[i] += a` may still accept the last one.
     history.writes = [last]
     history.keyed = last.key is not None
     return 0
 
 
 cdef bint were_written(History history, Storage storage, Array x, int64_t seen) except -1:
-    """Whether writes that are not in the list any more went to elements of x after `seen`."""
+    """Whether a write that is no longer in the list overwrote elements of x after `seen`."""
     if history.times is None or x.size == 0:
         return False
     if x.c_contiguous:
@@ -105,7 +105,7 @@ cdef bint were_written(History history, Storage storage, Array x, int64_t seen) 
 
 
 cdef void reach(Array x, uintptr_t* low, uintptr_t* high) noexcept:
-    """The bytes that the elements of x lie in."""
+    """The range of addresses of the elements of x."""
     cdef int axis
     cdef Py_ssize_t span
     low[0] = high[0] = <uintptr_t>x.data
@@ -125,7 +125,7 @@ cdef bint is_region(Write write, Array x):
 
 
 cdef bint touches(Write write, Array x) except -1:
-    """Whether a write went to elements of x."""
+    """Whether a write overwrote elements of x."""
     cdef uintptr_t low, high
 
     if x.size == 0 or write.low == write.high:
@@ -145,12 +145,12 @@ cdef bint touches(Write write, Array x) except -1:
 
 
 cdef object granules(object numpy, uintptr_t data, tuple shape, tuple strides, Py_ssize_t itemsize, tuple key):
-    """Addresses of all elements, in pieces of four bytes: the smallest component of a floating-point number."""
+    """Addresses of all elements in units of four bytes, the size of the smallest floating-point component."""
     cdef object found = numpy.asarray(<int64_t>data, dtype=numpy.int64)
     cdef Py_ssize_t axis, ndim = len(shape)
     for axis in range(ndim):
-        steps = numpy.arange(shape[axis], dtype=numpy.int64) * strides[axis]
-        found = found + steps.reshape([-1 if k == axis else 1 for k in range(ndim)])
+        offsets = numpy.arange(shape[axis], dtype=numpy.int64) * strides[axis]
+        found = found + offsets.reshape([-1 if k == axis else 1 for k in range(ndim)])
     found = numpy.broadcast_to(found, shape)
     if key is not None:
         found = found[tuple([numpy.asarray(item) if type(item) is Array else item for item in key])]
@@ -158,7 +158,7 @@ cdef object granules(object numpy, uintptr_t data, tuple shape, tuple strides, P
 
 
 cdef int untrack(object x) except -1:
-    """Make an array an ordinary one again: nobody can ask for a gradient any more."""
+    """Remove node and history of an array: no tape exists any more."""
     if type(x) is Array:
         (<Array>x).storage.history = (<Array>x).node = None
     return 0
@@ -166,9 +166,9 @@ cdef int untrack(object x) except -1:
 
 cdef Node enter(Array x, str name, Array overwritten):
     """
-    The node of an operand whose storage is tracked, None where no gradient flows through it.
+    The node of an operand on a logged storage, None if the operand is not tracked.
 
-    Raises where the array is stale; writes to exactly the region `overwritten` are no matter.
+    Raises if the array is stale; writes to exactly the region `overwritten` are accepted.
     """
     cdef Node node = None
     cdef History history = <History>x.storage.history
@@ -188,7 +188,7 @@ cdef Node enter(Array x, str name, Array overwritten):
                 refuse_stale(x, name, write.where)
         if (node is not None or any([(<State>tape).open for tape in history.tapes])) and were_written(history, x.storage, x, x.seen):
             refuse_stale(x, name, history.where)
-        # A tape that is closed may be opened again, and then it must know.
+        # A closed tape may be opened again (`reopen`), and must find the array stale then.
         if x.node is None or node is not None:
             x.seen = history.last
     return node

@@ -1,0 +1,131 @@
+"""docs/design/words.md: the clean parts of the tree use one word for each concept."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Parts that still use replaced words. Delete a line when its files are clean.
+NOT_CLEAN = (
+    "src/stride0/_core",
+    "docs/design/kernels.md",
+    "docs/design/planner.md",
+    "docs/design/reductions.md",
+    "docs/design/threads.md",
+)
+# Names, files and notes of `_core` that the clean parts refer to. Delete a line when the core has renamed it.
+OF_THE_CORE = (
+    r"@door\b|^    door,$|^from .* import .*\bdoor\b",
+    r"\bset_gate\b",
+    r"\bBENCH\b",
+    r"\bunstretched\b",
+    r"cdef bint watched\(",
+    r"the array is watched, and its gradient would be lost",
+    r"an operand is stretched$",
+    r"read-only or stretched, and DLPack",
+    r"\bcalls/shortcuts\b",
+    r"\brecycles_operands\b",
+    r"\[(Doors|Dying temporaries|Shortcuts|Short path|Virtual devices|Where data begin)\]",
+    r"firm, warm and soft\b",
+)
+# Public names and texts.
+PUBLIC = (
+    r"StretchError",
+    r"stretched_strides",
+    r"\bstretched\b(?=[`\[:]| : tuple)",
+    r"`stretched`",
+    r"\"stretched: ",
+    r"x1 stretched, x2 contiguous",
+    r"stretch each other",
+    r"\bt\.watch\(|`Tape\.watch`|\bwhat watch\(\)|def watch\(self|\"watch\"",
+    r"devices=\(\"virtual\"",
+    r"offered_bytes",
+)
+# A replaced word, the word to use, and a text that the pattern finds.
+WORDS = (
+    (r"\w*stretch\w*", "broadcast", "the operand is stretched"),
+    (r"\bstands? still\b", "broadcast", "an axis that stands still"),
+    (r"\btest.?bench\w*|\bbench\b", "test configuration", "in a test bench"),
+    (r"\bvirtual (device|bench)\w*", "simulated device", "a virtual device"),
+    (r"\b(doors?|gates?)\b", "dispatch hook, interceptor", "behind the door"),
+    (r"\b(un)?watch(ed|es|ing)?\b", "tracked", "a watched array"),
+    (r"\b(take\w*|an) interest\b", "tracked", "gradients take an interest"),
+    (r"\bfollowed by (the )?(gradient|tape)\w*", "tracked", "arrays followed by the tape"),
+    (r"\bsettled\b", "saved value; frozen", "a settled key"),
+    (r"\bdying\b|\brecycl\w*|\b(temporar\w+|operands?) that dies?\b", "temporary elision", "a dying operand"),
+    (r"\bpast the caches\b", "non-temporal store", "written past the caches"),
+    (
+        r"\b(soft|firm|warm) blocks?\b|\bblocks? that waits?\b",
+        "cached, idle, reclaimable",
+        "blocks that wait",
+    ),
+    (r"\boffer(s|ed)? to the system\b", "reclaimable", "offered to the system"),
+    (r"\bwhere data begins?\b", "alignment, 4K aliasing", "Where data begin"),
+    (r"\bshort ?(cuts?|paths?)\b|\bway in C\b", "fast path", "a way in C"),
+    (r"\b(ways? of a matrix product)\b", "algorithm", "ways of a matrix product"),
+    (r"\bteam\b", "thread pool", "a team of threads"),
+    (r"\brun of memory\b", "contiguous run", "one run of memory"),
+    (r"\b(sorted lines|lines (are )?sorted)\b", "lane", "sorted lines"),
+    (r"\b(dis)?agree about the order\b", "memory order", "operands disagree about the order"),
+    (r"\bexcuses?\b", "expected failure", "a list of excuses"),
+    (r"\b(lends?|lent|lender|lending)\b", "export", "memory that is lent"),
+    (r"\b(negative|zero|byte) steps?\b", "stride", "an axis of negative steps"),
+    (r"\blies? beneath\b", "memory layout", "what lies beneath an array"),
+    (r"\boffence\b|\bby a hair\b|\bno business of\b", "plain English", "it takes no offence"),
+    (r"\bknows? nothing of\b", "say what it does not do", "code that knows nothing of gradients"),
+)
+SUFFIXES = {".h", ".in", ".md", ".pxd", ".pxi", ".py", ".pyi", ".pyx"}
+# It holds the replaced words; the results of conformance/run.py are written by other programs.
+EXEMPT = {"docs/design/words.md", "docs/conformance.md"}
+
+FILES = sorted(
+    path
+    for top in (*ROOT.glob("*.md"), ROOT / "docs", ROOT / "src")
+    for path in ([top] if top.is_file() else top.rglob("*"))
+    if path.is_file() and path.suffix in SUFFIXES and path.relative_to(ROOT).as_posix() not in EXEMPT
+)
+
+
+def is_clean(path: Path) -> bool:
+    name = path.relative_to(ROOT).as_posix()
+    return not any(name == part or name.startswith(part + "/") for part in NOT_CLEAN)
+
+
+def findings(text: str) -> list[str]:
+    """Return the replaced words in a text, with their lines and the words to use."""
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        for allowed in (*PUBLIC, *OF_THE_CORE):
+            line = re.sub(allowed, "", line)
+        found += [
+            f"{number}: {match[0]!r}: say {word!r}"
+            for pattern, word, _ in WORDS
+            for match in re.finditer(pattern, line, re.IGNORECASE)
+        ]
+    return found
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in FILES if is_clean(path)], ids=lambda path: path.relative_to(ROOT).as_posix()
+)
+def test_replaced_words(path: Path) -> None:
+    assert findings(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(("pattern", "word", "example"), WORDS)
+def test_patterns_find_their_examples(pattern: str, word: str, example: str) -> None:
+    assert any(line.endswith(f"say {word!r}") for line in findings(example))
+
+
+def test_lists_are_needed() -> None:
+    """Parts that are clean, and names that the core no longer has, are deleted from the lists above."""
+    for part in NOT_CLEAN:
+        files = [path for path in FILES if not is_clean(path) and path.is_relative_to(ROOT / part)]
+        assert any(findings(path.read_text(encoding="utf-8")) for path in files), part
+    clean = "\n".join(path.read_text(encoding="utf-8") for path in FILES if is_clean(path))
+    for allowed in OF_THE_CORE:
+        assert re.search(allowed, clean, re.MULTILINE), allowed
