@@ -174,7 +174,7 @@ def test_memory_that_must_not_be_written():
         assert read(x.__dlpack__(max_version=(1, 0), copy=False)).flags == READ_ONLY
         for max_version in (None, (0, 8)):
             for copy in (None, False):
-                with pytest.raises(BufferError, match="read-only or stretched"):
+                with pytest.raises(BufferError, match="read-only or broadcast"):
                     x.__dlpack__(max_version=max_version, copy=copy)
             copied = read(x.__dlpack__(max_version=max_version, copy=True))
             assert copied.tensor.data != address(x)

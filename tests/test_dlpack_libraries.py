@@ -125,7 +125,7 @@ def refusal(library, x, layout, copy):
     """What the library raises for an array of ours, where it cannot take it."""
     if library.name == "jax":
         if layout in ("broadcast", "read-only"):
-            return BufferError, "read-only or stretched"  # ours: JAX asks for the layout that cannot say so
+            return BufferError, "read-only or broadcast"  # ours: JAX asks for the layout that cannot say so
         if layout in ("sliced", "negative", "3-d"):
             return RuntimeError, "striding"
         if copy is False and address(x) % 64 and x.size:

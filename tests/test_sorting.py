@@ -97,7 +97,7 @@ def test_sort_of_anything(numbers, descending, step):
 
 
 def lines(dtype, n):
-    """Lines of n elements whose keys have few bits and many, in front, behind and on both sides."""
+    """Lanes of n elements whose keys have few bits and many, in front, behind and on both sides."""
     rng = np.random.default_rng(n)
     kind = np.dtype(dtype).kind
     yield rng.integers(0, 2, n).astype(dtype)

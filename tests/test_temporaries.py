@@ -56,7 +56,7 @@ ROW = xp.asarray(5.0)
 # --- where it saves a block
 
 
-@pytest.mark.skipif(not core.recycles_operands(), reason="nothing tells here which operands die")
+@pytest.mark.skipif(not core.elides_temporaries(), reason="nothing tells here which operands die")
 @pytest.mark.parametrize(
     ("f", "value"),
     [
@@ -84,7 +84,7 @@ def test_available():
     gil = getattr(sys, "_is_gil_enabled", lambda: True)()
     interprets = sys.implementation.name == "cpython" and gil and not (jit and jit.is_enabled())
     if sys.platform == "linux" and platform.libc_ver()[0] == "glibc" and interprets:
-        assert core.recycles_operands()
+        assert core.elides_temporaries()
 
 
 @pytest.mark.parametrize(

@@ -19,17 +19,9 @@ NOT_CLEAN = (
 )
 # Names, files and notes of `_core` that the clean parts refer to. Delete a line when the core has renamed it.
 OF_THE_CORE = (
-    r"@door\b|^    door,$|^from .* import .*\bdoor\b",
-    r"\bset_gate\b",
-    r"\bBENCH\b",
-    r"\bunstretched\b",
     r"cdef bint watched\(",
-    r"the array is watched, and its gradient would be lost",
     r"an operand is stretched$",
-    r"read-only or stretched, and DLPack",
-    r"\bcalls/shortcuts\b",
-    r"\brecycles_operands\b",
-    r"\[(Doors|Dying temporaries|Shortcuts|Short path|Virtual devices|Where data begin)\]",
+    r"\[Where data begin\]",
     r"firm, warm and soft\b",
 )
 # Public names and texts.

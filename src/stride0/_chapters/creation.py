@@ -35,7 +35,7 @@ from stride0._core.array.array import Array
 from stride0._core.array.array import empty as _empty
 from stride0._core.array.array import zeros as _zeros
 from stride0._core.array.views import restride, strides
-from stride0._core.calls.primitive import door, primitive
+from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike
 from stride0._core.ops.copy import assign, copy, iota
@@ -197,7 +197,7 @@ def _as_float(op: str, number: int | float) -> float:
         raise RangeError(op, f"an integer of {number.bit_length()} bits does not fit float64") from None  # type: ignore[union-attr]
 
 
-@door
+@intercepted
 def empty(
     shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None
 ) -> Array:
@@ -225,7 +225,7 @@ def empty(
     return _empty(normalize_shape("empty", shape), check_dtype("empty", dtype, dt.float64))
 
 
-@door
+@intercepted
 def empty_like(
     x: Array,
     /,
@@ -268,7 +268,7 @@ def _like(
     return x.shape if shape is None else normalize_shape(op, shape), check_dtype(op, dtype, x.dtype)
 
 
-@door
+@intercepted
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -578,7 +578,7 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     return tuple(results)
 
 
-@door
+@intercepted
 def ones(shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """Return an array of ones.
 
@@ -604,7 +604,7 @@ def ones(shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device
     return _full("ones", normalize_shape("ones", shape), 1, check_dtype("ones", dtype, dt.float64))
 
 
-@door
+@intercepted
 def ones_like(
     x: Array,
     /,
@@ -714,7 +714,7 @@ def _on_or_below(op: str, x: Array, k: int, less: int = 0) -> tuple[Array, Array
     return x, less_equal(restride(columns, (1, n_cols), (0, 1)), restride(rows, (n_rows, 1), (1, 0)))
 
 
-@door
+@intercepted
 def zeros(
     shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None
 ) -> Array:
@@ -742,7 +742,7 @@ def zeros(
     return _zeros(normalize_shape("zeros", shape), check_dtype("zeros", dtype, dt.float64))
 
 
-@door
+@intercepted
 def zeros_like(
     x: Array,
     /,

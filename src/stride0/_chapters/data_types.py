@@ -22,7 +22,7 @@ from stride0._base.errors import (
 )
 from stride0._core.array.array import Array
 from stride0._core.array.interceptors import is_strict
-from stride0._core.calls.primitive import door, primitive
+from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.exchange.convert import dtype_argument
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike, known_dtype, promote, weak
@@ -282,7 +282,7 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Device |
     return _copy(x, target)
 
 
-@door
+@intercepted
 def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
     """Tell whether a dtype can be promoted to another one.
 
@@ -314,7 +314,7 @@ def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
     return promote(source, target) is target
 
 
-@door
+@intercepted
 def finfo(type: DTypeLike | Array, /) -> finfo_object:
     """Return the limits of a floating-point dtype.
 
@@ -350,7 +350,7 @@ def finfo(type: DTypeLike | Array, /) -> finfo_object:
     return finfo_object(real[dtype])
 
 
-@door
+@intercepted
 def iinfo(type: DTypeLike | Array, /) -> iinfo_object:
     """Return the limits of an integer dtype.
 
@@ -379,7 +379,7 @@ def iinfo(type: DTypeLike | Array, /) -> iinfo_object:
     return iinfo_object(dtype)
 
 
-@door
+@intercepted
 def isdtype(dtype: DTypeLike, kind: DType | str | tuple[DType | str, ...]) -> bool:
     """Tell whether a dtype is of a kind.
 
@@ -429,7 +429,7 @@ def kinds_named(operation: str, kind: object) -> tuple[str, ...]:
     return KINDS[kind]
 
 
-@door
+@intercepted
 def result_type(*arrays_and_dtypes: Array | int | float | complex | bool | DTypeLike) -> DType:
     """Return the dtype that arrays, dtypes and Python scalars promote to.
 

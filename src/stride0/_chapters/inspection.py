@@ -10,8 +10,8 @@ from __future__ import annotations
 from stride0._base.devices import BY_NAME, CPU, Device, check_device
 from stride0._base.shapes import MAX_NDIM
 from stride0._chapters.data_types import kinds_named
-from stride0._core.array.interceptors import BENCH, check_standard
-from stride0._core.calls.primitive import door
+from stride0._core.array.interceptors import CONFIGURATION, check_standard
+from stride0._core.calls.primitive import intercepted
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType
 
@@ -32,7 +32,7 @@ class ArrayNamespaceInfo:
             ``"boolean indexing"`` and ``"data-dependent shapes"``: True, unless a test configuration is
             without. ``"max dimensions"``: 64.
         """
-        configuration = BENCH.current()
+        configuration = CONFIGURATION.current()
         return {
             "boolean indexing": configuration is None or configuration.boolean_indexing,
             "data-dependent shapes": configuration is None or configuration.data_dependent_shapes,
@@ -68,7 +68,7 @@ class ArrayNamespaceInfo:
             If there is no such device.
         """
         _check_device("default_dtypes", device)
-        if (configuration := BENCH.current()) is not None:
+        if (configuration := CONFIGURATION.current()) is not None:
             defaults: dict[str, DType] = configuration.default_dtypes()
             return defaults
         return {
@@ -86,7 +86,7 @@ class ArrayNamespaceInfo:
         tuple of Device
             The CPU, unless a test configuration simulates more.
         """
-        configuration = BENCH.current()
+        configuration = CONFIGURATION.current()
         return (CPU,) if configuration is None else tuple(Device(name) for name in configuration.devices)
 
     def dtypes(
@@ -115,7 +115,7 @@ class ArrayNamespaceInfo:
             If a kind is not one of those words.
         """
         _check_device("dtypes", device)
-        configuration = BENCH.current()
+        configuration = CONFIGURATION.current()
         double = () if configuration is None or configuration.float64 else (dt.float64, dt.complex128)
         words = kind if isinstance(kind, tuple) else ("bool", "numeric") if kind is None else (kind,)
         kinds = {k for word in words for k in kinds_named("dtypes", word)}
@@ -133,7 +133,7 @@ def _check_device(operation: str, device: Device | str | None) -> None:
     check_device(operation, device)
 
 
-@door
+@intercepted
 def __array_namespace_info__() -> ArrayNamespaceInfo:
     """Return an object that describes what the library supports.
 

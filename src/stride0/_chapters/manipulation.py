@@ -40,7 +40,7 @@ from stride0._core.array.array import Array
 from stride0._core.array.array import empty as _empty
 from stride0._core.array.array import zeros as _zeros
 from stride0._core.array.views import restride, strides
-from stride0._core.calls.primitive import door, primitive
+from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.memory import dtype as dt
 from stride0._core.ops.copy import assign
 from stride0._core.ops.copy import copy as _copy
@@ -98,7 +98,7 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     return tuple(_broadcast(x, shape) for _, x in named)
 
 
-@door
+@intercepted
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """Return the common shape of shapes that broadcast.
 

@@ -14,7 +14,7 @@ from stride0._base.shapes import normalize_axes, normalize_axis
 from stride0._chapters.data_types import KINDS, check_array, check_bool, iinfo, refuse_dtype
 from stride0._chapters.manipulation import _broadcast, reshape
 from stride0._core.array.array import Array
-from stride0._core.array.views import restride, unstretched
+from stride0._core.array.views import restride, without_broadcast_axes
 from stride0._core.calls.primitive import primitive
 from stride0._core.exchange.convert import asarray
 from stride0._core.memory import dtype as dt
@@ -105,7 +105,7 @@ def _search(op: str, x: Array, axis: int | None, keepdims: bool) -> Array:
         raise ShapeError(op, f"{place} has no elements to choose from", [("x", str(x.shape))])
     if axis is not None:
         return argreduce(op, x, axis, keepdims)
-    base = unstretched(x, tuple(range(x.ndim)))
+    base = without_broadcast_axes(x, tuple(range(x.ndim)))
     result = argreduce(op, reshape(base, (base.size,)), 0, False)
     if base.size != x.size:
         # Along broadcast axes the first of the equal elements is at index 0; the others keep their order.
@@ -268,7 +268,7 @@ def _as_dtype(x: Array, dtype: DType) -> Array:
     """Return an array of one axis in another dtype; a broadcast one remains one."""
     if x.dtype is dtype:
         return x
-    stored = unstretched(x, (0,))
+    stored = without_broadcast_axes(x, (0,))
     return _broadcast(copy(stored, dtype), x.shape)
 
 
@@ -282,11 +282,11 @@ def _put_in_order(x: Array, sorter: Array) -> Array:
         raise ShapeError(op, "sorter must have the shape of x1", shapes)
     if not x.size:
         return x
-    stored = unstretched(sorter, (0,))
+    stored = without_broadcast_axes(sorter, (0,))
     least, most = (int(reduce(name, stored, (0,), False, None)) for name in ("min", "max"))
     if least < 0 or most >= x.size:
         bad = least if least < 0 else most
         raise OutOfBoundsError(op, f"index {bad} in sorter is out of bounds for {counted(x.size, 'element')}")
-    if unstretched(x, (0,)).size < x.size:
+    if without_broadcast_axes(x, (0,)).size < x.size:
         return x
     return _broadcast(gather(x, copy(stored, dt.int64), 0), x.shape)

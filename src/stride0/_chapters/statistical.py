@@ -21,7 +21,7 @@ from stride0._chapters.data_types import (
 )
 from stride0._core.array.array import Array
 from stride0._core.array.interceptors import check_standard
-from stride0._core.array.views import restride, strides, unstretched
+from stride0._core.array.views import restride, strides, without_broadcast_axes
 from stride0._core.calls.primitive import primitive
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike
@@ -226,7 +226,7 @@ def _wide_sum(x: Array, axes: tuple[int, ...], keepdims: bool) -> tuple[Array, f
     """Return the sum in float64 or complex128, and of how many elements."""
     wide = dt.complex128 if x.dtype.kind == "complex floating" else dt.float64
     # Along broadcast axes the mean is that of the stored elements, without the overflow of n equal summands.
-    x = unstretched(x, axes)
+    x = without_broadcast_axes(x, axes)
     total = reduce("sum", x, axes, keepdims, wide)
     return total, float(size_of([x.shape[k] for k in axes]))
 
@@ -449,7 +449,7 @@ def _wide_variance(
     count = size_of([x.shape[k] for k in axes])
     if squares.size and count > 1 and _is_off_centre(squares, middle, count):
         # The rounding error of the mean is in every deviation; its square is subtracted.
-        error = abs(_wide_mean(subtract(unstretched(x, axes), middle), axes, True))
+        error = abs(_wide_mean(subtract(without_broadcast_axes(x, axes), middle), axes, True))
         squares = maximum(subtract(squares, multiply(multiply(error, error), float(count))), 0.0)
     if not keepdims:
         squares = restride(squares, *_kept(squares, axes))

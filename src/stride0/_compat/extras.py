@@ -23,7 +23,7 @@ from stride0._chapters.sorting import sort
 from stride0._chapters.statistical import cumulative_prod, cumulative_sum, max, min, prod, sum
 from stride0._chapters.utility import all, any
 from stride0._core.array.array import Array
-from stride0._core.calls.primitive import door
+from stride0._core.calls.primitive import intercepted
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike
 from stride0._core.ops.copy import assign
@@ -64,7 +64,7 @@ __all__ = [
 ]
 
 
-@door
+@intercepted
 def diag(x: Array, /, *, k: int = 0) -> Array:
     """Return a diagonal of a matrix, or the matrix that has a vector on a diagonal.
 
@@ -98,7 +98,7 @@ def diag(x: Array, /, *, k: int = 0) -> Array:
     return reshape(flat, (size, size))
 
 
-@door
+@intercepted
 def logspace(
     start: int | float | complex,
     stop: int | float | complex,
@@ -143,7 +143,7 @@ def logspace(
     return powers if target is None else astype(powers, target, copy=False)
 
 
-@door
+@intercepted
 def pad(
     x: Array, pad_width: Any, mode: Literal["constant"] = "constant", *, constant_values: Any = 0
 ) -> Array:
@@ -245,19 +245,19 @@ def _floating(x: object, operation: str, dtype: DTypeLike | None) -> Array:
     return given if given.dtype.kind.endswith("floating") else astype(given, dt.float64)
 
 
-@door
+@intercepted
 def nansum(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
     """Return the sum of the elements that are not NaN; 0 where there is none. See `sum`."""
     return sum(_filled("nansum", x, 0.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
 
-@door
+@intercepted
 def nanprod(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
     """Return the product of the elements that are not NaN; 1 where there is none. See `prod`."""
     return prod(_filled("nanprod", x, 1.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
 
-@door
+@intercepted
 def nancumsum(x: Array, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Return the cumulative sum with NaN counted as 0; of all elements in C order without an axis."""
     filled = _filled("nancumsum", x, 0.0)[0]
@@ -266,7 +266,7 @@ def nancumsum(x: Array, axis: int | None = None, dtype: DTypeLike | None = None)
     return cumulative_sum(filled, axis=axis, dtype=dtype)
 
 
-@door
+@intercepted
 def nancumprod(x: Array, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Return the cumulative product with NaN counted as 1; of all elements in C order without an axis."""
     filled = _filled("nancumprod", x, 1.0)[0]
@@ -275,7 +275,7 @@ def nancumprod(x: Array, axis: int | None = None, dtype: DTypeLike | None = None
     return cumulative_prod(filled, axis=axis, dtype=dtype)
 
 
-@door
+@intercepted
 def nanmean(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
     """Return the mean of the elements that are not NaN; NaN where there is none. See `mean`."""
     given = _floating(x, "nanmean", dtype)
@@ -283,7 +283,7 @@ def nanmean(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keep
     return divide(sum(filled, axis=axis, keepdims=keepdims), _count(given, missing, axis, keepdims))
 
 
-@door
+@intercepted
 def nanmedian(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Return the median of the elements that are not NaN; NaN where there is none.
 
@@ -310,7 +310,7 @@ def nanmedian(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     return expand_dims(result, axis=axes) if keepdims else result
 
 
-@door
+@intercepted
 def nanvar(
     x: Array, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, *, keepdims: bool = False
 ) -> Array:
@@ -352,7 +352,7 @@ def _nanvar(
     return divide(sum(squares, axis=axis, keepdims=keepdims), where(freedom > 0, freedom, math.nan))
 
 
-@door
+@intercepted
 def nanstd(
     x: Array, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, *, keepdims: bool = False
 ) -> Array:
@@ -368,13 +368,13 @@ def _extreme(
     return result if missing is None else where(all(missing, axis=axis, keepdims=keepdims), math.nan, result)
 
 
-@door
+@intercepted
 def nanmin(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Return the smallest element that is not NaN; NaN where there is none. See `min`."""
     return _extreme("nanmin", min, x, axis, keepdims, math.inf)
 
 
-@door
+@intercepted
 def nanmax(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Return the largest element that is not NaN; NaN where there is none. See `max`."""
     return _extreme("nanmax", max, x, axis, keepdims, -math.inf)
@@ -389,13 +389,13 @@ def _place(
     return search(filled, axis=axis, keepdims=keepdims)
 
 
-@door
+@intercepted
 def nanargmin(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
     """Return the index of the smallest element that is not NaN; ArgumentValueError where there is none."""
     return _place("nanargmin", argmin, x, axis, keepdims, math.inf)
 
 
-@door
+@intercepted
 def nanargmax(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
     """Return the index of the largest element that is not NaN; ArgumentValueError where there is none."""
     return _place("nanargmax", argmax, x, axis, keepdims, -math.inf)

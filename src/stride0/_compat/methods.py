@@ -28,7 +28,7 @@ from stride0._chapters import (
 from stride0._chapters.data_types import to_scalar
 from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
-from stride0._core.calls.primitive import add_method, door
+from stride0._core.calls.primitive import add_method, intercepted
 from stride0._core.exchange.convert import asarray
 from stride0._core.memory.dtype import DTypeLike, int64
 from stride0._tables import methods as method_table
@@ -147,7 +147,7 @@ def squeeze(x: Array, axis: int | tuple[int, ...] | None = None) -> Array:
     return manipulation.squeeze(x, axis)
 
 
-@door
+@intercepted
 def tolist(x: Array) -> Any:
     """Return the elements as Python scalars, in lists nested as deep as there are axes."""
     if x.ndim == 0:

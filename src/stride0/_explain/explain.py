@@ -13,7 +13,7 @@ from typing import Any, overload
 from stride0._base.errors import hide_frames
 from stride0._base.shapes import Shape
 from stride0._core.array.array import Array
-from stride0._core.calls.primitive import door
+from stride0._core.calls.primitive import intercepted
 from stride0._explain.facts import Facts, Insertion, gather
 from stride0._explain.picture import draw
 from stride0._explain.text import text
@@ -101,7 +101,7 @@ class Explanation(Facts):
         return f"{self.svg()}<details><summary>as text</summary>{lines}</details>"
 
 
-@door
+@intercepted
 def explain(*arrays_or_shapes: Array | Shape, op: str | Callable[..., Any] | None = None) -> Explanation:
     """
     Explain how operands broadcast, or why they do not.

@@ -1,7 +1,7 @@
 """Test configurations: how the library behaves in a test, and the checks of calls that make it behave so.
 
 Functions and kernels do not know of configurations: the interceptor checks the operands before a call and
-converts the result after it, Note [Doors].
+converts the result after it, Note [Interceptors].
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from stride0._base.errors import (
 )
 from stride0._chapters.data_types import KINDS, astype, iinfo_object, promotes
 from stride0._core.array.array import Array, device_number, put_on
-from stride0._core.array.interceptors import BENCH
+from stride0._core.array.interceptors import CONFIGURATION
 from stride0._core.array.views import shares_storage
 from stride0._core.exchange.convert import asarray
 from stride0._core.memory import dtype as dt
@@ -340,7 +340,7 @@ def _check_range(name: str, x: Array, dtype: DType) -> None:
 
 def current_configuration() -> Configuration | None:
     """Return the configuration of this context."""
-    found: Configuration | None = BENCH.current()
+    found: Configuration | None = CONFIGURATION.current()
     return found
 
 

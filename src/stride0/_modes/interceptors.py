@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stride0._core.array.interceptors import is_strict, set_gate
+from stride0._core.array.interceptors import is_strict, set_interceptor
 from stride0._modes.configurations import Call, Configuration, current_configuration
 from stride0._modes.strict_rules import check_call
 
@@ -27,4 +27,4 @@ def _leave(entered: tuple[Configuration, Call], out: Any) -> Any:
     return configuration.leave(call, out)
 
 
-set_gate(_enter, _leave)
+set_interceptor(_enter, _leave)

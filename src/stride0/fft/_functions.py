@@ -19,7 +19,7 @@ from stride0._chapters.data_types import as_scalar, check_array, check_dtype, re
 from stride0._chapters.manipulation import roll
 from stride0._core.array.array import Array, empty, zeros
 from stride0._core.array.views import restride
-from stride0._core.calls.primitive import door_in, primitive_in
+from stride0._core.calls.primitive import intercepted_in, primitive_in
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike
 from stride0._core.ops.copy import copy, iota
@@ -511,7 +511,7 @@ def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     return _transform("ihfft", "real floating", x, n, axis, norm)
 
 
-@door_in("fft")
+@intercepted_in("fft")
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """Return the frequencies that the elements of :func:`fft` belong to.
 
@@ -548,7 +548,7 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device
     return _as_dtype(divide(result, spacing), target)
 
 
-@door_in("fft")
+@intercepted_in("fft")
 def rfftfreq(
     n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None
 ) -> Array:

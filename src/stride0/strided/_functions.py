@@ -9,11 +9,11 @@ from stride0._base.errors import OutOfBoundsError, ShapeError, counted
 from stride0._base.shapes import normalize_shape
 from stride0._core.array import views as _views
 from stride0._core.array.array import Array
-from stride0._core.array.interceptors import BENCH
+from stride0._core.array.interceptors import CONFIGURATION
 from stride0._core.array.views import is_c_contiguous
 from stride0._core.array.views import restride as _restride
 from stride0._core.array.views import storage_bounds as _storage_bounds
-from stride0._core.calls.primitive import door_in, primitive_in
+from stride0._core.calls.primitive import intercepted_in, primitive_in
 from stride0._core.memory.storage import memory_statistics
 from stride0._core.ops.copy import as_array, copy
 
@@ -29,13 +29,13 @@ __all__ = [
     "strides",
 ]
 
-offset = door_in("strided")(_views.offset)
-shares_storage = door_in("strided")(_views.shares_storage)
-storage_nbytes = door_in("strided")(_views.storage_nbytes)
-strides = door_in("strided")(_views.strides)
+offset = intercepted_in("strided")(_views.offset)
+shares_storage = intercepted_in("strided")(_views.shares_storage)
+storage_nbytes = intercepted_in("strided")(_views.storage_nbytes)
+strides = intercepted_in("strided")(_views.strides)
 
 
-@door_in("strided")
+@intercepted_in("strided")
 def is_writable(x: Array, /) -> bool:
     """
     Whether elements may be assigned.
@@ -51,11 +51,11 @@ def is_writable(x: Array, /) -> bool:
         False for read-only memory, of a view whose elements share memory, and in a test configuration of
         read-only arrays.
     """
-    configuration = BENCH.current()
+    configuration = CONFIGURATION.current()
     return _views.is_writable(x) and (configuration is None or configuration.writable)
 
 
-@door_in("strided")
+@intercepted_in("strided")
 def is_contiguous(x: Array, /) -> bool:
     """
     Whether the elements are contiguous in C order.

@@ -11,7 +11,7 @@ import stride0._modes.interceptors  # noqa: F401 - registers the interceptor
 from stride0 import fft, linalg
 from stride0._base.devices import number_names, only_the_cpu, set_current_devices
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, StrictAttributeError, shown
-from stride0._core.array.interceptors import BENCH, STRICT
+from stride0._core.array.interceptors import CONFIGURATION, STRICT
 from stride0._core.exchange.convert import namespace_for
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType
@@ -140,7 +140,7 @@ class flags(Setting):
             **yes_or_no,
         )
         number_names(configuration.devices)
-        super().__init__(BENCH, configuration, everywhere)
+        super().__init__(CONFIGURATION, configuration, everywhere)
         if isinstance(strict, strict_mode):
             strict = strict._value
         self._strictness = None if strict is None else Setting(STRICT, strict, everywhere)

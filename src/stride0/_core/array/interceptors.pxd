@@ -15,10 +15,10 @@ cdef tuple enter_call(str way, str name, tuple args, dict kwargs)
 cdef object leave_call(tuple entered, object out)
 cdef int abandon_call(tuple entered) except -1
 cdef bint is_callers_own() except -1
-cdef bint lends_read_only() except -1
+cdef bint exports_read_only() except -1
 cdef int refuse_later(str method, dict given) except -1
-cdef bint at_door() except -1
-cdef object through_door(str way, str name, function, tuple args, dict kwargs)
+cdef bint is_intercepted() except -1
+cdef object intercept(str way, str name, function, tuple args, dict kwargs)
 
 
 cdef inline int beyond_standard(str operation, str fact, str sentence) except -1:

@@ -11,9 +11,9 @@ class Scope:
 
 BROADCASTING: Final[Switch]
 STRICT: Final[Switch]
-BENCH: Final[Switch]
+CONFIGURATION: Final[Switch]
 
-def set_gate(
+def set_interceptor(
     enter: Callable[[str, str, tuple[Any, ...], dict[str, Any]], Any], leave: Callable[[Any, Any], Any]
 ) -> None: ...
 def mode_number(mode: object) -> int: ...

@@ -11,12 +11,12 @@ Note [Whose code]
     frames are passed over, unless NumPy is named: `numpy.sum(x)` is a call of whoever wrote it. Compiled code has no
     frames; the Python code that called it stands for it.
 
-Note [Doors]
-    The caller's code gets in by few doors: the operations of the table (`unary`, `binary`, `in_place`), keys
-    (`get_item`, `set_item`), `Primitive` and a handful of compiled functions. Each tests the flag of
-    Note [Switches]; where strict mode or a test bench is on, the call goes through the gate, which looks at the
-    operands before and at the result after. So neither the functions nor the kernels know of either, and what a
-    function calls for itself is looked at by nobody: behind a door, the context says so.
+Note [Interceptors]
+    Calls of the caller's own code come in through few functions: the operations of the table (`unary`, `binary`,
+    `in_place`), keys (`get_item`, `set_item`), `Primitive`, and a handful of compiled functions. Each tests the flag of
+    Note [Switches]. Where strict mode or a test configuration is on, the interceptor of `stride0._modes.interceptors`
+    checks the operands before the call and the result after it. Calls that a function makes for itself are not
+    intercepted: the context says that the package is running. So neither functions nor kernels know of modes.
 """
 
 cimport cython
@@ -253,12 +253,12 @@ def is_strict():
 cdef object PASSED = ContextVar("stride0.passed", default=False)
 
 # Set by `stride0._modes.interceptors`, which the core cannot import.
-cdef object gate_enter = None
-cdef object gate_leave = None
+cdef object interceptor_enter = None
+cdef object interceptor_leave = None
 
-BENCH = Switch("stride0.bench", None)
+CONFIGURATION = Switch("stride0.configuration", None)
 
-cdef Switch TESTBENCH = BENCH
+cdef Switch CONFIGURATIONS = CONFIGURATION
 
 
 cdef bint is_callers_own() except -1:
@@ -266,27 +266,27 @@ cdef bint is_callers_own() except -1:
     return not PASSED.get() and depth_inside() == 0
 
 
-cdef bint lends_read_only() except -1:
-    """Whether the caller's own code asks for memory in a test bench whose arrays are read-only."""
-    if not TESTBENCH.used or not is_callers_own():
+cdef bint exports_read_only() except -1:
+    """Whether the caller's own code asks for memory in a test configuration of read-only arrays."""
+    if not CONFIGURATIONS.used or not is_callers_own():
         return False
-    bench = TESTBENCH.value()
-    return bench is not None and not bench.writable
+    configuration = CONFIGURATIONS.value()
+    return configuration is not None and not configuration.writable
 
 
 cdef int refuse_later(str method, dict given) except -1:
-    """Look at arguments of a method that came to the standard after it, where a test bench is of an older version."""
+    """Check arguments that a method has only from some version of the standard on, against that of the test configuration."""
     if not is_callers_own():
         return 0
-    bench = TESTBENCH.value()
-    if bench is not None:
-        bench.check_method(method, given)
+    configuration = CONFIGURATIONS.value()
+    if configuration is not None:
+        configuration.check_method(method, given)
     return 0
 
 
-def set_gate(enter, leave):
+def set_interceptor(enter, leave):
     """
-    Give the doors what looks at calls.
+    Set the interceptor of calls.
 
     Parameters
     ----------
@@ -296,15 +296,15 @@ def set_gate(enter, leave):
     leave : callable
         Is handed that and the result; returns the result.
     """
-    global gate_enter, gate_leave
-    gate_enter, gate_leave = enter, leave
+    global interceptor_enter, interceptor_leave
+    interceptor_enter, interceptor_leave = enter, leave
 
 
-cdef bint at_door() except -1:
-    """Whether this call is the caller's own, and somebody looks at calls here."""
-    if not (STRICTNESS.used or TESTBENCH.used) or not is_callers_own():
+cdef bint is_intercepted() except -1:
+    """Whether this call is the caller's own, and is to be intercepted."""
+    if not (STRICTNESS.used or CONFIGURATIONS.used) or not is_callers_own():
         return False
-    return (STRICTNESS.used and holds()) or TESTBENCH.value() is not None
+    return (STRICTNESS.used and holds()) or CONFIGURATIONS.value() is not None
 
 
 cdef bint is_restricted() except -1:
@@ -314,7 +314,7 @@ cdef bint is_restricted() except -1:
 
 cdef object test_configuration():
     """The test configuration of this context, or None."""
-    return TESTBENCH.value() if TESTBENCH.used else None
+    return CONFIGURATIONS.value() if CONFIGURATIONS.used else None
 
 
 cdef object step_through():
@@ -329,14 +329,14 @@ cdef int step_back(object token) except -1:
 
 cdef tuple enter_call(str way, str name, tuple args, dict kwargs):
     """What `leave_call` needs after a call of the caller's own that somebody looks at; inside it, nobody does."""
-    return gate_enter(way, name, args, kwargs), PASSED.set(True)
+    return interceptor_enter(way, name, args, kwargs), PASSED.set(True)
 
 
 cdef object leave_call(tuple entered, object out):
     """The result of a call that `enter_call` began."""
     visit, token = entered
     PASSED.reset(token)
-    return out if visit is None or out is NotImplemented else gate_leave(visit, out)
+    return out if visit is None or out is NotImplemented else interceptor_leave(visit, out)
 
 
 cdef int abandon_call(tuple entered) except -1:
@@ -345,7 +345,7 @@ cdef int abandon_call(tuple entered) except -1:
     return 0
 
 
-cdef object through_door(str way, str name, function, tuple args, dict kwargs):
+cdef object intercept(str way, str name, function, tuple args, dict kwargs):
     """A call of a compiled function that comes in, looked at before and after."""
     entered = enter_call(way, name, args, kwargs)
     try:

@@ -41,21 +41,21 @@ def strides(Array x not None):
     return tuple([x.strides_[axis] // itemsize for axis in range(x.ndim)])
 
 
-cdef bint stands_still(const Operand* operand, int axis, int ndim) noexcept:
-    """Whether an operand is the same all along an axis of the common shape: stretched there, or without it."""
+cdef bint is_broadcast_along(const Operand* operand, int axis, int ndim) noexcept:
+    """Whether an axis of the common shape is a broadcast axis of an operand: it has stride 0, size 1, or is missing."""
     cdef int own = axis - (ndim - operand.ndim)
     return own < 0 or operand.shape[own] == 1 or operand.strides[own] == 0
 
 
-def unstretched(Array x not None, tuple axes):
+def without_broadcast_axes(Array x not None, tuple axes):
     """A view of x with size 1 along those of the axes on which it stands still: the same mean, the same extremes."""
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef Operand view = operand_of(x)
     cdef int axis
-    guard_gradient(x, "unstretched")
+    guard_gradient(x, "without_broadcast_axes")
     memcpy(sizes, x.shape_, x.ndim * sizeof(Py_ssize_t))
     for axis in axes:
-        if sizes[axis] > 1 and stands_still(&view, axis, x.ndim):
+        if sizes[axis] > 1 and is_broadcast_along(&view, axis, x.ndim):
             sizes[axis] = 1
     return view_of(x, x.data, x.ndim, sizes, x.strides_)
 
@@ -122,7 +122,7 @@ def storage_nbytes(Array x not None):
 
 
 def is_writable(Array x not None):
-    """Whether elements may be assigned: neither read-only nor stretched."""
+    """Whether elements may be assigned: neither read-only nor broadcast."""
     cdef Operand view = operand_of(x)
     return not (x.storage.readonly or (not x.c_contiguous and shares_location(&view)))
 
@@ -178,7 +178,7 @@ cdef extern from "dlpack.h":
         DLTensor dl_tensor
 
 
-cdef void c_steps(int itemsize, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept:
+cdef void c_strides_of(int itemsize, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept:
     cdef Py_ssize_t step = itemsize
     cdef int axis
     for axis in range(ndim - 1, -1, -1):

@@ -147,8 +147,8 @@ def functions() -> str:
                 "if not (type(alpha) is int and alpha == 1):",
                 '    beyond_standard("add", "alpha is given", '
                 '"Element-wise Functions: add(x1, x2, /) has no further parameters")',
-                "    if guarding and at_door():",
-                '        return through_door("function", "add", add, (x1, x2), {"alpha": alpha})',
+                "    if guarding and is_intercepted():",
+                '        return intercept("function", "add", add, (x1, x2), {"alpha": alpha})',
                 "    if is_tracked(x1) or is_tracked(x2) or is_tracked(alpha):",
                 '        return traced("add", (x1, x2), {"alpha": alpha})',
                 f"    return {scaled}",

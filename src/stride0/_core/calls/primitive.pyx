@@ -1,14 +1,14 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Functions of the namespace as the core calls them: recorded by the tape, looked at by interceptors; and methods of arrays."""
+"""Functions of the namespace, whose calls are intercepted and recorded; methods of arrays."""
 
 cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from stride0._core.array.switches cimport guarding, step_inside, step_outside
-from stride0._core.array.interceptors cimport abandon_call, at_door, enter_call, leave_call, refuse_method
+from stride0._core.array.interceptors cimport abandon_call, enter_call, is_intercepted, leave_call, refuse_method
 from stride0._core.array.array cimport Array, Tracer, hooks, is_followed, is_tracked
-from stride0._core.calls.shortcuts cimport Shortcut, shortcut_for
+from stride0._core.calls.fast_paths cimport FastPath, fast_path_for
 
 from stride0._base.errors import counted
 from stride0._core.array.array import set_attribute
@@ -33,19 +33,19 @@ cdef extern from "Python.h":
 
 @cython.final
 cdef class Primitive:
-    """A function of the namespace that the tracer may take over; a door, Note [Doors]."""
+    """A function of the namespace: calls of it are intercepted, Note [Interceptors], and recorded by the tape."""
 
     cdef s0_vectorcall vectorcall
-    cdef Shortcut shortcut
+    cdef FastPath fast_path
     cdef object function
-    cdef bint followed         # whether the tracer knows it
+    cdef bint differentiable   # whether the tape has a rule for it, or a reason why not
     cdef readonly str traced_name
     cdef dict __dict__
 
-    def __cinit__(self, function, str name, bint followed):
+    def __cinit__(self, function, str name, bint differentiable):
         self.vectorcall = call_primitive
-        self.followed = followed
-        self.shortcut = shortcut_for(name)
+        self.differentiable = differentiable
+        self.fast_path = fast_path_for(name)
         self.function = function
         self.traced_name = name
 
@@ -65,19 +65,19 @@ cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t narg
     cdef Primitive self = <Primitive>this
     cdef Py_ssize_t i, n = s0_nargs(nargsf), named = 0 if kwnames is NULL else len(<tuple>kwnames)
     cdef bint found = False
-    if self.followed:
+    if self.differentiable:
         for i in range(n + named):
             if follows(<object>args[i]):
                 found = True
                 break
     if not found and not guarding:
-        if self.shortcut is not NULL:
-            out = self.shortcut(args, n, kwnames)
+        if self.fast_path is not NULL:
+            out = self.fast_path(args, n, kwnames)
             if out is not None:
                 Py_INCREF(out)
                 return <PyObject*>out
         return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
-    if not found and not at_door():
+    if not found and not is_intercepted():
         return call_inside(self, args, nargsf, kwnames)
     given = tuple([<object>args[i] for i in range(n)])
     more = {(<tuple>kwnames)[i]: <object>args[n + i] for i in range(named)}
@@ -96,7 +96,7 @@ cdef PyObject* call_inside(Primitive self, PyObject* const* args, size_t nargsf,
 
 cdef object call_through(Primitive self, tuple args, dict kwargs, bint found):
     """The call while a switch is on: looked at where it is the caller's own, then inside or to the tracer."""
-    cdef bint outside = at_door()
+    cdef bint outside = is_intercepted()
     entered = enter_call("function", self.traced_name, args, kwargs) if outside else None
     try:
         out = (<Tracer>hooks.tracer).call(self.traced_name, args, kwargs) if found else call_quietly(self, args, kwargs)
@@ -132,7 +132,7 @@ def primitive(function, extension=""):
     """
     Let gradients follow a function: a decorator for functions of arrays that are written in Python.
 
-    The function itself never sees a watched array. The tracer knows it under its name, those of an extension
+    The function itself never sees a tracked array. The tracer knows it under its name, those of an extension
     under ``"linalg.inv"`` and the like; its gradient rules stand in `stride0.autograd`.
 
     Parameters
@@ -142,17 +142,17 @@ def primitive(function, extension=""):
     extension : str
         The namespace that the function is in, where that is not the main one.
     """
-    cdef Primitive out = door(function, extension)
-    out.followed = True
+    cdef Primitive out = intercepted(function, extension)
+    out.differentiable = True
     PRIMITIVES[out.traced_name] = function
     return out
 
 
-def door(function, extension=""):
+def intercepted(function, extension=""):
     """
-    Let strict mode and test benches look at the calls of a function that gradients have nothing to do with.
+    Intercept the calls of a function that has no gradient: strict mode and test configurations check them.
 
-    It gets its shortcut as well, where there is one: Note [Shortcuts].
+    The function gets its fast path, where there is one: Note [Fast paths].
 
     Parameters
     ----------
@@ -170,9 +170,9 @@ def door(function, extension=""):
     return out
 
 
-def door_in(str extension):
-    """The decorator `door` for the functions of an extension: ``@door_in("fft")``."""
-    return lambda function: door(function, extension)
+def intercepted_in(str extension):
+    """The decorator `intercepted` for the functions of an extension: ``@intercepted_in("fft")``."""
+    return lambda function: intercepted(function, extension)
 
 
 def primitive_in(str extension):

@@ -11,7 +11,7 @@ from cpython.memoryview cimport PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
 from stride0._core.memory.dtype cimport BOOL, N_DTYPES, NO_DTYPE, format_at, itemsize_at, letter_at
 from stride0._core.memory.storage cimport Storage, foreign_storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, extent, shares_location
-from stride0._core.array.interceptors cimport lends_read_only
+from stride0._core.array.interceptors cimport exports_read_only
 from stride0._core.array.array cimport (
     Array, blank, hooks, is_elsewhere, operand_of, refuse_export, set_flags, set_ndim,
 )
@@ -35,9 +35,9 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
     refuse_export(x, "buffer")
     if is_elsewhere(x):
         raise ExchangeError("buffer", f"the array is on the device {str(x.device)!r}", (), "to_device, which moves it to the CPU")
-    readonly = readonly or lends_read_only()
+    readonly = readonly or exports_read_only()
     if flags & PyBUF_WRITABLE and readonly:
-        raise BufferError("buffer: the memory of the array is read-only or stretched")
+        raise BufferError("buffer: the memory of the array is read-only or broadcast")
     if not x.c_contiguous and (flags & PyBUF_STRIDES != PyBUF_STRIDES or flags & PyBUF_C_CONTIGUOUS == PyBUF_C_CONTIGUOUS):
         raise BufferError("buffer: the array is not contiguous in C order")
     if flags & PyBUF_ANY_CONTIGUOUS == PyBUF_ANY_CONTIGUOUS and not x.c_contiguous and not is_f_contiguous(x):

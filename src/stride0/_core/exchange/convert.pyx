@@ -7,12 +7,12 @@ from stride0._core.memory.dtype cimport (
 )
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport at_door, beyond_standard, test_configuration, through_door
+from stride0._core.array.interceptors cimport beyond_standard, intercept, is_intercepted, test_configuration
 from stride0._core.array.array cimport (
     Array, hooks, is_followed, is_tracked, new_array, read_shape, refuse_device, refuse_watched, same_shape,
     seen_by_others, shape_tuple, single, traced, view_of,
 )
-from stride0._core.ops.copy cimport assign_array, copy_array, is_numpy_scalar, lends_buffer, scalar_array
+from stride0._core.ops.copy cimport assign_array, copy_array, exports_buffer, is_numpy_scalar, scalar_array
 from stride0._core.exchange.buffers cimport from_buffer
 from stride0._core.exchange.dlpack cimport import_dlpack
 
@@ -45,7 +45,7 @@ cdef Array foreign_array(object source, object copy, str operation):
     kind = getattr(getattr(source, "dtype", None), "kind", None) if type(source).__module__ == "numpy" else None
     if kind is not None and kind not in "biufc":
         raise DTypeError(operation, f"Unsupported dtype {source.dtype}", (), "the dtypes of the standard")
-    if not lends_buffer(source):
+    if not exports_buffer(source):
         if hasattr(type(source), "__dlpack__"):
             try:
                 return import_dlpack(source, None, copy, operation)
@@ -195,8 +195,8 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     """
     cdef int code = NO_DTYPE
     cdef Array x
-    if guarding and at_door():
-        return through_door("function", "asarray", asarray, (obj,), {"dtype": dtype, "device": device, "copy": copy})
+    if guarding and is_intercepted():
+        return intercept("function", "asarray", asarray, (obj,), {"dtype": dtype, "device": device, "copy": copy})
     check_device("asarray", device)
     if dtype is not None:
         code = (<DType>dtype_argument("asarray", dtype)).code
@@ -229,7 +229,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
 
 
 cdef bint speaks_array(object obj):
-    return lends_buffer(obj) or hasattr(type(obj), "__dlpack__") or hasattr(type(obj), "__array__")
+    return exports_buffer(obj) or hasattr(type(obj), "__dlpack__") or hasattr(type(obj), "__array__")
 
 
 # --- out: text
@@ -336,7 +336,7 @@ def to_device(Array self not None, device, /, *, stream=None):
     Parameters
     ----------
     device : Device
-        Where to. There is the CPU; a test bench has others.
+        Where to: the CPU, or a simulated device of a test configuration.
     stream : None
         No device here has streams.
 

@@ -16,7 +16,7 @@ from libc.stdlib cimport free, malloc
 from stride0._core.memory.dtype cimport N_DTYPES, NO_DTYPE, itemsize_at, letter_at
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport at_door, lends_read_only, refuse_later, through_door
+from stride0._core.array.interceptors cimport exports_read_only, intercept, is_intercepted, refuse_later
 from stride0._core.array.array cimport Array, alias, blank, refuse_device, refuse_export, set_flags, set_ndim
 from stride0._core.array.views cimport is_aligned
 from stride0._core.ops.copy cimport copy_array
@@ -142,12 +142,12 @@ cdef object export_capsule(Array x, object max_version, object copy):
     refuse_export(x, "__dlpack__")
     if copied:
         x = copy_array(x, x.code, False)
-    # A copy is whoever's asked for it, and a test bench of read-only arrays has no say in it.
-    locked = not is_writable(x) or (not copied and lends_read_only())
+    # A copy belongs to the caller, also where a test configuration has read-only arrays.
+    locked = not is_writable(x) or (not copied and exports_read_only())
     if max_version is None or max_version[0] < DLPACK_MAJOR:
         if locked:
             # The old layout cannot say so, and whoever wrote to it would write where nobody may.
-            raise ExchangeError("__dlpack__", "the memory of the array is read-only or stretched, and DLPack before 1.0 cannot say so",
+            raise ExchangeError("__dlpack__", "the memory of the array is read-only or broadcast, and DLPack before 1.0 cannot say so",
                                 (), "max_version=(1, 0) or copy=True")
         old = <DLManagedTensor*>malloc(sizeof(DLManagedTensor) + more)
         if old is NULL:
@@ -362,13 +362,13 @@ def from_dlpack(x, /, *, device=None, copy=None):
     ----------
     Array API standard 2025.12, "Creation Functions", ``from_dlpack``, and "Data interchange mechanisms".
     """
-    if guarding and at_door():
-        return through_door("function", "from_dlpack", from_dlpack, (x,), {"device": device, "copy": copy})
+    if guarding and is_intercepted():
+        return intercept("function", "from_dlpack", from_dlpack, (x,), {"device": device, "copy": copy})
     check_device("from_dlpack", device)
     if copy is not None and not isinstance(copy, bool):
         raise ArgumentTypeError("from_dlpack", f"copy is {copy!r}", (), "True, False or None")
     if type(x) is Array and (<Array>x).storage.device:
-        # On a virtual device; the gate moves what is made here.
+        # On a simulated device: the interceptor moves the result there.
         refuse_export(<Array>x, "from_dlpack")
         return copy_array(<Array>x, (<Array>x).code, False) if copy else alias(<Array>x)
     if type(x) is Array and copy is None and device is None:
@@ -400,7 +400,7 @@ def __dlpack__(Array self not None, /, *, stream=None, max_version=None, dl_devi
     Raises
     ------
     ExchangeError
-        (A BufferError.) If the device is not the CPU, or the memory is read-only or stretched and the
+        (A BufferError.) If the device is not the CPU, or the memory is read-only or broadcast and the
         layout cannot say so.
 
     References

@@ -2,7 +2,7 @@
 """Arrays as pickles and copies of them, and their size in memory.
 
 Note [Pickling]
-    An array is pickled as the memory of its elements, each stored once: an axis that is stretched counts as
+    An array is pickled as the memory of its elements, each stored once: a broadcast axis counts as
     one of size 1. Protocol 5 hands that memory over as it is, in whatever order of axes it is contiguous, so
     that out-of-band buffers are neither copied here nor where they are unpickled.
 """
@@ -23,7 +23,7 @@ import math
 from stride0._base.devices import check_device
 from stride0._base.errors import ArgumentValueError, counted, shown
 from stride0._core.array.array import add_special, empty
-from stride0._core.array.views import restride, unstretched
+from stride0._core.array.views import restride, without_broadcast_axes
 
 cdef extern from "Python.h":
     Py_ssize_t s0_references "Py_REFCNT"(PyObject* x)
@@ -43,7 +43,7 @@ cdef tuple packed(Array x):
     """A contiguous array of the elements of x, each once, and the steps in elements that make x of it again."""
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
-    cdef Array base = unstretched(x, tuple(range(x.ndim))), turned
+    cdef Array base = without_broadcast_axes(x, tuple(range(x.ndim))), turned
     cdef int place, axis
     cdef tuple order = order_in_memory(base)
     cdef list out
@@ -57,7 +57,7 @@ cdef tuple packed(Array x):
         return turned, None
     out = [0] * x.ndim
     for place, axis in enumerate(order):
-        # An axis that was stretched stands still; one of size 1 moves nowhere.
+        # A broadcast axis, or one of size 1, has the stride 0.
         out[axis] = turned.strides_[place] // itemsize_at(x.code) if base.shape_[axis] > 1 else 0
     return turned, tuple(out)
 
@@ -79,7 +79,7 @@ cdef object reduced(Array x, int protocol):
     block, steps = packed(seen_by_others(x))
     if protocol < 5:
         return _rebuild, (shape_tuple(x), dtype_at(x.code), steps, c_bytes(block), True, *more)
-    # The pickler is no other library: a test bench of read-only arrays lends it memory that stays writable, by a
+    # The pickler is no other library: in a test configuration of read-only arrays its memory stays writable, by a
     # memoryview, since picklers may ask the lender again.
     lent = lent_to_pickler(block)
     return _rebuild, (shape_tuple(x), dtype_at(x.code), steps, lent, *((False, *more) if more else ()))
@@ -102,7 +102,7 @@ def _rebuild(tuple shape not None, DType dtype not None, steps, data, bint copy=
     copy : bool
         Of a copy of the block instead, which can be written to where `data` cannot.
     device : Device, optional
-        Of a test bench, where the array is to be.
+        Of a test configuration, where the array is to be.
     """
     cdef Array x = rebuilt(shape, dtype, steps, data, copy)
     if device is not None:

@@ -23,7 +23,7 @@ from stride0._base.errors import BroadcastError, DTypeError, GradientError
 
 def unreduce(x, tuple shape, axis):
     """
-    What a reduction over `axis` of an array of `shape` left, stretched back to that shape: a view.
+    The result of a reduction over `axis` of an array of `shape`, broadcast to that shape: a view.
 
     `axis` is as the reduction was given it; reduced axes may have been kept or not.
     """

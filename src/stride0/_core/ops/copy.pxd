@@ -33,7 +33,7 @@ cdef int check_cast(int source, int target, str operation) except -1
 cdef Array copy_array(Array x, int code, bint c_order)
 cdef int assign_array(Array dst, Array src, str operation) except -1
 cdef Array value_operand(Array dst, object src, str operation)
-cdef bint lends_buffer(object source)
+cdef bint exports_buffer(object source)
 cdef int fill(Array out, object value, str name) except -1
 
 

@@ -32,7 +32,7 @@ cdef s0_kernels* K = kernels()
 cdef int check_guard(str name, tuple names, tuple arrays, int ndim, const Py_ssize_t* shape) except -1:
     """Look at the operands of an elementwise operation, which broadcast to a shape."""
     if is_restricted():
-        # Python scalars have no shape that could be stretched.
+        # Python scalars have no shape to broadcast.
         pairs = [(label, shape_tuple(<Array>x)) for label, x in zip(names, arrays) if not (<Array>x).weak]
         judge_here(name, pairs, tuple([shape[axis] for axis in range(ndim)]))
     return 0
@@ -57,7 +57,7 @@ cdef Array scalar_array(object value, int code, str operation):
 
 
 cdef Array weak_array(object value, int code, str operation):
-    """A Python scalar that an operand is made of: the guard of broadcasts takes no offence at it."""
+    """A Python scalar as an operand: the guard of broadcasts lets it through."""
     cdef Array x = scalar_array(value, code, operation)
     x.weak = True
     return x
@@ -296,12 +296,12 @@ cdef int assign_array(Array dst, Array src, str operation) except -1:
     if broadcast(operands, 2, shape, &ndim) != 0 or ndim != dst.ndim or memcmp(shape, dst.shape_, ndim * sizeof(Py_ssize_t)) != 0:
         raise BroadcastError(operation, [("x", shape_tuple(dst)), ("value", shape_tuple(src))], ("x", shape_tuple(dst)))
     if not same_shape(dst, src):
-        src = stretched(src, dst)
+        src = broadcast_like(src, dst)
     apply(K.casts[src.code][dst.code], -1, dst.code, 1, src, None, None, dst, True, operation, ONE)
     return 0
 
 
-cdef Array stretched(Array x, Array like):
+cdef Array broadcast_like(Array x, Array like):
     """x broadcast to the shape of `like`, as a view; the caller knows that it fits."""
     cdef Py_ssize_t steps[MAX_NDIM]
     cdef int axis, own
@@ -417,7 +417,7 @@ def iota(Array out not None, start, step):
 cdef bint WIDE = instruction_set == "v4"
 
 
-cdef bint lends_buffer(object source):
+cdef bint exports_buffer(object source):
     """Whether an object speaks the buffer protocol."""
     try:
         memoryview(source)

@@ -1,21 +1,21 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Elementwise operations of the table: operands, dtypes, fast paths; in place, compared, and in the memory of temporaries.
+"""Elementwise operations of the table: operands, dtypes, fast paths, in place, comparisons, temporary elision.
 
 Note [Equality with anything]
     `x == value` must not fall back to Python's comparison of identities, which is silently False. Python asks the
     reflected comparison of the value only after ours answers NotImplemented, and then nobody is left to raise. So
     the value is asked from here: mock.ANY, pytest.approx, and arrays of libraries that know ours keep their say. What
     has none is compared as NumPy compares it: None is no element, what `asarray` takes is taken elementwise, the rest
-    is refused as an operand of `x + value` is. This comes before a door, Note [Doors]: the comparison of the value
-    is code of the caller's.
+    is refused as an operand of `x + value` is. This happens before interceptors look, Note [Interceptors]: the comparison
+    of the value is code of the caller's.
 
-Note [Dying temporaries]
+Note [Temporary elision]
     In `a * b + c` the product dies as soon as the sum is there, and its memory can be the sum's: one block
     instead of two, and three streams of memory instead of four. But a wrong result would be worse than a slow one, so it has to
     be certain that nobody sees the product afterwards:
 
     * one reference to the array, and one to its storage, which is our own memory: no other name, no view, no export
-      through a buffer or a capsule, no thread. No weak reference, no history, so that gradients do not watch.
+      through a buffer or a capsule, no thread. No weak reference, no history, so that no tape sees it.
     * that one reference is on the interpreter's stack. A count of one is no proof of it: code in C may call
       PyNumber_Add with what it merely borrows. So the C stack is looked at: between us and the interpreter's
       loop lies PyNumber_Add (or its like) and nothing else. And since a function in C may end in a jump to
@@ -25,7 +25,7 @@ Note [Dying temporaries]
       (An extension's operator that calls ours shows on the stack: PyNumber_Add does something with what it
       returns, and so does not jump.) From Python 3.14 on, where the stack may borrow too, Python is asked.
 
-    Looking costs microseconds, hence only for results from RECYCLED bytes on. Where it cannot be done (other systems
+    Looking costs microseconds, hence only for results from ELISION_BYTES bytes on. Where it cannot be done (other systems
     than Linux with glibc, code that the interpreter's just-in-time compiler made), a result has its own memory, as ever.
 """
 
@@ -43,7 +43,7 @@ from stride0._core.memory.dtype cimport (
 )
 from stride0._core.plan.plan cimport MAX_OPERANDS, kernels, s0_kernels
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport abandon_call, at_door, beyond_standard, enter_call, leave_call
+from stride0._core.array.interceptors cimport abandon_call, beyond_standard, enter_call, is_intercepted, leave_call
 from stride0._core.array.array cimport (
     LONG_RUN, Array, Tracer, alias, guard_gradient, hooks, is_followed, is_tracked, new_array, new_like,
     same_shape,
@@ -86,8 +86,8 @@ cdef int loop_for(int op, int code, str name) except -1:
 cdef object unary(int op, object x, str name):
     """A unary operation of the table."""
     cdef Array a
-    if guarding and at_door():
-        return unary_door(op, x, name)
+    if guarding and is_intercepted():
+        return intercept_unary(op, x, name)
     if type(x) is Array:
         a = <Array>x
         if is_followed(a):
@@ -102,7 +102,7 @@ cdef object unary(int op, object x, str name):
 
 
 cdef object unary_raw(int op, Array a, str name):
-    """The same, whether gradients take an interest or not."""
+    """The same without the tape and without interceptors."""
     cdef Array out
     cdef int loop
     cdef Py_ssize_t steps[MAX_OPERANDS]
@@ -110,7 +110,7 @@ cdef object unary_raw(int op, Array a, str name):
     loop = loop_for(op, a.code, name)
     if loop == a.code and a.c_contiguous:
         out = new_like(a, S0_OUT[op][loop])
-        # Note [Short path]: one run of one dtype needs no plan.
+        # Note [Fast path]: one run of one dtype needs no plan.
         args[0], args[1] = a.data, out.data
         steps[0], steps[1] = itemsize_at(a.code), itemsize_at(out.code)
         run_once(K.ops[op][loop], 0, 2, loop, out.code, args, steps, a.size)
@@ -118,8 +118,8 @@ cdef object unary_raw(int op, Array a, str name):
     return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 1, a, None, None, None, False, name, ONE)
 
 
-cdef Array short_binary(int op, Array a, Array b):
-    """Note [Short path]: same dtype, same shape, both contiguous; straight to the loop."""
+cdef Array fast_binary(int op, Array a, Array b):
+    """Note [Fast path]: same dtype, same shape, both contiguous; straight to the loop."""
     cdef Array out = new_like(a, S0_OUT[op][a.code])
     cdef Py_ssize_t steps[3]
     cdef char* args[3]
@@ -133,8 +133,8 @@ cdef enum:
     FEW_CAST = 64  # elements that are cast on the stack
 
 
-cdef Array short_mixed(int op, Array a, Array b, int loop):
-    """Note [Short path] for a few elements of two dtypes, or of one that the loop does not run in."""
+cdef Array fast_mixed(int op, Array a, Array b, int loop):
+    """Note [Fast path] for a few elements of two dtypes, or of one that the loop does not run in."""
     cdef Array out = new_like(a, S0_OUT[op][loop])
     cdef char rooms[2][FEW_CAST * 16]
     cdef Py_ssize_t steps[3]
@@ -158,8 +158,8 @@ cdef char* cast_few(Array x, int code, char* room) noexcept:
     return room
 
 
-cdef Array short_scalar(int op, Array a, object value, int code, bint reflected, str name):
-    """Note [Short path] for a contiguous array with a Python scalar, which never becomes an array."""
+cdef Array fast_scalar(int op, Array a, object value, int code, bint reflected, str name):
+    """Note [Fast path] for a contiguous array with a Python scalar, which never becomes an array."""
     cdef Array out
     cdef Py_ssize_t steps[3]
     cdef char* args[3]
@@ -178,21 +178,21 @@ cdef Array short_scalar(int op, Array a, object value, int code, bint reflected,
 
 cdef object binary(int op, object x1, object x2, str name, bint is_operator):
     """A binary operation of the table; an operator answers NotImplemented to operands it does not know."""
-    if guarding and at_door():
-        return binary_door(op, x1, x2, name, is_operator)
+    if guarding and is_intercepted():
+        return intercept_binary(op, x1, x2, name, is_operator)
     if is_tracked(x1) or is_tracked(x2):
         # What is no operand at all gets its answer below.
         if (type(x1) is Array or is_python_scalar(x1)) and (type(x2) is Array or is_python_scalar(x2)):
             return (<Tracer>hooks.tracer).binary(op, x1, x2, name)
-    elif is_operator and (may_recycle(x1) or may_recycle(x2)):
-        out = into_dying(op, x1, x2, name)
+    elif is_operator and (may_elide(x1) or may_elide(x2)):
+        out = into_temporary(op, x1, x2, name)
         if out is not None:
             return out
     return binary_raw(op, x1, x2, name, is_operator)
 
 
 cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator):
-    """The same, whether gradients take an interest or not."""
+    """The same without the tape and without interceptors."""
     cdef Array a = None, b = None
     cdef int loop, code
     if type(x1) is Array:
@@ -210,7 +210,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         if loop == a.code and a.code == b.code and a.c_contiguous and b.c_contiguous and same_shape(a, b):
             if S0_CHECK_EXPONENT[op]:
                 check_exponent(a, b, loop, name)
-            return short_binary(op, a, b)
+            return fast_binary(op, a, b)
     elif a is not None and is_python_scalar(x2):
         code = weak_code(a.code, x2)
         loop = loop_for(op, code, name)
@@ -221,7 +221,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
             if loop == a.code and a.c_contiguous:
                 if S0_CHECK_EXPONENT[op] and letter_at(loop) == c"i" and x2 < 0 and a.size:
                     refuse_exponent(name)
-                return short_scalar(op, a, x2, loop, False, name)
+                return fast_scalar(op, a, x2, loop, False, name)
             b = weak_array(x2, loop, name)
         except RangeError:
             if not S0_COMPARES[op] or not isinstance(x2, int):
@@ -232,7 +232,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         loop = loop_for(op, code, name)
         try:
             if loop == b.code and b.c_contiguous and not S0_CHECK_EXPONENT[op]:
-                return short_scalar(op, b, x1, loop, True, name)
+                return fast_scalar(op, b, x1, loop, True, name)
             a = weak_array(x1, loop, name)
         except RangeError:
             if not S0_COMPARES[op] or not isinstance(x1, int):
@@ -243,7 +243,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
     if S0_CHECK_EXPONENT[op]:
         check_exponent(a, b, loop, name)
     if a.size <= FEW_CAST and a.c_contiguous and b.c_contiguous and same_shape(a, b):
-        return short_mixed(op, a, b, loop)
+        return fast_mixed(op, a, b, loop)
     return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 2, a, b, None, None, False, name, TWO)
 
 
@@ -288,8 +288,8 @@ cdef object in_place(int op, Array x, object other, str name):
     cdef int code, loop
     cdef Py_ssize_t steps[3]
     cdef char* args[3]
-    if guarding and at_door():
-        return in_place_door(op, x, other, name)
+    if guarding and is_intercepted():
+        return intercept_in_place(op, x, other, name)
     if x.storage.history is not None or is_tracked(other):
         return (<Tracer>hooks.tracer).in_place(operations.OPS[op].name, x, other)
     if type(other) is Array:
@@ -317,7 +317,7 @@ cdef object in_place(int op, Array x, object other, str name):
     if S0_CHECK_EXPONENT[op]:
         check_exponent(x, b, loop, name)
     if loop == x.code == b.code and S0_OUT[op][loop] == loop and x.size < LONG_RUN and x.c_contiguous and b.c_contiguous and same_shape(x, b) and not overlaps(x, b):
-        # Note [Short path]
+        # Note [Fast path]
         check_writable(x, name)
         args[0], args[1], args[2] = x.data, b.data, x.data
         steps[0] = steps[1] = steps[2] = itemsize_at(x.code)
@@ -427,8 +427,8 @@ cdef object compare_other(int op, Array x, object value, str name):
             ASKED.reset(token)
         if out is not NotImplemented:
             return out
-    if guarding and at_door():
-        return compare_door(op, x, value, name)
+    if guarding and is_intercepted():
+        return intercept_compare(op, x, value, name)
     return compare_values(op, x, value, name)
 
 
@@ -446,14 +446,14 @@ cdef object compare_values(int op, Array x, object value, str name):
 
 
 cdef extern from "temporaries.h":
-    bint s0_is_dying(PyObject* x, int instruction)
+    bint s0_is_temporary(PyObject* x, int instruction)
     void s0_learn_loop(int instruction)
     bint s0_knows_loop()
     Py_ssize_t s0_references "Py_REFCNT"(PyObject* x)
     void s0_learn_type(object type)
 
 cdef enum:
-    RECYCLED = 1 << 20
+    ELISION_BYTES = 1 << 20
 
 cdef int BINARY_OPCODE = opcode.opmap.get("BINARY_OP", -1)
 cdef bint probed = False
@@ -468,8 +468,8 @@ cdef class LoopProbe:
         return self
 
 
-def recycles_operands():
-    """Whether operands that die can be told here; see Note [Dying temporaries]."""
+def elides_temporaries():
+    """Whether operands that die can be told here; see Note [Temporary elision]."""
     global probed
     if not probed:
         probed = True
@@ -478,15 +478,15 @@ def recycles_operands():
     return s0_knows_loop()
 
 
-cdef inline bint may_recycle(object x) noexcept:
+cdef inline bint may_elide(object x) noexcept:
     """Whether it is worth while to look closer at an operand of an operator."""
-    return type(x) is Array and (<Array>x).size * itemsize_at((<Array>x).code) >= RECYCLED and s0_references(<PyObject*>x) == 1
+    return type(x) is Array and (<Array>x).size * itemsize_at((<Array>x).code) >= ELISION_BYTES and s0_references(<PyObject*>x) == 1
 
 
-cdef bint recyclable(object x, object other, int op):
+cdef bint is_elidable(object x, object other, int op):
     """Whether the result of the operator has the dtype, the shape and the memory order of x, whose memory nobody else has."""
     cdef int axis, lead
-    if not may_recycle(x):
+    if not may_elide(x):
         return False
     # As borrowed pointers all along: a name for x would count as a reference.
     if (<Array>x).node is not None or not (<Array>x).c_contiguous:
@@ -508,16 +508,16 @@ cdef bint recyclable(object x, object other, int op):
     return not (guarding and lead)
 
 
-cdef object into_dying(int op, object x1, object x2, str name):
+cdef object into_temporary(int op, object x1, object x2, str name):
     """The result of an operator in the memory of an operand that dies; None where no operand is known to."""
     cdef Array out, value = None
     cdef object other
     cdef bint second = False
-    if not (probed or recycles_operands()):
+    if not (probed or elides_temporaries()):
         return None
-    if recyclable(x1, x2, op) and s0_is_dying(<PyObject*>x1, BINARY_OPCODE):
+    if is_elidable(x1, x2, op) and s0_is_temporary(<PyObject*>x1, BINARY_OPCODE):
         out = alias(<Array>x1)
-    elif recyclable(x2, x1, op) and s0_is_dying(<PyObject*>x2, BINARY_OPCODE):
+    elif is_elidable(x2, x1, op) and s0_is_temporary(<PyObject*>x2, BINARY_OPCODE):
         out = alias(<Array>x2)
         second = True
     else:
@@ -544,7 +544,7 @@ def multiply_masked(x1, x2, /):
 cdef Array masked_product(Array g, Array d):
     """`multiply_masked` of two arrays; on small ones every nanosecond of a backward pass counts."""
     if g.code == d.code and g.c_contiguous and d.c_contiguous and same_shape(g, d) and not is_followed(g) and not is_followed(d):
-        return short_binary(OP_MULTIPLY_MASKED, g, d)
+        return fast_binary(OP_MULTIPLY_MASKED, g, d)
     return <Array>binary(OP_MULTIPLY_MASKED, g, d, "multiply_masked", False)
 
 
@@ -555,10 +555,10 @@ def conjugate(x):
     return x.conjugate()
 
 
-# --- the same, looked at: Note [Doors]
+# --- intercepted calls: Note [Interceptors]
 
 
-cdef object unary_door(int op, object x, str name):
+cdef object intercept_unary(int op, object x, str name):
     entered = enter_call("function", name, (x,), {})
     try:
         out = unary(op, x, name)
@@ -568,7 +568,7 @@ cdef object unary_door(int op, object x, str name):
     return leave_call(entered, out)
 
 
-cdef object binary_door(int op, object x1, object x2, str name, bint is_operator):
+cdef object intercept_binary(int op, object x1, object x2, str name, bint is_operator):
     if is_operator and is_equality(op) and not is_operand(x2):
         return compare_other(op, <Array>x1, x2, name)
     entered = enter_call("operator" if is_operator else "function", name, (x1, x2), {})
@@ -580,7 +580,7 @@ cdef object binary_door(int op, object x1, object x2, str name, bint is_operator
     return leave_call(entered, out)
 
 
-cdef object compare_door(int op, Array x, object value, str name):
+cdef object intercept_compare(int op, Array x, object value, str name):
     entered = enter_call("operator", name, (x, value), {})
     try:
         out = compare_values(op, x, value, name)
@@ -590,7 +590,7 @@ cdef object compare_door(int op, Array x, object value, str name):
     return leave_call(entered, out)
 
 
-cdef object in_place_door(int op, Array x, object other, str name):
+cdef object intercept_in_place(int op, Array x, object other, str name):
     entered = enter_call("in-place", name, (x, other), {})
     try:
         return in_place(op, x, other, name)

@@ -22,7 +22,7 @@ from stride0._core.memory.dtype cimport (
 from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, Plan, chunks_for, coalesce, extent, set_strides, threads_for
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport abandon_call, at_door, enter_call, leave_call, through_door
+from stride0._core.array.interceptors cimport abandon_call, enter_call, intercept, is_intercepted, leave_call
 from stride0._core.array.array cimport (
     Array, Tracer, guard_gradient, hooks, is_followed, new_array, operand_of, same_shape, shape_tuple, traced,
     view_of,
@@ -34,7 +34,7 @@ from stride0._core.ops.elementwise cimport binary
 from stride0._core.ops.reduce cimport reduce_array
 from stride0._core.ops.keys cimport Selection, basic_view, check_axes, expand_key, plain_view, take_item, whole
 from stride0._core.ops.select cimport (
-    by_indices, directly, fill_by_mask, fill_line, index_offsets, refuse_indices, s0_count_true, shorten,
+    by_indices, fill_by_mask, fill_lane, gather_directly, index_offsets, refuse_indices, s0_count_true, shorten,
     true_places,
 )
 
@@ -416,13 +416,13 @@ cdef Array get_item(Array x, object key):
     cdef Array out
     cdef list items
     cdef Gathering where_
-    if guarding and at_door():
-        return get_item_door(x, key)
+    if guarding and is_intercepted():
+        return intercept_get_item(x, key)
     if is_followed(x):
         return traced("getitem", (x, key))
     out = plain_view(x, key)
     if out is None:
-        out = directly(x, key)
+        out = gather_directly(x, key)
     if out is not None:
         return out
     items = expand_key(x, key)
@@ -451,8 +451,8 @@ cdef int set_item(Array x, object key, object value) except -1:
     cdef Array target, source, room
     cdef list items
     cdef Gathering where_
-    if guarding and at_door():
-        return set_item_door(x, key, value)
+    if guarding and is_intercepted():
+        return intercept_set_item(x, key, value)
     check_writable(x, "setitem")
     if not guarding and type(key) is int and x.ndim == 1 and set_element(x, key, value):
         return 0
@@ -470,7 +470,7 @@ cdef int set_item(Array x, object key, object value) except -1:
     if target is not None:
         if guarding:
             check_assignment(target, source)
-        if fill_line(target, source):
+        if fill_lane(target, source):
             return 0
         return assign_array(target, source, "setitem")
     where_ = gathering(x, items, False)
@@ -521,8 +521,8 @@ def nonzero(x, /):
     Array API standard 2025.12, "Searching Functions", ``nonzero``.
     """
     cdef Array a
-    if guarding and at_door():
-        return through_door("function", "nonzero", nonzero, (x,), {})
+    if guarding and is_intercepted():
+        return intercept("function", "nonzero", nonzero, (x,), {})
     a = as_array(x, "nonzero")
     if a.ndim == 0:
         raise ShapeError("nonzero", "the array has no axes", (), "an array of one or more axes")
@@ -531,10 +531,10 @@ def nonzero(x, /):
     return true_places(a if a.code == BOOL and a.c_contiguous else copy_array(a, BOOL, True))
 
 
-# --- the same, looked at: Note [Doors]
+# --- intercepted calls: Note [Interceptors]
 
 
-cdef object get_item_door(Array x, object key):
+cdef object intercept_get_item(Array x, object key):
     entered = enter_call("getitem", "getitem", (x, key), {})
     try:
         out = get_item(x, key)
@@ -544,7 +544,7 @@ cdef object get_item_door(Array x, object key):
     return leave_call(entered, out)
 
 
-cdef int set_item_door(Array x, object key, object value) except -1:
+cdef int intercept_set_item(Array x, object key, object value) except -1:
     entered = enter_call("setitem", "setitem", (x, key, value), {})
     try:
         return set_item(x, key, value)

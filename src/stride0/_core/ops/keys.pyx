@@ -6,7 +6,7 @@ from cpython.object cimport Py_SIZE, PyObject
 from stride0._core.memory.dtype cimport BOOL, INT64, NO_DTYPE, dtype_at, letter_at, read_scalar
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.array cimport Array, blank, hooks, set_ndim, shape_tuple, view_of
-from stride0._core.ops.copy cimport copy_array, lends_buffer, scalar_array
+from stride0._core.ops.copy cimport copy_array, exports_buffer, scalar_array
 
 import operator
 
@@ -74,7 +74,7 @@ cdef object classify(object item):
         is_array = not isinstance(item, (list, tuple, range))
         if is_array:
             is_array = hasattr(type(item), "__array__") or hasattr(type(item), "__dlpack__")
-            if not is_array and (isinstance(item, bytes) or not lends_buffer(item)):
+            if not is_array and (isinstance(item, bytes) or not exports_buffer(item)):
                 refuse_index(f"a {type(item).__name__}")
         try:
             a = hooks.convert(item, NO_DTYPE)

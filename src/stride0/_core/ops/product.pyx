@@ -51,16 +51,16 @@ from stride0._core.memory.dtype cimport FLOAT32, FLOAT64, DType, dtype_at, items
 from stride0._core.plan.threads cimport run_chunks, run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM, chunks_for, kernels, s0_kernels, threads_for
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport abandon_call, at_door, enter_call
+from stride0._core.array.interceptors cimport abandon_call, enter_call, is_intercepted
 from stride0._core.array.array cimport (
     LONG_RUN, Array, Tracer, guard_gradient, hooks, is_tracked, new_array, same_shape, shape_tuple,
     swapped_matrix, view_of,
 )
-from stride0._core.array.views cimport c_steps
+from stride0._core.array.views cimport c_strides_of
 from stride0._core.ops.copy cimport assign_array, check_writable, copy_array, is_known_foreign
 
 from stride0._base.errors import DTypeError, ShapeError
-from stride0._core.array.views import unstretched
+from stride0._core.array.views import without_broadcast_axes
 
 cdef s0_kernels* K = kernels()
 
@@ -289,7 +289,7 @@ cdef Array as_matrix(Array x, Py_ssize_t rows, Py_ssize_t columns):
     if x.ndim == 2 and x.shape_[1] == columns:
         return x
     shape[0], shape[1] = rows, columns
-    c_steps(itemsize_at(x.code), 2, shape, steps)
+    c_strides_of(itemsize_at(x.code), 2, shape, steps)
     return view_of(x, x.data, 2, shape, steps)
 
 
@@ -353,7 +353,7 @@ cdef Array as_operand(Array x, int code, bint in_rows):
     cdef Array base
     if x.code == code and (not in_rows or x.shape_[last] == 1 or x.strides_[last] == itemsize_at(code)):
         return x
-    base = unstretched(x, tuple(range(x.ndim - 2)))
+    base = without_broadcast_axes(x, tuple(range(x.ndim - 2)))
     base = copy_array(base, code, True)
     for axis in range(x.ndim):
         steps[axis] = base.strides_[axis] if base.shape_[axis] == x.shape_[axis] else 0
@@ -447,7 +447,7 @@ cdef object matmul_operator(object x1, object x2, bint in_place):
     if not in_place:
         return matmul_function(x1, x2)
     target = <Array>x1
-    if guarding and at_door():
+    if guarding and is_intercepted():
         abandon_call(enter_call("in-place", "matmul", (x1, x2), {}))
     check_writable(target, "matmul")
     if target.storage.history is not None or is_tracked(x2):

@@ -2,7 +2,7 @@
 """Reductions, cumulative operations and arg-reductions: results that several elements accumulate in.
 
 Note [Repeated elements]
-    An axis that all inputs are stretched along, with step 0, repeats one element n times. It is not walked: a sum is
+    A broadcast axis of all inputs, with stride 0, repeats one element n times. No kernel runs along it: a sum is
     n times, a product the n-th power, of what one of them gives, and an extreme does not care. Sums of floating-point
     numbers are more accurate so, and not the same to the last bit as those of a copy. In 64 bits everything that
     a walk would give is kept: integers wrap, and infinities, NaN and signed zeros come out the same.
@@ -23,7 +23,7 @@ from stride0._core.plan.plan cimport (
 from stride0._core.array.array cimport (
     LONG_RUN, Array, component, guard_gradient, hooks, new_array, new_like, operand_of, shape_tuple, view_of,
 )
-from stride0._core.array.views cimport stands_still, without_axes
+from stride0._core.array.views cimport is_broadcast_along, without_axes
 from stride0._core.ops.copy cimport (
     assign_array, check_cast, copy_array, fill, named_shapes, not_completed, scalar_array,
 )
@@ -81,7 +81,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             raise AxisError(name, f"axis {axis} is out of bounds for array with {counted(ndim, 'axis', 'axes')}")
         kept[axis] = 1
         empty = empty or shape[axis] == 0
-        if shape[axis] > 1 and stands_still(&operands[0], axis, ndim) and (nin == 1 or stands_still(&operands[1], axis, ndim)):
+        if shape[axis] > 1 and is_broadcast_along(&operands[0], axis, ndim) and (nin == 1 or is_broadcast_along(&operands[1], axis, ndim)):
             # Note [Repeated elements]: one of them, counted so many times.
             times *= <uint64_t>shape[axis]
             shape[axis] = 1
@@ -193,7 +193,7 @@ cpdef Array reduce_whole(str name, Array x):
     """
     `reduce` of x over all axes, to the dtype that the standard gives such a result.
 
-    Of one run of memory it needs no plan: Note [Short path].
+    Of one run of memory it needs no plan: Note [Fast path].
     """
     cdef int number = REDUCTION_NUMBERS[name], acc_code = S0_ACCUMULATOR[number][x.code], out_code = acc_code
     cdef Array total
@@ -332,7 +332,7 @@ cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
     # An axis of one element has index 0, which is there already.
     if x.size and x.shape_[axis] > 1:
         operands[0], operands[1] = operand_of(x), operand_of(out)
-        if stands_still(&operands[0], axis, x.ndim):
+        if is_broadcast_along(&operands[0], axis, x.ndim):
             # The first of equal elements is at index 0.
             return out if keepdims else without_axes(out, (axis,))
         run_on_axis(&plan, operands, x, axis, K.arg_reductions[which][x.code], K.arg_rows[which][x.code])

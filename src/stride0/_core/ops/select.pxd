@@ -13,10 +13,10 @@ cdef extern from "gathering.h":
     void s0_pick_lines(int width, const int64_t* indices, Py_ssize_t n, const char* source, Py_ssize_t line, Py_ssize_t lines, char* out) noexcept nogil
     bint s0_pick_runs(const int64_t* indices, Py_ssize_t n, const char* source, Py_ssize_t size, Py_ssize_t run, Py_ssize_t lines, char* out) noexcept nogil
 
-cdef Array directly(Array x, object key)
+cdef Array gather_directly(Array x, object key)
 cdef void shorten(Array x, Py_ssize_t n) noexcept
 cdef bint fill_by_mask(Array x, object key, Array value) except -1
-cdef bint fill_line(Array target, Array value) noexcept
+cdef bint fill_lane(Array target, Array value) noexcept
 cdef Array by_indices(Array x, Array index, int axis)
 cdef tuple true_places(Array mask)
 cdef int refuse_indices(Array index, Py_ssize_t size, int axis) except -1

@@ -14,7 +14,7 @@ from stride0._base.errors import OutOfBoundsError
 
 # The usual keys with arrays, without a gathering: one array of indices, one array of indices for each axis, one
 #
-# Note [Direct selection]
+# Note [Direct gather]
 #     Such a key says at once where everything lies, so that no offsets are made: a mask is counted and then walked,
 #     indices are checked while they are used. All functions here answer None or False, before anything is done, where there is
 #     more to a key; `index.pyx` then does the work, and it alone knows what to say of an index that is out of bounds.
@@ -23,7 +23,7 @@ cdef enum:
     FEW_FILLED = 256  # elements that are filled without a plan
 
 
-cdef Array directly(Array x, object key):
+cdef Array gather_directly(Array x, object key):
     """`x[key]` for one of the usual keys with arrays; else None."""
     if type(key) is Array:
         return by_mask(x, <Array>key) if (<Array>key).code == BOOL else by_indices(x, <Array>key, 0)
@@ -93,7 +93,7 @@ cdef bint fill_by_mask(Array x, object key, Array value) except -1:
     return True
 
 
-cdef bint fill_line(Array target, Array value) noexcept:
+cdef bint fill_lane(Array target, Array value) noexcept:
     """`target[...] = value` for a few elements of one axis and one value of its dtype; False where there is more to it."""
     cdef Py_ssize_t i, step, n = target.size
     cdef char* to = target.data

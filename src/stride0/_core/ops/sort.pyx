@@ -2,8 +2,8 @@
 """Sorting and searching in sorted arrays (loops: `sorting.h`, `searching.h`).
 
 Note [Sorting]
-    Lines of real numbers are sorted by loops of our own (`sorting.h`), stably in any case, at speeds that do not depend
-    on whether stability was asked for. Lines along another axis than the last are made ones along the last by a
+    Lanes of real numbers are sorted by loops of our own (`sorting.h`), stably in any case, at speeds that do not depend
+    on whether stability was asked for. Lanes along another axis than the last are made ones along the last by a
     transposed copy, which costs less than the sorting. Complex numbers, which only the set functions sort, are
     NumPy's business.
 """
@@ -57,8 +57,8 @@ cdef Array axis_last(Array x, int axis):
     shape[own], steps[own] = x.shape_[axis], x.strides_[axis]
     return view_of(x, x.data, x.ndim, shape, steps)
 
-ctypedef struct Lines:
-    # Lines to sort, one behind the other, that several threads share.
+ctypedef struct Lanes:
+    # Lanes to sort, one behind the other, that several threads share.
     char* source
     char* out
     uint64_t* room          # `words` for each chunk
@@ -74,8 +74,8 @@ ctypedef struct Lines:
     bint places
 
 
-cdef void sort_lines(void* context, int chunk) noexcept nogil:
-    cdef Lines* lines = <Lines*>context
+cdef void sort_lanes(void* context, int chunk) noexcept nogil:
+    cdef Lanes* lines = <Lanes*>context
     cdef Py_ssize_t i, first = chunk * lines.each, size = lines.n * lines.width, out_size = lines.n * lines.wide
     cdef uint64_t* room = lines.room + chunk * lines.words
     for i in range(first, min(first + lines.each, lines.count)):
@@ -87,19 +87,19 @@ cdef void sort_lines(void* context, int chunk) noexcept nogil:
             s0_sort_line(lines.source + i * size, lines.step, lines.n, lines.width, lines.kind, lines.descending, WIDE, lines.out + i * out_size, room)
 
 
-cdef Array sorted_lines(Array x, int axis, bint descending, bint places):
+cdef Array sorted_lanes(Array x, int axis, bint descending, bint places):
     """The elements of x in order along an axis, or their places; a new array in C order."""
     cdef Py_ssize_t n = x.shape_[axis], i
     cdef int threads = 1, code = INT64 if places else x.code, width = itemsize_at(x.code), wide = itemsize_at(code), kind = kind_of(x.code)
     cdef Array out, source, result, spare = None
-    cdef Lines lines
+    cdef Lanes lines
     cdef Py_ssize_t chunks = 1
     cdef int64_t work
     cdef bint done, last = axis == x.ndim - 1
     guard_gradient(x, "sort")
     if not last:
         result = new_array(code, x.ndim, x.shape_, NULL, False)
-        assign_array(axis_last(result, axis), sorted_lines(axis_last(x, axis), x.ndim - 1, descending, places), "sort")
+        assign_array(axis_last(result, axis), sorted_lanes(axis_last(x, axis), x.ndim - 1, descending, places), "sort")
         return result
     out = new_array(code, x.ndim, x.shape_, NULL, False)
     if x.size == 0:
@@ -123,10 +123,10 @@ cdef Array sorted_lines(Array x, int axis, bint descending, bint places):
         lines.room = <uint64_t*>spare.data
     if x.size < LONG_RUN:
         lines.each = lines.count
-        sort_lines(&lines, 0)
+        sort_lanes(&lines, 0)
     else:
         with nogil:
-            done = run_equal_chunks(sort_lines, &lines, &lines.each, lines.count, chunks, threads)
+            done = run_equal_chunks(sort_lanes, &lines, &lines.each, lines.count, chunks, threads)
         if not done:
             not_completed("sort")
     return out
@@ -155,14 +155,14 @@ def sort_along(Array x not None, int axis, bint descending, bint places):
     check_axis(x, axis, "sort")
     if letter_at(x.code) == c"c":
         raise DTypeError("sort", f"Unsupported dtype {dtype_at(x.code).name}")
-    return sorted_lines(x, axis, descending, places)
+    return sorted_lanes(x, axis, descending, places)
 
 
 cdef Array distinct_values(Array x):
     """The distinct elements of x in order: each NaN is one of them, -0.0 and 0.0 are one."""
     cdef Py_ssize_t step = itemsize_at(x.code), n
     cdef Array flat = x if x.c_contiguous else copy_array(x, x.code, True)
-    cdef Array ordered = sorted_lines(view_of(flat, flat.data, 1, &flat.size, &step), 0, False, False), out
+    cdef Array ordered = sorted_lanes(view_of(flat, flat.data, 1, &flat.size, &step), 0, False, False), out
     cdef int width = itemsize_at(x.code), kind = kind_of(x.code)
     with nogil:
         n = s0_distinct(ordered.data, ordered.size, width, kind)

@@ -1,4 +1,4 @@
-/* Whether an operand of a call is a temporary that nobody will see again: Note [Dying temporaries], elementwise.pyx. */
+/* Whether an operand of a call is a temporary that nobody will see again: Note [Temporary elision], elementwise.pyx. */
 
 #ifndef S0_TEMPORARIES_H
 #define S0_TEMPORARIES_H
@@ -173,7 +173,7 @@ static void s0_learn_loop(int opcode)
 #endif
 }
 
-/* Whether s0_is_dying ever says yes here. */
+/* Whether s0_is_temporary ever says yes here. */
 static int s0_knows_loop(void)
 {
 #if S0_TRACES
@@ -184,7 +184,7 @@ static int s0_knows_loop(void)
 }
 
 /* Whether x, one of the operands, is referred to by the interpreter's stack alone, which drops it after this call. */
-static int s0_is_dying(PyObject *x, int opcode)
+static int s0_is_temporary(PyObject *x, int opcode)
 {
 #if S0_TRACES
     Py_ssize_t offset = Py_TYPE(x)->tp_weaklistoffset;

@@ -376,7 +376,7 @@ def handed_out(list grads, list arrays, cotangents):
         if type(x.storage.owner) is Storage or id(x.storage) in taken or not is_writable(x):
             x = asarray(x, copy=True)
         taken.add(id(x.storage))
-        # A gradient is on the device of its array: Note [Virtual devices].
+        # A gradient is on the device of its array: Note [Simulated devices].
         x.storage.device = like.storage.device
         out.append(x)
     return out

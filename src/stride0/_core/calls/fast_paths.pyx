@@ -1,12 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The usual calls of functions that are written in Python, without Python.
 
-Note [Shortcuts]
+Note [Fast paths]
     A chapter's function in Python costs a microsecond and more before anything is done. Its usual call has exact
     types, fits, and asks for nothing special; for such calls the function here makes the result. For all others
     it answers None before it has done anything, and the function in Python does the work: it alone knows the
     rare cases and all the errors, so that there is one text of each. What both can do they do alike, down to
-    the strides; `tests/test_shortcuts.py` compares them. Followed arrays never come here, and while broadcasts are
+    the strides; `tests/test_fast_paths.py` compares them. Tracked arrays never come here, and while broadcasts are
     guarded nothing does.
 """
 
@@ -21,7 +21,7 @@ from stride0._core.plan.plan cimport MAX_NDIM, MAX_OPERANDS, kernels, s0_kernels
 from stride0._core.array.array cimport (
     LONG_RUN, Array, is_followed, new_array, new_like, s0_times, same_shape, swapped_matrix, view_of,
 )
-from stride0._core.array.views cimport c_steps, without_axes
+from stride0._core.array.views cimport c_strides_of, without_axes
 from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill, run_briefly
 from stride0._core.ops.reduce cimport (
     accumulate, argreduce, mean_of_total, reduce_array, reduce_whole, reduction_number, scan,
@@ -29,7 +29,7 @@ from stride0._core.ops.reduce cimport (
 from stride0._core.ops.product cimport Product, by_blas, in_c_order, is_for_blas, of_our_own, run_products
 from stride0._core.ops.keys cimport whole, whole_axis
 from stride0._core.ops.select cimport by_indices, s0_count_true
-from stride0._core.ops.sort cimport distinct_values, is_flag, places_among, sorted_lines
+from stride0._core.ops.sort cimport distinct_values, is_flag, places_among, sorted_lanes
 
 from stride0._core.ops.reduce import OFF_CENTRE
 
@@ -40,7 +40,7 @@ cdef tuple X_SEARCH = (None, None, "side")
 cdef double FAR_OFF_CENTRE = OFF_CENTRE
 
 
-cdef object short_take(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_take(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef PyObject* given[3]
     cdef Array x
     cdef int axis = 0
@@ -55,10 +55,10 @@ cdef object short_take(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     return by_indices(x, <Array>given[1], axis)
 
 
-cdef object short_count_nonzero(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_count_nonzero(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef Array x, out
     if n != 1 or kwnames is not NULL or not is_plain(args[0]) or (<Array>args[0]).code != BOOL:
-        return short_reduction(args, n, kwnames, "count_nonzero")
+        return fast_reduction(args, n, kwnames, "count_nonzero")
     x = <Array>args[0]
     if not x.c_contiguous or x.size == 0:
         return None
@@ -71,7 +71,7 @@ cdef object short_count_nonzero(PyObject* const* args, Py_ssize_t n, PyObject* k
     return out
 
 
-cdef object short_ordered(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, bint places):
+cdef object fast_ordered(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, bint places):
     cdef PyObject* given[4]
     cdef Array x
     cdef int axis
@@ -81,18 +81,18 @@ cdef object short_ordered(PyObject* const* args, Py_ssize_t n, PyObject* kwnames
     axis = x.ndim - 1
     if x.ndim == 0 or letter_at(x.code) == c"c" or (given[1] is not NULL and not whole_axis(given[1], x.ndim, &axis)):
         return None
-    return sorted_lines(x, axis, given[2] is <PyObject*>True, places)
+    return sorted_lanes(x, axis, given[2] is <PyObject*>True, places)
 
 
-cdef object short_sort(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    return short_ordered(args, n, kwnames, False)
+cdef object fast_sort(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return fast_ordered(args, n, kwnames, False)
 
 
-cdef object short_argsort(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    return short_ordered(args, n, kwnames, True)
+cdef object fast_argsort(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return fast_ordered(args, n, kwnames, True)
 
 
-cdef object short_searchsorted(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_searchsorted(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef PyObject* given[3]
     cdef Array among, wanted
     cdef bint right = False
@@ -108,7 +108,7 @@ cdef object short_searchsorted(PyObject* const* args, Py_ssize_t n, PyObject* kw
     return places_among(among, wanted, right)
 
 
-cdef object short_unique_values(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_unique_values(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     if n != 1 or kwnames is not NULL or not is_plain(args[0]) or letter_at((<Array>args[0]).code) == c"c":
         return None
     return distinct_values(<Array>args[0])
@@ -116,7 +116,7 @@ cdef object short_unique_values(PyObject* const* args, Py_ssize_t n, PyObject* k
 cdef enum:
     MODEST = 1 << 15  # elements up to which joined arrays are copied at once, without a plan
 
-# Names of parameters that a shortcut knows; None where an argument has no name.
+# Names of parameters that a fast path knows; None where an argument has no name.
 cdef tuple X_AXIS = (None, "axis")
 cdef tuple X_SHAPE = (None, "shape")
 cdef tuple X_AXES = (None, "axes")
@@ -176,7 +176,7 @@ cdef bint made_sizes(PyObject* x, Py_ssize_t* out, int* ndim) noexcept:
 # --- views
 
 
-cdef object short_reshape(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_reshape(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef PyObject* given[2]
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
@@ -199,11 +199,11 @@ cdef object short_reshape(PyObject* const* args, Py_ssize_t n, PyObject* kwnames
         shape[unknown] = x.size // size
     elif size != x.size:
         return None
-    c_steps(itemsize_at(x.code), ndim, shape, steps)
+    c_strides_of(itemsize_at(x.code), ndim, shape, steps)
     return view_of(x, x.data, ndim, shape, steps)
 
 
-cdef object short_broadcast_to(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_broadcast_to(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef PyObject* given[2]
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
@@ -226,7 +226,7 @@ cdef object short_broadcast_to(PyObject* const* args, Py_ssize_t n, PyObject* kw
     return view_of(x, x.data, ndim, shape, steps)
 
 
-cdef object short_expand_dims(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_expand_dims(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef PyObject* given[2]
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
@@ -243,7 +243,7 @@ cdef object short_expand_dims(PyObject* const* args, Py_ssize_t n, PyObject* kwn
     return view_of(x, x.data, x.ndim + 1, shape, steps)
 
 
-cdef object short_squeeze(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_squeeze(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef PyObject* given[2]
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
@@ -260,7 +260,7 @@ cdef object short_squeeze(PyObject* const* args, Py_ssize_t n, PyObject* kwnames
     return view_of(x, x.data, x.ndim - 1, shape, steps)
 
 
-cdef object short_permute_dims(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_permute_dims(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef PyObject* given[2]
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
@@ -280,7 +280,7 @@ cdef object short_permute_dims(PyObject* const* args, Py_ssize_t n, PyObject* kw
     return view_of(x, x.data, x.ndim, shape, steps)
 
 
-cdef object short_moveaxis(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_moveaxis(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
     cdef int source, target, k, own = 0
@@ -300,7 +300,7 @@ cdef object short_moveaxis(PyObject* const* args, Py_ssize_t n, PyObject* kwname
     return view_of(x, x.data, x.ndim, shape, steps)
 
 
-cdef object short_matrix_transpose(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_matrix_transpose(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     if n != 1 or kwnames is not NULL or not is_plain(args[0]) or (<Array>args[0]).ndim < 2:
         return None
     return swapped_matrix(<Array>args[0])
@@ -327,7 +327,7 @@ cdef inline PyObject* part(PyObject* parts, int k) noexcept:
     return <PyObject*>(<list>parts)[k] if type(<object>parts) is list else <PyObject*>(<tuple>parts)[k]
 
 
-cdef object short_stack(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_stack(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef PyObject* given[2]
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
@@ -363,7 +363,7 @@ cdef object short_stack(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     return out
 
 
-cdef object short_concat(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_concat(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef PyObject* given[2]
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t run, blocks = 1, j, total = 0
@@ -418,7 +418,7 @@ cdef tuple SHAPE_VALUE = ("shape", "fill_value")
 # --- arrays that are made
 
 
-cdef object short_made(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, bint zeroed):
+cdef object fast_made(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, bint zeroed):
     cdef PyObject* given[2]
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef int ndim, code = FLOAT64
@@ -431,22 +431,22 @@ cdef object short_made(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, b
     return new_array(code, ndim, shape, NULL, zeroed)
 
 
-cdef object short_zeros(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    return short_made(args, n, kwnames, True)
+cdef object fast_zeros(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return fast_made(args, n, kwnames, True)
 
 
-cdef object short_empty(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    return short_made(args, n, kwnames, False)
+cdef object fast_empty(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return fast_made(args, n, kwnames, False)
 
 
-cdef object short_ones(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    found = short_made(args, n, kwnames, False)
+cdef object fast_ones(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    found = fast_made(args, n, kwnames, False)
     if found is not None:
         fill(<Array>found, 1, "ones")
     return found
 
 
-cdef object short_full(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_full(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef PyObject* given[2]
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t value
@@ -467,7 +467,7 @@ cdef object short_full(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     return out
 
 
-cdef object short_arange(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_arange(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef Py_ssize_t start = 0, stop, size
     cdef Array out
     if kwnames is not NULL or not (1 <= n <= 2) or not whole(args[n - 1], &stop) or (n == 2 and not whole(args[0], &start)):
@@ -480,7 +480,7 @@ cdef object short_arange(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     return out
 
 
-cdef object short_astype(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_astype(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef Py_ssize_t steps[MAX_OPERANDS]
     cdef char* places[MAX_OPERANDS]
     cdef Array x, out
@@ -498,7 +498,7 @@ cdef object short_astype(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     return out
 
 
-cdef object short_contiguous(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_contiguous(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef Array x
     if n != 1 or kwnames is not NULL or not is_plain(args[0]):
         return None
@@ -518,7 +518,7 @@ cdef bint reducible(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, int*
     return given[1] is NULL or whole_axis(given[1], (<Array>given[0]).ndim, axis)
 
 
-cdef object short_reduction(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, str name):
+cdef object fast_reduction(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, str name):
     cdef int axis
     cdef Array x
     if not reducible(args, n, kwnames, &axis):
@@ -530,19 +530,19 @@ cdef object short_reduction(PyObject* const* args, Py_ssize_t n, PyObject* kwnam
     return reduce_whole(name, x) if x.c_contiguous else None
 
 
-cdef object short_sum(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    return short_reduction(args, n, kwnames, "sum")
+cdef object fast_sum(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return fast_reduction(args, n, kwnames, "sum")
 
 
-cdef object short_all(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    return short_reduction(args, n, kwnames, "all")
+cdef object fast_all(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return fast_reduction(args, n, kwnames, "all")
 
 
-cdef object short_any(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    return short_reduction(args, n, kwnames, "any")
+cdef object fast_any(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return fast_reduction(args, n, kwnames, "any")
 
 
-cdef object short_extreme(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, str name):
+cdef object fast_extreme(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, str name):
     cdef Py_ssize_t steps[2]
     cdef char* places[2]
     cdef Array x, out
@@ -565,15 +565,15 @@ cdef object short_extreme(PyObject* const* args, Py_ssize_t n, PyObject* kwnames
     return out
 
 
-cdef object short_max(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    return short_extreme(args, n, kwnames, "max")
+cdef object fast_max(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return fast_extreme(args, n, kwnames, "max")
 
 
-cdef object short_min(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    return short_extreme(args, n, kwnames, "min")
+cdef object fast_min(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return fast_extreme(args, n, kwnames, "min")
 
 
-cdef object short_place(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, str name):
+cdef object fast_place(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, str name):
     cdef Py_ssize_t step
     cdef int axis
     cdef Array x
@@ -590,15 +590,15 @@ cdef object short_place(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, 
     return argreduce(name, x if x.ndim == 1 else view_of(x, x.data, 1, &x.size, &step), 0, False)
 
 
-cdef object short_argmax(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    return short_place(args, n, kwnames, "argmax")
+cdef object fast_argmax(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return fast_place(args, n, kwnames, "argmax")
 
 
-cdef object short_argmin(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    return short_place(args, n, kwnames, "argmin")
+cdef object fast_argmin(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return fast_place(args, n, kwnames, "argmin")
 
 
-cdef object short_mean(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_mean(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef int axis
     cdef Array x, total
     if not reducible(args, n, kwnames, &axis) or (<Array>args[0]).code != FLOAT64 or not (<Array>args[0]).c_contiguous:
@@ -608,7 +608,7 @@ cdef object short_mean(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     return mean_of_total(total, <double>(x.size // total.size))
 
 
-cdef object short_deviation(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, bint root):
+cdef object fast_deviation(PyObject* const* args, Py_ssize_t n, PyObject* kwnames, bint root):
     """Variance or standard deviation, by the steps of `_wide_variance`."""
     cdef int axis, k
     cdef Py_ssize_t i
@@ -637,15 +637,15 @@ cdef object short_deviation(PyObject* const* args, Py_ssize_t n, PyObject* kwnam
     return without_axes(squares, axes)
 
 
-cdef object short_std(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    return short_deviation(args, n, kwnames, True)
+cdef object fast_std(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return fast_deviation(args, n, kwnames, True)
 
 
-cdef object short_var(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    return short_deviation(args, n, kwnames, False)
+cdef object fast_var(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    return fast_deviation(args, n, kwnames, False)
 
 
-cdef object short_cumulative_sum(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_cumulative_sum(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef int axis
     cdef Array x
     if not reducible(args, n, kwnames, &axis):
@@ -659,7 +659,7 @@ cdef object short_cumulative_sum(PyObject* const* args, Py_ssize_t n, PyObject* 
 # --- products
 
 
-cdef object short_vecdot(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_vecdot(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     cdef Array x1, x2
     if n != 2 or kwnames is not NULL or not is_plain(args[0]) or not is_plain(args[1]):
         return None
@@ -669,7 +669,7 @@ cdef object short_vecdot(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     return accumulate("vecdot", 2, x1, x2, (x1.ndim - 1,), False, x1.code, x1.code)
 
 
-cdef object short_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+cdef object fast_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     """Matrices in C order, or stacks of them, one after the other in memory: by as many, by one matrix, or by a vector."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Product product
@@ -718,94 +718,94 @@ cdef object short_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
 
 cdef struct Listed:
     const char* name
-    Shortcut function
+    FastPath function
 
-cdef Listed[48] SHORTCUTS
+cdef Listed[48] FAST_PATHS
 
 cdef int listed = 0
 
 
-cdef void enlist(const char* name, Shortcut function) noexcept:
+cdef void enlist(const char* name, FastPath function) noexcept:
     global listed
-    SHORTCUTS[listed].name = name
-    SHORTCUTS[listed].function = function
+    FAST_PATHS[listed].name = name
+    FAST_PATHS[listed].function = function
     listed += 1
 
-enlist(b"reshape", short_reshape)
+enlist(b"reshape", fast_reshape)
 
-enlist(b"broadcast_to", short_broadcast_to)
+enlist(b"broadcast_to", fast_broadcast_to)
 
-enlist(b"expand_dims", short_expand_dims)
+enlist(b"expand_dims", fast_expand_dims)
 
-enlist(b"squeeze", short_squeeze)
+enlist(b"squeeze", fast_squeeze)
 
-enlist(b"permute_dims", short_permute_dims)
+enlist(b"permute_dims", fast_permute_dims)
 
-enlist(b"moveaxis", short_moveaxis)
+enlist(b"moveaxis", fast_moveaxis)
 
-enlist(b"matrix_transpose", short_matrix_transpose)
+enlist(b"matrix_transpose", fast_matrix_transpose)
 
-enlist(b"stack", short_stack)
+enlist(b"stack", fast_stack)
 
-enlist(b"concat", short_concat)
+enlist(b"concat", fast_concat)
 
-enlist(b"zeros", short_zeros)
+enlist(b"zeros", fast_zeros)
 
-enlist(b"empty", short_empty)
+enlist(b"empty", fast_empty)
 
-enlist(b"ones", short_ones)
+enlist(b"ones", fast_ones)
 
-enlist(b"full", short_full)
+enlist(b"full", fast_full)
 
-enlist(b"arange", short_arange)
+enlist(b"arange", fast_arange)
 
-enlist(b"astype", short_astype)
+enlist(b"astype", fast_astype)
 
-enlist(b"strided.contiguous", short_contiguous)
+enlist(b"strided.contiguous", fast_contiguous)
 
-enlist(b"sum", short_sum)
+enlist(b"sum", fast_sum)
 
-enlist(b"all", short_all)
+enlist(b"all", fast_all)
 
-enlist(b"any", short_any)
+enlist(b"any", fast_any)
 
-enlist(b"max", short_max)
+enlist(b"max", fast_max)
 
-enlist(b"min", short_min)
+enlist(b"min", fast_min)
 
-enlist(b"mean", short_mean)
+enlist(b"mean", fast_mean)
 
-enlist(b"std", short_std)
+enlist(b"std", fast_std)
 
-enlist(b"var", short_var)
+enlist(b"var", fast_var)
 
-enlist(b"cumulative_sum", short_cumulative_sum)
+enlist(b"cumulative_sum", fast_cumulative_sum)
 
-enlist(b"argmax", short_argmax)
+enlist(b"argmax", fast_argmax)
 
-enlist(b"argmin", short_argmin)
+enlist(b"argmin", fast_argmin)
 
-enlist(b"matmul", short_matmul)
+enlist(b"matmul", fast_matmul)
 
-enlist(b"vecdot", short_vecdot)
+enlist(b"vecdot", fast_vecdot)
 
-enlist(b"sort", short_sort)
+enlist(b"sort", fast_sort)
 
-enlist(b"argsort", short_argsort)
+enlist(b"argsort", fast_argsort)
 
-enlist(b"searchsorted", short_searchsorted)
+enlist(b"searchsorted", fast_searchsorted)
 
-enlist(b"unique_values", short_unique_values)
+enlist(b"unique_values", fast_unique_values)
 
-enlist(b"take", short_take)
+enlist(b"take", fast_take)
 
-enlist(b"count_nonzero", short_count_nonzero)
+enlist(b"count_nonzero", fast_count_nonzero)
 
 
-cdef Shortcut shortcut_for(str name) noexcept:
+cdef FastPath fast_path_for(str name) noexcept:
     cdef bytes text = name.encode()
     cdef int k
     for k in range(listed):
-        if SHORTCUTS[k].name == text:
-            return SHORTCUTS[k].function
+        if FAST_PATHS[k].name == text:
+            return FAST_PATHS[k].function
     return NULL
