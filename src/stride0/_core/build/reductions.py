@@ -126,7 +126,9 @@ def tail_function(acc: Accumulator) -> tuple[str, str]:
         body += block(f"else if (count >= {w})", [*over(w, "rest[k]"), f"rest += {w};"])
     name = f"{acc.red.name}_tail_{acc.row.name}"
     arguments = f"({acc.lane} *restrict lane, const {acc.lane} *restrict rest, Py_ssize_t count)"
-    return name, "\n".join(block(f"static void {name}{arguments}\n", body)) + "\n"
+    body.append("return lane[0];")
+    head = f"static __attribute__((noinline)) {acc.lane} {name}{arguments}\n"
+    return name, "\n".join(block(head, body)) + "\n"
 
 
 def run_loop(
@@ -142,24 +144,37 @@ def run_loop(
         return block(f"for (Py_ssize_t k = 0; k < {count}; k++)", body)
 
     join = [*value("i + k"), f"lane[k] = {acc.kept(acc.folded('lane[k]', 'v'))};"]
+    # Fewer than 8 elements, which is what rows of short axes have, never leave the registers.
+    few = [f"{acc.lane} lane[4];"]
+    for w in (4, 2, 1):
+        first = [*over(str(w), [*value("i + k"), f"lane[k] = {acc.kept('v')};"]), f"i += {w};"]
+        halve = over(str(w), [f"lane[k] = {acc.kept(acc.folded('lane[k]', f'lane[k + {w}]'))};"])
+        if w < 4:
+            few += block(f"if (count >= {2 * w})", [*halve, *block(f"if (count & {w})", [*over(str(w), join), f"i += {w};"])])
+            few += block(f"else if (count >= {w})", first)
+        else:
+            few += block("if (count >= 4)", first)
+    few += [f"acc = {acc.folded('acc', 'lane[0]')};"]
     whole = over("S0_LANES", [f"lane[k] = {acc.kept(acc.identity)};"])
     whole += block("for (; i < stop; i += S0_LANES)", over("S0_LANES", join))
-    fold = [
-        "const Py_ssize_t count = n - i < S0_BLOCK ? n - i : S0_BLOCK, left = count % S0_LANES;",
-        "const Py_ssize_t stop = i + count - left;",
+    many = [
+        f"{acc.lane} lane[S0_LANES], rest[S0_LANES], *group = rest;",
+        "const Py_ssize_t left = count & (S0_LANES - 1), stop = i + count - left;",
         *block("if (i < stop)", whole),
-        *over("left", [*value("i + k"), f"rest[k] = {acc.kept('v')};"]),
-        "i += left;",
-        f"{tail}(lane, rest, count);",
-        f"acc = {acc.folded('acc', 'lane[0]')};",
     ]
+    # In groups as they are read again: what was stored one by one cannot be loaded as a vector for a while.
+    for w in (LANES >> level for level in range(1, LANES.bit_length())):
+        group = over(str(w), [*value("i + k"), f"group[k] = {acc.kept('v')};"])
+        many += block(f"if (left & {w})", [*group, f"i += {w}, group += {w};"])
+    many += [f"const {acc.value} v = {tail}(lane, rest, count);", f"acc = {acc.folded('acc', 'v')};"]
+    fold = ["const Py_ssize_t count = n - i < S0_BLOCK ? n - i : S0_BLOCK;"]
+    fold += [*block("if (count < 8)", few), *block("else", many)]
     if red.absorbing:
         fold += [f"if (acc == {red.absorbing})", "    break;"]
     once = [op.start(f"a[{op.index}] + j * t[{op.index}]") for op in inputs]
     once += [acc.operand.start(f"a[{red.nin}] + j * t[{red.nin}]"), f"{acc.value} acc = {acc.operand.load('0')};"]
     once += [*block("for (Py_ssize_t i = 0; i < n;)", fold), *acc.operand.store("0", "acc")]
-    declare = [*(op.step() for op in inputs), f"{acc.lane} lane[S0_LANES], rest[S0_LANES];"]
-    return function(name, declare, block("for (Py_ssize_t j = 0; j < m; j++)", once))
+    return function(name, [op.step() for op in inputs], block("for (Py_ssize_t j = 0; j < m; j++)", once))
 
 
 def rows_loop(
