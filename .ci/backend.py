@@ -41,7 +41,9 @@ def key_of(root: Path, config_settings: dict[str, Any] | None) -> str:
     """Hash everything that a wheel depends on: sources, settings, interpreter, compilers that were asked for."""
     settings = sorted((config_settings or {}).items())
     interpreter = sysconfig.get_platform(), sysconfig.get_config_var("EXT_SUFFIX")
-    found = hashlib.sha256(repr((settings, interpreter, [os.environ.get(name) for name in VARIABLES])).encode())
+    found = hashlib.sha256(
+        repr((settings, interpreter, [os.environ.get(name) for name in VARIABLES])).encode()
+    )
     for top in SOURCES:
         for path in sorted([root / top, *(root / top).rglob("*")]):
             if path.is_file() and path.suffix != ".pyc":

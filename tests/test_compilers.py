@@ -42,7 +42,16 @@ def compiled(compiler: str, source: Path, *arguments: str) -> subprocess.Complet
 # Headers by the module that includes them together; each includes the rest of its own kind.
 GROUPS = {
     "kernels": (
-        *("unit.h", "kernels.h", "vecmath.h", "cvecmath.h", "cproduct.h", "intdiv.h", "tiles.h", "products.h"),
+        *(
+            "unit.h",
+            "kernels.h",
+            "vecmath.h",
+            "cvecmath.h",
+            "cproduct.h",
+            "intdiv.h",
+            "tiles.h",
+            "products.h",
+        ),
         *("folding.h", "finding.h", "scanning.h", "scalars.h", "realmath.h", "complexmath.h"),
     ),
     "array": ("kernels.h", "dlpack.h", "temporaries.h", "gathering.h", "sorting.h", "searching.h"),

@@ -91,7 +91,9 @@ class Unit:
         loops, rows = [], []
         for spared in (False, True):
             chosen = [
-                key.replace(" NAME(", f" {name}(") for key, name in self.loops.items() if (name in self.spared) is spared
+                key.replace(" NAME(", f" {name}(")
+                for key, name in self.loops.items()
+                if (name in self.spared) is spared
             ]
             filled = [
                 f"table->{place} = {name};" for place, name in self.table if (name in self.spared) is spared
@@ -134,7 +136,9 @@ class Emitter:
                 name, text, home = self._elementwise(op, owner, expression, unsigned, 3, layouts[3])
                 self.add(home, places + streams, name, text)
                 for layout in () if one_loop else layouts.keys() - {3}:
-                    name, text, _ = self._elementwise(op, owner, expression, unsigned, layout, layouts[layout])
+                    name, text, _ = self._elementwise(
+                        op, owner, expression, unsigned, layout, layouts[layout]
+                    )
                     spared = layout > 0 and home == STRIDED
                     name = self.add(ARITHMETIC, [places[layout]], name, text, spared)
                     if streams:
@@ -221,7 +225,9 @@ class Emitter:
             if layout == 4 and (red.nin == 1 or row.letter not in "fc"):
                 continue
             strided = layout in (1, 3)
-            places = [f"{place}[{k}]" for k in ((0, 1, 4) if layout == 1 else (2, 3) if layout == 3 else (layout,))]
+            places = [
+                f"{place}[{k}]" for k in ((0, 1, 4) if layout == 1 else (2, 3) if layout == 3 else (layout,))
+            ]
             if row.name in FOLDED.get((red.name, layout), ()):
                 self.add(REDUCTIONS, places, folded_name(red.name, row.name, layout))
                 continue

@@ -150,7 +150,10 @@ def run_loop(
         first = [*over(str(w), [*value("i + k"), f"lane[k] = {acc.kept('v')};"]), f"i += {w};"]
         halve = over(str(w), [f"lane[k] = {acc.kept(acc.folded('lane[k]', f'lane[k + {w}]'))};"])
         if w < 4:
-            few += block(f"if (count >= {2 * w})", [*halve, *block(f"if (count & {w})", [*over(str(w), join), f"i += {w};"])])
+            few += block(
+                f"if (count >= {2 * w})",
+                [*halve, *block(f"if (count & {w})", [*over(str(w), join), f"i += {w};"])],
+            )
             few += block(f"else if (count >= {w})", first)
         else:
             few += block("if (count >= 4)", first)
@@ -172,7 +175,10 @@ def run_loop(
     if red.absorbing:
         fold += [f"if (acc == {red.absorbing})", "    break;"]
     once = [op.start(f"a[{op.index}] + j * t[{op.index}]") for op in inputs]
-    once += [acc.operand.start(f"a[{red.nin}] + j * t[{red.nin}]"), f"{acc.value} acc = {acc.operand.load('0')};"]
+    once += [
+        acc.operand.start(f"a[{red.nin}] + j * t[{red.nin}]"),
+        f"{acc.value} acc = {acc.operand.load('0')};",
+    ]
     once += [*block("for (Py_ssize_t i = 0; i < n;)", fold), *acc.operand.store("0", "acc")]
     return function(name, [op.step() for op in inputs], block("for (Py_ssize_t j = 0; j < m; j++)", once))
 
@@ -183,7 +189,8 @@ def rows_loop(
     """Rows of n elements folded into a row of n accumulators, a strip at a time, four rows at once."""
     out = Operand(acc.red.nin, acc.row, how, acc.unsigned, name="q")
     four = [
-        [Operand(op.index, op.row, how, op.unsigned, name=f"p{op.index}_{r}") for op in inputs] for r in range(4)
+        [Operand(op.index, op.row, how, op.unsigned, name=f"p{op.index}_{r}") for op in inputs]
+        for r in range(4)
     ]
 
     def rows(count: int) -> list[str]:
