@@ -1,8 +1,8 @@
 """The build backend: meson-python's, which builds a wheel once for the same sources.
 
-`pip install '.[examples]'` and `pip install '.[test]'` after it ask for the same wheel, and the second build would take
-as long as the first: pip keeps no wheels of folders, and Meson's build folder refers to the compilers of an environment
-that pip has removed. So wheels are kept in build/wheels, by what they were made from.
+`pip install '.[examples]'` and `pip install '.[test]'` after it ask for the same wheel, and the second build
+would take as long as the first: pip keeps no wheels of folders, and Meson's build folder refers to the compilers
+of an environment that pip has removed. So wheels are kept in build/wheels, by what they were made from.
 """
 
 from __future__ import annotations
@@ -38,12 +38,11 @@ VARIABLES = ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS", "CYTHON")
 
 
 def key_of(root: Path, config_settings: dict[str, Any] | None) -> str:
-    """Hash everything that a wheel depends on: sources, settings, interpreter, compilers that were asked for."""
+    """Hash what a wheel depends on: sources, settings, interpreter, compilers that were asked for."""
     settings = sorted((config_settings or {}).items())
     interpreter = sysconfig.get_platform(), sysconfig.get_config_var("EXT_SUFFIX")
-    found = hashlib.sha256(
-        repr((settings, interpreter, [os.environ.get(name) for name in VARIABLES])).encode()
-    )
+    variables = [os.environ.get(name) for name in VARIABLES]
+    found = hashlib.sha256(repr((settings, interpreter, variables)).encode())
     for top in SOURCES:
         for path in sorted([root / top, *(root / top).rglob("*")]):
             if path.is_file() and path.suffix != ".pyc":

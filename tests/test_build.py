@@ -1,4 +1,4 @@
-"""The build: a wheel is built once for the same sources, and the sizes of all tables are those of the tables."""
+"""The build: a wheel is built once for the same sources; sizes and units are those of the tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BUILD = ROOT / "src" / "stride0" / "_core" / "build"
 
 @pytest.fixture
 def builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A function that builds a wheel in a small tree, and a list of the builds that meson-python was asked for."""
+    """A function that builds a wheel in a small tree, and the builds that meson-python was asked for."""
     asked: list[Any] = []
 
     def build_wheel(folder: str, settings: Any = None, metadata: Any = None) -> str:

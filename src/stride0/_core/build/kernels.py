@@ -77,8 +77,8 @@ class Unit:
         """
         Add a loop; return its name.
 
-        Loops of the same text are one, by the name of the first: of signed and unsigned integers, of `conj` and
-        `positive`.
+        Loops of the same text are one, by the name of the first: of signed and unsigned integers, of
+        `conj` and `positive`.
         """
         key = text.replace(f" {name}(", " NAME(")
         if key not in self.loops and spared:

@@ -108,7 +108,7 @@ def elements(inputs: list[Operand], acc: Accumulator, names: list[str], i: str) 
 
 def tail_function(acc: Accumulator) -> tuple[str, str]:
     """
-    What ends a block, and its name: the lanes are halved and the rest joins them, by Note [Order of a reduction].
+    What ends a block, and its name: lanes are halved and the rest joins them, Note [Order of a reduction].
 
     It is the same for all elements that are accumulated alike.
     """
@@ -314,7 +314,8 @@ static __attribute__((noinline)) void extreme_$dtype$ARGUMENTS,
     $memory found[RUNS];
     $value best[RUNS], v;
     Py_ssize_t where[RUNS], most = 1;
-    /* Short runs several at once, so that no search waits for the extreme of its run; all in the first cache. */
+    /* Short runs several at once, so that no search waits for the extreme of its run; all in the first
+     * cache. */
     if (n <= SEARCHED) {
         most = BYTES / ($size * n);
         most = most > RUNS ? RUNS : most;

@@ -1,7 +1,7 @@
 """Writes the sizes of the tables and of blocks, for C. Run by the build.
 
-Everything that has one place for each operation, reduction or dtype takes its size from here, so that a row more
-is a row more everywhere.
+Everything that has one place for each operation, reduction or dtype takes its size from here, so that a row
+more is a row more everywhere.
 """
 
 from __future__ import annotations
