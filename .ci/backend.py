@@ -1,8 +1,8 @@
 """The build backend: meson-python's, which builds a wheel once for the same sources.
 
 `pip install '.[examples]'` and `pip install '.[test]'` after it ask for the same wheel, and the second build
-would take as long as the first: pip keeps no wheels of folders, and Meson's build folder refers to the compilers
-of an environment that pip has removed. So wheels are kept in build/wheels, by what they were made from.
+would take as long as the first: pip keeps no wheels of folders, and Meson's build folder refers to the
+compilers of an environment that pip has removed. So wheels are kept in build/wheels, each by its sources.
 """
 
 from __future__ import annotations
