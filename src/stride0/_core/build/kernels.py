@@ -184,7 +184,8 @@ class Emitter:
                 for layout, how in enumerate(("cc", "sc", "vv", "vv")):
                     self._cast(f"{place}[{layout}]", f"{name}_{min(layout, 2)}", x, y, how, expression)
                 if target.name in STREAMING:
-                    self.add(MOVES, [stream], *past(f"{name}_0", 1, target))
+                    loop, text = past(f"{name}_0", 1, target)
+                    self.add(MOVES, [stream], loop, f"S0_MOVE_PAST({name}_0, {width})\n" if moved else text)
 
     def _cast(self, place: str, name: str, source: Row, target: Row, how: str, expression: str) -> None:
         if how == "sc" and source is not target:

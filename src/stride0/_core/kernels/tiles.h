@@ -218,7 +218,8 @@ static void s0_stream(char *target, const char *source, Py_ssize_t size)
     memcpy(target, source, size);
 }
 
-enum { S0_STREAMED = 4096 };
+/* Bytes at once: so few that a processor reads what is next while it writes. */
+enum { S0_STREAMED = 512 };
 
 /* Another loop, whose results lie side by side and go past the caches: block by block it writes them to the first cache,
  * from where they are stored as whole lines. */
@@ -257,6 +258,16 @@ static __attribute__((noinline)) void s0_past(s0_loop loop, int inputs, Py_ssize
     static void loop##_past(char **args, const Py_ssize_t *inner, const Py_ssize_t *outer, Py_ssize_t n, Py_ssize_t m) \
     {                                                                                                                \
         s0_past(loop, inputs, itemsize, args, inner, outer, n, m);                                                   \
+    }
+
+/* The same where nothing is computed. */
+#define S0_MOVE_PAST(loop, itemsize)                                                                                 \
+    static void loop##_past(char **args, const Py_ssize_t *inner, const Py_ssize_t *outer, Py_ssize_t n, Py_ssize_t m) \
+    {                                                                                                                \
+        (void)inner;                                                                                                 \
+        for (Py_ssize_t j = 0; j < m; j++)                                                                           \
+            s0_stream(args[1] + j * outer[1], args[0] + j * outer[0], n * itemsize);                                 \
+        s0_stream_end();                                                                                             \
     }
 
 #endif
