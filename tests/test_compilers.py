@@ -23,8 +23,11 @@ LEVEL_BY_NAME = 'int main(void) { return __builtin_cpu_supports("x86-64-v2"); }\
 
 def compiled(compiler: str, source: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Compile a file; fail with what the compiler says."""
+    sizes = source.with_name("table_sizes.h")
+    subprocess.run([sys.executable, CORE / "build" / "sizes.py", sizes], check=True)
     folders = [
         *(str(folder) for folder in CORE.iterdir() if folder.is_dir()),
+        str(sizes.parent),
         sysconfig.get_paths()["include"],
     ]
     include = [f"-I{folder}" for folder in folders]
@@ -39,22 +42,39 @@ def compiled(compiler: str, source: Path, *arguments: str) -> subprocess.Complet
 # Headers by the module that includes them together; each includes the rest of its own kind.
 GROUPS = {
     "kernels": (
-        *("kernels.h", "vecmath.h", "cvecmath.h", "cproduct.h", "intdiv.h", "tiles.h", "products.h"),
-        *("folding.h", "finding.h", "scanning.h"),
+        *(
+            "unit.h",
+            "kernels.h",
+            "vecmath.h",
+            "cvecmath.h",
+            "cproduct.h",
+            "intdiv.h",
+            "tiles.h",
+            "products.h",
+        ),
+        *("folding.h", "finding.h", "scanning.h", "scalars.h", "realmath.h", "complexmath.h"),
     ),
     "array": ("kernels.h", "dlpack.h", "temporaries.h", "gathering.h", "sorting.h", "searching.h"),
     "storage": ("blocks.h",),
     "threads": ("pool.h",),
     "_cpu": ("cpu.h",),
 }
-# What the generated sources begin with.
-PRELUDE = "#include <Python.h>\n#include <math.h>\n#define S0_LANES 32\n#define S0_BLOCK 4096\n"
+PRELUDE = "#include <Python.h>\n#include <math.h>\n"
 
 
 def test_all_headers_are_compiled_here() -> None:
     texts = {path.name: path.read_text(encoding="utf-8") for path in CORE.glob("*/*.h")}
     included = set(re.findall(r'#include "(\w+\.h)"', "".join(texts.values())))
-    assert set(texts) == included | {name for group in GROUPS.values() for name in group}
+    generated = {"table_sizes.h"}
+    assert set(texts) == (included - generated) | {name for group in GROUPS.values() for name in group}
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_module_without_warnings(compiler: str, tmp_path: Path) -> None:
+    source = tmp_path / "module.c"
+    source.write_text((CORE / "kernels" / "module.c").read_text(encoding="utf-8"), encoding="utf-8")
+    macros = ["-DS0_MODULE=_one", "-DS0_UNITS=U(a) U(b)"]
+    compiled(compiler, source, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *macros)
 
 
 @pytest.mark.parametrize("level", LEVELS)

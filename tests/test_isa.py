@@ -291,11 +291,11 @@ def test_same_bits_as_the_baseline(name: str, baseline: dict[str, Any]) -> None:
 def test_what_is_built_once_asks_for_no_newer_instruction() -> None:
     """x86's baseline has no fma but the C library's: a row whose body asks for it has to say `gains`."""
     calls = {}
-    for part in ("common", "elementwise_baseline"):
+    for part in ("common", "baseline"):
         spec = importlib.util.find_spec(f"stride0._core.kernels._{part}")
         assert spec is not None and spec.origin is not None
         calls[part] = b"\0fma\0" in Path(spec.origin).read_bytes()  # among the names of what it needs
-    assert calls == {"common": False, "elementwise_baseline": platform.machine() == "x86_64"}
+    assert calls == {"common": False, "baseline": platform.machine() == "x86_64"}
 
 
 def test_what_is_supported() -> None:

@@ -57,7 +57,7 @@ GENERATORS = {
     "_core/build/operators.py": "_core.ops.functions",
 }
 SUFFIXES = (".py", ".pyi", ".pyx", ".pxd", ".pxi")  # a template's name ends in ".in" after these
-NO_CODE = ("meson.build", "py.typed", ".h")  # ends of the names of files without imports
+NO_CODE = ("meson.build", "py.typed", ".h", ".c")  # ends of the names of files without imports
 # Imported by a name that is known only at run time: the build of the kernels that the processor can run.
 # And by the namespace what is above it, when somebody asks for it.
 DYNAMIC = {"_core.kernels._dispatch": "stride0._core.kernels", "": "stride0.autograd"}

@@ -5,7 +5,7 @@ type, the type stubs and the names that the tests run over (their expectations c
 Standard library only: the build loads this file by its path before the package exists.
 
 Note [Bodies]
-    A body is a C-like Cython expression over the operands: `x`, or `x1`, `x2`, `x3`. Its key says for
+    A body is a C expression over the operands: `x`, or `x1`, `x2`, `x3`. Its key says for
     which kinds of data it is written: b bool, i signed, u unsigned, f real floating, c complex
     floating. The key "iu" means that one loop on unsigned operands serves both signs, which makes
     overflow wrap. Complex operands are `c128` structs, whatever their precision in memory.
@@ -206,7 +206,7 @@ OPS: Final = (
         "multiply_masked",
         2,
         "floating-point",
-        {"f": "x1 * x2 if x1 != 0 else x1", "c": "multiply_masked_c(x1, x2)"},
+        {"f": "x1 != 0 ? x1 * x2 : x1", "c": "multiply_masked_c(x1, x2)"},
         "Product that is zero where `x1` is, even where `x2` is infinite or NaN: `x1` is a cotangent.",
         public=False,
     ),
@@ -221,7 +221,7 @@ OPS: Final = (
     _unary(
         "abs",
         "numeric",
-        {"b": "x", "i": "<{T}>(0 - <{U}>x) if x < 0 else x", "u": "x", "f": "fabs_{t}(x)", "c": "abs_c(x)"},
+        {"b": "x", "i": "x < 0 ? ({T})(0 - ({U})x) : x", "u": "x", "f": "fabs_{t}(x)", "c": "abs_c(x)"},
         "Absolute value of each element; the magnitude where it is complex.",
         out="real",
         operator="abs",
@@ -274,8 +274,8 @@ OPS: Final = (
         "real-valued",
         {
             "b": "x1 | x2",
-            "i": "x1 if x1 > x2 else x2",
-            "u": "x1 if x1 > x2 else x2",
+            "i": "x1 > x2 ? x1 : x2",
+            "u": "x1 > x2 ? x1 : x2",
             "f": "maximum_{t}(x1, x2)",
         },
         "Larger of each pair of elements; NaN where either is NaN.",
@@ -286,8 +286,8 @@ OPS: Final = (
         "real-valued",
         {
             "b": "x1 & x2",
-            "i": "x1 if x1 < x2 else x2",
-            "u": "x1 if x1 < x2 else x2",
+            "i": "x1 < x2 ? x1 : x2",
+            "u": "x1 < x2 ? x1 : x2",
             "f": "minimum_{t}(x1, x2)",
         },
         "Smaller of each pair of elements; NaN where either is NaN.",
@@ -330,7 +330,7 @@ OPS: Final = (
     _binary(
         "not_equal",
         "any",
-        {"b": "x1 != x2", "iu": "x1 != x2", "f": "x1 != x2", "c": "not equal_c(x1, x2)"},
+        {"b": "x1 != x2", "iu": "x1 != x2", "f": "x1 != x2", "c": "!equal_c(x1, x2)"},
         "Whether each pair of elements differs.",
         operator="!=",
         **_COMPARE,
@@ -434,7 +434,7 @@ OPS: Final = (
     _binary(
         "bitwise_left_shift",
         "integer",
-        {"i": "<{U}>x1 << x2 if <{U}>x2 < {W} else 0", "u": "x1 << x2 if x2 < {W} else 0"},
+        {"i": "({U})x2 < {W} ? ({U})x1 << x2 : 0", "u": "x2 < {W} ? x1 << x2 : 0"},
         "Bits of `x1` shifted left by `x2`, 0 where `x2` is not below the number of bits.",
         operator="<<",
         gains=_INTEGERS,
@@ -443,7 +443,7 @@ OPS: Final = (
     _binary(
         "bitwise_right_shift",
         "integer",
-        {"i": "x1 >> (x2 if <{U}>x2 < {W} else {W} - 1)", "u": "x1 >> x2 if x2 < {W} else 0"},
+        {"i": "x1 >> (({U})x2 < {W} ? x2 : {W} - 1)", "u": "x2 < {W} ? x1 >> x2 : 0"},
         "Bits of `x1` shifted right by `x2`, keeping the sign.",
         operator=">>",
         gains=_INTEGERS,
@@ -532,7 +532,7 @@ REDUCTIONS: Final = (
         dict.fromkeys("biufc", "x"),
         {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"},
         _INT_SUM,
-        {"iu": "0", "f": "-0.0", "c": "c128(-0.0, -0.0)"},
+        {"iu": "0", "f": "-0.0", "c": "make_c(-0.0, -0.0)"},
     ),
     Reduction(
         "prod",
@@ -540,13 +540,13 @@ REDUCTIONS: Final = (
         dict.fromkeys("biufc", "x"),
         {"iu": "a * b", "f": "a * b", "c": "multiply_c(a, b)"},
         _INT_SUM,
-        {"iu": "1", "f": "1.0", "c": "c128(1.0, 0.0)"},
+        {"iu": "1", "f": "1.0", "c": "make_c(1.0, 0.0)"},
     ),
     Reduction(
         "max",
         1,
         dict.fromkeys("biuf", "x"),
-        {"b": "a | b", "i": "a if a > b else b", "u": "a if a > b else b", "f": "maximum_{t}(b, a)"},
+        {"b": "a | b", "i": "a > b ? a : b", "u": "a > b ? a : b", "f": "maximum_{t}(b, a)"},
         dict.fromkeys("biuf", "same"),
         {"b": "0", "i": "{MIN}", "u": "0", "f": "-INFINITY"},
         gains=("uint64",),
@@ -555,7 +555,7 @@ REDUCTIONS: Final = (
         "min",
         1,
         dict.fromkeys("biuf", "x"),
-        {"b": "a & b", "i": "a if a < b else b", "u": "a if a < b else b", "f": "minimum_{t}(b, a)"},
+        {"b": "a & b", "i": "a < b ? a : b", "u": "a < b ? a : b", "f": "minimum_{t}(b, a)"},
         dict.fromkeys("biuf", "same"),
         {"b": "1", "i": "{MAX}", "u": "{MAX}", "f": "INFINITY"},
         gains=("uint64",),
@@ -577,15 +577,15 @@ REDUCTIONS: Final = (
         {"b": "x1 & x2", "i": "x1 * x2", "u": "x1 * x2", "f": "x1 * x2", "c": "multiply_c(x1, x2)"},
         {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"},
         _INT_SUM,
-        {"iu": "0", "f": "-0.0", "c": "c128(-0.0, -0.0)"},
+        {"iu": "0", "f": "-0.0", "c": "make_c(-0.0, -0.0)"},
     ),
     Reduction(
         "dot_masked",
         2,
-        {"f": "x1 * x2 if x1 != 0 else x1", "c": "multiply_masked_c(x1, x2)"},
+        {"f": "x1 != 0 ? x1 * x2 : x1", "c": "multiply_masked_c(x1, x2)"},
         {"f": "a + b", "c": "add_c(a, b)"},
         {"f": "float64", "c": "complex128"},
-        {"f": "-0.0", "c": "c128(-0.0, -0.0)"},
+        {"f": "-0.0", "c": "make_c(-0.0, -0.0)"},
     ),
     Reduction(
         "vecdot",
@@ -593,7 +593,7 @@ REDUCTIONS: Final = (
         {"b": "x1 & x2", "i": "x1 * x2", "u": "x1 * x2", "f": "x1 * x2", "c": "multiply_c(conj_c(x1), x2)"},
         {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"},
         _INT_SUM,
-        {"iu": "0", "f": "-0.0", "c": "c128(-0.0, -0.0)"},
+        {"iu": "0", "f": "-0.0", "c": "make_c(-0.0, -0.0)"},
     ),
 )
 

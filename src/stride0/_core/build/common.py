@@ -16,10 +16,9 @@ from types import ModuleType
 from typing import Any
 
 PACKAGE = pathlib.Path(__file__).resolve().parents[2]
-ARGUMENTS = "(char** a, const Py_ssize_t* s, const Py_ssize_t* t, Py_ssize_t n, Py_ssize_t m)"
+ARGUMENTS = "(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)"
 LANES = 32
 BLOCK = 4096
-STREAMED = 256  # bytes that a loop past the caches stores at once
 STRIP = 1024  # columns that a loop over rows takes at once, where it keeps something for each
 
 Row = Any  # a row of the dtype table, which is loaded by its path
@@ -49,8 +48,8 @@ def fill(expression: str, row: Row) -> str:
     """Replace the placeholders of Note [Bodies]."""
     signed = row.letter == "i"
     bits = 8 * row.itemsize
-    top = f"((<{UNSIGNED.get(row.itemsize, '')}>1 << {bits - 1}) - 1)" if signed else f"(<{row.ctype}>-1)"
-    low = f"(-<{row.ctype}>{top} - 1)" if signed else "0"
+    top = f"((({UNSIGNED.get(row.itemsize, '')})1 << {bits - 1}) - 1)" if signed else f"(({row.ctype})-1)"
+    low = f"(-({row.ctype}){top} - 1)" if signed else "0"
     for key, text in {
         "{t}": "f32" if row.ctype == "float" else "f64",
         "{T}": row.ctype,
@@ -68,8 +67,9 @@ class _Bits:
 
     def __init__(self, itemsize: int):
         self.itemsize = itemsize
+        self.name = f"bits{8 * itemsize}"
         self.letter = "bits"
-        self.ctype = "s0_bits16" if itemsize == 16 else UNSIGNED[itemsize]
+        self.ctype = "s0_sixteen" if itemsize == 16 else UNSIGNED[itemsize]
 
 
 BITS = {width: _Bits(width) for width in (1, 2, 4, 8, 16)}
@@ -93,19 +93,16 @@ class Operand:
             else row.ctype
         )
 
-    def declare(self) -> str:
-        return f"cdef {self.memory}* {self.pointer}"
-
     def step(self) -> str:
-        return f"cdef Py_ssize_t s{self.index} = s[{self.index}]" if self.how == "v" else ""
+        return f"const Py_ssize_t s{self.index} = s[{self.index}];" if self.how == "v" else ""
 
     def start(self, base: str) -> str:
-        return f"{self.pointer} = <{self.memory}*>({base})"
+        return f"{self.memory} *{self.pointer} = ({self.memory} *)({base});"
 
     def at(self, i: str) -> str:
         """Pointer to the element i of the run."""
         if self.how == "v":
-            return f"(<{self.memory}*>(<char*>{self.pointer} + ({i}) * s{self.index}))"
+            return f"(({self.memory} *)((char *){self.pointer} + ({i}) * s{self.index}))"
         if self.how == "s":
             return self.pointer
         return f"({self.pointer} + {'2 * ' if self.complex else ''}({i}))"
@@ -115,84 +112,54 @@ class Operand:
         if self.complex:
             return f"make_c({place}[0], {place}[1])"
         if self.row.letter == "b":
-            return f"{place}[0] != 0"
+            return f"({place}[0] != 0)"
         return f"{place}[0]"
+
+    def let(self, name: str, i: str) -> str:
+        """The statement that gives an element a name."""
+        return f"const {self.value} {name} = {self.load(i)};"
 
     def store(self, i: str, value: str) -> list[str]:
         place = self.at(i)
         if self.complex:
-            return [f"z = {value}", f"{place}[0] = <{self.memory}>z.re", f"{place}[1] = <{self.memory}>z.im"]
-        return [f"{place}[0] = <{self.memory}>({value})"]
+            parts = f"{place}[0] = ({self.memory})z.re; {place}[1] = ({self.memory})z.im;"
+            return [f"{{ const c128 z = {value}; {parts} }}"]
+        return [f"{place}[0] = ({self.memory})({value});"]
 
 
 def function(name: str, declarations: list[str], body: list[str]) -> str:
     """One loop of the signature of `s0_loop`, for every j of the m runs."""
-    lines = [
-        f"cdef void {name}{ARGUMENTS} noexcept nogil:",
-        "    cdef Py_ssize_t i, j",
-        *(f"    {line}" for line in dict.fromkeys(declarations) if line),
-        *(f"    {line}" for line in body),
-    ]
-    return "\n".join(lines) + "\n"
+    lines = [line for line in (*dict.fromkeys(declarations), *body) if line]
+    return f"static void {name}{ARGUMENTS}\n{{\n" + "\n".join(indent(lines)) + "\n}\n"
 
 
 def indent(lines: list[str], by: int = 1) -> list[str]:
     return ["    " * by + line for line in lines]
 
 
+def block(head: str, lines: list[str]) -> list[str]:
+    """A compound statement."""
+    return [f"{head} {{", *indent(lines), "}"]
+
+
+def elementwise(start: str, stop: str, lines: list[str]) -> list[str]:
+    """
+    A loop over elements i that lie side by side, of which each result may replace what it comes from.
+
+    Nothing else overlaps, by the planner's care: the compiler need not ask.
+    """
+    return ["S0_ELEMENTWISE", *block(f"for (Py_ssize_t i = {start}; i < {stop}; i++)", lines)]
+
+
 def map_loop(name: str, inputs: list[Operand], out: Operand, expression: str, names: list[str]) -> str:
     """Elementwise loop: out = expression(inputs)."""
-    declarations = [line for op in (*inputs, out) for line in (op.declare(), op.step())]
-    declarations += [f"cdef {op.value} {x}" for op, x in zip(inputs, names, strict=True)]
-    if out.complex:
-        declarations.append("cdef c128 z")
-    body = ["for j in range(m):"]
-    body += indent([op.start(f"a[{op.index}] + j * t[{op.index}]") for op in (*inputs, out)])
-    # A value of stride 0 is read once per run; the planner has made sure that the run does not write it.
-    body += indent([f"{x} = {op.load('0')}" for op, x in zip(inputs, names, strict=True) if op.how == "s"])
-    inner = [f"{x} = {op.load('i')}" for op, x in zip(inputs, names, strict=True) if op.how != "s"]
-    inner += out.store("i", expression)
-    body += [*indent(["for i in range(n):"]), *indent(inner, 2)]
-    return function(name, declarations, body)
-
-
-def stream_loop(name: str, inputs: list[Operand], out: Operand, expression: str, names: list[str]) -> str:
-    """
-    The same where the result lies side by side, and goes past the caches.
-
-    Some lines of cache at a time are computed into a block in registers, or near them, and stored as a whole:
-    memory that is written so need not be read before.
-    """
-    block = Operand(out.index, out.row, "c", out.unsigned, name="block")
-    count = STREAMED // out.row.itemsize
-    declarations = [line for op in (*inputs, out) for line in (op.declare(), op.step())]
-    declarations += [f"cdef {op.value} {x}" for op, x in zip(inputs, names, strict=True)]
-    declarations += [
-        f"cdef {out.memory} block[{count * (2 if out.complex else 1)}]",
-        "cdef Py_ssize_t k, head",
-    ]
-    if out.complex:
-        declarations.append("cdef c128 z")
-
-    def one(i: str) -> list[str]:
-        return [f"{x} = {op.load(i)}" for op, x in zip(inputs, names, strict=True) if op.how != "s"]
-
+    steps = [op.step() for op in (*inputs, out)]
     body = [op.start(f"a[{op.index}] + j * t[{op.index}]") for op in (*inputs, out)]
-    body += [f"{x} = {op.load('0')}" for op, x in zip(inputs, names, strict=True) if op.how == "s"]
-    body += [
-        f"head = s0_stream_head({out.pointer}, {out.row.itemsize}, n)",
-        "for i in range(head):",
-        *indent([*one("i"), *out.store("i", expression)]),
-        "i = head",
-        f"while n - i >= {count}:",
-        f"    for k in range({count}):",
-        *indent([*one("i + k"), *block.store("k", expression)], 2),
-        f"    s0_stream_lines({out.at('i')}, block)",
-        f"    i += {count}",
-        "while i < n:",
-        *indent([*one("i"), *out.store("i", expression), "i += 1"]),
-    ]
-    return function(name, declarations, ["for j in range(m):", *indent(body), "s0_stream_end()"])
+    # A value of stride 0 is read once per run; the planner has made sure that the run does not write it.
+    body += [op.let(x, "0") for op, x in zip(inputs, names, strict=True) if op.how == "s"]
+    inner = [op.let(x, "i") for op, x in zip(inputs, names, strict=True) if op.how != "s"]
+    body += elementwise("0", "n", [*inner, *out.store("i", expression)])
+    return function(name, steps, block("for (Py_ssize_t j = 0; j < m; j++)", body))
 
 
 ELEMENTWISE_LAYOUTS = {

@@ -46,6 +46,6 @@ def load_kernels(table: object) -> str:
         raise ImportError(
             f"STRIDE0_ISA: there is no instruction set {wanted!r} here; choose from {', '.join(choices)}"
         )
-    for part in ("common", f"elementwise_{wanted}", f"reductions_{wanted}"):
+    for part in ("common", wanted):
         importlib.import_module(f"stride0._core.kernels._{part}").fill(table)
     return wanted

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "kernels.h"
 #include "packs.h"
 
 #if S0_LANES != 32

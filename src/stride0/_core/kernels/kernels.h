@@ -7,6 +7,8 @@
 
 #include <Python.h>
 
+#include "table_sizes.h"
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -24,8 +26,8 @@ typedef void (*s0_copy)(char *target, const char *source, Py_ssize_t size);
 typedef void (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,
                            Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
 
-enum { S0_MAX_OPS = 96, S0_MAX_REDUCTIONS = 16, S0_MAX_SCANS = 4, S0_DTYPES = 13, S0_LAYOUTS = 4,
-       S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5 };
+/* Note [Layouts] of build/common.py; elements of 1, 2, 4, 8 and 16 bytes. */
+enum { S0_LAYOUTS = 4, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5 };
 
 /* What was streamed is in order with what is written afterwards, for other threads too. */
 static inline void s0_stream_end(void)
@@ -36,18 +38,18 @@ static inline void s0_stream_end(void)
 }
 
 typedef struct {
-    s0_loop ops[S0_MAX_OPS][S0_DTYPES][S0_LAYOUTS];
+    s0_loop ops[S0_OPS][S0_DTYPES][S0_LAYOUTS];
     s0_loop casts[S0_DTYPES][S0_DTYPES][S0_LAYOUTS];
     s0_loop where[S0_WIDTHS][S0_LAYOUTS];
-    s0_loop reductions[S0_MAX_REDUCTIONS][S0_DTYPES][S0_REDUCE_LAYOUTS];
-    s0_loop scans[S0_MAX_SCANS][S0_DTYPES];
-    s0_loop arg_reductions[2][S0_DTYPES];
-    s0_loop scan_rows[S0_MAX_SCANS][S0_DTYPES];
-    s0_loop arg_rows[2][S0_DTYPES];
+    s0_loop reductions[S0_REDUCTIONS][S0_DTYPES][S0_REDUCE_LAYOUTS];
+    s0_loop scans[S0_SCANS][S0_DTYPES];
+    s0_loop arg_reductions[S0_ARG_REDUCTIONS][S0_DTYPES];
+    s0_loop scan_rows[S0_SCANS][S0_DTYPES];
+    s0_loop arg_rows[S0_ARG_REDUCTIONS][S0_DTYPES];
     s0_transpose transpose[S0_WIDTHS];
     s0_copy stream;
     /* Loops that write past the caches, by layout; NULL where there are none. Of casts the contiguous one. */
-    s0_loop streams[S0_MAX_OPS][S0_DTYPES][S0_LAYOUTS];
+    s0_loop streams[S0_OPS][S0_DTYPES][S0_LAYOUTS];
     s0_loop stream_casts[S0_DTYPES][S0_DTYPES];
     s0_product products[S0_DTYPES];
 } s0_kernels;

@@ -6,9 +6,10 @@
 #ifndef STRIDE0_TILES_H
 #define STRIDE0_TILES_H
 
-#include <Python.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "kernels.h"
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -202,13 +203,6 @@ static inline void s0_stream_line(char *target, const char *source)
 #endif
 }
 
-/* The four lines that a loop past the caches stores at once. */
-static inline void s0_stream_lines(void *target, const void *block)
-{
-    for (int k = 0; k < 4; k++)
-        s0_stream_line((char *)target + 64 * k, (const char *)block + 64 * k);
-}
-
 /* Copy bytes past the caches. The target's line of cache is written as a whole or in the ordinary way. */
 static void s0_stream(char *target, const char *source, Py_ssize_t size)
 {
@@ -223,5 +217,57 @@ static void s0_stream(char *target, const char *source, Py_ssize_t size)
 #endif
     memcpy(target, source, size);
 }
+
+/* Bytes at once: so few that a processor reads what is next while it writes. */
+enum { S0_STREAMED = 512 };
+
+/* Another loop, whose results lie side by side and go past the caches: block by block it writes them to the first cache,
+ * from where they are stored as whole lines. */
+static __attribute__((noinline)) void s0_past(s0_loop loop, int inputs, Py_ssize_t itemsize, char **args, const Py_ssize_t *inner,
+                    const Py_ssize_t *outer, Py_ssize_t n, Py_ssize_t m)
+{
+    char block[S0_STREAMED] __attribute__((aligned(64)));
+    char *a[4];
+    for (Py_ssize_t j = 0; j < m; j++) {
+        char *target = args[inputs] + j * outer[inputs];
+        Py_ssize_t left = n, count = s0_stream_head(target, itemsize, n);
+        for (int k = 0; k < inputs; k++)
+            a[k] = args[k] + j * outer[k];
+        a[inputs] = target;
+        for (;;) {
+            if (count)
+                loop(a, inner, outer, count, 1);
+            if (a[inputs] == block)
+                for (Py_ssize_t line = 0; line < count * itemsize; line += 64)
+                    s0_stream_line(target + line, block + line);
+            left -= count;
+            if (left == 0)
+                break;
+            for (int k = 0; k < inputs; k++)
+                a[k] += count * inner[k];
+            target += count * itemsize;
+            /* What is no whole line at the end goes to where it belongs. */
+            count = left * itemsize < S0_STREAMED ? left - left % (64 / itemsize) : S0_STREAMED / itemsize;
+            a[inputs] = count ? block : target;
+            count = count ? count : left;
+        }
+    }
+    s0_stream_end();
+}
+#define S0_PAST(loop, inputs, itemsize)                                                                              \
+    static void loop##_past(char **args, const Py_ssize_t *inner, const Py_ssize_t *outer, Py_ssize_t n, Py_ssize_t m) \
+    {                                                                                                                \
+        s0_past(loop, inputs, itemsize, args, inner, outer, n, m);                                                   \
+    }
+
+/* The same where nothing is computed. */
+#define S0_MOVE_PAST(loop, itemsize)                                                                                 \
+    static void loop##_past(char **args, const Py_ssize_t *inner, const Py_ssize_t *outer, Py_ssize_t n, Py_ssize_t m) \
+    {                                                                                                                \
+        (void)inner;                                                                                                 \
+        for (Py_ssize_t j = 0; j < m; j++)                                                                           \
+            s0_stream(args[1] + j * outer[1], args[0] + j * outer[0], n * itemsize);                                 \
+        s0_stream_end();                                                                                             \
+    }
 
 #endif

@@ -96,9 +96,9 @@ cdef bint in_blocks(const Plan* plan, const s0_loop* loops, Blocks* blocks) noex
 cdef bint row_of(const s0_loop* loops, const s0_loop* table, int rows, int* row, int* code) noexcept nogil:
     """Whether loops stand in a part of the table that has four for every row and dtype, and where."""
     cdef Py_ssize_t at = <Py_ssize_t>(loops - table)
-    if not 0 <= at < rows * 13 * 4:
+    if not 0 <= at < rows * S0_DTYPES * S0_LAYOUTS:
         return False
-    row[0], code[0] = <int>(at // (13 * 4)), <int>(at // 4 % 13)
+    row[0], code[0] = <int>(at // (S0_DTYPES * S0_LAYOUTS)), <int>(at // S0_LAYOUTS % S0_DTYPES)
     return True
 
 
@@ -108,9 +108,9 @@ cdef const s0_loop* past_caches(const Plan* plan, const s0_loop* loops) noexcept
     cdef int k, row, code
     if not streams(plan, tuning.stream_runs_from):
         return loops
-    if row_of(loops, &TABLE.ops[0][0][0], 96, &row, &code):
+    if row_of(loops, &TABLE.ops[0][0][0], S0_OPS, &row, &code):
         found = &TABLE.streams[row][code][0]
-    elif row_of(loops, &TABLE.casts[0][0][0], 13, &row, &code) and plan.strides[0][0] != 0:
+    elif row_of(loops, &TABLE.casts[0][0][0], S0_DTYPES, &row, &code) and plan.strides[0][0] != 0:
         found = &TABLE.stream_casts[row][code]
     else:
         return loops

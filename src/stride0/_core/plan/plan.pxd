@@ -8,20 +8,29 @@ cdef extern from "kernels.h":
     ctypedef void (*s0_copy)(char*, const char*, Py_ssize_t) noexcept nogil
     ctypedef void (*s0_product)(const char*, const Py_ssize_t*, const char*, const Py_ssize_t*, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
     void s0_stream_end() noexcept nogil
+    enum:
+        S0_OPS
+        S0_DTYPES
+        S0_REDUCTIONS
+        S0_SCANS
+        S0_ARG_REDUCTIONS
+        S0_LAYOUTS
+        S0_REDUCE_LAYOUTS
+        S0_WIDTHS
     ctypedef struct s0_kernels:
-        s0_loop ops[96][13][4]
-        s0_loop casts[13][13][4]
-        s0_loop where[5][4]
-        s0_loop reductions[16][13][5]
-        s0_loop scans[4][13]
-        s0_loop arg_reductions[2][13]
-        s0_loop scan_rows[4][13]
-        s0_loop arg_rows[2][13]
-        s0_transpose transpose[5]
+        s0_loop ops[S0_OPS][S0_DTYPES][S0_LAYOUTS]
+        s0_loop casts[S0_DTYPES][S0_DTYPES][S0_LAYOUTS]
+        s0_loop where[S0_WIDTHS][S0_LAYOUTS]
+        s0_loop reductions[S0_REDUCTIONS][S0_DTYPES][S0_REDUCE_LAYOUTS]
+        s0_loop scans[S0_SCANS][S0_DTYPES]
+        s0_loop arg_reductions[S0_ARG_REDUCTIONS][S0_DTYPES]
+        s0_loop scan_rows[S0_SCANS][S0_DTYPES]
+        s0_loop arg_rows[S0_ARG_REDUCTIONS][S0_DTYPES]
+        s0_transpose transpose[S0_WIDTHS]
         s0_copy stream
-        s0_loop streams[96][13][4]
-        s0_loop stream_casts[13][13]
-        s0_product products[13]
+        s0_loop streams[S0_OPS][S0_DTYPES][S0_LAYOUTS]
+        s0_loop stream_casts[S0_DTYPES][S0_DTYPES]
+        s0_product products[S0_DTYPES]
 
 cdef enum:
     MAX_NDIM = 64

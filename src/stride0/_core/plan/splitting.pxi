@@ -68,9 +68,9 @@ def tune(**values):
     return now
 
 
-cdef int COSTS[96][13]      # sixteenths of a nanosecond per element beyond what memory takes, roughly
-cdef int FOLDED_WITH[16]    # the reduction that folds the accumulators of another
-cdef int ABSORBING[16]      # the accumulator that ends a reduction early, or -1
+cdef int COSTS[S0_OPS][S0_DTYPES]      # sixteenths of a nanosecond per element beyond what memory takes, roughly
+cdef int FOLDED_WITH[S0_REDUCTIONS]  # the reduction that folds the accumulators of another
+cdef int ABSORBING[S0_REDUCTIONS]    # the accumulator that ends a reduction early, or -1
 
 
 cdef int fill_tables() except -1:
@@ -116,14 +116,14 @@ cdef int64_t work_of(const Plan* plan, const s0_loop* loops) noexcept nogil:
         if plan.ndim and plan.strides[k][0] != 0 and plan.strides[k][0] != itemsize_at(plan.code[k]):
             strided = True
     # Loops other than the elementwise ones fold, search or cast.
-    each = COSTS[row][code] if row_of(loops, &TABLE.ops[0][0][0], 96, &row, &code) else 2
+    each = COSTS[row][code] if row_of(loops, &TABLE.ops[0][0][0], S0_OPS, &row, &code) else 2
     return work // 64 + total * (each + (8 if strided else 0)) // 16
 
 
 cdef bint takes_long(const s0_loop* loops, Py_ssize_t size) noexcept nogil:
     """Whether an elementwise loop computes so long, beyond what memory takes, that signals should be seen meanwhile."""
     cdef int row, code
-    return row_of(loops, &TABLE.ops[0][0][0], 96, &row, &code) and size * COSTS[row][code] // 16 >= tuning.chunk_to
+    return row_of(loops, &TABLE.ops[0][0][0], S0_OPS, &row, &code) and size * COSTS[row][code] // 16 >= tuning.chunk_to
 
 
 cdef int threads_for(int64_t work) noexcept nogil:
@@ -352,7 +352,7 @@ cdef bint run_reduction(const Plan* plan, const s0_loop* loops) noexcept nogil:
     cdef Plan whole = plan[0]
     cdef Plan fold
     cdef Py_ssize_t repeat = 1, old = plan.shape[0], count, extent = 0, rest, size, slot
-    cdef int axis = 0, d, k, result = plan.nop - 1, number = <int>((loops - &TABLE.reductions[0][0][0]) // (13 * 5))
+    cdef int axis = 0, d, k, result = plan.nop - 1, number = <int>((loops - &TABLE.reductions[0][0][0]) // (S0_DTYPES * S0_REDUCE_LAYOUTS))
     cdef int code = plan.code[result]
     cdef Split split
     cdef char* memory

@@ -1,0 +1,36 @@
+/* A module of kernels: `fill(table)` puts the loops of its units into the table that a capsule holds.
+ *
+ * S0_MODULE is its name, and S0_UNITS what it consists of, as U(name) U(name) ... */
+#include "kernels.h"
+
+s0_kernels *s0_table;
+
+#define U(name) void s0_fill_##name(s0_kernels *table);
+S0_UNITS
+#undef U
+
+static PyObject *s0_fill(PyObject *module, PyObject *capsule)
+{
+    (void)module;
+    s0_table = PyCapsule_GetPointer(capsule, "stride0.kernels");
+    if (s0_table == NULL)
+        return NULL;
+#define U(name) s0_fill_##name(s0_table);
+    S0_UNITS
+#undef U
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef s0_methods[] = {
+    {"fill", s0_fill, METH_O, "Put these loops into the table that the capsule holds."},
+    {NULL, NULL, 0, NULL},
+};
+
+#define S0_TEXT_OF(name) #name
+#define S0_TEXT(name) S0_TEXT_OF(name)
+static struct PyModuleDef s0_module = {PyModuleDef_HEAD_INIT, .m_name = S0_TEXT(S0_MODULE), .m_size = 0,
+                                       .m_methods = s0_methods};
+
+#define S0_INIT_OF(name) PyInit_##name
+#define S0_INIT(name) S0_INIT_OF(name)
+PyMODINIT_FUNC S0_INIT(S0_MODULE)(void) { return PyModuleDef_Init(&s0_module); }

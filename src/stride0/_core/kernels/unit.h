@@ -1,0 +1,18 @@
+/* What the generated units of kernels begin with. */
+#ifndef STRIDE0_UNIT_H
+#define STRIDE0_UNIT_H
+
+#include "kernels.h"
+
+#include "complexmath.h"
+#include "finding.h"
+#include "folding.h"
+#include "products.h"
+#include "realmath.h"
+#include "scanning.h"
+#include "tiles.h"
+
+/* The table that all loops stand in, for those that call others. */
+extern __attribute__((visibility("hidden"))) s0_kernels *s0_table;
+
+#endif

@@ -1,0 +1,80 @@
+/* Small scalar bodies that the loops inline: thin names over libm, selections, components, casts.
+ *
+ * Each function comes as `_f64` and `_f32`. Where a body only forwards to libm, libm's own special cases (C Annex F) are
+ * the standard's. Those with a story of their own are in realmath.h and complexmath.h. */
+#ifndef STRIDE0_SCALARS_H
+#define STRIDE0_SCALARS_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Before a loop of which a result may replace the elements that it comes from, while nothing else overlaps. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define S0_ELEMENTWISE _Pragma("GCC ivdep")
+#else
+#define S0_ELEMENTWISE
+#endif
+
+#define S0_BODY static inline __attribute__((unused))
+
+#define fabs_f64 fabs
+#define fabs_f32 fabsf
+#define sqrt_f64 sqrt
+#define sqrt_f32 sqrtf
+#define ceil_f64 ceil
+#define ceil_f32 ceilf
+#define floor_f64 floor
+#define floor_f32 floorf
+#define trunc_f64 trunc
+#define trunc_f32 truncf
+#define round_f64 rint /* half to even, the rounding mode of every thread that nobody has tampered with */
+#define round_f32 rintf
+#define copysign_f64 copysign
+#define copysign_f32 copysignf
+#define nextafter_f64 nextafter /* equal operands give the second, so that -0 goes to +0 and back */
+#define nextafter_f32 nextafterf
+
+S0_BODY int signbit_f64(double x) { uint64_t u; memcpy(&u, &x, 8); return (int)(u >> 63); }
+S0_BODY int signbit_f32(float x) { uint32_t u; memcpy(&u, &x, 4); return (int)(u >> 31); }
+
+/* -- selections, written without branches, so that the loops vectorise ----------------------------------------------- */
+
+/* Of any integer type. */
+#define max_c(a, b) ((a) > (b) ? (a) : (b))
+#define min_c(a, b) ((a) < (b) ? (a) : (b))
+
+/* x + 0 is +0 for both zeros and keeps NaN. NaN in x is taken by the extremes, NaN in y by failing the comparison.
+ * `clip` has one selection per bound and one for NaN bounds: `minimum(maximum(x, low), high)` asks about NaN in every
+ * step, and the compiler turns such chains into branches. */
+#define S0_SELECTIONS(T, t)                                                                                          \
+    S0_BODY T sign_##t(T x) { return x > 0 ? 1 : x < 0 ? -1 : x + 0; }                                               \
+    S0_BODY T maximum_##t(T x, T y) { return ((x >= y) | (x != x)) ? x : y; }                                          \
+    S0_BODY T minimum_##t(T x, T y) { return ((x <= y) | (x != x)) ? x : y; }                                          \
+    S0_BODY T clip_##t(T x, T low, T high)                                                                           \
+    {                                                                                                                \
+        T y = x < low ? low : x;                                                                                     \
+        y = y > high ? high : y;                                                                                     \
+        return ((low != low) | (high != high)) ? low + high : y;                                                     \
+    }
+S0_SELECTIONS(double, f64)
+S0_SELECTIONS(float, f32)
+
+/* -- casts ----------------------------------------------------------------------------------------------------------- */
+
+/* A cast from floating point to an integer is undefined in C where the value does not fit, and differs between
+ * instruction sets. Here it is one thing everywhere: through a 64-bit integer, whose least value stands for what does not
+ * fit, and from there modulo the width of the target. */
+S0_BODY int64_t to_int(double x)
+{
+    return ((x >= -0x1p63) & (x < 0x1p63)) ? (int64_t)x : INT64_MIN;
+}
+
+S0_BODY uint64_t to_uint(double x)
+{
+    if ((x >= 0x1p63) & (x < 0x1p64))
+        return (uint64_t)x;
+    return (uint64_t)to_int(x);
+}
+
+#endif
