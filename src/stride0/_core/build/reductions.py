@@ -145,7 +145,8 @@ def run_loop(
 
     join = [*value("i + k"), f"lane[k] = {acc.kept(acc.folded('lane[k]', 'v'))};"]
     # Fewer than 8 elements, which is what rows of short axes have, never leave the registers.
-    few = [f"{acc.lane} lane[4];"]
+    # GCC takes the lanes of complex numbers for uninitialised, which they never are when they are read.
+    few = [f"{acc.lane} lane[4]{' = {{0}}' if acc.operand.complex else ''};"]
     for w in (4, 2, 1):
         first = [*over(str(w), [*value("i + k"), f"lane[k] = {acc.kept('v')};"]), f"i += {w};"]
         halve = over(str(w), [f"lane[k] = {acc.kept(acc.folded('lane[k]', f'lane[k + {w}]'))};"])
