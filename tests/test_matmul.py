@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import stride0 as xp
 from stride0 import autograd, strided
 from stride0._chapters import _matmul
-from stride0._core.plan import plan
+from stride0._core.plan import tuning as plan
 from stride0._core.plan import threads as pool
 
 ROUNDING = {"float32": 2e-4, "complex64": 2e-4, "float64": 1e-11, "complex128": 1e-11}

@@ -22,7 +22,8 @@ import stride0 as xp
 from stride0._base.processors import available
 from stride0._core.array.array import argreduce, copy, multiply_masked, reduce, reduce2, scan
 from stride0._core.memory.dtype import DTYPES
-from stride0._core.plan import plan, threads
+from stride0._core.plan import threads
+from stride0._core.plan import tuning as plan
 from stride0._tables.operations import ARG_REDUCTIONS, OPS, REDUCTIONS, SCANS
 
 COUNTS = (2, 7)
@@ -353,7 +354,7 @@ def test_the_number_of_threads() -> None:
 THREADS_AT_WORK = """
 import os, threadpoolctl
 import stride0 as xp
-from stride0._core.plan import plan
+from stride0._core.plan import tuning as plan
 plan.tune(threads_from=0, wake_from=0, per_thread=1)
 x = xp.zeros((1_000_000,))  # fresh memory: no loop has run yet
 def threads_now():

@@ -184,7 +184,7 @@ from stride0._core.memory.dtype import (
     uint32,
     uint64,
 )
-from stride0._core.plan.plan import instruction_set as _instruction_set  # noqa: F401
+from stride0._core.plan.table import instruction_set as _instruction_set  # noqa: F401
 from stride0._core.plan.threads import get_num_threads, set_num_threads
 from stride0._modes.broadcasting import broadcasting
 from stride0._modes.strict import strict

@@ -60,16 +60,16 @@ cdef bint overlaps(Array out, Array x) noexcept:
 cdef int not_completed(str name) except -1:
     """The error of a run that did not complete: what the handler of a signal raised, or that there was no memory."""
     if PyErr_Occurred() is NULL:
-        raise MemoryError(f"{name}: no memory for the buffers that operands are cast in")
+        raise MemoryError(f"{name}: no memory for the buffers that operands are cast or transposed in")
     return -1
 
 
-cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names):
+cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names):
     """
     Run an elementwise operation: the steps of the planner in their order.
 
-    `loop` is the dtype code that the operands are cast to (-1: each runs in its own), `out_code` the
-    dtype of the result, `out` the array to write to or None for a new one, `names` those of the operands.
+    Operands of other dtypes than the kernel's are cast. `out_code` is the dtype of a new result, `out` the array to write to
+    or None for a new one, `names` those of the operands.
     `keep` says that others see `out`, so that a signal must not leave it half written: what computes for long
     writes to a new array first.
     """
@@ -77,7 +77,7 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
     cdef Plan plan
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
-    cdef int ndim, k
+    cdef int ndim
     cdef bint done
     cdef Array target = None
     if out is not None:
@@ -93,16 +93,13 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
         operands[1] = operand_of(x2)
     if nin > 2:
         operands[2] = operand_of(x3)
-    if loop >= 0:
-        for k in range(nin):
-            operands[k].loop_code = loop
     if broadcast(operands, nin, shape, &ndim) != 0:
         raise BroadcastError(name, named_shapes(names, x1, x2, x3))
     if MODE.used and (nin > 1 or out is not None):
         check_guard(name, names, (x1, x2, x3)[:nin], ndim, shape)
     if out is not None and (ndim != out.ndim or memcmp(shape, out.shape_, ndim * sizeof(Py_ssize_t)) != 0):
         raise BroadcastError(name, named_shapes(names, x1, x2, x3), (names[0], shape_tuple(out)))
-    if keep and out.size >= LONG_RUN and takes_long(loops, out.size):
+    if keep and out.size >= LONG_RUN and takes_long(kernel, out.size):
         try:
             target = new_array(out_code, ndim, shape, NULL, False)
         except MemoryError:  # then a signal waits for the end
@@ -119,15 +116,14 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
         set_result(&plan, &operands[nin], shape, ndim)
     else:
         operands[nin] = operand_of(out)
-        operands[nin].loop_code = out_code
         set_result(&plan, &operands[nin], shape, ndim)
         order_axes(&plan, True)
     coalesce(&plan, 0)
     if out.size < LONG_RUN:
-        done = run_elementwise(&plan, loops, False)
+        done = run_kernel(&plan, kernel, False)
     else:
         with nogil:
-            done = run_elementwise(&plan, loops, not keep)
+            done = run_kernel(&plan, kernel, not keep)
     if not done:
         not_completed(name)
     if target is not None:
@@ -207,32 +203,6 @@ def as_array(x, operation, like=None):
     refuse_operand(operation, "x", x)
 
 
-cdef int run_once(const s0_loop* loops, int layout, int nop, int code, int out_code, char** args, const Py_ssize_t* steps, Py_ssize_t n) except -1:
-    """One run of a loop, as the short paths make it: inputs of one dtype, then a new result."""
-    cdef Plan plan
-    cdef int k
-    cdef bint done
-    if n >= LONG_RUN:
-        plan.nop, plan.ndim = nop, 1
-        plan.shape[0], plan.axis[0] = n, 0
-        for k in range(nop):
-            plan.data[k], plan.strides[k][0] = args[k], steps[k]
-            plan.code[k] = plan.loop_code[k] = out_code if k == nop - 1 else code
-        with nogil:
-            done = run_elementwise(&plan, loops, True)
-        if not done:
-            not_completed("elementwise operation")
-    elif n > 0:
-        loops[layout](args, steps, steps, n, 1)
-    return 0
-
-
-cdef inline void run_briefly(s0_loop loop, char** args, const Py_ssize_t* steps, Py_ssize_t n) noexcept:
-    """One run of a loop over fewer than LONG_RUN elements."""
-    if n > 0:
-        loop(args, steps, steps, n, 1)
-
-
 cdef object unary(int op, object x, str name):
     """A unary operation of the table."""
     cdef Array a
@@ -263,9 +233,9 @@ cdef object unary_raw(int op, Array a, str name):
         # Note [Short path]: one run of one dtype needs no plan.
         args[0], args[1] = a.data, out.data
         steps[0], steps[1] = itemsize_at(a.code), itemsize_at(out.code)
-        run_once(K.ops[op][loop], 0, 2, loop, out.code, args, steps, a.size)
+        run_contiguous(op_kernel(op, loop), 0, args, steps, a.size)
         return out
-    return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 1, a, None, None, None, False, name, ONE)
+    return apply(op_kernel(op, loop), S0_OUT[op][loop], 1, a, None, None, None, False, name, ONE)
 
 
 cdef bint same_shape(Array a, Array b) noexcept:
@@ -280,7 +250,7 @@ cdef Array short_binary(int op, Array a, Array b):
     args[0], args[1], args[2] = a.data, b.data, out.data
     steps[0] = steps[1] = itemsize_at(a.code)
     steps[2] = itemsize_at(out.code)
-    run_once(K.ops[op][a.code], 0, 3, a.code, out.code, args, steps, a.size)
+    run_contiguous(op_kernel(op, a.code), 0, args, steps, a.size)
     return out
 
 
@@ -297,11 +267,11 @@ cdef Array short_mixed(int op, Array a, Array b, int loop):
     args[0], args[1], args[2] = cast_few(a, loop, rooms[0]), cast_few(b, loop, rooms[1]), out.data
     steps[0] = steps[1] = itemsize_at(loop)
     steps[2] = itemsize_at(out.code)
-    run_once(K.ops[op][loop], 0, 3, loop, out.code, args, steps, a.size)
+    run_contiguous(op_kernel(op, loop), 0, args, steps, a.size)
     return out
 
 
-cdef char* cast_few(Array x, int code, char* room) noexcept:
+cdef char* cast_few(Array x, int code, char* room) except NULL:
     """The elements of x cast to a dtype in the room given, or where they are if they are of it."""
     cdef Py_ssize_t steps[2]
     cdef char* args[2]
@@ -309,7 +279,7 @@ cdef char* cast_few(Array x, int code, char* room) noexcept:
         return x.data
     args[0], args[1] = x.data, room
     steps[0], steps[1] = itemsize_at(x.code), itemsize_at(code)
-    run_briefly(K.casts[x.code][code][0], args, steps, x.size)
+    run_contiguous(cast_kernel(x.code, code), 0, args, steps, x.size)
     return room
 
 
@@ -327,7 +297,7 @@ cdef Array short_scalar(int op, Array a, object value, int code, bint reflected,
     steps[1 if reflected else 0] = itemsize_at(code)
     steps[0 if reflected else 1] = 0
     steps[2] = itemsize_at(out.code)
-    run_once(K.ops[op][code], 1 if reflected else 2, 3, code, out.code, args, steps, a.size)
+    run_contiguous(op_kernel(op, code), 1 if reflected else 2, args, steps, a.size)
     return out
 
 
@@ -404,7 +374,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         check_exponent(a, b, loop, name)
     if a.size <= FEW_CAST and a.c_contiguous and b.c_contiguous and same_shape(a, b):
         return short_mixed(op, a, b, loop)
-    return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 2, a, b, None, None, False, name, TWO)
+    return apply(op_kernel(op, loop), S0_OUT[op][loop], 2, a, b, None, None, False, name, TWO)
 
 
 cdef object binary_other(int op, object x1, object x2, str name, bint is_operator):
@@ -486,9 +456,9 @@ cdef object in_place(int op, Array x, object other, str name):
         check_writable(x, name)
         args[0], args[1], args[2] = x.data, b.data, x.data
         steps[0] = steps[1] = steps[2] = itemsize_at(x.code)
-        run_briefly(K.ops[op][loop][0], args, steps, x.size)
+        run_contiguous(op_kernel(op, loop), 0, args, steps, x.size)
         return x
-    apply(K.ops[op][loop], loop, S0_OUT[op][loop], 2, x, b, None, x, True, name, TWO)
+    apply(op_kernel(op, loop), S0_OUT[op][loop], 2, x, b, None, x, True, name, TWO)
     return x
 
 
@@ -519,4 +489,4 @@ cdef object ternary(int op, object x1, object x2, object x3, str name, tuple nam
     for k in range(3):
         if type(values[k]) is not Array:
             values[k] = weak_array(values[k], code, name)
-    return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 3, <Array>values[0], <Array>values[1], <Array>values[2], None, False, name, names)
+    return apply(op_kernel(op, loop), S0_OUT[op][loop], 3, <Array>values[0], <Array>values[1], <Array>values[2], None, False, name, names)

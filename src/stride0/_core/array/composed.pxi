@@ -120,12 +120,6 @@ def imag(x, /):
     return component(a, itemsize_at(a.code) // 2)
 
 
-cdef Array recast(Array x, int code):
-    cdef Array out = copy_array(x, code, False)
-    out.weak = x.weak
-    return out
-
-
 def where(condition, x1, x2, /):
     """
     Elements of `x1` where a condition holds, of `x2` elsewhere.
@@ -153,7 +147,7 @@ def where(condition, x1, x2, /):
     ----------
     Array API standard 2025.12, "Searching Functions", ``where``.
     """
-    cdef int code, width
+    cdef int code
     cdef Array mask, a, b, out
     cdef Py_ssize_t steps[4]
     cdef char* args[4]
@@ -176,18 +170,12 @@ def where(condition, x1, x2, /):
     else:
         a, b = as_array(x1, "where"), as_array(x2, "where")
     code = promote_codes(a.code, b.code)
-    # Selecting moves bits, whatever they mean: one loop per width. Operands of another dtype are cast.
-    if a.code != code:
-        a = recast(a, code)
-    if b.code != code:
-        b = recast(b, code)
-    width = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}[itemsize_at(code)]
-    if mask.size < LONG_RUN and mask.c_contiguous and a.c_contiguous and b.c_contiguous and same_shape(mask, a) and same_shape(mask, b):
+    if a.code == code == b.code and mask.c_contiguous and a.c_contiguous and b.c_contiguous and same_shape(mask, a) and same_shape(mask, b):
         # Note [Short path]
         out = new_like(mask, code)
         args[0], args[1], args[2], args[3] = mask.data, a.data, b.data, out.data
         steps[0] = 1
         steps[1] = steps[2] = steps[3] = itemsize_at(code)
-        run_briefly(K.where[width][0], args, steps, mask.size)
+        run_contiguous(where_kernel(code), 0, args, steps, mask.size)
         return out
-    return apply(K.where[width], -1, code, 3, mask, a, b, None, False, "where", ("condition", "x1", "x2"))
+    return apply(where_kernel(code), code, 3, mask, a, b, None, False, "where", ("condition", "x1", "x2"))

@@ -28,7 +28,7 @@ cdef Array copy_array(Array x, int code, bint c_order):
             args[1], inner[1], outer[1] = out.data, out.strides_[1], out.strides_[0]
             K.casts[x.code][code][3](args, inner, outer, x.shape_[1], x.shape_[0])
             return out
-    return apply(K.casts[x.code][code], -1, code, 1, x, None, None, out, False, "copy", ONE)
+    return apply(cast_kernel(x.code, code), code, 1, x, None, None, out, False, "copy", ONE)
 
 
 cdef int assign_array(Array dst, Array src, str operation) except -1:
@@ -44,7 +44,7 @@ cdef int assign_array(Array dst, Array src, str operation) except -1:
         raise BroadcastError(operation, [("x", shape_tuple(dst)), ("value", shape_tuple(src))], ("x", shape_tuple(dst)))
     if not same_shape(dst, src):
         src = stretched(src, dst)
-    apply(K.casts[src.code][dst.code], -1, dst.code, 1, src, None, None, dst, True, operation, ONE)
+    apply(cast_kernel(src.code, dst.code), dst.code, 1, src, None, None, dst, True, operation, ONE)
     return 0
 
 

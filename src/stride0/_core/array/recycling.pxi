@@ -103,4 +103,4 @@ cdef object into_dying(int op, object x1, object x2, str name):
             value = weak_array(other, out.code, name)
         except RangeError:
             return None
-    return apply(K.ops[op][out.code], out.code, out.code, 2, value if second else out, out if second else value, None, out, False, name, TWO)
+    return apply(op_kernel(op, out.code), out.code, 2, value if second else out, out if second else value, None, out, False, name, TWO)

@@ -98,7 +98,7 @@ cdef object short_astype(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     out = new_like(x, code)
     places[0], places[1] = x.data, out.data
     steps[0], steps[1] = itemsize_at(x.code), itemsize_at(code)
-    run_briefly(K.casts[x.code][code][0], places, steps, x.size)
+    run_contiguous(cast_kernel(x.code, code), 0, places, steps, x.size)
     return out
 
 
@@ -165,7 +165,7 @@ cdef object short_extreme(PyObject* const* args, Py_ssize_t n, PyObject* kwnames
     memcpy(out.data, x.data, itemsize_at(x.code))
     places[0], places[1] = x.data, out.data
     steps[0], steps[1] = itemsize_at(x.code), 0
-    run_briefly(K.reductions[number][x.code][0], places, steps, x.size)
+    run_contiguous(reduction_kernel(number, x.code), 0, places, steps, x.size)
     return out
 
 

@@ -1,0 +1,101 @@
+# The table of kernels, and what is known of each: a kernel has an id.
+
+from stride0._core.memory.dtype cimport itemsize_at
+
+cdef extern from "kernels.h":
+    ctypedef void (*s0_loop)(char**, const Py_ssize_t*, const Py_ssize_t*, Py_ssize_t, Py_ssize_t) noexcept nogil
+    ctypedef void (*s0_transpose)(const char*, Py_ssize_t, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
+    ctypedef void (*s0_copy)(char*, const char*, Py_ssize_t) noexcept nogil
+    ctypedef void (*s0_product)(const char*, const Py_ssize_t*, const char*, const Py_ssize_t*, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
+    void s0_stream_end() noexcept nogil
+    ctypedef struct s0_kernels:
+        s0_loop ops[96][13][4]
+        s0_loop casts[13][13][4]
+        s0_loop where[5][4]
+        s0_loop reductions[16][13][5]
+        s0_loop scans[4][13]
+        s0_loop arg_reductions[2][13]
+        s0_loop scan_rows[4][13]
+        s0_loop arg_rows[2][13]
+        s0_transpose transpose[5]
+        s0_copy stream
+        s0_loop streams[96][13][4]
+        s0_loop stream_casts[13][13]
+        s0_product products[13]
+
+# The loops of every module of kernels that was loaded.
+cdef s0_kernels TABLE
+
+cdef enum:
+    KIND_OP             # row of OPS
+    KIND_CAST           # row: the code of the dtype that is cast
+    KIND_WHERE
+    KIND_REDUCTION      # row of REDUCTIONS
+    # These need the whole of an axis, and have one loop for all layouts.
+    KIND_SCAN
+    KIND_SCAN_ROWS
+    KIND_ARG
+    KIND_ARG_ROWS
+
+
+# The id of a kernel: where it stands in the table.
+ctypedef struct Kernel:
+    short kind
+    short row
+    short code      # of the dtype that it reads; of a cast, that it writes; of a `where`, of what it selects
+
+
+cdef inline Kernel kernel_of(int kind, int row, int code) noexcept nogil:
+    cdef Kernel kernel
+    kernel.kind, kernel.row, kernel.code = <short>kind, <short>row, <short>code
+    return kernel
+
+
+cdef inline Kernel op_kernel(int op, int code) noexcept nogil:
+    return kernel_of(KIND_OP, op, code)
+
+
+cdef inline Kernel cast_kernel(int source, int target) noexcept nogil:
+    return kernel_of(KIND_CAST, source, target)
+
+
+cdef inline Kernel where_kernel(int code) noexcept nogil:
+    return kernel_of(KIND_WHERE, 0, code)
+
+
+cdef inline Kernel reduction_kernel(int reduction, int code) noexcept nogil:
+    return kernel_of(KIND_REDUCTION, reduction, code)
+
+
+cdef inline int width_of(Py_ssize_t itemsize) noexcept nogil:
+    """Where a width of elements stands in the table."""
+    return 0 if itemsize == 1 else 1 if itemsize == 2 else 2 if itemsize == 4 else 3 if itemsize == 8 else 4
+
+
+cdef inline const s0_loop* loops_of(Kernel kernel) noexcept nogil:
+    """The loops of a kernel by layout (Note [Layouts] of the generator)."""
+    if kernel.kind == KIND_OP:
+        return &TABLE.ops[kernel.row][kernel.code][0]
+    if kernel.kind == KIND_CAST:
+        return &TABLE.casts[kernel.row][kernel.code][0]
+    if kernel.kind == KIND_REDUCTION:
+        return &TABLE.reductions[kernel.row][kernel.code][0]
+    if kernel.kind == KIND_WHERE:
+        return &TABLE.where[width_of(itemsize_at(kernel.code))][0]
+    if kernel.kind == KIND_SCAN:
+        return &TABLE.scans[kernel.row][kernel.code]
+    if kernel.kind == KIND_SCAN_ROWS:
+        return &TABLE.scan_rows[kernel.row][kernel.code]
+    if kernel.kind == KIND_ARG:
+        return &TABLE.arg_reductions[kernel.row][kernel.code]
+    return &TABLE.arg_rows[kernel.row][kernel.code]
+
+
+cdef s0_kernels* kernels() noexcept nogil
+cdef const s0_loop* stream_loops_of(Kernel kernel) noexcept nogil
+cdef int inputs_of(Kernel kernel) noexcept nogil
+cdef int input_code(Kernel kernel, int k) noexcept nogil
+cdef int result_code(Kernel kernel) noexcept nogil
+cdef int cost_of(Kernel kernel) noexcept nogil
+cdef int absorbing(Kernel kernel) noexcept nogil
+cdef Kernel fold_of(Kernel kernel) noexcept nogil
