@@ -28,7 +28,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("dtypes and storage", ("_core.memory",)),
     ("threads", ("_core.plan", "_core.plan.threads")),
     ("plan", ("_core.plan.plan", "_core.plan.table", "_core.plan.tuning")),
-    ("executor", ("_core.plan.executor",)),
+    ("executor", ("_core.plan.chain", "_core.plan.executor")),
     ("partition", ("_core.plan.partition",)),
     ("array", ("_core.array",)),
     # What chapters and extensions share: the way to NumPy and back, the engine of matmul.

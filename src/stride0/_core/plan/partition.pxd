@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t
 
-from stride0._core.plan.executor cimport Chain
+from stride0._core.plan.chain cimport Chain
 from stride0._core.plan.plan cimport Plan
 from stride0._core.plan.table cimport Kernel, loops_of
 

@@ -11,16 +11,14 @@ Note [Partitions]
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 
-from stride0._core.memory.dtype cimport itemsize_at
-from stride0._core.plan.executor cimport (
-    MAX_STEPS, Chain, Program, prepare, prepare_chain, prepare_computed, run_program, tile_rows,
-)
+from stride0._core.plan.chain cimport MAX_STEPS, Chain, Program, prepare, prepare_chain, prepare_computed
+from stride0._core.plan.executor cimport run_program, tile_rows
 from stride0._core.plan.plan cimport (
     MAX_NDIM, MAX_OPERANDS, MAX_VIEWS, Operand, Plan, broadcast, coalesce, copy_plan, order_axes, set_result, set_strides, swap_axes,
 )
 from stride0._core.plan.table cimport (
-    KIND_CAST, KIND_OP, KIND_REDUCTION, KIND_WHERE, Kernel, absorbing, cast_kernel, cost_of, fold_of, input_code, inputs_of,
-    kernel_of, reduction_kernel, result_code,
+    KIND_OP, KIND_REDUCTION, KIND_WHERE, Kernel, absorbing, cast_kernel, cost_of, fold_of, input_code, inputs_of,
+    kernel_of, result_code, size_at,
 )
 from stride0._core.plan.threads cimport run_chunks, threads_worth
 from stride0._core.plan.tuning cimport tuning
@@ -62,16 +60,25 @@ cdef int64_t work_of(const Plan* plan, Kernel kernel, const Chain* chain) noexce
     for d in range(plan.ndim):
         total *= plan.shape[d]
     for k in range(plan.nop):
-        moved = itemsize_at(plan.code[k])
+        moved = size_at(plan.code[k])
         if chain is NULL and kernel.kind <= KIND_REDUCTION and plan.code[k] != (input_code(kernel, k) if k < plan.nop - 1 else result_code(kernel)):
             moved *= 3
         for d in range(plan.ndim):
             if plan.strides[k][d] != 0:
                 moved *= plan.shape[d]
         work += moved
-        if plan.ndim and plan.strides[k][0] != 0 and plan.strides[k][0] != itemsize_at(plan.code[k]):
+        if plan.ndim and plan.strides[k][0] != 0 and plan.strides[k][0] != size_at(plan.code[k]):
             strided = True
     return work // 64 + total * (each + (8 if strided else 0)) // 16
+
+
+cdef bint is_short(const Plan* plan, Kernel kernel) noexcept nogil:
+    """Whether a plan has so few elements that its work is not worth an estimate: one thread runs it."""
+    cdef int64_t total = cost_of(kernel) + 64
+    cdef int d
+    for d in range(plan.ndim):
+        total *= plan.shape[d]
+    return total < 16 * min(tuning.threads_from, tuning.chunk_to)
 
 
 cdef bint takes_long(Kernel kernel, Py_ssize_t size) noexcept nogil:
@@ -147,7 +154,7 @@ cdef bint run_split(const Plan* plan, const Program* program, int64_t work, int 
         return run_program(program, plan)
     if axis == 0 and plan.ndim > 1:
         # Side by side in short rows, threads would wait for one another's cache lines all the time.
-        most = plan.shape[0] // COLUMNS if program.folds else plan.shape[0] * itemsize_at(plan.code[result]) // WIDTH
+        most = plan.shape[0] // COLUMNS if program.folds else plan.shape[0] * size_at(plan.code[result]) // WIDTH
         chunks = min(chunks, most)
         if chunks < 2:
             return run_program(program, plan)
@@ -167,10 +174,11 @@ cdef bint run_kernel(const Plan* plan, Kernel kernel, bint interruptible) noexce
     set: that of a signal's handler, for which an `interruptible` call looks, and a reduction always.
     """
     cdef Program program
+    cdef int64_t work = 0 if is_short(plan, kernel) else work_of(plan, kernel, NULL)
     if kernel.kind == KIND_REDUCTION:
-        return run_reduction(plan, kernel, NULL, NULL, work_of(plan, kernel, NULL), True)
+        return run_reduction(plan, kernel, NULL, NULL, work, True)
     prepare(&program, plan, kernel, False)
-    return run_split(plan, &program, work_of(plan, kernel, NULL), -1, interruptible)
+    return run_split(plan, &program, work, -1, interruptible) if work else run_program(&program, plan)
 
 
 cdef bint run_along(const Plan* plan, Kernel kernel, int axis) noexcept nogil:
@@ -223,7 +231,7 @@ cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) no
     inner.stored[inner.outputs - 1] = value
     copy_plan(&space, plan)
     space.code[result] = plan.code[value] if value < chain.leaves else result_code(chain.steps[value - chain.leaves].kernel)
-    stride = size = itemsize_at(space.code[result])
+    stride = size = size_at(space.code[result])
     reduced.nop, reduced.ndim = 2, plan.ndim
     for d in range(plan.ndim):
         reduced.axis[d], reduced.shape[d] = plan.axis[d], plan.shape[d]
@@ -242,27 +250,19 @@ cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) no
 # --- reductions
 
 
-cdef bint widen(Plan* plan, Py_ssize_t* repeat) noexcept nogil:
-    """
-    Make short rows that lie one behind the other into rows of about WIDE columns, each several of the old ones.
-
-    What is left over at the end is left out; `repeat` says how many old rows make a new one.
-    """
+cdef Py_ssize_t widened(const Plan* plan) noexcept nogil:
+    """How many short rows that lie one behind the other make a row of about WIDE columns; 1 where they stay as they are."""
     cdef int k
-    cdef Py_ssize_t g = WIDE // max(plan.shape[0], <Py_ssize_t>1)
+    cdef Py_ssize_t several
     if plan.ndim != 2 or plan.strides[plan.nop - 1][0] == 0 or plan.strides[plan.nop - 1][1] != 0:
-        return False
-    if g < 2 or plan.shape[1] < 8 * g:
-        return False
+        return 1
+    several = WIDE // max(plan.shape[0], <Py_ssize_t>1)
+    if several < 2 or plan.shape[1] < 8 * several:
+        return 1
     for k in range(plan.nop - 1):
         if plan.strides[k][0] == 0 or plan.strides[k][1] != plan.shape[0] * plan.strides[k][0]:
-            return False
-    repeat[0] = g
-    plan.shape[0] *= g
-    plan.shape[1] //= g
-    for k in range(plan.nop):
-        plan.strides[k][1] *= g
-    return True
+            return 1
+    return several
 
 
 cdef Py_ssize_t pieces_of(const Plan* plan, int* axis, Py_ssize_t* extent) noexcept nogil:
@@ -275,7 +275,7 @@ cdef Py_ssize_t pieces_of(const Plan* plan, int* axis, Py_ssize_t* extent) noexc
         if plan.strides[result][d] != 0:
             results *= plan.shape[d]
     # Dtypes that have one accumulator are partitioned alike: a cast before a sum changes no bit.
-    size = total * (itemsize_at(plan.code[result]) if rows else 16)
+    size = total * (size_at(plan.code[result]) if rows else 16)
     if size < 16 * tuning.pieces_from or results > ACCUMULATORS or (rows and plan.shape[0] >= NARROW) or (not rows and results >= FEW):
         return 1
     for d in range(plan.ndim - 1, -1, -1):
@@ -328,40 +328,46 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
     cdef Plan whole
     cdef Plan fold
     cdef Program program
-    cdef Py_ssize_t repeat = 1, old = plan.shape[0], count, extent = 0, rest, size, each
+    cdef Py_ssize_t several = widened(plan), old = plan.shape[0], count, extent = 0, rest, size, each
     cdef int axis = 0, d, k, result = plan.nop - 1, end = absorbing(kernel) if early else -1
     cdef int code = plan.code[result]
     cdef Split split
     cdef char* memory
-    cdef bint wide, done
+    cdef bint done
     for d in range(plan.ndim):
         if plan.shape[d] == 0:
             return True
-    copy_plan(&whole, plan)
-    if end >= 0 and is_broadcast(&whole, result):
+    if end >= 0 and is_broadcast(plan, result):
         # Often the first elements tell. Folding them again changes nothing.
+        copy_plan(&whole, plan)
         whole.ndim = min(whole.ndim, 1)
         whole.shape[0] = min(whole.shape[0], <Py_ssize_t>FOLD_BLOCK)
         make_ready(&program, &whole, kernel, inner, space)
         if run_program(&program, &whole) and plan.data[result][0] == end:
             return True
-        copy_plan(&whole, plan)
-    wide = widen(&whole, &repeat)
-    count = pieces_of(&whole, &axis, &extent)
-    if count < 2:
-        if not wide:
-            make_ready(&program, plan, kernel, inner, space)
-            return run_split(plan, &program, work, -1, True)
-        axis, extent = 1, whole.shape[1]
+    count = 1 if several > 1 else pieces_of(plan, &axis, &extent)
+    if count < 2 and several < 2:
+        make_ready(&program, plan, kernel, inner, space)
+        return run_split(plan, &program, work, -1, True) if work else run_program(&program, plan)
+    copy_plan(&whole, plan)
+    if several > 1:
+        # What is left over at the end is added afterwards.
+        whole.shape[0] *= several
+        whole.shape[1] //= several
+        for k in range(plan.nop):
+            whole.strides[k][1] *= several
+        count = pieces_of(&whole, &axis, &extent)
+        if count < 2:
+            axis, extent = 1, whole.shape[1]
     # The accumulators of all pieces, one behind the other, in the order of the plan's axes.
-    size = itemsize_at(code)
+    size = size_at(code)
     fold.nop, fold.ndim = 2, 0
     each = size
     for d in range(whole.ndim):
-        if d == 0 and repeat > 1:
+        if d == 0 and several > 1:
             whole.strides[result][0] = size
             add_axis(&fold, old, size, plan.strides[result][0])
-            add_axis(&fold, repeat, old * size, 0)
+            add_axis(&fold, several, old * size, 0)
         elif plan.strides[result][d] != 0:
             whole.strides[result][d] = each
             add_axis(&fold, whole.shape[d], each, plan.strides[result][d])
@@ -370,7 +376,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
         each *= whole.shape[d]
     add_axis(&fold, count, each, 0)
     # Next to the columns, the kernel for rows takes the pieces too; other axes are walked.
-    if fold.ndim > 2 and repeat == 1 and plan.strides[result][0] != 0:
+    if fold.ndim > 2 and several == 1 and plan.strides[result][0] != 0:
         for d in range(fold.ndim - 1, 1, -1):
             swap_axes(&fold, d, d - 1)
     memory = <char*>malloc(count * each)
@@ -392,7 +398,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
     coalesce(&fold, 0)
     done = done and not split.failed and run_alone(&fold, fold_of(kernel))
     free(memory)
-    rest = plan.shape[1] - whole.shape[1] * repeat if repeat > 1 else 0
+    rest = plan.shape[1] - whole.shape[1] * several if several > 1 else 0
     if done and rest:
         copy_plan(&whole, plan)
         for k in range(plan.nop):

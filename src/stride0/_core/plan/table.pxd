@@ -1,6 +1,6 @@
 # The table of kernels, and what is known of each: a kernel has an id.
 
-from stride0._core.memory.dtype cimport itemsize_at
+from stride0._core.memory.dtype cimport BOOL
 
 cdef extern from "kernels.h":
     ctypedef void (*s0_loop)(char**, const Py_ssize_t*, const Py_ssize_t*, Py_ssize_t, Py_ssize_t) noexcept nogil
@@ -67,6 +67,73 @@ cdef inline Kernel reduction_kernel(int reduction, int code) noexcept nogil:
     return kernel_of(KIND_REDUCTION, reduction, code)
 
 
+# What is known of the rows, read from the tables of operations when the module is imported.
+cdef struct Facts:
+    signed char itemsize[13]
+    short cost[96][13]      # sixteenths of a nanosecond per element beyond what memory takes, roughly
+    signed char inputs[96]
+    signed char result[96][13]  # the dtype of an operation's result
+    signed char folded[16]      # inputs of a reduction,
+    signed char folded_by[16]   # the reduction that folds its accumulators,
+    short absorbing[16]         # the accumulator that ends it early, or -1,
+    signed char accumulator[16][13]     # and the dtype of those
+
+cdef Facts FACTS
+
+
+cdef inline Py_ssize_t size_at(int code) noexcept nogil:
+    """Bytes of an element of a dtype, as `itemsize_at`."""
+    return FACTS.itemsize[code]
+
+
+cdef inline int inputs_of(Kernel kernel) noexcept nogil:
+    if kernel.kind == KIND_OP:
+        return FACTS.inputs[kernel.row]
+    if kernel.kind == KIND_REDUCTION:
+        return FACTS.folded[kernel.row]
+    return 3 if kernel.kind == KIND_WHERE else 1
+
+
+cdef inline int input_code(Kernel kernel, int k) noexcept nogil:
+    """Code of the dtype in which a kernel reads an operand."""
+    if kernel.kind == KIND_CAST:
+        return kernel.row
+    return BOOL if kernel.kind == KIND_WHERE and k == 0 else kernel.code
+
+
+cdef inline int result_code(Kernel kernel) noexcept nogil:
+    """Code of the dtype that a kernel writes; -1 for kinds of which that is not asked."""
+    if kernel.kind == KIND_OP:
+        return FACTS.result[kernel.row][kernel.code]
+    if kernel.kind == KIND_REDUCTION:
+        return FACTS.accumulator[kernel.row][kernel.code]
+    return kernel.code if kernel.kind == KIND_CAST or kernel.kind == KIND_WHERE else -1
+
+
+cdef inline int cost_of(Kernel kernel) noexcept nogil:
+    """Sixteenths of a nanosecond that an element takes beyond what memory does; other kernels fold, search or cast."""
+    return FACTS.cost[kernel.row][kernel.code] if kernel.kind == KIND_OP else 2
+
+
+cdef inline int absorbing(Kernel kernel) noexcept nogil:
+    """The accumulator, of one byte, that ends a reduction early; -1 where there is none."""
+    return FACTS.absorbing[kernel.row] if kernel.kind == KIND_REDUCTION else -1
+
+
+cdef inline Kernel fold_of(Kernel kernel) noexcept nogil:
+    """The reduction that folds the accumulators of another."""
+    return reduction_kernel(FACTS.folded_by[kernel.row], result_code(kernel))
+
+
+cdef inline const s0_loop* stream_loops_of(Kernel kernel) noexcept nogil:
+    """The loops whose stores are non-temporal, of a cast the contiguous one; NULL for kinds that have none."""
+    if kernel.kind == KIND_OP:
+        return &TABLE.streams[kernel.row][kernel.code][0]
+    if kernel.kind == KIND_CAST:
+        return &TABLE.stream_casts[kernel.row][kernel.code]
+    return NULL
+
+
 cdef inline int width_of(Py_ssize_t itemsize) noexcept nogil:
     """Where a width of elements stands in the table."""
     return 0 if itemsize == 1 else 1 if itemsize == 2 else 2 if itemsize == 4 else 3 if itemsize == 8 else 4
@@ -81,7 +148,7 @@ cdef inline const s0_loop* loops_of(Kernel kernel) noexcept nogil:
     if kernel.kind == KIND_REDUCTION:
         return &TABLE.reductions[kernel.row][kernel.code][0]
     if kernel.kind == KIND_WHERE:
-        return &TABLE.where[width_of(itemsize_at(kernel.code))][0]
+        return &TABLE.where[width_of(size_at(kernel.code))][0]
     if kernel.kind == KIND_SCAN:
         return &TABLE.scans[kernel.row][kernel.code]
     if kernel.kind == KIND_SCAN_ROWS:
@@ -92,10 +159,3 @@ cdef inline const s0_loop* loops_of(Kernel kernel) noexcept nogil:
 
 
 cdef s0_kernels* kernels() noexcept nogil
-cdef const s0_loop* stream_loops_of(Kernel kernel) noexcept nogil
-cdef int inputs_of(Kernel kernel) noexcept nogil
-cdef int input_code(Kernel kernel, int k) noexcept nogil
-cdef int result_code(Kernel kernel) noexcept nogil
-cdef int cost_of(Kernel kernel) noexcept nogil
-cdef int absorbing(Kernel kernel) noexcept nogil
-cdef Kernel fold_of(Kernel kernel) noexcept nogil

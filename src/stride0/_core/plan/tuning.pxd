@@ -19,7 +19,8 @@ cdef Tuning tuning
 
 cdef extern from *:
     """
-    #define s0_count(counter) ((void)__atomic_fetch_add(&(counter), 1, __ATOMIC_RELAXED))
+    /* Two threads may count once; an atomic addition would cost a small call a twentieth. */
+    #define s0_count(counter) __atomic_store_n(&(counter), __atomic_load_n(&(counter), __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED)
     """
     void s0_count(int64_t counter) nogil
 
