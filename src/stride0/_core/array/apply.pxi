@@ -255,7 +255,7 @@ cdef Array short_binary(int op, Array a, Array b):
 
 
 cdef enum:
-    FEW_CAST = 64  # elements that are cast on the stack
+    FEW_CAST = 128  # elements that are cast on the stack
 
 
 cdef Array short_mixed(int op, Array a, Array b, int loop):

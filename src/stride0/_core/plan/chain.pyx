@@ -264,6 +264,7 @@ cdef int emit(Maker* maker, int kind, Kernel kernel, int nin, const int* inputs,
         result = MAX_VIEWS + program.count
         call.slot = 0
         program.widest = max(program.widest, call.size)
+        program.flat = program.flat and not varies & OUTER
     call.place[nin] = result
     call.varies = varies
     maker.varies[result] = varies
@@ -281,7 +282,7 @@ cdef int emit(Maker* maker, int kind, Kernel kernel, int nin, const int* inputs,
 cdef int fetch(Maker* maker, int value, int code) noexcept nogil:
     """The place of a value in a dtype: where it is, or a slot which it is transposed or cast to."""
     cdef int place = maker.place[value]
-    if place < MAX_VIEWS and place == value and maker.transposed[value]:
+    if value < maker.leaves and place == value and maker.transposed[value]:
         place = maker.place[value] = emit(maker, CALL_TRANSPOSE, cast_kernel(maker.code[value], maker.code[value]), 1, &place, -1, False)
     if maker.code[value] == code:
         return place
@@ -313,7 +314,7 @@ cdef void make(Program* program, const Plan* plan, const Chain* chain) noexcept 
     cdef bint stream
     s0_count(counters.tiled)
     maker.program, maker.plan, maker.leaves = program, plan, leaves
-    program.direct, program.count, program.slots, program.widest = False, 0, 0, 1
+    program.direct, program.count, program.slots, program.widest, program.flat = False, 0, 0, 1, not program.folds
     choose_axis(program, plan, leaves if program.inner is NULL else 0, maker.transposed)
     if program.rows and plan.ndim > 1 and plan.strides[plan.nop - 1][1] != 0:
         program.axis = 0

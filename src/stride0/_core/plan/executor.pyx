@@ -20,6 +20,7 @@ cdef enum:
     LEAST_TILE = 1 << 10    # and at least
     FOLD_BLOCK = 4096       # elements that loops fold at once along a run: Note [Order of a reduction]
     FOLD_ROWS = 4           # and rows
+    MOST_ROWS = 64          # of a tile whose slots have one row each
     TRANSPOSED_BYTES = 1 << 14  # of the widest value in a tile with a transposed leaf; no tile of no fold has more
     SIDE = 128              # elements along the side of such a tile, at most
     LINES = 256             # bytes of a row of the leaf that are taken at once: some cache lines
@@ -41,7 +42,7 @@ cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssiz
             high[0] = max(high[0], <Py_ssize_t>SHORTEST)
     else:
         wide[0] = min(n, limit)
-        high[0] = limit // max(wide[0], <Py_ssize_t>1)
+        high[0] = MOST_ROWS if program.flat else limit // max(wide[0], <Py_ssize_t>1)
     high[0] = min(high[0], m)
 
 
@@ -84,7 +85,7 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
         outer[k] = plan.strides[k][program.axis] if program.axis else 0
     if not program.direct:
         tile_shape(program, n, m, &wide, &high)
-        room = room_of(program, wide * high)
+        room = room_of(program, wide if program.flat else wide * high)
         total = program.slots * room
         if program.inner is not NULL:
             total += program.inner.slots * <Py_ssize_t>TRANSPOSED_BYTES

@@ -189,6 +189,8 @@ cdef bint run_along(const Plan* plan, Kernel kernel, int axis) noexcept nogil:
     """
     cdef Program program
     prepare(&program, plan, kernel, False)
+    if is_short(plan, kernel):
+        return run_program(&program, plan)
     return run_split(plan, &program, work_of(plan, kernel, NULL), axis, True)
 
 
