@@ -75,6 +75,7 @@ ctypedef struct Program:
     Call calls[MAX_CALLS]
 
 
+cdef bint is_single(const Chain* chain) noexcept nogil
 cdef void prepare(Program* program, const Plan* plan, Kernel kernel, bint linear) noexcept nogil
 cdef void prepare_chain(Program* program, const Plan* plan, const Chain* chain, bint linear) noexcept nogil
 cdef void prepare_computed(Program* program, const Plan* plan, Kernel kernel, const Program* inner, const Plan* space) noexcept nogil

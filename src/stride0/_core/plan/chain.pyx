@@ -107,25 +107,22 @@ cdef bint choose_axis(Program* program, const Plan* plan, int leaves, bint* tran
         return False
     for k in range(leaves):
         d = other_axis(plan, k)
-        if d == 0 or (axis and d != axis):
-            continue
-        if (program.folds and not may_tile(program, plan, d)) or (program.linear and d != 1):
-            continue
-        axis = d
-        transposed[k] = True
-        program.transposed += 1
+        if d and (axis == 0 or d == axis) and may_transpose(program, plan, d):
+            axis = d
+            transposed[k] = True
+            program.transposed += 1
     if axis:
         program.axis = axis
     return axis != 0
 
 
-cdef bint may_tile(const Program* program, const Plan* plan, int axis) noexcept nogil:
-    """Whether a reduction keeps its order in tiles of several elements along an axis."""
+cdef bint may_transpose(const Program* program, const Plan* plan, int axis) noexcept nogil:
+    """Whether a leaf is transposed that lies along an axis: not where that changes the order of a reduction."""
     cdef const Py_ssize_t* result = plan.strides[plan.nop - 1]
-    if program.rows:
-        return axis == 1 and result[1] == 0
-    # Runs of different accumulators, or whole runs one after the other.
-    return result[axis] != 0 or (axis == 1 and plan.shape[0] <= FOLD_BLOCK)
+    if not program.folds:
+        return axis == 1 or not program.linear
+    # Runs of different accumulators, or whole runs one after the other. Rows that are added up are read fast enough as they are.
+    return not program.rows and (result[axis] != 0 or (axis == 1 and plan.shape[0] <= FOLD_BLOCK))
 
 
 cdef bint streams(const Program* program, const Plan* plan, int k, int leaves, int64_t at_least) noexcept nogil:
@@ -204,7 +201,7 @@ cdef void begin_fold(Program* program, const Plan* plan, Kernel kernel) noexcept
 
 cdef void prepare_chain(Program* program, const Plan* plan, const Chain* chain, bint linear) noexcept nogil:
     """Make ready a chain; its reduction, if it has one, reads leaves alone."""
-    if chain.count == 1 and chain.outputs == 1 and is_plain(chain):
+    if is_single(chain):
         prepare(program, plan, chain.steps[0].kernel, linear)
         return
     program.inner, program.streams, program.linear, program.folds, program.rows = NULL, False, linear, False, False
@@ -213,10 +210,10 @@ cdef void prepare_chain(Program* program, const Plan* plan, const Chain* chain, 
     make(program, plan, chain)
 
 
-cdef bint is_plain(const Chain* chain) noexcept nogil:
-    """Whether the operands of the first step are the leaves in their order, and its result is the output."""
+cdef bint is_single(const Chain* chain) noexcept nogil:
+    """Whether a chain is one kernel, whose operands are the leaves in their order, and its result the output."""
     cdef int k
-    if chain.stored[0] != chain.leaves or inputs_of(chain.steps[0].kernel) != chain.leaves:
+    if chain.count != 1 or chain.outputs != 1 or chain.stored[0] != chain.leaves or inputs_of(chain.steps[0].kernel) != chain.leaves:
         return False
     for k in range(chain.leaves):
         if chain.steps[0].inputs[k] != k:

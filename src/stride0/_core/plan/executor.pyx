@@ -30,7 +30,7 @@ cdef enum:
 cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssize_t* wide, Py_ssize_t* high) noexcept nogil:
     """Elements of a tile along its two axes, of which a plan has so many."""
     cdef Py_ssize_t limit = max(<Py_ssize_t>LEAST_TILE, min(<Py_ssize_t>MOST_TILE, TILE_BYTES // program.widest)), unit = 1
-    if program.transposed and (program.rows or not program.folds):
+    if program.transposed and not program.folds:
         high[0] = min(<Py_ssize_t>SIDE, LINES // program.widest)
         wide[0] = min(n, TRANSPOSED_BYTES // (high[0] * program.widest))
     elif program.folds:

@@ -11,7 +11,7 @@ Note [Partitions]
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 
-from stride0._core.plan.chain cimport MAX_STEPS, Chain, Program, prepare, prepare_chain, prepare_computed
+from stride0._core.plan.chain cimport MAX_STEPS, Chain, Program, is_single, prepare, prepare_chain, prepare_computed
 from stride0._core.plan.executor cimport run_program, tile_rows
 from stride0._core.plan.plan cimport (
     MAX_NDIM, MAX_OPERANDS, MAX_VIEWS, Operand, Plan, broadcast, coalesce, copy_plan, order_axes, set_result, set_strides, swap_axes,
@@ -222,7 +222,7 @@ cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) no
     if chain.count == 0 or last.kind != KIND_REDUCTION:
         prepare_chain(&program, plan, chain, False)
         return run_split(plan, &program, work, -1, interruptible)
-    if chain.count == 1 and chain.outputs == 1 and inputs_of(last) == chain.leaves:
+    if is_single(chain):
         return run_reduction(plan, last, NULL, NULL, work, True)
     if inputs_of(last) != 1:
         return False
