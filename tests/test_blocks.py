@@ -23,7 +23,7 @@ NAMES = [dtype.name for dtype in DTYPES]
 
 @pytest.fixture(autouse=True)
 def low_thresholds() -> Iterator[None]:
-    tuned, threads = plan.tune(turn_from=0, stream_from=1, stream_runs_from=1), xp.get_num_threads()
+    tuned, threads = plan.tune(transpose_from=0, stream_from=1, stream_runs_from=1), xp.get_num_threads()
     yield
     plan.tune(**tuned)
     xp.set_num_threads(threads)
@@ -263,7 +263,7 @@ def test_in_place_is_not_streamed() -> None:
 
 
 def test_thresholds_are_as_documented() -> None:
-    plan.tune(turn_from=1 << 10, stream_from=1 << 22, stream_runs_from=1 << 22)
+    plan.tune(transpose_from=1 << 10, stream_from=1 << 22, stream_runs_from=1 << 22)
     small, large = xp.ones((20, 20)), xp.ones((40, 40))
     before = plan.counts()
     _ = small + small.T

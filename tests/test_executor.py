@@ -26,7 +26,7 @@ THREADS = (1, 3)
 
 @pytest.fixture(autouse=True)
 def low_thresholds() -> Iterator[None]:
-    before, threads, backs_off = tuning.tune(turn_from=0), xp.get_num_threads(), pool.back_off(False)
+    before, threads, backs_off = tuning.tune(transpose_from=0), xp.get_num_threads(), pool.back_off(False)
     yield
     tuning.tune(**before)
     pool.back_off(backs_off)
@@ -164,7 +164,7 @@ def test_a_reduction_of_a_transposed_and_cast_operand(name: str, other: str, thr
         x, y = xp.asarray(a), xp.asarray(b)
         turned = xp.asarray(b.astype(other)).T
         for axes in ((0,), (1,), (0, 1)):
-            tuned = tuning.tune(turn_from=1 << 62)
+            tuned = tuning.tune(transpose_from=1 << 62)
             expected = reduce2("dot", x, turned, axes, False)
             tuning.tune(**tuned)
             # One accumulator takes runs one after the other, also those beyond the block that is folded; and
@@ -416,7 +416,7 @@ def test_plain_calls_run_without_tiles() -> None:
     a = xp.asarray(values("float64", (40, 30)))
     i = xp.asarray(values("int32", (40, 30)))
     before = tuning.counts()
-    tuning.tune(turn_from=1 << 20)
+    tuning.tune(transpose_from=1 << 20)
     for call in (
         lambda: a + a,
         lambda: a + a[0, :],

@@ -103,7 +103,7 @@ cdef bint choose_axis(Program* program, const Plan* plan, int leaves, bint* tran
         return False
     for d in range(plan.ndim):
         total *= plan.shape[d]
-    if total < tuning.turn_from:
+    if total < tuning.transpose_from:
         return False
     for k in range(leaves):
         d = other_axis(plan, k)

@@ -11,7 +11,7 @@ cdef struct Tuning:
     int64_t chunk_to        # nanoseconds of a chunk, at most, so that signals are seen between two
     int64_t pieces_from     # elements from which a reduction is made in pieces; of rows that are added, 16 bytes of accumulators for each
     int64_t piece           # elements of a piece, at least
-    int64_t turn_from       # elements from which operands are transposed in tiles
+    int64_t transpose_from       # elements from which operands are transposed in tiles
     int64_t stream_from     # bytes of a transposed copy from which its stores are non-temporal
     int64_t stream_runs_from    # and of other results
 
