@@ -65,7 +65,8 @@ ctypedef struct Program:
     int axis                # of a tile, beside the innermost one; 0 where a tile is a part of a run
     bint linear             # computes an operand, in the order of the plan's axes: tiles extend along the two innermost ones
     bint streams
-    bint flat               # whether no slot varies along the other axis
+    bint flat               # whether no slot varies along the other axis,
+    bint has_rows           # and whether some do not
     int widest              # bytes of an element of a slot, at most
     int slots
     int count

@@ -262,6 +262,7 @@ cdef int emit(Maker* maker, int kind, Kernel kernel, int nin, const int* inputs,
         call.slot = 0
         program.widest = max(program.widest, call.size)
         program.flat = program.flat and not varies & OUTER
+        program.has_rows = program.has_rows or varies == INNER
     call.place[nin] = result
     call.varies = varies
     maker.varies[result] = varies
@@ -311,7 +312,8 @@ cdef void make(Program* program, const Plan* plan, const Chain* chain) noexcept 
     cdef bint stream
     s0_count(counters.tiled)
     maker.program, maker.plan, maker.leaves = program, plan, leaves
-    program.direct, program.count, program.slots, program.widest, program.flat = False, 0, 0, 1, not program.folds
+    program.direct, program.count, program.slots, program.widest = False, 0, 0, 1
+    program.flat, program.has_rows = not program.folds, False
     choose_axis(program, plan, leaves if program.inner is NULL else 0, maker.transposed)
     if program.rows and plan.ndim > 1 and plan.strides[plan.nop - 1][1] != 0:
         program.axis = 0

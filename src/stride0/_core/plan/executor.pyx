@@ -21,6 +21,7 @@ cdef enum:
     FOLD_BLOCK = 4096       # elements that loops fold at once along a run: Note [Order of a reduction]
     FOLD_ROWS = 4           # and rows
     MOST_ROWS = 64          # of a tile whose slots have one row each
+    FEW_ROWS = 4            # and where some of them have
     TRANSPOSED_BYTES = 1 << 14  # of the widest value in a tile with a transposed leaf; no tile of no fold has more
     SIDE = 128              # elements along the side of such a tile, at most
     LINES = 256             # bytes of a row of the leaf that are taken at once: some cache lines
@@ -41,7 +42,8 @@ cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssiz
         if program.transposed:
             high[0] = max(high[0], <Py_ssize_t>SHORTEST)
     else:
-        wide[0] = min(n, limit)
+        # Rows of slots are computed once per tile, for several of its rows.
+        wide[0] = min(n, limit if program.flat or not program.has_rows else limit // FEW_ROWS)
         high[0] = MOST_ROWS if program.flat else limit // max(wide[0], <Py_ssize_t>1)
     high[0] = min(high[0], m)
 
