@@ -400,6 +400,27 @@ def test_a_reduction_of_a_computed_operand_that_is_cast(threads: int) -> None:
             check_reduction(leaves, steps, "sum", axes, threads=threads, more=[3, 2])
 
 
+@pytest.mark.parametrize("threads", THREADS)
+def test_a_reduction_alone_is_a_chain_of_one_step(threads: int) -> None:
+    a, b = values("float64", (40, 3000)), values("float32", (40, 3000), 1)
+    for name, leaves in (("sum", [a]), ("dot", [a, b]), ("sum_squared_deviation", [a, b])):
+        for axes in ((0,), (1,), (0, 1)):
+            kept = tuple(1 if k in axes else s for k, s in enumerate(a.shape))
+            target = starts(name, kept, "float64", None)
+            if name == "dot":
+                target[...] = -0.0
+            steps = [(name, "float64", tuple(range(len(leaves))))]
+            call = lambda s=steps, t=target, v=leaves: run_steps(  # noqa: E731
+                [view(leaf) for leaf in v], s, [(view(t), len(v))]
+            )
+            did(call, threads=threads)
+            given = [xp.asarray(leaf) for leaf in leaves]
+            expected = (
+                reduce(name, *given, axes, True) if name == "sum" else reduce2(name, *given, axes, True)
+            )
+            same(target, expected)
+
+
 def test_the_order_of_axes_decides_the_bits() -> None:
     """So that the tests above can fail: rows folded one by one differ from one contiguous run."""
     found = 0

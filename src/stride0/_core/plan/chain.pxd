@@ -7,7 +7,8 @@
 #     a value that is stored in an output of another dtype. A reduction is the last step, and the last output holds it: its
 #     stride is 0 along the reduced axes, and it holds the identity, or elements that may be folded again, before.
 #
-#     A chain has the bits of its steps run one by one, each into an array in the memory order of the plan's axes.
+#     A chain has the bits of its steps run one by one, each into an array in the memory order of the plan's axes. The order
+#     of axes decides the bits of a reduction, so that the caller orders them as the call before the reduction would.
 #
 #     Limits: MAX_VIEWS leaves and outputs together, MAX_STEPS steps. A reduction after other steps has one operand; whoever
 #     has two reduces the product of them. Leaves and outputs overlap only where they are the very same elements in the

@@ -35,6 +35,7 @@ cdef enum:
     FOLD_BLOCK = 4096       # elements that loops fold at once along a run: Note [Order of a reduction]
     STREAM_RUN = 1024       # bytes of a run from which it is streamed
 
+
 cdef int layout_of(Kernel kernel, const Py_ssize_t* inner) noexcept nogil:
     """Layout of a kernel for such strides of its operands, by Note [Layouts] of the generator."""
     cdef int k, nin = inputs_of(kernel), size, broadcasts = 0
