@@ -37,7 +37,7 @@ pytestmark = pytest.mark.skipif(not threads.pool, reason="built without a thread
 def eager() -> Iterator[None]:
     """Threads from the first element on, and the number of threads as it was afterwards."""
     before, backs_off = xp.get_num_threads(), threads.back_off(False)
-    tuned = plan.tune(threads_from=0, wake_from=0, per_thread=1, pieces_from=256, piece=64)
+    tuned = plan.tune(threads_from=0, wake_from=0, per_thread=1, fixed_from=256, fixed_chunk=64)
     yield
     plan.tune(**tuned)
     threads.back_off(backs_off)
@@ -135,7 +135,7 @@ def test_sorting_and_searching(dtype: Any) -> None:
 
 @pytest.mark.parametrize("name", ["sum", "max", "prod", "count_nonzero"])
 def test_rows_that_are_added_are_cut_between_columns(name: str) -> None:
-    plan.tune(pieces_from=1 << 20)  # not into pieces
+    plan.tune(fixed_from=1 << 20)  # not into fixed chunks
     for dtype in DTYPES:
         if name == "max" and dtype.kind == "complex floating":
             continue

@@ -4,7 +4,7 @@
 Note [Computed operands]
     A reduction of what a chain computes has the bits of one that reads an array. That array, in the memory order of the
     plan's axes, is an operand of the reduction like any other, but for its address, which counts elements from 0 (in bytes) and
-    is nobody's memory. The reduction is ordered, partitioned and made of pieces as one of an array, and where it wants
+    is nobody's memory. The reduction is ordered, partitioned and made of fixed chunks as one of an array, and where it wants
     elements from an address on, these are computed: positions of the iteration space follow from their number.
 """
 

@@ -1,4 +1,4 @@
-# How the work of a chain is partitioned: into chunks, for threads and for signals, and reductions into pieces.
+# How the work of a chain is partitioned: into chunks, for threads and for signals, and reductions into fixed chunks.
 
 from libc.stdint cimport int64_t
 

@@ -1,11 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""How the work of a chain is partitioned: into chunks, for threads and for signals, and reductions into pieces.
+"""How the work of a chain is partitioned: into chunks, for threads and for signals, and reductions into fixed chunks.
 
 Note [Partitions]
     No result depends on the number of threads, since work is only partitioned where results do not depend on it: an
     elementwise kernel anywhere; a reduction between the elements of its result. Where a result has few elements, the
-    reduced elements are partitioned into pieces that depend on the shape, the strides and the accumulator alone, whether there are
-    threads or not: each piece has accumulators of its own, and these are folded in the order of the pieces.
+    reduced elements are partitioned into fixed chunks, which depend on the shape, the strides and the accumulator alone,
+    whether there are threads or not: each has accumulators of its own, and these are folded in the order of the chunks.
 """
 
 from libc.stdint cimport int64_t, uintptr_t
@@ -32,12 +32,12 @@ cdef enum:
     COLUMN_UNIT = 16        # and that of a reduction at multiples of this
     WIDTH = 4096            # bytes of a row of the result that are worth a thread of their own, at least
     COLUMNS = 128           # columns to which rows are added that are worth a thread, at least
-    PIECES = 64             # pieces of a reduction, at most
+    FIXED_CHUNKS = 64       # fixed chunks of a reduction, at most
     FEW = 64                # results of runs from which a reduction is partitioned between them instead
     NARROW = 1024           # the same for rows: columns
     WIDE = 512              # columns to which rows that lie one behind the other are widened
-    ACCUMULATORS = 4096     # results for which pieces keep accumulators, at most
-    ROWS_LEAST = 32         # rows that share the accumulators of a piece, at least
+    ACCUMULATORS = 4096     # results for which fixed chunks keep accumulators, at most
+    ROWS_LEAST = 32         # rows that share the accumulators of a fixed chunk, at least
     CHUNKS_PER_THREAD = 4   # the last thread to finish makes the others wait for a chunk, not for all that it has
     FOLD_BLOCK = 4096       # Note [Order of a reduction]
 
@@ -107,9 +107,9 @@ ctypedef struct Split:
     int axis
     Py_ssize_t extent       # of a chunk along the axis
     bint failed
-    # Of a reduction in pieces: where the accumulators of each are, and when nothing more can change.
+    # Of a reduction in fixed chunks: where the accumulators of each are, and when nothing more can change.
     char* accumulators
-    Py_ssize_t size         # of those of a piece
+    Py_ssize_t size         # of those of a fixed chunk
     int absorbing
     bint stop
 
@@ -267,8 +267,8 @@ cdef Py_ssize_t widened(const Plan* plan) noexcept nogil:
     return several
 
 
-cdef Py_ssize_t pieces_of(const Plan* plan, int* axis, Py_ssize_t* extent) noexcept nogil:
-    """Along which axis a reduction is made in how many pieces of what extent; 1 where it stays whole."""
+cdef Py_ssize_t fixed_chunks_of(const Plan* plan, int* axis, Py_ssize_t* extent) noexcept nogil:
+    """Along which axis a reduction is made in how many fixed chunks of what extent; 1 where it stays whole."""
     cdef int d, result = plan.nop - 1
     cdef bint rows = plan.ndim > 0 and plan.strides[result][0] != 0
     cdef Py_ssize_t total = 1, results = 1, unit, size, least, count, most = 1
@@ -278,17 +278,17 @@ cdef Py_ssize_t pieces_of(const Plan* plan, int* axis, Py_ssize_t* extent) noexc
             results *= plan.shape[d]
     # Dtypes that have one accumulator are partitioned alike: a cast before a sum changes no bit.
     size = total * (size_at(plan.code[result]) if rows else 16)
-    if size < 16 * tuning.pieces_from or results > ACCUMULATORS or (rows and plan.shape[0] >= NARROW) or (not rows and results >= FEW):
+    if size < 16 * tuning.fixed_from or results > ACCUMULATORS or (rows and plan.shape[0] >= NARROW) or (not rows and results >= FEW):
         return 1
     for d in range(plan.ndim - 1, -1, -1):
         if plan.strides[result][d] != 0:
             continue
-        # Loops fold blocks of runs, and rows by fours: a piece that begins elsewhere would change what is folded with what.
+        # Loops fold blocks of runs, and rows by fours: a fixed chunk that begins elsewhere would change what is folded with what.
         unit = FOLD_BLOCK if d == 0 else 4 if rows and d == 1 else 1
-        least = tuning.piece // (total // plan.shape[d])
+        least = tuning.fixed_chunk // (total // plan.shape[d])
         if unit == 4:
             least = max(least, <Py_ssize_t>ROWS_LEAST)
-        size = max(least, (plan.shape[d] + PIECES - 1) // PIECES)
+        size = max(least, (plan.shape[d] + FIXED_CHUNKS - 1) // FIXED_CHUNKS)
         size = (size + unit - 1) // unit * unit
         count = (plan.shape[d] + size - 1) // size
         if count > most:
@@ -323,7 +323,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
     """
     Accumulate into the result, whose stride is 0 along the reduced axes; False as `run_kernel`.
 
-    The result holds the identity, or elements that are folded anyway: Note [Partitions] starts every piece from it.
+    The result holds the identity, or elements that are folded anyway: Note [Partitions] starts every fixed chunk from it.
     `inner` computes the operand, if that is not NULL, over the plan `space`. `early` says that the reduction may end before
     it has seen all elements.
     """
@@ -347,7 +347,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
         make_ready(&program, &whole, kernel, inner, space)
         if run_program(&program, &whole) and plan.data[result][0] == end:
             return True
-    count = 1 if several > 1 else pieces_of(plan, &axis, &extent)
+    count = 1 if several > 1 else fixed_chunks_of(plan, &axis, &extent)
     if count < 2 and several < 2:
         make_ready(&program, plan, kernel, inner, space)
         return run_split(plan, &program, work, -1, True) if work else run_program(&program, plan)
@@ -358,10 +358,10 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
         whole.shape[1] //= several
         for k in range(plan.nop):
             whole.strides[k][1] *= several
-        count = pieces_of(&whole, &axis, &extent)
+        count = fixed_chunks_of(&whole, &axis, &extent)
         if count < 2:
             axis, extent = 1, whole.shape[1]
-    # The accumulators of all pieces, one behind the other, in the order of the plan's axes.
+    # The accumulators of all fixed chunks, one behind the other, in the order of the plan's axes.
     size = size_at(code)
     fold.nop, fold.ndim = 2, 0
     each = size
@@ -377,7 +377,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
             continue
         each *= whole.shape[d]
     add_axis(&fold, count, each, 0)
-    # Next to the columns, the kernel for rows takes the pieces too; other axes are walked.
+    # Next to the columns, the kernel for rows takes the fixed chunks too; other axes are walked.
     if fold.ndim > 2 and several == 1 and plan.strides[result][0] != 0:
         for d in range(fold.ndim - 1, 1, -1):
             swap_axes(&fold, d, d - 1)
@@ -386,7 +386,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
         return False
     for k in range(2):
         fold.code[k] = code
-    # Forth with the start of every piece, and back with what it came to.
+    # Forth with the start of every fixed chunk, and back with what it came to.
     swap_operands(&fold)
     fold.data[0], fold.data[1] = plan.data[result], memory
     run_alone(&fold, cast_kernel(code, code))

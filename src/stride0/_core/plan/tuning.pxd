@@ -9,9 +9,9 @@ cdef struct Tuning:
     int64_t per_thread      # nanoseconds of work that make one more thread worth it
     int64_t cached_to       # nanoseconds for each thread up to which all have one chunk, since it stays in their caches
     int64_t chunk_to        # nanoseconds of a chunk, at most, so that signals are seen between two
-    int64_t pieces_from     # elements from which a reduction is made in pieces; of rows that are added, 16 bytes of accumulators for each
-    int64_t piece           # elements of a piece, at least
-    int64_t transpose_from       # elements from which operands are transposed in tiles
+    int64_t fixed_from      # elements from which a reduction is made in fixed chunks; of rows that are added, 16 bytes of accumulators for each
+    int64_t fixed_chunk     # elements of a fixed chunk, at least
+    int64_t transpose_from  # elements from which operands are transposed in tiles
     int64_t stream_from     # bytes of a transposed copy from which its stores are non-temporal
     int64_t stream_runs_from    # and of other results
 
