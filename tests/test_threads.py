@@ -22,8 +22,7 @@ import stride0 as xp
 from stride0._base.processors import available
 from stride0._core.array.array import argreduce, copy, multiply_masked, reduce, reduce2, scan
 from stride0._core.memory.dtype import DTYPES
-from stride0._core.plan import threads
-from stride0._core.plan import tuning as plan
+from stride0._core.plan import threads, tuning
 from stride0._tables.operations import ARG_REDUCTIONS, OPS, REDUCTIONS, SCANS
 
 COUNTS = (2, 7)
@@ -37,9 +36,9 @@ pytestmark = pytest.mark.skipif(not threads.pool, reason="built without a thread
 def eager() -> Iterator[None]:
     """Threads from the first element on, and the number of threads as it was afterwards."""
     before, backs_off = xp.get_num_threads(), threads.back_off(False)
-    tuned = plan.tune(threads_from=0, wake_from=0, per_thread=1, fixed_from=256, fixed_chunk=64)
+    tuned = tuning.tune(threads_from=0, wake_from=0, per_thread=1, fixed_from=256, fixed_chunk=64)
     yield
-    plan.tune(**tuned)
+    tuning.tune(**tuned)
     threads.back_off(backs_off)
     xp.set_num_threads(before)
 
@@ -135,7 +134,7 @@ def test_sorting_and_searching(dtype: Any) -> None:
 
 @pytest.mark.parametrize("name", ["sum", "max", "prod", "count_nonzero"])
 def test_rows_that_are_added_are_cut_between_columns(name: str) -> None:
-    plan.tune(fixed_from=1 << 20)  # not into fixed chunks
+    tuning.tune(fixed_from=1 << 20)  # not into fixed chunks
     for dtype in DTYPES:
         if name == "max" and dtype.kind == "complex floating":
             continue
@@ -354,8 +353,8 @@ def test_the_number_of_threads() -> None:
 THREADS_AT_WORK = """
 import os, threadpoolctl
 import stride0 as xp
-from stride0._core.plan import tuning as plan
-plan.tune(threads_from=0, wake_from=0, per_thread=1)
+from stride0._core.plan import tuning
+tuning.tune(threads_from=0, wake_from=0, per_thread=1)
 x = xp.zeros((1_000_000,))  # fresh memory: no loop has run yet
 def threads_now():
     x + x

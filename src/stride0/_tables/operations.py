@@ -60,7 +60,7 @@ class Op(NamedTuple):
     # Dtypes whose loop over any strides gains from a newer instruction set, which few such loops do: by fma,
     # by more divisions at once, by shifts whose count may be in any register.
     gains: tuple[str, ...] = ()
-    # Whether an element takes half a nanosecond or more, though neither `otherwise` nor `call` nor `run` says so.
+    # Whether an element takes half a nanosecond or more, though neither `otherwise` nor `run` says so.
     slow: bool = False
     public: bool = True
     ulp: float = 0.5
