@@ -300,6 +300,13 @@ def test_a_long_chain_uses_slots_again() -> None:
             )
 
 
+def test_kernels_that_do_not_exist_are_refused() -> None:
+    a = values("float64", (5,))
+    for name, dtype in (("bitwise_and", "float64"), ("max", "complex64"), ("no such", "float64")):
+        with pytest.raises(ValueError, match="no kernel"):
+            run_steps([view(a)], [(name, dtype, (0, 0))], [(view(a), 1)])
+
+
 def test_in_place_chains() -> None:
     """The last value into the place of a leaf."""
     a, b = values("float64", (70, 90)), values("float32", (70, 90), 1)

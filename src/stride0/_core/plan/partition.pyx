@@ -18,7 +18,7 @@ from stride0._core.plan.plan cimport (
 )
 from stride0._core.plan.table cimport (
     KIND_OP, KIND_REDUCTION, KIND_WHERE, Kernel, absorbing, cast_kernel, cost_of, fold_of, input_code, inputs_of,
-    kernel_of, result_code, size_at,
+    kernel_of, loops_of, result_code, size_at,
 )
 from stride0._core.plan.threads cimport run_chunks, threads_worth
 from stride0._core.plan.tuning cimport tuning
@@ -471,7 +471,9 @@ def run_steps(leaves, steps, outputs):
         elif name == "where":
             chain.steps[s].kernel = kernel_of(KIND_WHERE, 0, code)
         else:
-            raise ValueError(f"run_steps: {name}")
+            raise ValueError(f"run_steps: there is no kernel {name}")
+        if loops_of(chain.steps[s].kernel)[0] is NULL:
+            raise ValueError(f"run_steps: there is no kernel {name} of {dtype}")
         for k, value in enumerate(inputs):
             chain.steps[s].inputs[k] = value
     for k, given in enumerate(leaves):
@@ -488,4 +490,4 @@ def run_steps(leaves, steps, outputs):
     with nogil:
         done = run_chain(&plan, &chain, True)
     if not done:
-        raise MemoryError("run_steps")
+        raise MemoryError("run_steps: no memory for slots, or beyond the limits of a chain")
