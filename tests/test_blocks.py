@@ -14,8 +14,8 @@ import pytest
 
 import stride0 as xp
 from stride0._core.memory.dtype import DTYPES
-from stride0._core.plan import plan
 from stride0._core.plan import threads as pool
+from stride0._core.plan import tuning
 from stride0._tables import operations
 
 NAMES = [dtype.name for dtype in DTYPES]
@@ -23,9 +23,9 @@ NAMES = [dtype.name for dtype in DTYPES]
 
 @pytest.fixture(autouse=True)
 def low_thresholds() -> Iterator[None]:
-    tuned, threads = plan.tune(turn_from=0, stream_from=1, stream_runs_from=1), xp.get_num_threads()
+    tuned, threads = tuning.tune(transpose_from=0, stream_from=1, stream_runs_from=1), xp.get_num_threads()
     yield
-    plan.tune(**tuned)
+    tuning.tune(**tuned)
     xp.set_num_threads(threads)
 
 
@@ -44,19 +44,19 @@ def check(turned: bool, streamed: bool, call: Callable[[], Any], expected: Any) 
     """Compare with what NumPy gives, bytes and all, at several numbers of threads."""
     for threads, threads_from in ((1, 1 << 62), (3, 0)):
         xp.set_num_threads(threads)
-        tuned = plan.tune(threads_from=threads_from, wake_from=threads_from, per_thread=1)
+        tuned = tuning.tune(threads_from=threads_from, wake_from=threads_from, per_thread=1)
         backs_off = pool.back_off(False)
-        before = plan.counts()
+        before = tuning.counts()
         result = np.array(call())
-        after = plan.counts()
-        plan.tune(**tuned)
+        after = tuning.counts()
+        tuning.tune(**tuned)
         pool.back_off(backs_off)
         assert result.dtype == expected.dtype and result.shape == expected.shape
         assert result.tobytes() == np.ascontiguousarray(expected).tobytes()
         if turned:
-            assert after[0] > before[0], "no operand was transposed"
+            assert after["transposed"] > before["transposed"], "no operand was transposed"
         if streamed:
-            assert after[1] > before[1], "nothing was streamed"
+            assert after["streamed"] > before["streamed"], "nothing was streamed"
 
 
 # Sides below, at and beyond squares of registers, lines of cache and blocks.
@@ -196,12 +196,12 @@ def test_streamed_operations(name: str) -> None:
                 plain = function(*operands)
             except TypeError:
                 break  # not of this dtype
-            plan.tune(stream_runs_from=1 << 62)
+            tuning.tune(stream_runs_from=1 << 62)
             expected = np.asarray(function(*operands))
-            before = plan.counts()[1]
-            plan.tune(stream_runs_from=1)
+            before = tuning.counts()["streamed"]
+            tuning.tune(stream_runs_from=1)
             found = np.asarray(function(*operands))
-            streamed += plan.counts()[1] > before
+            streamed += tuning.counts()["streamed"] > before
             assert found.tobytes() == expected.tobytes() == np.asarray(plain).tobytes(), (
                 op.name,
                 len(operands),
@@ -255,22 +255,23 @@ def test_in_place_is_not_streamed() -> None:
     a = values("float64", (50_000,))
     x = xp.asarray(a, copy=True)
     y = xp.asarray(a)
-    before = plan.counts()[1]
+    before = tuning.counts()["streamed"]
     x += y
     x *= 2
-    assert plan.counts()[1] == before
+    assert tuning.counts()["streamed"] == before
     np.testing.assert_array_equal(np.asarray(x), (a + a) * 2)
 
 
 def test_thresholds_are_as_documented() -> None:
-    plan.tune(turn_from=1 << 10, stream_from=1 << 22, stream_runs_from=1 << 22)
+    tuning.tune(transpose_from=1 << 10, stream_from=1 << 22, stream_runs_from=1 << 22)
     small, large = xp.ones((20, 20)), xp.ones((40, 40))
-    before = plan.counts()
+    before = tuning.counts()
     _ = small + small.T
-    assert plan.counts() == before
+    assert tuning.counts() == before
     _ = large + large.T
-    assert plan.counts() == (before[0] + 1, before[1])
+    between = tuning.counts()
+    assert between["transposed"] == before["transposed"] + 1 and between["streamed"] == before["streamed"]
     longer = xp.ones((1 << 19,))
-    assert plan.counts()[1] == before[1]
+    assert tuning.counts()["streamed"] == before["streamed"]
     _ = longer + 1
-    assert plan.counts()[1] > before[1]
+    assert tuning.counts()["streamed"] > before["streamed"]

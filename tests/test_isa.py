@@ -30,7 +30,7 @@ from stride0._core.memory.dtype import DTYPES
 from stride0._core.ops.copy import copy
 from stride0._core.ops.elementwise import multiply_masked
 from stride0._core.ops.reduce import argreduce, reduce, reduce2, scan
-from stride0._core.plan import plan
+from stride0._core.plan import table
 from stride0._tables.operations import ARG_REDUCTIONS, OPS, REDUCTIONS, SCANS
 
 # Around the widths of vectors and of the reductions' lanes, and beyond their blocks of 4096 elements.
@@ -241,7 +241,7 @@ def report() -> dict[str, Any]:
     for group, generate in GROUPS.items():
         for what, result in generate():
             cases[f"{group}: {what}"] = digest(result)
-    return {"set": plan.instruction_set, "cases": cases}
+    return {"set": table.instruction_set, "cases": cases}
 
 
 # -- the tests -----------------------------------------------------------------------------------------------
@@ -303,11 +303,11 @@ def test_what_is_supported() -> None:
     assert supported[-1] == "baseline"
     assert set(supported) <= set(_dispatch.BUILDS) <= {"v4", "v3", "baseline"}
     assert list(supported) == [name for name in _dispatch.BUILDS if name in supported]  # best first
-    assert plan.instruction_set == (os.environ.get("STRIDE0_ISA") or supported[0])
+    assert table.instruction_set == (os.environ.get("STRIDE0_ISA") or supported[0])
 
 
 def test_the_best_set_is_the_default() -> None:
-    script = "from stride0._core.plan import plan; print(plan.instruction_set)"
+    script = "from stride0._core.plan import table; print(table.instruction_set)"
     for name in (None, ""):
         done = run(name, "-c", script)
         assert done.stdout.strip() == _dispatch.supported()[0], done.stderr

@@ -187,7 +187,7 @@ from stride0._core.memory.dtype import (
     uint64,
 )
 from stride0._core.ops.functions import where
-from stride0._core.plan.plan import instruction_set as _instruction_set  # noqa: F401
+from stride0._core.plan.table import instruction_set as _instruction_set  # noqa: F401
 from stride0._core.plan.threads import get_num_threads, set_num_threads
 from stride0._modes.broadcasting import broadcasting
 from stride0._modes.strict import strict

@@ -60,6 +60,8 @@ class Op(NamedTuple):
     # Dtypes whose loop over any strides gains from a newer instruction set, which few such loops do: by fma,
     # by more divisions at once, by shifts whose count may be in any register.
     gains: tuple[str, ...] = ()
+    # Whether an element takes half a nanosecond or more, though neither `otherwise` nor `run` says so.
+    slow: bool = False
     public: bool = True
     ulp: float = 0.5
     samples: Domain = Domain()
@@ -77,6 +79,7 @@ class Reduction(NamedTuple):
     identity: dict[str, str]  # kind of the accumulator -> a constant
     absorbing: str = ""  # a constant that ends the reduction early
     gains: tuple[str, ...] = ()  # as of an operation
+    folded_by: str = ""  # the reduction of plain elements that folds its accumulators; "" is the row itself
 
 
 class Scan(NamedTuple):
@@ -174,6 +177,7 @@ OPS: Final = (
         operator="//",
         call=_DIVIDED,
         gains=("float64",),
+        slow=True,
     ),
     _binary(
         "remainder",
@@ -182,6 +186,7 @@ OPS: Final = (
         "Remainder of each pair of elements, with the sign of the divisor. An integer modulo zero gives 0.",
         operator="%",
         call=_DIVIDED,
+        slow=True,
     ),
     _binary(
         "pow",
@@ -191,6 +196,7 @@ OPS: Final = (
         operator="**",
         call=_CALLED,
         run=(*_REALS, *_COMPLEX),
+        slow=True,
         ulp=4,
         samples=Domain(0.0, 10.0),
     ),
@@ -562,7 +568,7 @@ REDUCTIONS: Final = (
     ),
     Reduction("any", 1, _NONZERO, {"b": "a | b"}, _FLAG, {"b": "0"}, absorbing="1"),
     Reduction("all", 1, _NONZERO, {"b": "a & b"}, _FLAG, {"b": "1"}, absorbing="0"),
-    Reduction("count_nonzero", 1, _NONZERO, {"iu": "a + b"}, _COUNT, {"iu": "0"}),
+    Reduction("count_nonzero", 1, _NONZERO, {"iu": "a + b"}, _COUNT, {"iu": "0"}, folded_by="sum"),
     Reduction(
         "sum_squared_deviation",
         2,
@@ -570,6 +576,7 @@ REDUCTIONS: Final = (
         {"f": "a + b"},
         {"f": "float64", "c": "float64"},
         {"f": "0.0"},
+        folded_by="sum",
     ),
     Reduction(
         "dot",
@@ -578,6 +585,7 @@ REDUCTIONS: Final = (
         {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"},
         _INT_SUM,
         {"iu": "0", "f": "-0.0", "c": "make_c(-0.0, -0.0)"},
+        folded_by="sum",
     ),
     Reduction(
         "dot_masked",
@@ -586,6 +594,7 @@ REDUCTIONS: Final = (
         {"f": "a + b", "c": "add_c(a, b)"},
         {"f": "float64", "c": "complex128"},
         {"f": "-0.0", "c": "make_c(-0.0, -0.0)"},
+        folded_by="sum",
     ),
     Reduction(
         "vecdot",
@@ -594,6 +603,7 @@ REDUCTIONS: Final = (
         {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"},
         _INT_SUM,
         {"iu": "0", "f": "-0.0", "c": "make_c(-0.0, -0.0)"},
+        folded_by="sum",
     ),
 )
 
@@ -643,6 +653,9 @@ def check() -> None:
         for letter, accumulator in row.accumulator.items():
             kind = letter if accumulator == "same" else accumulator[0]
             assert body_for(row.fold, kind) and any(kind in key for key in row.identity), (row.name, letter)
+            other = next(other for other in REDUCTIONS if other.name == (row.folded_by or row.name))
+            assert other.nin == 1 and body_for(other.fold, kind) == body_for(row.fold, kind), row.name
+            assert (body_for(other.body, kind) or "")[0] == "x", row.name
     assert all(scan.reduction in {row.name for row in REDUCTIONS} for scan in SCANS)
 
 

@@ -8,11 +8,6 @@ from libc.string cimport memcmp
 from stride0._core.memory.storage cimport Storage
 from stride0._core.plan.plan cimport Operand
 
-# Elements from which on other Python threads may run meanwhile, and the planner asks whether threads of its own are
-# worth it; below, both cost more than they give.
-cdef enum:
-    LONG_RUN = 1 << 13
-
 cdef extern from *:
     """
     static inline int s0_times(Py_ssize_t *total, Py_ssize_t factor) {
@@ -125,7 +120,6 @@ cdef inline Operand operand_of(Array x) noexcept:
     cdef Operand out
     out.data = x.data
     out.code = x.code
-    out.loop_code = x.code
     out.ndim = x.ndim
     out.shape = x.shape_
     out.strides = x.strides_

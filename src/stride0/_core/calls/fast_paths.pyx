@@ -17,12 +17,14 @@ from libc.string cimport memcmp, memcpy
 
 from stride0._core.ops.tables cimport S0_ACCUMULATOR
 from stride0._core.memory.dtype cimport BOOL, FLOAT64, INT64, DType, dtype_at, itemsize_at, letter_at
-from stride0._core.plan.plan cimport MAX_NDIM, MAX_OPERANDS, kernels, s0_kernels
+from stride0._core.plan.plan cimport MAX_NDIM, MAX_OPERANDS
+from stride0._core.plan.table cimport cast_kernel, kernels, reduction_kernel, s0_kernels
+from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
 from stride0._core.array.array cimport (
-    LONG_RUN, Array, is_followed, new_array, new_like, s0_times, same_shape, swapped_matrix, view_of,
+    Array, is_followed, new_array, new_like, s0_times, same_shape, swapped_matrix, view_of,
 )
 from stride0._core.array.views cimport c_strides_of, without_axes
-from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill, run_briefly
+from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill
 from stride0._core.ops.reduce cimport (
     accumulate, argreduce, mean_of_total, reduce_array, reduce_whole, reduction_number, scan,
 )
@@ -494,7 +496,7 @@ cdef object fast_astype(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     out = new_like(x, code)
     places[0], places[1] = x.data, out.data
     steps[0], steps[1] = itemsize_at(x.code), itemsize_at(code)
-    run_briefly(K.casts[x.code][code][0], places, steps, x.size)
+    run_contiguous(cast_kernel(x.code, code), 0, places, steps, x.size)
     return out
 
 
@@ -561,7 +563,7 @@ cdef object fast_extreme(PyObject* const* args, Py_ssize_t n, PyObject* kwnames,
     memcpy(out.data, x.data, itemsize_at(x.code))
     places[0], places[1] = x.data, out.data
     steps[0], steps[1] = itemsize_at(x.code), 0
-    run_briefly(K.reductions[number][x.code][0], places, steps, x.size)
+    run_contiguous(reduction_kernel(number, x.code), 0, places, steps, x.size)
     return out
 
 

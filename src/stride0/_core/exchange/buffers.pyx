@@ -10,7 +10,7 @@ from cpython.memoryview cimport PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
 
 from stride0._core.memory.dtype cimport BOOL, N_DTYPES, NO_DTYPE, format_at, itemsize_at, letter_at
 from stride0._core.memory.storage cimport Storage, foreign_storage
-from stride0._core.plan.plan cimport MAX_NDIM, Operand, extent, shares_location
+from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast, extent, shares_location
 from stride0._core.array.interceptors cimport exports_read_only
 from stride0._core.array.array cimport (
     Array, blank, hooks, is_elsewhere, operand_of, refuse_export, set_flags, set_ndim,

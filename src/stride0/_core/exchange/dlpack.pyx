@@ -14,7 +14,7 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
 from stride0._core.memory.dtype cimport N_DTYPES, NO_DTYPE, itemsize_at, letter_at
-from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.plan.plan cimport MAX_NDIM, broadcast
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport exports_read_only, intercept, is_intercepted, refuse_later
 from stride0._core.array.array cimport Array, alias, blank, refuse_device, refuse_export, set_flags, set_ndim

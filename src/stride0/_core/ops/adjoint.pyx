@@ -6,8 +6,8 @@
 cdef tuple TWO = ("x1", "x2")
 
 
-from stride0._core.memory.dtype cimport dtype_at, letter_at, promote_codes
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast
+from stride0._core.memory.dtype cimport dtype_at, letter_at, promote_codes
 from stride0._core.ops.tables cimport OP_ADD
 from stride0._core.array.array cimport Array, is_followed, operand_of, read_shape, same_shape, traced, view_of
 from stride0._core.array.views cimport without_leading

@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint64_t
 
 from stride0._core.array.array cimport Array
 from stride0._core.memory.dtype cimport letter_at
-from stride0._core.plan.plan cimport s0_loop
+from stride0._core.plan.table cimport Kernel
 
 # Whether kernels may use vectors of 512 bits.
 cdef bint WIDE
@@ -22,12 +22,11 @@ cdef object named_shapes(tuple names, Array x1, Array x2, Array x3)
 cdef int check_writable(Array out, str operation) except -1
 cdef bint overlaps(Array out, Array x) noexcept
 cdef int not_completed(str name) except -1
-cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names)
+cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names)
 cpdef bint is_numpy_scalar(object value)
 cdef Array foreign_scalar(object value)
 cdef object refuse_operand(str name, str argument, object value)
 cdef bint is_known_foreign(object value)
-cdef int run_once(const s0_loop* loops, int layout, int nop, int code, int out_code, char** args, const Py_ssize_t* steps, Py_ssize_t n) except -1
 cdef Array weak_operand(Array a, object value, str name)
 cdef int check_cast(int source, int target, str operation) except -1
 cdef Array copy_array(Array x, int code, bint c_order)
@@ -41,12 +40,6 @@ cdef inline void count_up(number* out, Py_ssize_t n, number start, number step) 
     cdef Py_ssize_t i
     for i in range(n):
         out[i] = start + <number>i * step
-
-
-cdef inline void run_briefly(s0_loop loop, char** args, const Py_ssize_t* steps, Py_ssize_t n) noexcept:
-    """One run of a loop over fewer than LONG_RUN elements."""
-    if n > 0:
-        loop(args, steps, steps, n, 1)
 
 
 cdef inline bint is_same_kind(int source, int target) noexcept:

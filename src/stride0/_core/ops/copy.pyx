@@ -10,20 +10,21 @@ from stride0._core.memory.dtype cimport (
     scalar_code, weak_code, write_scalar,
 )
 from stride0._core.plan.plan cimport (
-    MAX_NDIM, MAX_OPERANDS, Operand, Plan, broadcast, coalesce, extent, kernels, order_axes, result_strides,
-    run_elementwise, s0_kernels, s0_loop, set_result, set_strides, shares_location, takes_long,
+    MAX_NDIM, MAX_OPERANDS, Operand, Plan, broadcast, coalesce, extent, order_axes, result_strides, set_result,
+    set_strides, shares_location,
 )
+from stride0._core.plan.table cimport Kernel, cast_kernel, kernels, s0_kernels
+from stride0._core.plan.partition cimport LONG_RUN, run_kernel, takes_long
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport is_restricted, judge_here
 from stride0._core.array.array cimport (
-    LONG_RUN, Array, checked_size, guard_gradient, hooks, new_array, operand_of, same_shape, shape_tuple,
-    view_of,
+    Array, checked_size, guard_gradient, hooks, new_array, operand_of, same_shape, shape_tuple, view_of,
 )
 
 from stride0._base.errors import (
     ArgumentValueError, BroadcastError, CastError, ForeignArrayError, ShapeError, WriteError, counted,
 )
-from stride0._core.plan.plan import instruction_set
+from stride0._core.plan.table import instruction_set
 from stride0._core.array.views import strides
 
 cdef s0_kernels* K = kernels()
@@ -104,16 +105,16 @@ cdef bint overlaps(Array out, Array x) noexcept:
 cdef int not_completed(str name) except -1:
     """The error of a run that did not complete: what the handler of a signal raised, or that there was no memory."""
     if PyErr_Occurred() is NULL:
-        raise MemoryError(f"{name}: no memory for the buffers that operands are cast in")
+        raise MemoryError(f"{name}: no memory for the buffers that operands are cast or transposed in")
     return -1
 
 
-cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names):
+cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names):
     """
     Run an elementwise operation: the steps of the planner in their order.
 
-    `loop` is the dtype code that the operands are cast to (-1: each runs in its own), `out_code` the
-    dtype of the result, `out` the array to write to or None for a new one, `names` those of the operands.
+    Operands of other dtypes than the kernel's are cast. `out_code` is the dtype of a new result, `out` the array to write to
+    or None for a new one, `names` those of the operands.
     `keep` says that others see `out`, so that a signal must not leave it half written: what computes for long
     writes to a new array first.
     """
@@ -121,7 +122,7 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
     cdef Plan plan
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
-    cdef int ndim, k
+    cdef int ndim
     cdef bint done
     cdef Array target = None
     if out is not None:
@@ -137,16 +138,13 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
         operands[1] = operand_of(x2)
     if nin > 2:
         operands[2] = operand_of(x3)
-    if loop >= 0:
-        for k in range(nin):
-            operands[k].loop_code = loop
     if broadcast(operands, nin, shape, &ndim) != 0:
         raise BroadcastError(name, named_shapes(names, x1, x2, x3))
     if guarding and (nin > 1 or out is not None):
         check_guard(name, names, (x1, x2, x3)[:nin], ndim, shape)
     if out is not None and (ndim != out.ndim or memcmp(shape, out.shape_, ndim * sizeof(Py_ssize_t)) != 0):
         raise BroadcastError(name, named_shapes(names, x1, x2, x3), (names[0], shape_tuple(out)))
-    if keep and out.size >= LONG_RUN and takes_long(loops, out.size):
+    if keep and out.size >= LONG_RUN and takes_long(kernel, out.size):
         try:
             target = new_array(out_code, ndim, shape, NULL, False)
         except MemoryError:  # then a signal waits for the end
@@ -163,15 +161,14 @@ cdef Array apply(const s0_loop* loops, int loop, int out_code, int nin, Array x1
         set_result(&plan, &operands[nin], shape, ndim)
     else:
         operands[nin] = operand_of(out)
-        operands[nin].loop_code = out_code
         set_result(&plan, &operands[nin], shape, ndim)
         order_axes(&plan, True)
     coalesce(&plan, 0)
     if out.size < LONG_RUN:
-        done = run_elementwise(&plan, loops, False)
+        done = run_kernel(&plan, kernel, False)
     else:
         with nogil:
-            done = run_elementwise(&plan, loops, not keep)
+            done = run_kernel(&plan, kernel, not keep)
     if not done:
         not_completed(name)
     if target is not None:
@@ -230,24 +227,6 @@ def as_array(x, operation, like=None):
     refuse_operand(operation, "x", x)
 
 
-cdef int run_once(const s0_loop* loops, int layout, int nop, int code, int out_code, char** args, const Py_ssize_t* steps, Py_ssize_t n) except -1:
-    """One run of a loop, as the short paths make it: inputs of one dtype, then a new result."""
-    cdef Plan plan
-    cdef int k
-    cdef bint done
-    if n >= LONG_RUN:
-        plan.nop, plan.ndim = nop, 1
-        plan.shape[0], plan.axis[0] = n, 0
-        for k in range(nop):
-            plan.data[k], plan.strides[k][0] = args[k], steps[k]
-            plan.code[k] = plan.loop_code[k] = out_code if k == nop - 1 else code
-        with nogil:
-            done = run_elementwise(&plan, loops, True)
-        if not done:
-            not_completed("elementwise operation")
-    elif n > 0:
-        loops[layout](args, steps, steps, n, 1)
-    return 0
 
 
 cdef Array weak_operand(Array a, object value, str name):
@@ -281,7 +260,7 @@ cdef Array copy_array(Array x, int code, bint c_order):
             args[1], inner[1], outer[1] = out.data, out.strides_[1], out.strides_[0]
             K.casts[x.code][code][3](args, inner, outer, x.shape_[1], x.shape_[0])
             return out
-    return apply(K.casts[x.code][code], -1, code, 1, x, None, None, out, False, "copy", ONE)
+    return apply(cast_kernel(x.code, code), code, 1, x, None, None, out, False, "copy", ONE)
 
 
 cdef int assign_array(Array dst, Array src, str operation) except -1:
@@ -297,7 +276,7 @@ cdef int assign_array(Array dst, Array src, str operation) except -1:
         raise BroadcastError(operation, [("x", shape_tuple(dst)), ("value", shape_tuple(src))], ("x", shape_tuple(dst)))
     if not same_shape(dst, src):
         src = broadcast_like(src, dst)
-    apply(K.casts[src.code][dst.code], -1, dst.code, 1, src, None, None, dst, True, operation, ONE)
+    apply(cast_kernel(src.code, dst.code), dst.code, 1, src, None, None, dst, True, operation, ONE)
     return 0
 
 

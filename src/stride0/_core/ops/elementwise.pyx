@@ -41,16 +41,17 @@ from stride0._core.memory.dtype cimport (
     BOOL, NO_DTYPE, UINT64, dtype_at, is_python_scalar, itemsize_at, letter_at, promote_codes, read_scalar,
     scalar_code, weak_code, write_scalar,
 )
-from stride0._core.plan.plan cimport MAX_OPERANDS, kernels, s0_kernels
+from stride0._core.plan.plan cimport MAX_OPERANDS
+from stride0._core.plan.table cimport cast_kernel, op_kernel, where_kernel
+from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport abandon_call, beyond_standard, enter_call, is_intercepted, leave_call
 from stride0._core.array.array cimport (
-    LONG_RUN, Array, Tracer, alias, guard_gradient, hooks, is_followed, is_tracked, new_array, new_like,
-    same_shape,
+    Array, Tracer, alias, guard_gradient, hooks, is_followed, is_tracked, new_array, new_like, same_shape,
 )
 from stride0._core.ops.copy cimport (
     apply, check_writable, copy_array, foreign_scalar, is_known_foreign, is_numpy_scalar, is_same_kind,
-    overlaps, refuse_operand, run_briefly, run_once, scalar_array, weak_array, weak_operand,
+    overlaps, refuse_operand, scalar_array, weak_array, weak_operand,
 )
 
 import math
@@ -60,7 +61,6 @@ from contextvars import ContextVar
 from stride0._tables import operations
 from stride0._base.errors import ArgumentValueError, DTypeError, RangeError
 
-cdef s0_kernels* K = kernels()
 cdef tuple ONE = ("x",)
 cdef tuple TWO = ("x1", "x2")
 cdef tuple SEQUENCES = (list, tuple, range, str, bytes, bytearray)
@@ -113,9 +113,9 @@ cdef object unary_raw(int op, Array a, str name):
         # Note [Fast path]: one run of one dtype needs no plan.
         args[0], args[1] = a.data, out.data
         steps[0], steps[1] = itemsize_at(a.code), itemsize_at(out.code)
-        run_once(K.ops[op][loop], 0, 2, loop, out.code, args, steps, a.size)
+        run_contiguous(op_kernel(op, loop), 0, args, steps, a.size)
         return out
-    return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 1, a, None, None, None, False, name, ONE)
+    return apply(op_kernel(op, loop), S0_OUT[op][loop], 1, a, None, None, None, False, name, ONE)
 
 
 cdef Array fast_binary(int op, Array a, Array b):
@@ -126,11 +126,11 @@ cdef Array fast_binary(int op, Array a, Array b):
     args[0], args[1], args[2] = a.data, b.data, out.data
     steps[0] = steps[1] = itemsize_at(a.code)
     steps[2] = itemsize_at(out.code)
-    run_once(K.ops[op][a.code], 0, 3, a.code, out.code, args, steps, a.size)
+    run_contiguous(op_kernel(op, a.code), 0, args, steps, a.size)
     return out
 
 cdef enum:
-    FEW_CAST = 64  # elements that are cast on the stack
+    FEW_CAST = 128  # elements that are cast on the stack
 
 
 cdef Array fast_mixed(int op, Array a, Array b, int loop):
@@ -142,11 +142,11 @@ cdef Array fast_mixed(int op, Array a, Array b, int loop):
     args[0], args[1], args[2] = cast_few(a, loop, rooms[0]), cast_few(b, loop, rooms[1]), out.data
     steps[0] = steps[1] = itemsize_at(loop)
     steps[2] = itemsize_at(out.code)
-    run_once(K.ops[op][loop], 0, 3, loop, out.code, args, steps, a.size)
+    run_contiguous(op_kernel(op, loop), 0, args, steps, a.size)
     return out
 
 
-cdef char* cast_few(Array x, int code, char* room) noexcept:
+cdef char* cast_few(Array x, int code, char* room) except? NULL:
     """The elements of x cast to a dtype in the room given, or where they are if they are of it."""
     cdef Py_ssize_t steps[2]
     cdef char* args[2]
@@ -154,7 +154,7 @@ cdef char* cast_few(Array x, int code, char* room) noexcept:
         return x.data
     args[0], args[1] = x.data, room
     steps[0], steps[1] = itemsize_at(x.code), itemsize_at(code)
-    run_briefly(K.casts[x.code][code][0], args, steps, x.size)
+    run_contiguous(cast_kernel(x.code, code), 0, args, steps, x.size)
     return room
 
 
@@ -172,7 +172,7 @@ cdef Array fast_scalar(int op, Array a, object value, int code, bint reflected, 
     steps[1 if reflected else 0] = itemsize_at(code)
     steps[0 if reflected else 1] = 0
     steps[2] = itemsize_at(out.code)
-    run_once(K.ops[op][code], 1 if reflected else 2, 3, code, out.code, args, steps, a.size)
+    run_contiguous(op_kernel(op, code), 1 if reflected else 2, args, steps, a.size)
     return out
 
 
@@ -244,7 +244,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         check_exponent(a, b, loop, name)
     if a.size <= FEW_CAST and a.c_contiguous and b.c_contiguous and same_shape(a, b):
         return fast_mixed(op, a, b, loop)
-    return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 2, a, b, None, None, False, name, TWO)
+    return apply(op_kernel(op, loop), S0_OUT[op][loop], 2, a, b, None, None, False, name, TWO)
 
 
 cdef object binary_other(int op, object x1, object x2, str name, bint is_operator):
@@ -321,9 +321,9 @@ cdef object in_place(int op, Array x, object other, str name):
         check_writable(x, name)
         args[0], args[1], args[2] = x.data, b.data, x.data
         steps[0] = steps[1] = steps[2] = itemsize_at(x.code)
-        run_briefly(K.ops[op][loop][0], args, steps, x.size)
+        run_contiguous(op_kernel(op, loop), 0, args, steps, x.size)
         return x
-    apply(K.ops[op][loop], loop, S0_OUT[op][loop], 2, x, b, None, x, True, name, TWO)
+    apply(op_kernel(op, loop), S0_OUT[op][loop], 2, x, b, None, x, True, name, TWO)
     return x
 
 
@@ -354,7 +354,7 @@ cdef object ternary(int op, object x1, object x2, object x3, str name, tuple nam
     for k in range(3):
         if type(values[k]) is not Array:
             values[k] = weak_array(values[k], code, name)
-    return apply(K.ops[op][loop], loop, S0_OUT[op][loop], 3, <Array>values[0], <Array>values[1], <Array>values[2], None, False, name, names)
+    return apply(op_kernel(op, loop), S0_OUT[op][loop], 3, <Array>values[0], <Array>values[1], <Array>values[2], None, False, name, names)
 
 # Comparisons that no loop answers: with integers that no dtype holds, and `==` and `!=` with what is no operand.
 
@@ -396,7 +396,7 @@ cdef object compare_signs(int op, Array a, Array b, bint swapped, str name):
         negative, other = binary(op, high, low, name, False), binary(op, b, unsigned, name, False)
     else:
         negative, other = binary(op, low, high, name, False), binary(op, unsigned, b, name, False)
-    return apply(K.where[0], -1, BOOL, 3, below, negative, other, None, False, name, ("condition", "x1", "x2"))
+    return apply(where_kernel(BOOL), BOOL, 3, below, negative, other, None, False, name, ("condition", "x1", "x2"))
 
 # --- `==` and `!=` with anything
 
@@ -530,7 +530,7 @@ cdef object into_temporary(int op, object x1, object x2, str name):
             value = weak_array(other, out.code, name)
         except RangeError:
             return None
-    return apply(K.ops[op][out.code], out.code, out.code, 2, value if second else out, out if second else value, None, out, False, name, TWO)
+    return apply(op_kernel(op, out.code), out.code, 2, value if second else out, out if second else value, None, out, False, name, TWO)
 
 
 # --- what backward passes are made of

@@ -20,7 +20,8 @@ from stride0._core.memory.dtype cimport (
     BOOL, COMPLEX64, FLOAT32, INT64, UINT64, is_python_scalar, itemsize_at, read_scalar, write_scalar,
 )
 from stride0._core.plan.threads cimport run_equal_chunks
-from stride0._core.plan.plan cimport MAX_NDIM, Operand, Plan, chunks_for, coalesce, extent, set_strides, threads_for
+from stride0._core.plan.plan cimport MAX_NDIM, Operand, Plan, coalesce, extent, set_strides
+from stride0._core.plan.partition cimport chunks_for, threads_for
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport abandon_call, enter_call, intercept, is_intercepted, leave_call
 from stride0._core.array.array cimport (

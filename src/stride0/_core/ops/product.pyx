@@ -49,12 +49,14 @@ from libc.string cimport memcpy, memset
 
 from stride0._core.memory.dtype cimport FLOAT32, FLOAT64, DType, dtype_at, itemsize_at, letter_at
 from stride0._core.plan.threads cimport run_chunks, run_equal_chunks
-from stride0._core.plan.plan cimport MAX_NDIM, chunks_for, kernels, s0_kernels, threads_for
+from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.plan.table cimport kernels, s0_kernels
+from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport abandon_call, enter_call, is_intercepted
 from stride0._core.array.array cimport (
-    LONG_RUN, Array, Tracer, guard_gradient, hooks, is_tracked, new_array, same_shape, shape_tuple,
-    swapped_matrix, view_of,
+    Array, Tracer, guard_gradient, hooks, is_tracked, new_array, same_shape, shape_tuple, swapped_matrix,
+    view_of,
 )
 from stride0._core.array.views cimport c_strides_of
 from stride0._core.ops.copy cimport assign_array, check_writable, copy_array, is_known_foreign

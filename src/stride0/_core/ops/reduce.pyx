@@ -17,11 +17,15 @@ from stride0._core.memory.dtype cimport (
     write_scalar,
 )
 from stride0._core.plan.plan cimport (
-    MAX_NDIM, Operand, Plan, as_rows, broadcast, coalesce, innermost, kernels, order_axes, run_along,
-    run_reduction, s0_kernels, s0_loop, set_result, set_strides,
+    MAX_NDIM, Operand, Plan, as_rows, broadcast, coalesce, innermost, order_axes, set_result, set_strides,
 )
+from stride0._core.plan.table cimport (
+    KIND_ARG, KIND_ARG_ROWS, KIND_SCAN, KIND_SCAN_ROWS, Kernel, kernel_of, kernels, reduction_kernel,
+    s0_kernels,
+)
+from stride0._core.plan.partition cimport LONG_RUN, run_along, run_kernel
 from stride0._core.array.array cimport (
-    LONG_RUN, Array, component, guard_gradient, hooks, new_array, new_like, operand_of, shape_tuple, view_of,
+    Array, component, guard_gradient, hooks, new_array, new_like, operand_of, shape_tuple, view_of,
 )
 from stride0._core.array.views cimport is_broadcast_along, without_axes
 from stride0._core.ops.copy cimport (
@@ -65,11 +69,9 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
     cdef uint64_t times = 1
     guard_gradient(x, name)
     operands[0] = operand_of(x)
-    operands[0].loop_code = loop
     if nin > 1:
         guard_gradient(x2, name)
         operands[1] = operand_of(x2)
-        operands[1].loop_code = loop
     if acc_code < 0:
         raise DTypeError(name, f"Unsupported dtype {dtype_at(loop).name}")
     if broadcast(operands, nin, shape, &ndim) != 0:
@@ -105,7 +107,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             set_result(&plan, &operands[nin], shape, ndim)
             coalesce(&plan, 0)
             with nogil:
-                done = run_reduction(&plan, K.reductions[number][loop])
+                done = run_kernel(&plan, reduction_kernel(number, loop), True)
             if not done:
                 not_completed(name)
             if times > 1:
@@ -199,7 +201,7 @@ cpdef Array reduce_whole(str name, Array x):
     cdef Array total
     cdef Py_ssize_t steps[2]
     cdef char* args[2]
-    # Note [Cuts]: from LONG_RUN elements on the planner decides about the order, here as elsewhere.
+    # Note [Partitions]: from LONG_RUN elements on the planner decides about the order, here as elsewhere.
     if x.size >= LONG_RUN or acc_code < 0 or not x.c_contiguous or x.size == 0 or name not in STARTS or letter_at(acc_code) == c"c":
         return reduce_array(name, x, tuple(range(x.ndim)), False, None)
     if x.code == FLOAT32 and acc_code == FLOAT64:
@@ -294,15 +296,15 @@ cpdef Array scan(str name, Array x, int axis, DType dtype, bint include_initial)
         assign_array(target, source, name)
         return out
     operands[0], operands[1] = operand_of(source), operand_of(target)
-    run_on_axis(&plan, operands, source, axis, K.scans[number][dtype.code], K.scan_rows[number][dtype.code])
+    run_on_axis(&plan, operands, source, axis, kernel_of(KIND_SCAN, number, dtype.code), kernel_of(KIND_SCAN_ROWS, number, dtype.code))
     return out
 
 
-cdef int run_on_axis(Plan* plan, Operand* operands, Array x, int axis, s0_loop loop, s0_loop rows) except -1:
+cdef int run_on_axis(Plan* plan, Operand* operands, Array x, int axis, Kernel kernel, Kernel rows) except -1:
     """
-    Run a loop along an axis of x, of more than one element, for every position of the other axes.
+    Run a kernel along an axis of x, of more than one element, for every position of the other axes.
 
-    Where the elements of another axis lie side by side, `rows` is the loop that takes them together.
+    Where the elements of another axis lie side by side, `rows` is the kernel that takes them together.
     """
     cdef int whole = 1
     cdef bint done
@@ -314,7 +316,7 @@ cdef int run_on_axis(Plan* plan, Operand* operands, Array x, int axis, s0_loop l
         innermost(plan, axis)
         coalesce(plan, 1)
     with nogil:
-        done = run_along(plan, rows if whole else loop, whole)
+        done = run_along(plan, rows if whole else kernel, whole)
     return 0 if done else -1  # with the exception of a signal's handler
 
 
@@ -335,7 +337,7 @@ cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
         if is_broadcast_along(&operands[0], axis, x.ndim):
             # The first of equal elements is at index 0.
             return out if keepdims else without_axes(out, (axis,))
-        run_on_axis(&plan, operands, x, axis, K.arg_reductions[which][x.code], K.arg_rows[which][x.code])
+        run_on_axis(&plan, operands, x, axis, kernel_of(KIND_ARG, which, x.code), kernel_of(KIND_ARG_ROWS, which, x.code))
     return out if keepdims else without_axes(out, (axis,))
 
 

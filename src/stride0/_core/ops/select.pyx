@@ -6,7 +6,8 @@ from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport BOOL, INT64, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.array.array cimport LONG_RUN, Array, new_array, same_shape
+from stride0._core.plan.partition cimport LONG_RUN
+from stride0._core.array.array cimport Array, new_array, same_shape
 from stride0._core.ops.copy cimport WIDE, overlaps
 from stride0._core.ops.keys cimport index_value
 

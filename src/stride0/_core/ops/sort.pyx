@@ -14,8 +14,9 @@ from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport INT64, UINT64, dtype_at, itemsize_at, letter_at
 from stride0._core.plan.threads cimport is_stopped, run_equal_chunks
-from stride0._core.plan.plan cimport MAX_NDIM, chunks_for, threads_for
-from stride0._core.array.array cimport LONG_RUN, Array, guard_gradient, new_array, view_of
+from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
+from stride0._core.array.array cimport Array, guard_gradient, new_array, view_of
 from stride0._core.ops.copy cimport WIDE, assign_array, copy_array, not_completed
 from stride0._core.ops.reduce cimport check_axis
 

@@ -1,0 +1,83 @@
+# A chain of kernels over one iteration space, and what it is made ready as for the executor (docs/design/planner.md).
+#
+# Note [Chains]
+#     A chain is leaves, steps and outputs. Its values are numbered: 0 to leaves - 1 are the leaves, which are the first
+#     operands of the plan; step s makes the value leaves + s from earlier ones. Output o, the operand leaves + o of the plan,
+#     holds the value stored[o]. A step reads its operands in the dtype of its kernel: what has another dtype is cast, as is
+#     a value that is stored in an output of another dtype. A reduction is the last step, and the last output holds it: its
+#     stride is 0 along the reduced axes, and it holds the identity, or elements that may be folded again, before.
+#
+#     A chain has the bits of its steps run one by one, each into an array in the memory order of the plan's axes. The order
+#     of axes decides the bits of a reduction, so that the caller orders them as the call before the reduction would.
+#
+#     Limits: MAX_VIEWS leaves and outputs together, MAX_STEPS steps. A reduction after other steps has one operand; whoever
+#     has two reduces the product of them. Leaves and outputs overlap only where they are the very same elements in the
+#     same places; a value that is stored in a leaf's place is stored after the last step that reads that leaf.
+
+from stride0._core.plan.plan cimport MAX_OPERANDS, MAX_VIEWS, Plan
+from stride0._core.plan.table cimport Kernel, s0_loop
+
+cdef enum:
+    MAX_STEPS = 32
+    MAX_CALLS = 5 * MAX_STEPS   # with casts of operands and outputs, and transposed leaves
+
+
+ctypedef struct Step:
+    Kernel kernel
+    int inputs[MAX_OPERANDS - 1]    # numbers of values
+
+
+ctypedef struct Chain:
+    int leaves
+    int count       # of steps; without any, the outputs are copies of leaves
+    int outputs
+    Step steps[MAX_STEPS]
+    int stored[MAX_VIEWS]
+
+
+# What follows is a chain made ready: written by `prepare`, for the executor alone.
+
+cdef enum:
+    CALL_LOOP           # kinds of calls
+    CALL_TRANSPOSE
+    CALL_STREAM         # copy rows by non-temporal stores
+    CALL_COMPUTE        # Note [Computed operands]
+
+cdef enum:
+    INNER = 1           # bits of `varies`
+    OUTER = 2
+
+ctypedef struct Call:
+    int kind
+    s0_loop loop            # of a layout
+    int nop                 # the inputs, then the result
+    int place[MAX_OPERANDS] # a view, or MAX_VIEWS and the number of the call whose slot it is
+    int varies              # along which axes of a tile its result does
+    int size                # bytes of an element of the result
+    int slot
+
+
+ctypedef struct Program:
+    bint direct             # one kernel on the views themselves: no tiles
+    s0_loop loop
+    bint folds              # into accumulators, by the last call
+    bint rows               # of accumulators
+    int transposed          # leaves
+    int axis                # of a tile, beside the innermost one; 0 where a tile is a part of a run
+    bint linear             # computes an operand, in the order of the plan's axes: tiles extend along the two innermost ones
+    bint streams
+    bint flat               # whether no slot varies along the other axis,
+    bint has_rows           # and whether some do not
+    int widest              # bytes of an element of a slot, at most
+    int slots
+    int count
+    # Where the operand 0 is computed: its chain, prepared, and the plan of that, whose last operand it is.
+    const Program* inner
+    const Plan* space
+    Call calls[MAX_CALLS]
+
+
+cdef bint is_single(const Chain* chain) noexcept nogil
+cdef void prepare(Program* program, const Plan* plan, Kernel kernel, bint linear) noexcept nogil
+cdef void prepare_chain(Program* program, const Plan* plan, const Chain* chain, bint linear) noexcept nogil
+cdef void prepare_computed(Program* program, const Plan* plan, Kernel kernel, const Program* inner, const Plan* space) noexcept nogil

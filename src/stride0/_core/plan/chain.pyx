@@ -1,0 +1,401 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Making a chain ready: which kernels run on which views and slots, in which layouts.
+
+Note [Tiles]
+    One kernel whose operands lie as it wants them runs on the two innermost axes at once. Everything else runs in tiles:
+    some elements along the innermost axis by some along another one. What a kernel cannot read where it lies goes to a slot
+    first, a buffer of the size of a tile: a leaf of another dtype is cast; one whose elements lie side by side along the
+    tile's other axis is transposed, since a loop along the innermost one would take one element of every cache line and come
+    back for the next one when the line has long gone; and so does the result of a step that another step reads. Slots are
+    used again when nothing reads them any more.
+
+    A value that does not vary along an axis of the tile (a broadcast leaf, and what is made of such alone) has one element
+    along it in its slot.
+
+    Tiles change no bit: elementwise kernels do not care where they begin, and a tile that is folded has the elements that a
+    reduction folds at once, by Note [Order of a reduction]: whole blocks along a run, rows in fours.
+
+Note [Non-temporal stores]
+    A result that the last cache cannot hold bypasses the caches, where there is a loop for that: cache lines that are
+    written as a whole need not be read before. A transposed copy does so earlier, since its lines would be gone before they
+    are used. Not where the result is an operand, too: that line has just been read. Only elements that lie side by side
+    make whole lines.
+"""
+
+from libc.stdint cimport int64_t
+
+from stride0._core.plan.plan cimport SHORTEST
+from stride0._core.plan.table cimport (
+    KIND_CAST, KIND_OP, KIND_REDUCTION, KIND_WHERE, cast_kernel, input_code, inputs_of, loops_of, result_code, size_at,
+    stream_loops_of,
+)
+from stride0._core.plan.tuning cimport counters, s0_count, tuning
+
+cdef enum:
+    FOLD_BLOCK = 4096       # elements that loops fold at once along a run: Note [Order of a reduction]
+    STREAM_RUN = 1024       # bytes of a run from which it is streamed
+
+
+cdef int layout_of(Kernel kernel, const Py_ssize_t* inner) noexcept nogil:
+    """Layout of a kernel for such strides of its operands, by Note [Layouts] of the generator."""
+    cdef int k, nin = inputs_of(kernel), size, broadcasts = 0
+    cdef bint rows, contiguous
+    if kernel.kind == KIND_REDUCTION:
+        rows = inner[nin] != 0
+        contiguous = not rows or inner[nin] == size_at(result_code(kernel))
+        for k in range(nin):
+            if inner[k] != size_at(kernel.code):
+                if nin == 2 and k == 1 and inner[1] == 0 and contiguous and not rows:
+                    return 4
+                contiguous = False
+        return (2 if contiguous else 3) if rows else 0 if contiguous else 1
+    if kernel.kind != KIND_OP and kernel.kind != KIND_CAST and kernel.kind != KIND_WHERE:
+        return 0
+    for k in range(nin + 1):
+        size = size_at(input_code(kernel, k) if k < nin else result_code(kernel))
+        if inner[k] == 0 and k < nin:
+            broadcasts |= 1 << k
+        elif inner[k] != size:
+            return 3
+    if broadcasts == 0:
+        return 0
+    if nin == 1:
+        return 1
+    if nin == 2:
+        return 1 if broadcasts == 1 else 2 if broadcasts == 2 else 3
+    return 1 if broadcasts == 6 else 2 if broadcasts == 4 else 3
+
+
+ctypedef struct Maker:
+    # What is known of the values of a chain while it is made ready.
+    Program* program
+    const Plan* plan
+    int leaves
+    int code[MAX_VIEWS + MAX_STEPS]
+    int place[MAX_VIEWS + MAX_STEPS]
+    int varies[MAX_VIEWS + MAX_CALLS]       # of places
+    int cast_code[MAX_VIEWS + MAX_STEPS]    # a dtype that the value was cast to, and the place; -1 for none
+    int cast_place[MAX_VIEWS + MAX_STEPS]
+    bint transposed[MAX_VIEWS]
+
+
+cdef int other_axis(const Plan* plan, int k) noexcept nogil:
+    """The axis of a plan along which the elements of an operand lie side by side, where the innermost one is not; or 0."""
+    cdef int d, size = size_at(plan.code[k])
+    cdef Py_ssize_t stride = plan.strides[k][0]
+    if -2 * size < stride < 2 * size:
+        return 0
+    for d in range(1, plan.ndim):
+        stride = plan.strides[k][d]
+        if (stride == size or stride == -size) and plan.shape[d] >= SHORTEST:
+            return d
+    return 0
+
+
+cdef bint choose_axis(Program* program, const Plan* plan, int leaves, bint* transposed) noexcept nogil:
+    """Which leaves are transposed and along which axes tiles extend; whether there are such leaves."""
+    cdef int k, d, axis = 0
+    cdef Py_ssize_t total = 1
+    program.axis = 1 if plan.ndim > 1 else 0
+    program.transposed = 0
+    for k in range(leaves):
+        transposed[k] = False
+    if plan.ndim < 2 or plan.shape[0] < SHORTEST:
+        return False
+    for d in range(plan.ndim):
+        total *= plan.shape[d]
+    if total < tuning.transpose_from:
+        return False
+    for k in range(leaves):
+        d = other_axis(plan, k)
+        if d and (axis == 0 or d == axis) and may_transpose(program, plan, d):
+            axis = d
+            transposed[k] = True
+            program.transposed += 1
+    if axis:
+        program.axis = axis
+    return axis != 0
+
+
+cdef bint may_transpose(const Program* program, const Plan* plan, int axis) noexcept nogil:
+    """Whether a leaf is transposed that lies along an axis: not where that changes the order of a reduction."""
+    cdef const Py_ssize_t* result = plan.strides[plan.nop - 1]
+    if not program.folds:
+        return axis == 1 or not program.linear
+    # Runs of different accumulators, or whole runs one after the other. Rows that are added up are read fast enough as they are.
+    return not program.rows and (result[axis] != 0 or (axis == 1 and plan.shape[0] <= FOLD_BLOCK))
+
+
+cdef bint streams(const Program* program, const Plan* plan, int k, int leaves, int64_t at_least) noexcept nogil:
+    """Whether an output, if it has so many bytes, is written by non-temporal stores."""
+    cdef int d, size = size_at(plan.code[k])
+    cdef int64_t total = size
+    if program.linear or program.folds or plan.ndim == 0 or plan.strides[k][0] != size or plan.shape[0] * size < STREAM_RUN:
+        return False
+    for d in range(plan.ndim):
+        total *= plan.shape[d]
+    if total < at_least:
+        return False
+    for d in range(leaves):
+        if plan.data[d] == plan.data[k]:
+            return False
+    return True
+
+
+cdef const s0_loop* loops_for(Kernel kernel, const Py_ssize_t* inner, bint streamed, int* layout) noexcept nogil:
+    """The loops to run, non-temporal ones where the result is for them and there are some for these strides."""
+    cdef const s0_loop* found
+    cdef int k
+    layout[0] = layout_of(kernel, inner)
+    if streamed:
+        found = stream_loops_of(kernel)
+        for k in range(inputs_of(kernel)):
+            if inner[k] != size_at(input_code(kernel, k)) and (inner[k] != 0 or kernel.kind == KIND_CAST):
+                found = NULL
+                break
+        if found is not NULL and found[0 if kernel.kind == KIND_CAST else layout[0]] is not NULL:
+            s0_count(counters.streamed)
+            if kernel.kind == KIND_CAST:
+                layout[0] = 0
+            return found
+    return loops_of(kernel)
+
+
+cdef void prepare(Program* program, const Plan* plan, Kernel kernel, bint linear) noexcept nogil:
+    """Make ready one kernel, whose operands are those of the plan; a `linear` program is for `compute`."""
+    cdef int k, layout, result = plan.nop - 1, code
+    cdef bint direct = True
+    cdef bint transposed[MAX_VIEWS]
+    cdef Py_ssize_t inner[MAX_OPERANDS]
+    cdef const s0_loop* loops
+    cdef Chain chain
+    program.inner, program.streams, program.linear = NULL, False, linear
+    begin_fold(program, plan, kernel)
+    code = result_code(kernel)
+    if code >= 0:
+        direct = plan.code[result] == code
+        for k in range(result):
+            if plan.code[k] != input_code(kernel, k):
+                direct = False
+        if choose_axis(program, plan, result, transposed):
+            direct = False
+    if not direct:
+        chain.leaves, chain.count, chain.outputs = result, 1, 1
+        chain.steps[0].kernel = kernel
+        for k in range(result):
+            chain.steps[0].inputs[k] = k
+        chain.stored[0] = result
+        make(program, plan, &chain)
+        return
+    for k in range(plan.nop):
+        inner[k] = plan.strides[k][0] if plan.ndim else 0 if program.folds and k == result else size_at(plan.code[k])
+    program.direct, program.transposed, program.count = True, 0, 0
+    program.axis = 1 if plan.ndim > 1 and not (program.rows and plan.strides[result][1] != 0) else 0
+    loops = loops_for(kernel, inner, code >= 0 and streams(program, plan, result, result, tuning.stream_runs_from), &layout)
+    program.loop = loops[layout]
+
+
+cdef void begin_fold(Program* program, const Plan* plan, Kernel kernel) noexcept nogil:
+    program.folds = kernel.kind == KIND_REDUCTION
+    program.rows = program.folds and plan.ndim > 0 and plan.strides[plan.nop - 1][0] != 0
+
+
+cdef void prepare_chain(Program* program, const Plan* plan, const Chain* chain, bint linear) noexcept nogil:
+    """Make ready a chain; its reduction, if it has one, reads leaves alone."""
+    if is_single(chain):
+        prepare(program, plan, chain.steps[0].kernel, linear)
+        return
+    program.inner, program.streams, program.linear, program.folds, program.rows = NULL, False, linear, False, False
+    if chain.count:
+        begin_fold(program, plan, chain.steps[chain.count - 1].kernel)
+    make(program, plan, chain)
+
+
+cdef bint is_single(const Chain* chain) noexcept nogil:
+    """Whether a chain is one kernel, whose operands are the leaves in their order, and its result the output."""
+    cdef int k
+    if chain.count != 1 or chain.outputs != 1 or chain.stored[0] != chain.leaves or inputs_of(chain.steps[0].kernel) != chain.leaves:
+        return False
+    for k in range(chain.leaves):
+        if chain.steps[0].inputs[k] != k:
+            return False
+    return True
+
+
+cdef void prepare_computed(Program* program, const Plan* plan, Kernel kernel, const Program* inner, const Plan* space) noexcept nogil:
+    """Make ready a reduction of a computed operand (Note [Computed operands]), which `inner` computes."""
+    cdef Chain chain
+    begin_fold(program, plan, kernel)
+    program.inner, program.space, program.streams, program.linear = inner, space, False, False
+    chain.leaves, chain.count, chain.outputs = 1, 1, 1
+    chain.steps[0].kernel = kernel
+    chain.steps[0].inputs[0] = 0
+    chain.stored[0] = 1
+    make(program, plan, &chain)
+
+
+cdef Py_ssize_t stride_of(const Maker* maker, int place, bint outer) noexcept nogil:
+    """Stride of a place along an axis of a tile, as far as layouts care: a slot's size, or 0."""
+    cdef const Plan* plan = maker.plan
+    if place >= MAX_VIEWS:
+        return maker.program.calls[place - MAX_VIEWS].size if maker.varies[place] & (OUTER if outer else INNER) else 0
+    if outer:
+        return plan.strides[place][maker.program.axis]
+    return plan.strides[place][0] if plan.ndim else size_at(plan.code[place])
+
+
+cdef int emit(Maker* maker, int kind, Kernel kernel, int nin, const int* inputs, int result, bint streamed) noexcept nogil:
+    """Add a call; `result` is a view, or -1 for a slot. Returns the place."""
+    cdef Program* program = maker.program
+    cdef Call* call = &program.calls[program.count]
+    cdef Py_ssize_t inner[MAX_OPERANDS]
+    cdef const s0_loop* loops
+    cdef int k, layout, varies = 0
+    for k in range(nin):
+        call.place[k] = inputs[k]
+        varies |= maker.varies[inputs[k]]
+    call.kind, call.nop, call.slot = kind, nin + 1, -1
+    call.size = size_at(result_code(kernel) if kind == CALL_LOOP else kernel.code)
+    if result >= 0:
+        varies = INNER | OUTER
+    else:
+        result = MAX_VIEWS + program.count
+        call.slot = 0
+        program.widest = max(program.widest, call.size)
+        program.flat = program.flat and not varies & OUTER
+        program.has_rows = program.has_rows or varies == INNER
+    call.place[nin] = result
+    call.varies = varies
+    maker.varies[result] = varies
+    program.count += 1
+    if kind == CALL_LOOP:
+        for k in range(nin + 1):
+            # A column runs along the other axis of the tile.
+            inner[k] = stride_of(maker, call.place[k], varies == OUTER) if varies else call.size if k == nin else size_at(input_code(kernel, k))
+        loops = loops_for(kernel, inner, streamed, &layout)
+        call.loop = loops[layout]
+        program.streams = program.streams or (streamed and loops != loops_of(kernel))
+    return result
+
+
+cdef int fetch(Maker* maker, int value, int code) noexcept nogil:
+    """The place of a value in a dtype: where it is, or a slot which it is transposed or cast to."""
+    cdef int place = maker.place[value]
+    if value < maker.leaves and place == value and maker.transposed[value]:
+        place = maker.place[value] = emit(maker, CALL_TRANSPOSE, cast_kernel(maker.code[value], maker.code[value]), 1, &place, -1, False)
+    if maker.code[value] == code:
+        return place
+    if maker.cast_code[value] != code:
+        s0_count(counters.cast)
+        maker.cast_place[value] = emit(maker, CALL_LOOP, cast_kernel(maker.code[value], code), 1, &place, -1, False)
+        maker.cast_code[value] = code
+    return maker.cast_place[value]
+
+
+cdef bint is_read(const Chain* chain, int value, int after) noexcept nogil:
+    """Whether a step after another one reads a value, or another output than the first holds it."""
+    cdef int s, k, held = 0
+    for s in range(after + 1, chain.count):
+        for k in range(inputs_of(chain.steps[s].kernel)):
+            if chain.steps[s].inputs[k] == value:
+                return True
+    for k in range(chain.outputs):
+        held += chain.stored[k] == value
+    return held > 1
+
+
+cdef void make(Program* program, const Plan* plan, const Chain* chain) noexcept nogil:
+    cdef Maker maker
+    cdef Kernel kernel
+    cdef int s, k, o, value, view, place, code, leaves = chain.leaves
+    cdef int inputs[MAX_OPERANDS]
+    cdef bint written[MAX_VIEWS]
+    cdef bint stream
+    s0_count(counters.tiled)
+    maker.program, maker.plan, maker.leaves = program, plan, leaves
+    program.direct, program.count, program.slots, program.widest = False, 0, 0, 1
+    program.flat, program.has_rows = not program.folds, False
+    choose_axis(program, plan, leaves if program.inner is NULL else 0, maker.transposed)
+    if program.rows and plan.ndim > 1 and plan.strides[plan.nop - 1][1] != 0:
+        program.axis = 0
+    for k in range(program.transposed):
+        s0_count(counters.transposed)
+    for k in range(plan.nop):
+        maker.varies[k] = INNER if plan.ndim and plan.strides[k][0] != 0 else 0
+        if program.axis and plan.strides[k][program.axis] != 0:
+            maker.varies[k] |= OUTER
+    for value in range(leaves + chain.count):
+        maker.place[value], maker.cast_code[value] = value, -1
+    for value in range(leaves):
+        maker.code[value] = plan.code[value]
+        if maker.transposed[value]:
+            program.widest = max(program.widest, size_at(plan.code[value]))
+    for o in range(chain.outputs):
+        written[o] = False
+    if program.inner is not NULL:
+        maker.transposed[0] = False
+        k = 0
+        s0_count(counters.computed)
+        maker.place[0] = emit(&maker, CALL_COMPUTE, cast_kernel(plan.code[0], plan.code[0]), 1, &k, -1, False)
+    for s in range(chain.count):
+        kernel = chain.steps[s].kernel
+        value = leaves + s
+        code = maker.code[value] = result_code(kernel)
+        for k in range(inputs_of(kernel)):
+            inputs[k] = fetch(&maker, chain.steps[s].inputs[k], input_code(kernel, k))
+        view = -1
+        for o in range(chain.outputs):
+            if chain.stored[o] == value and plan.code[leaves + o] == code and view < 0:
+                view = leaves + o
+                written[o] = True
+        if view < 0:
+            maker.place[value] = emit(&maker, CALL_LOOP, kernel, inputs_of(kernel), inputs, -1, False)
+        else:
+            emit_output(&maker, kernel, inputs, view, not is_read(chain, value, s))
+            maker.place[value] = view
+    for o in range(chain.outputs):
+        if written[o]:
+            continue
+        value, view = chain.stored[o], leaves + o
+        place, code = fetch(&maker, value, maker.code[value]), plan.code[view]
+        if code != maker.code[value]:
+            s0_count(counters.cast)
+        emit_output(&maker, cast_kernel(maker.code[value], code), &place, view, True)
+    take_slots(program)
+
+
+cdef void emit_output(Maker* maker, Kernel kernel, const int* inputs, int view, bint may_stream) noexcept nogil:
+    """Add the call that writes an output, by non-temporal stores where that pays."""
+    cdef const Program* program = maker.program
+    cdef int source = inputs[0] - MAX_VIEWS
+    cdef bint copy = kernel.kind == KIND_CAST and kernel.row == kernel.code and source >= 0 and program.calls[source].kind == CALL_TRANSPOSE
+    cdef bint stream = may_stream and streams(program, maker.plan, view, maker.leaves, tuning.stream_from if copy else tuning.stream_runs_from)
+    if copy and stream:
+        s0_count(counters.streamed)
+        maker.program.streams = True
+    emit(maker, CALL_STREAM if copy and stream else CALL_LOOP, kernel, inputs_of(kernel), inputs, view, stream)
+
+
+cdef void take_slots(Program* program) noexcept nogil:
+    """Give slots to the results of calls; one is free again after the last call that reads it."""
+    cdef int last[MAX_CALLS]
+    cdef int idle[MAX_CALLS]
+    cdef int c, k, from_, count = 0
+    for c in range(program.count):
+        for k in range(program.calls[c].nop - 1):
+            if program.calls[c].place[k] >= MAX_VIEWS:
+                last[program.calls[c].place[k] - MAX_VIEWS] = c
+    for c in range(program.count):
+        if program.calls[c].slot >= 0:
+            if count:
+                count -= 1
+                program.calls[c].slot = idle[count]
+            else:
+                program.calls[c].slot = program.slots
+                program.slots += 1
+        for k in range(program.calls[c].nop - 1):
+            from_ = program.calls[c].place[k] - MAX_VIEWS
+            if from_ >= 0 and last[from_] == c:
+                idle[count] = program.calls[from_].slot
+                count += 1
+                last[from_] = -1    # an operand may be there twice

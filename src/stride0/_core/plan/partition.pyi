@@ -1,0 +1,4 @@
+from collections.abc import Sequence
+from typing import Any
+
+def run_steps(leaves: Sequence[Any], steps: Sequence[Any], outputs: Sequence[Any]) -> None: ...

@@ -1,0 +1,493 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""How the work of a chain is partitioned: into chunks, for threads and for signals, and reductions into fixed chunks.
+
+Note [Partitions]
+    No result depends on the number of threads, since work is only partitioned where results do not depend on it: an
+    elementwise kernel anywhere; a reduction between the elements of its result. Where a result has few elements, the
+    reduced elements are partitioned into fixed chunks, which depend on the shape, the strides and the accumulator alone,
+    whether there are threads or not: each has accumulators of its own, and these are folded in the order of the chunks.
+"""
+
+from libc.stdint cimport int64_t, uintptr_t
+from libc.stdlib cimport free, malloc
+
+from stride0._core.plan.chain cimport MAX_STEPS, Chain, Program, is_single, prepare, prepare_chain, prepare_computed
+from stride0._core.plan.executor cimport run_program, tile_rows
+from stride0._core.plan.plan cimport (
+    MAX_NDIM, MAX_OPERANDS, MAX_VIEWS, Operand, Plan, broadcast, coalesce, copy_plan, order_axes, set_result, set_strides, swap_axes,
+)
+from stride0._core.plan.table cimport (
+    KIND_OP, KIND_REDUCTION, KIND_WHERE, Kernel, absorbing, cast_kernel, cost_of, fold_of, input_code, inputs_of,
+    kernel_of, loops_of, result_code, size_at,
+)
+from stride0._core.plan.threads cimport run_chunks, threads_worth
+from stride0._core.plan.tuning cimport tuning
+
+from stride0._tables import operations
+from stride0._tables.dtypes import CODES
+
+cdef enum:
+    MOST_CHUNKS = 1 << 20
+    UNIT = 64               # elements; an innermost axis is partitioned at multiples of it, which keeps alignment,
+    COLUMN_UNIT = 16        # and that of a reduction at multiples of this
+    WIDTH = 4096            # bytes of a row of the result that are worth a thread of their own, at least
+    COLUMNS = 128           # columns to which rows are added that are worth a thread, at least
+    FIXED_CHUNKS = 64       # fixed chunks of a reduction, at most
+    FEW = 64                # results of runs from which a reduction is partitioned between them instead
+    NARROW = 1024           # the same for rows: columns
+    WIDE = 512              # columns to which rows that lie one behind the other are widened
+    ACCUMULATORS = 4096     # results for which fixed chunks keep accumulators, at most
+    ROWS_LEAST = 32         # rows that share the accumulators of a fixed chunk, at least
+    CHUNKS_PER_THREAD = 4   # the last thread to finish makes the others wait for a chunk, not for all that it has
+    FOLD_BLOCK = 4096       # Note [Order of a reduction]
+
+
+cdef int64_t work_of(const Plan* plan, Kernel kernel, const Chain* chain) noexcept nogil:
+    """
+    A rough estimate of what a plan takes on one thread, in nanoseconds, if its operands are in a cache.
+
+    Of a kernel alone where `chain` is NULL.
+    """
+    cdef int64_t total = 1, moved, work = 0
+    cdef int k, d, each = 0
+    cdef bint strided = False
+    if chain is NULL:
+        each = cost_of(kernel)
+    else:
+        # Each step reads and writes slots.
+        for k in range(chain.count):
+            each += cost_of(chain.steps[k].kernel) + 2
+    for d in range(plan.ndim):
+        total *= plan.shape[d]
+    for k in range(plan.nop):
+        moved = size_at(plan.code[k])
+        if chain is NULL and kernel.kind <= KIND_REDUCTION and plan.code[k] != (input_code(kernel, k) if k < plan.nop - 1 else result_code(kernel)):
+            moved *= 3
+        for d in range(plan.ndim):
+            if plan.strides[k][d] != 0:
+                moved *= plan.shape[d]
+        work += moved
+        if plan.ndim and plan.strides[k][0] != 0 and plan.strides[k][0] != size_at(plan.code[k]):
+            strided = True
+    return work // 64 + total * (each + (8 if strided else 0)) // 16
+
+
+cdef bint is_short(const Plan* plan, Kernel kernel) noexcept nogil:
+    """Whether a plan has so few elements that its work is not worth an estimate: one thread runs it."""
+    cdef int64_t total = cost_of(kernel) + 64
+    cdef int d
+    for d in range(plan.ndim):
+        total *= plan.shape[d]
+    return total < 16 * min(tuning.threads_from, tuning.chunk_to)
+
+
+cdef bint takes_long(Kernel kernel, Py_ssize_t size) noexcept nogil:
+    """Whether an elementwise kernel computes so long, beyond what memory takes, that signals should be seen meanwhile."""
+    return kernel.kind == KIND_OP and size * cost_of(kernel) // 16 >= tuning.chunk_to
+
+
+cdef int threads_for(int64_t work) noexcept nogil:
+    """How many threads a call of so many nanoseconds is worth."""
+    return threads_worth(work, tuning.wake_from, tuning.per_thread) if work >= tuning.threads_from else 1
+
+
+cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil:
+    """
+    Into how many chunks a call of so many nanoseconds is partitioned: 1 where one thread is not long at it.
+
+    What a thread has of a call may be in its cache from the call before, if it is small enough, and is one chunk then.
+    """
+    cdef int64_t least = 1 if threads < 2 else threads if work <= threads * tuning.cached_to else threads * CHUNKS_PER_THREAD
+    return <Py_ssize_t>min(max(least, work // tuning.chunk_to), <int64_t>MOST_CHUNKS)
+
+
+ctypedef struct Split:
+    const Plan* plan
+    const Program* program
+    int axis
+    Py_ssize_t extent       # of a chunk along the axis
+    bint failed
+    # Of a reduction in fixed chunks: where the accumulators of each are, and when nothing more can change.
+    char* accumulators
+    Py_ssize_t size         # of those of a fixed chunk
+    int absorbing
+    bint stop
+
+
+cdef void run_chunk(void* context, int chunk) noexcept nogil:
+    cdef Split* split = <Split*>context
+    cdef Plan part
+    cdef Py_ssize_t first = chunk * split.extent
+    cdef int k
+    if split.stop:
+        return
+    copy_plan(&part, split.plan)
+    part.shape[split.axis] = min(split.extent, part.shape[split.axis] - first)
+    for k in range(part.nop):
+        part.data[k] += first * part.strides[k][split.axis]
+    if split.accumulators is not NULL:
+        part.data[part.nop - 1] = split.accumulators + chunk * split.size
+    if not run_program(split.program, &part):
+        split.failed = True
+    if split.absorbing >= 0 and split.accumulators[chunk * split.size] == split.absorbing:
+        split.stop = True
+
+
+cdef bint run_split(const Plan* plan, const Program* program, int64_t work, int whole, bint interruptible) noexcept nogil:
+    """
+    Run in chunks, on several threads where that is worth it: along an axis that moves the result, other than `whole`.
+
+    False where there was no memory for slots, or with an exception set, that of a signal.
+    """
+    cdef int threads = threads_for(work), d, axis = -1, result = plan.nop - 1
+    cdef Py_ssize_t chunks = chunks_for(work, threads), unit, most
+    cdef Split split
+    if chunks > 1:
+        for d in range(plan.ndim - 1, -1, -1):
+            if d == whole or (program.folds and plan.strides[result][d] == 0):
+                continue
+            if axis < 0 or plan.shape[d] > plan.shape[axis]:
+                axis = d
+            if plan.shape[axis] >= max(chunks, threads * CHUNKS_PER_THREAD) and axis > 0:
+                break
+    if axis < 0:
+        return run_program(program, plan)
+    if axis == 0 and plan.ndim > 1:
+        # Side by side in short rows, threads would wait for one another's cache lines all the time.
+        most = plan.shape[0] // COLUMNS if program.folds else plan.shape[0] * size_at(plan.code[result]) // WIDTH
+        chunks = min(chunks, most)
+        if chunks < 2:
+            return run_program(program, plan)
+    unit = (COLUMN_UNIT if program.folds else UNIT) if axis == 0 else tile_rows(program, plan) if program.transposed and axis == program.axis else 1
+    split.plan, split.program, split.axis = plan, program, axis
+    split.extent = (plan.shape[axis] + chunks * unit - 1) // (chunks * unit) * unit
+    split.failed, split.stop, split.absorbing, split.accumulators, split.size = False, False, -1, NULL, 0
+    chunks = (plan.shape[axis] + split.extent - 1) // split.extent
+    return run_chunks(run_chunk, &split, chunks, threads, interruptible) and not split.failed
+
+
+cdef bint run_kernel(const Plan* plan, Kernel kernel, bint interruptible) noexcept nogil:
+    """
+    Run one kernel, whose operands are those of the plan: the chain of one step.
+
+    What has another dtype than the kernel's is cast. False where there is no memory for slots, or with an exception
+    set: that of a signal's handler, for which an `interruptible` call looks, and a reduction always.
+    """
+    cdef Program program
+    cdef int64_t work = 0 if is_short(plan, kernel) else work_of(plan, kernel, NULL)
+    if kernel.kind == KIND_REDUCTION:
+        return run_reduction(plan, kernel, NULL, NULL, work, True)
+    prepare(&program, plan, kernel, False)
+    return run_split(plan, &program, work, -1, interruptible) if work else run_program(&program, plan)
+
+
+cdef bint run_along(const Plan* plan, Kernel kernel, int axis) noexcept nogil:
+    """
+    Run a kernel that needs the whole of an axis of the plan at once, the innermost or the next one, whatever its layout.
+
+    False with an exception set: that of a signal's handler.
+    """
+    cdef Program program
+    prepare(&program, plan, kernel, False)
+    if is_short(plan, kernel):
+        return run_program(&program, plan)
+    return run_split(plan, &program, work_of(plan, kernel, NULL), axis, True)
+
+
+cdef bint run_long(Kernel kernel, char** args, const Py_ssize_t* strides, Py_ssize_t n) noexcept nogil:
+    """One contiguous run, which is long: `run_contiguous`."""
+    cdef Plan plan
+    cdef int k, nin = inputs_of(kernel)
+    plan.nop, plan.ndim, plan.shape[0], plan.axis[0] = nin + 1, 1, n, 0
+    for k in range(nin + 1):
+        plan.data[k], plan.strides[k][0] = args[k], strides[k]
+        plan.code[k] = input_code(kernel, k) if k < nin else result_code(kernel)
+    return run_kernel(&plan, kernel, True)
+
+
+cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) noexcept nogil:
+    """
+    Run a chain; Note [Chains] of `executor.pxd`. The operands of the plan are its leaves, then its outputs.
+
+    False as `run_kernel`; and where the chain goes beyond the limits.
+    """
+    cdef Program program
+    cdef Plan space, reduced
+    cdef Chain inner
+    cdef Kernel last
+    cdef Py_ssize_t size, stride
+    cdef int k, d, value, result = plan.nop - 1
+    cdef int64_t work = work_of(plan, kernel_of(KIND_OP, 0, 0), chain)
+    last = chain.steps[max(chain.count - 1, 0)].kernel
+    if chain.count == 0 or last.kind != KIND_REDUCTION:
+        prepare_chain(&program, plan, chain, False)
+        return run_split(plan, &program, work, -1, interruptible)
+    if is_single(chain):
+        return run_reduction(plan, last, NULL, NULL, work, True)
+    if inputs_of(last) != 1:
+        return False
+    # Note [Computed operands]: the reduction reads a dense array, which is the last output of the other steps.
+    inner = chain[0]
+    inner.count -= 1
+    value = chain.steps[inner.count].inputs[0]
+    inner.stored[inner.outputs - 1] = value
+    copy_plan(&space, plan)
+    space.code[result] = plan.code[value] if value < chain.leaves else result_code(chain.steps[value - chain.leaves].kernel)
+    stride = size = size_at(space.code[result])
+    reduced.nop, reduced.ndim = 2, plan.ndim
+    for d in range(plan.ndim):
+        reduced.axis[d], reduced.shape[d] = plan.axis[d], plan.shape[d]
+        reduced.strides[0][d], reduced.strides[1][d] = stride, plan.strides[result][d]
+        space.strides[result][d] = stride
+        stride *= plan.shape[d]
+    reduced.data[0], reduced.data[1] = NULL, plan.data[result]
+    space.data[result] = NULL
+    reduced.code[0], reduced.code[1] = space.code[result], plan.code[result]
+    coalesce(&reduced, 0)
+    coalesce(&space, 0)
+    prepare_chain(&program, &space, &inner, True)
+    return run_reduction(&reduced, last, &program, &space, work, inner.outputs == 1)
+
+
+# --- reductions
+
+
+cdef Py_ssize_t widened(const Plan* plan) noexcept nogil:
+    """How many short rows that lie one behind the other make a row of about WIDE columns; 1 where they stay as they are."""
+    cdef int k
+    cdef Py_ssize_t several
+    if plan.ndim != 2 or plan.strides[plan.nop - 1][0] == 0 or plan.strides[plan.nop - 1][1] != 0:
+        return 1
+    several = WIDE // max(plan.shape[0], <Py_ssize_t>1)
+    if several < 2 or plan.shape[1] < 8 * several:
+        return 1
+    for k in range(plan.nop - 1):
+        if plan.strides[k][0] == 0 or plan.strides[k][1] != plan.shape[0] * plan.strides[k][0]:
+            return 1
+    return several
+
+
+cdef Py_ssize_t fixed_chunks_of(const Plan* plan, int* axis, Py_ssize_t* extent) noexcept nogil:
+    """Along which axis a reduction is made in how many fixed chunks of what extent; 1 where it stays whole."""
+    cdef int d, result = plan.nop - 1
+    cdef bint rows = plan.ndim > 0 and plan.strides[result][0] != 0
+    cdef Py_ssize_t total = 1, results = 1, unit, size, least, count, most = 1
+    for d in range(plan.ndim):
+        total *= plan.shape[d]
+        if plan.strides[result][d] != 0:
+            results *= plan.shape[d]
+    # Dtypes that have one accumulator are partitioned alike: a cast before a sum changes no bit.
+    size = total * (size_at(plan.code[result]) if rows else 16)
+    if size < 16 * tuning.fixed_from or results > ACCUMULATORS or (rows and plan.shape[0] >= NARROW) or (not rows and results >= FEW):
+        return 1
+    for d in range(plan.ndim - 1, -1, -1):
+        if plan.strides[result][d] != 0:
+            continue
+        # Loops fold blocks of runs, and rows by fours: a fixed chunk that begins elsewhere would change what is folded with what.
+        unit = FOLD_BLOCK if d == 0 else 4 if rows and d == 1 else 1
+        least = tuning.fixed_chunk // (total // plan.shape[d])
+        if unit == 4:
+            least = max(least, <Py_ssize_t>ROWS_LEAST)
+        size = max(least, (plan.shape[d] + FIXED_CHUNKS - 1) // FIXED_CHUNKS)
+        size = (size + unit - 1) // unit * unit
+        count = (plan.shape[d] + size - 1) // size
+        if count > most:
+            most, axis[0], extent[0] = count, d, size
+    return most
+
+
+cdef bint is_broadcast(const Plan* plan, int k) noexcept nogil:
+    """Whether the stride of an operand is 0 along all axes."""
+    cdef int d
+    for d in range(plan.ndim):
+        if plan.strides[k][d] != 0:
+            return False
+    return True
+
+
+cdef void make_ready(Program* program, const Plan* plan, Kernel kernel, const Program* inner, const Plan* space) noexcept nogil:
+    if inner is NULL:
+        prepare(program, plan, kernel, False)
+    else:
+        prepare_computed(program, plan, kernel, inner, space)
+
+
+cdef bint run_alone(const Plan* plan, Kernel kernel) noexcept nogil:
+    """One kernel on this thread."""
+    cdef Program program
+    prepare(&program, plan, kernel, False)
+    return run_program(&program, plan)
+
+
+cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, const Plan* space, int64_t work, bint early) noexcept nogil:
+    """
+    Accumulate into the result, whose stride is 0 along the reduced axes; False as `run_kernel`.
+
+    The result holds the identity, or elements that are folded anyway: Note [Partitions] starts every fixed chunk from it.
+    `inner` computes the operand, if that is not NULL, over the plan `space`. `early` says that the reduction may end before
+    it has seen all elements.
+    """
+    cdef Plan whole
+    cdef Plan fold
+    cdef Program program
+    cdef Py_ssize_t several = widened(plan), old = plan.shape[0], count, extent = 0, rest, size, each
+    cdef int axis = 0, d, k, result = plan.nop - 1, end = absorbing(kernel) if early else -1
+    cdef int code = plan.code[result]
+    cdef Split split
+    cdef char* memory
+    cdef bint done
+    for d in range(plan.ndim):
+        if plan.shape[d] == 0:
+            return True
+    if end >= 0 and is_broadcast(plan, result):
+        # Often the first elements tell. Folding them again changes nothing.
+        copy_plan(&whole, plan)
+        whole.ndim = min(whole.ndim, 1)
+        whole.shape[0] = min(whole.shape[0], <Py_ssize_t>FOLD_BLOCK)
+        make_ready(&program, &whole, kernel, inner, space)
+        if run_program(&program, &whole) and plan.data[result][0] == end:
+            return True
+    count = 1 if several > 1 else fixed_chunks_of(plan, &axis, &extent)
+    if count < 2 and several < 2:
+        make_ready(&program, plan, kernel, inner, space)
+        return run_split(plan, &program, work, -1, True) if work else run_program(&program, plan)
+    copy_plan(&whole, plan)
+    if several > 1:
+        # What is left over at the end is added afterwards.
+        whole.shape[0] *= several
+        whole.shape[1] //= several
+        for k in range(plan.nop):
+            whole.strides[k][1] *= several
+        count = fixed_chunks_of(&whole, &axis, &extent)
+        if count < 2:
+            axis, extent = 1, whole.shape[1]
+    # The accumulators of all fixed chunks, one behind the other, in the order of the plan's axes.
+    size = size_at(code)
+    fold.nop, fold.ndim = 2, 0
+    each = size
+    for d in range(whole.ndim):
+        if d == 0 and several > 1:
+            whole.strides[result][0] = size
+            add_axis(&fold, old, size, plan.strides[result][0])
+            add_axis(&fold, several, old * size, 0)
+        elif plan.strides[result][d] != 0:
+            whole.strides[result][d] = each
+            add_axis(&fold, whole.shape[d], each, plan.strides[result][d])
+        else:
+            continue
+        each *= whole.shape[d]
+    add_axis(&fold, count, each, 0)
+    # Next to the columns, the kernel for rows takes the fixed chunks too; other axes are walked.
+    if fold.ndim > 2 and several == 1 and plan.strides[result][0] != 0:
+        for d in range(fold.ndim - 1, 1, -1):
+            swap_axes(&fold, d, d - 1)
+    memory = <char*>malloc(count * each)
+    if memory is NULL:
+        return False
+    for k in range(2):
+        fold.code[k] = code
+    # Forth with the start of every fixed chunk, and back with what it came to.
+    swap_operands(&fold)
+    fold.data[0], fold.data[1] = plan.data[result], memory
+    run_alone(&fold, cast_kernel(code, code))
+    make_ready(&program, &whole, kernel, inner, space)
+    split.plan, split.program, split.axis, split.extent = &whole, &program, axis, extent
+    split.failed, split.stop, split.accumulators, split.size = False, False, memory, each
+    split.absorbing = end if each == 1 else -1
+    done = run_chunks(run_chunk, &split, count, threads_for(work), True)
+    swap_operands(&fold)
+    fold.data[0], fold.data[1] = memory, plan.data[result]
+    coalesce(&fold, 0)
+    done = done and not split.failed and run_alone(&fold, fold_of(kernel))
+    free(memory)
+    rest = plan.shape[1] - whole.shape[1] * several if several > 1 else 0
+    if done and rest:
+        copy_plan(&whole, plan)
+        for k in range(plan.nop):
+            whole.data[k] += (plan.shape[1] - rest) * plan.strides[k][1]
+        whole.shape[1] = rest
+        make_ready(&program, &whole, kernel, inner, space)
+        done = run_program(&program, &whole)
+    return done
+
+
+cdef void add_axis(Plan* plan, Py_ssize_t size, Py_ssize_t step0, Py_ssize_t step1) noexcept nogil:
+    plan.axis[plan.ndim] = plan.ndim
+    plan.shape[plan.ndim] = size
+    plan.strides[0][plan.ndim], plan.strides[1][plan.ndim] = step0, step1
+    plan.ndim += 1
+
+
+cdef void swap_operands(Plan* plan) noexcept nogil:
+    cdef int d
+    for d in range(plan.ndim):
+        plan.strides[0][d], plan.strides[1][d] = plan.strides[1][d], plan.strides[0][d]
+
+
+# --- for tests
+
+
+cdef int read_operand(Operand* operand, Py_ssize_t* room, tuple given) except -1:
+    cdef int d
+    address, dtype, shape, strides = given
+    operand.data, operand.code, operand.ndim = <char*><uintptr_t>address, CODES[dtype], len(shape)
+    for d in range(operand.ndim):
+        room[d], room[MAX_NDIM + d] = shape[d], strides[d]
+    operand.shape, operand.strides = room, room + MAX_NDIM
+    return 0
+
+
+def run_steps(leaves, steps, outputs):
+    """
+    Run a chain, for tests: the axes are ordered by the leaves.
+
+    Parameters
+    ----------
+    leaves : sequence of tuple
+        Address, name of the dtype, shape and strides in bytes of each.
+    steps : sequence of tuple
+        Name of an operation or reduction of the table, "cast" or "where", of a dtype, and the numbers of the values.
+    outputs : sequence of tuple
+        As the leaves, and the number of the value that each holds.
+    """
+    cdef Operand operands[MAX_VIEWS]
+    cdef Py_ssize_t rooms[MAX_VIEWS][2 * MAX_NDIM]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Plan plan
+    cdef Chain chain
+    cdef int k, s, ndim
+    cdef bint done
+    if len(leaves) + len(outputs) > MAX_VIEWS or len(steps) > MAX_STEPS:
+        raise ValueError("run_steps: beyond the limits of a chain")
+    ops = {row.name: number for number, row in enumerate(operations.OPS)}
+    reductions = {row.name: number for number, row in enumerate(operations.REDUCTIONS)}
+    chain.leaves, chain.count, chain.outputs = len(leaves), len(steps), len(outputs)
+    for s, (name, dtype, inputs) in enumerate(steps):
+        code = CODES[dtype]
+        if name in ops:
+            chain.steps[s].kernel = kernel_of(KIND_OP, ops[name], code)
+        elif name in reductions:
+            chain.steps[s].kernel = kernel_of(KIND_REDUCTION, reductions[name], code)
+        elif name == "where":
+            chain.steps[s].kernel = kernel_of(KIND_WHERE, 0, code)
+        else:
+            raise ValueError(f"run_steps: there is no kernel {name}")
+        if loops_of(chain.steps[s].kernel)[0] is NULL:
+            raise ValueError(f"run_steps: there is no kernel {name} of {dtype}")
+        for k, value in enumerate(inputs):
+            chain.steps[s].inputs[k] = value
+    for k, given in enumerate(leaves):
+        read_operand(&operands[k], rooms[k], given)
+    if broadcast(operands, chain.leaves, shape, &ndim) != 0:
+        raise ValueError("run_steps: shapes do not broadcast")
+    set_strides(&plan, operands, chain.leaves, shape, ndim)
+    order_axes(&plan, False)
+    for k, (given, value) in enumerate(outputs):
+        read_operand(&operands[chain.leaves + k], rooms[chain.leaves + k], given)
+        set_result(&plan, &operands[chain.leaves + k], shape, ndim)
+        chain.stored[k] = value
+    coalesce(&plan, 0)
+    with nogil:
+        done = run_chain(&plan, &chain, True)
+    if not done:
+        raise MemoryError("run_steps: no memory for slots, or beyond the limits of a chain")

@@ -1,0 +1,170 @@
+# The table of kernels, and what is known of each: a kernel has an id.
+
+from stride0._core.memory.dtype cimport BOOL
+
+cdef extern from "kernels.h":
+    ctypedef void (*s0_loop)(char**, const Py_ssize_t*, const Py_ssize_t*, Py_ssize_t, Py_ssize_t) noexcept nogil
+    ctypedef void (*s0_transpose)(const char*, Py_ssize_t, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
+    ctypedef void (*s0_copy)(char*, const char*, Py_ssize_t) noexcept nogil
+    ctypedef void (*s0_product)(const char*, const Py_ssize_t*, const char*, const Py_ssize_t*, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
+    void s0_stream_end() noexcept nogil
+    enum:
+        S0_OPS
+        S0_DTYPES
+        S0_REDUCTIONS
+        S0_SCANS
+        S0_ARG_REDUCTIONS
+        S0_LAYOUTS
+        S0_REDUCE_LAYOUTS
+        S0_WIDTHS
+    ctypedef struct s0_kernels:
+        s0_loop ops[S0_OPS][S0_DTYPES][S0_LAYOUTS]
+        s0_loop casts[S0_DTYPES][S0_DTYPES][S0_LAYOUTS]
+        s0_loop where[S0_WIDTHS][S0_LAYOUTS]
+        s0_loop reductions[S0_REDUCTIONS][S0_DTYPES][S0_REDUCE_LAYOUTS]
+        s0_loop scans[S0_SCANS][S0_DTYPES]
+        s0_loop arg_reductions[S0_ARG_REDUCTIONS][S0_DTYPES]
+        s0_loop scan_rows[S0_SCANS][S0_DTYPES]
+        s0_loop arg_rows[S0_ARG_REDUCTIONS][S0_DTYPES]
+        s0_transpose transpose[S0_WIDTHS]
+        s0_copy stream
+        s0_loop streams[S0_OPS][S0_DTYPES][S0_LAYOUTS]
+        s0_loop stream_casts[S0_DTYPES][S0_DTYPES]
+        s0_product products[S0_DTYPES]
+
+# The loops of every module of kernels that was loaded.
+cdef s0_kernels TABLE
+
+cdef enum:
+    KIND_OP             # row of OPS
+    KIND_CAST           # row: the code of the dtype that is cast
+    KIND_WHERE
+    KIND_REDUCTION      # row of REDUCTIONS
+    # These need the whole of an axis, and have one loop for all layouts.
+    KIND_SCAN
+    KIND_SCAN_ROWS
+    KIND_ARG
+    KIND_ARG_ROWS
+
+
+# The id of a kernel: where it stands in the table.
+ctypedef struct Kernel:
+    short kind
+    short row
+    short code      # of the dtype that it reads; of a cast, that it writes; of a `where`, of what it selects
+
+
+cdef inline Kernel kernel_of(int kind, int row, int code) noexcept nogil:
+    cdef Kernel kernel
+    kernel.kind, kernel.row, kernel.code = <short>kind, <short>row, <short>code
+    return kernel
+
+
+cdef inline Kernel op_kernel(int op, int code) noexcept nogil:
+    return kernel_of(KIND_OP, op, code)
+
+
+cdef inline Kernel cast_kernel(int source, int target) noexcept nogil:
+    return kernel_of(KIND_CAST, source, target)
+
+
+cdef inline Kernel where_kernel(int code) noexcept nogil:
+    return kernel_of(KIND_WHERE, 0, code)
+
+
+cdef inline Kernel reduction_kernel(int reduction, int code) noexcept nogil:
+    return kernel_of(KIND_REDUCTION, reduction, code)
+
+
+# What is known of the rows, read from the tables of operations when the module is imported.
+cdef struct Facts:
+    signed char itemsize[S0_DTYPES]
+    short cost[S0_OPS][S0_DTYPES]      # sixteenths of a nanosecond per element beyond what memory takes, roughly
+    signed char inputs[S0_OPS]
+    signed char result[S0_OPS][S0_DTYPES]  # the dtype of an operation's result
+    signed char folded[S0_REDUCTIONS]      # inputs of a reduction,
+    signed char folded_by[S0_REDUCTIONS]   # the reduction that folds its accumulators,
+    short absorbing[S0_REDUCTIONS]         # the accumulator that ends it early, or -1,
+    signed char accumulator[S0_REDUCTIONS][S0_DTYPES]     # and the dtype of those
+
+cdef Facts FACTS
+
+
+cdef inline Py_ssize_t size_at(int code) noexcept nogil:
+    """Bytes of an element of a dtype, as `itemsize_at`."""
+    return FACTS.itemsize[code]
+
+
+cdef inline int inputs_of(Kernel kernel) noexcept nogil:
+    if kernel.kind == KIND_OP:
+        return FACTS.inputs[kernel.row]
+    if kernel.kind == KIND_REDUCTION:
+        return FACTS.folded[kernel.row]
+    return 3 if kernel.kind == KIND_WHERE else 1
+
+
+cdef inline int input_code(Kernel kernel, int k) noexcept nogil:
+    """Code of the dtype in which a kernel reads an operand."""
+    if kernel.kind == KIND_CAST:
+        return kernel.row
+    return BOOL if kernel.kind == KIND_WHERE and k == 0 else kernel.code
+
+
+cdef inline int result_code(Kernel kernel) noexcept nogil:
+    """Code of the dtype that a kernel writes; -1 for kinds of which that is not asked."""
+    if kernel.kind == KIND_OP:
+        return FACTS.result[kernel.row][kernel.code]
+    if kernel.kind == KIND_REDUCTION:
+        return FACTS.accumulator[kernel.row][kernel.code]
+    return kernel.code if kernel.kind == KIND_CAST or kernel.kind == KIND_WHERE else -1
+
+
+cdef inline int cost_of(Kernel kernel) noexcept nogil:
+    """Sixteenths of a nanosecond that an element takes beyond what memory does; other kernels fold, search or cast."""
+    return FACTS.cost[kernel.row][kernel.code] if kernel.kind == KIND_OP else 2
+
+
+cdef inline int absorbing(Kernel kernel) noexcept nogil:
+    """The accumulator, of one byte, that ends a reduction early; -1 where there is none."""
+    return FACTS.absorbing[kernel.row] if kernel.kind == KIND_REDUCTION else -1
+
+
+cdef inline Kernel fold_of(Kernel kernel) noexcept nogil:
+    """The reduction that folds the accumulators of another."""
+    return reduction_kernel(FACTS.folded_by[kernel.row], result_code(kernel))
+
+
+cdef inline const s0_loop* stream_loops_of(Kernel kernel) noexcept nogil:
+    """The loops whose stores are non-temporal, of a cast the contiguous one; NULL for kinds that have none."""
+    if kernel.kind == KIND_OP:
+        return &TABLE.streams[kernel.row][kernel.code][0]
+    if kernel.kind == KIND_CAST:
+        return &TABLE.stream_casts[kernel.row][kernel.code]
+    return NULL
+
+
+cdef inline int width_of(Py_ssize_t itemsize) noexcept nogil:
+    """Where a width of elements stands in the table."""
+    return 0 if itemsize == 1 else 1 if itemsize == 2 else 2 if itemsize == 4 else 3 if itemsize == 8 else 4
+
+
+cdef inline const s0_loop* loops_of(Kernel kernel) noexcept nogil:
+    """The loops of a kernel by layout (Note [Layouts] of the generator)."""
+    if kernel.kind == KIND_OP:
+        return &TABLE.ops[kernel.row][kernel.code][0]
+    if kernel.kind == KIND_CAST:
+        return &TABLE.casts[kernel.row][kernel.code][0]
+    if kernel.kind == KIND_REDUCTION:
+        return &TABLE.reductions[kernel.row][kernel.code][0]
+    if kernel.kind == KIND_WHERE:
+        return &TABLE.where[width_of(size_at(kernel.code))][0]
+    if kernel.kind == KIND_SCAN:
+        return &TABLE.scans[kernel.row][kernel.code]
+    if kernel.kind == KIND_SCAN_ROWS:
+        return &TABLE.scan_rows[kernel.row][kernel.code]
+    if kernel.kind == KIND_ARG:
+        return &TABLE.arg_reductions[kernel.row][kernel.code]
+    return &TABLE.arg_rows[kernel.row][kernel.code]
+
+
+cdef s0_kernels* kernels() noexcept nogil
