@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.array.array import reduce, reduce2
+from stride0._core.ops.reduce import reduce, reduce2
 from stride0._core.memory.dtype import DTYPES
 from stride0._core.plan import threads as pool
 from stride0._core.plan import tuning
