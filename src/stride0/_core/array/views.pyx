@@ -48,7 +48,7 @@ cdef bint is_broadcast_along(const Operand* operand, int axis, int ndim) noexcep
 
 
 def without_broadcast_axes(Array x not None, tuple axes):
-    """A view of x with size 1 along those of the axes on which it stands still: the same mean, the same extremes."""
+    """A view of x with size 1 along those of the axes that are broadcast axes: the same mean, the same extremes."""
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef Operand view = operand_of(x)
     cdef int axis
@@ -134,48 +134,6 @@ def storage_bounds(Array x not None):
     first = -((x.data - x.storage.data) // itemsize)
     last = (x.storage.data + x.storage.nbytes - x.data) // itemsize - 1
     return first, last
-
-cdef extern from "dlpack.h":
-    enum:
-        kDLCPU
-        kDLExtDev
-        kDLInt
-        kDLUInt
-        kDLFloat
-        kDLComplex
-        kDLBool
-        DLPACK_READ_ONLY
-        DLPACK_IS_COPIED
-        DLPACK_MAJOR
-        DLPACK_MINOR
-    ctypedef struct DLDevice:
-        int32_t device_type
-        int32_t device_id
-    ctypedef struct DLDataType:
-        uint8_t code
-        uint8_t bits
-        uint16_t lanes
-    ctypedef struct DLPackVersion:
-        uint32_t major
-        uint32_t minor
-    ctypedef struct DLTensor:
-        void* data
-        DLDevice device
-        int32_t ndim
-        DLDataType dtype
-        int64_t* shape
-        int64_t* strides
-        uint64_t byte_offset
-    ctypedef struct DLManagedTensor:
-        DLTensor dl_tensor
-        void* manager_ctx
-        void (*deleter)(DLManagedTensor*) noexcept
-    ctypedef struct DLManagedTensorVersioned:
-        DLPackVersion version
-        void* manager_ctx
-        void (*deleter)(DLManagedTensorVersioned*) noexcept
-        uint64_t flags
-        DLTensor dl_tensor
 
 
 cdef void c_strides_of(int itemsize, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept:
