@@ -26,7 +26,7 @@ from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill, ru
 from stride0._core.ops.reduce cimport (
     accumulate, argreduce, mean_of_total, reduce_array, reduce_whole, reduction_number, scan,
 )
-from stride0._core.ops.product cimport Product, by_blas, in_c_order, is_for_blas, of_our_own, run_products
+from stride0._core.ops.product cimport SHORT_SUM, Product, by_blas, in_c_order, is_for_blas, of_our_own, run_products
 from stride0._core.ops.keys cimport whole, whole_axis
 from stride0._core.ops.select cimport by_indices, s0_count_true
 from stride0._core.ops.sort cimport distinct_values, is_flag, places_among, sorted_lines
@@ -304,6 +304,26 @@ cdef object short_matrix_transpose(PyObject* const* args, Py_ssize_t n, PyObject
     if n != 1 or kwnames is not NULL or not is_plain(args[0]) or (<Array>args[0]).ndim < 2:
         return None
     return swapped_matrix(<Array>args[0])
+
+
+cdef object short_unstack(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef PyObject* given[2]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t k
+    cdef int at = 0, axis
+    cdef Array x
+    cdef list out = []
+    if not bind(args, n, kwnames, X_AXIS, 1, given) or not is_plain(given[0]):
+        return None
+    x = <Array>given[0]
+    if x.size == 0 or x.ndim == 0 or (given[1] is not NULL and not whole_axis(given[1], x.ndim, &at)):
+        return None
+    for axis in range(x.ndim - 1):
+        shape[axis], steps[axis] = x.shape_[axis + (axis >= at)], x.strides_[axis + (axis >= at)]
+    for k in range(x.shape_[at]):
+        out.append(view_of(x, x.data + k * x.strides_[at], x.ndim - 1, shape, steps))
+    return tuple(out)
 
 
 # --- arrays that are joined
@@ -669,8 +689,32 @@ cdef object short_vecdot(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     return accumulate("vecdot", 2, x1, x2, (x1.ndim - 1,), False, x1.code, x1.code)
 
 
+cdef object one_product(Array x1, Array x2):
+    """A row by a matrix, or a matrix by a matrix or column, in any layout; None where loops of our own do not make it."""
+    cdef Py_ssize_t shape[2]
+    cdef Product product
+    cdef Array out
+    if x1.ndim == 0 or x1.ndim > 2 or x2.ndim == 0 or x2.ndim > 2 or x1.ndim + x2.ndim == 2:
+        return None
+    product.count = 1
+    product.m, product.n = x1.shape_[0] if x1.ndim == 2 else 1, x1.shape_[x1.ndim - 1]
+    product.p = x2.shape_[1] if x2.ndim == 2 else 1
+    # Long sums, by one column, read rows that lie in a row.
+    if x2.shape_[0] != product.n or (product.p == 1 and product.n >= SHORT_SUM) or not of_our_own(&product, x1.code):
+        return None
+    product.steps1[0] = product.steps2[0] = 0
+    product.steps1[1], product.steps1[2] = x1.strides_[0] if x1.ndim == 2 else 0, x1.strides_[x1.ndim - 1]
+    product.steps2[1], product.steps2[2] = x2.strides_[0], x2.strides_[1] if x2.ndim == 2 else 0
+    shape[0] = product.m if x1.ndim == 2 else product.p
+    shape[1] = product.p
+    out = new_array(x1.code, x1.ndim + x2.ndim - 2, shape, NULL, False)
+    product.left, product.right, product.out = x1.data, x2.data, out.data
+    run_products(&product, x1.code)
+    return out
+
+
 cdef object short_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    """Matrices in C order, or stacks of them, one after the other in memory: by as many, by one matrix, or by a vector."""
+    """Matrices in C order, or stacks of them, one after the other in memory: by as many, by one matrix, or by a vector; and `one_product`."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Product product
     cdef Array x1, x2, out
@@ -680,8 +724,10 @@ cdef object short_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     if n != 2 or kwnames is not NULL or not is_plain(args[0]) or not is_plain(args[1]):
         return None
     x1, x2 = <Array>args[0], <Array>args[1]
-    if x1.code != x2.code or not x1.c_contiguous or not x2.c_contiguous or x1.size == 0 or x2.size == 0:
+    if x1.code != x2.code or x1.size == 0 or x2.size == 0:
         return None
+    if x1.ndim == 1 or not x1.c_contiguous or not x2.c_contiguous:
+        return one_product(x1, x2)
     if x1.ndim < 2 or x2.ndim == 0 or x2.ndim > x1.ndim:
         return None
     lead, other = x1.ndim - 2, x2.ndim - 2
@@ -786,6 +832,8 @@ enlist(b"argmax", short_argmax)
 enlist(b"argmin", short_argmin)
 
 enlist(b"matmul", short_matmul)
+
+enlist(b"unstack", short_unstack)
 
 enlist(b"vecdot", short_vecdot)
 

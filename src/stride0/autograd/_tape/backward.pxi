@@ -63,7 +63,7 @@ cdef object load(object item, Rules rules, Node node):
             describe(source, x)
         x.seen = clock
         return x
-    if type(item) is tuple and any([type(part) is Saved for part in item]):
+    if type(item) is tuple and holds(item, Saved):
         return tuple([load(part, rules, node) for part in item])
     return item
 
