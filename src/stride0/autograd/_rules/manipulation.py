@@ -65,10 +65,11 @@ def _split(g: Array, shapes: list[Shape], axis: int | None) -> list[Array]:
             parts.append(reshape(g[start:stop], shape))
             start = stop
         return parts
-    before = (slice(None),) * (operator.index(axis) % g.ndim)
+    at = operator.index(axis) % g.ndim
+    before = (slice(None),) * at
     for shape in shapes:
-        stop = start + shape[len(before)]
-        parts.append(g[(*before, slice(start, stop))])
+        stop = start + shape[at]
+        parts.append(g[(*before, slice(start, stop))] if at else g[start:stop])
         start = stop
     return parts
 
@@ -271,7 +272,7 @@ VJP: dict[str, dict[str, Rule]] = {
     "reshape": {"x": lambda g, x_shape: reshape(g, x_shape)},
     "roll": {"x": lambda g, shift, axis: roll(g, _negative(shift), axis=axis)},
     "squeeze": {"x": lambda g, x_shape: reshape(g, x_shape)},
-    "stack": {"arrays": lambda g, axis: list(unstack(g, axis=axis))},
+    "stack": {"arrays": lambda g, axis: unstack(g, axis=axis)},
     "tile": {"x": lambda g, x_shape, repetitions: _untile(g, x_shape, repetitions)},
     "unstack": {"x": lambda g, axis: _restack(g, axis)},
     # Creation
