@@ -699,8 +699,10 @@ cdef object one_product(Array x1, Array x2):
     product.count = 1
     product.m, product.n = x1.shape_[0] if x1.ndim == 2 else 1, x1.shape_[x1.ndim - 1]
     product.p = x2.shape_[1] if x2.ndim == 2 else 1
-    # Long sums, by one column, read rows that lie in a row.
-    if x2.shape_[0] != product.n or (product.p == 1 and product.n >= SHORT_SUM) or not of_our_own(&product, x1.code):
+    # A single sum is the reduction "dot"; long sums, by one column, read rows that lie in a row.
+    if x2.shape_[0] != product.n or product.m * product.p == 1 or (product.p == 1 and product.n >= SHORT_SUM):
+        return None
+    if not of_our_own(&product, x1.code):
         return None
     product.steps1[0] = product.steps2[0] = 0
     product.steps1[1], product.steps1[2] = x1.strides_[0] if x1.ndim == 2 else 0, x1.strides_[x1.ndim - 1]
