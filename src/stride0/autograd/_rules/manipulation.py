@@ -51,8 +51,10 @@ def _negative(shift: Any) -> Any:
 
 def _inverse(axes: Any) -> Shape:
     """Return the permutation that puts permuted axes back."""
-    order = [operator.index(k) % len(axes) for k in axes]
-    return tuple(sorted(range(len(order)), key=order.__getitem__))
+    places = [0] * len(axes)
+    for place, k in enumerate(axes):
+        places[k] = place
+    return tuple(places)
 
 
 def _split(g: Array, shapes: list[Shape], axis: int | None) -> list[Array]:
