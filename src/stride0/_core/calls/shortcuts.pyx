@@ -180,14 +180,25 @@ cdef object short_reshape(PyObject* const* args, Py_ssize_t n, PyObject* kwnames
     cdef PyObject* given[2]
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
-    cdef Py_ssize_t size
+    cdef Py_ssize_t size, step, run = 1
     cdef int ndim, axis, unknown = -1
     cdef Array x
     if not bind(args, n, kwnames, X_SHAPE, 2, given) or not is_plain(given[0]) or not whole_sizes(given[1], shape, &ndim, &size, -1):
         return None
     x = <Array>given[0]
-    if not x.c_contiguous or x.size == 0 or size == 0:
+    if x.size == 0 or size == 0:
         return None
+    step = itemsize_at(x.code)
+    if not x.c_contiguous:
+        # One run of elements with another step between them; 0 where all are the same one, as in the cotangent of a sum.
+        for axis in range(x.ndim - 1, -1, -1):
+            if x.shape_[axis] == 1:
+                continue
+            if run == 1:
+                step = x.strides_[axis]
+            elif x.strides_[axis] != run * step:
+                return None
+            run *= x.shape_[axis]
     for axis in range(ndim):
         if shape[axis] < 0:
             if unknown >= 0:
@@ -199,7 +210,7 @@ cdef object short_reshape(PyObject* const* args, Py_ssize_t n, PyObject* kwnames
         shape[unknown] = x.size // size
     elif size != x.size:
         return None
-    c_steps(itemsize_at(x.code), ndim, shape, steps)
+    c_steps(step, ndim, shape, steps)
     return view_of(x, x.data, ndim, shape, steps)
 
 
