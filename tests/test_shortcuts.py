@@ -461,6 +461,29 @@ def test_products(dtype):
             same("matmul", huge, xp.full((30, 30), xp.nan, dtype=getattr(xp, dtype)))
 
 
+def test_reshape_of_strides():
+    """Of one run of elements with any step between them; of several runs, by the function in Python."""
+    x = xp.reshape(xp.arange(24.0), (4, 6))
+    one = xp.asarray(2.0)
+    for view in (
+        xp.broadcast_to(one, (2, 12)),
+        xp.broadcast_to(one, (24,)),
+        xp.broadcast_to(one, (2, 1, 12)),
+        xp.broadcast_to(xp.arange(12.0), (2, 12)),
+        xp.broadcast_to(xp.expand_dims(xp.arange(12.0), axis=1), (12, 2)),
+        xp.arange(48.0)[::2],
+        xp.arange(24.0)[::-1],
+        xp.reshape(xp.arange(48.0), (6, 8))[:, ::2],
+        xp.flip(x),
+        xp.reshape(xp.arange(48.0), (24, 2))[:, :1],
+        x.T,
+    ):
+        for shape in ((24,), (4, 6), (2, 3, 4), (-1, 6), (1, 24, 1), (24, 1), (2, -1, 2, 1), (5, 5), (-1, -1)):
+            same("reshape", view, shape)
+            same("reshape", view, shape, copy=False)
+            same("reshape", view, shape, copy=True)
+
+
 def test_unstack():
     for x in arrays():
         for axis in (None, *range(-x.ndim - 1, x.ndim + 1)):

@@ -178,8 +178,7 @@ cdef extern from "dlpack.h":
         DLTensor dl_tensor
 
 
-cdef void c_steps(int itemsize, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept:
-    cdef Py_ssize_t step = itemsize
+cdef void c_steps(Py_ssize_t step, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept:
     cdef int axis
     for axis in range(ndim - 1, -1, -1):
         out[axis] = step
