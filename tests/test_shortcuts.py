@@ -465,6 +465,7 @@ def test_reshape_of_strides():
     """Of one run of elements with any step between them; of several runs, by the function in Python."""
     x = xp.reshape(xp.arange(24.0), (4, 6))
     one = xp.asarray(2.0)
+    shapes = (24,), (4, 6), (2, 3, 4), (-1, 6), (1, 24, 1), (24, 1), (2, -1, 2, 1), (5, 5), (-1, -1)
     for view in (
         xp.broadcast_to(one, (2, 12)),
         xp.broadcast_to(one, (24,)),
@@ -478,7 +479,7 @@ def test_reshape_of_strides():
         xp.reshape(xp.arange(48.0), (24, 2))[:, :1],
         x.T,
     ):
-        for shape in ((24,), (4, 6), (2, 3, 4), (-1, 6), (1, 24, 1), (24, 1), (2, -1, 2, 1), (5, 5), (-1, -1)):
+        for shape in shapes:
             same("reshape", view, shape)
             same("reshape", view, shape, copy=False)
             same("reshape", view, shape, copy=True)
