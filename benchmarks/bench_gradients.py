@@ -1,6 +1,7 @@
 """Gradients, forward and backward together: stride0, PyTorch and `jax.jit`, on the same data.
 
-Ratios are to PyTorch's time.
+Ratios are to PyTorch's time. A second table has small calls: each recorded many times and differentiated in
+one backward pass, per call, beside the same call of which nothing is recorded.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness import interleave, limit_threads, ratio, show, write_json
+from harness import Timing, interleave, limit_threads, ratio, show, write_json
 
 YARDSTICK = "torch"
+RECORDED = 100  # small calls per backward pass
 Loss = Callable[..., Any]  # takes the namespace, then the arrays; written as the standard has it
 
 
@@ -109,6 +111,79 @@ def jaxs(loss: Loss, arrays: list[Any], count: int) -> Callable[[], Any]:
     return lambda: jax.block_until_ready(both(*values))
 
 
+def small_calls() -> dict[str, tuple[Loss, list[Any]]]:
+    """Name to call and arrays, all of which are differentiated by."""
+    import numpy
+
+    matrix, square = numpy.arange(6.0).reshape(2, 3), numpy.asarray([[0.5, 0.2], [0.1, 0.7]])
+    two, five, one = numpy.asarray([1.0, 2.0]), numpy.arange(5.0), numpy.asarray(1.5)
+    return {
+        "x * y, 5 elements": (lambda xp, x, y: x * y, [five, five + 1]),
+        "A @ v, 2x2": (lambda xp, x, y: x @ y, [square, two]),
+        "A @ B, 2x2": (lambda xp, x, y: x @ y, [square, square + 1]),
+        "reshape, (2,3) to (6,)": (lambda xp, x: xp.reshape(x, (6,)), [matrix]),
+        "stack([x, y])[0], no axes": (lambda xp, x, y: xp.stack([x, y])[0], [one, one + 1]),
+        "concat([x, y])[1:], 2 and 5 elements": (lambda xp, x, y: xp.concat([x, y])[1:], [two, five]),
+        "x.T, (2,3)": (lambda xp, x: x.T, [matrix]),
+        "sum(x, axis=0), (2,3)": (lambda xp, x: xp.sum(x, axis=0), [matrix]),
+        "x[1:], 5 elements": (lambda xp, x: x[1:], [five]),
+    }
+
+
+def our_calls(call: Loss, arrays: list[Any], recorded: bool) -> Callable[[], Any]:
+    import stride0 as xp
+    from stride0.autograd import vjp
+
+    values = [xp.asarray(a, copy=True) for a in arrays]
+
+    def repeated(*given: Any) -> list[Any]:
+        return [call(xp, *given) for _ in range(RECORDED)]
+
+    cotangents = [xp.ones_like(y) for y in repeated(*values)]
+    return (lambda: vjp(repeated, *values)[1](cotangents)) if recorded else (lambda: repeated(*values))
+
+
+def torchs_calls(call: Loss, arrays: list[Any]) -> Callable[[], Any]:
+    import torch
+
+    values = [torch.tensor(a, requires_grad=True) for a in arrays]
+
+    def repeated() -> list[Any]:
+        return [call(torch, *values) for _ in range(RECORDED)]
+
+    cotangents = [torch.ones_like(y) for y in repeated()]
+    return lambda: torch.autograd.grad(repeated(), values, cotangents, allow_unused=True)
+
+
+def compare_small_calls(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Print the table of small calls; its rows."""
+    with_torch = YARDSTICK not in options.without
+    header = [
+        "small call, forward and backward",
+        "plain",
+        "stride0",
+        *[YARDSTICK, f"stride0 / {YARDSTICK}"] * with_torch,
+    ]
+    print("\n| " + " | ".join(header) + " |\n|---|" + "---:|" * (len(header) - 1), flush=True)
+    rows = []
+    for case, (call, arrays) in small_calls().items():
+        if options.k not in case:
+            continue
+        functions = {"plain": our_calls(call, arrays, False), "stride0": our_calls(call, arrays, True)}
+        if with_torch:
+            functions[YARDSTICK] = torchs_calls(call, arrays)
+        timers = {name: timeit.Timer(f) for name, f in functions.items()}
+        whole = interleave(case, timers, options.rounds)
+        timings = {name: Timing([each / RECORDED for each in t.seconds]) for name, t in whole.items()}
+        ratios = {"stride0": ratio(timings["stride0"], timings[YARDSTICK])} if with_torch else {}
+        cells = [case, *(show(t) for t in timings.values()), *(f"{r:.2f}" for r in ratios.values())]
+        print("| " + " | ".join(cells) + " |", flush=True)
+        rows.append(
+            {"case": case, "quartiles": {n: t.quartiles for n, t in timings.items()}, "ratios": ratios}
+        )
+    return rows
+
+
 LIBRARIES = {"stride0": ours, "torch": torchs, "jax.jit": jaxs}
 
 
@@ -146,6 +221,7 @@ def main() -> None:
         rows.append(
             {"case": case, "quartiles": {n: t.quartiles for n, t in timings.items()}, "ratios": ratios}
         )
+    rows += compare_small_calls(options)
     write_json(options.json, {"title": "Gradients", "threads": options.threads, "rows": rows})
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.ops.reduce import reduce, reduce2
 from stride0._core.memory.dtype import DTYPES
+from stride0._core.ops.reduce import reduce, reduce2
 from stride0._core.plan import threads as pool
 from stride0._core.plan import tuning
 from stride0._core.plan.partition import run_steps

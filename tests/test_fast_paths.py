@@ -1,6 +1,6 @@
 """Shortcuts do what the functions in Python do: the same arrays down to the strides, the same errors.
 
-A shortcut serves the usual call of a function; `__wrapped__` is the function in Python beneath it, which
+A fast path serves the usual call of a function; `__wrapped__` is the function in Python beneath it, which
 serves all others and would serve that one too.
 """
 
@@ -439,6 +439,18 @@ def test_products(dtype):
         ((5, 0), (0, 3)),
     ):
         same("matmul", make(*shape1), make(*shape2))
+    # Rows, and matrices in any layout: of one to a few elements, and beyond the sums of our own.
+    for m, n, p in itertools.product((1, 2, 7), (1, 2, 3, 31, 32, 50), (1, 2, 5)):
+        same("matmul", make(n), make(n, p))
+        same("matmul", make(n), make(p, n).T)
+        same("matmul", make(2 * n)[::-2], make(p, n).T)
+        if m * p > 1:
+            same("matmul", make(n, m).T, make(n, p))
+        same("matmul", make(m, n), make(p, 2 * n).T[::2])
+        same("matmul", make(n, m).T, make(2 * n)[::2])
+        same("matmul", make(n, m).T, xp.broadcast_to(make(1, p), (n, p)))
+    same("matmul", make(3, 2).T, make(2))
+    same("matmul", make(3), make(2, 3).T[:2])
     same("matmul", make(40, 50), xp.ones((50, 30), dtype=xp.float64))
     same("matmul", xp.ones((4, 5), dtype=xp.float64), make(5))
     with warnings.catch_warnings():
@@ -447,6 +459,44 @@ def test_products(dtype):
             huge = xp.full((30, 30), float(np.finfo(dtype).max), dtype=getattr(xp, dtype))
             assert bool(xp.all(xp.isinf(huge @ huge)))
             same("matmul", huge, xp.full((30, 30), xp.nan, dtype=getattr(xp, dtype)))
+
+
+def test_reshape_of_strides():
+    """Of one run of elements with any step between them; of several runs, by the function in Python."""
+    x = xp.reshape(xp.arange(24.0), (4, 6))
+    one = xp.asarray(2.0)
+    shapes = (24,), (4, 6), (2, 3, 4), (-1, 6), (1, 24, 1), (24, 1), (2, -1, 2, 1), (5, 5), (-1, -1)
+    for view in (
+        xp.broadcast_to(one, (2, 12)),
+        xp.broadcast_to(one, (24,)),
+        xp.broadcast_to(one, (2, 1, 12)),
+        xp.broadcast_to(xp.arange(12.0), (2, 12)),
+        xp.broadcast_to(xp.expand_dims(xp.arange(12.0), axis=1), (12, 2)),
+        xp.arange(48.0)[::2],
+        xp.arange(24.0)[::-1],
+        xp.reshape(xp.arange(48.0), (6, 8))[:, ::2],
+        xp.flip(x),
+        xp.reshape(xp.arange(48.0), (24, 2))[:, :1],
+        x.T,
+    ):
+        for shape in shapes:
+            same("reshape", view, shape)
+            same("reshape", view, shape, copy=False)
+            same("reshape", view, shape, copy=True)
+
+
+def test_unstack():
+    for x in arrays():
+        for axis in (None, *range(-x.ndim - 1, x.ndim + 1)):
+            options = {} if axis is None else {"axis": axis}
+            got = outcome(parts_of(xp.unstack), (x,), options)
+            assert got == outcome(parts_of(xp.unstack.__wrapped__), (x,), options), (x.shape, options)
+    x = xp.asarray([1.0, 2.0])
+    assert xp.strided.shares_storage(xp.unstack(x)[1], x)
+
+
+def parts_of(f):
+    return lambda *args, **kwargs: tuple(look(part) for part in f(*args, **kwargs))
 
 
 def test_tiny_products_of_special_values():

@@ -12,7 +12,7 @@ import stride0 as xp
 
 pytest_plugins = ["pytester"]
 
-# Each error comes from another place: a compiled operator and function, a shortcut, functions in Python of a
+# Each error comes from another place: a compiled operator and function, a fast path, functions in Python of a
 # chapter and an extension, a method, strict mode, the tape, and modules that are loaded late.
 CALLS = {
     "operator": "xp.ones(3) + xp.ones(4)",

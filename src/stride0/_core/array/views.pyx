@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Views of an array, and what `stride0.strided` shows of one."""
 
-from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t, uintptr_t
+from libc.stdint cimport uintptr_t
 from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport BOOL, DType, dtype_at, itemsize_at, letter_at
@@ -136,8 +136,8 @@ def storage_bounds(Array x not None):
     return first, last
 
 
-cdef void c_strides_of(int itemsize, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept:
-    cdef Py_ssize_t step = itemsize
+
+cdef void c_strides_of(Py_ssize_t step, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept:
     cdef int axis
     for axis in range(ndim - 1, -1, -1):
         out[axis] = step

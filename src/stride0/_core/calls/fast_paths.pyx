@@ -28,7 +28,7 @@ from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill
 from stride0._core.ops.reduce cimport (
     accumulate, argreduce, mean_of_total, reduce_array, reduce_whole, reduction_number, scan,
 )
-from stride0._core.ops.product cimport Product, by_blas, in_c_order, is_for_blas, of_our_own, run_products
+from stride0._core.ops.product cimport SHORT_SUM, Product, by_blas, in_c_order, is_for_blas, of_our_own, run_products
 from stride0._core.ops.keys cimport whole, whole_axis
 from stride0._core.ops.select cimport by_indices, s0_count_true
 from stride0._core.ops.sort cimport distinct_values, is_flag, places_among, sorted_lanes
@@ -182,14 +182,25 @@ cdef object fast_reshape(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     cdef PyObject* given[2]
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
-    cdef Py_ssize_t size
+    cdef Py_ssize_t size, step, run = 1
     cdef int ndim, axis, unknown = -1
     cdef Array x
     if not bind(args, n, kwnames, X_SHAPE, 2, given) or not is_plain(given[0]) or not whole_sizes(given[1], shape, &ndim, &size, -1):
         return None
     x = <Array>given[0]
-    if not x.c_contiguous or x.size == 0 or size == 0:
+    if x.size == 0 or size == 0:
         return None
+    step = itemsize_at(x.code)
+    if not x.c_contiguous:
+        # One run of elements with another step between them; 0 where all are the same one, as in the cotangent of a sum.
+        for axis in range(x.ndim - 1, -1, -1):
+            if x.shape_[axis] == 1:
+                continue
+            if run == 1:
+                step = x.strides_[axis]
+            elif x.strides_[axis] != run * step:
+                return None
+            run *= x.shape_[axis]
     for axis in range(ndim):
         if shape[axis] < 0:
             if unknown >= 0:
@@ -201,7 +212,7 @@ cdef object fast_reshape(PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
         shape[unknown] = x.size // size
     elif size != x.size:
         return None
-    c_strides_of(itemsize_at(x.code), ndim, shape, steps)
+    c_strides_of(step, ndim, shape, steps)
     return view_of(x, x.data, ndim, shape, steps)
 
 
@@ -306,6 +317,26 @@ cdef object fast_matrix_transpose(PyObject* const* args, Py_ssize_t n, PyObject*
     if n != 1 or kwnames is not NULL or not is_plain(args[0]) or (<Array>args[0]).ndim < 2:
         return None
     return swapped_matrix(<Array>args[0])
+
+
+cdef object fast_unstack(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    cdef PyObject* given[2]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t k
+    cdef int at = 0, axis
+    cdef Array x
+    cdef list out = []
+    if not bind(args, n, kwnames, X_AXIS, 1, given) or not is_plain(given[0]):
+        return None
+    x = <Array>given[0]
+    if x.size == 0 or x.ndim == 0 or (given[1] is not NULL and not whole_axis(given[1], x.ndim, &at)):
+        return None
+    for axis in range(x.ndim - 1):
+        shape[axis], steps[axis] = x.shape_[axis + (axis >= at)], x.strides_[axis + (axis >= at)]
+    for k in range(x.shape_[at]):
+        out.append(view_of(x, x.data + k * x.strides_[at], x.ndim - 1, shape, steps))
+    return tuple(out)
 
 
 # --- arrays that are joined
@@ -671,8 +702,34 @@ cdef object fast_vecdot(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     return accumulate("vecdot", 2, x1, x2, (x1.ndim - 1,), False, x1.code, x1.code)
 
 
+cdef object one_product(Array x1, Array x2):
+    """A row by a matrix, or a matrix by a matrix or column, in any layout; None where loops of our own do not make it."""
+    cdef Py_ssize_t shape[2]
+    cdef Product product
+    cdef Array out
+    if x1.ndim == 0 or x1.ndim > 2 or x2.ndim == 0 or x2.ndim > 2 or x1.ndim + x2.ndim == 2:
+        return None
+    product.count = 1
+    product.m, product.n = x1.shape_[0] if x1.ndim == 2 else 1, x1.shape_[x1.ndim - 1]
+    product.p = x2.shape_[1] if x2.ndim == 2 else 1
+    # A single sum is the reduction "dot"; long sums, by one column, read rows that lie in a row.
+    if x2.shape_[0] != product.n or product.m * product.p == 1 or (product.p == 1 and product.n >= SHORT_SUM):
+        return None
+    if not of_our_own(&product, x1.code):
+        return None
+    product.steps1[0] = product.steps2[0] = 0
+    product.steps1[1], product.steps1[2] = x1.strides_[0] if x1.ndim == 2 else 0, x1.strides_[x1.ndim - 1]
+    product.steps2[1], product.steps2[2] = x2.strides_[0], x2.strides_[1] if x2.ndim == 2 else 0
+    shape[0] = product.m if x1.ndim == 2 else product.p
+    shape[1] = product.p
+    out = new_array(x1.code, x1.ndim + x2.ndim - 2, shape, NULL, False)
+    product.left, product.right, product.out = x1.data, x2.data, out.data
+    run_products(&product, x1.code)
+    return out
+
+
 cdef object fast_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    """Matrices in C order, or stacks of them, one after the other in memory: by as many, by one matrix, or by a vector."""
+    """Matrices in C order, or stacks of them, one after the other in memory: by as many, by one matrix, or by a vector; and `one_product`."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Product product
     cdef Array x1, x2, out
@@ -682,8 +739,10 @@ cdef object fast_matmul(PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     if n != 2 or kwnames is not NULL or not is_plain(args[0]) or not is_plain(args[1]):
         return None
     x1, x2 = <Array>args[0], <Array>args[1]
-    if x1.code != x2.code or not x1.c_contiguous or not x2.c_contiguous or x1.size == 0 or x2.size == 0:
+    if x1.code != x2.code or x1.size == 0 or x2.size == 0:
         return None
+    if x1.ndim == 1 or not x1.c_contiguous or not x2.c_contiguous:
+        return one_product(x1, x2)
     if x1.ndim < 2 or x2.ndim == 0 or x2.ndim > x1.ndim:
         return None
     lead, other = x1.ndim - 2, x2.ndim - 2
@@ -734,73 +793,40 @@ cdef void enlist(const char* name, FastPath function) noexcept:
     listed += 1
 
 enlist(b"reshape", fast_reshape)
-
 enlist(b"broadcast_to", fast_broadcast_to)
-
 enlist(b"expand_dims", fast_expand_dims)
-
 enlist(b"squeeze", fast_squeeze)
-
 enlist(b"permute_dims", fast_permute_dims)
-
 enlist(b"moveaxis", fast_moveaxis)
-
 enlist(b"matrix_transpose", fast_matrix_transpose)
-
 enlist(b"stack", fast_stack)
-
 enlist(b"concat", fast_concat)
-
 enlist(b"zeros", fast_zeros)
-
 enlist(b"empty", fast_empty)
-
 enlist(b"ones", fast_ones)
-
 enlist(b"full", fast_full)
-
 enlist(b"arange", fast_arange)
-
 enlist(b"astype", fast_astype)
-
 enlist(b"strided.contiguous", fast_contiguous)
-
 enlist(b"sum", fast_sum)
-
 enlist(b"all", fast_all)
-
 enlist(b"any", fast_any)
-
 enlist(b"max", fast_max)
-
 enlist(b"min", fast_min)
-
 enlist(b"mean", fast_mean)
-
 enlist(b"std", fast_std)
-
 enlist(b"var", fast_var)
-
 enlist(b"cumulative_sum", fast_cumulative_sum)
-
 enlist(b"argmax", fast_argmax)
-
 enlist(b"argmin", fast_argmin)
-
 enlist(b"matmul", fast_matmul)
-
+enlist(b"unstack", fast_unstack)
 enlist(b"vecdot", fast_vecdot)
-
 enlist(b"sort", fast_sort)
-
 enlist(b"argsort", fast_argsort)
-
 enlist(b"searchsorted", fast_searchsorted)
-
 enlist(b"unique_values", fast_unique_values)
-
 enlist(b"take", fast_take)
-
 enlist(b"count_nonzero", fast_count_nonzero)
 
 

@@ -9,7 +9,7 @@ cdef tuple TWO = ("x1", "x2")
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast
 from stride0._core.memory.dtype cimport dtype_at, letter_at, promote_codes
 from stride0._core.ops.tables cimport OP_ADD
-from stride0._core.array.array cimport Array, is_followed, operand_of, read_shape, same_shape, traced, view_of
+from stride0._core.array.array cimport Array, is_followed, new_array, operand_of, read_shape, same_shape, traced, view_of
 from stride0._core.array.views cimport without_leading
 from stride0._core.ops.copy cimport assign_array, check_writable, named_shapes
 from stride0._core.ops.elementwise cimport in_place, masked_product
@@ -93,11 +93,11 @@ cpdef Array dot_into(Array x1, Array x2, tuple shape):
     return without_leading(accumulate("dot_masked", 2, x1, x2, axes, True, code, code), ndim - <int>len(shape))
 
 
-def add_at(Array x not None, key, Array values not None):
+cdef int add_at(Array x, key, Array values) except -1:
     """
     ``x[key] += values``, with elements that `key` names several times adding up.
 
-    For the adjoint of indexing: `x` is contiguous in C order and of the dtype of `values`, whose shape
+    `x` is contiguous in C order and of the dtype of `values`, whose shape
     broadcasts to that of ``x[key]``. The order of addition is that of the indices.
     """
     cdef Array target = plain_view(x, key), room
@@ -112,7 +112,7 @@ def add_at(Array x not None, key, Array values not None):
             target = basic_view(x, items)
     if target is not None:
         in_place(OP_ADD, target, values, "add_at")
-        return
+        return 0
     where_ = gathering(x, items, False)
     room = empty_gathered(where_)
     if values.c_contiguous and same_shape(room, values):
@@ -120,3 +120,20 @@ def add_at(Array x not None, key, Array values not None):
     else:
         assign_array(room, values, "add_at")
     move_gathered(where_, room, ADD)
+    return 0
+
+
+def put(g, tuple shape, key):
+    """
+    Zeros of `shape` to whose elements ``[key]`` those of `g` were added: the adjoint of indexing.
+
+    `key` may name elements several times; they add up.
+    """
+    cdef Array a = <Array?>g, out
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    if is_followed(a):
+        return traced("put", (g, shape, key))
+    read_shape(shape, sizes, "put")
+    out = new_array(a.code, <int>len(shape), sizes, NULL, True)
+    add_at(out, key, a)
+    return out

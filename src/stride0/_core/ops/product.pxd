@@ -2,6 +2,9 @@
 
 from stride0._core.array.array cimport Array
 
+cdef enum:
+    SHORT_SUM = 32  # inner elements from which a product of reals is no longer summed up in order in double
+
 cdef struct Product:
     const char* left
     const char* right

@@ -71,7 +71,6 @@ cdef s0_kernels* K = kernels()
 cdef enum:
     FEW_PRODUCTS = 256      # multiplications altogether, or
     TINY_PRODUCT = 64       # of each matrix of a stack
-    SHORT_SUM = 32          # inner elements that are summed up in order in double
     LONG_SUM = 16           # inner elements from which a product of integers by
     FEW_COLUMNS = 4         # fewer columns is a reduction
     ALONE = 1 << 18         # multiplications of a product for which BLAS has one thread

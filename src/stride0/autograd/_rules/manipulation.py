@@ -51,8 +51,10 @@ def _negative(shift: Any) -> Any:
 
 def _inverse(axes: Any) -> Shape:
     """Return the permutation that puts permuted axes back."""
-    order = [operator.index(k) % len(axes) for k in axes]
-    return tuple(sorted(range(len(order)), key=order.__getitem__))
+    places = [0] * len(axes)
+    for place, k in enumerate(axes):
+        places[k] = place
+    return tuple(places)
 
 
 def _split(g: Array, shapes: list[Shape], axis: int | None) -> list[Array]:
@@ -65,10 +67,11 @@ def _split(g: Array, shapes: list[Shape], axis: int | None) -> list[Array]:
             parts.append(reshape(g[start:stop], shape))
             start = stop
         return parts
-    before = (slice(None),) * (operator.index(axis) % g.ndim)
+    at = operator.index(axis) % g.ndim
+    before = (slice(None),) * at
     for shape in shapes:
-        stop = start + shape[len(before)]
-        parts.append(g[(*before, slice(start, stop))])
+        stop = start + shape[at]
+        parts.append(g[(*before, slice(start, stop))] if at else g[start:stop])
         start = stop
     return parts
 
@@ -271,7 +274,7 @@ VJP: dict[str, dict[str, Rule]] = {
     "reshape": {"x": lambda g, x_shape: reshape(g, x_shape)},
     "roll": {"x": lambda g, shift, axis: roll(g, _negative(shift), axis=axis)},
     "squeeze": {"x": lambda g, x_shape: reshape(g, x_shape)},
-    "stack": {"arrays": lambda g, axis: list(unstack(g, axis=axis))},
+    "stack": {"arrays": lambda g, axis: unstack(g, axis=axis)},
     "tile": {"x": lambda g, x_shape, repetitions: _untile(g, x_shape, repetitions)},
     "unstack": {"x": lambda g, axis: _restack(g, axis)},
     # Creation

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stride0._chapters.creation import zeros
 from stride0._chapters.elementwise import equal
 from stride0._chapters.manipulation import broadcast_shapes, broadcast_to, reshape
 from stride0._chapters.statistical import sum
 from stride0._core.array.array import Array
-from stride0._core.calls.primitive import primitive
-from stride0._core.ops.adjoint import add_at, unreduce
+from stride0._core.ops.adjoint import put, unreduce
 from stride0._core.ops.elementwise import conjugate, multiply_masked
 from stride0._core.ops.functions import where
 from stride0.autograd._tape.tape import LazyProduct
@@ -63,14 +61,6 @@ def count(shape: Shape, axis: Axis) -> int:
     for k in reduced_axes(axis, len(shape)):
         total *= shape[k]
     return total
-
-
-@primitive
-def put(g: Array, shape: Shape, key: Any) -> Array:
-    """Return zeros of `shape` to whose elements `[key]` those of `g` were added: the adjoint of indexing."""
-    out = zeros(shape, dtype=g.dtype)
-    add_at(out, key, g)
-    return out
 
 
 # Of a product `g * d` whose sum is `out`.

@@ -63,7 +63,7 @@ cdef object load(object item, Rules rules, Node node):
             describe(source, x)
         x.seen = clock
         return x
-    if type(item) is tuple and any([type(part) is Saved for part in item]):
+    if type(item) is tuple and holds(item, Saved):
         return tuple([load(part, rules, node) for part in item])
     return item
 
@@ -105,8 +105,8 @@ cdef list pull_back(Node node, object g):
     """The cotangents of the parents, in their order."""
     cdef Rules rules = node.rules
     cdef list out = [], loaded
-    cdef dict found
-    cdef int position
+    cdef object parts = None
+    cdef int known = -1
     if node.pull is not None:
         # The caller's function may return memory that the caller keeps.
         return [bare(<Array>x) if type(x) is Array and (<Array>x).storage.history is None else x for x in node.pull(g)]
@@ -114,18 +114,15 @@ cdef list pull_back(Node node, object g):
         # One of several results: its cotangent goes to their common node.
         return [g]
     loaded = [None] * len(node.saved)
-    found = None
     for edge in node.edges:
         if type(edge) is int:
             out.append(apply_rule(rules, edge, node, g, loaded))
             continue
-        # A rule of a sequence gives the cotangents of all arrays in it at once.
-        if found is None:
-            found = {}
-        if edge[0] not in found:
-            found[edge[0]] = apply_rule(rules, edge[0], node, g, loaded)
-        part = found[edge[0]]
-        out.append(None if part is None else part[edge[1]])
+        # A rule of a sequence gives the cotangents of all arrays in it at once; its edges follow each other.
+        if <int>edge[0] != known:
+            known = edge[0]
+            parts = apply_rule(rules, known, node, g, loaded)
+        out.append(None if parts is None else parts[edge[1]])
     return out
 
 

@@ -13,8 +13,37 @@ cdef object plain_argument(object value, str name, list nodes):
     if type(value) is tuple or type(value) is list:
         for item in value:
             if type(item) is Array and (<Array>item).storage.history is not None:
-                return type(value)([plain_argument(item, name, nodes) for item in value])
+                return plain_sequence(value, name, nodes)
     return value
+
+
+cdef object plain_sequence(object value, str name, list nodes):
+    cdef list items = []
+    for item in value:
+        items.append(plain_argument(item, name, nodes))
+    return items if type(value) is list else tuple(items)
+
+
+cdef object run_plain(Rules rules, tuple plain, dict more):
+    """The function, of operands without history: as it is called elsewhere, by its fast path where there is one."""
+    cdef tuple every = plain, names = None
+    if rules.fast_path is not NULL and not guarding:
+        if more is not None:
+            every, names = plain + tuple(more.values()), tuple(more)
+        out = rules.fast_path(<PyObject* const*>s0_tuple_items(every), len(plain), NULL if names is None else <PyObject*>names)
+        if out is not None:
+            return out
+    token = step_inside()
+    try:
+        if more is not None:
+            return rules.function(*plain, **more)
+        if len(plain) == 1:
+            return rules.function(plain[0])
+        if len(plain) == 2:
+            return rules.function(plain[0], plain[1])
+        return rules.function(*plain)
+    finally:
+        step_outside(token)
 
 
 cdef object run_unary(int op, Array x, str name):
@@ -94,20 +123,13 @@ cdef object record_call(str name, tuple args, dict kwargs):
     cdef Py_ssize_t i
     if len(args) == 1:
         plain = (plain_argument(args[0], name, nodes),)
+    elif len(args) == 2:
+        plain = (plain_argument(args[0], name, nodes), plain_argument(args[1], name, nodes))
     else:
         plain = tuple([plain_argument(value, name, nodes) for value in args])
     if kwargs:
         more = {key: plain_argument(value, name, nodes) for key, value in kwargs.items()}
-    token = step_inside()
-    try:
-        if more is not None:
-            out = rules.function(*plain, **more)
-        elif len(plain) == 1:
-            out = rules.function(plain[0])
-        else:
-            out = rules.function(*plain)
-    finally:
-        step_outside(token)
+    out = run_plain(rules, plain, more)
     if type(out) is Array:
         for i in range(len(plain)):
             if out is plain[i]:
@@ -155,7 +177,7 @@ cdef int record(Rules rules, list values, list plain, object out) except -1:
     cdef Node node = node_of_call(rules, values), part
     cdef int i
     for i in range(len(values)):
-        if type(values[i]) is Array and not rules.has_rule[i] and is_tracked(values[i]):
+        if type(values[i]) is Array and not rules.has_rule[i] and (<Array>values[i]).node is not None and is_open(<Node>(<Array>values[i]).node):
             name = rules.parameters[i]
             raise GradientError(rules.name, f"{name} has no gradient", (), f"stop_gradient({name}), where none is meant to flow")
     if node is None:
@@ -227,6 +249,14 @@ cdef object dtype_of(object x):
     return (<Array>x).dtype if type(x) is Array else None
 
 
+cdef bint holds(object items, object kind) except -1:
+    """Whether an item of a tuple or list is of a type."""
+    for item in items:
+        if type(item) is kind:
+            return True
+    return False
+
+
 cdef object save(object value, object plain, int result):
     """A value as the tape saves it: arrays become `Saved`."""
     cdef Saved saved
@@ -245,7 +275,7 @@ cdef object save(object value, object plain, int result):
             x.seen = clock
         saved.seen = clock
         return saved
-    if isinstance(value, (tuple, list)) and any([type(item) is Array for item in value]):
+    if isinstance(value, (tuple, list)) and holds(value, Array):
         return tuple([save(item, part, result + i if result else 0) for i, (item, part) in enumerate(zip(value, plain))])
     # The caller may change a list before the backward pass.
     return list(value) if type(value) is list else value
@@ -319,11 +349,11 @@ cdef tuple frozen_key(object key):
     cdef bint plain = True
     cdef list items = []
     for item in <tuple>(key if isinstance(key, tuple) else (key,)):
+        if type(item) is int or item is None or item is Ellipsis or is_fixed_slice(item):
+            items.append(item)
+            continue
         if isinstance(item, slice):
             items.append(slice(*[None if part is None else operator.index(part) for part in (item.start, item.stop, item.step)]))
-            continue
-        if type(item) is int or item is None or item is Ellipsis:
-            items.append(item)
             continue
         if not isinstance(item, bool) and hasattr(type(item), "__index__") and not hasattr(type(item), "__len__"):
             try:
@@ -343,6 +373,28 @@ cdef tuple frozen_key(object key):
     return tuple(items), plain
 
 cdef object INT64 = asarray(0).dtype
+
+cdef extern from *:
+    """
+    typedef PySliceObject s0_slice;
+    """
+    ctypedef struct s0_slice:
+        PyObject* start
+        PyObject* stop
+        PyObject* step
+
+
+cdef bint is_fixed_slice(object item):
+    """Whether an item is a slice of integers and None, which nobody can change."""
+    cdef s0_slice* parts
+    if type(item) is not slice:
+        return False
+    parts = <s0_slice*><PyObject*>item
+    return is_fixed(parts.start) and is_fixed(parts.stop) and is_fixed(parts.step)
+
+
+cdef inline bint is_fixed(PyObject* part):
+    return part is <PyObject*>None or type(<object>part) is int
 
 
 cdef object write_item(Array x, object key, object value):

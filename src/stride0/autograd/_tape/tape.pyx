@@ -27,7 +27,8 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uintptr_t
 
 from stride0._core.array.array cimport Array, Tracer, alias, bare, rejoined, set_tracer, shape_tuple
-from stride0._core.array.switches cimport step_inside, step_outside
+from stride0._core.array.switches cimport guarding, step_inside, step_outside
+from stride0._core.calls.fast_paths cimport FastPath, fast_path_for
 from stride0._core.ops.adjoint cimport dot_into, sum_into
 from stride0._core.ops.elementwise cimport binary_raw, masked_product, unary_raw
 from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, FLOAT64, dtype_at, itemsize_at
@@ -45,6 +46,12 @@ from stride0._core.ops.elementwise import multiply_masked
 from stride0._core.ops.functions import add, real
 from stride0._base.errors import ArgumentTypeError, GradientError, ShapeError
 from stride0.autograd._tape.trees import flatten, tree_map
+
+cdef extern from *:
+    """
+    #define s0_tuple_items(tuple) (((PyTupleObject *)(tuple))->ob_item)
+    """
+    PyObject** s0_tuple_items(tuple items) noexcept
 
 cdef int64_t clock = 0        # writes to logged storages so far
 cdef int64_t made = 0         # nodes and tapes so far
@@ -127,6 +134,7 @@ cdef class Rules:
 
     cdef str name
     cdef object function
+    cdef FastPath fast_path     # of the function: Note [Fast paths]
     cdef tuple parameters
     cdef int variadic          # index of the parameter that takes all other arguments, or -1
     cdef tuple defaults
@@ -145,6 +153,7 @@ cdef class Rules:
     def __cinit__(self, str name, function, dict rules, str refused):
         cdef list needs = []
         self.name, self.function, self.refused = name, function, refused
+        self.fast_path = fast_path_for(name)
         found = list(inspect.signature(function).parameters.values()) if name not in OPERATORS else OPERATORS[name]
         self.parameters = tuple([p.name for p in found])
         self.variadic = -1
