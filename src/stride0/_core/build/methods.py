@@ -66,7 +66,8 @@ def stub(name: str, function: ast.FunctionDef, positional: tuple[str, ...] = ())
 
 
 def methods(paths: list[str]) -> str:
-    paths = [*paths, str(PACKAGE / "_core" / "array" / "array.pyi.in")]
+    paths = [*paths, str(PACKAGE / "_core" / "ops" / "functions.pyi.in")]
+    of_table = {op.name for op in operations.OPS if op.public and op.nin == 1}
     functions = definitions(paths)
     own = definitions([str(PACKAGE / "_compat" / "methods.py")])
     text = ""
@@ -76,8 +77,10 @@ def methods(paths: list[str]) -> str:
         elif target in functions:
             text += stub(name, functions[target], positional)
             functions = definitions(paths)
-        else:
+        elif target in of_table:
             text += f"def {name}(self) -> Array: ...\n"
+        else:
+            raise SystemExit(f"methods.py: no signature of {target}")
     return text + "".join(stub(name, own[name]) for name in method_table.OWN)
 
 
