@@ -24,10 +24,6 @@ from stride0._base.devices import check_device
 from stride0._base.shapes import normalize_axes, normalize_axis, normalize_shape
 from stride0._core.calls.checks import check_array, check_bool, check_dtype, refuse_dtype
 
-cdef enum:
-    POSITIONAL = 4          # of the flags of a code object
-    NAMED = 8
-
 # Elements up to which sizes are multiplied without a look at overflow elsewhere.
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 40
 
@@ -44,14 +40,19 @@ cdef class Signature:
 
     def __cinit__(self, function):
         code = function.__code__
+        cdef int k
         keyword_only = code.co_kwonlyargcount
         self.positional_only, self.positional = code.co_posonlyargcount, code.co_argcount
         self.count = self.positional + keyword_only
         self.names = code.co_varnames[:self.count]
-        self.variadic = bool(code.co_flags & (POSITIONAL | NAMED))
         by_name = function.__kwdefaults__ or {}
         self.defaults = (function.__defaults__ or ()) + tuple([by_name[name] for name in self.names[self.positional:] if name in by_name])
         self.required = self.count - <int>len(self.defaults)
+        if self.count > MAX_PARAMETERS:
+            raise ValueError(f"{function.__name__}: more than {MAX_PARAMETERS} parameters")
+        for k in range(self.count):
+            self.keys[k] = <PyObject*>self.names[k]
+            self.fallback[k] = NULL if k < self.required else <PyObject*>self.defaults[k - self.required]
 
     cdef bint bind(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept:
         """Write a borrowed reference for each parameter to `given`; False where the arguments do not fit."""
@@ -62,13 +63,13 @@ cdef class Signature:
         for k in range(n):
             given[k] = args[k]
         for k in range(n, self.count):
-            given[k] = NULL if k < self.required else <PyObject*>self.defaults[k - self.required]
+            given[k] = self.fallback[k]
         if kwnames is not NULL:
             for j in range(len(<tuple>kwnames)):
                 name = <PyObject*>(<tuple>kwnames)[j]
                 # Names in code are interned, others are compared.
                 for k in range(max(n, <Py_ssize_t>self.positional_only), self.count):
-                    if <PyObject*>self.names[k] is name:
+                    if self.keys[k] is name:
                         break
                 else:
                     k = self.index_of(<str>name, max(n, <Py_ssize_t>self.positional_only))
@@ -194,18 +195,12 @@ cdef bint slow_flag(PyObject* x, str operation, str name) except -1:
     return check_bool(operation, name, <object>x)
 
 
-cdef int dtype_code_argument(PyObject* x, str operation, int default) except -1:
-    """The code of a dtype; None stands for the default, unless that is negative."""
-    if x is <PyObject*>None and default >= 0:
-        return default
-    if type(<object>x) is DType:
-        return (<DType>x).code
+cdef int slow_dtype_code(PyObject* x, str operation) except -1:
     return (<DType>check_dtype(operation, <object>x)).code
 
 
-cdef int check_device_argument(PyObject* x, str operation) except -1:
-    if x is not <PyObject*>None:
-        check_device(operation, <object>x)
+cdef int slow_device(PyObject* x, str operation) except -1:
+    check_device(operation, <object>x)
     return 0
 
 

@@ -19,6 +19,12 @@ from stride0._base.shapes import check_ndim, infer_shape, normalize_axes, normal
 from stride0._core.array.views import strides
 from stride0._core.calls.checks import check_arrays, promote_all
 
+cdef extern from *:
+    """
+    #define s0_tuple_items(tuple) (((PyTupleObject *)(tuple))->ob_item)
+    """
+    PyObject** s0_tuple_items(object items) noexcept
+
 cdef enum:
     FEW_ELEMENTS = 1 << 15  # up to which joined arrays are copied at once, without a plan
 
@@ -214,58 +220,67 @@ cdef object unstack(PyObject** given):
 # --- arrays that are joined
 
 
-cdef int common_dtype(list parts, bint* alike) except -1:
-    """The code of the dtype that those of arrays promote to; whether all have it and are contiguous."""
-    cdef Array x, first = <Array>parts[0]
+cdef struct Parts:
+    # Arrays in a tuple.
+    PyObject** items
+    Py_ssize_t count
+    int code            # of the dtype that theirs promote to
+    bint alike          # whether all have it and are contiguous
+
+
+cdef tuple read_parts(PyObject* given, str operation, Parts* parts):
+    """Arrays in a tuple or list, as a tuple that keeps them alive."""
+    cdef tuple every
+    cdef Array x
+    cdef Py_ssize_t k
     cdef bint one = True
-    alike[0] = True
-    for x in parts:
-        alike[0] = alike[0] and x.c_contiguous
-        one = one and x.code == first.code
-    alike[0] = alike[0] and one
-    return first.code if one else (<DType>promote_all([x.dtype for x in parts])).code
+    if type(<object>given) is tuple:
+        every = <tuple>given
+    elif type(<object>given) is list:
+        every = tuple(<list>given)
+    else:
+        every = tuple(check_arrays(operation, <object>given))
+    parts.items, parts.count, parts.alike = s0_tuple_items(every), len(every), True
+    for k in range(parts.count):
+        if type(<object>parts.items[k]) is not Array:
+            break
+        x = <Array>parts.items[k]
+        one = one and x.code == (<Array>parts.items[0]).code
+        parts.alike = parts.alike and x.c_contiguous
+    else:
+        if parts.count:
+            parts.alike = parts.alike and one
+            parts.code = (<Array>parts.items[0]).code if one else (<DType>promote_all([x.dtype for x in every])).code
+            return every
+    check_arrays(operation, <object>given)
 
 
-cdef list parts_argument(PyObject* arrays, str operation):
-    """Arrays in a tuple or list."""
-    cdef list parts
-    if type(<object>arrays) is list or type(<object>arrays) is tuple:
-        parts = list(<object>arrays)
-        for x in parts:
-            if type(x) is not Array:
-                break
-        else:
-            if parts:
-                return parts
-    return check_arrays(operation, <object>arrays)
-
-
-cdef Array joined(str operation, list parts, int ndim, const Py_ssize_t* shape, int at, bint stacked):
+cdef Array joined(str operation, Parts* parts, int ndim, const Py_ssize_t* shape, int at, bint stacked):
     """A new array that has arrays side by side along an axis, which they have themselves unless they are `stacked`."""
     cdef Py_ssize_t steps[MAX_NDIM]
-    cdef Py_ssize_t blocks = 1, run, j
-    cdef bint alike
-    cdef int axis, code
+    cdef Py_ssize_t blocks = 1, run, j, k
+    cdef int axis
     cdef Array x, out
     cdef char* to
     check_total(operation, ndim, shape)
-    code = common_dtype(parts, &alike)
-    out = new_array(code, ndim, shape, NULL, False)
+    out = new_array(parts.code, ndim, shape, NULL, False)
     to = out.data
     if out.size == 0:
         return out
-    if alike and out.size <= FEW_ELEMENTS:
+    if parts.alike and out.size <= FEW_ELEMENTS:
         for axis in range(at):
             blocks *= shape[axis]
         for j in range(blocks):
-            for x in parts:
-                run = x.size // blocks * itemsize_at(code)
+            for k in range(parts.count):
+                x = <Array>parts.items[k]
+                run = x.size // blocks * itemsize_at(parts.code)
                 memcpy(to, x.data + j * run, run)
                 to += run
         return out
     for axis in range(ndim - stacked):
         steps[axis] = out.strides_[axis + (stacked and axis >= at)]
-    for x in parts:
+    for k in range(parts.count):
+        x = <Array>parts.items[k]
         if x.size:
             assign_array(view_of(out, to, x.ndim, x.shape_, steps), x, operation)
         to += (1 if stacked else x.shape_[at]) * out.strides_[at]
@@ -274,10 +289,13 @@ cdef Array joined(str operation, list parts, int ndim, const Py_ssize_t* shape, 
 
 cdef object stack(PyObject** given):
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef list parts = parts_argument(given[0], "stack")
-    cdef Array x, first = <Array>parts[0]
+    cdef Parts parts
+    cdef tuple every = read_parts(given[0], "stack", &parts)
+    cdef Array x, first = <Array>parts.items[0]
+    cdef Py_ssize_t i
     cdef int at, axis
-    for i, x in enumerate(parts):
+    for i in range(parts.count):
+        x = <Array>parts.items[i]
         if not same_shape(x, first):
             raise ShapeError("stack", f"arrays[{i}] has another shape than arrays[0]",
                              [("arrays[0]", f"{first.shape}"), (f"arrays[{i}]", f"{x.shape}")], "All shapes must be equal.")
@@ -285,8 +303,8 @@ cdef object stack(PyObject** given):
         at = slow_axis(given[1], first.ndim + 1, "stack")
     check_ndim_of(first.ndim + 1, "stack")
     for axis in range(first.ndim + 1):
-        shape[axis] = len(parts) if axis == at else first.shape_[axis - (axis > at)]
-    return joined("stack", parts, first.ndim + 1, shape, at, True)
+        shape[axis] = parts.count if axis == at else first.shape_[axis - (axis > at)]
+    return joined("stack", &parts, first.ndim + 1, shape, at, True)
 
 
 cdef int check_ndim_of(int ndim, str operation) except -1:
@@ -298,36 +316,40 @@ cdef int check_ndim_of(int ndim, str operation) except -1:
 cdef object concat(PyObject** given):
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
-    cdef list parts = parts_argument(given[0], "concat")
-    cdef Array x, out, first = <Array>parts[0]
-    cdef Py_ssize_t total = 0, start = 0
-    cdef bint alike
+    cdef Parts parts
+    cdef tuple every = read_parts(given[0], "concat", &parts)
+    cdef Array x, out, first = <Array>parts.items[0]
+    cdef Py_ssize_t total = 0, start = 0, i, k
+    cdef bint fits
     cdef int at, axis
     if given[1] is <PyObject*>None:
-        read_sizes(normalize_shape("concat", sum([x.size for x in parts])), &total)
-        out = new_array(common_dtype(parts, &alike), 1, &total, NULL, False)
-        for x in parts:
+        read_sizes(normalize_shape("concat", sum([x.size for x in every])), &total)
+        out = new_array(parts.code, 1, &total, NULL, False)
+        for k in range(parts.count):
+            x = <Array>parts.items[k]
             c_strides_of(out.strides_[0], x.ndim, x.shape_, steps)
             assign_array(view_of(out, out.data + start * out.strides_[0], x.ndim, x.shape_, steps), x, "concat")
             start += x.size
         return out
     if not whole_axis(given[1], first.ndim, &at):
         at = slow_axis(given[1], first.ndim, "concat")
-    for i, x in enumerate(parts):
-        alike = x.ndim == first.ndim
-        for axis in range(first.ndim if alike else 0):
-            alike = alike and (axis == at or x.shape_[axis] == first.shape_[axis])
-        if not alike:
+    for i in range(parts.count):
+        x = <Array>parts.items[i]
+        fits = x.ndim == first.ndim
+        for axis in range(first.ndim if fits else 0):
+            fits = fits and (axis == at or x.shape_[axis] == first.shape_[axis])
+        if not fits:
             raise ShapeError("concat", f"arrays[{i}] does not fit arrays[0]",
                              [("arrays[0]", f"{first.shape}"), (f"arrays[{i}]", f"{x.shape}")],
                              f"All sizes but those of axis {at} must be equal.")
-    for x in parts:
+    for k in range(parts.count):
+        x = <Array>parts.items[k]
         if x.shape_[at] > (<Py_ssize_t>1 << 62) - total:
-            normalize_shape("concat", first.shape[:at] + (sum([x.shape[at] for x in parts]),) + first.shape[at + 1:])
+            normalize_shape("concat", first.shape[:at] + (sum([x.shape[at] for x in every]),) + first.shape[at + 1:])
         total += x.shape_[at]
     memcpy(shape, first.shape_, first.ndim * sizeof(Py_ssize_t))
     shape[at] = total
-    return joined("concat", parts, first.ndim, shape, at, False)
+    return joined("concat", &parts, first.ndim, shape, at, False)
 
 
 implement("broadcast_to", broadcast_to)

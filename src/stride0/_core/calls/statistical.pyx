@@ -2,7 +2,7 @@
 """Functions that reduce arrays. Declared in `_chapters/`: `statistical.py`, `utility.py`, `searching.py`."""
 
 from cpython.object cimport PyObject
-from libc.math cimport fabs, isnan, sqrt
+from libc.math cimport NAN, fabs, isnan, sqrt
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 
@@ -187,7 +187,7 @@ cdef object place(str name, PyObject** given):
     if axis >= 0:
         return argreduce(name, x, axis, keepdims)
     # Along broadcast axes the first of the equal elements is at index 0; the others keep their order.
-    base = stored(x, tuple(range(x.ndim)))
+    base = x if x.c_contiguous else <Array>without_broadcast_axes(x, tuple(range(x.ndim)))
     out = argreduce(name, flattened(base), 0, False)
     if base.size != x.size:
         index = (<int64_t*>out.data)[0]
@@ -218,23 +218,13 @@ cdef int wide_code(int code) noexcept:
     return COMPLEX128 if letter_at(code) == c"c" else FLOAT64
 
 
-cdef double number_of_elements(Array x, tuple axes) except? -1:
-    cdef double count = 1
-    for axis in axes:
-        count *= <double>x.shape_[<int>axis]
-    return count
-
-
 cdef Array wide_mean(Array x, tuple axes, bint keepdims, DType dtype):
     """The mean, summed up in float64 or complex128; of that dtype where none is given."""
     cdef int code = wide_code(x.code)
     cdef Array total
     x = stored(x, axes)
-    if not keepdims and x.code == code and len(axes) == x.ndim:
-        total = reduce_whole("sum", x)
-    else:
-        total = reduce_array("sum", x, axes, keepdims, dtype_at(code))
-    return mean_of_total(total, number_of_elements(x, axes), dtype)
+    total = reduce_array("sum", x, axes, keepdims, dtype_at(code))
+    return mean_of_total(total, <double>(x.size // total.size if total.size else 0), dtype)
 
 
 cdef object mean(PyObject** given):
@@ -248,6 +238,8 @@ cdef object mean(PyObject** given):
         check_cast("mean", x.dtype, dtype)
         if x.code != dtype.code:
             x = copy_array(x, dtype.code, False)
+    if x.code == FLOAT64 and x.c_contiguous and given[1] is <PyObject*>None and <object>given[2] is False:
+        return mean_of_total(reduce_whole("sum", x), <double>x.size)
     axes = axes_tuple(given[1], x.ndim, "mean")
     if dtype is None:
         dtype = dtype_at(x.code if letter_at(x.code) == c"f" or letter_at(x.code) == c"c" else FLOAT64)
@@ -277,7 +269,7 @@ cdef object deviation(str name, PyObject** given, bint root):
     middle = wide_mean(x, axes, True, None)
     squares = accumulate("sum_squared_deviation", 2, x, middle, axes, True, wide_code(x.code), FLOAT64)
     values = <double*>squares.data
-    count = number_of_elements(x, axes)
+    count = <double>(x.size // squares.size if squares.size else 0)
     if squares.size and count > 1:
         centre = magnitudes(middle)
         limit = FAR_OFF_CENTRE * sqrt(count)
@@ -292,8 +284,13 @@ cdef object deviation(str name, PyObject** given, bint root):
             limit = values[i] - limit * limit * count
             values[i] = limit if limit > 0 or isnan(limit) else 0.0
     # NumPy divides by 0 here, which gives inf where the sum of squares is not 0; the standard says NaN.
-    difference = int(count) - correction
-    divisor = difference if difference > 0 else float("nan")
+    if type(correction) is float:
+        divisor = count - <double>correction
+    else:
+        difference = int(count) - correction
+        divisor = difference if difference > 0 else 0
+    if not divisor > 0:
+        divisor = NAN
     for i in range(squares.size):
         values[i] = values[i] / divisor
     for i in range(squares.size if root else 0):
