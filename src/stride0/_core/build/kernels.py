@@ -142,7 +142,7 @@ class Emitter:
                     spared = layout > 0 and home == STRIDED
                     name = self.add(ARITHMETIC, [places[layout]], name, text, spared)
                     if streams:
-                        self.add(ARITHMETIC, [streams[layout]], *past(name, op.nin, row), spared)
+                        self.add(ARITHMETIC, [streams[layout]], *past(name, [row] * (op.nin + 1), layouts[layout]), spared)
 
     def _elementwise(
         self, op: Any, row: Row, expression: str, unsigned: bool, layout: int, how: str
@@ -184,7 +184,7 @@ class Emitter:
                 for layout, how in enumerate(("cc", "sc", "vv", "vv")):
                     self._cast(f"{place}[{layout}]", f"{name}_{min(layout, 2)}", x, y, how, expression)
                 if target.name in STREAMING:
-                    loop, text = past(f"{name}_0", 1, target)
+                    loop, text = past(f"{name}_0", [source, target], "cc")
                     self.add(MOVES, [stream], loop, f"S0_MOVE_PAST({name}_0, {width})\n" if moved else text)
 
     def _cast(self, place: str, name: str, source: Row, target: Row, how: str, expression: str) -> None:
@@ -278,9 +278,10 @@ class Emitter:
                 self.add(PRODUCTS, [f"products[{code}]"], f"s0_floating_f{bits}")
 
 
-def past(name: str, nin: int, row: Row) -> tuple[str, str]:
+def past(name: str, operands: list[Row], how: str) -> tuple[str, str]:
     """The loop that writes the results of another one past the caches, and its text."""
-    return f"{name}_past", f"S0_PAST({name}, {nin}, {row.itemsize})\n"
+    strides = [0 if kind == "s" else row.itemsize for row, kind in zip(operands, how, strict=True)]
+    return f"{name}_past", f"S0_PAST({name}, {len(how) - 1}, {', '.join(map(str, strides))})\n"
 
 
 def fill_loop(name: str, source: Row, target: Row, expression: str) -> str:
