@@ -142,7 +142,12 @@ class Emitter:
                     spared = layout > 0 and home == STRIDED
                     name = self.add(ARITHMETIC, [places[layout]], name, text, spared)
                     if streams:
-                        self.add(ARITHMETIC, [streams[layout]], *past(name, [row] * (op.nin + 1), layouts[layout]), spared)
+                        self.add(
+                            ARITHMETIC,
+                            [streams[layout]],
+                            *past(name, [row] * (op.nin + 1), layouts[layout]),
+                            spared,
+                        )
 
     def _elementwise(
         self, op: Any, row: Row, expression: str, unsigned: bool, layout: int, how: str
