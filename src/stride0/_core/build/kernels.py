@@ -238,7 +238,8 @@ class Emitter:
                 self.add(REDUCTIONS, places, folded_name(red.name, row.name, layout))
                 continue
             unit = STRIDED_REDUCTIONS if strided and once else REDUCTIONS
-            name, ending = f"{red.name}_{row.name}_{layout}", self.units[unit].write(tail, tail_text)
+            name = f"{red.name}_{row.name}_{layout}"
+            ending = "" if acc.exact or layout in (2, 3) else self.units[unit].write(tail, tail_text)
             text = reduction_loop(name, acc, owner, found, layout, ending)
             self.add(unit, places, name, text, spared=once and not strided)
 
