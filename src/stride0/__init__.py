@@ -172,9 +172,11 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.exchange.dlpack import from_dlpack
 from stride0._core.memory.dtype import (
     DType,
+    bfloat16,
     bool,
     complex64,
     complex128,
+    float16,
     float32,
     float64,
     int8,
@@ -240,6 +242,7 @@ __all__ = [
     "atan2",
     "atanh",
     "autograd",
+    "bfloat16",
     "bitwise_and",
     "bitwise_invert",
     "bitwise_left_shift",
@@ -279,6 +282,7 @@ __all__ = [
     "fft",
     "finfo",
     "flip",
+    "float16",
     "float32",
     "float64",
     "floor",

@@ -38,7 +38,7 @@ from stride0._base.shapes import c_strides, size_of
 from stride0._chapters._numpy import call_quietly, numpy, quiet_context, to_numpy
 from stride0._core.array.array import Array, empty, zeros
 from stride0._core.array.views import is_c_contiguous, restride, strides
-from stride0._core.memory.dtype import DTYPES, DType
+from stride0._core.memory.dtype import STANDARD_DTYPES, DType, arithmetic_dtype
 from stride0._core.ops.copy import copy
 from stride0._core.ops.functions import multiply
 from stride0._core.ops.product import multiply_by_blas, own_product, set_blas
@@ -77,6 +77,9 @@ def multiply_stacks(x1: Array, x2: Array, batch: Shape, dtype: DType) -> Array:
     Array
         New array of shape (*batch, M, N), of `dtype`.
     """
+    wide = arithmetic_dtype(dtype)
+    if wide is not dtype:
+        return copy(multiply_stacks(copy(x1, wide), copy(x2, wide), batch, wide), dtype)
     rows, inner = x1.shape[-2:]
     columns = x2.shape[-1]
     shape = (*batch, rows, columns)
@@ -247,7 +250,7 @@ def _readable(x: Array, dtype: DType) -> Array:
 def _load() -> tuple[Any, ...]:
     """The loader that `set_blas` calls."""
     module = numpy()
-    dtypes = tuple(module.dtype(d.name) for d in DTYPES)
+    dtypes = tuple(module.dtype(d.name) for d in STANDARD_DTYPES)
     return module.matmul, dtypes, quiet_context(), _products_of_blas(), module.ndarray
 
 
