@@ -23,10 +23,11 @@ from stride0._base.errors import (
 from stride0._core.array.array import Array
 from stride0._core.array.interceptors import is_strict
 from stride0._core.calls.primitive import intercepted, primitive
-from stride0._core.exchange.convert import dtype_argument
+from stride0._core.exchange.convert import asarray, dtype_argument
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike, known_dtype, promote, weak
 from stride0._core.ops.copy import copy as _copy
+from stride0._core.ops.copy import is_numpy_scalar
 from stride0._tables.dtypes import CODES, ROWS
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
@@ -132,6 +133,8 @@ def as_scalar(operation: str, name: str, value: object) -> Scalar:
         return float(value)
     elif isinstance(value, numbers.Complex):
         return complex(value)
+    elif is_numpy_scalar(value):
+        return to_scalar(asarray(value))
     described = f"an array of shape {value.shape}" if isinstance(value, Array) else _type_name(value)
     raise ArgumentTypeError(operation, f"{name} must be a number or a 0-d array, not {described}")
 

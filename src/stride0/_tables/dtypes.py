@@ -1,8 +1,8 @@
 """The data types and how they combine: the one place for these facts.
 
-Thirteen are the standard's. Storage dtypes come behind them: their elements are kept in fewer bits than the dtype
-has that they compute in, to which they are cast before each operation, and from which each result is rounded once.
-They have no kernels but casts.
+Thirteen are the standard's. Storage dtypes come behind them: their elements are kept in fewer bits than
+the dtype has that they compute in, to which they are cast before each operation, and from which each result
+is rounded once. They have no kernels but casts.
 
 Standard library only, since the build loads this file by its path (`_core/build/`), before the
 package exists, and `_core/memory/dtype.pyx` fills its C tables from it when it is imported.
@@ -22,8 +22,8 @@ class Row(NamedTuple):
     itemsize: int  # bytes
     ctype: str  # as the generated kernels spell it
     format: str  # as PEP 3118 spells it; "" where it has no letter for it
-    # Of a storage dtype: the name of the dtype that it computes in. `math/storage_dtypes.h` has the conversions
-    # `<name>_to_f32` and `f32_to_<name>` then.
+    # Of a storage dtype: the name of the dtype that it computes in, which is float32.
+    # `math/storage_dtypes.h` has the conversions `<name>_to_f32` and `f32_to_<name>` then.
     arithmetic: str = ""
     # Whether that header has the conversions of whole runs, too: `<name>_run_to_f32`, `f32_run_to_<name>`.
     run: bool = False
@@ -53,8 +53,17 @@ ROWS: Final = (
     Row("complex128", "complex floating", "c", 16, "double", "Zd", streamed=True),
     Row("float16", "real floating", "f", 2, "uint16_t", "e", "float32", run=True, fraction=10, exponent=15),
     Row(
-        *("bfloat16", "real floating", "f", 2, "uint16_t", "", "float32"),
-        **{"fraction": 7, "exponent": 127, "dlpack": 4, "numpy": "ml_dtypes"},
+        "bfloat16",
+        "real floating",
+        "f",
+        2,
+        "uint16_t",
+        "",
+        "float32",
+        fraction=7,
+        exponent=127,
+        dlpack=4,
+        numpy="ml_dtypes",
     ),
 )
 
@@ -97,8 +106,8 @@ def promote(name1: str, name2: str) -> str:
     if pair == "fc":
         single = "float32" in (first.name, first.arithmetic) and second.name == "complex64"
         return "complex64" if single else "complex128"
-    # An integer with a floating dtype: the least one that holds both, where 16 bits fit a float32. Storage dtypes take
-    # 8 bits, as NumPy has it.
+    # An integer with a floating dtype: the least one that holds both, where 16 bits fit a float32. Storage
+    # dtypes take 8 bits, as NumPy has it.
     if second.arithmetic:
         return second.name if first.itemsize == 1 else promote(first.name, second.arithmetic)
     precise = first.itemsize > 2 or second.name in ("float64", "complex128")
@@ -114,7 +123,7 @@ def check() -> None:
         bits = "".join(ch for ch in row.name if ch.isdigit())
         assert row.name == "bool" or int(bits) == 8 * row.itemsize, row
         assert bool(row.fraction) == bool(row.exponent) == (row.letter == "f"), row
-        assert not row.arithmetic or not ROWS[CODES[row.arithmetic]].arithmetic, row
+        assert row.arithmetic in ("", "float32"), row
         for other in ROWS:
             assert promote(row.name, other.name) == promote(other.name, row.name), (row, other)
             assert promote(row.name, other.name) in CODES

@@ -8,10 +8,10 @@ Note [Bodies]
     A body is a C expression over the operands: `x`, or `x1`, `x2`, `x3`. Its key says for
     which kinds of data it is written: b bool, i signed, u unsigned, f real floating, c complex
     floating. The key "iu" means that one loop on unsigned operands serves both signs, which makes
-    overflow wrap. Complex operands are `c128` structs, whatever their precision in memory. Storage dtypes run in the
-    dtype that they compute in, unless there is a body "s", which is one on their bits.
-    `{t}` stands for f32/f64, or the name of a storage dtype, `{T}` for the C type in memory, `{U}` for the unsigned
-    one of its size and `{W}` for its width in bits.
+    overflow wrap. Complex operands are `c128` structs, whatever their precision in memory. Storage dtypes run
+    in the dtype that they compute in, unless there is a body "s", which is one on their bits.
+    `{t}` stands for f32/f64, or the name of a storage dtype, `{T}` for the C type in memory, `{U}` for the
+    unsigned one of its size and `{W}` for its width in bits.
 """
 
 from __future__ import annotations
@@ -83,14 +83,15 @@ class Reduction(NamedTuple):
     fold: dict[str, str]  # over a and b
     accumulator: dict[str, str]  # kind -> name of a dtype, or "same"
     identity: dict[str, str]  # kind of the accumulator -> a constant
-    # What the result holds before anything is folded into it, real and complex; None: the first element. Of no elements at
-    # all the result is this plus 0.
+    # What the result holds before anything is folded into it, real and complex; None: the first element. Of
+    # no elements at all, -0.0 becomes 0.
     start: float | None = None
     complex_start: complex | None = None
-    # What a reduction of n equal elements is of that of one: n times ("multiply") or to the power n ("power") that; ""
-    # the same.
+    # What a reduction of n equal elements is of that of one: n times that ("multiply"), that to the power n
+    # ("power"), or the same ("").
     repeated: str = ""
-    rounded: bool = False  # Whether a floating-point result has the dtype of the operand, not the accumulator's
+    # Whether a floating-point result has the dtype of the operand, not the accumulator's.
+    rounded: bool = False
     absorbing: str = ""  # a constant that ends the reduction early
     gains: tuple[str, ...] = ()  # as of an operation
     folded_by: str = ""  # the reduction of plain elements that folds its accumulators; "" is the row itself

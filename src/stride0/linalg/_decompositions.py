@@ -142,7 +142,9 @@ def _lapack(op: str, function: Callable[..., Any], *arrays: Array) -> Any:
     for x in arrays:
         if arithmetic_dtype(x.dtype) is not x.dtype:
             problem = f"Unsupported dtype {x.dtype.name}"
-            raise DTypeError(op, problem, (), f"astype(x, {arithmetic_dtype(x.dtype).name}), in which it is computed")
+            raise DTypeError(
+                op, problem, (), f"astype(x, {arithmetic_dtype(x.dtype).name}), in which it is computed"
+            )
     views = [to_numpy(x) for x in arrays]
     try:
         with quiet():

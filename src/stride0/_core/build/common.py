@@ -70,7 +70,7 @@ class _Bits:
         self.itemsize = itemsize
         self.name = f"bits{8 * itemsize}"
         self.letter = "bits"
-        self.arithmetic = ""
+        self.arithmetic, self.run = "", False
         self.ctype = "s0_sixteen" if itemsize == 16 else UNSIGNED[itemsize]
 
 

@@ -185,9 +185,10 @@ class Emitter:
         if how == "sc" and source is not target:
             self.add(STRIDED, [place], name, fill_loop(name, source, target, expression))
             return
-        if how == "cc" and source is not target and ((source.run and target.name == source.arithmetic) or (target.run and source.name == target.arithmetic)):
-            run = f"{source.name}_run_to_f32" if source.run else f"f32_run_to_{target.name}"
-            self.add(MOVES, [place], name, function(name, [], [f"for (Py_ssize_t j = 0; j < m; j++)", f"    {run}((const void *)(a[0] + j * t[0]), (void *)(a[1] + j * t[1]), n);"]))
+        if how == "cc" and (run := whole_run(source, target)):
+            call = f"{run}((const void *)(a[0] + j * t[0]), (void *)(a[1] + j * t[1]), n);"
+            text = function(name, [], block("for (Py_ssize_t j = 0; j < m; j++)", [call]))
+            self.add(MOVES, [place], name, text)
             return
         x, out = Operand(0, source, how[0]), Operand(1, target, how[1])
         unit = STRIDED if how == "vv" and not converted(source, target) else MOVES
@@ -303,6 +304,13 @@ def fill_loop(name: str, source: Row, target: Row, expression: str) -> str:
     return function(name, [], block("for (Py_ssize_t j = 0; j < m; j++)", body))
 
 
+def whole_run(source: Row, target: Row) -> str:
+    """The conversion of a whole run that `storage_dtypes.h` has, or ""."""
+    if source.arithmetic and source.run and source.arithmetic == target.name:
+        return f"{source.name}_run_to_f32"
+    return f"f32_run_to_{target.name}" if target.arithmetic == source.name and target.run else ""
+
+
 def converted(source: Row, target: Row) -> bool:
     """Whether a cast is one for which AVX-512 has an instruction of its own: Note [Built once]."""
     wide = {"uint32", "uint64"}
@@ -316,7 +324,7 @@ def cast_expression(source: Row, target: Row) -> str | None:
         assert through is not None
         return re.sub(r"\bx\b", f"{source.name}_to_f32(x)", through)
     if target.arithmetic and source is not target and source.letter != "c":
-        # What float32 does not hold is rounded to odd there, so that it is rounded to nearest only once.
+        # What float32 does not hold is rounded to odd there, so that it is rounded to nearest once.
         wide = source.itemsize == 8 and source.letter in "iu"
         narrow = source.name == target.arithmetic or source.itemsize < 3
         value = f"odd_f64_{source.letter}(x)" if wide else "x"

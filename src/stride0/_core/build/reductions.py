@@ -31,6 +31,7 @@ from common import (
     operations,
 )
 
+
 def folded_name(red: Any, dtype: str, layout: int) -> str:
     """What `folding.h` or `finding.h` calls a loop of the row's `written`."""
     return f"s0_{'_'.join(red.alike.get(dtype, (red.name, dtype)))}_{layout}"

@@ -23,7 +23,6 @@ SIZES = {
 }
 
 
-
 def storage_dtypes() -> str:
     """The conversions of storage dtypes to and from float32, by their codes."""
     stored = [row for row in ROWS if row.arithmetic]
