@@ -78,7 +78,7 @@ def test_sources_that_cannot_be_written_to(builds: Any) -> None:
 
 
 def test_sizes(tmp_path: Path) -> None:
-    targets = tmp_path / "sizes.h", tmp_path / "dtypes.h"
+    targets = [tmp_path / name for name in ("sizes.h", "dtypes.h", "dtype.pyi")]
     subprocess.run([sys.executable, BUILD / "sizes.py", *targets], check=True)
     lines = (tmp_path / "sizes.h").read_text().splitlines()
     sizes = {line.split()[1]: int(line.split()[2]) for line in lines}

@@ -24,9 +24,8 @@ LEVEL_BY_NAME = 'int main(void) { return __builtin_cpu_supports("x86-64-v2"); }\
 def compiled(compiler: str, source: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Compile a file; fail with what the compiler says."""
     sizes = source.with_name("table_sizes.h")
-    subprocess.run(
-        [sys.executable, CORE / "build" / "sizes.py", sizes, source.with_name("dtypes.h")], check=True
-    )
+    targets = [source.with_name(name) for name in (sizes.name, "dtypes.h", "dtype.pyi")]
+    subprocess.run([sys.executable, CORE / "build" / "sizes.py", *targets], check=True)
     folders = [
         *(str(folder) for folder in CORE.iterdir() if folder.is_dir()),
         str(sizes.parent),

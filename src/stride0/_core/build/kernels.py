@@ -278,7 +278,7 @@ class Emitter:
 
 
 def body_of(op: Any, row: Row) -> tuple[str, bool] | None:
-    """The body of an operation on a dtype, of a storage dtype that on its bits, and whether operands are unsigned."""
+    """The body of an operation on a dtype, or on the bits of one, and whether operands are unsigned."""
     if row.arithmetic:
         return (op.body["s"], False) if "s" in op.body else None
     found: tuple[str, bool] | None = operations.body_for(op.body, row.letter)

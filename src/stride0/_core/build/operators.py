@@ -147,9 +147,19 @@ def call(function: str, op: Any, operands: str, *more: str) -> str:
     return f"return {function}({', '.join([str(numbers[op.name]), operands, repr(op.name), *more])})"
 
 
+# Functions of the chapter that are written in the template.
+WRITTEN = ("clip", "imag", "real")
+
+
+def names() -> str:
+    """The names of the chapter "Element-wise Functions"."""
+    public = sorted({op.name for op in operations.OPS if op.public} | {*WRITTEN})
+    return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in public) + "]\n\n\n"
+
+
 def functions() -> str:
     """The public functions."""
-    text = ""
+    text = names()
     for op in operations.OPS:
         if not op.public:
             continue
@@ -202,7 +212,7 @@ def methods() -> str:
 
 def stubs() -> str:
     """The public functions in the stub."""
-    text = ""
+    text = names()
     for op in operations.OPS:
         if not op.public:
             continue

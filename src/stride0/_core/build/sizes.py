@@ -1,4 +1,4 @@
-"""Writes the sizes of the tables and of blocks, and the codes of the dtypes, for C. Run by the build.
+"""Writes sizes of the tables and of blocks, and codes and the stub of the dtypes. Run by the build.
 
 Everything that has one place for each operation, reduction or dtype takes its size from here, so that a row
 more is a row more everywhere.
@@ -10,6 +10,7 @@ import pathlib
 import sys
 
 from common import BLOCK, CODE, LANES, ROWS, STRIP, operations
+from operators import filled
 
 SIZES = {
     "DTYPES": len(ROWS),
@@ -58,3 +59,7 @@ if __name__ == "__main__":
     lines = [f"#define S0_{name} {size}\n" for name, size in SIZES.items()]
     pathlib.Path(sys.argv[1]).write_text("".join(lines), encoding="utf-8")
     pathlib.Path(sys.argv[2]).write_text(codes(), encoding="utf-8")
+    stub = "".join(f"{row.name}: Final[DType]\n" for row in ROWS)
+    listed = "".join(f'    "{row.name}",\n' for row in ROWS)
+    stub += f'\n__all__ = [\n    "DType",\n{listed}]\n'
+    pathlib.Path(sys.argv[3]).write_text(filled("memory/dtype.pyi.in", "@DTYPES@", stub), encoding="utf-8")

@@ -182,6 +182,7 @@ SEALED = True
 DTYPES = tuple(OBJECTS)
 STANDARD_DTYPES = tuple([made for made, row in zip(DTYPES, dtype_table.ROWS) if not row.arithmetic])
 globals().update({made.name: made for made in DTYPES})
+__all__ = ["DType", *[made.name for made in DTYPES]]
 
 
 # --- dtypes under other names
