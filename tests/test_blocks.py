@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0._core.memory.dtype import DTYPES
+from stride0._core.memory.dtype import STANDARD_DTYPES
 from stride0._core.plan import threads as pool
 from stride0._core.plan import tuning
 from stride0._tables import operations
 
-NAMES = [dtype.name for dtype in DTYPES]
+NAMES = [dtype.name for dtype in STANDARD_DTYPES]
 
 
 @pytest.fixture(autouse=True)

@@ -78,12 +78,16 @@ def test_sources_that_cannot_be_written_to(builds: Any) -> None:
 
 
 def test_sizes(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, BUILD / "sizes.py", tmp_path / "sizes.h"], check=True)
+    targets = [tmp_path / name for name in ("sizes.h", "dtypes.h", "dtype.pyi")]
+    subprocess.run([sys.executable, BUILD / "sizes.py", *targets], check=True)
     lines = (tmp_path / "sizes.h").read_text().splitlines()
     sizes = {line.split()[1]: int(line.split()[2]) for line in lines}
     assert sizes["S0_DTYPES"] == len(dtypes.ROWS)
     assert sizes["S0_OPS"] == len(operations.OPS)
     assert sizes["S0_REDUCTIONS"] == len(operations.REDUCTIONS)
+    codes = targets[1].read_text()
+    for code, row in enumerate(dtypes.ROWS):
+        assert f"    S0_{row.name.upper()} = {code},\n" in codes
 
 
 def test_units_are_what_meson_compiles(tmp_path: Path) -> None:

@@ -24,7 +24,8 @@ LEVEL_BY_NAME = 'int main(void) { return __builtin_cpu_supports("x86-64-v2"); }\
 def compiled(compiler: str, source: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Compile a file; fail with what the compiler says."""
     sizes = source.with_name("table_sizes.h")
-    subprocess.run([sys.executable, CORE / "build" / "sizes.py", sizes], check=True)
+    targets = [source.with_name(name) for name in (sizes.name, "dtypes.h", "dtype.pyi")]
+    subprocess.run([sys.executable, CORE / "build" / "sizes.py", *targets], check=True)
     folders = [
         *(str(folder) for folder in CORE.iterdir() if folder.is_dir()),
         str(sizes.parent),
@@ -65,7 +66,7 @@ PRELUDE = "#include <Python.h>\n#include <math.h>\n"
 def test_all_headers_are_compiled_here() -> None:
     texts = {path.name: path.read_text(encoding="utf-8") for path in CORE.glob("*/*.h")}
     included = set(re.findall(r'#include "(\w+\.h)"', "".join(texts.values())))
-    generated = {"table_sizes.h"}
+    generated = {"table_sizes.h", "dtypes.h"}
     assert set(texts) == (included - generated) | {name for group in GROUPS.values() for name in group}
 
 

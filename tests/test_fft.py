@@ -203,7 +203,7 @@ def test_frequencies(name):
         lambda: function(4.0),
         lambda: function(4, d=1j),
         lambda: function(4, d="1"),
-        lambda: function(4, dtype="f2"),
+        lambda: function(4, dtype="f16"),
     ):
         with pytest.raises(TypeError):
             call()

@@ -63,6 +63,8 @@ OPERATORS = (
 ATTRIBUTES = "dtype device mT ndim shape size T to_device"
 
 OURS = {
+    "float16",
+    "bfloat16",
     "strided",
     "autograd",
     "memory",

@@ -269,7 +269,6 @@ def test_numpy_scalars(dtype):
             assert_same(function(x, scalar), reference(a, same_to_numpy), what=f"{name} {other}")
             assert_same(function(scalar, x), reference(same_to_numpy, a), what=f"{name} {other}")
     for unsupported in (
-        np.float16(1),
         np.longdouble(1),
         np.str_("1"),
         np.datetime64("2020"),

@@ -68,12 +68,12 @@ def data(dtype: Any, seed: int) -> Any:
     real[rng.random((2, *SHAPE)) < 0.001] = np.inf
     real[rng.random((2, *SHAPE)) < 0.01] = -0.0
     if dtype.kind != "complex floating":
-        return xp.asarray(real[0].astype(dtype.name))
+        return xp.astype(xp.asarray(real[0]), dtype)
     return xp.asarray(np.moveaxis(real, 0, -1).copy().view("complex128")[..., 0].astype(dtype.name))
 
 
 def bits(result: Any) -> bytes:
-    return np.array(result).tobytes()
+    return bytes(result)
 
 
 def same_bits(name: str, call: Callable[..., Any], *operands: Any, counts: tuple[int, ...] = COUNTS) -> None:

@@ -11,7 +11,7 @@ Note [Sorting]
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-from stride0._core.memory.dtype cimport INT64, UINT64, dtype_at, itemsize_at, letter_at
+from stride0._core.memory.dtype cimport INT64, UINT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at
 from stride0._core.plan.threads cimport is_stopped, run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
@@ -97,6 +97,10 @@ cdef Array sorted_lanes(Array x, int axis, bint descending, bint places):
     cdef int64_t work
     cdef bint done, last = axis == x.ndim - 1
     guard_gradient(x, "sort")
+    if is_stored(x.code):
+        # The dtype that it computes in has the same numbers in the same order.
+        result = sorted_lanes(copy_array(x, arithmetic_code(x.code), True), axis, descending, places)
+        return result if places else copy_array(result, x.code, True)
     if not last:
         result = new_array(code, x.ndim, x.shape_, NULL, False)
         assign_array(axis_last(result, axis), sorted_lanes(axis_last(x, axis), x.ndim - 1, descending, places), "sort")
@@ -160,6 +164,8 @@ def sort_along(Array x not None, int axis, bint descending, bint places):
 
 cdef Array distinct_values(Array x):
     """The distinct elements of x in order: each NaN is one of them, -0.0 and 0.0 are one."""
+    if is_stored(x.code):
+        return copy_array(distinct_values(copy_array(x, arithmetic_code(x.code), True)), x.code, True)
     cdef Py_ssize_t step = itemsize_at(x.code), n
     cdef Array flat = x if x.c_contiguous else copy_array(x, x.code, True)
     cdef Array ordered = sorted_lanes(view_of(flat, flat.data, 1, &flat.size, &step), 0, False, False), out
@@ -206,6 +212,8 @@ cdef void search_chunk(void* context, int chunk) noexcept nogil:
 
 cdef Array places_among(Array among, Array wanted, bint right):
     """Where in a sorted line the elements of an array of its dtype belong: a new array in C order."""
+    if is_stored(among.code):
+        among, wanted = copy_array(among, arithmetic_code(among.code), True), copy_array(wanted, arithmetic_code(wanted.code), True)
     cdef Array line = among
     cdef Array given = wanted if wanted.c_contiguous else copy_array(wanted, wanted.code, True)
     cdef Array out = new_array(INT64, wanted.ndim, wanted.shape_, NULL, False)
