@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parent.parent / "src" / "stride0"
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "stride0"
 
 # The compiled modules of the core, in the order of their layers: each needs none of those behind it.
 BUILD = (SOURCE / "_core" / "meson.build").read_text(encoding="utf-8")
