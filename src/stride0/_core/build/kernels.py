@@ -217,8 +217,9 @@ class Emitter:
         accumulator = red.accumulator[row.letter]
         acc = Accumulator(red, row if accumulator == "same" else ROWS[CODE[accumulator]])
         tail, tail_text = tail_function(acc)
-        # A rule of its own is how sums of words, which wrap, ignore the sign.
-        owner = ROWS[CODE["u" + row.name]] if acc.unsigned and row.name == "int64" else row
+        # Sums of words, which wrap, ignore the sign, unless what is added up asks for it.
+        unsigned = acc.unsigned and row.name == "int64" and found == operations.body_for(red.body, "u")
+        owner = ROWS[CODE["u" + row.name]] if unsigned else row
         once = acc.row.letter != "c" and row.name not in red.gains
         # Loops over any strides serve all layouts, until others take their places.
         for layout in (1, 3, 0, 2, 4):

@@ -120,12 +120,9 @@ def docstring(op: Any) -> str:
         lines += ["BroadcastError", "    If the shapes do not broadcast."]
     if op.exponent:
         lines += ["ArgumentValueError", "    If an integer is to be raised to a negative power."]
-    lines += [
-        "",
-        "References",
-        "----------",
-        f'Array API standard 2025.12, "Element-wise Functions", ``{op.name}`` (since {op.since}).',
-    ]
+    if op.since:
+        place = f'"Element-wise Functions", ``{op.name}`` (since {op.since}).'
+        lines += ["", "References", "----------", f"Array API standard 2025.12, {place}"]
     return '    """\n' + "".join(f"    {line}\n" if line else "\n" for line in lines) + '    """\n'
 
 
