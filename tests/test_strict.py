@@ -562,7 +562,7 @@ def test_parameters_of_the_table(name: str) -> None:
     try:
         found = inspect.signature(function).parameters
     except ValueError:
-        found = inspect.signature(getattr(function, "__wrapped__", function)).parameters
+        found = inspect.signature(function).parameters
     positional = [p.name for p in found.values() if p.kind is not p.KEYWORD_ONLY]
     if row.parameters:
         assert list(row.parameters) == positional[: len(row.parameters)]

@@ -30,7 +30,6 @@ __all__ = [
     "normalize_index",
     "normalize_shape",
     "size_of",
-    "view_strides",
 ]
 
 Shape = tuple[int, ...]
@@ -307,56 +306,4 @@ def broadcast_shapes(operation: str, operands: Iterable[tuple[str, Shape]]) -> S
                 if result[k] != 1:
                     raise BroadcastError(operation, operands)
                 result[k] = size
-    return tuple(result)
-
-
-def view_strides(
-    shape: Sequence[int], strides: Sequence[int], new_shape: Sequence[int]
-) -> tuple[int, ...] | None:
-    """Return strides with which the same memory reads as `new_shape`, or None where only a copy will do.
-
-    Parameters
-    ----------
-    shape, strides : sequence of int
-        The array as it is; strides in elements, any sign, 0 along broadcast axes.
-    new_shape : sequence of int
-        As many elements, in C order.
-
-    Returns
-    -------
-    tuple of int or None
-        Strides of the view; its offset is that of the array.
-
-    Notes
-    -----
-    Axes of size 1 never move the pointer, so they are dropped first, whatever their stride. The others are
-    merged: neighbours ``(n, s), (m, t)`` with ``s == m * t`` are one axis ``(n * m, t)``. The new axes then
-    split the merged axes, from the last one on; a new axis may never span two merged ones.
-    """
-    if 0 in new_shape:
-        return c_strides(new_shape)
-    merged: list[list[int]] = []
-    for n, s in zip(shape, strides, strict=True):
-        if n == 1:
-            continue
-        if merged and merged[-1][1] == n * s:
-            merged[-1] = [merged[-1][0] * n, s]
-        else:
-            merged.append([n, s])
-    result = [0] * len(new_shape)
-    stride = 1  # of an axis of size 1 at the end
-    k = len(new_shape) - 1
-    while merged:
-        left, stride = merged.pop()
-        while left > 1:
-            # The sizes multiply to the same total, so a new axis is left as long as a merged one is.
-            size = new_shape[k]
-            if left % size:
-                return None
-            result[k] = stride
-            stride *= size
-            left //= size
-            k -= 1
-    for axis in range(k, -1, -1):
-        result[axis] = stride
     return tuple(result)

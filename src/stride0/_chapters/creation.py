@@ -12,29 +12,26 @@ from typing import Literal
 
 from stride0._base.devices import DeviceLike, check_device
 from stride0._base.errors import (
-    ArgumentTypeError,
     ArgumentValueError,
-    CastError,
-    RangeError,
     ShapeError,
     shown,
 )
 from stride0._base.shapes import normalize_index, normalize_shape
-from stride0._chapters.data_types import (
+from stride0._core.array.array import Array
+from stride0._core.array.array import empty as _empty
+from stride0._core.array.array import zeros as _zeros
+from stride0._core.array.views import restride, strides
+from stride0._core.calls.checks import (
     KINDS,
-    Scalar,
+    as_float,
     as_scalar,
     check_array,
     check_bool,
     check_cast,
     check_dtype,
-    iinfo_object,
+    check_fill,
     refuse_dtype,
 )
-from stride0._core.array.array import Array
-from stride0._core.array.array import empty as _empty
-from stride0._core.array.array import zeros as _zeros
-from stride0._core.array.views import restride, strides
 from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike
@@ -101,100 +98,6 @@ def arange(
     ----------
     Array API standard 2025.12, "Creation Functions", ``arange``.
     """
-    op = "arange"
-    check_device(op, device)
-    numbers = [
-        _real(op, "start", start),
-        0 if stop is None else _real(op, "stop", stop),
-        _real(op, "step", step),
-    ]
-    if stop is None:
-        numbers[:2] = 0, numbers[0]
-    whole = all(isinstance(n, int) for n in numbers)
-    target = check_dtype(op, dtype, dt.int64 if whole else dt.float64)
-    if target.kind == "bool":
-        refuse_dtype(op, target, "a numeric dtype", "the result")
-    if not all(isinstance(n, int) or math.isfinite(n) for n in numbers):
-        raise ArgumentValueError(op, "start, stop and step must be finite", _named(numbers))
-    if numbers[2] == 0:
-        raise ArgumentValueError(op, "step must not be 0", _named(numbers))
-    if target.kind in KINDS["integral"] and not whole:
-        if not all(n == int(n) for n in numbers):
-            raise ArgumentValueError(
-                op, f"a number has a fraction and the dtype is {target.name}", _named(numbers)
-            )
-        numbers, whole = [int(n) for n in numbers], True
-    count = _count(*numbers)
-    if count >= 2**63:
-        raise ShapeError(op, "the result would have too many elements", _named(numbers))
-    (count,) = normalize_shape(op, count)
-    if target.kind in KINDS["integral"]:
-        return _arange_integers(op, count, int(numbers[0]), int(numbers[2]), target)
-    return _arange_floats(op, count, numbers[0], numbers[2], target)
-
-
-def _count(start: int | float, stop: int | float, step: int | float) -> int:
-    """Return ``ceil((stop - start) / step)`` of the exact numbers, or 0 if that is negative."""
-    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
-        return max(0, -((start - stop) // step))
-    (a, b), (c, d), (e, f) = start.as_integer_ratio(), stop.as_integer_ratio(), step.as_integer_ratio()
-    return max(0, -((a * d - c * b) * f // (b * d * e)))
-
-
-def _arange_floats(op: str, count: int, start: int | float, step: int | float, dtype: DType) -> Array:
-    first, distance = _as_float(op, start), _as_float(op, step)
-    # Rounding to float loses little of an integer, but it may lose much relative to the step.
-    remainder = start - int(first) if isinstance(start, int) else 0
-    # Where the difference of last and first element overflows, half of it does not.
-    scale = 2 if math.isinf(count * distance) else 1
-    if isinstance(start, int) and isinstance(step, int):
-        last = start + (count - 1) * step
-        if not -(2**53) <= start <= 2**53 or not -(2**53) <= last <= 2**53:
-            wide = dt.int64 if start < 0 or last < 0 else dt.uint64
-            limits = iinfo_object(wide)
-            if all(limits.min <= end <= limits.max for end in (start, last)):
-                return copy(_arange_integers(op, count, start, step, wide), dtype)
-    if dtype.kind == "real floating" and not remainder and scale == 1:
-        result = _empty((count,), dtype)
-        iota(result, first, distance)
-        return result
-    result = _empty((count,), dt.float64)
-    iota(result, (remainder or first) / scale, distance / scale)
-    if remainder:
-        result = add(result, first / scale)
-    return copy(multiply(result, scale) if scale > 1 else result, dtype)
-
-
-def _arange_integers(op: str, count: int, start: int, step: int, dtype: DType) -> Array:
-    limits = iinfo_object(dtype)
-    if count:
-        for number in (start, start + (count - 1) * step):
-            if not limits.min <= number <= limits.max:
-                raise RangeError(
-                    op, f"{number} does not fit {dtype.name}", accepts=f"From {limits.min} to {limits.max}."
-                )
-    result = _empty((count,), dtype)
-    # The core computes modulo 2**64, so that a step outside of int64 gives the right elements too.
-    iota(result, start, step)
-    return result
-
-
-def _named(numbers: list[int | float]) -> list[tuple[str, str]]:
-    return [(name, shown(n)) for name, n in zip(("start", "stop", "step"), numbers, strict=True)]
-
-
-def _real(op: str, name: str, value: object) -> int | float:
-    number = as_scalar(op, name, value)
-    if isinstance(number, complex):
-        raise ArgumentTypeError(op, f"{name} must be a real number, not complex", [(name, shown(number))])
-    return int(number) if isinstance(number, bool) else number
-
-
-def _as_float(op: str, number: int | float) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        raise RangeError(op, f"an integer of {number.bit_length()} bits does not fit float64") from None  # type: ignore[union-attr]
 
 
 @intercepted
@@ -221,8 +124,6 @@ def empty(
     ----------
     Array API standard 2025.12, "Creation Functions", ``empty``.
     """
-    check_device("empty", device)
-    return _empty(normalize_shape("empty", shape), check_dtype("empty", dtype, dt.float64))
 
 
 @intercepted
@@ -352,8 +253,6 @@ def full(
     ----------
     Array API standard 2025.12, "Creation Functions", ``full``.
     """
-    check_device("full", device)
-    return _full("full", normalize_shape("full", shape), fill_value, dtype)
 
 
 def _full(op: str, shape: tuple[int, ...], value: object, dtype: object) -> Array:
@@ -361,34 +260,6 @@ def _full(op: str, shape: tuple[int, ...], value: object, dtype: object) -> Arra
     result = _empty(shape, target)
     assign(result, checked, op)
     return result
-
-
-def check_fill(op: str, name: str, value: object, dtype: object) -> tuple[Array | Scalar, DType]:
-    """Return a value to fill an array with, and the dtype of that array."""
-    if isinstance(value, Array):
-        if value.ndim:
-            raise ShapeError(
-                op,
-                f"{name} must be one number",
-                [(name, f"array of shape {value.shape}")],
-                "Shape () will do.",
-            )
-        target = check_dtype(op, dtype, value.dtype)
-        check_cast(op, value.dtype, target)
-        return value, target
-    scalar = as_scalar(op, name, value)
-    target = check_dtype(op, dtype, _default_dtype(scalar))
-    if isinstance(scalar, complex) and target.kind not in ("complex floating", "bool"):
-        raise CastError(op, f"cannot cast a complex number to {target.name}", [(name, shown(scalar))])
-    return scalar, target
-
-
-def _default_dtype(scalar: Scalar) -> DType:
-    if isinstance(scalar, bool):
-        return dt.bool
-    if isinstance(scalar, int):
-        return dt.int64
-    return dt.float64 if isinstance(scalar, float) else dt.complex128
 
 
 @primitive
@@ -494,7 +365,7 @@ def linspace(
         raise ArgumentValueError(op, "num must not be negative", [("num", str(num))])
     (num,) = normalize_shape(op, num)
     parts = num - 1 if check_bool(op, "endpoint", endpoint) else num
-    first, last = (end if isinstance(end, complex) else _as_float(op, end) for end in ends)
+    first, last = (end if isinstance(end, complex) else as_float(op, end) for end in ends)
     values = _spaced(first.real, last.real, num, parts)
     if is_complex:
         imaginary = _spaced(first.imag, last.imag, num, parts)
@@ -600,8 +471,6 @@ def ones(shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device
     ----------
     Array API standard 2025.12, "Creation Functions", ``ones``.
     """
-    check_device("ones", device)
-    return _full("ones", normalize_shape("ones", shape), 1, check_dtype("ones", dtype, dt.float64))
 
 
 @intercepted
@@ -738,8 +607,6 @@ def zeros(
     ----------
     Array API standard 2025.12, "Creation Functions", ``zeros``.
     """
-    check_device("zeros", device)
-    return _zeros(normalize_shape("zeros", shape), check_dtype("zeros", dtype, dt.float64))
 
 
 @intercepted

@@ -11,7 +11,6 @@ from stride0._core.array.views import restride, strides
 from stride0._core.calls.primitive import primitive
 from stride0._core.memory.dtype import int64
 from stride0._core.ops.copy import as_array, iota
-from stride0._core.ops.index import gather
 
 __all__ = ["take", "take_along_axis"]
 
@@ -57,18 +56,6 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     ----------
     Array API standard 2025.12, "Indexing Functions", ``take`` (since 2022.12).
     """
-    x = as_array(x, "take")
-    found = _check_indices("take", indices)
-    if axis is None:
-        if x.ndim != 1:
-            raise ShapeError(
-                "take",
-                f"the array has {x.ndim} axes and none is named",
-                (("shape", str(x.shape)),),
-                "axis=..., or an array of one axis",
-            )
-        axis = 0
-    return gather(x, found, normalize_axis("take", axis, x.ndim))
 
 
 @primitive

@@ -7,31 +7,24 @@ Array API standard 2025.12, "Linear Algebra Functions".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from stride0._base.errors import ArgumentValueError, AxisError, ShapeError, brief, counted, shown
 from stride0._base.shapes import (
-    broadcast_shapes,
     normalize_axes,
-    normalize_axis,
     normalize_index,
     normalize_shape,
     size_of,
 )
-from stride0._chapters._matmul import SHORT, multiply_stacks
-from stride0._chapters.data_types import check_array
 from stride0._chapters.manipulation import permute_dims, reshape
 from stride0._core.array.array import Array
-from stride0._core.array.interceptors import check_broadcasting
-from stride0._core.array.views import restride, strides
-from stride0._core.calls.primitive import primitive
+from stride0._core.calls.checks import check_array
+from stride0._core.calls.linear_algebra import check_products, multiply_stacks
+from stride0._core.calls.primitive import primitive, set_matmul
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import promote
 from stride0._core.ops.copy import copy
 from stride0._core.ops.functions import not_equal
-from stride0._core.ops.product import set_matmul
-from stride0._core.ops.reduce import reduce2
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
@@ -74,70 +67,6 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     ----------
     Array API standard 2025.12, "Linear Algebra Functions", ``matmul``.
     """
-    x1, x2 = check_products("matmul", x1, x2)
-    if x1.dtype.kind == "bool":
-        return _of_bools(matmul, x1, x2)
-    for name, x in (("x1", x1), ("x2", x2)):
-        if x.ndim == 0:
-            facts = [("x1", str(x1.shape)), ("x2", str(x2.shape))]
-            raise ShapeError(
-                "matmul", f"{name} must have at least one axis", facts, "Numbers are multiplied with *."
-            )
-    shape1, shape2 = x1.shape, x2.shape
-    inner = shape2[-2] if x2.ndim > 1 else shape2[0]
-    if shape1[-1] != inner:
-        raise ShapeError(
-            "matmul",
-            f"the inner sizes differ: {shape1[-1]} in x1 and {inner} in x2",
-            [("x1", str(shape1)), ("x2", str(shape2))],
-            "The last axis of x1 must be as long as the last but one of x2 (the only one of a vector).",
-        )
-    dtype = x1.dtype if x1.dtype is x2.dtype else promote(x1.dtype, x2.dtype)
-    if len(shape1) == len(shape2) == 1 and inner <= SHORT:
-        return reduce2("dot", x1, x2, (0,), False, dtype)
-    a = x1 if x1.ndim > 1 else restride(x1, (1, *shape1), (0, *strides(x1)))
-    b = x2 if x2.ndim > 1 else restride(x2, (*shape2, 1), (*strides(x2), 0))
-    batch: tuple[int, ...] = ()
-    if a.ndim > 2 or b.ndim > 2:
-        batch = broadcast_batches("matmul", a, b)
-    result = multiply_stacks(a, b, batch, dtype)
-    if x1.ndim > 1 < x2.ndim:
-        return result
-    # Remove the axes that were added to vectors.
-    sizes, result_strides = list(result.shape), list(strides(result))
-    if x2.ndim == 1:
-        del sizes[-1], result_strides[-1]
-    if x1.ndim == 1:
-        at = -1 if x2.ndim == 1 else -2
-        del sizes[at], result_strides[at]
-    return restride(result, tuple(sizes), tuple(result_strides))
-
-
-def check_products(op: str, x1: Array, x2: Array) -> tuple[Array, Array]:
-    """Return two arrays to be multiplied and summed; beside numbers, True counts as 1."""
-    check_array(op, x1, "x1")
-    check_array(op, x2, "x2")
-    if (x1.dtype.kind == "bool") != (x2.dtype.kind == "bool"):
-        return (copy(x1, x2.dtype), x2) if x1.dtype.kind == "bool" else (x1, copy(x2, x1.dtype))
-    return x1, x2
-
-
-def _of_bools(product: Callable[..., Array], x1: Array, x2: Array, **options: Any) -> Array:
-    """Return where any of the products that would be summed up is true."""
-    # Counted in float32 by BLAS: a count stops growing at 2**24, but never returns to 0.
-    counts = product(copy(x1, dt.float32), copy(x2, dt.float32), **options)
-    return not_equal(counts, 0)
-
-
-def broadcast_batches(op: str, x1: Array, x2: Array) -> tuple[int, ...]:
-    """Return the common shape of the leading axes of two stacks of matrices."""
-    lead1, lead2 = x1.shape[:-2], x2.shape[:-2]
-    if lead1 == lead2:
-        return lead1
-    pairs = [("leading axes of x1", lead1), ("leading axes of x2", lead2)]
-    shape = broadcast_shapes(op, pairs)
-    check_broadcasting(op, pairs, shape)
-    return shape
 
 
 @primitive
@@ -163,10 +92,6 @@ def matrix_transpose(x: Array, /) -> Array:
     ----------
     Array API standard 2025.12, "Linear Algebra Functions", ``matrix_transpose``.
     """
-    check_matrices("matrix_transpose", x)
-    *lead, rows, columns = x.shape
-    *lead_strides, down, across = strides(x)
-    return restride(x, (*lead, columns, rows), (*lead_strides, across, down))
 
 
 def check_matrices(op: str, x: object, name: str = "x") -> Array:
@@ -208,7 +133,8 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
     op = "tensordot"
     x1, x2 = check_products(op, x1, x2)
     if x1.dtype.kind == "bool":
-        return _of_bools(tensordot, x1, x2, axes=axes)
+        # Where any of the products that would be summed up is true: they are counted, as in `matmul`.
+        return not_equal(tensordot(copy(x1, dt.float32), copy(x2, dt.float32), axes=axes), 0)
     summed1, summed2 = _contracted(axes, x1, x2)
     for k1, k2 in zip(summed1, summed2, strict=True):
         if x1.shape[k1] != x2.shape[k2]:
@@ -287,43 +213,6 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     ----------
     Array API standard 2025.12, "Linear Algebra Functions", ``vecdot``.
     """
-    op = "vecdot"
-    x1, x2 = check_products(op, x1, x2)
-    if x1.dtype.kind == "bool":
-        return _of_bools(vecdot, x1, x2, axis=axis)
-    axis = check_vectors(op, x1, x2, axis)
-    if x1.shape[axis] != x2.shape[axis]:
-        raise ShapeError(
-            op,
-            f"axis {axis} has size {x1.shape[axis]} in x1 and {x2.shape[axis]} in x2",
-            [("x1", str(x1.shape)), ("x2", str(x2.shape))],
-            "Vectors must be of the same size; they do not broadcast.",
-        )
-    check_broadcast(op, x1, x2)
-    place = max(x1.ndim, x2.ndim) + axis
-    return reduce2(op, x1, x2, (place,), False, promote(x1.dtype, x2.dtype))
-
-
-def check_broadcast(op: str, x1: Array, x2: Array) -> tuple[int, ...]:
-    """Return the common shape of two arrays, if the mode of `broadcasting` allows it."""
-    pairs = [("x1", x1.shape), ("x2", x2.shape)]
-    shape = broadcast_shapes(op, pairs)
-    check_broadcasting(op, pairs, shape)
-    return shape
-
-
-def check_vectors(op: str, x1: Array, x2: Array, axis: object) -> int:
-    """Return the axis that vectors lie along: negative, as the two arrays may differ in their number."""
-    number = normalize_index(op, "axis", axis)
-    fewest = min(x1.ndim, x2.ndim)
-    if number >= 0 and fewest:
-        raise AxisError(
-            op,
-            f"axis {brief(number)} is not counted from the last one",
-            [("x1", str(x1.shape)), ("x2", str(x2.shape))],
-            f"axis must be from {-fewest} to -1: the arrays are aligned from the right.",
-        )
-    return normalize_axis(op, number, fewest) - fewest
 
 
 set_matmul(matmul)

@@ -12,34 +12,22 @@ import itertools
 from stride0._base.errors import (
     ArgumentTypeError,
     ArgumentValueError,
-    AxisError,
-    BroadcastError,
     ShapeError,
     shown,
 )
 from stride0._base.shapes import broadcast_shapes as _broadcast_shapes
 from stride0._base.shapes import (
     c_strides,
-    check_ndim,
-    infer_shape,
     normalize_axes,
     normalize_axis,
     normalize_index,
     normalize_shape,
-    view_strides,
-)
-from stride0._chapters.data_types import (
-    KINDS,
-    check_array,
-    check_arrays,
-    check_bool,
-    promote_all,
-    refuse_dtype,
 )
 from stride0._core.array.array import Array
 from stride0._core.array.array import empty as _empty
 from stride0._core.array.array import zeros as _zeros
 from stride0._core.array.views import restride, strides
+from stride0._core.calls.checks import KINDS, check_array, refuse_dtype
 from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.memory import dtype as dt
 from stride0._core.ops.copy import assign
@@ -152,13 +140,6 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     ----------
     Array API standard 2025.12, "Manipulation Functions", ``broadcast_to``.
     """
-    x = check_array("broadcast_to", x)
-    target = normalize_shape("broadcast_to", shape)
-    aligned = target[len(target) - x.ndim :] if x.ndim <= len(target) else ()
-    if x.ndim > len(target) or any(n not in (1, m) for n, m in zip(x.shape, aligned, strict=True)):
-        operands = [("x", x.shape), ("the shape", target)]
-        raise BroadcastError("broadcast_to", operands, grow=("the shape", target))
-    return _broadcast(x, target)
 
 
 def _broadcast(x: Array, shape: Shape) -> Array:
@@ -195,33 +176,6 @@ def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) 
     ----------
     Array API standard 2025.12, "Manipulation Functions", ``concat``.
     """
-    parts = check_arrays("concat", arrays)
-    dtype = promote_all(x.dtype for x in parts)
-    if axis is None:
-        result = _empty(normalize_shape("concat", sum(x.size for x in parts)), dtype)
-        start = 0
-        for x in parts:
-            assign(restride(result, x.shape, c_strides(x.shape), start), x, "concat")
-            start += x.size
-        return result
-    first = parts[0].shape
-    axis = normalize_axis("concat", axis, len(first))
-    for i, x in enumerate(parts):
-        if x.ndim != len(first) or x.shape[:axis] != first[:axis] or x.shape[axis + 1 :] != first[axis + 1 :]:
-            raise ShapeError(
-                "concat",
-                f"arrays[{i}] does not fit arrays[0]",
-                [("arrays[0]", str(first)), (f"arrays[{i}]", str(x.shape))],
-                f"All sizes but those of axis {axis} must be equal.",
-            )
-    total = sum(x.shape[axis] for x in parts)
-    result = _empty(normalize_shape("concat", (*first[:axis], total, *first[axis + 1 :])), dtype)
-    result_strides, start = strides(result), 0
-    for x in parts:
-        if x.size:
-            assign(restride(result, x.shape, result_strides, start * result_strides[axis]), x, "concat")
-        start += x.shape[axis]
-    return result
 
 
 @primitive
@@ -249,17 +203,6 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     ----------
     Array API standard 2025.12, "Manipulation Functions", ``expand_dims``.
     """
-    x = check_array("expand_dims", x)
-    if isinstance(axis, (tuple, list)):
-        axis = tuple(axis)
-    ndim = x.ndim + (len(axis) if isinstance(axis, tuple) else 1)
-    if axis is None:
-        raise ArgumentTypeError("expand_dims", "axis must be an integer or a tuple of integers, not None")
-    axes = normalize_axes("expand_dims", axis, ndim)
-    check_ndim("expand_dims", ndim)
-    old = iter(zip(x.shape, strides(x), strict=True))
-    both = [(1, 0) if k in axes else next(old) for k in range(ndim)]
-    return restride(x, tuple(n for n, _ in both), tuple(s for _, s in both))
 
 
 @primitive
@@ -325,21 +268,6 @@ def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[i
     ----------
     Array API standard 2025.12, "Manipulation Functions", ``moveaxis``.
     """
-    x = check_array("moveaxis", x)
-    if source is None or destination is None:
-        raise ArgumentTypeError("moveaxis", "source and destination must be integers or tuples of integers")
-    sources = normalize_axes("moveaxis", source, x.ndim)
-    destinations = normalize_axes("moveaxis", destination, x.ndim)
-    if len(sources) != len(destinations):
-        raise ArgumentValueError(
-            "moveaxis",
-            "source and destination must name equally many axes",
-            [("source", shown(source)), ("destination", shown(destination))],
-        )
-    order = [k for k in range(x.ndim) if k not in sources]
-    for where, axis in sorted(zip(destinations, sources, strict=True)):
-        order.insert(where, axis)
-    return _permuted(x, tuple(order))
 
 
 @primitive
@@ -367,22 +295,6 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     ----------
     Array API standard 2025.12, "Manipulation Functions", ``permute_dims``.
     """
-    x = check_array("permute_dims", x)
-    if not isinstance(axes, (tuple, list)):
-        raise ArgumentTypeError("permute_dims", "axes must be a tuple of integers", [("axes", shown(axes))])
-    order = normalize_axes("permute_dims", axes, x.ndim)
-    if len(order) != x.ndim:
-        raise AxisError(
-            "permute_dims",
-            "axes must name each axis of x once",
-            [("x", str(x.shape)), ("axes", shown(tuple(axes)))],
-        )
-    return _permuted(x, order)
-
-
-def _permuted(x: Array, order: Shape) -> Array:
-    x_strides = strides(x)
-    return restride(x, tuple(x.shape[k] for k in order), tuple(x_strides[k] for k in order))
 
 
 @primitive
@@ -517,22 +429,6 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     ----------
     Array API standard 2025.12, "Manipulation Functions", ``reshape``, and "Copy keyword argument".
     """
-    x = check_array("reshape", x)
-    new = infer_shape("reshape", x.size, shape)
-    if copy is not None:
-        copy = check_bool("reshape", "copy", copy)
-    if copy is not True:
-        new_strides = view_strides(x.shape, strides(x), new)
-        if new_strides is not None:
-            return restride(x, new, new_strides)
-        if copy is False:
-            raise ShapeError(
-                "reshape",
-                "a view is not possible, and copy=False forbids a copy",
-                [("x", str(x.shape)), ("strides", str(strides(x))), ("shape", str(new))],
-                "copy=None copies where it must.",
-            )
-    return restride(_copy(x, None, "C"), new, c_strides(new))
 
 
 @primitive
@@ -642,16 +538,6 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     ----------
     Array API standard 2025.12, "Manipulation Functions", ``squeeze``.
     """
-    x = check_array("squeeze", x)
-    if axis is None:
-        raise ArgumentTypeError("squeeze", "axis must be an integer or a tuple of integers, not None")
-    axes = normalize_axes("squeeze", axis, x.ndim)
-    for k in axes:
-        if x.shape[k] != 1:
-            raise ShapeError("squeeze", f"axis {k} has size {x.shape[k]}, not 1", [("x", str(x.shape))])
-    x_strides = strides(x)
-    kept = [k for k in range(x.ndim) if k not in axes]
-    return restride(x, tuple(x.shape[k] for k in kept), tuple(x_strides[k] for k in kept))
 
 
 @primitive
@@ -681,29 +567,6 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
     ----------
     Array API standard 2025.12, "Manipulation Functions", ``stack``.
     """
-    parts = check_arrays("stack", arrays)
-    shape = parts[0].shape
-    for i, x in enumerate(parts):
-        if x.shape != shape:
-            raise ShapeError(
-                "stack",
-                f"arrays[{i}] has another shape than arrays[0]",
-                [("arrays[0]", str(shape)), (f"arrays[{i}]", str(x.shape))],
-                "All shapes must be equal.",
-            )
-    axis = normalize_axis("stack", axis, len(shape) + 1)
-    whole = normalize_shape("stack", (*shape[:axis], len(parts), *shape[axis:]))
-    result = _empty(whole, promote_all(x.dtype for x in parts))
-    result_strides = strides(result)
-    for i, x in enumerate(parts if result.size else ()):
-        assign(
-            restride(
-                result, shape, result_strides[:axis] + result_strides[axis + 1 :], i * result_strides[axis]
-            ),
-            x,
-            "stack",
-        )
-    return result
 
 
 @primitive
@@ -782,10 +645,3 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     ----------
     Array API standard 2025.12, "Manipulation Functions", ``unstack``.
     """
-    x = check_array("unstack", x)
-    axis = normalize_axis("unstack", axis, x.ndim)
-    x_strides = strides(x)
-    shape, other_strides = x.shape[:axis] + x.shape[axis + 1 :], x_strides[:axis] + x_strides[axis + 1 :]
-    # Views of an empty array keep its offset: it has no element to point to.
-    stride = x_strides[axis] if x.size else 0
-    return tuple(restride(x, shape, other_strides, i * stride) for i in range(x.shape[axis]))

@@ -15,13 +15,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from stride0._base.errors import ForeignArrayError
-from stride0._chapters._numpy import from_numpy, numpy, to_numpy
-from stride0._chapters.data_types import Scalar, check_array, check_bool, iinfo
+from stride0._chapters.data_types import iinfo
 from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array, empty, zeros
 from stride0._core.array.views import restride, strides
+from stride0._core.calls.checks import Scalar, check_array, check_bool
 from stride0._core.calls.primitive import primitive
 from stride0._core.exchange.convert import asarray
+from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import promote
 from stride0._core.ops.copy import as_array, assign, copy
@@ -38,7 +39,7 @@ from stride0._core.ops.functions import (
 )
 from stride0._core.ops.index import gather, nonzero
 from stride0._core.ops.reduce import reduce, scan
-from stride0._core.ops.sort import distinct, search_among, sort_along
+from stride0._core.ops.sort import search_among, sort_along
 
 __all__ = [
     "UniqueAllResult",
@@ -254,11 +255,6 @@ def unique_values(x: Array, /) -> Array:
     ----------
     Array API standard 2025.12, "Set Functions", ``unique_values``.
     """
-    x = check_array("unique_values", x)
-    if x.dtype.kind != _COMPLEX:
-        return distinct(x)
-    ordered = _sorted(x)
-    return gather(ordered, nonzero(_first_of_equals(ordered))[0], 0)
 
 
 def _sorted(x: Array) -> Array:

@@ -11,11 +11,8 @@ Array API standard 2025.12, "Sorting Functions".
 
 from __future__ import annotations
 
-from stride0._base.shapes import normalize_axis
-from stride0._chapters.data_types import check_array, check_bool, refuse_dtype
 from stride0._core.array.array import Array
 from stride0._core.calls.primitive import primitive
-from stride0._core.ops.sort import sort_along
 
 __all__ = ["argsort", "sort"]
 
@@ -55,7 +52,6 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     ----------
     Array API standard 2025.12, "Sorting Functions", ``argsort``.
     """
-    return sort_along(*_checked("argsort", x, axis, descending, stable), True)
 
 
 @primitive
@@ -94,13 +90,3 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     ----------
     Array API standard 2025.12, "Sorting Functions", ``sort``.
     """
-    return sort_along(*_checked("sort", x, axis, descending, stable), False)
-
-
-def _checked(op: str, x: object, axis: object, descending: object, stable: object) -> tuple[Array, int, bool]:
-    found = check_array(op, x)
-    if found.dtype.kind == "complex floating":
-        refuse_dtype(op, found.dtype, "a real dtype; complex numbers have no order")
-    axis, descending = normalize_axis(op, axis, found.ndim), check_bool(op, "descending", descending)
-    check_bool(op, "stable", stable)
-    return found, axis, descending

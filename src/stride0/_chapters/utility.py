@@ -8,15 +8,14 @@ Array API standard 2025.12, "Utility Functions".
 from __future__ import annotations
 
 from stride0._base.errors import ArgumentValueError, ShapeError
-from stride0._base.shapes import normalize_axes, normalize_axis, normalize_index
-from stride0._chapters.data_types import check_array, check_bool
+from stride0._base.shapes import normalize_axis, normalize_index
 from stride0._chapters.manipulation import concat
 from stride0._core.array.array import Array
 from stride0._core.array.views import restride, strides
+from stride0._core.calls.checks import check_array
 from stride0._core.calls.primitive import primitive
 from stride0._core.ops.copy import copy
 from stride0._core.ops.functions import not_equal, subtract
-from stride0._core.ops.reduce import reduce
 
 __all__ = ["all", "any", "diff"]
 
@@ -43,10 +42,6 @@ def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     ----------
     Array API standard 2025.12, "Utility Functions", ``all``.
     """
-    x = check_array("all", x)
-    return reduce(
-        "all", x, normalize_axes("all", axis, x.ndim), check_bool("all", "keepdims", keepdims), None
-    )
 
 
 @primitive
@@ -71,10 +66,6 @@ def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     ----------
     Array API standard 2025.12, "Utility Functions", ``any``.
     """
-    x = check_array("any", x)
-    return reduce(
-        "any", x, normalize_axes("any", axis, x.ndim), check_bool("any", "keepdims", keepdims), None
-    )
 
 
 @primitive

@@ -14,8 +14,8 @@ from typing import Any, Literal
 from stride0._base.devices import DeviceLike
 from stride0._base.errors import ArgumentValueError, ShapeError, counted, shown
 from stride0._base.shapes import Axis, normalize_axes, normalize_index, normalize_shape, size_of
-from stride0._chapters.creation import check_fill, full, linspace, ones_like, zeros
-from stride0._chapters.data_types import KINDS, astype, check_array, check_dtype, refuse_dtype
+from stride0._chapters.creation import full, linspace, ones_like, zeros
+from stride0._chapters.data_types import astype
 from stride0._chapters.indexing import take_along_axis
 from stride0._chapters.manipulation import concat, expand_dims, permute_dims, reshape
 from stride0._chapters.searching import argmax, argmin, count_nonzero
@@ -23,6 +23,7 @@ from stride0._chapters.sorting import sort
 from stride0._chapters.statistical import cumulative_prod, cumulative_sum, max, min, prod, sum
 from stride0._chapters.utility import all, any
 from stride0._core.array.array import Array
+from stride0._core.calls.checks import KINDS, check_array, check_dtype, check_fill, refuse_dtype
 from stride0._core.calls.primitive import intercepted
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike

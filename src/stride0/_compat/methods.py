@@ -25,9 +25,9 @@ from stride0._chapters import (
     statistical,
     utility,
 )
-from stride0._chapters.data_types import to_scalar
 from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
+from stride0._core.calls.checks import to_scalar
 from stride0._core.calls.primitive import add_method, intercepted
 from stride0._core.exchange.convert import asarray
 from stride0._core.memory.dtype import DTypeLike, arithmetic_dtype, int64
@@ -321,11 +321,11 @@ def _with_numpy_keywords(name: str, function: Any) -> Any:
 
 def _plain(function: Any) -> int:
     """Return how many arguments a function takes by position."""
-    return int(getattr(function, "__wrapped__", function).__code__.co_argcount)
+    return int(getattr(function, "declaration", function).__code__.co_argcount)
 
 
 def _takes(function: Any) -> set[str]:
-    code = getattr(function, "__wrapped__", function).__code__
+    code = getattr(function, "declaration", function).__code__
     return set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
 

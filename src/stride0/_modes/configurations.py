@@ -7,9 +7,8 @@ converts the result after it, Note [Interceptors].
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from stride0._base.devices import Device, check_device
 from stride0._base.errors import (
@@ -20,10 +19,11 @@ from stride0._base.errors import (
     StrictError,
     WriteError,
 )
-from stride0._chapters.data_types import KINDS, astype, iinfo_object, promotes
+from stride0._chapters.data_types import astype, iinfo_object
 from stride0._core.array.array import Array, device_number, put_on
 from stride0._core.array.interceptors import CONFIGURATION
 from stride0._core.array.views import shares_storage
+from stride0._core.calls.checks import KINDS, promotes
 from stride0._core.exchange.convert import asarray
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, known_dtype, promote
@@ -61,8 +61,7 @@ DOUBLE = (dt.float64, dt.complex128)
 UNSIGNED = {1: dt.uint8, 2: dt.uint16, 4: dt.uint32, 8: dt.uint64}
 
 
-@dataclass(frozen=True)
-class Configuration:
+class Configuration(NamedTuple):
     """What `stride0.testing.flags` sets; the fields are its parameters."""
 
     devices: tuple[str, ...] = ("cpu",)

@@ -10,8 +10,9 @@ from typing import Any
 
 from stride0._base.devices import BY_NAME
 from stride0._base.errors import StrictError, brief
-from stride0._chapters.data_types import iinfo_object, promotes
+from stride0._chapters.data_types import iinfo_object
 from stride0._core.array.array import Array
+from stride0._core.calls.checks import promotes
 from stride0._core.exchange.convert import asarray
 from stride0._core.memory.dtype import STANDARD_DTYPES, DType, known_dtype, promote
 from stride0._core.ops.copy import is_numpy_scalar

@@ -13,13 +13,12 @@ from typing import Any, Literal
 from stride0._base.devices import DeviceLike, check_device
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, brief, shown
 from stride0._base.shapes import normalize_axes, normalize_axis, normalize_index, normalize_shape
-from stride0._chapters._numpy import from_numpy, numpy, quiet, to_numpy
-from stride0._chapters.creation import _as_float
-from stride0._chapters.data_types import as_scalar, check_array, check_dtype, refuse_dtype
 from stride0._chapters.manipulation import roll
 from stride0._core.array.array import Array, empty, zeros
 from stride0._core.array.views import restride
+from stride0._core.calls.checks import as_float, as_scalar, check_array, check_dtype, refuse_dtype
 from stride0._core.calls.primitive import intercepted_in, primitive_in
+from stride0._core.exchange.numpy_calls import from_numpy, numpy, quiet, to_numpy
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike, arithmetic_dtype
 from stride0._core.ops.copy import copy, iota
@@ -603,7 +602,7 @@ def _frequency_arguments(
     target = check_dtype(op, dtype, dt.float64)
     if target.kind != "real floating":
         refuse_dtype(op, target, "a real floating-point dtype", "the result")
-    return length, _as_float(op, spacing) * length, target
+    return length, as_float(op, spacing) * length, target
 
 
 def _as_dtype(x: Array, dtype: DType) -> Array:

@@ -20,13 +20,14 @@ from stride0._base.errors import (
     shown,
 )
 from stride0._base.shapes import broadcast_shapes
-from stride0._chapters._numpy import from_numpy, numpy, quiet, to_numpy
-from stride0._chapters.creation import _as_float
-from stride0._chapters.data_types import as_scalar, check_array, check_bool, check_kind, finfo
-from stride0._chapters.linear_algebra import broadcast_batches, check_matrices, matmul, matrix_transpose
+from stride0._chapters.data_types import finfo
+from stride0._chapters.linear_algebra import check_matrices, matmul, matrix_transpose
 from stride0._chapters.manipulation import expand_dims
 from stride0._core.array.array import Array
+from stride0._core.calls.checks import as_float, as_scalar, check_array, check_bool, check_kind
+from stride0._core.calls.linear_algebra import broadcast_batches
 from stride0._core.calls.primitive import primitive_in
+from stride0._core.exchange.numpy_calls import from_numpy, numpy, quiet, to_numpy
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, arithmetic_dtype
 from stride0._core.ops.copy import copy
@@ -428,7 +429,7 @@ def _relative_tolerance(op: str, x: Array, rtol: object) -> float | Array:
     number = as_scalar(op, "rtol", rtol)
     if isinstance(number, (bool, complex)):
         raise ArgumentTypeError(op, "rtol must be a float or an array", [("rtol", shown(rtol))])
-    return _as_float(op, number)
+    return as_float(op, number)
 
 
 def _significant(s: Array, limit: float | Array) -> Array:

@@ -15,22 +15,13 @@ from typing import Literal
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
 from stride0._base.shapes import normalize_axes, normalize_index
-from stride0._chapters.creation import _as_float
-from stride0._chapters.data_types import as_scalar, check_array, check_bool, refuse_dtype
-from stride0._chapters.linear_algebra import (
-    check_broadcast,
-    check_matrices,
-    check_products,
-    check_vectors,
-    matmul,
-    matrix_transpose,
-    tensordot,
-    vecdot,
-)
-from stride0._chapters.statistical import _sum_dtype
+from stride0._chapters.linear_algebra import check_matrices, matmul, matrix_transpose, tensordot, vecdot
 from stride0._core.array.array import Array, empty, zeros
 from stride0._core.array.views import restride, strides
+from stride0._core.calls.checks import as_float, as_scalar, check_array, check_bool, refuse_dtype
+from stride0._core.calls.linear_algebra import check_broadcast, check_products, check_vectors
 from stride0._core.calls.primitive import primitive_in
+from stride0._core.calls.statistical import sum_dtype
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike, promote
 from stride0._core.ops.copy import assign, copy
@@ -364,7 +355,7 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Ar
     Array API standard 2025.12, "Linear Algebra Extension", ``trace``.
     """
     elements = _diagonal("trace", x, offset)
-    return reduce("sum", elements, (elements.ndim - 1,), False, _sum_dtype("trace", elements, dtype))
+    return reduce("sum", elements, (elements.ndim - 1,), False, sum_dtype("trace", elements, dtype))
 
 
 @primitive_in("linalg")
@@ -409,7 +400,7 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     p = as_scalar(op, "ord", ord)
     if isinstance(p, (bool, complex)):
         raise ArgumentTypeError(op, "ord must be an int or a float", [("ord", shown(ord))])
-    p = _as_float(op, p)
+    p = as_float(op, p)
     if math.isnan(p):
         raise ArgumentValueError(op, "ord must not be NaN")
     if p == 2:

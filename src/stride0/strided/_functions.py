@@ -15,7 +15,7 @@ from stride0._core.array.views import restride as _restride
 from stride0._core.array.views import storage_bounds as _storage_bounds
 from stride0._core.calls.primitive import intercepted_in, primitive_in
 from stride0._core.memory.storage import memory_statistics
-from stride0._core.ops.copy import as_array, copy
+from stride0._core.ops.copy import as_array
 
 __all__ = [
     "as_strided",
@@ -88,8 +88,6 @@ def contiguous(x: Array, /) -> Array:
     Array
         `x` itself where it is contiguous, else a copy.
     """
-    x = as_array(x, "contiguous")
-    return x if is_c_contiguous(x) else copy(x, order="C")
 
 
 @primitive_in("strided")

@@ -136,12 +136,51 @@ def storage_bounds(Array x not None):
     return first, last
 
 
-
 cdef void c_strides_of(Py_ssize_t step, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept:
+    """Strides of C order from the one of the last axis; a size of 0 counts as 1."""
     cdef int axis
     for axis in range(ndim - 1, -1, -1):
         out[axis] = step
-        step *= shape[axis]
+        if shape[axis] > 1:
+            step *= shape[axis]
+
+
+cdef bint strides_for_shape(Array x, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept:
+    """
+    Strides with which the memory of x reads as another shape of as many elements; False where only a copy will do.
+
+    Axes of size 1 never move the pointer and are dropped first. Neighbours that one stride runs through are merged. The
+    new axes then split the merged ones, from the last on; none may span two of them.
+    """
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t left, step = itemsize_at(x.code)
+    cdef int axis, merged = 0, k = ndim - 1
+    if x.c_contiguous or x.size == 0:
+        c_strides_of(step, ndim, shape, out)
+        return True
+    for axis in range(x.ndim):
+        if x.shape_[axis] == 1:
+            continue
+        if merged and steps[merged - 1] == x.shape_[axis] * x.strides_[axis]:
+            sizes[merged - 1] *= x.shape_[axis]
+            steps[merged - 1] = x.strides_[axis]
+        else:
+            sizes[merged], steps[merged] = x.shape_[axis], x.strides_[axis]
+            merged += 1
+    while merged:
+        merged -= 1
+        left, step = sizes[merged], steps[merged]
+        while left > 1:
+            if left % shape[k]:
+                return False
+            out[k] = step
+            step *= shape[k]
+            left //= shape[k]
+            k -= 1
+    for axis in range(k, -1, -1):
+        out[axis] = step
+    return True
 
 
 cdef Array without_leading(Array x, int count):

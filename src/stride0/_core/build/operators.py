@@ -145,12 +145,12 @@ def call(function: str, op: Any, operands: str, *more: str) -> str:
 
 
 # Functions of the chapter that are written in the template.
-WRITTEN = ("clip", "imag", "real")
+BY_HAND = ("clip", "imag", "real")
 
 
 def names() -> str:
     """The names of the chapter "Element-wise Functions"."""
-    public = sorted({op.name for op in operations.OPS if op.public} | {*WRITTEN})
+    public = sorted({op.name for op in operations.OPS if op.public} | {*BY_HAND})
     return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in public) + "]\n\n\n"
 
 

@@ -7,11 +7,14 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from stride0._core.array.switches cimport guarding, step_inside, step_outside
 from stride0._core.array.interceptors cimport abandon_call, enter_call, is_intercepted, leave_call, refuse_method
-from stride0._core.array.array cimport Array, Tracer, hooks, is_followed, is_tracked
-from stride0._core.calls.fast_paths cimport FastPath, fast_path_for
+from stride0._core.array.array cimport Array, Tracer, hooks, is_followed, is_tracked, same_shape
+from stride0._core.ops.copy cimport assign_array, check_writable, is_known_foreign
+from stride0._core.calls.arguments cimport MAX_PARAMETERS, Signature, implementation_of
 
-from stride0._base.errors import counted
+from stride0._base.errors import DTypeError, ShapeError, counted
 from stride0._core.array.array import set_attribute
+# They register their implementations.
+from stride0._core.calls import creation, linear_algebra, manipulation, sorting, statistical
 
 cdef extern from *:
     """
@@ -23,7 +26,6 @@ cdef extern from *:
     }
     #define s0_nargs(n) PyVectorcall_NARGS(n)
     """
-    ctypedef PyObject* (*s0_vectorcall "vectorcallfunc")(PyObject*, PyObject* const*, size_t, PyObject*) except NULL
     void s0_enable_vectorcall(object type, Py_ssize_t offset)
     Py_ssize_t s0_nargs(size_t nargsf) noexcept
 
@@ -35,19 +37,25 @@ cdef extern from "Python.h":
 cdef class Primitive:
     """A function of the namespace: calls of it are intercepted, Note [Interceptors], and recorded by the tape."""
 
-    cdef s0_vectorcall vectorcall
-    cdef FastPath fast_path
-    cdef object function
-    cdef bint differentiable   # whether the tape has a rule for it, or a reason why not
-    cdef readonly str traced_name
-    cdef dict __dict__
-
     def __cinit__(self, function, str name, bint differentiable):
         self.vectorcall = call_primitive
         self.differentiable = differentiable
-        self.fast_path = fast_path_for(name)
+        self.implementation = implementation_of(name)
+        self.signature = None if self.implementation is NULL else Signature(function)
         self.function = function
         self.traced_name = name
+
+    @property
+    def declaration(self):
+        """The function in Python that was declared; without a body where the implementation is compiled."""
+        return self.function
+
+    @property
+    def __signature__(self):
+        # A module that takes long to import, for a question that few ask.
+        import inspect
+
+        return inspect.signature(self.function)
 
     def __get__(self, instance, owner):
         # A class that holds a function of the namespace is given the function, as of functions in C. That there is
@@ -60,6 +68,19 @@ cdef class Primitive:
     def __reduce__(self):
         return self.__qualname__
 
+    cdef PyObject* run(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
+        """The function itself, of arguments that are neither tracked nor to be looked at."""
+        cdef PyObject* given[MAX_PARAMETERS]
+        if self.implementation is NULL:
+            return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
+        if not self.signature.bind(args, n, kwnames, given):
+            # Python says of the declaration what does not fit.
+            PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
+            raise SystemError(f"{self.traced_name}: the arguments fit the declaration, and were refused")
+        out = self.implementation(given)
+        Py_INCREF(out)
+        return <PyObject*>out
+
 
 cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
     cdef Primitive self = <Primitive>this
@@ -71,48 +92,44 @@ cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t narg
                 found = True
                 break
     if not found and not guarding:
-        if self.fast_path is not NULL:
-            out = self.fast_path(args, n, kwnames)
-            if out is not None:
-                Py_INCREF(out)
-                return <PyObject*>out
-        return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
+        return self.run(args, n, kwnames)
     if not found and not is_intercepted():
-        return call_inside(self, args, nargsf, kwnames)
+        return call_inside(self, args, n, kwnames)
     given = tuple([<object>args[i] for i in range(n)])
     more = {(<tuple>kwnames)[i]: <object>args[n + i] for i in range(named)}
-    out = (<Tracer>hooks.tracer).call(self.traced_name, given, more) if not guarding else call_through(self, given, more, found)
+    if not guarding:
+        out = (<Tracer>hooks.tracer).call(self.traced_name, given, more)
+    else:
+        out = call_through(self, given, more, found, args, n, kwnames)
     Py_INCREF(out)
     return <PyObject*>out
 
 
-cdef PyObject* call_inside(Primitive self, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
+cdef PyObject* call_inside(Primitive self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
     token = step_inside()
     try:
-        return PyObject_Vectorcall(<PyObject*>self.function, args, nargsf, kwnames)
+        return self.run(args, n, kwnames)
     finally:
         step_outside(token)
 
 
-cdef object call_through(Primitive self, tuple args, dict kwargs, bint found):
+cdef object call_through(Primitive self, tuple given, dict more, bint found, PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     """The call while a switch is on: looked at where it is the caller's own, then inside or to the tracer."""
     cdef bint outside = is_intercepted()
-    entered = enter_call("function", self.traced_name, args, kwargs) if outside else None
+    cdef PyObject* result
+    entered = enter_call("function", self.traced_name, given, more) if outside else None
     try:
-        out = (<Tracer>hooks.tracer).call(self.traced_name, args, kwargs) if found else call_quietly(self, args, kwargs)
+        if found:
+            out = (<Tracer>hooks.tracer).call(self.traced_name, given, more)
+        else:
+            result = call_inside(self, args, n, kwnames)
+            out = <object>result
+            Py_DECREF(out)
     except:
         if outside:
             abandon_call(entered)
         raise
     return leave_call(entered, out) if outside else out
-
-
-cdef object call_quietly(Primitive self, tuple args, dict kwargs):
-    token = step_inside()
-    try:
-        return self.function(*args, **kwargs)
-    finally:
-        step_outside(token)
 
 
 cdef bint follows(object x):
@@ -144,7 +161,7 @@ def primitive(function, extension=""):
     """
     cdef Primitive out = intercepted(function, extension)
     out.differentiable = True
-    PRIMITIVES[out.traced_name] = function
+    PRIMITIVES[out.traced_name] = out
     return out
 
 
@@ -152,7 +169,7 @@ def intercepted(function, extension=""):
     """
     Intercept the calls of a function that has no gradient: strict mode and test configurations check them.
 
-    The function gets its fast path, where there is one: Note [Fast paths].
+    Where an implementation is registered under its name, that runs: Note [Declarations].
 
     Parameters
     ----------
@@ -165,7 +182,8 @@ def intercepted(function, extension=""):
     cdef Primitive out = Primitive(function, name, False)
     for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
         setattr(out, attribute, getattr(function, attribute))
-    out.__wrapped__ = function
+    if out.implementation is NULL:
+        out.__wrapped__ = function
     out.__annotations__ = function.__annotations__
     return out
 
@@ -182,6 +200,51 @@ def primitive_in(str extension):
 cdef Primitive _sample = Primitive(None, "", False)
 
 s0_enable_vectorcall(Primitive, <char*>&_sample.vectorcall - <char*><PyObject*>_sample)
+
+
+# --- the operator @
+
+cdef Primitive matmul = None
+
+
+def set_matmul(Primitive function):
+    """Give the operator `@` its function."""
+    global matmul
+    matmul = function
+
+
+cdef object matmul_operator(object x1, object x2, bint is_in_place):
+    """`x1 @ x2`, or `x1 @= x2`, which keeps the shape and the dtype of x1 or changes nothing and raises."""
+    cdef PyObject* operands[2]
+    cdef Array out, target
+    for value in (x1, x2):
+        if type(value) is not Array and not is_known_foreign(value):
+            return NotImplemented
+    operands[0], operands[1] = <PyObject*>x1, <PyObject*>x2
+    if is_in_place:
+        target = <Array>x1
+        if guarding and is_intercepted():
+            abandon_call(enter_call("in-place", "matmul", (x1, x2), {}))
+        check_writable(target, "matmul")
+        if target.storage.history is not None or is_tracked(x2):
+            return (<Tracer>hooks.tracer).in_place("matmul", x1, x2)
+    result = <object>call_primitive(<PyObject*>matmul, operands, 2, NULL)
+    Py_DECREF(result)
+    if not is_in_place:
+        return result
+    out = <Array>result
+    if out.code != target.code:
+        raise DTypeError("matmul", f"the in-place result of dtype {out.dtype.name} cannot be cast to the dtype of x1",
+                         (("x1", target.dtype.name), ("x2", (<Array>x2).dtype.name)),
+                         "operands whose dtypes promote to the dtype of x1")
+    if not same_shape(out, target):
+        raise ShapeError("matmul", "the in-place result has another shape than x1",
+                         (("x1", f"{target.shape}"), ("result", f"{out.shape}")))
+    assign_array(target, out, "matmul")
+    return target
+
+
+hooks.matmul = matmul_operator
 
 
 # --- methods

@@ -27,3 +27,4 @@ cdef int move_gathered(Gathering where_, Array other, int mode) except -1
 cdef int count_arrays(list items)
 cdef Array get_item(Array x, object key)
 cdef int set_item(Array x, object key, object value) except -1
+cpdef Array gather(Array x, Array indices, int axis)

@@ -490,7 +490,7 @@ cdef int set_item(Array x, object key, object value) except -1:
     return 0
 
 
-def gather(Array x not None, Array indices not None, int axis):
+cpdef Array gather(Array x, Array indices, int axis):
     """`take`: the elements of x at integer indices along an axis; a new array."""
     cdef Array out
     guard_gradient(x, "gather")

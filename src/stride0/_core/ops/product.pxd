@@ -27,4 +27,3 @@ cdef int by_blas(Array x1, Array x2, Array out, Product* product) except -1
 cdef bint is_for_blas(const Product* product, int code) noexcept
 cdef void in_c_order(Product* product, Py_ssize_t size) noexcept nogil
 cdef int run_products(Product* product, int code) except -1
-cdef object matmul_operator(object x1, object x2, bint in_place)

@@ -52,16 +52,10 @@ from stride0._core.plan.threads cimport run_chunks, run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.table cimport kernels, s0_kernels
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
-from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport abandon_call, enter_call, is_intercepted
-from stride0._core.array.array cimport (
-    Array, Tracer, guard_gradient, hooks, is_tracked, new_array, same_shape, shape_tuple, swapped_matrix,
-    view_of,
-)
+from stride0._core.array.array cimport Array, guard_gradient, new_array, shape_tuple, swapped_matrix, view_of
 from stride0._core.array.views cimport c_strides_of
-from stride0._core.ops.copy cimport assign_array, check_writable, copy_array, is_known_foreign
+from stride0._core.ops.copy cimport copy_array
 
-from stride0._base.errors import DTypeError, ShapeError
 from stride0._core.array.views import without_broadcast_axes
 
 cdef s0_kernels* K = kernels()
@@ -426,43 +420,3 @@ def own_product(Array x1 not None, Array x2 not None, DType dtype not None):
             axis -= 1
         if axis < 0:
             return out
-
-# --- the operator
-
-# Set by the chapter of linear algebra, which the core cannot import.
-cdef object matmul_function = None
-
-
-def set_matmul(function):
-    """Give the `@` operator its function."""
-    global matmul_function
-    matmul_function = function
-
-
-cdef object matmul_operator(object x1, object x2, bint in_place):
-    """`x1 @ x2`, or `x1 @= x2`, which keeps the shape and the dtype of x1 or changes nothing and raises."""
-    cdef Array out, target
-    for value in (x1, x2):
-        if type(value) is not Array and not is_known_foreign(value):
-            return NotImplemented
-    if not in_place:
-        return matmul_function(x1, x2)
-    target = <Array>x1
-    if guarding and is_intercepted():
-        abandon_call(enter_call("in-place", "matmul", (x1, x2), {}))
-    check_writable(target, "matmul")
-    if target.storage.history is not None or is_tracked(x2):
-        return (<Tracer>hooks.tracer).in_place("matmul", x1, x2)
-    out = matmul_function(x1, x2)
-    if out.code != target.code:
-        raise DTypeError("matmul", f"the in-place result of dtype {dtype_at(out.code).name} cannot be cast to the dtype of x1",
-                         (("x1", dtype_at(target.code).name), ("x2", dtype_at((<Array>x2).code).name)),
-                         "operands whose dtypes promote to the dtype of x1")
-    if not same_shape(out, target):
-        raise ShapeError("matmul", "the in-place result has another shape than x1",
-                         (("x1", f"{shape_tuple(target)}"), ("result", f"{shape_tuple(out)}")))
-    assign_array(target, out, "matmul")
-    return target
-
-
-hooks.matmul = matmul_operator

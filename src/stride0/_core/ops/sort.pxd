@@ -1,11 +1,8 @@
 # Sorting: see `sort.pyx`.
 
-from cpython.object cimport PyObject
-
 from stride0._core.array.array cimport Array
 
 
 cdef Array sorted_lanes(Array x, int axis, bint descending, bint places)
 cdef Array distinct_values(Array x)
 cdef Array places_among(Array among, Array wanted, bint right)
-cdef bint is_flag(PyObject* x) noexcept

@@ -8,7 +8,6 @@ Note [Sorting]
     NumPy's business.
 """
 
-from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
@@ -264,6 +263,3 @@ def search_among(Array among not None, Array wanted not None, bint right):
         raise ShapeError("searchsorted", "not a line of the same dtype")
     return places_among(among, wanted, right)
 
-
-cdef inline bint is_flag(PyObject* x) noexcept:
-    return x is NULL or x is <PyObject*>True or x is <PyObject*>False

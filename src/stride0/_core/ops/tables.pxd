@@ -16,7 +16,9 @@ cdef extern from "operations.h":
         OP_MINIMUM
         OP_MULTIPLY
         OP_MULTIPLY_MASKED
+        OP_ABS
         OP_NOT_EQUAL
+        OP_SUBTRACT
         OP_POW
         OP_REMAINDER
         OP_SQUARE

@@ -25,25 +25,27 @@ cdef object plain_sequence(object value, str name, list nodes):
 
 
 cdef object run_plain(Rules rules, tuple plain, dict more):
-    """The function, of operands without history: as it is called elsewhere, by its fast path where there is one."""
-    cdef tuple every = plain, names = None
-    if rules.fast_path is not NULL and not guarding:
-        if more is not None:
-            every, names = plain + tuple(more.values()), tuple(more)
-        out = rules.fast_path(<PyObject* const*>s0_tuple_items(every), len(plain), NULL if names is None else <PyObject*>names)
-        if out is not None:
-            return out
+    """The function, of operands without history."""
+    if not guarding:
+        return run_function(rules, plain, more)
     token = step_inside()
     try:
-        if more is not None:
-            return rules.function(*plain, **more)
-        if len(plain) == 1:
-            return rules.function(plain[0])
-        if len(plain) == 2:
-            return rules.function(plain[0], plain[1])
-        return rules.function(*plain)
+        return run_function(rules, plain, more)
     finally:
         step_outside(token)
+
+
+cdef object run_function(Rules rules, tuple plain, dict more):
+    cdef tuple every = plain, names = None
+    cdef PyObject* result
+    if type(rules.function) is not Primitive:
+        return rules.function(*plain) if more is None else rules.function(*plain, **more)
+    if more is not None:
+        every, names = plain + tuple(more.values()), tuple(more)
+    result = (<Primitive>rules.function).run(<PyObject* const*>s0_tuple_items(every), len(plain), NULL if names is None else <PyObject*>names)
+    out = <object>result
+    Py_DECREF(out)
+    return out
 
 
 cdef object run_unary(int op, Array x, str name):

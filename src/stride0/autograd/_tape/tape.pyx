@@ -24,11 +24,12 @@ Note [Overwritten values]
 
 cimport cython
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int64_t, uintptr_t
 
 from stride0._core.array.array cimport Array, Tracer, alias, bare, rejoined, set_tracer, shape_tuple
 from stride0._core.array.switches cimport guarding, step_inside, step_outside
-from stride0._core.calls.fast_paths cimport FastPath, fast_path_for
+from stride0._core.calls.primitive cimport Primitive
 from stride0._core.ops.adjoint cimport dot_into, sum_into
 from stride0._core.ops.elementwise cimport binary_raw, masked_product, unary_raw
 from stride0._core.memory.dtype cimport dtype_at, itemsize_at, letter_at
@@ -134,7 +135,6 @@ cdef class Rules:
 
     cdef str name
     cdef object function
-    cdef FastPath fast_path     # of the function: Note [Fast paths]
     cdef tuple parameters
     cdef int variadic          # index of the parameter that takes all other arguments, or -1
     cdef tuple defaults
@@ -153,7 +153,6 @@ cdef class Rules:
     def __cinit__(self, str name, function, dict rules, str refused):
         cdef list needs = []
         self.name, self.function, self.refused = name, function, refused
-        self.fast_path = fast_path_for(name)
         found = list(inspect.signature(function).parameters.values()) if name not in OPERATORS else OPERATORS[name]
         self.parameters = tuple([p.name for p in found])
         self.variadic = -1

@@ -1,16 +1,14 @@
-"""Shortcuts do what the functions in Python do: the same arrays down to the strides, the same errors.
-
-A fast path serves the usual call of a function; `__wrapped__` is the function in Python beneath it, which
-serves all others and would serve that one too.
-"""
+"""Compiled functions do what those of `reference_functions.py` do: the same arrays, strides and errors."""
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import warnings
 
 import numpy as np
 import pytest
+import reference_functions as reference
 from helpers import DTYPES
 
 import stride0 as xp
@@ -70,12 +68,13 @@ def outcome(f, args, kwargs):
             warnings.simplefilter("ignore")
             return look(f(*args, **kwargs))
     except Exception as error:
-        return type(error), str(error)
+        # Where a name is a builtin's, that of the oracle has an underscore behind it.
+        return type(error), str(error).replace("_() ", "() ")
 
 
 def same(name: str, *args: object, shares: bool = False, **kwargs: object) -> None:
     f = getattr(xp, name)
-    got, expected = outcome(f, args, kwargs), outcome(f.__wrapped__, args, kwargs)
+    got, expected = outcome(f, args, kwargs), outcome(reference.of(f.__name__), args, kwargs)
     assert got == expected, (name, args, kwargs)
     if shares and isinstance(got[0], str) and args[0].size:
         assert xp.strided.shares_storage(f(*args, **kwargs), args[0])
@@ -86,10 +85,13 @@ MADE = ["zeros", "ones", "full", "arange", "astype"]
 WHOLE = ["sum", "all", "any", "max", "min", "argmax", "argmin", "mean", "std", "var", "cumulative_sum"]
 
 
-@pytest.mark.parametrize("name", [*ALL, *MADE, *WHOLE, "empty", "stack", "concat", "matmul"])
-def test_there_is_a_function_beneath(name):
-    assert callable(getattr(xp, name).__wrapped__)
-    assert getattr(xp, name).__wrapped__.__name__ == name
+@pytest.mark.parametrize("name", [*ALL, *MADE, *WHOLE, "empty", "stack", "concat", "matmul", "sort", "take"])
+def test_the_declaration_has_no_body(name):
+    """One implementation: what is compiled is only declared in Python."""
+    declaration = getattr(xp, name).declaration
+    assert declaration.__name__ == name
+    assert declaration.__code__.co_consts in ((declaration.__doc__, None), (declaration.__doc__,))
+    assert inspect.signature(getattr(xp, name)) == inspect.signature(declaration)
 
 
 @pytest.mark.parametrize("x", arrays(), ids=lambda x: f"{x.shape}{xp.strided.strides(x)}")
@@ -282,7 +284,7 @@ def test_made():
         assert xp.empty(shape).shape == (shape if isinstance(shape, tuple) else (shape,))
         assert xp.empty(shape, dtype=xp.int8).dtype is xp.int8
     for wrong in (-1, None, 2.0, (1,) * 65):
-        assert outcome(xp.empty, (wrong,), {}) == outcome(xp.empty.__wrapped__, (wrong,), {})
+        assert outcome(xp.empty, (wrong,), {}) == outcome(reference.empty, (wrong,), {})
     values = [
         0,
         1,
@@ -490,7 +492,7 @@ def test_unstack():
         for axis in (None, *range(-x.ndim - 1, x.ndim + 1)):
             options = {} if axis is None else {"axis": axis}
             got = outcome(parts_of(xp.unstack), (x,), options)
-            assert got == outcome(parts_of(xp.unstack.__wrapped__), (x,), options), (x.shape, options)
+            assert got == outcome(parts_of(reference.unstack), (x,), options), (x.shape, options)
     x = xp.asarray([1.0, 2.0])
     assert xp.strided.shares_storage(xp.unstack(x)[1], x)
 
@@ -560,19 +562,21 @@ def test_few_elements_of_two_dtypes():
 def test_contiguous():
     for x in arrays() + arrays("int8"):
         f = xp.strided.contiguous
-        assert look(f(x)) == look(f.__wrapped__(x))
-        assert (f(x) is x) == (f.__wrapped__(x) is x)
+        assert look(f(x)) == look(reference.of(f.__name__)(x))
+        assert (f(x) is x) == (reference.of(f.__name__)(x) is x)
     for wrong in (1.0, None, np.ones(3)):
-        assert outcome(f, (wrong,), {}) == outcome(f.__wrapped__, (wrong,), {})
+        assert outcome(f, (wrong,), {}) == outcome(reference.of(f.__name__), (wrong,), {})
 
 
 def test_vecdot():
     f = xp.vecdot
     for x in arrays() + arrays("complex64"):
         for y in (x, xp.flip(x), x[..., :1] if x.ndim else x, xp.astype(x, xp.complex128)):
-            assert outcome(f, (x, y), {}) == outcome(f.__wrapped__, (x, y), {})
+            assert outcome(f, (x, y), {}) == outcome(reference.of(f.__name__), (x, y), {})
     for wrong in (1.0, None, np.ones(3)):
-        assert outcome(f, (xp.ones(3), wrong), {}) == outcome(f.__wrapped__, (xp.ones(3), wrong), {})
+        assert outcome(f, (xp.ones(3), wrong), {}) == outcome(
+            reference.of(f.__name__), (xp.ones(3), wrong), {}
+        )
 
 
 def test_a_square_is_a_product():

@@ -1,0 +1,64 @@
+# Arguments of compiled functions: see `arguments.pyx`.
+
+from cpython.object cimport PyObject
+from libc.stdint cimport uint64_t
+
+from stride0._core.array.array cimport Array
+from stride0._core.memory.dtype cimport DType
+
+cdef enum:
+    MAX_PARAMETERS = 8
+
+# A compiled function of the namespace. `given` has a borrowed reference for each parameter of the declaration.
+ctypedef object (*Implementation)(PyObject** given)
+
+
+cdef class Signature:
+    cdef readonly tuple names
+    cdef tuple defaults       # of the last parameters
+    # The same as borrowed references; NULL where there is no default.
+    cdef PyObject* keys[MAX_PARAMETERS]
+    cdef PyObject* fallback[MAX_PARAMETERS]
+    cdef int count
+    cdef int required         # the first parameters have no default
+    cdef int positional_only
+    cdef int positional       # parameters that may be given by position
+    cdef bint bind(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept
+    cdef Py_ssize_t index_of(self, str name, Py_ssize_t first) noexcept
+
+
+cdef void implement(str name, Implementation implementation)
+cdef Implementation implementation_of(str name) noexcept
+
+cdef Array refuse_argument(object x, str operation, str name)
+cdef int slow_axis(PyObject* x, int ndim, str operation) except -1
+cdef int axes_argument(PyObject* x, int ndim, str operation, int* axes) except -1
+cdef tuple axes_tuple(PyObject* x, int ndim, str operation)
+cdef int shape_argument(PyObject* x, str operation, Py_ssize_t* out) except -1
+cdef int read_sizes(tuple sizes, Py_ssize_t* out) except -1
+cdef int check_total(str operation, int ndim, const Py_ssize_t* shape) except -1
+cdef bint slow_flag(PyObject* x, str operation, str name) except -1
+cdef int slow_dtype_code(PyObject* x, str operation) except -1
+cdef int slow_device(PyObject* x, str operation) except -1
+cdef int refuse_complex(Array x, str operation, str name) except -1
+
+
+cdef inline Array array_argument(PyObject* x, str operation, str name):
+    """An argument that has to be an array."""
+    return <Array>x if type(<object>x) is Array else refuse_argument(<object>x, operation, name)
+
+
+cdef inline bint flag_argument(PyObject* x, str operation, str name) except -1:
+    """An argument that has to be True or False."""
+    return <object>x is True if <object>x is True or <object>x is False else slow_flag(x, operation, name)
+
+
+cdef inline int dtype_code_argument(PyObject* x, str operation, int default) except -1:
+    """The code of a dtype; None stands for the default, unless that is negative."""
+    if x is <PyObject*>None and default >= 0:
+        return default
+    return (<DType>x).code if type(<object>x) is DType else slow_dtype_code(x, operation)
+
+
+cdef inline int check_device_argument(PyObject* x, str operation) except -1:
+    return 0 if x is <PyObject*>None else slow_device(x, operation)

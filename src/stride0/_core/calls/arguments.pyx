@@ -1,0 +1,210 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""How arguments reach compiled functions of the namespace.
+
+Note [Declarations]
+    A public function is declared once, in its chapter: a Python function with the signature, the annotations and the
+    docstring. Help, type checkers, the stubs of methods and strict mode read that declaration. Where the overhead of a
+    call matters, the declaration has no body, and the function that runs is compiled: an `Implementation` in one of the
+    modules of this folder, which takes one pointer for each parameter. A `Signature`, read from the declaration,
+    binds the arguments of a call to the parameters.
+
+    Whatever is not usual goes to functions in Python: `calls/checks.py` and `_base/shapes.py` convert arguments of
+    unusual types and raise the errors.
+"""
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+
+from stride0._core.array.array cimport Array, s0_times
+from stride0._core.memory.dtype cimport DType, letter_at
+from stride0._core.ops.keys cimport whole, whole_axis
+from stride0._core.plan.plan cimport MAX_NDIM
+
+from stride0._base.devices import check_device
+from stride0._base.shapes import normalize_axes, normalize_axis, normalize_shape
+from stride0._core.calls.checks import check_array, check_bool, check_dtype, refuse_dtype
+
+# Elements up to which sizes are multiplied without a look at overflow elsewhere.
+cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 40
+
+
+cdef class Signature:
+    """
+    The parameters of a function written in Python.
+
+    Parameters
+    ----------
+    function : function
+        The declaration.
+    """
+
+    def __cinit__(self, function):
+        code = function.__code__
+        cdef int k
+        keyword_only = code.co_kwonlyargcount
+        self.positional_only, self.positional = code.co_posonlyargcount, code.co_argcount
+        self.count = self.positional + keyword_only
+        self.names = code.co_varnames[:self.count]
+        by_name = function.__kwdefaults__ or {}
+        self.defaults = (function.__defaults__ or ()) + tuple([by_name[name] for name in self.names[self.positional:] if name in by_name])
+        self.required = self.count - <int>len(self.defaults)
+        if self.count > MAX_PARAMETERS:
+            raise ValueError(f"{function.__name__}: more than {MAX_PARAMETERS} parameters")
+        for k in range(self.count):
+            self.keys[k] = <PyObject*>self.names[k]
+            self.fallback[k] = NULL if k < self.required else <PyObject*>self.defaults[k - self.required]
+
+    cdef bint bind(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept:
+        """Write a borrowed reference for each parameter to `given`; False where the arguments do not fit."""
+        cdef Py_ssize_t k, j
+        cdef PyObject* name
+        if n > self.positional:
+            return False
+        for k in range(n):
+            given[k] = args[k]
+        for k in range(n, self.count):
+            given[k] = self.fallback[k]
+        if kwnames is not NULL:
+            for j in range(len(<tuple>kwnames)):
+                name = <PyObject*>(<tuple>kwnames)[j]
+                # Names in code are interned, others are compared.
+                for k in range(max(n, <Py_ssize_t>self.positional_only), self.count):
+                    if self.keys[k] is name:
+                        break
+                else:
+                    k = self.index_of(<str>name, max(n, <Py_ssize_t>self.positional_only))
+                    if k < 0:
+                        return False
+                given[k] = args[n + j]
+        for k in range(n, self.required):
+            if given[k] is NULL:
+                return False
+        return True
+
+    cdef Py_ssize_t index_of(self, str name, Py_ssize_t first) noexcept:
+        cdef Py_ssize_t k
+        for k in range(first, self.count):
+            if <str>self.names[k] == name:
+                return k
+        return -1
+
+
+# --- which functions are compiled
+
+cdef struct Listed:
+    PyObject* name
+    Implementation implementation
+
+cdef Listed[64] LISTED
+cdef int listed = 0
+
+
+cdef void implement(str name, Implementation implementation):
+    """Register the implementation of a declaration; those of an extension have its name in front."""
+    global listed
+    Py_INCREF(name)
+    LISTED[listed].name, LISTED[listed].implementation = <PyObject*>name, implementation
+    listed += 1
+
+
+cdef Implementation implementation_of(str name) noexcept:
+    cdef int k
+    for k in range(listed):
+        if <str>LISTED[k].name == name:
+            return LISTED[k].implementation
+    return NULL
+
+
+# --- arguments by kinds
+
+
+cdef Array refuse_argument(object x, str operation, str name):
+    return check_array(operation, x, name)
+
+
+cdef int slow_axis(PyObject* x, int ndim, str operation) except -1:
+    return normalize_axis(operation, <object>x, ndim)
+
+
+cdef int axes_argument(PyObject* x, int ndim, str operation, int* axes) except -1:
+    """Write axes, not negative and each once, in the order given, to `axes`; how many. None stands for all."""
+    cdef uint64_t seen = 0
+    cdef Py_ssize_t k
+    cdef int count
+    if x is <PyObject*>None:
+        for k in range(ndim):
+            axes[k] = <int>k
+        return ndim
+    if whole_axis(x, ndim, axes):
+        return 1
+    if type(<object>x) is tuple and len(<tuple>x) <= ndim:
+        count = <int>len(<tuple>x)
+        for k in range(count):
+            if not whole_axis(<PyObject*>(<tuple>x)[k], ndim, &axes[k]) or seen >> axes[k] & 1:
+                break
+            seen |= <uint64_t>1 << axes[k]
+        else:
+            return count
+    found = normalize_axes(operation, <object>x, ndim)
+    for k, axis in enumerate(found):
+        axes[k] = axis
+    return <int>len(found)
+
+
+cdef tuple axes_tuple(PyObject* x, int ndim, str operation):
+    """The same as a tuple."""
+    cdef int axes[MAX_NDIM]
+    cdef int k, count = axes_argument(x, ndim, operation, axes)
+    if count == 1:
+        return (axes[0],)
+    return tuple([axes[k] for k in range(count)])
+
+
+cdef int read_sizes(tuple sizes, Py_ssize_t* out) except -1:
+    cdef Py_ssize_t k
+    for k in range(len(sizes)):
+        out[k] = sizes[k]
+    return <int>len(sizes)
+
+
+cdef int shape_argument(PyObject* x, str operation, Py_ssize_t* out) except -1:
+    """Write the sizes of an array that is to be made to `out`; how many."""
+    cdef Py_ssize_t k, size = 1
+    if whole(x, out) and 0 <= out[0] <= MANY_ELEMENTS:
+        return 1
+    if type(<object>x) is tuple and len(<tuple>x) <= MAX_NDIM:
+        for k in range(len(<tuple>x)):
+            if not whole(<PyObject*>(<tuple>x)[k], &out[k]) or out[k] < 0 or s0_times(&size, out[k]) or size > MANY_ELEMENTS:
+                break
+        else:
+            return <int>len(<tuple>x)
+    return read_sizes(normalize_shape(operation, <object>x), out)
+
+
+cdef int check_total(str operation, int ndim, const Py_ssize_t* shape) except -1:
+    """Raise ShapeError where an array would have more elements than can be counted; sizes of 0 are left out."""
+    cdef Py_ssize_t size = 1
+    cdef int k
+    for k in range(ndim):
+        if shape[k] and s0_times(&size, shape[k]):
+            normalize_shape(operation, tuple([shape[k] for k in range(ndim)]))
+    return 0
+
+
+cdef bint slow_flag(PyObject* x, str operation, str name) except -1:
+    return check_bool(operation, name, <object>x)
+
+
+cdef int slow_dtype_code(PyObject* x, str operation) except -1:
+    return (<DType>check_dtype(operation, <object>x)).code
+
+
+cdef int slow_device(PyObject* x, str operation) except -1:
+    check_device(operation, <object>x)
+    return 0
+
+
+cdef int refuse_complex(Array x, str operation, str name) except -1:
+    if letter_at(x.code) == c"c":
+        refuse_dtype(operation, x.dtype, "a real dtype; complex numbers have no order", name)
+    return 0

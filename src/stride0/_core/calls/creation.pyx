@@ -1,0 +1,210 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Functions that make arrays and whose overhead matters. Declared in `_chapters/creation.py`, `data_types.py` and `strided`."""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t
+
+from stride0._core.memory.dtype cimport BOOL, FLOAT64, INT64, DType, dtype_at, itemsize_at
+from stride0._core.plan.plan cimport MAX_NDIM, MAX_OPERANDS
+from stride0._core.plan.table cimport cast_kernel, kernels, s0_kernels
+from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
+from stride0._core.array.array cimport Array, new_array, new_like
+from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill, value_operand
+from stride0._core.ops.keys cimport whole
+from stride0._core.calls.arguments cimport (
+    array_argument, check_device_argument, dtype_code_argument, flag_argument, implement, shape_argument,
+)
+
+import math
+
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, RangeError, ShapeError, shown
+from stride0._base.shapes import normalize_shape
+from stride0._core.calls.checks import as_float, as_scalar, check_cast, check_dtype, check_fill, limits_of, refuse_dtype
+from stride0._core.ops.copy import as_array, iota
+from stride0._core.ops.functions import add, multiply
+
+cdef s0_kernels* K = kernels()
+cdef Py_ssize_t FAR = <Py_ssize_t>1 << 60
+
+
+cdef Array made(str operation, PyObject* shape, PyObject* dtype, PyObject* device, bint zeroed):
+    """A new array of float64, unless another dtype is given."""
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef int ndim
+    check_device_argument(device, operation)
+    ndim = shape_argument(shape, operation, sizes)
+    return new_array(dtype_code_argument(dtype, operation, FLOAT64), ndim, sizes, NULL, zeroed)
+
+
+cdef object empty(PyObject** given):
+    return made("empty", given[0], given[1], given[2], False)
+
+
+cdef object zeros(PyObject** given):
+    return made("zeros", given[0], given[1], given[2], True)
+
+
+cdef object ones(PyObject** given):
+    cdef Array out = made("ones", given[0], given[1], given[2], False)
+    fill(out, 1, "ones")
+    return out
+
+
+cdef object full(PyObject** given):
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef Py_ssize_t value
+    cdef int ndim, code = -1
+    cdef Array out
+    check_device_argument(given[3], "full")
+    ndim = shape_argument(given[0], "full", sizes)
+    if given[2] is <PyObject*>None:
+        if type(<object>given[1]) is float:
+            code = FLOAT64
+        elif type(<object>given[1]) is bool:
+            code = BOOL
+        elif whole(given[1], &value):
+            code = INT64
+    if code >= 0:
+        out = new_array(code, ndim, sizes, NULL, False)
+        fill(out, <object>given[1], "full")
+    else:
+        filler, dtype = check_fill("full", "fill_value", <object>given[1], <object>given[2])
+        out = new_array((<DType>dtype).code, ndim, sizes, NULL, False)
+        assign_array(out, value_operand(out, filler, "full"), "full")
+    return out
+
+
+# --- arange
+
+
+cdef object arange(PyObject** given):
+    cdef Py_ssize_t start = 0, stop, step, size
+    cdef bint no_stop = given[1] is <PyObject*>None
+    cdef Array out
+    check_device_argument(given[4], "arange")
+    if given[3] is <PyObject*>None and whole(given[2], &step) and step == 1:
+        if whole(given[0], &stop if no_stop else &start) and (no_stop or whole(given[1], &stop)):
+            # Far from overflow, the usual case needs no integers of Python's.
+            if -FAR < start < FAR and -FAR < stop < FAR:
+                size = stop - start if stop > start else 0
+                out = new_array(INT64, 1, &size, NULL, False)
+                count_up[int64_t](<int64_t*>out.data, size, start, 1)
+                return out
+    numbers = [real_number("start", <object>given[0]), 0 if no_stop else real_number("stop", <object>given[1]), real_number("step", <object>given[2])]
+    if no_stop:
+        numbers[0], numbers[1] = 0, numbers[0]
+    return counted_up(numbers, <object>given[3])
+
+
+cdef object real_number(str name, value):
+    number = as_scalar("arange", name, value)
+    if isinstance(number, complex):
+        raise ArgumentTypeError("arange", f"{name} must be a real number, not complex", [(name, shown(number))])
+    return int(number) if isinstance(number, bool) else number
+
+
+cdef list named(list numbers):
+    return [(name, shown(number)) for name, number in zip(("start", "stop", "step"), numbers)]
+
+
+cdef Array counted_up(list numbers, dtype):
+    """start, start + step and so on, up to stop."""
+    cdef bint integral = all([isinstance(n, int) for n in numbers])
+    cdef DType target = check_dtype("arange", dtype, dtype_at(INT64 if integral else FLOAT64))
+    cdef bint into_integers = target.kind in ("signed integer", "unsigned integer")
+    if target.kind == "bool":
+        refuse_dtype("arange", target, "a numeric dtype", "the result")
+    if not all([isinstance(n, int) or math.isfinite(n) for n in numbers]):
+        raise ArgumentValueError("arange", "start, stop and step must be finite", named(numbers))
+    if numbers[2] == 0:
+        raise ArgumentValueError("arange", "step must not be 0", named(numbers))
+    if into_integers and not integral:
+        if not all([n == int(n) for n in numbers]):
+            raise ArgumentValueError("arange", f"a number has a fraction and the dtype is {target.name}", named(numbers))
+        numbers = [int(n) for n in numbers]
+    # ceil((stop - start) / step) of the exact numbers.
+    (a, b), (c, d), (e, f) = [n.as_integer_ratio() for n in numbers]
+    count = max(0, -((a * d - c * b) * f // (b * d * e)))
+    if count >= 2**63:
+        raise ShapeError("arange", "the result would have too many elements", named(numbers))
+    (count,) = normalize_shape("arange", count)
+    if into_integers:
+        return integers_from(count, numbers[0], numbers[2], target)
+    return floats_from(count, numbers[0], numbers[2], target)
+
+
+cdef Array integers_from(Py_ssize_t count, start, step, DType dtype):
+    cdef Array out
+    least, most = limits_of(dtype)
+    for number in (start, start + (count - 1) * step) if count else ():
+        if not least <= number <= most:
+            raise RangeError("arange", f"{number} does not fit {dtype.name}", accepts=f"From {least} to {most}.")
+    out = new_array(dtype.code, 1, &count, NULL, False)
+    # Elements are computed modulo 2**64, so that a step outside of int64 gives the right ones too.
+    iota(out, start, step)
+    return out
+
+
+cdef Array floats_from(Py_ssize_t count, start, step, DType dtype):
+    cdef Array out
+    cdef double first = as_float("arange", start), distance = as_float("arange", step)
+    cdef double scale
+    # Rounding to float loses little of an integer, but it may lose much relative to the step.
+    remainder = start - int(first) if isinstance(start, int) else 0
+    # Where the difference of last and first element overflows, half of it does not.
+    scale = 2 if math.isinf(count * distance) else 1
+    if isinstance(start, int) and isinstance(step, int):
+        last = start + (count - 1) * step
+        if not -(2**53) <= start <= 2**53 or not -(2**53) <= last <= 2**53:
+            wide = check_dtype("arange", "int64" if start < 0 or last < 0 else "uint64")
+            least, most = limits_of(wide)
+            if all([least <= end <= most for end in (start, last)]):
+                return copy_array(integers_from(count, start, step, wide), dtype.code, False)
+    if dtype.kind == "real floating" and not remainder and scale == 1:
+        out = new_array(dtype.code, 1, &count, NULL, False)
+        iota(out, first, distance)
+        return out
+    out = new_array(FLOAT64, 1, &count, NULL, False)
+    iota(out, (remainder or first) / scale, distance / scale)
+    if remainder:
+        out = add(out, first / scale)
+    if scale > 1:
+        out = multiply(out, scale)
+    return copy_array(out, dtype.code, False)
+
+
+# --- copies
+
+
+cdef object astype(PyObject** given):
+    cdef Py_ssize_t steps[MAX_OPERANDS]
+    cdef char* places[MAX_OPERANDS]
+    cdef Array x = array_argument(given[0], "astype", "x"), out
+    cdef int code = dtype_code_argument(given[1], "astype", -1)
+    check_device_argument(given[3], "astype")
+    if not flag_argument(given[2], "astype", "copy") and x.code == code:
+        return x
+    if K.casts[x.code][code][0] is NULL:
+        check_cast("astype", x.dtype, dtype_at(code))
+    # From LONG_RUN elements on several threads may share the work.
+    if not x.c_contiguous or x.size >= LONG_RUN:
+        return copy_array(x, code, False)
+    out = new_like(x, code)
+    places[0], places[1] = x.data, out.data
+    steps[0], steps[1] = itemsize_at(x.code), itemsize_at(code)
+    run_contiguous(cast_kernel(x.code, code), 0, places, steps, x.size)
+    return out
+
+
+cdef object contiguous(PyObject** given):
+    cdef Array x = <Array>given[0] if type(<object>given[0]) is Array else as_array(<object>given[0], "contiguous")
+    return x if x.c_contiguous else copy_array(x, x.code, True)
+
+
+implement("arange", arange)
+implement("astype", astype)
+implement("empty", empty)
+implement("full", full)
+implement("ones", ones)
+implement("strided.contiguous", contiguous)
+implement("zeros", zeros)

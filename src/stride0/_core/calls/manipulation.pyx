@@ -1,0 +1,366 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Manipulation functions whose overhead matters: views, `stack` and `concat`. Declared in `_chapters/manipulation.py`."""
+
+from cpython.object cimport PyObject
+from libc.string cimport memcpy
+
+from stride0._core.memory.dtype cimport DType, itemsize_at
+from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.array.array cimport Array, new_array, s0_times, same_shape, shape_tuple, swapped_matrix, view_of
+from stride0._core.array.views cimport c_strides_of, strides_for_shape
+from stride0._core.ops.copy cimport assign_array, copy_array
+from stride0._core.ops.keys cimport whole, whole_axis
+from stride0._core.calls.arguments cimport (
+    array_argument, axes_argument, check_total, flag_argument, implement, read_sizes, shape_argument, slow_axis,
+)
+
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, AxisError, BroadcastError, ShapeError, shown
+from stride0._base.shapes import check_ndim, infer_shape, normalize_axes, normalize_shape
+from stride0._core.array.views import strides
+from stride0._core.calls.checks import check_arrays, promote_all
+
+cdef extern from *:
+    """
+    #define s0_tuple_items(tuple) (((PyTupleObject *)(tuple))->ob_item)
+    """
+    PyObject** s0_tuple_items(object items) noexcept
+
+cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 62
+
+cdef enum:
+    FEW_ELEMENTS = 1 << 15  # up to which joined arrays are copied at once, without a plan
+
+
+# --- views
+
+
+cdef int sizes_for_reshape(PyObject* shape, Py_ssize_t size, Py_ssize_t* out) except -1:
+    """Write the sizes that `reshape` means to `out`, with a size of -1 inferred; how many."""
+    cdef Py_ssize_t total = 1, k, ndim
+    cdef Py_ssize_t unknown = -1
+    if type(<object>shape) is tuple and len(<tuple>shape) <= MAX_NDIM and size > 0:
+        ndim = len(<tuple>shape)
+        for k in range(ndim):
+            if not whole(<PyObject*>(<tuple>shape)[k], &out[k]):
+                break
+            if out[k] == -1 and unknown < 0:
+                unknown = k
+            elif out[k] <= 0 or s0_times(&total, out[k]):
+                break
+        else:
+            if unknown >= 0 and size % total == 0:
+                out[unknown] = size // total
+                return <int>ndim
+            if unknown < 0 and total == size:
+                return <int>ndim
+    return read_sizes(infer_shape("reshape", size, <object>shape), out)
+
+
+cdef object reshape(PyObject** given):
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Array x = array_argument(given[0], "reshape", "x")
+    cdef int ndim = sizes_for_reshape(given[1], x.size, shape)
+    cdef bint may_view = True, may_copy = True
+    if given[2] is not <PyObject*>None:
+        may_copy = flag_argument(given[2], "reshape", "copy")
+        may_view = not may_copy
+    if may_view:
+        if strides_for_shape(x, ndim, shape, steps):
+            return view_of(x, x.data, ndim, shape, steps)
+        if not may_copy:
+            raise ShapeError(
+                "reshape", "a view is not possible, and copy=False forbids a copy",
+                [("x", f"{x.shape}"), ("strides", f"{strides(x)}"), ("shape", f"{tuple([shape[k] for k in range(ndim)])}")],
+                "copy=None copies where it must.")
+    c_strides_of(itemsize_at(x.code), ndim, shape, steps)
+    x = copy_array(x, x.code, True)
+    return view_of(x, x.data, ndim, shape, steps)
+
+
+cdef object broadcast_to(PyObject** given):
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Array x = array_argument(given[0], "broadcast_to", "x")
+    cdef int ndim = shape_argument(given[1], "broadcast_to", shape), missing = ndim - x.ndim, axis
+    cdef bint fits = missing >= 0
+    for axis in range(ndim if fits else 0):
+        steps[axis] = 0
+        if axis >= missing:
+            if x.shape_[axis - missing] == shape[axis]:
+                steps[axis] = x.strides_[axis - missing]
+            elif x.shape_[axis - missing] != 1:
+                fits = False
+    if not fits:
+        target = tuple([shape[axis] for axis in range(ndim)])
+        raise BroadcastError("broadcast_to", [("x", x.shape), ("the shape", target)], grow=("the shape", target))
+    return view_of(x, x.data, ndim, shape, steps)
+
+
+cdef object expand_dims(PyObject** given):
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int axes[MAX_NDIM]
+    cdef Array x = array_argument(given[0], "expand_dims", "x")
+    cdef int count = 1, k, ndim, axis, own = 0
+    if type(<object>given[1]) is not int:
+        if given[1] is <PyObject*>None:
+            raise ArgumentTypeError("expand_dims", "axis must be an integer or a tuple of integers, not None")
+        if isinstance(<object>given[1], (tuple, list)):
+            count = <int>len(<object>given[1])
+    ndim = x.ndim + count
+    if ndim > MAX_NDIM:
+        normalize_axes("expand_dims", <object>given[1], ndim)
+        check_ndim("expand_dims", ndim)
+    count = axes_argument(given[1], ndim, "expand_dims", axes)
+    for axis in range(ndim):
+        shape[axis] = 0
+    for k in range(count):
+        shape[axes[k]], steps[axes[k]] = 1, 0
+    for axis in range(ndim):
+        if shape[axis] == 0:
+            shape[axis], steps[axis] = x.shape_[own], x.strides_[own]
+            own += 1
+    return view_of(x, x.data, ndim, shape, steps)
+
+
+cdef object squeeze(PyObject** given):
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int axes[MAX_NDIM]
+    cdef bint removed[MAX_NDIM]
+    cdef Array x = array_argument(given[0], "squeeze", "x")
+    cdef int count, axis, k, ndim = 0
+    if given[1] is <PyObject*>None:
+        raise ArgumentTypeError("squeeze", "axis must be an integer or a tuple of integers, not None")
+    count = axes_argument(given[1], x.ndim, "squeeze", axes)
+    for axis in range(x.ndim):
+        removed[axis] = False
+    for k in range(count):
+        if x.shape_[axes[k]] != 1:
+            raise ShapeError("squeeze", f"axis {axes[k]} has size {x.shape_[axes[k]]}, not 1", [("x", f"{x.shape}")])
+        removed[axes[k]] = True
+    for axis in range(x.ndim):
+        if not removed[axis]:
+            shape[ndim], steps[ndim] = x.shape_[axis], x.strides_[axis]
+            ndim += 1
+    return view_of(x, x.data, ndim, shape, steps)
+
+
+cdef Array permuted(Array x, const int* order):
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef int k
+    for k in range(x.ndim):
+        shape[k], steps[k] = x.shape_[order[k]], x.strides_[order[k]]
+    return view_of(x, x.data, x.ndim, shape, steps)
+
+
+cdef object permute_dims(PyObject** given):
+    cdef int order[MAX_NDIM]
+    cdef Array x = array_argument(given[0], "permute_dims", "x")
+    if type(<object>given[1]) is not tuple and not isinstance(<object>given[1], (tuple, list)):
+        raise ArgumentTypeError("permute_dims", "axes must be a tuple of integers", [("axes", shown(<object>given[1]))])
+    if axes_argument(given[1], x.ndim, "permute_dims", order) != x.ndim:
+        raise AxisError("permute_dims", "axes must name each axis of x once",
+                        [("x", f"{x.shape}"), ("axes", shown(tuple(<object>given[1])))])
+    return permuted(x, order)
+
+
+cdef object moveaxis(PyObject** given):
+    cdef int sources[MAX_NDIM]
+    cdef int targets[MAX_NDIM]
+    cdef int order[MAX_NDIM]
+    cdef bint moved[MAX_NDIM]
+    cdef Array x = array_argument(given[0], "moveaxis", "x")
+    cdef int count, k, axis = 0
+    if given[1] is <PyObject*>None or given[2] is <PyObject*>None:
+        raise ArgumentTypeError("moveaxis", "source and destination must be integers or tuples of integers")
+    count = axes_argument(given[1], x.ndim, "moveaxis", sources)
+    if axes_argument(given[2], x.ndim, "moveaxis", targets) != count:
+        raise ArgumentValueError("moveaxis", "source and destination must name equally many axes",
+                                 [("source", shown(<object>given[1])), ("destination", shown(<object>given[2]))])
+    for k in range(x.ndim):
+        order[k], moved[k] = -1, False
+    for k in range(count):
+        order[targets[k]] = sources[k]
+        moved[sources[k]] = True
+    for k in range(x.ndim):
+        if order[k] < 0:
+            while moved[axis]:
+                axis += 1
+            order[k] = axis
+            axis += 1
+    return permuted(x, order)
+
+
+cdef object matrix_transpose(PyObject** given):
+    cdef Array x = array_argument(given[0], "matrix_transpose", "x")
+    if x.ndim < 2:
+        raise ShapeError("matrix_transpose", "x must be a matrix or a stack of them", [("x", f"{x.shape}")])
+    return swapped_matrix(x)
+
+
+cdef object unstack(PyObject** given):
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t k, step
+    cdef int at, axis
+    cdef Array x = array_argument(given[0], "unstack", "x")
+    cdef list out = []
+    if not whole_axis(given[1], x.ndim, &at):
+        at = slow_axis(given[1], x.ndim, "unstack")
+    # Views of an empty array keep its offset: it has no element to point to.
+    step = x.strides_[at] if x.size else 0
+    for axis in range(x.ndim - 1):
+        shape[axis], steps[axis] = x.shape_[axis + (axis >= at)], x.strides_[axis + (axis >= at)]
+    for k in range(x.shape_[at]):
+        out.append(view_of(x, x.data + k * step, x.ndim - 1, shape, steps))
+    return tuple(out)
+
+
+# --- arrays that are joined
+
+
+cdef struct Parts:
+    # Arrays in a tuple.
+    PyObject** items
+    Py_ssize_t count
+    int code            # of the dtype that theirs promote to
+    bint alike          # whether all have it and are contiguous
+
+
+cdef tuple read_parts(PyObject* given, str operation, Parts* parts):
+    """Arrays in a tuple or list, as a tuple that keeps them alive."""
+    cdef tuple every
+    cdef Array x
+    cdef Py_ssize_t k
+    cdef bint one = True
+    if type(<object>given) is tuple:
+        every = <tuple>given
+    elif type(<object>given) is list:
+        every = tuple(<list>given)
+    else:
+        every = tuple(check_arrays(operation, <object>given))
+    parts.items, parts.count, parts.alike = s0_tuple_items(every), len(every), True
+    for k in range(parts.count):
+        if type(<object>parts.items[k]) is not Array:
+            break
+        x = <Array>parts.items[k]
+        one = one and x.code == (<Array>parts.items[0]).code
+        parts.alike = parts.alike and x.c_contiguous
+    else:
+        if parts.count:
+            parts.alike = parts.alike and one
+            parts.code = (<Array>parts.items[0]).code if one else (<DType>promote_all([x.dtype for x in every])).code
+            return every
+    check_arrays(operation, <object>given)
+
+
+cdef Array joined(str operation, Parts* parts, int ndim, const Py_ssize_t* shape, int at, bint stacked):
+    """A new array that has arrays side by side along an axis, which they have themselves unless they are `stacked`."""
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t blocks = 1, run, j, k
+    cdef int axis
+    cdef Array x, out
+    cdef char* to
+    check_total(operation, ndim, shape)
+    out = new_array(parts.code, ndim, shape, NULL, False)
+    to = out.data
+    if out.size == 0:
+        return out
+    if parts.alike and out.size <= FEW_ELEMENTS:
+        for axis in range(at):
+            blocks *= shape[axis]
+        for j in range(blocks):
+            for k in range(parts.count):
+                x = <Array>parts.items[k]
+                run = x.size // blocks * itemsize_at(parts.code)
+                memcpy(to, x.data + j * run, run)
+                to += run
+        return out
+    for axis in range(ndim - stacked):
+        steps[axis] = out.strides_[axis + (stacked and axis >= at)]
+    for k in range(parts.count):
+        x = <Array>parts.items[k]
+        if x.size:
+            assign_array(view_of(out, to, x.ndim, x.shape_, steps), x, operation)
+        to += (1 if stacked else x.shape_[at]) * out.strides_[at]
+    return out
+
+
+cdef object stack(PyObject** given):
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Parts parts
+    cdef tuple every = read_parts(given[0], "stack", &parts)
+    cdef Array x, first = <Array>parts.items[0]
+    cdef Py_ssize_t i
+    cdef int at, axis
+    for i in range(1, parts.count):
+        x = <Array>parts.items[i]
+        if not same_shape(x, first):
+            raise ShapeError("stack", f"arrays[{i}] has another shape than arrays[0]",
+                             [("arrays[0]", f"{first.shape}"), (f"arrays[{i}]", f"{x.shape}")], "All shapes must be equal.")
+    if not whole_axis(given[1], first.ndim + 1, &at):
+        at = slow_axis(given[1], first.ndim + 1, "stack")
+    check_ndim_of(first.ndim + 1, "stack")
+    for axis in range(first.ndim + 1):
+        shape[axis] = parts.count if axis == at else first.shape_[axis - (axis > at)]
+    return joined("stack", &parts, first.ndim + 1, shape, at, True)
+
+
+cdef int check_ndim_of(int ndim, str operation) except -1:
+    if ndim > MAX_NDIM:
+        check_ndim(operation, ndim)
+    return 0
+
+
+cdef object concat(PyObject** given):
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Parts parts
+    cdef tuple every = read_parts(given[0], "concat", &parts)
+    cdef Array x, out, first = <Array>parts.items[0]
+    cdef Py_ssize_t total = 0, start = 0, i, k
+    cdef bint fits
+    cdef int at, axis
+    if given[1] is <PyObject*>None:
+        read_sizes(normalize_shape("concat", sum([x.size for x in every])), &total)
+        out = new_array(parts.code, 1, &total, NULL, False)
+        for k in range(parts.count):
+            x = <Array>parts.items[k]
+            c_strides_of(out.strides_[0], x.ndim, x.shape_, steps)
+            assign_array(view_of(out, out.data + start * out.strides_[0], x.ndim, x.shape_, steps), x, "concat")
+            start += x.size
+        return out
+    if not whole_axis(given[1], first.ndim, &at):
+        at = slow_axis(given[1], first.ndim, "concat")
+    for i in range(parts.count):
+        x = <Array>parts.items[i]
+        fits = x.ndim == first.ndim
+        for axis in range(first.ndim if fits else 0):
+            fits = fits and (axis == at or x.shape_[axis] == first.shape_[axis])
+        if not fits:
+            raise ShapeError("concat", f"arrays[{i}] does not fit arrays[0]",
+                             [("arrays[0]", f"{first.shape}"), (f"arrays[{i}]", f"{x.shape}")],
+                             f"All sizes but those of axis {at} must be equal.")
+    for k in range(parts.count):
+        x = <Array>parts.items[k]
+        if x.shape_[at] > MANY_ELEMENTS - total:
+            normalize_shape("concat", first.shape[:at] + (sum([x.shape[at] for x in every]),) + first.shape[at + 1:])
+        total += x.shape_[at]
+    memcpy(shape, first.shape_, first.ndim * sizeof(Py_ssize_t))
+    shape[at] = total
+    return joined("concat", &parts, first.ndim, shape, at, False)
+
+
+implement("broadcast_to", broadcast_to)
+implement("concat", concat)
+implement("expand_dims", expand_dims)
+implement("matrix_transpose", matrix_transpose)
+implement("moveaxis", moveaxis)
+implement("permute_dims", permute_dims)
+implement("reshape", reshape)
+implement("squeeze", squeeze)
+implement("stack", stack)
+implement("unstack", unstack)

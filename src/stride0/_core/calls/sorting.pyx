@@ -1,0 +1,160 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Functions that sort, search and take. Declared in `_chapters/`: `sorting.py`, `searching.py`, `set.py`, `indexing.py`."""
+
+from cpython.object cimport PyObject
+
+from stride0._core.memory.dtype cimport INT64, DType, dtype_at, letter_at, promote_codes
+from stride0._core.array.array cimport Array, view_of
+from stride0._core.ops.copy cimport copy_array
+from stride0._core.ops.keys cimport whole_axis
+from stride0._core.ops.index cimport gather
+from stride0._core.ops.sort cimport distinct_values, places_among, sorted_lanes
+from stride0._core.calls.arguments cimport array_argument, flag_argument, implement, refuse_complex, slow_axis
+
+from stride0._base.errors import ArgumentValueError, DTypeError, OutOfBoundsError, ShapeError, counted, shown
+from stride0._core.array.views import restride, without_broadcast_axes
+from stride0._core.calls.checks import KINDS, check_array, limits_of, refuse_dtype
+from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
+from stride0._core.ops.copy import as_array
+from stride0._core.ops.functions import greater, less, where
+from stride0._core.ops.reduce import reduce
+
+cdef frozenset INTEGRAL = frozenset(KINDS["integral"])
+
+
+cdef object ordered(str name, PyObject** given, bint places):
+    """`given`: x, axis, descending, stable."""
+    cdef Array x = array_argument(given[0], name, "x")
+    cdef bint descending
+    cdef int axis
+    refuse_complex(x, name, "x")
+    if not whole_axis(given[1], x.ndim, &axis):
+        axis = slow_axis(given[1], x.ndim, name)
+    descending = flag_argument(given[2], name, "descending")
+    # All sorts are stable.
+    flag_argument(given[3], name, "stable")
+    return sorted_lanes(x, axis, descending, places)
+
+
+cdef object sort(PyObject** given):
+    return ordered("sort", given, False)
+
+
+cdef object argsort(PyObject** given):
+    return ordered("argsort", given, True)
+
+
+cdef object unique_values(PyObject** given):
+    cdef Array x = array_argument(given[0], "unique_values", "x")
+    if letter_at(x.code) != c"c":
+        return distinct_values(x)
+    # Complex numbers are sorted by NumPy, real parts first.
+    values = to_numpy(copy_array(x, x.code, True)).reshape(-1)
+    values.sort(stable=True)
+    is_first = numpy().ones(values.size, bool)
+    is_first[1:] = values[1:] != values[:-1]
+    return from_numpy(values[is_first])
+
+
+# --- searchsorted
+
+
+cdef object searchsorted(PyObject** given):
+    """`given`: x1, x2, side, sorter."""
+    cdef Array x1 = array_argument(given[0], "searchsorted", "x1"), x2
+    cdef int beyond = 0, code
+    cdef bint mixed = False, right
+    side = <object>given[2]
+    if type(<object>given[1]) is Array:
+        x2 = <Array>given[1]
+    else:
+        beyond = beyond_limits(x1, <object>given[1])
+        x2 = as_array(0 if beyond else <object>given[1], "searchsorted", x1.dtype)
+    refuse_complex(x1, "searchsorted", "x1")
+    refuse_complex(x2, "searchsorted", "x2")
+    if x1.ndim != 1:
+        raise ShapeError("searchsorted", "x1 must have one axis", [("x1", f"{x1.shape}")])
+    if not isinstance(side, str) or (side != "left" and side != "right"):
+        raise ArgumentValueError("searchsorted", f"unknown side {shown(side)}", (), "side must be 'left' or 'right'.")
+    right = side == "right"
+    if given[3] is not <PyObject*>None:
+        x1 = put_in_order(x1, <object>given[3])
+    if beyond:
+        return as_array(x1.size if beyond > 0 else 0, "searchsorted", dtype_at(INT64))
+    code = x1.code
+    if x2.code != code:
+        code = promote_codes(x1.code, x2.code)
+        # uint64 and a signed dtype: float64 would make neighbours equal. Values outside the dtype of x1 are beyond its ends.
+        mixed = x1.dtype.kind in INTEGRAL and x2.dtype.kind in INTEGRAL and letter_at(code) == c"f"
+        if mixed:
+            code = x1.code
+    places = places_among(cast_lane(x1, code), x2 if x2.code == code else copy_array(x2, code, False), right)
+    if mixed:
+        least, most = limits_of(x1.dtype)
+        places = where(less(x2, least), 0, places)
+        places = where(greater(x2, most), x1.size, places)
+    return places
+
+
+cdef int beyond_limits(Array x, object number) except? -2:
+    """1 or -1 for a Python integer too large or too small for the dtype of x, else 0."""
+    if isinstance(number, bool) or not isinstance(number, int) or x.dtype.kind not in INTEGRAL:
+        return 0
+    least, most = limits_of(x.dtype)
+    return 1 if number > most else -1 if number < least else 0
+
+
+cdef Array cast_lane(Array x, int code):
+    """An array of one axis in another dtype; a broadcast one remains one."""
+    if x.code == code:
+        return x
+    return stretched(copy_array(without_broadcast_axes(x, (0,)), code, False), x)
+
+
+cdef Array stretched(Array x, Array like):
+    """One axis of one element, or of as many, broadcast to the size of another array's."""
+    cdef Py_ssize_t step = x.strides_[0] if x.shape_[0] == like.shape_[0] else 0
+    return view_of(x, x.data, 1, like.shape_, &step)
+
+
+cdef Array put_in_order(Array x, object given):
+    cdef Array sorter = check_array("searchsorted", given, "sorter"), stored
+    if sorter.dtype.kind not in INTEGRAL:
+        refuse_dtype("searchsorted", sorter.dtype, "an integer dtype", "sorter")
+    if sorter.ndim != 1 or sorter.shape_[0] != x.shape_[0]:
+        raise ShapeError("searchsorted", "sorter must have the shape of x1", [("x1", f"{x.shape}"), ("sorter", f"{sorter.shape}")])
+    if x.size == 0:
+        return x
+    stored = without_broadcast_axes(sorter, (0,))
+    least, most = [int(reduce(name, stored, (0,), False, None)) for name in ("min", "max")]
+    if least < 0 or most >= x.size:
+        raise OutOfBoundsError("searchsorted", f"index {least if least < 0 else most} in sorter is out of bounds for {counted(x.size, 'element')}")
+    if x.strides_[0] == 0:
+        return x
+    return stretched(gather(x, copy_array(stored, INT64, False), 0), x)
+
+
+# --- take
+
+
+cdef object take(PyObject** given):
+    """`given`: x, indices, axis."""
+    cdef Array x = <Array>given[0] if type(<object>given[0]) is Array else as_array(<object>given[0], "take")
+    cdef Array indices = <Array>given[1] if type(<object>given[1]) is Array else as_array(<object>given[1], "take")
+    cdef int axis = 0
+    if letter_at(indices.code) != c"i" and letter_at(indices.code) != c"u":
+        raise DTypeError("take", f"Unsupported dtype {dtype_at(indices.code).name} of indices", (), "indices take integer dtypes")
+    if given[2] is <PyObject*>None:
+        if x.ndim != 1:
+            raise ShapeError("take", f"the array has {x.ndim} axes and none is named", (("shape", f"{x.shape}"),),
+                             "axis=..., or an array of one axis")
+    elif not whole_axis(given[2], x.ndim, &axis):
+        axis = slow_axis(given[2], x.ndim, "take")
+    return gather(x, indices, axis)
+
+
+implement("argsort", argsort)
+implement("searchsorted", searchsorted)
+implement("sort", sort)
+implement("take", take)
+implement("unique_values", unique_values)

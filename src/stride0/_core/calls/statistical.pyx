@@ -1,0 +1,328 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Functions that reduce arrays. Declared in `_chapters/`: `statistical.py`, `utility.py`, `searching.py`."""
+
+from cpython.object cimport PyObject
+from libc.math cimport NAN, fabs, isnan, sqrt
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy
+
+from stride0._core.memory.dtype cimport (
+    BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT64, UINT64, DType, dtype_at, is_stored, itemsize_at, letter_at,
+)
+from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.plan.table cimport reduction_kernel
+from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
+from stride0._core.array.array cimport Array, new_array, view_of
+from stride0._core.array.views cimport strides_for_shape, without_axes
+from stride0._core.ops.tables cimport OP_ABS, OP_SUBTRACT
+from stride0._core.ops.copy cimport copy_array
+from stride0._core.ops.elementwise cimport binary_raw, unary_raw
+from stride0._core.ops.reduce cimport accumulate, argreduce, mean_of_total, reduce_array, reduce_whole, reduction_number, scan
+from stride0._core.ops.select cimport s0_count_true
+from stride0._core.ops.keys cimport whole_axis
+from stride0._core.calls.arguments cimport (
+    array_argument, axes_tuple, dtype_code_argument, flag_argument, implement, refuse_complex, slow_axis,
+)
+
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
+from stride0._core.array.interceptors import check_standard
+from stride0._core.array.views import without_broadcast_axes
+from stride0._core.calls.checks import as_scalar, check_cast, refuse_dtype
+from stride0._core.ops.reduce import OFF_CENTRE
+
+cdef double FAR_OFF_CENTRE = OFF_CENTRE
+
+
+cdef object reduced(str name, Array x, PyObject* axis, PyObject* keepdims, object dtype):
+    """A reduction over the axes that are named, or over all."""
+    cdef bint keep
+    if axis is <PyObject*>None and <object>keepdims is False and dtype is None:
+        return reduce_whole(name, x)
+    axes = axes_tuple(axis, x.ndim, name)
+    keep = flag_argument(keepdims, name, "keepdims")
+    return reduce_array(name, x, axes, keep, dtype)
+
+
+cdef object all_(PyObject** given):
+    return reduced("all", array_argument(given[0], "all", "x"), given[1], given[2], None)
+
+
+cdef object any_(PyObject** given):
+    return reduced("any", array_argument(given[0], "any", "x"), given[1], given[2], None)
+
+
+cdef object count_nonzero(PyObject** given):
+    cdef Array x = array_argument(given[0], "count_nonzero", "x"), out
+    if x.code != BOOL or not x.c_contiguous or given[1] is not <PyObject*>None or <object>given[2] is not False:
+        return reduced("count_nonzero", x, given[1], given[2], None)
+    out = new_array(INT64, 0, NULL, NULL, True)
+    if x.size < LONG_RUN:
+        (<int64_t*>out.data)[0] = s0_count_true(<const uint8_t*>x.data, x.size)
+    else:
+        with nogil:
+            (<int64_t*>out.data)[0] = s0_count_true(<const uint8_t*>x.data, x.size)
+    return out
+
+
+# --- sums and products
+
+
+cpdef DType sum_dtype(str operation, Array x, object dtype):
+    """The dtype of sums and products: small integers are widened, since their sums overflow."""
+    cdef char letter = letter_at(x.code)
+    cdef int code
+    if dtype is None:
+        return dtype_at(UINT64 if letter == c"u" else INT64 if letter == c"i" or letter == c"b" else x.code)
+    code = dtype_code_argument(<PyObject*>dtype, operation, -1)
+    if code == BOOL:
+        refuse_dtype(operation, dtype_at(code), "a numeric dtype", "the result")
+    if letter == c"c" and letter_at(code) != c"c":
+        check_cast(operation, x.dtype, dtype_at(code))
+    return dtype_at(code)
+
+
+cdef object total(str name, PyObject** given):
+    """A sum or a product; `given`: x, axis, dtype, keepdims."""
+    cdef Array x = array_argument(given[0], name, "x")
+    return reduced(name, x, given[1], given[3], None if given[2] is <PyObject*>None else sum_dtype(name, x, <object>given[2]))
+
+
+cdef object sum_(PyObject** given):
+    return total("sum", given)
+
+
+cdef object prod(PyObject** given):
+    return total("prod", given)
+
+
+cdef object cumulative(str name, PyObject** given):
+    """`given`: x, axis, dtype, include_initial."""
+    cdef Py_ssize_t one = 1, step
+    cdef Array x = array_argument(given[0], name, "x")
+    cdef DType target = sum_dtype(name, x, <object>given[2])
+    cdef int axis = 0
+    if x.ndim == 0:
+        step = itemsize_at(x.code)
+        x = view_of(x, x.data, 1, &one, &step)
+    if given[1] is <PyObject*>None:
+        if x.ndim > 1:
+            raise ArgumentValueError(name, f"axis must be given for an array with {x.ndim} axes", [("x", f"{x.shape}")])
+    elif not whole_axis(given[1], x.ndim, &axis):
+        axis = slow_axis(given[1], x.ndim, name)
+    return scan(name, x, axis, target, flag_argument(given[3], name, "include_initial"))
+
+
+cdef object cumulative_sum(PyObject** given):
+    return cumulative("cumulative_sum", given)
+
+
+cdef object cumulative_prod(PyObject** given):
+    return cumulative("cumulative_prod", given)
+
+
+# --- extremes
+
+
+cdef object extreme(str name, PyObject** given):
+    """`given`: x, axis, keepdims."""
+    cdef Py_ssize_t steps[2]
+    cdef char* places[2]
+    cdef Array x = array_argument(given[0], name, "x"), out
+    refuse_complex(x, name, "x")
+    if given[1] is <PyObject*>None and <object>given[2] is False and x.c_contiguous and 0 < x.size < LONG_RUN and not is_stored(x.code):
+        # The first element, folded once more, changes no extreme.
+        out = new_array(x.code, 0, NULL, NULL, False)
+        memcpy(out.data, x.data, itemsize_at(x.code))
+        places[0], places[1] = x.data, out.data
+        steps[0], steps[1] = itemsize_at(x.code), 0
+        run_contiguous(reduction_kernel(reduction_number(name), x.code), 0, places, steps, x.size)
+        return out
+    axes = axes_tuple(given[1], x.ndim, name)
+    for axis in axes if x.size == 0 else ():
+        if x.shape_[<int>axis] == 0:
+            raise ShapeError(name, f"axis {axis} has no elements to choose from", [("x", f"{x.shape}")])
+    return reduce_array(name, x, axes, flag_argument(given[2], name, "keepdims"), None)
+
+
+cdef object max_(PyObject** given):
+    return extreme("max", given)
+
+
+cdef object min_(PyObject** given):
+    return extreme("min", given)
+
+
+cdef Array stored(Array x, tuple axes):
+    """x with size 1 along broadcast axes: the same mean, without the overflow of n equal summands."""
+    if x.c_contiguous:
+        return x
+    return without_broadcast_axes(x, axes)
+
+
+cdef Array flattened(Array x):
+    """The elements in C order along one axis; a view where strides allow."""
+    cdef Py_ssize_t step
+    if x.ndim == 1:
+        return x
+    if not strides_for_shape(x, 1, &x.size, &step):
+        x = copy_array(x, x.code, True)
+        step = itemsize_at(x.code)
+    return view_of(x, x.data, 1, &x.size, &step)
+
+
+cdef object place(str name, PyObject** given):
+    """The index of an extreme; `given`: x, axis, keepdims."""
+    cdef Py_ssize_t ones[MAX_NDIM]
+    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t index, found = 0, stride = 1
+    cdef Array x = array_argument(given[0], name, "x"), base, out
+    cdef bint keepdims = flag_argument(given[2], name, "keepdims")
+    cdef int axis = -1, k
+    refuse_complex(x, name, "x")
+    if given[1] is not <PyObject*>None and not whole_axis(given[1], x.ndim, &axis):
+        axis = slow_axis(given[1], x.ndim, name)
+    if (x.size if axis < 0 else x.shape_[axis]) == 0:
+        where = "x" if axis < 0 else f"axis {axis}"
+        raise ShapeError(name, f"{where} has no elements to choose from", [("x", f"{x.shape}")])
+    if axis >= 0:
+        return argreduce(name, x, axis, keepdims)
+    # Along broadcast axes the first of the equal elements is at index 0; the others keep their order.
+    base = x if x.c_contiguous else <Array>without_broadcast_axes(x, tuple(range(x.ndim)))
+    out = argreduce(name, flattened(base), 0, False)
+    if base.size != x.size:
+        index = (<int64_t*>out.data)[0]
+        for k in range(x.ndim - 1, -1, -1):
+            found += index % base.shape_[k] * stride
+            index //= base.shape_[k]
+            stride *= x.shape_[k]
+        (<int64_t*>out.data)[0] = found
+    if not keepdims:
+        return out
+    for k in range(x.ndim):
+        ones[k], steps[k] = 1, 0
+    return view_of(out, out.data, x.ndim, ones, steps)
+
+
+cdef object argmax(PyObject** given):
+    return place("argmax", given)
+
+
+cdef object argmin(PyObject** given):
+    return place("argmin", given)
+
+
+# --- means and variances
+
+
+cdef int wide_code(int code) noexcept:
+    return COMPLEX128 if letter_at(code) == c"c" else FLOAT64
+
+
+cdef Array wide_mean(Array x, tuple axes, bint keepdims, DType dtype):
+    """The mean, summed up in float64 or complex128; of that dtype where none is given."""
+    cdef int code = wide_code(x.code)
+    cdef Array total
+    x = stored(x, axes)
+    total = reduce_array("sum", x, axes, keepdims, dtype_at(code))
+    return mean_of_total(total, <double>(x.size // total.size if total.size else 0), dtype)
+
+
+cdef object mean(PyObject** given):
+    cdef Array x = array_argument(given[0], "mean", "x")
+    cdef DType dtype = None
+    if given[3] is not <PyObject*>None:
+        check_standard("mean", "a dtype is given", "Statistical functions: mean has no parameter dtype")
+        dtype = dtype_at(dtype_code_argument(given[3], "mean", -1))
+        if letter_at(dtype.code) != c"f" and letter_at(dtype.code) != c"c":
+            refuse_dtype("mean", dtype, "a floating-point dtype", "the result")
+        check_cast("mean", x.dtype, dtype)
+        if x.code != dtype.code:
+            x = copy_array(x, dtype.code, False)
+    if x.code == FLOAT64 and x.c_contiguous and given[1] is <PyObject*>None and <object>given[2] is False:
+        return mean_of_total(reduce_whole("sum", x), <double>x.size)
+    axes = axes_tuple(given[1], x.ndim, "mean")
+    if dtype is None:
+        dtype = dtype_at(x.code if letter_at(x.code) == c"f" or letter_at(x.code) == c"c" else FLOAT64)
+    return wide_mean(x, axes, flag_argument(given[2], "mean", "keepdims"), dtype)
+
+
+cdef Array magnitudes(Array x):
+    if x.code != COMPLEX128:
+        return x
+    return <Array>unary_raw(OP_ABS, x, "abs")
+
+
+cdef object deviation(str name, PyObject** given, bint root):
+    """The variance in float64, or its root, in the dtype of x; `given`: x, axis, correction, keepdims."""
+    cdef Array x = array_argument(given[0], name, "x"), middle, squares, centre, error
+    cdef tuple axes = axes_tuple(given[1], x.ndim, name)
+    cdef Py_ssize_t i
+    cdef double* values
+    cdef double count, divisor, limit
+    cdef bint keepdims, is_off = False
+    correction = <object>given[2]
+    if type(correction) is not float and type(correction) is not int:
+        correction = as_scalar(name, "correction", correction)
+        if isinstance(correction, (bool, complex)):
+            raise ArgumentTypeError(name, "correction must be an int or a float", [("correction", shown(<object>given[2]))])
+    keepdims = flag_argument(given[3], name, "keepdims")
+    middle = wide_mean(x, axes, True, None)
+    squares = accumulate("sum_squared_deviation", 2, x, middle, axes, True, wide_code(x.code), FLOAT64)
+    values = <double*>squares.data
+    count = <double>(x.size // squares.size if squares.size else 0)
+    if squares.size and count > 1:
+        centre = magnitudes(middle)
+        limit = FAR_OFF_CENTRE * sqrt(count)
+        for i in range(squares.size):
+            is_off = is_off or sqrt(values[i]) < fabs((<double*>centre.data)[i]) * limit
+    if is_off:
+        # The rounding error of the mean is in every deviation; its square is subtracted.
+        error = <Array>binary_raw(OP_SUBTRACT, stored(x, axes), middle, "subtract", False)
+        error = magnitudes(wide_mean(error, axes, True, None))
+        for i in range(squares.size):
+            limit = fabs((<double*>error.data)[i])
+            limit = values[i] - limit * limit * count
+            values[i] = limit if limit > 0 or isnan(limit) else 0.0
+    # NumPy divides by 0 here, which gives inf where the sum of squares is not 0; the standard says NaN.
+    if type(correction) is float:
+        divisor = count - <double>correction
+    else:
+        difference = int(count) - correction
+        divisor = difference if difference > 0 else 0
+    if not divisor > 0:
+        divisor = NAN
+    for i in range(squares.size):
+        values[i] = values[i] / divisor
+    for i in range(squares.size if root else 0):
+        values[i] = sqrt(values[i])
+    if not keepdims:
+        squares = without_axes(squares, axes)
+    if x.code == FLOAT32 or x.code == COMPLEX64:
+        squares = copy_array(squares, FLOAT32, True)
+    elif is_stored(x.code):
+        squares = copy_array(squares, x.code, True)
+    return squares
+
+
+cdef object std(PyObject** given):
+    return deviation("std", given, True)
+
+
+cdef object var(PyObject** given):
+    return deviation("var", given, False)
+
+
+implement("all", all_)
+implement("any", any_)
+implement("argmax", argmax)
+implement("argmin", argmin)
+implement("count_nonzero", count_nonzero)
+implement("cumulative_prod", cumulative_prod)
+implement("cumulative_sum", cumulative_sum)
+implement("max", max_)
+implement("mean", mean)
+implement("min", min_)
+implement("prod", prod)
+implement("std", std)
+implement("sum", sum_)
+implement("var", var)
