@@ -213,7 +213,7 @@ def test_no_warnings_of_overflow_and_nan():
 
 
 class Counted:
-    """Stands for the module `numpy` in `calls.linear_algebra`, and notes the shapes that its `matmul` is called with."""
+    """Stands for `numpy` in `calls.linear_algebra`, and notes the shapes that its `matmul` is called with."""
 
     dtype, ndarray = np.dtype, np.ndarray
 

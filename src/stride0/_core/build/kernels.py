@@ -180,14 +180,13 @@ class Emitter:
                 moved = source is target or integers
                 x, y = (BITS[width], BITS[width]) if moved else (source, target)
                 name = f"move_{width}" if moved else f"cast_{x.name}_{y.name}"
-                # A storage dtype and another one than the floating-point dtypes of the standard: one loop for all.
-                seldom = not moved and bool(source.arithmetic or target.arithmetic)
-                if source.letter == target.letter and source.itemsize != target.itemsize:
-                    seldom = False
+                # Storage dtypes are cast from and to those that compute, and seldom others: one loop for all layouts.
+                seldom = {source.arithmetic, target.arithmetic} != {""} and not moved
+                seldom = seldom and (source.letter != target.letter or source.itemsize == target.itemsize)
                 for layout, how in enumerate(("vv",) * 4 if seldom else ("cc", "sc", "vv", "vv")):
                     number = 2 if seldom else min(layout, 2)
                     self._cast(f"{place}[{layout}]", f"{name}_{number}", x, y, how, expression)
-                if target.streamed:
+                if target.streamed and not seldom:
                     loop, text = past(f"{name}_0", [source, target], "cc")
                     self.add(MOVES, [stream], loop, f"S0_MOVE_PAST({name}_0, {width})\n" if moved else text)
 
