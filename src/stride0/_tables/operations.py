@@ -70,7 +70,7 @@ class Op(NamedTuple):
     public: bool = True
     ulp: float = 0.5
     samples: Domain = Domain()
-    since: str = "2021.12"
+    since: str = "2021.12"  # the version of the standard; "" for what is not in it
 
 
 class Reduction(NamedTuple):

@@ -180,9 +180,13 @@ class Emitter:
                 moved = source is target or integers
                 x, y = (BITS[width], BITS[width]) if moved else (source, target)
                 name = f"move_{width}" if moved else f"cast_{x.name}_{y.name}"
-                for layout, how in enumerate(("cc", "sc", "vv", "vv")):
-                    self._cast(f"{place}[{layout}]", f"{name}_{min(layout, 2)}", x, y, how, expression)
-                if target.streamed:
+                # Storage dtypes are cast from and to those that compute, and seldom others: one loop for all layouts.
+                seldom = {source.arithmetic, target.arithmetic} != {""} and not moved
+                seldom = seldom and (source.letter != target.letter or source.itemsize == target.itemsize)
+                for layout, how in enumerate(("vv",) * 4 if seldom else ("cc", "sc", "vv", "vv")):
+                    number = 2 if seldom else min(layout, 2)
+                    self._cast(f"{place}[{layout}]", f"{name}_{number}", x, y, how, expression)
+                if target.streamed and not seldom:
                     loop, text = past(f"{name}_0", [source, target], "cc")
                     self.add(MOVES, [stream], loop, f"S0_MOVE_PAST({name}_0, {width})\n" if moved else text)
 
@@ -222,8 +226,9 @@ class Emitter:
         accumulator = red.accumulator[row.letter]
         acc = Accumulator(red, row if accumulator == "same" else ROWS[CODE[accumulator]])
         tail, tail_text = tail_function(acc)
-        # A rule of its own is how sums of words, which wrap, ignore the sign.
-        owner = ROWS[CODE["u" + row.name]] if acc.unsigned and row.name == "int64" else row
+        # Sums of words, which wrap, ignore the sign, unless what is added up asks for it.
+        unsigned = acc.unsigned and row.name == "int64" and found == operations.body_for(red.body, "u")
+        owner = ROWS[CODE["u" + row.name]] if unsigned else row
         once = acc.row.letter != "c" and row.name not in red.gains
         # Loops over any strides serve all layouts, until others take their places.
         for layout in (1, 3, 0, 2, 4):

@@ -120,12 +120,9 @@ def docstring(op: Any) -> str:
         lines += ["BroadcastError", "    If the shapes do not broadcast."]
     if op.exponent:
         lines += ["ArgumentValueError", "    If an integer is to be raised to a negative power."]
-    lines += [
-        "",
-        "References",
-        "----------",
-        f'Array API standard 2025.12, "Element-wise Functions", ``{op.name}`` (since {op.since}).',
-    ]
+    if op.since:
+        place = f'"Element-wise Functions", ``{op.name}`` (since {op.since}).'
+        lines += ["", "References", "----------", f"Array API standard 2025.12, {place}"]
     return '    """\n' + "".join(f"    {line}\n" if line else "\n" for line in lines) + '    """\n'
 
 
@@ -148,12 +145,12 @@ def call(function: str, op: Any, operands: str, *more: str) -> str:
 
 
 # Functions of the chapter that are written in the template.
-WRITTEN = ("clip", "imag", "real")
+BY_HAND = ("clip", "imag", "real")
 
 
 def names() -> str:
     """The names of the chapter "Element-wise Functions"."""
-    public = sorted({op.name for op in operations.OPS if op.public} | {*WRITTEN})
+    public = sorted({op.name for op in operations.OPS if op.public} | {*BY_HAND})
     return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in public) + "]\n\n\n"
 
 
