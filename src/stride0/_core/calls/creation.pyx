@@ -83,7 +83,7 @@ cdef object arange(PyObject** given):
     check_device_argument(given[4], "arange")
     if given[3] is <PyObject*>None and whole(given[2], &step) and step == 1:
         if whole(given[0], &stop if no_stop else &start) and (no_stop or whole(given[1], &stop)):
-            # Far from overflow, the usual case needs no integers of Python's.
+            # Far from overflow, the usual case needs no Python integers.
             if -(1 << 60) < start < 1 << 60 and -(1 << 60) < stop < 1 << 60:
                 size = stop - start if stop > start else 0
                 out = new_array(INT64, 1, &size, NULL, False)
@@ -139,7 +139,7 @@ cdef Array integers_from(Py_ssize_t count, start, step, DType dtype):
         if not least <= number <= most:
             raise RangeError("arange", f"{number} does not fit {dtype.name}", accepts=f"From {least} to {most}.")
     out = new_array(dtype.code, 1, &count, NULL, False)
-    # Elements are computed modulo 2**64, so that a step outside of int64 gives the right ones too.
+    # Elements are computed modulo 2**64, so that they are right for a step outside of int64 too.
     iota(out, start, step)
     return out
 
@@ -176,8 +176,8 @@ cdef Array floats_from(Py_ssize_t count, start, step, DType dtype):
 
 
 cdef object astype(PyObject** given):
-    cdef Py_ssize_t steps[MAX_OPERANDS]
-    cdef char* places[MAX_OPERANDS]
+    cdef Py_ssize_t strides[MAX_OPERANDS]
+    cdef char* data[MAX_OPERANDS]
     cdef Array x = array_argument(given[0], "astype", "x"), out
     cdef int code = dtype_code_argument(given[1], "astype", -1)
     check_device_argument(given[3], "astype")
@@ -185,13 +185,13 @@ cdef object astype(PyObject** given):
         return x
     if K.casts[x.code][code][0] is NULL:
         check_cast("astype", x.dtype, dtype_at(code))
-    # From LONG_RUN elements on several threads may share the work.
+    # From LONG_RUN elements on, several threads may do it.
     if not x.c_contiguous or x.size >= LONG_RUN:
         return copy_array(x, code, False)
     out = new_like(x, code)
-    places[0], places[1] = x.data, out.data
-    steps[0], steps[1] = itemsize_at(x.code), itemsize_at(code)
-    run_contiguous(cast_kernel(x.code, code), 0, places, steps, x.size)
+    data[0], data[1] = x.data, out.data
+    strides[0], strides[1] = itemsize_at(x.code), itemsize_at(code)
+    run_contiguous(cast_kernel(x.code, code), 0, data, strides, x.size)
     return out
 
 

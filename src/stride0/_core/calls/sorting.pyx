@@ -22,7 +22,7 @@ from stride0._core.ops.reduce import reduce
 cdef frozenset INTEGRAL = frozenset(KINDS["integral"])
 
 
-cdef object ordered(str name, PyObject** given, bint places):
+cdef object sorted_by(str name, PyObject** given, bint indices):
     """`given`: x, axis, descending, stable."""
     cdef Array x = array_argument(given[0], name, "x")
     cdef bint descending
@@ -33,15 +33,15 @@ cdef object ordered(str name, PyObject** given, bint places):
     descending = flag_argument(given[2], name, "descending")
     # All sorts are stable.
     flag_argument(given[3], name, "stable")
-    return sorted_lanes(x, axis, descending, places)
+    return sorted_lanes(x, axis, descending, indices)
 
 
 cdef object sort(PyObject** given):
-    return ordered("sort", given, False)
+    return sorted_by("sort", given, False)
 
 
 cdef object argsort(PyObject** given):
-    return ordered("argsort", given, True)
+    return sorted_by("argsort", given, True)
 
 
 cdef object unique_values(PyObject** given):
@@ -84,7 +84,7 @@ cdef object searchsorted(PyObject** given):
     code = x1.code
     if x2.code != code:
         code = promote_codes(x1.code, x2.code)
-        # uint64 and a signed dtype: float64 would make neighbours equal. Values outside the dtype of x1 are beyond its ends.
+        # uint64 and a signed dtype: float64 would make distinct integers equal. Values outside the dtype of x1 are beyond its ends.
         mixed = x1.dtype.kind in INTEGRAL and x2.dtype.kind in INTEGRAL and letter_at(code) == c"f"
         if mixed:
             code = x1.code
@@ -105,33 +105,33 @@ cdef int beyond_limits(Array x, object number) except? -2:
 
 
 cdef Array cast_lane(Array x, int code):
-    """An array of one axis in another dtype; a broadcast one remains one."""
+    """An array of one axis in another dtype; a broadcast axis stays a broadcast axis."""
     if x.code == code:
         return x
-    return stretched(copy_array(without_broadcast_axes(x, (0,)), code, False), x)
+    return broadcast_as(copy_array(without_broadcast_axes(x, (0,)), code, False), x)
 
 
-cdef Array stretched(Array x, Array like):
-    """One axis of one element, or of as many, broadcast to the size of another array's."""
-    cdef Py_ssize_t step = x.strides_[0] if x.shape_[0] == like.shape_[0] else 0
-    return view_of(x, x.data, 1, like.shape_, &step)
+cdef Array broadcast_as(Array x, Array like):
+    """An array of one axis, of size 1 or that of another array, broadcast to the shape of the other."""
+    cdef Py_ssize_t stride = x.strides_[0] if x.shape_[0] == like.shape_[0] else 0
+    return view_of(x, x.data, 1, like.shape_, &stride)
 
 
 cdef Array put_in_order(Array x, object given):
-    cdef Array sorter = check_array("searchsorted", given, "sorter"), stored
+    cdef Array sorter = check_array("searchsorted", given, "sorter"), distinct
     if sorter.dtype.kind not in INTEGRAL:
         refuse_dtype("searchsorted", sorter.dtype, "an integer dtype", "sorter")
     if sorter.ndim != 1 or sorter.shape_[0] != x.shape_[0]:
         raise ShapeError("searchsorted", "sorter must have the shape of x1", [("x1", f"{x.shape}"), ("sorter", f"{sorter.shape}")])
     if x.size == 0:
         return x
-    stored = without_broadcast_axes(sorter, (0,))
-    least, most = [int(reduce(name, stored, (0,), False, None)) for name in ("min", "max")]
+    distinct = without_broadcast_axes(sorter, (0,))
+    least, most = [int(reduce(name, distinct, (0,), False, None)) for name in ("min", "max")]
     if least < 0 or most >= x.size:
         raise OutOfBoundsError("searchsorted", f"index {least if least < 0 else most} in sorter is out of bounds for {counted(x.size, 'element')}")
     if x.strides_[0] == 0:
         return x
-    return stretched(gather(x, copy_array(stored, INT64, False), 0), x)
+    return broadcast_as(gather(x, copy_array(distinct, INT64, False), 0), x)
 
 
 # --- take

@@ -9,7 +9,7 @@ cdef tuple TWO = ("x1", "x2")
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast
 from stride0._core.memory.dtype cimport dtype_at, letter_at, promote_codes
 from stride0._core.ops.tables cimport OP_ADD
-from stride0._core.array.array cimport Array, is_followed, new_array, operand_of, read_shape, same_shape, traced, view_of
+from stride0._core.array.array cimport Array, needs_tape, new_array, operand_of, read_shape, same_shape, traced, view_of
 from stride0._core.array.views cimport without_leading
 from stride0._core.ops.copy cimport assign_array, check_writable, named_shapes
 from stride0._core.ops.elementwise cimport in_place, masked_product
@@ -32,7 +32,7 @@ def unreduce(x, tuple shape, axis):
     cdef Py_ssize_t steps[MAX_NDIM]
     cdef int d, own = 0, ndim = <int>len(shape)
     cdef bint reduced[MAX_NDIM]
-    if is_followed(a):
+    if needs_tape(a):
         return traced("unreduce", (x, shape, axis))
     read_shape(shape, sizes, "unreduce")
     for d in range(ndim):
@@ -131,7 +131,7 @@ def put(g, tuple shape, key):
     """
     cdef Array a = <Array?>g, out
     cdef Py_ssize_t sizes[MAX_NDIM]
-    if is_followed(a):
+    if needs_tape(a):
         return traced("put", (g, shape, key))
     read_shape(shape, sizes, "put")
     out = new_array(a.code, <int>len(shape), sizes, NULL, True)

@@ -16,7 +16,7 @@ from stride0._core.plan.plan cimport (
 from stride0._core.plan.table cimport Kernel, cast_kernel, kernels, s0_kernels
 from stride0._core.plan.partition cimport LONG_RUN, run_kernel, takes_long
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport is_restricted, judge_here
+from stride0._core.array.interceptors cimport is_restricted, enforce_current_mode
 from stride0._core.array.array cimport (
     Array, checked_size, guard_gradient, hooks, new_array, operand_of, same_shape, shape_tuple, view_of,
 )
@@ -35,14 +35,14 @@ cdef int check_guard(str name, tuple names, tuple arrays, int ndim, const Py_ssi
     if is_restricted():
         # Python scalars have no shape to broadcast.
         pairs = [(label, shape_tuple(<Array>x)) for label, x in zip(names, arrays) if not (<Array>x).weak]
-        judge_here(name, pairs, tuple([shape[axis] for axis in range(ndim)]))
+        enforce_current_mode(name, pairs, tuple([shape[axis] for axis in range(ndim)]))
     return 0
 
 
 cdef int check_assignment(Array target, Array source) except -1:
     """Look at `x[key] = value`."""
     if is_restricted() and not source.weak:
-        judge_here("setitem", [("x", shape_tuple(target)), ("value", shape_tuple(source))], shape_tuple(target))
+        enforce_current_mode("setitem", [("x", shape_tuple(target)), ("value", shape_tuple(source))], shape_tuple(target))
     return 0
 
 # The seam: every operation on arrays runs through one of the functions here.

@@ -45,9 +45,9 @@ from stride0._core.plan.plan cimport MAX_OPERANDS
 from stride0._core.plan.table cimport cast_kernel, op_kernel, where_kernel
 from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport abandon_call, beyond_standard, enter_call, is_intercepted, leave_call
+from stride0._core.array.interceptors cimport end_call, beyond_standard, enter_call, is_intercepted, result_of_call
 from stride0._core.array.array cimport (
-    Array, Tracer, alias, guard_gradient, hooks, is_followed, is_tracked, new_array, new_like, same_shape,
+    Array, Tracer, alias, guard_gradient, hooks, needs_tape, operand_needs_tape, new_array, new_like, same_shape,
 )
 from stride0._core.ops.copy cimport (
     apply, check_writable, copy_array, foreign_scalar, is_known_foreign, is_numpy_scalar, is_same_kind,
@@ -90,7 +90,7 @@ cdef object unary(int op, object x, str name):
         return intercept_unary(op, x, name)
     if type(x) is Array:
         a = <Array>x
-        if is_followed(a):
+        if needs_tape(a):
             return (<Tracer>hooks.tracer).unary(op, a, name)
         return unary_raw(op, a, name)
     if is_python_scalar(x):
@@ -180,7 +180,7 @@ cdef object binary(int op, object x1, object x2, str name, bint is_operator):
     """A binary operation of the table; an operator answers NotImplemented to operands it does not know."""
     if guarding and is_intercepted():
         return intercept_binary(op, x1, x2, name, is_operator)
-    if is_tracked(x1) or is_tracked(x2):
+    if operand_needs_tape(x1) or operand_needs_tape(x2):
         # What is no operand at all gets its answer below.
         if (type(x1) is Array or is_python_scalar(x1)) and (type(x2) is Array or is_python_scalar(x2)):
             return (<Tracer>hooks.tracer).binary(op, x1, x2, name)
@@ -290,7 +290,7 @@ cdef object in_place(int op, Array x, object other, str name):
     cdef char* args[3]
     if guarding and is_intercepted():
         return intercept_in_place(op, x, other, name)
-    if x.storage.history is not None or is_tracked(other):
+    if x.storage.history is not None or operand_needs_tape(other):
         return (<Tracer>hooks.tracer).in_place(operations.OPS[op].name, x, other)
     if type(other) is Array:
         b = <Array>other
@@ -543,7 +543,7 @@ def multiply_masked(x1, x2, /):
 
 cdef Array masked_product(Array g, Array d):
     """`multiply_masked` of two arrays; on small ones every nanosecond of a backward pass counts."""
-    if g.code == d.code and g.c_contiguous and d.c_contiguous and same_shape(g, d) and not is_followed(g) and not is_followed(d):
+    if g.code == d.code and g.c_contiguous and d.c_contiguous and same_shape(g, d) and not needs_tape(g) and not needs_tape(d):
         return fast_binary(OP_MULTIPLY_MASKED, g, d)
     return <Array>binary(OP_MULTIPLY_MASKED, g, d, "multiply_masked", False)
 
@@ -562,10 +562,9 @@ cdef object intercept_unary(int op, object x, str name):
     entered = enter_call("function", name, (x,), {})
     try:
         out = unary(op, x, name)
-    except:
-        abandon_call(entered)
-        raise
-    return leave_call(entered, out)
+    finally:
+        end_call(entered)
+    return result_of_call(entered, out)
 
 
 cdef object intercept_binary(int op, object x1, object x2, str name, bint is_operator):
@@ -574,20 +573,18 @@ cdef object intercept_binary(int op, object x1, object x2, str name, bint is_ope
     entered = enter_call("operator" if is_operator else "function", name, (x1, x2), {})
     try:
         out = binary(op, x1, x2, name, is_operator)
-    except:
-        abandon_call(entered)
-        raise
-    return leave_call(entered, out)
+    finally:
+        end_call(entered)
+    return result_of_call(entered, out)
 
 
 cdef object intercept_compare(int op, Array x, object value, str name):
     entered = enter_call("operator", name, (x, value), {})
     try:
         out = compare_values(op, x, value, name)
-    except:
-        abandon_call(entered)
-        raise
-    return leave_call(entered, out)
+    finally:
+        end_call(entered)
+    return result_of_call(entered, out)
 
 
 cdef object intercept_in_place(int op, Array x, object other, str name):
@@ -595,7 +592,7 @@ cdef object intercept_in_place(int op, Array x, object other, str name):
     try:
         return in_place(op, x, other, name)
     finally:
-        abandon_call(entered)
+        end_call(entered)
 
 
 hooks.unary = unary

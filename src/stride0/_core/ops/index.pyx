@@ -23,9 +23,9 @@ from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, Plan, coalesce, extent, set_strides
 from stride0._core.plan.partition cimport chunks_for, threads_for
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport abandon_call, enter_call, intercept, is_intercepted, leave_call
+from stride0._core.array.interceptors cimport end_call, enter_call, intercept, is_intercepted, result_of_call
 from stride0._core.array.array cimport (
-    Array, Tracer, guard_gradient, hooks, is_followed, new_array, operand_of, same_shape, shape_tuple, traced,
+    Array, Tracer, guard_gradient, hooks, needs_tape, new_array, operand_of, same_shape, shape_tuple, traced,
     view_of,
 )
 from stride0._core.ops.copy cimport (
@@ -419,7 +419,7 @@ cdef Array get_item(Array x, object key):
     cdef Gathering where_
     if guarding and is_intercepted():
         return intercept_get_item(x, key)
-    if is_followed(x):
+    if needs_tape(x):
         return traced("getitem", (x, key))
     out = plain_view(x, key)
     if out is None:
@@ -458,7 +458,7 @@ cdef int set_item(Array x, object key, object value) except -1:
     if not guarding and type(key) is int and x.ndim == 1 and set_element(x, key, value):
         return 0
     source = value_operand(x, value, "setitem")
-    if x.storage.history is not None or is_followed(source):
+    if x.storage.history is not None or needs_tape(source):
         (<Tracer>hooks.tracer).set_item(x, key, value if is_python_scalar(value) else source)
         return 0
     target = plain_view(x, key)
@@ -527,7 +527,7 @@ def nonzero(x, /):
     a = as_array(x, "nonzero")
     if a.ndim == 0:
         raise ShapeError("nonzero", "the array has no axes", (), "an array of one or more axes")
-    if is_followed(a):
+    if needs_tape(a):
         return traced("nonzero", (a,))
     return true_places(a if a.code == BOOL and a.c_contiguous else copy_array(a, BOOL, True))
 
@@ -539,10 +539,9 @@ cdef object intercept_get_item(Array x, object key):
     entered = enter_call("getitem", "getitem", (x, key), {})
     try:
         out = get_item(x, key)
-    except:
-        abandon_call(entered)
-        raise
-    return leave_call(entered, out)
+    finally:
+        end_call(entered)
+    return result_of_call(entered, out)
 
 
 cdef int intercept_set_item(Array x, object key, object value) except -1:
@@ -550,7 +549,7 @@ cdef int intercept_set_item(Array x, object key, object value) except -1:
     try:
         return set_item(x, key, value)
     finally:
-        abandon_call(entered)
+        end_call(entered)
 
 
 hooks.get_item = get_item
