@@ -17,7 +17,7 @@ from cpython.ref cimport Py_INCREF
 
 from stride0._core.array.array cimport Array, s0_times
 from stride0._core.memory.dtype cimport DType, letter_at
-from stride0._core.ops.keys cimport whole, whole_axis
+from stride0._core.ops.keys cimport read_int, read_axis
 from stride0._core.plan.plan cimport MAX_NDIM
 
 from stride0._base.devices import check_device
@@ -135,12 +135,12 @@ cdef int axes_argument(PyObject* x, int ndim, str operation, int* axes) except -
         for k in range(ndim):
             axes[k] = <int>k
         return ndim
-    if whole_axis(x, ndim, axes):
+    if read_axis(x, ndim, axes):
         return 1
     if type(<object>x) is tuple and len(<tuple>x) <= ndim:
         count = <int>len(<tuple>x)
         for k in range(count):
-            if not whole_axis(<PyObject*>(<tuple>x)[k], ndim, &axes[k]) or seen >> axes[k] & 1:
+            if not read_axis(<PyObject*>(<tuple>x)[k], ndim, &axes[k]) or seen >> axes[k] & 1:
                 break
             seen |= <uint64_t>1 << axes[k]
         else:
@@ -170,11 +170,11 @@ cdef int read_sizes(tuple sizes, Py_ssize_t* out) except -1:
 cdef int shape_argument(PyObject* x, str operation, Py_ssize_t* out) except -1:
     """Write the sizes of an array that is to be made to `out`; how many."""
     cdef Py_ssize_t k, size = 1
-    if whole(x, out) and 0 <= out[0] <= MANY_ELEMENTS:
+    if read_int(x, out) and 0 <= out[0] <= MANY_ELEMENTS:
         return 1
     if type(<object>x) is tuple and len(<tuple>x) <= MAX_NDIM:
         for k in range(len(<tuple>x)):
-            if not whole(<PyObject*>(<tuple>x)[k], &out[k]) or out[k] < 0 or s0_times(&size, out[k]) or size > MANY_ELEMENTS:
+            if not read_int(<PyObject*>(<tuple>x)[k], &out[k]) or out[k] < 0 or s0_times(&size, out[k]) or size > MANY_ELEMENTS:
                 break
         else:
             return <int>len(<tuple>x)

@@ -10,7 +10,7 @@ from stride0._core.plan.table cimport cast_kernel, kernels, s0_kernels
 from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
 from stride0._core.array.array cimport Array, new_array, new_like
 from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill, value_operand
-from stride0._core.ops.keys cimport whole
+from stride0._core.ops.keys cimport read_int
 from stride0._core.calls.arguments cimport (
     array_argument, check_device_argument, dtype_code_argument, flag_argument, implement, shape_argument,
 )
@@ -61,7 +61,7 @@ cdef object full(PyObject** given):
             code = FLOAT64
         elif type(<object>given[1]) is bool:
             code = BOOL
-        elif whole(given[1], &value):
+        elif read_int(given[1], &value):
             code = INT64
     if code >= 0:
         out = new_array(code, ndim, sizes, NULL, False)
@@ -81,8 +81,8 @@ cdef object arange(PyObject** given):
     cdef bint no_stop = given[1] is <PyObject*>None
     cdef Array out
     check_device_argument(given[4], "arange")
-    if given[3] is <PyObject*>None and whole(given[2], &step) and step == 1:
-        if whole(given[0], &stop if no_stop else &start) and (no_stop or whole(given[1], &stop)):
+    if given[3] is <PyObject*>None and read_int(given[2], &step) and step == 1:
+        if read_int(given[0], &stop if no_stop else &start) and (no_stop or read_int(given[1], &stop)):
             # Far from overflow, the usual case needs no Python integers.
             if -(1 << 60) < start < 1 << 60 and -(1 << 60) < stop < 1 << 60:
                 size = stop - start if stop > start else 0

@@ -9,7 +9,7 @@ from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.array cimport Array, new_array, s0_times, same_shape, shape_tuple, swapped_matrix, view_of
 from stride0._core.array.views cimport c_strides_of, strides_for_shape
 from stride0._core.ops.copy cimport assign_array, copy_array
-from stride0._core.ops.keys cimport whole, whole_axis
+from stride0._core.ops.keys cimport read_int, read_axis
 from stride0._core.calls.arguments cimport (
     array_argument, axes_argument, check_total, flag_argument, implement, read_sizes, shape_argument, slow_axis,
 )
@@ -39,7 +39,7 @@ cdef int sizes_for_reshape(PyObject* shape, Py_ssize_t size, Py_ssize_t* out) ex
     if type(<object>shape) is tuple and len(<tuple>shape) <= MAX_NDIM and size > 0:
         ndim = len(<tuple>shape)
         for k in range(ndim):
-            if not whole(<PyObject*>(<tuple>shape)[k], &out[k]):
+            if not read_int(<PyObject*>(<tuple>shape)[k], &out[k]):
                 break
             if out[k] == -1 and unknown < 0:
                 unknown = k
@@ -206,7 +206,7 @@ cdef object unstack(PyObject** given):
     cdef int at, axis
     cdef Array x = array_argument(given[0], "unstack", "x")
     cdef list out = []
-    if not whole_axis(given[1], x.ndim, &at):
+    if not read_axis(given[1], x.ndim, &at):
         at = slow_axis(given[1], x.ndim, "unstack")
     # Views of an empty array keep its offset: it has no element to point to.
     stride = x.strides_[at] if x.size else 0
@@ -299,7 +299,7 @@ cdef object stack(PyObject** given):
         if not same_shape(x, first):
             raise ShapeError("stack", f"arrays[{i}] has another shape than arrays[0]",
                              [("arrays[0]", f"{first.shape}"), (f"arrays[{i}]", f"{x.shape}")], "All shapes must be equal.")
-    if not whole_axis(given[1], first.ndim + 1, &at):
+    if not read_axis(given[1], first.ndim + 1, &at):
         at = slow_axis(given[1], first.ndim + 1, "stack")
     check_ndim_of(first.ndim + 1, "stack")
     for axis in range(first.ndim + 1):
@@ -331,7 +331,7 @@ cdef object concat(PyObject** given):
             assign_array(view_of(out, out.data + start * out.strides_[0], x.ndim, x.shape_, byte_strides), x, "concat")
             start += x.size
         return out
-    if not whole_axis(given[1], first.ndim, &at):
+    if not read_axis(given[1], first.ndim, &at):
         at = slow_axis(given[1], first.ndim, "concat")
     for i in range(parts.count):
         x = <Array>parts.items[i]

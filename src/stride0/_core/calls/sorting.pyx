@@ -6,9 +6,9 @@ from cpython.object cimport PyObject
 from stride0._core.memory.dtype cimport INT64, DType, dtype_at, letter_at, promote_codes
 from stride0._core.array.array cimport Array, view_of
 from stride0._core.ops.copy cimport copy_array
-from stride0._core.ops.keys cimport whole_axis
+from stride0._core.ops.keys cimport read_axis
 from stride0._core.ops.index cimport gather
-from stride0._core.ops.sort cimport distinct_values, places_among, sorted_lanes
+from stride0._core.ops.sort cimport distinct_values, indices_in, sorted_lanes
 from stride0._core.calls.arguments cimport array_argument, flag_argument, implement, refuse_complex, slow_axis
 
 from stride0._base.errors import ArgumentValueError, DTypeError, OutOfBoundsError, ShapeError, counted, shown
@@ -28,7 +28,7 @@ cdef object sorted_by(str name, PyObject** given, bint indices):
     cdef bint descending
     cdef int axis
     refuse_complex(x, name, "x")
-    if not whole_axis(given[1], x.ndim, &axis):
+    if not read_axis(given[1], x.ndim, &axis):
         axis = slow_axis(given[1], x.ndim, name)
     descending = flag_argument(given[2], name, "descending")
     # All sorts are stable.
@@ -88,12 +88,12 @@ cdef object searchsorted(PyObject** given):
         mixed = x1.dtype.kind in INTEGRAL and x2.dtype.kind in INTEGRAL and letter_at(code) == c"f"
         if mixed:
             code = x1.code
-    places = places_among(cast_lane(x1, code), x2 if x2.code == code else copy_array(x2, code, False), right)
+    indices = indices_in(cast_lane(x1, code), x2 if x2.code == code else copy_array(x2, code, False), right)
     if mixed:
         least, most = limits_of(x1.dtype)
-        places = where(less(x2, least), 0, places)
-        places = where(greater(x2, most), x1.size, places)
-    return places
+        indices = where(less(x2, least), 0, indices)
+        indices = where(greater(x2, most), x1.size, indices)
+    return indices
 
 
 cdef int beyond_limits(Array x, object number) except? -2:
@@ -148,7 +148,7 @@ cdef object take(PyObject** given):
         if x.ndim != 1:
             raise ShapeError("take", f"the array has {x.ndim} axes and none is named", (("shape", f"{x.shape}"),),
                              "axis=..., or an array of one axis")
-    elif not whole_axis(given[2], x.ndim, &axis):
+    elif not read_axis(given[2], x.ndim, &axis):
         axis = slow_axis(given[2], x.ndim, "take")
     return gather(x, indices, axis)
 

@@ -19,7 +19,7 @@ from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.elementwise cimport binary_raw, unary_raw
 from stride0._core.ops.reduce cimport accumulate, argreduce, mean_of_total, reduce_array, reduce_whole, reduction_number, scan
 from stride0._core.ops.select cimport s0_count_true
-from stride0._core.ops.keys cimport whole_axis
+from stride0._core.ops.keys cimport read_axis
 from stride0._core.calls.arguments cimport (
     array_argument, axes_tuple, dtype_code_argument, flag_argument, implement, refuse_complex, slow_axis,
 )
@@ -107,7 +107,7 @@ cdef object cumulative(str name, PyObject** given):
     if given[1] is <PyObject*>None:
         if x.ndim > 1:
             raise ArgumentValueError(name, f"axis must be given for an array with {x.ndim} axes", [("x", f"{x.shape}")])
-    elif not whole_axis(given[1], x.ndim, &axis):
+    elif not read_axis(given[1], x.ndim, &axis):
         axis = slow_axis(given[1], x.ndim, name)
     return scan(name, x, axis, target, flag_argument(given[3], name, "include_initial"))
 
@@ -179,7 +179,7 @@ cdef object index_of_extreme(str name, PyObject** given):
     cdef bint keepdims = flag_argument(given[2], name, "keepdims")
     cdef int axis = -1, k
     refuse_complex(x, name, "x")
-    if given[1] is not <PyObject*>None and not whole_axis(given[1], x.ndim, &axis):
+    if given[1] is not <PyObject*>None and not read_axis(given[1], x.ndim, &axis):
         axis = slow_axis(given[1], x.ndim, name)
     if (x.size if axis < 0 else x.shape_[axis]) == 0:
         where = "x" if axis < 0 else f"axis {axis}"
