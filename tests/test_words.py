@@ -18,7 +18,6 @@ NOT_CLEAN = (
     "src/stride0/_core/ops/elementwise.pyx",
     "src/stride0/_core/ops/product.pyx",
     "src/stride0/_core/ops/reduce.pyx",
-    "src/stride0/_core/plan",
     "docs/design/kernels.md",
     "docs/design/planner.md",
     "docs/design/reductions.md",
