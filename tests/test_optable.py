@@ -15,7 +15,7 @@ import stride0 as xp
 from stride0._compat import extras as _extras
 from stride0._core.ops import functions
 from stride0._tables import dtypes as dtype_table
-from stride0._tables import operations
+from stride0._tables import operations, standard
 from stride0._tables.operations import OPS, REDUCTIONS, SCANS, Domain, Op, Reduction, Scan, check
 
 ROWS = {row.name: row for row in OPS}
@@ -144,6 +144,11 @@ FOLD = Reduction(
     dict.fromkeys("iuf", "same"),
     {"iuf": "0"},
 )
+
+
+@pytest.mark.parametrize("table", [operations, dtype_table, standard])
+def test_the_tables_are_right(table: Any) -> None:
+    table.check()
 
 
 def test_a_good_row_passes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from stride0._core.array.array import Array, set_attribute
 from stride0._core.array.views import strides
 
@@ -12,6 +10,8 @@ __all__: list[str] = []
 
 def html(x: Array) -> str:
     """Return dtype, shape and elements of an array as an HTML table; many elements are summarised."""
+    from html import escape  # which takes long to import
+
     facts = {"shape": str(x.shape), "dtype": x.dtype.name}
     x_strides = strides(x)
     if any(stride == 0 and size > 1 for stride, size in zip(x_strides, x.shape, strict=True)):

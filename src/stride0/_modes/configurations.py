@@ -7,9 +7,8 @@ converts the result after it, Note [Interceptors].
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from stride0._base.devices import Device, check_device
 from stride0._base.errors import (
@@ -62,8 +61,7 @@ DOUBLE = (dt.float64, dt.complex128)
 UNSIGNED = {1: dt.uint8, 2: dt.uint16, 4: dt.uint32, 8: dt.uint64}
 
 
-@dataclass(frozen=True)
-class Configuration:
+class Configuration(NamedTuple):
     """What `stride0.testing.flags` sets; the fields are its parameters."""
 
     devices: tuple[str, ...] = ("cpu",)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import ContextDecorator
 from typing import Any, Self, TypeVar, cast
@@ -60,7 +59,10 @@ class Setting(ContextDecorator):
             return cast(Function, type(function)(self(function.__func__)))
         if not callable(function) or isinstance(function, type):
             raise ArgumentTypeError(name, f"{shown(function)} is decorated", (), "a function or method")
-        for is_one, surround in SURROUND:
+        import inspect  # which takes long to import
+
+        for test, surround in SURROUND.items():
+            is_one = getattr(inspect, test)
             # The `__call__` of a callable object is looked up in its class.
             if is_one(function) or is_one(type(function).__call__):
                 return cast(Function, functools.wraps(function)(surround(self._recreate_cm, function)))
@@ -130,10 +132,9 @@ def _async_generator(anew: Anew, function: Callable[..., Any]) -> Callable[..., 
     return inner
 
 
-SURROUND: tuple[
-    tuple[Callable[[object], bool], Callable[[Anew, Callable[..., Any]], Callable[..., Any]]], ...
-] = (
-    (inspect.iscoroutinefunction, _coroutine),
-    (inspect.isgeneratorfunction, _generator),
-    (inspect.isasyncgenfunction, _async_generator),
-)
+# By the function of `inspect` that tells them.
+SURROUND: dict[str, Callable[[Anew, Callable[..., Any]], Callable[..., Any]]] = {
+    "iscoroutinefunction": _coroutine,
+    "isgeneratorfunction": _generator,
+    "isasyncgenfunction": _async_generator,
+}

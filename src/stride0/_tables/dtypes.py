@@ -4,8 +4,7 @@ Standard library only, since the build loads this file by its path (`_core/build
 package exists, and `_core/dtype.pyx` fills its C tables from it when it is imported.
 """
 
-from __future__ import annotations
-
+# No annotations from `__future__` here: `NamedTuple` compiles those that are strings, at every import.
 from typing import Final, NamedTuple
 
 
@@ -83,6 +82,3 @@ def check() -> None:
         for other in ROWS:
             assert promote(row.name, other.name) == promote(other.name, row.name), (row, other)
             assert promote(row.name, other.name) in CODES
-
-
-check()

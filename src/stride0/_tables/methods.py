@@ -11,8 +11,7 @@ pair.
 Standard library only: the build loads this file by its path, to write the type stubs.
 """
 
-from __future__ import annotations
-
+# No annotations from `__future__` here: `NamedTuple` compiles those that are strings, at every import.
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 

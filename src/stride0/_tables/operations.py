@@ -13,8 +13,7 @@ Note [Bodies]
     and `{W}` for its width in bits.
 """
 
-from __future__ import annotations
-
+# No annotations from `__future__` here: `NamedTuple` compiles those that are strings, at every import.
 from typing import Any, Final, NamedTuple
 
 # The standard's words for what an operation accepts, as letters of the dtype table.
@@ -664,6 +663,3 @@ def _check_bodies(name: str, bodies: dict[str, str]) -> None:
         assert key and set(key) <= set("biufc"), (name, key)
         words = {part.partition("}")[0] for part in text.split("{")[1:]}
         assert words <= PLACEHOLDERS, (name, words)
-
-
-check()

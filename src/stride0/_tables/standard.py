@@ -4,8 +4,7 @@ For strict mode and for older versions of the standard. Rows of elementwise func
 operations; where the standard defines a function for fewer dtypes than that table says, the row here says so.
 """
 
-from __future__ import annotations
-
+# No annotations from `__future__` here: `NamedTuple` compiles those that are strings, at every import.
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
@@ -291,6 +290,3 @@ def check() -> None:
         assert all(version in VERSIONS for version in row.later.values()), name
         assert {*row.wider} <= {"", *row.parameters}, name
     assert ROWS.keys() >= {*SHARED, *DATA_DEPENDENT}
-
-
-check()

@@ -20,7 +20,7 @@ cimport cython
 
 import sys
 from contextvars import ContextVar
-from threading import get_ident
+from _thread import get_ident
 
 from stride0._base.errors import counted
 

@@ -31,6 +31,9 @@ def load(name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
+    # Here and in the tests, not at every import.
+    if hasattr(module, "check"):
+        module.check()
     return module
 
 

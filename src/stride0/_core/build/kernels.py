@@ -142,7 +142,12 @@ class Emitter:
                     spared = layout > 0 and home == STRIDED
                     name = self.add(ARITHMETIC, [places[layout]], name, text, spared)
                     if streams:
-                        self.add(ARITHMETIC, [streams[layout]], *past(name, op.nin, row), spared)
+                        self.add(
+                            ARITHMETIC,
+                            [streams[layout]],
+                            *past(name, [row] * (op.nin + 1), layouts[layout]),
+                            spared,
+                        )
 
     def _elementwise(
         self, op: Any, row: Row, expression: str, unsigned: bool, layout: int, how: str
@@ -184,7 +189,7 @@ class Emitter:
                 for layout, how in enumerate(("cc", "sc", "vv", "vv")):
                     self._cast(f"{place}[{layout}]", f"{name}_{min(layout, 2)}", x, y, how, expression)
                 if target.name in STREAMING:
-                    loop, text = past(f"{name}_0", 1, target)
+                    loop, text = past(f"{name}_0", [source, target], "cc")
                     self.add(MOVES, [stream], loop, f"S0_MOVE_PAST({name}_0, {width})\n" if moved else text)
 
     def _cast(self, place: str, name: str, source: Row, target: Row, how: str, expression: str) -> None:
@@ -233,7 +238,8 @@ class Emitter:
                 self.add(REDUCTIONS, places, folded_name(red.name, row.name, layout))
                 continue
             unit = STRIDED_REDUCTIONS if strided and once else REDUCTIONS
-            name, ending = f"{red.name}_{row.name}_{layout}", self.units[unit].write(tail, tail_text)
+            name = f"{red.name}_{row.name}_{layout}"
+            ending = "" if acc.exact or layout in (2, 3) else self.units[unit].write(tail, tail_text)
             text = reduction_loop(name, acc, owner, found, layout, ending)
             self.add(unit, places, name, text, spared=once and not strided)
 
@@ -278,9 +284,10 @@ class Emitter:
                 self.add(PRODUCTS, [f"products[{code}]"], f"s0_floating_f{bits}")
 
 
-def past(name: str, nin: int, row: Row) -> tuple[str, str]:
+def past(name: str, operands: list[Row], how: str) -> tuple[str, str]:
     """The loop that writes the results of another one past the caches, and its text."""
-    return f"{name}_past", f"S0_PAST({name}, {nin}, {row.itemsize})\n"
+    strides = [0 if kind == "s" else row.itemsize for row, kind in zip(operands, how, strict=True)]
+    return f"{name}_past", f"S0_PAST({name}, {len(how) - 1}, {', '.join(map(str, strides))})\n"
 
 
 def fill_loop(name: str, source: Row, target: Row, expression: str) -> str:

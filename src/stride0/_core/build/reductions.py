@@ -7,7 +7,8 @@ Note [Order of a reduction]
     of the block, r < LANES elements, is taken as groups of powers of two, the largest one first, and a
     group joins where there are as many lanes as it has elements, after they were halved; without a
     whole group of LANES the largest one is what the lanes begin with. Then the blocks one after the
-    other. `folding.h` has this order too, for most loops of FOLDED.
+    other. `folding.h` has this order too, for most loops of FOLDED. Integers come to the same in any order:
+    theirs is what compilers make of a simple loop.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ FOLDED = {
     **{(name, 2): ("float32", "float64") for name in ("max", "min")},
 }
 
+FEW = 16  # lanes of runs that are folded in registers
+
 # What is the same there: integers add up as unsigned ones, and real numbers have no conjugates.
 ALIKE = {("sum", "int64"): ("sum", "uint64"), **{("vecdot", t): ("dot", t) for t in FOLDED["vecdot", 0]}}
 
@@ -70,6 +73,7 @@ class Accumulator:
         key = next(key for key in red.identity if acc_row.letter in key)
         self.identity = fill(red.identity[key], acc_row)
 
+        self.exact = acc_row.letter in "biu"
         self.lane = "c128" if self.operand.complex else self.memory
 
     def cast(self, value: str) -> str:
@@ -144,23 +148,23 @@ def run_loop(
         return block(f"for (Py_ssize_t k = 0; k < {count}; k++)", body)
 
     join = [*value("i + k"), f"lane[k] = {acc.kept(acc.folded('lane[k]', 'v'))};"]
-    # Fewer than 8 elements, which is what rows of short axes have, never leave the registers.
+    whole = over("S0_LANES", [f"lane[k] = {acc.kept(acc.identity)};"])
+    whole += block("for (; i < stop; i += S0_LANES)", over("S0_LANES", join))
+    # Fewer than 32 elements, which is what rows of short axes have, never leave the registers.
     # GCC takes the lanes of complex numbers for uninitialised, which they never are when they are read.
-    few = [f"{acc.lane} lane[4]{' = {{0}}' if acc.operand.complex else ''};"]
-    for w in (4, 2, 1):
+    few = [f"{acc.lane} lane[{FEW}]{' = {{0}}' if acc.operand.complex else ''};"]
+    for w in (FEW >> level for level in range(FEW.bit_length())):
         first = [*over(str(w), [*value("i + k"), f"lane[k] = {acc.kept('v')};"]), f"i += {w};"]
         halve = over(str(w), [f"lane[k] = {acc.kept(acc.folded('lane[k]', f'lane[k + {w}]'))};"])
-        if w < 4:
+        if w < FEW:
             few += block(
                 f"if (count >= {2 * w})",
                 [*halve, *block(f"if (count & {w})", [*over(str(w), join), f"i += {w};"])],
             )
             few += block(f"else if (count >= {w})", first)
         else:
-            few += block("if (count >= 4)", first)
+            few += block(f"if (count >= {FEW})", first)
     few += [f"acc = {acc.folded('acc', 'lane[0]')};"]
-    whole = over("S0_LANES", [f"lane[k] = {acc.kept(acc.identity)};"])
-    whole += block("for (; i < stop; i += S0_LANES)", over("S0_LANES", join))
     many = [
         f"{acc.lane} lane[S0_LANES], rest[S0_LANES], *group = rest;",
         "const Py_ssize_t left = count & (S0_LANES - 1), stop = i + count - left;",
@@ -172,7 +176,17 @@ def run_loop(
         many += block(f"if (left & {w})", [*group, f"i += {w}, group += {w};"])
     many += [f"const {acc.value} v = {tail}(lane, rest, count);", f"acc = {acc.folded('acc', 'v')};"]
     fold = ["const Py_ssize_t count = n - i < S0_BLOCK ? n - i : S0_BLOCK;"]
-    fold += [*block("if (count < 8)", few), *block("else", many)]
+    if acc.exact:
+        # In any order. The compiler's loop over bytes takes more of them at once than short axes have.
+        one = f"acc = {acc.folded('acc', 'v')};"
+        fold += ["const Py_ssize_t stop = i + (count & ~(Py_ssize_t)(S0_LANES - 1)), end = i + count;"]
+        lanes = over("S0_LANES", [f"acc = {acc.folded('acc', 'lane[k]')};"])
+        fold += block("if (i < stop)", [f"{acc.lane} lane[S0_LANES];", *whole, *lanes])
+        for w in (16, 8, 4) if inputs[0].row.itemsize == 1 else ():
+            fold += block(f"if (count & {w})", [*over(str(w), [*value("i + k"), one]), f"i += {w};"])
+        fold += block("for (; i < end; i++)", [*value("i"), one])
+    else:
+        fold += [*block(f"if (count < {2 * FEW})", few), *block("else", many)]
     if red.absorbing:
         fold += [f"if (acc == {red.absorbing})", "    break;"]
     once = [op.start(f"a[{op.index}] + j * t[{op.index}]") for op in inputs]

@@ -179,13 +179,6 @@ S0_BY_SQUARES(8, S0_SIDE_8)
 #endif
 #define s0_transpose_16 s0_plain_16
 
-/* How many of n elements come before the first whole line of cache: all where no element begins with a line. */
-static inline Py_ssize_t s0_stream_head(const void *target, Py_ssize_t itemsize, Py_ssize_t n)
-{
-    Py_ssize_t head = (Py_ssize_t)(-(uintptr_t)target & 63);
-    return head % itemsize || head / itemsize > n ? n : head / itemsize;
-}
-
 /* A line of cache to memory that is not looked at again soon, past the caches: written as a whole, it need not be read
  * before. */
 static inline void s0_stream_line(char *target, const char *source)
@@ -218,46 +211,71 @@ static void s0_stream(char *target, const char *source, Py_ssize_t size)
     memcpy(target, source, size);
 }
 
-/* Bytes at once: so few that a processor reads what is next while it writes. */
-enum { S0_STREAMED = 512 };
+/* Bytes at once: so few that vector registers hold them. */
+enum { S0_STREAMED = 256 };
 
-/* Another loop, whose results lie side by side and go past the caches: block by block it writes them to the first cache,
- * from where they are stored as whole lines. */
-static __attribute__((noinline)) void s0_past(s0_loop loop, int inputs, Py_ssize_t itemsize, char **args, const Py_ssize_t *inner,
-                    const Py_ssize_t *outer, Py_ssize_t n, Py_ssize_t m)
+/* Blocks of results that lie side by side, past the caches. The loop is compiled into its blocks, so that results go from
+ * registers to memory: with a row that is read again and again from the second cache, stores to a block in the first one
+ * would be what takes longest. */
+typedef void (*s0_blocks)(char **args, Py_ssize_t count);
+static inline __attribute__((always_inline)) void s0_past_blocks(s0_loop loop, int inputs, char **args,
+                                                                 const Py_ssize_t *inner, Py_ssize_t count)
 {
     char block[S0_STREAMED] __attribute__((aligned(64)));
-    char *a[4];
-    for (Py_ssize_t j = 0; j < m; j++) {
-        char *target = args[inputs] + j * outer[inputs];
-        Py_ssize_t left = n, count = s0_stream_head(target, itemsize, n);
+    const Py_ssize_t elements = S0_STREAMED / inner[inputs];
+    char *a[4], *target = args[inputs];
+    for (int k = 0; k < inputs; k++)
+        a[k] = args[k];
+    for (a[inputs] = block; count > 0; count--) {
+        loop(a, inner, inner, elements, 1);
+        for (int line = 0; line < S0_STREAMED; line += 64)
+            s0_stream_line(target + line, block + line);
         for (int k = 0; k < inputs; k++)
+            a[k] += elements * inner[k];
+        target += S0_STREAMED;
+    }
+}
+
+/* Another loop, whose results go past the caches but for what fills no block at the beginning and at the end of a run, and
+ * for runs in which no element begins with a line of cache. */
+static __attribute__((noinline)) void s0_past(s0_loop loop, s0_blocks blocks, int inputs, char **args,
+                                              const Py_ssize_t *inner, const Py_ssize_t *outer, Py_ssize_t n, Py_ssize_t m)
+{
+    const Py_ssize_t itemsize = inner[inputs], elements = S0_STREAMED / itemsize;
+    for (Py_ssize_t j = 0; j < m; j++) {
+        char *a[4], *target = args[inputs] + j * outer[inputs];
+        Py_ssize_t begin = 0, head = (Py_ssize_t)(-(uintptr_t)target & 63), count;
+        for (int k = 0; k <= inputs; k++)
             a[k] = args[k] + j * outer[k];
-        a[inputs] = target;
-        for (;;) {
-            if (count)
-                loop(a, inner, outer, count, 1);
-            if (a[inputs] == block)
-                for (Py_ssize_t line = 0; line < count * itemsize; line += 64)
-                    s0_stream_line(target + line, block + line);
-            left -= count;
-            if (left == 0)
-                break;
-            for (int k = 0; k < inputs; k++)
-                a[k] += count * inner[k];
-            target += count * itemsize;
-            /* What is no whole line at the end goes to where it belongs. */
-            count = left * itemsize < S0_STREAMED ? left - left % (64 / itemsize) : S0_STREAMED / itemsize;
-            a[inputs] = count ? block : target;
-            count = count ? count : left;
+        if (head) {
+            count = head % itemsize || head / itemsize > n ? n : head / itemsize;
+            loop(a, inner, inner, count, 1);
+            begin = count;
+            for (int k = 0; k <= inputs; k++)
+                a[k] += begin * inner[k];
+        }
+        count = (n - begin) / elements;
+        blocks(a, count);
+        begin += count * elements;
+        if (begin < n) {
+            for (int k = 0; k <= inputs; k++)
+                a[k] += count * elements * inner[k];
+            loop(a, inner, inner, n - begin, 1);
         }
     }
     s0_stream_end();
 }
-#define S0_PAST(loop, inputs, itemsize)                                                                              \
+
+/* Of a loop, the number of its inputs and the strides of all operands. */
+#define S0_PAST(loop, inputs, ...)                                                                                   \
+    static __attribute__((flatten)) void loop##_blocks(char **args, Py_ssize_t count)                                \
+    {                                                                                                                \
+        static const Py_ssize_t inner[] = {__VA_ARGS__};                                                             \
+        s0_past_blocks(loop, inputs, args, inner, count);                                                            \
+    }                                                                                                                \
     static void loop##_past(char **args, const Py_ssize_t *inner, const Py_ssize_t *outer, Py_ssize_t n, Py_ssize_t m) \
     {                                                                                                                \
-        s0_past(loop, inputs, itemsize, args, inner, outer, n, m);                                                   \
+        s0_past(loop, loop##_blocks, inputs, args, inner, outer, n, m);                                              \
     }
 
 /* The same where nothing is computed. */
