@@ -372,7 +372,7 @@ static int s0_start_workers(int threads)
     pthread_attr_t attributes;
     if (s0_pool.workers >= threads - 1)
         return threads;
-    /* Python's own threads handle signals. */
+    /* Workers block all signals: the threads that Python knows handle them. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attributes);
