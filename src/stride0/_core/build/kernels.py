@@ -57,7 +57,7 @@ VECTORS = REDUCTIONS, ARITHMETIC, COMPLEX, MOVES, FUNCTIONS, PRODUCTS = (
 )
 COMMON = STRIDED, STRIDED_REDUCTIONS = ("strided", "strided_reductions")
 
-# The dtypes of results for which there are loops that write past the caches: those of most large arrays.
+# The dtypes of results for which there are loops with non-temporal stores: those of most large arrays.
 STREAMING = ("int64", "uint64", "float32", "float64", "complex64", "complex128")
 
 # Elementwise loops that a header has, and what they are called there: operation, dtype, layout.
@@ -285,7 +285,7 @@ class Emitter:
 
 
 def past(name: str, operands: list[Row], how: str) -> tuple[str, str]:
-    """The loop that writes the results of another one past the caches, and its text."""
+    """The variant of a loop with non-temporal stores, and its text."""
     strides = [0 if kind == "s" else row.itemsize for row, kind in zip(operands, how, strict=True)]
     return f"{name}_past", f"S0_PAST({name}, {len(how) - 1}, {', '.join(map(str, strides))})\n"
 
