@@ -297,7 +297,7 @@ def body_of(op: Any, row: Row) -> tuple[str, bool] | None:
 
 
 def past(name: str, operands: list[Row], how: str) -> tuple[str, str]:
-    """The loop that writes the results of another one past the caches, and its text."""
+    """The variant of a loop with non-temporal stores, and its text."""
     strides = [0 if kind == "s" else row.itemsize for row, kind in zip(operands, how, strict=True)]
     return f"{name}_past", f"S0_PAST({name}, {len(how) - 1}, {', '.join(map(str, strides))})\n"
 

@@ -15,8 +15,8 @@ cdef struct Product:
     Py_ssize_t m            # rows and
     Py_ssize_t n            # columns, times such of n rows and
     Py_ssize_t p            # columns
-    # Of a part: so many matrices, or so many rows of each. For BLAS each matrix has pieces of so many rows, and
-    # a part so many pieces.
+    # A chunk: so many matrices, or so many rows of each. For BLAS each matrix is `pieces` blocks of `rows` rows, and
+    # a chunk is `matrices` blocks.
     Py_ssize_t matrices
     Py_ssize_t rows
     Py_ssize_t pieces
