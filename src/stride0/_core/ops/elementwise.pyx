@@ -118,15 +118,20 @@ cdef object unary_raw(int op, Array a, str name):
     return apply(op_kernel(op, loop), S0_OUT[op][a.code], 1, a, None, None, None, False, name, ONE)
 
 
-cdef Array fast_binary(int op, Array a, Array b):
-    """Note [Fast path]: same dtype, same shape, both contiguous; straight to the loop."""
-    cdef Array out = new_like(a, S0_OUT[op][a.code])
+cdef inline Array fast_binary(int op, int loop, Array like, char* first, char* second, int scalar):
+    """
+    Note [Fast path] of two operands that lie as `like` does, a contiguous array: straight to the loop.
+
+    `scalar` says which of them is a single value, the first (1) or the second (2), if any: it is the number of the layout, too.
+    """
+    cdef Array out = new_like(like, S0_OUT[op][loop])
     cdef Py_ssize_t steps[3]
     cdef char* args[3]
-    args[0], args[1], args[2] = a.data, b.data, out.data
-    steps[0] = steps[1] = itemsize_at(a.code)
+    args[0], args[1], args[2] = first, second, out.data
+    steps[0] = 0 if scalar == 1 else itemsize_at(loop)
+    steps[1] = 0 if scalar == 2 else itemsize_at(loop)
     steps[2] = itemsize_at(out.code)
-    run_contiguous(op_kernel(op, a.code), 0, args, steps, a.size)
+    run_contiguous(op_kernel(op, loop), scalar, args, steps, like.size)
     return out
 
 cdef enum:
@@ -135,15 +140,8 @@ cdef enum:
 
 cdef Array fast_mixed(int op, Array a, Array b, int loop):
     """Note [Fast path] for a few elements of two dtypes, or of one that the loop does not run in and gives."""
-    cdef Array out = new_like(a, S0_OUT[op][loop])
     cdef char rooms[2][FEW_CAST * 16]
-    cdef Py_ssize_t steps[3]
-    cdef char* args[3]
-    args[0], args[1], args[2] = cast_few(a, loop, rooms[0]), cast_few(b, loop, rooms[1]), out.data
-    steps[0] = steps[1] = itemsize_at(loop)
-    steps[2] = itemsize_at(out.code)
-    run_contiguous(op_kernel(op, loop), 0, args, steps, a.size)
-    return out
+    return fast_binary(op, loop, a, cast_few(a, loop, rooms[0]), cast_few(b, loop, rooms[1]), 0)
 
 
 cdef char* cast_few(Array x, int code, char* room) except? NULL:
@@ -160,20 +158,11 @@ cdef char* cast_few(Array x, int code, char* room) except? NULL:
 
 cdef Array fast_scalar(int op, Array a, object value, int code, bint reflected, str name):
     """Note [Fast path] for a contiguous array with a Python scalar, which never becomes an array."""
-    cdef Array out
-    cdef Py_ssize_t steps[3]
-    cdef char* args[3]
     cdef char place[16]
     write_scalar(value, code, place, name)
-    out = new_like(a, S0_OUT[op][code])
-    args[1 if reflected else 0] = a.data
-    args[0 if reflected else 1] = place
-    args[2] = out.data
-    steps[1 if reflected else 0] = itemsize_at(code)
-    steps[0 if reflected else 1] = 0
-    steps[2] = itemsize_at(out.code)
-    run_contiguous(op_kernel(op, code), 1 if reflected else 2, args, steps, a.size)
-    return out
+    if reflected:
+        return fast_binary(op, code, a, place, a.data, 1)
+    return fast_binary(op, code, a, a.data, place, 2)
 
 
 cdef object binary(int op, object x1, object x2, str name, bint is_operator):
@@ -210,7 +199,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         if loop == a.code and a.code == b.code and a.c_contiguous and b.c_contiguous and same_shape(a, b):
             if S0_CHECK_EXPONENT[op]:
                 check_exponent(a, b, loop, name)
-            return fast_binary(op, a, b)
+            return fast_binary(op, loop, a, a.data, b.data, 0)
     elif a is not None and is_python_scalar(x2):
         code = weak_code(a.code, x2)
         loop = loop_for(op, code, name)
@@ -544,7 +533,7 @@ def multiply_masked(x1, x2, /):
 cdef Array masked_product(Array g, Array d):
     """`multiply_masked` of two arrays; the fast path of small arrays in backward passes."""
     if g.code == d.code and not is_stored(g.code) and g.c_contiguous and d.c_contiguous and same_shape(g, d) and not needs_tape(g) and not needs_tape(d):
-        return fast_binary(OP_MULTIPLY_MASKED, g, d)
+        return fast_binary(OP_MULTIPLY_MASKED, g.code, g, g.data, d.data, 0)
     return <Array>binary(OP_MULTIPLY_MASKED, g, d, "multiply_masked", False)
 
 

@@ -270,7 +270,7 @@ cpdef Array scan(str name, Array x, int axis, DType dtype, bint include_initial)
     """Cumulative operation along an axis; with the identity in front where `include_initial` asks for it."""
     cdef int number = SCAN_NUMBERS[name]
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Array out, target, source = x
+    cdef Array out, target
     cdef Operand operands[2]
     cdef Plan plan
     check_axis(x, axis, name)
@@ -290,14 +290,14 @@ cpdef Array scan(str name, Array x, int axis, DType dtype, bint include_initial)
         target = view_of(out, out.data + out.strides_[axis], out.ndim, x.shape_, out.strides_)
     if x.size == 0:
         return out
-    if source.code != dtype.code:
-        check_cast(x.code, dtype.code, name)
-        source = copy_array(x, dtype.code, False)
-    if x.shape_[axis] == 1:
-        assign_array(target, source, name)
-        return out
-    operands[0], operands[1] = operand_of(source), operand_of(target)
-    run_on_axis(&plan, operands, source, axis, kernel_of(KIND_SCAN, number, dtype.code), kernel_of(KIND_SCAN_ROWS, number, dtype.code))
+    if x.code != dtype.code or x.shape_[axis] == 1:
+        # A cast goes to where the result comes, and is overwritten by that.
+        assign_array(target, x, name)
+        if x.shape_[axis] == 1:
+            return out
+        x = target
+    operands[0], operands[1] = operand_of(x), operand_of(target)
+    run_on_axis(&plan, operands, x, axis, kernel_of(KIND_SCAN, number, dtype.code), kernel_of(KIND_SCAN_ROWS, number, dtype.code))
     return out
 
 
