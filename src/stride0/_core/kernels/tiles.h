@@ -214,7 +214,7 @@ static void s0_stream(char *target, const char *source, Py_ssize_t size)
 /* Bytes at once: so few that vector registers hold them. */
 enum { S0_STREAMED = 256 };
 
-/* Blocks of results that lie side by side, past the caches. The loop is compiled into its blocks, so that results go from
+/* Blocks of results that lie side by side, by non-temporal stores. The loop is compiled into its blocks, so that results go from
  * registers to memory: with a row that is read again and again from the second cache, stores to a block in the first one
  * would be what takes longest. */
 typedef void (*s0_blocks)(char **args, Py_ssize_t count);
@@ -236,7 +236,7 @@ static inline __attribute__((always_inline)) void s0_past_blocks(s0_loop loop, i
     }
 }
 
-/* Another loop, whose results go past the caches but for what fills no block at the beginning and at the end of a run, and
+/* Another loop with non-temporal stores, but for what fills no block at the beginning and at the end of a run, and
  * for runs in which no element begins with a line of cache. */
 static __attribute__((noinline)) void s0_past(s0_loop loop, s0_blocks blocks, int inputs, char **args,
                                               const Py_ssize_t *inner, const Py_ssize_t *outer, Py_ssize_t n, Py_ssize_t m)
