@@ -229,9 +229,9 @@ cdef Array one_product(Array x1, Array x2):
         return None
     if not of_our_own(&product, x1.code):
         return None
-    product.steps1[0] = product.steps2[0] = 0
-    product.steps1[1], product.steps1[2] = x1.strides_[0] if x1.ndim == 2 else 0, x1.strides_[x1.ndim - 1]
-    product.steps2[1], product.steps2[2] = x2.strides_[0], x2.strides_[1] if x2.ndim == 2 else 0
+    product.strides1[0] = product.strides2[0] = 0
+    product.strides1[1], product.strides1[2] = x1.strides_[0] if x1.ndim == 2 else 0, x1.strides_[x1.ndim - 1]
+    product.strides2[1], product.strides2[2] = x2.strides_[0], x2.strides_[1] if x2.ndim == 2 else 0
     shape[0] = product.m if x1.ndim == 2 else product.p
     shape[1] = product.p
     out = new_array(x1.code, x1.ndim + x2.ndim - 2, shape, NULL, False)

@@ -51,8 +51,8 @@
         S0_LOOK_FOR_NAN(E, x);                                                                                       \
         a##L = s0_##which##_##E##_##L(a##L, x);                                                                      \
     }                                                                                                                \
-    if (rest) {                                                                                                      \
-        const E##_##L x = s0_load_##E##_##L(p + rest - L);                                                           \
+    if (remainder) {                                                                                                 \
+        const E##_##L x = s0_load_##E##_##L(p + remainder - L);                                                      \
         S0_LOOK_FOR_NAN(E, x);                                                                                       \
     }                                                                                                                \
     if (S0_ANY_NAN_##E(nan)) {                                                                                       \
@@ -108,7 +108,7 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
 #define S0_NAN_WHERE_f64(nan, x) ((f64_v32)((s0_nan_f64)(x) | (nan)))
 #endif
 
-/* The lanes are halved, and where they are `bit`, so many elements of the rest join them; or begin them. */
+/* Halve the accumulators; when `bit` are left, add as many elements of the remainder to them, or start with these. */
 #define S0_LEVEL(fold, E, load, bit, L, D)                                                                           \
     if (n >= bit) {                                                                                                  \
         if (n < 2 * bit) {                                                                                           \
@@ -143,7 +143,7 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
  * complete groups are separate functions, in which the compiler finds registers for all lanes, and so are runs of
  * fewer elements than lanes, in which every branch costs. */
 #define S0_RUN(what, nin, fold, among, name, type, E, load, parts, scalar)                                           \
-    S0_INLINE E##_##parts s0_##what##_##name##_rest(const type *p, const type *r, Py_ssize_t n)                      \
+    S0_INLINE E##_##parts s0_##what##_##name##_tail(const type *p, const type *r, Py_ssize_t n)                      \
     {                                                                                                                \
         S0_PARTS(E);                                                                                                 \
         (void)a64, (void)a1, (void)r;                                                                                \
@@ -155,8 +155,8 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
                                                                          Py_ssize_t n)                               \
     {                                                                                                                \
         S0_PARTS(E);                                                                                                 \
-        const Py_ssize_t rest = n % S0_LANES;                                                                        \
-        const type *const stop = p + (n - rest) * parts;                                                             \
+        const Py_ssize_t remainder = n % S0_LANES;                                                                   \
+        const type *const stop = p + (n - remainder) * parts;                                                        \
         (void)a64, (void)a32, (void)a1, (void)r;                                                                     \
         if (n < S0_LANES)                                                                                            \
             __builtin_unreachable();                                                                                 \
@@ -169,7 +169,7 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
         Py_ssize_t j;                                                                                                \
         for (j = 0; j < m; j++) {                                                                                    \
             scalar *q = (scalar *)(a[nin] + j * t[nin]);                                                             \
-            const E##_##parts x = s0_##what##_##name##_rest((const type *)(a[0] + j * t[0]),                         \
+            const E##_##parts x = s0_##what##_##name##_tail((const type *)(a[0] + j * t[0]),                         \
                                                             S0_SECOND_##nin(type, 0), n);                            \
             s0_store_##E##_##parts(q, s0_##fold##_##E##_##parts(s0_load_##E##_##parts(q), x));                       \
         }                                                                                                            \
@@ -194,7 +194,7 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
                                                     n - i < S0_BLOCK ? n - i : S0_BLOCK));                           \
             if (i < n)                                                                                               \
                 acc = s0_##fold##_##E##_##parts(                                                                     \
-                    acc, s0_##what##_##name##_rest(p + i * parts, S0_SECOND_##nin(type, i), n - i));                 \
+                    acc, s0_##what##_##name##_tail(p + i * parts, S0_SECOND_##nin(type, i), n - i));                 \
             s0_store_##E##_##parts(q, acc);                                                                          \
         }                                                                                                            \
     }

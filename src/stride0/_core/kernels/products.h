@@ -193,10 +193,10 @@ enum { S0_TALL = 4, S0_AT_ONCE = S0_VECTOR == 64 ? 4 : 1 };
     }
 
 /*
- * s0_product_<NAME>(a, sa, b, sb, out, count, m, n, p): `count` matrices of m rows and n columns times such of n and p.
+ * s0_product_<NAME>(a, sa, b, sb, out, count, m, n, p): `count` matrices of m rows and n columns times matrices of n rows and p columns.
  * The strides in bytes are from matrix to matrix, from row to row and from column to column; `out` is in C order. Tiny
- * products are summed up in SUM, others in WIDE; sums of more than S0_DEEP inner elements rest in `out` on the way,
- * which is for dtypes that lose nothing there.
+ * products are summed up in SUM, others in WIDE; sums of more than S0_DEEP inner elements are stored in `out` in between,
+ * for dtypes that lose nothing by it.
  */
 #define S0_PRODUCT(NAME, TYPE, SUM, WIDE, START)                                                                       \
     S0_TINY(NAME, TYPE, SUM, START)                                                                                    \
@@ -243,8 +243,8 @@ S0_PRODUCT(f64, double, double, double, -0.0)
 
 /*
  * A matrix of floating-point numbers by a vector: LANES sums over blocks of BLOCK elements, in the dtype
- * itself; these are folded pairwise, and the blocks added up in double, in order. What is left over at the end of a row
- * is filled up with pairs whose product is -0.0, which changes no sum.
+ * itself; these are folded pairwise, and the blocks added up in double, in order. The remainder of a row
+ * is padded with pairs whose product is -0.0, which changes no sum.
  */
 #define S0_BY_VECTOR(NAME, TYPE, LANES, BLOCK)                                                                         \
     typedef TYPE s0_r##NAME __attribute__((vector_size(S0_VECTOR)));                                                   \
@@ -306,8 +306,8 @@ S0_PRODUCT(f64, double, double, double, -0.0)
                                     Py_ssize_t n)                                                                      \
     {                                                                                                                  \
         TYPE last[LANES] = {0};                                                                                        \
-        Py_ssize_t i = 0, rest = n % LANES;                                                                            \
-        memcpy(last, b + n - rest, rest * sizeof(TYPE));                                                               \
+        Py_ssize_t i = 0, remainder = n % LANES;                                                                       \
+        memcpy(last, b + n - remainder, remainder * sizeof(TYPE));                                                     \
         for (; i + S0_AT_ONCE <= m; i += S0_AT_ONCE)                                                                   \
             s0_rows_##NAME(a + i * down, down, b, last, out + i, n, S0_AT_ONCE);                                       \
         for (; i < m; i++)                                                                                             \

@@ -29,7 +29,7 @@ Note [Calls of BLAS]
     a stack one after the other; here the threads of the pool call it, each for a chunk of the stack: 64 products of 64x64,
     two threads, microseconds, 320 by `numpy.matmul` and 165 by the pool in float32, 850 and 370 in float64.
 
-    Matrices with many rows of THIN elements are such stacks too, of blocks of PIECE multiplications and LEAST_ROWS rows.
+    Matrices with many rows of THIN elements are such stacks too, of blocks of GEMM_BLOCK multiplications and LEAST_ROWS rows.
     From 10^6 multiplications on OpenBLAS would copy to buffers first, which is slow where little is computed per element,
     and use threads of its own. One thread, called from C, and two of ours:
 
@@ -68,7 +68,7 @@ cdef enum:
     LONG_SUM = 16           # inner elements from which a product of integers by
     FEW_COLUMNS = 4         # fewer columns is a reduction
     ALONE = 1 << 18         # multiplications of a product for which BLAS has one thread
-    PIECE = 1 << 16         # multiplications of a block of rows, if the rows of both matrices have at most
+    GEMM_BLOCK = 1 << 16    # multiplications of a block of rows, if the rows of both matrices have at most
     THIN = 100              # elements; a block has at least
     LEAST_ROWS = 32         # rows
     MOST_CALLERS = 64       # threads for which OpenBLAS has buffers, in NumPy's builds
@@ -174,16 +174,16 @@ cdef bint is_for_blas(const Product* product, int code) noexcept:
 
 
 cdef void in_c_order(Product* product, Py_ssize_t size) noexcept nogil:
-    product.steps1[2] = product.steps2[2] = size
-    product.steps1[1], product.steps2[1] = product.n * size, product.p * size
-    product.steps1[0], product.steps2[0] = product.m * product.steps1[1], product.n * product.steps2[1]
+    product.strides1[2] = product.strides2[2] = size
+    product.strides1[1], product.strides2[1] = product.n * size, product.p * size
+    product.strides1[0], product.strides2[0] = product.m * product.strides1[1], product.n * product.strides2[1]
 
 
-cdef Py_ssize_t rows_of_piece(const Product* product) noexcept nogil:
+cdef Py_ssize_t rows_of_block(const Product* product) noexcept nogil:
     cdef Py_ssize_t each = product.n * product.p
     if product.n > THIN or product.p > THIN:
         return product.m
-    return min(product.m, max(8, min(max(LEAST_ROWS, PIECE // each), ALONE // each) // 8 * 8))
+    return min(product.m, max(8, min(max(LEAST_ROWS, GEMM_BLOCK // each), ALONE // each) // 8 * 8))
 
 
 cdef bint is_for_gemm(const Product* product) noexcept nogil:
@@ -193,7 +193,7 @@ cdef bint is_for_gemm(const Product* product) noexcept nogil:
     if min(product.m, product.n, product.p) < 2:
         return False
     if product.left == product.right and product.m == product.p:
-        if product.steps1[1] == product.steps2[2] and product.steps1[2] == product.steps2[1]:
+        if product.strides1[1] == product.strides2[2] and product.strides1[2] == product.strides2[1]:
             return False
     return True
 
@@ -202,12 +202,12 @@ cdef int call_blas(Product* product) except -1:
     cdef int threads = 1
     cdef int64_t work = time_of(product)
     cdef bint done
-    product.rows = rows_of_piece(product)
-    product.pieces = (product.m + product.rows - 1) // product.rows
+    product.rows = rows_of_block(product)
+    product.blocks = (product.m + product.rows - 1) // product.rows
     with nogil:
         if product.rows * product.n * product.p <= ALONE:
             threads = min(threads_for(work), <int>MOST_CALLERS)
-        done = run_equal_chunks(call_for_some, product, &product.matrices, product.count * product.pieces, chunks_for(work, threads), threads)
+        done = run_equal_chunks(call_for_some, product, &product.matrices, product.count * product.blocks, chunks_for(work, threads), threads)
     return 0 if done else -1  # with the exception of a signal handler
 
 
@@ -215,22 +215,22 @@ cdef void call_for_some(void* context, int chunk) noexcept nogil:
     """A chunk of the calls, for matrices with contiguous rows or contiguous columns."""
     cdef const Product* whole = <const Product*>context
     cdef Py_ssize_t size = itemsize_at(whole.code), first = chunk * whole.matrices, k, matrix, row, m
-    cdef bint turned1 = whole.steps1[2] != size, turned2 = whole.steps2[2] != size
-    cdef int how1 = TRANSPOSED if turned1 else AS_IT_IS, how2 = TRANSPOSED if turned2 else AS_IT_IS
-    cdef Py_ssize_t step1 = whole.steps1[2 if turned1 else 1] // size, step2 = whole.steps2[2 if turned2 else 1] // size
+    cdef bint transposed1 = whole.strides1[2] != size, transposed2 = whole.strides2[2] != size
+    cdef int how1 = TRANSPOSED if transposed1 else AS_IT_IS, how2 = TRANSPOSED if transposed2 else AS_IT_IS
+    cdef Py_ssize_t leading1 = whole.strides1[2 if transposed1 else 1] // size, leading2 = whole.strides2[2 if transposed2 else 1] // size
     cdef const char* a
     cdef const char* b
     cdef char* c
-    for k in range(first, min(first + whole.matrices, whole.count * whole.pieces)):
-        matrix, row = k // whole.pieces, k % whole.pieces * whole.rows
+    for k in range(first, min(first + whole.matrices, whole.count * whole.blocks)):
+        matrix, row = k // whole.blocks, k % whole.blocks * whole.rows
         m = min(whole.rows, whole.m - row)
-        a = whole.left + matrix * whole.steps1[0] + row * whole.steps1[1]
-        b = whole.right + matrix * whole.steps2[0]
+        a = whole.left + matrix * whole.strides1[0] + row * whole.strides1[1]
+        b = whole.right + matrix * whole.strides2[0]
         c = whole.out + (matrix * whole.m + row) * whole.p * size
         if whole.code == FLOAT32:
-            gemm32(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, step1, b, step2, 0, c, whole.p)
+            gemm32(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, leading1, b, leading2, 0, c, whole.p)
         else:
-            gemm64(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, step1, b, step2, 0, c, whole.p)
+            gemm64(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, leading1, b, leading2, 0, c, whole.p)
 
 
 def multiply_by_blas(Array x1 not None, Array x2 not None, Array out not None):
@@ -258,34 +258,34 @@ def multiply_by_blas(Array x1 not None, Array x2 not None, Array out not None):
         ask_for_blas()
     product.code, product.count = x1.code, out.shape_[0] if lead else 1
     product.m, product.n, product.p = x1.shape_[lead], x1.shape_[lead + 1], x2.shape_[lead + 1]
-    set_steps(product.steps1, x1)
-    set_steps(product.steps2, x2)
+    matrix_strides(product.strides1, x1)
+    matrix_strides(product.strides2, x2)
     product.left, product.right, product.out = x1.data, x2.data, out.data
     if not is_for_gemm(&product):
         return False
-    if rows_of_piece(&product) < product.m:
+    if rows_of_block(&product) < product.m:
         x2 = as_operand(x2, x2.code, True)
-        set_steps(product.steps2, x2)
+        matrix_strides(product.strides2, x2)
         product.right = x2.data
     call_blas(&product)
     return True
 
 
-cdef void set_steps(Py_ssize_t* steps, Array x) noexcept:
+cdef void matrix_strides(Py_ssize_t* strides, Array x) noexcept:
     """The strides of a matrix, or of a stack with one leading axis: 0 along that if its size is 1."""
-    steps[0] = x.strides_[0] if x.ndim == 3 and x.shape_[0] > 1 else 0
-    steps[1], steps[2] = x.strides_[x.ndim - 2], x.strides_[x.ndim - 1]
+    strides[0] = x.strides_[0] if x.ndim == 3 and x.shape_[0] > 1 else 0
+    strides[1], strides[2] = x.strides_[x.ndim - 2], x.strides_[x.ndim - 1]
 
 
 cdef Array as_matrix(Array x, Py_ssize_t rows, Py_ssize_t columns):
     """A view of an array in C order."""
     cdef Py_ssize_t shape[2]
-    cdef Py_ssize_t steps[2]
+    cdef Py_ssize_t strides[2]
     if x.ndim == 2 and x.shape_[1] == columns:
         return x
     shape[0], shape[1] = rows, columns
-    c_strides_of(itemsize_at(x.code), 2, shape, steps)
-    return view_of(x, x.data, 2, shape, steps)
+    c_strides_of(itemsize_at(x.code), 2, shape, strides)
+    return view_of(x, x.data, 2, shape, strides)
 
 
 cdef int64_t time_of(const Product* product) noexcept nogil:
@@ -302,14 +302,14 @@ cdef void run_product(void* context, int chunk) noexcept nogil:
     if whole.matrices:
         first = chunk * whole.matrices
         K.products[whole.code](
-            whole.left + first * whole.steps1[0], whole.steps1, whole.right + first * whole.steps2[0], whole.steps2,
+            whole.left + first * whole.strides1[0], whole.strides1, whole.right + first * whole.strides2[0], whole.strides2,
             whole.out + first * whole.m * whole.p * size, min(whole.matrices, whole.count - first), whole.m, whole.n, whole.p)
         return
     first = chunk * whole.rows
     for k in range(whole.count):
         K.products[whole.code](
-            whole.left + k * whole.steps1[0] + first * whole.steps1[1], whole.steps1, whole.right + k * whole.steps2[0],
-            whole.steps2, whole.out + (k * whole.m + first) * whole.p * size, 1, min(whole.rows, whole.m - first), whole.n,
+            whole.left + k * whole.strides1[0] + first * whole.strides1[1], whole.strides1, whole.right + k * whole.strides2[0],
+            whole.strides2, whole.out + (k * whole.m + first) * whole.p * size, 1, min(whole.rows, whole.m - first), whole.n,
             whole.p)
 
 
@@ -343,7 +343,7 @@ cdef int run_products(Product* product, int code) except -1:
 
 cdef Array as_operand(Array x, int code, bint in_rows):
     """A stack of matrices of a dtype; copied if needed, along broadcast axes only once."""
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t strides[MAX_NDIM]
     cdef int axis, last = x.ndim - 1
     cdef Array base
     if x.code == code and (not in_rows or x.shape_[last] == 1 or x.strides_[last] == itemsize_at(code)):
@@ -351,8 +351,8 @@ cdef Array as_operand(Array x, int code, bint in_rows):
     base = without_broadcast_axes(x, tuple(range(x.ndim - 2)))
     base = copy_array(base, code, True)
     for axis in range(x.ndim):
-        steps[axis] = base.strides_[axis] if base.shape_[axis] == x.shape_[axis] else 0
-    return view_of(base, base.data, x.ndim, x.shape_, steps)
+        strides[axis] = base.strides_[axis] if base.shape_[axis] == x.shape_[axis] else 0
+    return view_of(base, base.data, x.ndim, x.shape_, strides)
 
 
 def own_product(Array x1 not None, Array x2 not None, DType dtype not None):
@@ -398,8 +398,8 @@ def own_product(Array x1 not None, Array x2 not None, DType dtype not None):
     shape[lead + 1] = product.p
     out = new_array(code, x1.ndim, shape, NULL, False)
     for k in range(3):
-        product.steps1[k] = x1.strides_[lead - 1 + k] if lead or k else 0
-        product.steps2[k] = x2.strides_[lead - 1 + k] if lead or k else 0
+        product.strides1[k] = x1.strides_[lead - 1 + k] if lead or k else 0
+        product.strides2[k] = x2.strides_[lead - 1 + k] if lead or k else 0
     product.left, product.right, product.out = x1.data, x2.data, out.data
     product.count //= outer
     # The leading axes but the last one.

@@ -160,7 +160,7 @@ static void s0_learn_type(PyObject *type)
 #endif
 }
 
-/* To be called by an operator that the interpreter's loop executes, and nobody else. */
+/* Only an operator that the interpreter's loop executes may call this. */
 static void s0_learn_loop(int opcode)
 {
 #if S0_TRACES

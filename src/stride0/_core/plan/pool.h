@@ -329,7 +329,7 @@ static uint64_t s0_wait_for_call(s0_thread *own, uint64_t seen, int64_t until)
     } while (s0_now() < until && s0_processor() != S0_LOAD(s0_pool.processor));
     pthread_mutex_lock(&own->lock);
     for (;;) {
-        /* Anew each time: whoever was late to wake it for a call that it has finished has changed it. */
+        /* Set in each iteration: a late wake-up for a finished call may have changed it. */
         __atomic_store_n(&own->state, S0_ASLEEP, __ATOMIC_SEQ_CST);
         found = __atomic_load_n(&s0_pool.published, __ATOMIC_SEQ_CST);
         if (found != seen)
