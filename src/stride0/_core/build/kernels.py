@@ -180,7 +180,7 @@ class Emitter:
                 moved = source is target or integers
                 x, y = (BITS[width], BITS[width]) if moved else (source, target)
                 name = f"move_{width}" if moved else f"cast_{x.name}_{y.name}"
-                # Storage dtypes are cast from and to those that compute, and seldom others: one loop for all layouts.
+                # Storage dtypes are cast from and to those that compute; seldom others, by one loop for all.
                 seldom = {source.arithmetic, target.arithmetic} != {""} and not moved
                 seldom = seldom and (source.letter != target.letter or source.itemsize == target.itemsize)
                 for layout, how in enumerate(("vv",) * 4 if seldom else ("cc", "sc", "vv", "vv")):
