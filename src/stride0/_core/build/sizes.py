@@ -46,6 +46,7 @@ def storage_dtypes() -> str:
 def codes() -> str:
     """The codes of the dtypes, and in which dtype each is computed in."""
     names = "".join(f"    S0_{row.name.upper()} = {code},\n" for code, row in enumerate(ROWS))
+    names += f"    S0_LARGEST_ITEM = {max(row.itemsize for row in ROWS)},\n"
     arithmetic = ", ".join(str(CODE[row.arithmetic or row.name]) for row in ROWS)
     return (
         "#ifndef STRIDE0_DTYPES_H\n#define STRIDE0_DTYPES_H\n\n"

@@ -2,7 +2,7 @@
 """Conversion to arrays, of nested sequences and of all objects that export memory; arrays as text."""
 
 from stride0._core.memory.dtype cimport (
-    FLOAT64, N_DTYPES, NO_DTYPE, DType, arithmetic_code, dtype_at, format_at, is_python_scalar, is_stored, itemsize_at, known_dtype,
+    FLOAT64, LARGEST_ITEM, N_DTYPES, NO_DTYPE, DType, arithmetic_code, dtype_at, format_at, is_python_scalar, is_stored, itemsize_at, known_dtype,
     promote_codes, read_scalar, scalar_code, write_scalar,
 )
 from stride0._core.plan.plan cimport MAX_NDIM
@@ -266,7 +266,7 @@ cdef str text_of(Array x):
 
 cdef str shortest(object value, int code):
     """An element of a storage dtype in as few digits as tell it from its neighbours."""
-    cdef char[16] room
+    cdef char[LARGEST_ITEM] room
     cdef int digits
     for digits in range(1, 18):
         text = f"{value:.{digits}g}"

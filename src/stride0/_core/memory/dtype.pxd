@@ -16,6 +16,7 @@ cdef extern from "dtypes.h":
         COMPLEX64 "S0_COMPLEX64"
         COMPLEX128 "S0_COMPLEX128"
         N_DTYPES "S0_DTYPES"
+        LARGEST_ITEM "S0_LARGEST_ITEM"  # bytes of an element, at most
     const signed char* S0_ARITHMETIC
 
 cdef enum:

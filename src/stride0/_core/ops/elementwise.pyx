@@ -38,7 +38,7 @@ from stride0._core.ops.tables cimport (
     OP_NOT_EQUAL, OP_POW, OP_SQUARE, S0_CHECK_EXPONENT, S0_COMPARES, S0_LOOP, S0_OUT,
 )
 from stride0._core.memory.dtype cimport (
-    BOOL, NO_DTYPE, UINT64, dtype_at, is_python_scalar, is_stored, itemsize_at, letter_at, promote_codes, read_scalar,
+    BOOL, LARGEST_ITEM, NO_DTYPE, UINT64, dtype_at, is_python_scalar, is_stored, itemsize_at, letter_at, promote_codes, read_scalar,
     scalar_code, weak_code, write_scalar,
 )
 from stride0._core.plan.plan cimport MAX_OPERANDS
@@ -140,7 +140,7 @@ cdef enum:
 
 cdef Array fast_mixed(int op, Array a, Array b, int loop):
     """Note [Fast path] for a few elements of two dtypes, or of one that the loop does not run in and gives."""
-    cdef char rooms[2][FEW_CAST * 16]
+    cdef char rooms[2][FEW_CAST * LARGEST_ITEM]
     return fast_binary(op, loop, a, cast_few(a, loop, rooms[0]), cast_few(b, loop, rooms[1]), 0)
 
 
@@ -158,7 +158,7 @@ cdef char* cast_few(Array x, int code, char* room) except? NULL:
 
 cdef Array fast_scalar(int op, Array a, object value, int code, bint reflected, str name):
     """Note [Fast path] for a contiguous array with a Python scalar, which never becomes an array."""
-    cdef char place[16]
+    cdef char place[LARGEST_ITEM]
     write_scalar(value, code, place, name)
     if reflected:
         return fast_binary(op, code, a, place, a.data, 1)

@@ -17,7 +17,7 @@ from libc.string cimport memcpy
 
 from stride0._core.ops.tables cimport OP_ADD
 from stride0._core.memory.dtype cimport (
-    BOOL, COMPLEX64, FLOAT32, INT64, UINT64, is_python_scalar, itemsize_at, read_scalar, write_scalar,
+    BOOL, COMPLEX64, FLOAT32, INT64, LARGEST_ITEM, UINT64, is_python_scalar, itemsize_at, read_scalar, write_scalar,
 )
 from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, Plan, coalesce, extent, set_strides
@@ -436,7 +436,7 @@ cdef Array get_item(Array x, object key):
 cdef bint set_element(Array x, object key, object value) except -1:
     """`x[key] = value` for one element and a Python scalar; False for any other call."""
     cdef Py_ssize_t index
-    cdef char element[16]
+    cdef char element[LARGEST_ITEM]
     if x.storage.history is not None or not read_int(<PyObject*>key, &index) or not -x.shape_[0] <= index < x.shape_[0]:
         return False
     if type(value) is not float and type(value) is not int and type(value) is not bool and type(value) is not complex:

@@ -4,7 +4,7 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memcpy
 
-from stride0._core.memory.dtype cimport BOOL, INT64, itemsize_at
+from stride0._core.memory.dtype cimport BOOL, INT64, LARGEST_ITEM, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN
 from stride0._core.array.array cimport Array, new_array, same_shape
@@ -76,7 +76,7 @@ cdef bint fill_by_mask(Array x, object key, Array value) except -1:
     """`x[mask] = value` for a mask of the shape of x and one value of its dtype; False for any other call."""
     cdef Py_ssize_t stride
     cdef const uint8_t* bits
-    cdef char one[16]
+    cdef char one[LARGEST_ITEM]
     cdef int itemsize = itemsize_at(x.code)
     if type(key) is not Array or (<Array>key).code != BOOL or value.ndim != 0 or value.code != x.code:
         return False
