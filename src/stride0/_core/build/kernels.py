@@ -180,8 +180,8 @@ class Emitter:
                 moved = source is target or integers
                 x, y = (BITS[width], BITS[width]) if moved else (source, target)
                 name = f"move_{width}" if moved else f"cast_{x.name}_{y.name}"
-                # Storage dtypes are mostly cast from and to the dtypes that they compute in. All other casts of
-                # theirs share one loop for all layouts.
+                # Storage dtypes are mostly cast from and to the dtypes that they compute in. All their other
+                # casts share one loop for all layouts.
                 seldom = {source.arithmetic, target.arithmetic} != {""} and not moved
                 seldom = seldom and (source.letter != target.letter or source.itemsize == target.itemsize)
                 for layout, how in enumerate(("vv",) * 4 if seldom else ("cc", "sc", "vv", "vv")):
