@@ -27,7 +27,7 @@ from stride0._chapters import (
 )
 from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
-from stride0._core.calls.checks import to_scalar
+from stride0._core.calls.checks import check_dtype, refuse_dtype, to_scalar
 from stride0._core.calls.primitive import add_method, intercepted
 from stride0._core.exchange.convert import asarray
 from stride0._core.memory.dtype import DTypeLike, arithmetic_dtype, int64
@@ -189,7 +189,7 @@ def view(x: Array, dtype: Any = None) -> Array:
     DTypeError
         If `dtype` is bool and the array is not.
     """
-    return reinterpret(x, x.dtype if dtype is None else data_types.check_dtype("view", dtype))
+    return reinterpret(x, x.dtype if dtype is None else check_dtype("view", dtype))
 
 
 # Methods that take more than their functions: arguments of NumPy's, or no axis.
@@ -249,9 +249,9 @@ def _deviation(
         raise ArgumentValueError(name, "ddof and correction are two names of one argument")
     less = next((number for number in (ddof, correction) if number is not None), 0.0)
     if dtype is not None:
-        target = data_types.check_dtype(name, dtype)
+        target = check_dtype(name, dtype)
         if target.kind != "real floating":
-            data_types.refuse_dtype(name, target, "a real floating-point dtype", "the result")
+            refuse_dtype(name, target, "a real floating-point dtype", "the result")
         x = data_types.astype(x, target, copy=False)
     return cast(Array, function(x, axis=axis, correction=less, keepdims=keepdims))
 
