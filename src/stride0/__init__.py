@@ -8,184 +8,48 @@ import importlib as _importlib
 import typing as _typing
 
 from stride0 import fft, linalg, strided
+from stride0._base import errors as _errors
 from stride0._base.devices import Device
-from stride0._base.errors import (
-    ArgumentTypeError,
-    ArgumentValueError,
-    AxisError,
-    BroadcastError,
-    BroadcastIndexError,
-    BroadcastWarning,
-    CastError,
-    DeviceError,
-    DTypeError,
-    ExchangeError,
-    ForeignArrayError,
-    GradientError,
-    OutOfBoundsError,
-    RangeError,
-    ShapeError,
-    StretchError,
-    StrictAttributeError,
-    StrictError,
-    Stride0Error,
-    WriteError,
-)
+from stride0._base.errors import *  # noqa: F403
 from stride0._base.errors import hide_frames as _hide_frames
-from stride0._chapters.constants import e, inf, nan, newaxis, pi
-from stride0._chapters.creation import (
-    arange,
-    empty,
-    empty_like,
-    eye,
-    full,
-    full_like,
-    linspace,
-    meshgrid,
-    ones,
-    ones_like,
-    tril,
-    triu,
-    zeros,
-    zeros_like,
-)
-from stride0._chapters.data_types import astype, can_cast, finfo, iinfo, isdtype, result_type
-from stride0._chapters.elementwise import (
-    abs,
-    acos,
-    acosh,
-    add,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    bitwise_and,
-    bitwise_invert,
-    bitwise_left_shift,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    ceil,
-    clip,
-    conj,
-    copysign,
-    cos,
-    cosh,
-    divide,
-    equal,
-    exp,
-    expm1,
-    floor,
-    floor_divide,
-    greater,
-    greater_equal,
-    hypot,
-    imag,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    log,
-    log1p,
-    log2,
-    log10,
-    logaddexp,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    nextafter,
-    not_equal,
-    positive,
-    pow,
-    real,
-    reciprocal,
-    remainder,
-    round,
-    sign,
-    signbit,
-    sin,
-    sinh,
-    sqrt,
-    square,
-    subtract,
-    tan,
-    tanh,
-    trunc,
-)
-from stride0._chapters.indexing import take, take_along_axis
-from stride0._chapters.inspection import __array_namespace_info__
-from stride0._chapters.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
-from stride0._chapters.manipulation import (
-    broadcast_arrays,
-    broadcast_shapes,
-    broadcast_to,
-    concat,
-    expand_dims,
-    flip,
-    moveaxis,
-    permute_dims,
-    repeat,
-    reshape,
-    roll,
-    squeeze,
-    stack,
-    tile,
-    unstack,
-)
-from stride0._chapters.searching import argmax, argmin, count_nonzero, nonzero, searchsorted
+from stride0._chapters import constants as _constants
+from stride0._chapters import creation as _creation
+from stride0._chapters import data_types as _data_types
+from stride0._chapters import elementwise as _elementwise
+from stride0._chapters import indexing as _indexing
+from stride0._chapters import inspection as _inspection
+from stride0._chapters import linear_algebra as _linear_algebra
+from stride0._chapters import manipulation as _manipulation
+from stride0._chapters import searching as _searching
+from stride0._chapters import sorting as _sorting
+from stride0._chapters import statistical as _statistical
+from stride0._chapters import utility as _utility
+from stride0._chapters.constants import *  # noqa: F403
+from stride0._chapters.creation import *  # noqa: F403
+from stride0._chapters.data_types import *  # noqa: F403
+from stride0._chapters.elementwise import *  # noqa: F403
+from stride0._chapters.indexing import *  # noqa: F403
+from stride0._chapters.inspection import *  # noqa: F403
+from stride0._chapters.linear_algebra import *  # noqa: F403
+from stride0._chapters.manipulation import *  # noqa: F403
+from stride0._chapters.searching import *  # noqa: F403
 from stride0._chapters.set import isin, unique_all, unique_counts, unique_inverse, unique_values
-from stride0._chapters.sorting import argsort, sort
-from stride0._chapters.statistical import cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var
-from stride0._chapters.utility import all, any, diff
+from stride0._chapters.sorting import *  # noqa: F403
+from stride0._chapters.statistical import *  # noqa: F403
+from stride0._chapters.utility import *  # noqa: F403
 
 # What importing them adds to the array type, and registers.
+from stride0._compat import extras as _extras
 from stride0._compat import html as _html  # noqa: F401
 from stride0._compat import methods as _methods  # noqa: F401
 from stride0._compat import threadpoolctl as _threadpoolctl  # noqa: F401
 from stride0._compat import ufuncs as _ufuncs  # noqa: F401
-from stride0._compat.extras import (
-    diag,
-    logspace,
-    nanargmax,
-    nanargmin,
-    nancumprod,
-    nancumsum,
-    nanmax,
-    nanmean,
-    nanmedian,
-    nanmin,
-    nanprod,
-    nanstd,
-    nansum,
-    nanvar,
-    pad,
-)
+from stride0._compat.extras import *  # noqa: F403
 from stride0._core.array.array import Array
 from stride0._core.exchange.convert import asarray
 from stride0._core.exchange.dlpack import from_dlpack
-from stride0._core.memory.dtype import (
-    DType,
-    bool,
-    complex64,
-    complex128,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+from stride0._core.memory import dtype as _dtype
+from stride0._core.memory.dtype import *  # noqa: F403
 from stride0._core.ops.functions import where
 from stride0._core.plan.table import instruction_set as _instruction_set  # noqa: F401
 from stride0._core.plan.threads import get_num_threads, set_num_threads
@@ -196,212 +60,45 @@ from stride0._version import __version__
 __array_api_version__ = "2025.12"
 
 __all__ = [
-    "ArgumentTypeError",
-    "ArgumentValueError",
     "Array",
-    "AxisError",
-    "BroadcastError",
-    "BroadcastIndexError",
-    "BroadcastWarning",
-    "CastError",
-    "DType",
-    "DTypeError",
     "Device",
-    "DeviceError",
-    "ExchangeError",
-    "ForeignArrayError",
-    "GradientError",
-    "OutOfBoundsError",
-    "RangeError",
-    "ShapeError",
-    "StretchError",
-    "StrictAttributeError",
-    "StrictError",
-    "Stride0Error",
-    "WriteError",
     "__array_api_version__",
-    "__array_namespace_info__",
     "__version__",
-    "abs",
-    "acos",
-    "acosh",
-    "add",
-    "all",
-    "any",
-    "arange",
-    "argmax",
-    "argmin",
-    "argsort",
     "asarray",
-    "asin",
-    "asinh",
-    "astype",
-    "atan",
-    "atan2",
-    "atanh",
     "autograd",
-    "bitwise_and",
-    "bitwise_invert",
-    "bitwise_left_shift",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
-    "bool",
-    "broadcast_arrays",
-    "broadcast_shapes",
-    "broadcast_to",
     "broadcasting",
-    "can_cast",
-    "ceil",
-    "clip",
-    "complex64",
-    "complex128",
-    "concat",
-    "conj",
-    "copysign",
-    "cos",
-    "cosh",
-    "count_nonzero",
-    "cumulative_prod",
-    "cumulative_sum",
-    "diag",
-    "diff",
-    "divide",
-    "e",
-    "empty",
-    "empty_like",
-    "equal",
-    "exp",
-    "expand_dims",
     "explain",
-    "expm1",
-    "eye",
     "fft",
-    "finfo",
-    "flip",
-    "float32",
-    "float64",
-    "floor",
-    "floor_divide",
     "from_dlpack",
-    "full",
-    "full_like",
     "get_num_threads",
-    "greater",
-    "greater_equal",
-    "hypot",
-    "iinfo",
-    "imag",
-    "inf",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "isdtype",
-    "isfinite",
     "isin",
-    "isinf",
-    "isnan",
-    "less",
-    "less_equal",
     "linalg",
-    "linspace",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "logaddexp",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "logspace",
-    "matmul",
-    "matrix_transpose",
-    "max",
-    "maximum",
-    "mean",
     "memory",
-    "meshgrid",
-    "min",
-    "minimum",
-    "moveaxis",
-    "multiply",
-    "nan",
-    "nanargmax",
-    "nanargmin",
-    "nancumprod",
-    "nancumsum",
-    "nanmax",
-    "nanmean",
-    "nanmedian",
-    "nanmin",
-    "nanprod",
-    "nanstd",
-    "nansum",
-    "nanvar",
-    "negative",
-    "newaxis",
-    "nextafter",
-    "nonzero",
-    "not_equal",
-    "ones",
-    "ones_like",
-    "pad",
-    "permute_dims",
-    "pi",
-    "positive",
-    "pow",
-    "prod",
-    "real",
-    "reciprocal",
-    "remainder",
-    "repeat",
-    "reshape",
-    "result_type",
-    "roll",
-    "round",
-    "searchsorted",
     "set_num_threads",
-    "sign",
-    "signbit",
-    "sin",
-    "sinh",
-    "sort",
-    "sqrt",
-    "square",
-    "squeeze",
-    "stack",
-    "std",
     "strict",
     "strided",
-    "subtract",
-    "sum",
-    "take",
-    "take_along_axis",
-    "tan",
-    "tanh",
-    "tensordot",
     "testing",
-    "tile",
-    "tril",
-    "triu",
-    "trunc",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
     "unique_all",
     "unique_counts",
     "unique_inverse",
     "unique_values",
-    "unstack",
-    "var",
-    "vecdot",
     "where",
-    "zeros",
-    "zeros_like",
 ]
+__all__ += _errors.__all__
+__all__ += _constants.__all__
+__all__ += _creation.__all__
+__all__ += _data_types.__all__
+__all__ += _elementwise.__all__
+__all__ += _indexing.__all__
+__all__ += _inspection.__all__
+__all__ += _linear_algebra.__all__
+__all__ += _manipulation.__all__
+__all__ += _searching.__all__
+__all__ += _sorting.__all__
+__all__ += _statistical.__all__
+__all__ += _utility.__all__
+__all__ += _extras.__all__
+__all__ += _dtype.__all__
 
 # Modules, and functions of modules, that are imported when they are first asked for: most programs never do.
 _LATER = {"autograd": "", "memory": "", "testing": "", "explain": "_explain.explain"}

@@ -29,6 +29,7 @@ from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.exchange.convert import dtype_argument
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike, known_dtype, promote, weak
+from stride0._tables.dtypes import CODES, ROWS
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
@@ -56,12 +57,11 @@ class finfo_object:
 
     def __init__(self, dtype: DType) -> None:
         self.bits: int = 8 * dtype.itemsize
-        # IEEE 754: bits of the fraction and largest exponent.
-        fraction, exponent = {32: (23, 127), 64: (52, 1023)}[self.bits]
-        self.eps: float = 2.0**-fraction
-        self.max: float = (2.0 - self.eps) * 2.0**exponent
+        row = ROWS[CODES[dtype.name]]
+        self.eps: float = 2.0**-row.fraction
+        self.max: float = (2.0 - self.eps) * 2.0**row.exponent
         self.min: float = -self.max
-        self.smallest_normal: float = 2.0 ** (1 - exponent)
+        self.smallest_normal: float = 2.0 ** (1 - row.exponent)
         self.dtype: DType = dtype
 
     def __repr__(self) -> str:
@@ -186,15 +186,11 @@ def finfo(type: DTypeLike | Array, /) -> finfo_object:
     Array API standard 2025.12, "Data Type Functions", ``finfo``.
     """
     dtype = _dtype_of("finfo", type)
-    real = {
-        dt.float32: dt.float32,
-        dt.float64: dt.float64,
-        dt.complex64: dt.float32,
-        dt.complex128: dt.float64,
-    }
-    if dtype not in real:
+    if dtype.kind == "complex floating":
+        dtype = dt.float32 if dtype is dt.complex64 else dt.float64
+    if dtype.kind != "real floating":
         refuse_dtype("finfo", dtype, "a floating-point dtype; iinfo is for integers", "type")
-    return finfo_object(real[dtype])
+    return finfo_object(dtype)
 
 
 @intercepted

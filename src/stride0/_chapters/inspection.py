@@ -119,7 +119,7 @@ class ArrayNamespaceInfo:
         double = () if configuration is None or configuration.float64 else (dt.float64, dt.complex128)
         words = kind if isinstance(kind, tuple) else ("bool", "numeric") if kind is None else (kind,)
         kinds = {k for word in words for k in kinds_named("dtypes", word)}
-        return {d.name: d for d in dt.DTYPES if d.kind in kinds and d not in double}
+        return {d.name: d for d in dt.STANDARD_DTYPES if d.kind in kinds and d not in double}
 
     def __repr__(self) -> str:
         return (

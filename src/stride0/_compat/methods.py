@@ -30,7 +30,7 @@ from stride0._core.array.views import reinterpret
 from stride0._core.calls.checks import to_scalar
 from stride0._core.calls.primitive import add_method, intercepted
 from stride0._core.exchange.convert import asarray
-from stride0._core.memory.dtype import DTypeLike, int64
+from stride0._core.memory.dtype import DTypeLike, arithmetic_dtype, int64
 from stride0._tables import methods as method_table
 from stride0._tables import operations
 
@@ -156,7 +156,8 @@ def tolist(x: Array) -> Any:
     # on a simulated device does not refuse within this call: Python's numbers are on no device.
     import numpy
 
-    return numpy.asarray(x).tolist()
+    wide = arithmetic_dtype(x.dtype)
+    return numpy.asarray(x if wide is x.dtype else data_types.astype(x, wide)).tolist()
 
 
 def transpose(x: Array, *axes: Any) -> Array:

@@ -5,7 +5,7 @@ Functions refuse bad arguments themselves; these rules refuse what works and is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from stride0._base.devices import BY_NAME
@@ -14,7 +14,7 @@ from stride0._chapters.data_types import iinfo_object
 from stride0._core.array.array import Array
 from stride0._core.calls.checks import promotes
 from stride0._core.exchange.convert import asarray
-from stride0._core.memory.dtype import DType, promote
+from stride0._core.memory.dtype import STANDARD_DTYPES, DType, known_dtype, promote
 from stride0._core.ops.copy import is_numpy_scalar
 from stride0._modes.strict_keys import check_key
 from stride0._tables.operations import KINDS
@@ -32,6 +32,7 @@ LETTERS = {
 # The kinds of dtypes beside which a Python scalar is defined.
 BESIDE: dict[type, str] = {bool: "b", int: "iufc", float: "fc", complex: "fc"}
 SCALARS = (bool, int, float, complex)
+STANDARD = frozenset(STANDARD_DTYPES)
 
 PROMOTION = "Type Promotion Rules"
 MIXED = f"{PROMOTION}: mixed kinds of dtypes are not specified"
@@ -58,6 +59,7 @@ def check_call(call_kind: str, name: str, args: tuple[Any, ...], kwargs: Argumen
     args, kwargs : tuple and dict
         Of the call.
     """
+    _check_dtypes(name, (*args, *kwargs.values()))
     if call_kind == "getitem":
         check_key(args[0], args[1], False)
         return
@@ -88,6 +90,17 @@ def check_call(call_kind: str, name: str, args: tuple[Any, ...], kwargs: Argumen
         _check_together(name, row, [(label, p, value) for label, p, value in arrays if p in row.together])
     if name in MORE:
         MORE[name](name, given)
+
+
+def _check_dtypes(name: str, values: Iterable[Any]) -> None:
+    """Refuse dtypes beyond the standard, and arrays of them."""
+    for value in values:
+        dtype = value.dtype if isinstance(value, Array) else value
+        if isinstance(dtype, DType) and dtype not in STANDARD:
+            fact = f"an array is of dtype {dtype}" if isinstance(value, Array) else f"the dtype is {dtype}"
+            raise StrictError(name, fact, f"Data Types: the standard has no dtype {dtype}")
+        if type(value) in (tuple, list):
+            _check_dtypes(name, value)
 
 
 def _bind(row: Row, args: tuple[Any, ...], kwargs: Arguments) -> Arguments:
@@ -296,6 +309,8 @@ def _check_shapes(name: str, given: Arguments) -> None:
 
 def _check_asarray(name: str, given: Arguments) -> None:
     obj, dtype = given.get("obj"), given.get("dtype")
+    if not isinstance(obj, (Array, *SCALARS, list, tuple)):
+        _check_dtypes(name, (known_dtype(getattr(obj, "dtype", None)),))
     if isinstance(obj, (list, tuple)) and _holds_array(obj, 0):
         raise StrictError(
             name, "a sequence holds arrays", "Creation Functions: stack joins arrays, not asarray"

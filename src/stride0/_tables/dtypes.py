@@ -1,7 +1,11 @@
-"""The thirteen data types of the standard and how they combine: the one place for these facts.
+"""The data types and how they combine: the one place for these facts.
+
+Thirteen are the standard's. Storage dtypes come behind them: their elements are kept in fewer bits than
+the dtype has that they compute in, to which they are cast before each operation, and from which each result
+is rounded once. They have no kernels but casts.
 
 Standard library only, since the build loads this file by its path (`_core/build/`), before the
-package exists, and `_core/dtype.pyx` fills its C tables from it when it is imported.
+package exists, and `_core/memory/dtype.pyx` fills its C tables from it when it is imported.
 """
 
 # No annotations from `__future__` here: `NamedTuple` compiles those that are strings, at every import.
@@ -16,27 +20,56 @@ class Row(NamedTuple):
     letter: str  # the key of kernel bodies in the operation table
     itemsize: int  # bytes
     ctype: str  # as the generated kernels spell it
-    format: str  # as PEP 3118 spells it
+    format: str  # as PEP 3118 spells it; "" where it has no letter for it
+    # Of a storage dtype: the name of the dtype that it computes in, which is float32.
+    # `math/storage_dtypes.h` has the conversions `<name>_to_f32` and `f32_to_<name>` then.
+    arithmetic: str = ""
+    # Whether that header has the conversions of whole runs, too: `<name>_run_to_f32`, `f32_run_to_<name>`.
+    run: bool = False
+    # Bits of the fraction and largest exponent, of floating-point dtypes with real elements.
+    fraction: int = 0
+    exponent: int = 0
+    dlpack: int = -1  # DLPack's code, where it is not that of the kind
+    numpy: str = "numpy"  # the module that has its NumPy dtype
+    # Whether arrays of it are usually large enough for kernels of their own that bypass the caches.
+    streamed: bool = False
 
 
-# The order is the order of the dtype codes in the core.
+# The order is the order of the dtype codes in the core. New rows go to the end.
 ROWS: Final = (
     Row("bool", "bool", "b", 1, "uint8_t", "?"),
     Row("int8", "signed integer", "i", 1, "int8_t", "b"),
     Row("int16", "signed integer", "i", 2, "int16_t", "h"),
     Row("int32", "signed integer", "i", 4, "int32_t", "i"),
-    Row("int64", "signed integer", "i", 8, "int64_t", "l"),
+    Row("int64", "signed integer", "i", 8, "int64_t", "l", streamed=True),
     Row("uint8", "unsigned integer", "u", 1, "uint8_t", "B"),
     Row("uint16", "unsigned integer", "u", 2, "uint16_t", "H"),
     Row("uint32", "unsigned integer", "u", 4, "uint32_t", "I"),
-    Row("uint64", "unsigned integer", "u", 8, "uint64_t", "L"),
-    Row("float32", "real floating", "f", 4, "float", "f"),
-    Row("float64", "real floating", "f", 8, "double", "d"),
-    Row("complex64", "complex floating", "c", 8, "float", "Zf"),
-    Row("complex128", "complex floating", "c", 16, "double", "Zd"),
+    Row("uint64", "unsigned integer", "u", 8, "uint64_t", "L", streamed=True),
+    Row("float32", "real floating", "f", 4, "float", "f", fraction=23, exponent=127, streamed=True),
+    Row("float64", "real floating", "f", 8, "double", "d", fraction=52, exponent=1023, streamed=True),
+    Row("complex64", "complex floating", "c", 8, "float", "Zf", streamed=True),
+    Row("complex128", "complex floating", "c", 16, "double", "Zd", streamed=True),
+    Row("float16", "real floating", "f", 2, "uint16_t", "e", "float32", run=True, fraction=10, exponent=15),
+    Row(
+        "bfloat16",
+        "real floating",
+        "f",
+        2,
+        "uint16_t",
+        "",
+        "float32",
+        fraction=7,
+        exponent=127,
+        dlpack=4,
+        numpy="ml_dtypes",
+    ),
 )
 
 CODES: Final = {row.name: code for code, row in enumerate(ROWS)}
+
+# The dtypes that kernels are for, which are the standard's.
+KERNEL_ROWS: Final = tuple(row for row in ROWS if not row.arithmetic)
 
 
 def promote(name1: str, name2: str) -> str:
@@ -58,15 +91,24 @@ def promote(name1: str, name2: str) -> str:
     pair = first.letter + second.letter
     if first.letter == "b":
         return second.name
-    if pair in ("ii", "uu", "ff", "cc"):
+    if pair in ("ii", "uu", "cc"):
+        return first.name if first.itemsize > second.itemsize else second.name
+    if pair == "ff":
+        if first.arithmetic and second.arithmetic:
+            # Neither need hold the other one; what both compute in does.
+            return promote(first.arithmetic, second.arithmetic)
         return first.name if first.itemsize > second.itemsize else second.name
     if pair == "iu":
         if first.itemsize > second.itemsize:
             return first.name
         return f"int{16 * second.itemsize}" if second.itemsize < 8 else "float64"
     if pair == "fc":
-        return "complex64" if first.name == "float32" and second.name == "complex64" else "complex128"
-    # An integer with a floating dtype: the least one that holds both, where 16 bits fit a float32.
+        single = "float32" in (first.name, first.arithmetic) and second.name == "complex64"
+        return "complex64" if single else "complex128"
+    # An integer with a floating dtype: the least one that holds both, where 16 bits fit a float32. Storage
+    # dtypes take 8 bits, as NumPy has it.
+    if second.arithmetic:
+        return second.name if first.itemsize == 1 else promote(first.name, second.arithmetic)
     precise = first.itemsize > 2 or second.name in ("float64", "complex128")
     if second.letter == "f":
         return "float64" if precise else "float32"
@@ -77,8 +119,10 @@ def check() -> None:
     """Check what the rest relies on: sizes, and that promotion is symmetric and closed."""
     assert len({row.name for row in ROWS}) == len(ROWS), "names are unique"
     for row in ROWS:
-        bits = "".join(ch for ch in row.name if ch.isdigit())
+        bits = row.name.partition("_")[0].lstrip("abcdefghijklmnopqrstuvwxyz")
         assert row.name == "bool" or int(bits) == 8 * row.itemsize, row
+        assert bool(row.fraction) == bool(row.exponent) == (row.letter == "f"), row
+        assert row.arithmetic in ("", "float32"), row
         for other in ROWS:
             assert promote(row.name, other.name) == promote(other.name, row.name), (row, other)
             assert promote(row.name, other.name) in CODES

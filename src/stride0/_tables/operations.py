@@ -8,9 +8,10 @@ Note [Bodies]
     A body is a C expression over the operands: `x`, or `x1`, `x2`, `x3`. Its key says for
     which kinds of data it is written: b bool, i signed, u unsigned, f real floating, c complex
     floating. The key "iu" means that one loop on unsigned operands serves both signs, which makes
-    overflow wrap. Complex operands are `c128` structs, whatever their precision in memory.
-    `{t}` stands for f32/f64, `{T}` for the C type in memory, `{U}` for the unsigned one of its size
-    and `{W}` for its width in bits.
+    overflow wrap. Complex operands are `c128` structs, whatever their precision in memory. Storage dtypes run
+    in the dtype that they compute in, unless there is a body "s", which is one on their bits.
+    `{t}` stands for f32/f64, or the name of a storage dtype, `{T}` for the C type in memory, `{U}` for the
+    unsigned one of its size and `{W}` for its width in bits.
 """
 
 # No annotations from `__future__` here: `NamedTuple` compiles those that are strings, at every import.
@@ -30,6 +31,7 @@ KINDS: Final = {
 }
 
 OUT: Final = ("same", "bool", "real")
+REPEATED: Final = ("", "multiply", "power")
 
 
 class Domain(NamedTuple):
@@ -59,12 +61,16 @@ class Op(NamedTuple):
     # Dtypes whose loop over any strides gains from a newer instruction set, which few such loops do: by fma,
     # by more divisions at once, by shifts whose count may be in any register.
     gains: tuple[str, ...] = ()
+    # Loops that a header has: dtype and layout, and what they are called there.
+    written: dict[tuple[str, int], str] = {}  # noqa: RUF012 - of a NamedTuple, which nobody writes to
     # Whether an element takes half a nanosecond or more, though neither `otherwise` nor `run` says so.
     slow: bool = False
+    # Whether `x2` is an exponent, which must not be negative where integers run.
+    exponent: bool = False
     public: bool = True
     ulp: float = 0.5
     samples: Domain = Domain()
-    since: str = "2021.12"
+    since: str = "2021.12"  # the version of the standard; "" for what is not in it
 
 
 class Reduction(NamedTuple):
@@ -76,9 +82,22 @@ class Reduction(NamedTuple):
     fold: dict[str, str]  # over a and b
     accumulator: dict[str, str]  # kind -> name of a dtype, or "same"
     identity: dict[str, str]  # kind of the accumulator -> a constant
+    # What the result holds before anything is folded into it, real and complex; None: the first element. Of
+    # no elements at all, -0.0 becomes 0.
+    start: float | None = None
+    complex_start: complex | None = None
+    # What a reduction of n equal elements is of that of one: n times that ("multiply"), that to the power n
+    # ("power"), or the same ("").
+    repeated: str = ""
+    # Whether a floating-point result has the dtype of the operand, not the accumulator's.
+    rounded: bool = False
     absorbing: str = ""  # a constant that ends the reduction early
     gains: tuple[str, ...] = ()  # as of an operation
     folded_by: str = ""  # the reduction of plain elements that folds its accumulators; "" is the row itself
+    # The loops that `folding.h` and `finding.h` have, by layout: of which dtypes.
+    written: dict[int, tuple[str, ...]] = {}  # noqa: RUF012
+    # What is the same there: dtype -> reduction and dtype whose loop it is.
+    alike: dict[str, tuple[str, str]] = {}  # noqa: RUF012
 
 
 class Scan(NamedTuple):
@@ -86,6 +105,7 @@ class Scan(NamedTuple):
 
     name: str
     reduction: str
+    written: dict[str, str] = {}  # noqa: RUF012 - dtypes, and what their loops are called in `scanning.h`
 
 
 def _unary(name: str, on: str, body: dict[str, str], doc: str, **more: Any) -> Op:
@@ -98,6 +118,7 @@ def _binary(name: str, on: str, body: dict[str, str], doc: str, **more: Any) -> 
 
 _REALS: Final = ("float32", "float64")
 _COMPLEX: Final = ("complex64", "complex128")
+_WORDS: Final = ("int64", "uint64")
 _INTEGERS: Final = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 # For rows whose body is a call, or at least no vector code, in every dtype.
 _CALLED: Final = (*_INTEGERS, *_REALS, *_COMPLEX)
@@ -158,6 +179,7 @@ OPS: Final = (
         "Product of each pair of elements.",
         operator="*",
         gains=("complex64",),
+        written={("complex64", 0): "s0_multiply_complex64"},
     ),
     _binary(
         "divide",
@@ -196,6 +218,7 @@ OPS: Final = (
         call=_CALLED,
         run=(*_REALS, *_COMPLEX),
         slow=True,
+        exponent=True,
         ulp=4,
         samples=Domain(0.0, 10.0),
     ),
@@ -474,7 +497,7 @@ OPS: Final = (
     _binary(
         "nextafter",
         "real-valued floating-point",
-        {"f": "nextafter_{t}(x1, x2)"},
+        {"f": "nextafter_{t}(x1, x2)", "s": "nextafter_bits(x1, x2, {t}_to_f32(x1), {t}_to_f32(x2), {W})"},
         "Next representable value after `x1` towards `x2`.",
         otherwise="float64",
         call=_CALLED,
@@ -538,6 +561,14 @@ REDUCTIONS: Final = (
         {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"},
         _INT_SUM,
         {"iu": "0", "f": "-0.0", "c": "make_c(-0.0, -0.0)"},
+        start=-0.0,
+        # A sum of complex negative zeros is 0, as NumPy's is: its users expect the logarithm's phase 0.
+        complex_start=0j,
+        repeated="multiply",
+        rounded=True,
+        written={0: (*_WORDS, *_REALS, *_COMPLEX), 2: ("float32",)},
+        # Integers add up as unsigned ones.
+        alike={"int64": ("sum", "uint64")},
     ),
     Reduction(
         "prod",
@@ -546,6 +577,10 @@ REDUCTIONS: Final = (
         {"iu": "a * b", "f": "a * b", "c": "multiply_c(a, b)"},
         _INT_SUM,
         {"iu": "1", "f": "1.0", "c": "make_c(1.0, 0.0)"},
+        start=1,
+        complex_start=1,
+        repeated="power",
+        rounded=True,
     ),
     Reduction(
         "max",
@@ -555,6 +590,7 @@ REDUCTIONS: Final = (
         dict.fromkeys("biuf", "same"),
         {"b": "0", "i": "{MIN}", "u": "0", "f": "-INFINITY"},
         gains=("uint64",),
+        written={0: ("int64", *_REALS), 2: _REALS},
     ),
     Reduction(
         "min",
@@ -564,10 +600,23 @@ REDUCTIONS: Final = (
         dict.fromkeys("biuf", "same"),
         {"b": "1", "i": "{MAX}", "u": "{MAX}", "f": "INFINITY"},
         gains=("uint64",),
+        written={0: ("int64", *_REALS), 2: _REALS},
     ),
-    Reduction("any", 1, _NONZERO, {"b": "a | b"}, _FLAG, {"b": "0"}, absorbing="1"),
-    Reduction("all", 1, _NONZERO, {"b": "a & b"}, _FLAG, {"b": "1"}, absorbing="0"),
-    Reduction("count_nonzero", 1, _NONZERO, {"iu": "a + b"}, _COUNT, {"iu": "0"}, folded_by="sum"),
+    *(
+        Reduction(
+            *(name, 1, _NONZERO, {"b": f"a {sign} b"}, _FLAG, {"b": str(start)}),
+            start=start,
+            absorbing=str(1 - start),
+            written={0: ("bool",)},
+        )
+        for name, sign, start in (("any", "|", 0), ("all", "&", 1))
+    ),
+    Reduction(
+        *("count_nonzero", 1, _NONZERO, {"iu": "a + b"}, _COUNT, {"iu": "0"}),
+        start=0,
+        repeated="multiply",
+        folded_by="sum",
+    ),
     Reduction(
         "sum_squared_deviation",
         2,
@@ -575,6 +624,8 @@ REDUCTIONS: Final = (
         {"f": "a + b"},
         {"f": "float64", "c": "float64"},
         {"f": "0.0"},
+        start=0,
+        repeated="multiply",
         folded_by="sum",
     ),
     Reduction(
@@ -584,7 +635,11 @@ REDUCTIONS: Final = (
         {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"},
         _INT_SUM,
         {"iu": "0", "f": "-0.0", "c": "make_c(-0.0, -0.0)"},
+        start=-0.0,
+        complex_start=complex(-0.0, -0.0),
+        repeated="multiply",
         folded_by="sum",
+        written={0: _REALS},
     ),
     Reduction(
         "dot_masked",
@@ -593,6 +648,9 @@ REDUCTIONS: Final = (
         {"f": "a + b", "c": "add_c(a, b)"},
         {"f": "float64", "c": "complex128"},
         {"f": "-0.0", "c": "make_c(-0.0, -0.0)"},
+        start=-0.0,
+        complex_start=complex(-0.0, -0.0),
+        repeated="multiply",
         folded_by="sum",
     ),
     Reduction(
@@ -602,11 +660,20 @@ REDUCTIONS: Final = (
         {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"},
         _INT_SUM,
         {"iu": "0", "f": "-0.0", "c": "make_c(-0.0, -0.0)"},
+        start=-0.0,
+        complex_start=complex(-0.0, -0.0),
+        repeated="multiply",
         folded_by="sum",
+        written={0: _REALS},
+        # Real numbers have no conjugates.
+        alike={dtype: ("dot", dtype) for dtype in _REALS},
     ),
 )
 
-SCANS: Final = (Scan("cumulative_sum", "sum"), Scan("cumulative_prod", "prod"))
+SCANS: Final = (
+    Scan("cumulative_sum", "sum", dict.fromkeys(_WORDS, "s0_cumulative_sum_words")),
+    Scan("cumulative_prod", "prod"),
+)
 
 ARG_REDUCTIONS: Final = {"argmax": ">", "argmin": "<"}
 
@@ -641,13 +708,14 @@ def check() -> None:
     for op in OPS:
         assert op.on in KINDS and op.out in OUT and 1 <= op.nin <= 3 and op.doc.endswith("."), op.name
         assert op.operator in OPERATORS | {""} and op.ulp > 0 and op.samples.low < op.samples.high, op.name
-        assert {*op.call, *op.run, *op.gains} <= {*_CALLED}, op.name
+        assert {*op.call, *op.run, *op.gains, *(dtype for dtype, _ in op.written)} <= {*_CALLED}, op.name
         for letter in KINDS[op.on]:
             assert body_for(op.body, letter) or op.otherwise, (op.name, letter)
         _check_bodies(op.name, op.body)
     for row in REDUCTIONS:
         for bodies in (row.body, row.fold, row.identity):
             _check_bodies(row.name, bodies)
+        assert row.repeated in REPEATED and (row.start is not None or not row.repeated), row.name
         assert set(row.accumulator) == {letter for letter in "biufc" if body_for(row.body, letter)}, row.name
         for letter, accumulator in row.accumulator.items():
             kind = letter if accumulator == "same" else accumulator[0]
@@ -660,6 +728,6 @@ def check() -> None:
 
 def _check_bodies(name: str, bodies: dict[str, str]) -> None:
     for key, text in bodies.items():
-        assert key and set(key) <= set("biufc"), (name, key)
+        assert key and (key == "s" or set(key) <= set("biufc")), (name, key)
         words = {part.partition("}")[0] for part in text.split("{")[1:]}
         assert words <= PLACEHOLDERS, (name, words)

@@ -61,7 +61,7 @@ WIDER: Final = {
 
 def _elementwise() -> Iterable[tuple[str, Row]]:
     for op in OPS:
-        if not op.public:
+        if not op.public or not op.since:
             continue
         on = NARROWER.get(op.name, op.on)
         kind = "" if on == "any" else on

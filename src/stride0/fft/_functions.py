@@ -20,7 +20,7 @@ from stride0._core.calls.checks import as_float, as_scalar, check_array, check_d
 from stride0._core.calls.primitive import intercepted_in, primitive_in
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, quiet, to_numpy
 from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType, DTypeLike
+from stride0._core.memory.dtype import DType, DTypeLike, arithmetic_dtype
 from stride0._core.ops.copy import copy, iota
 from stride0._core.ops.functions import divide
 
@@ -115,6 +115,8 @@ def _operand(op: str, kind: str, x: object, norm: object) -> Array:
             refuse_dtype(op, found.dtype, _REAL)
     elif found.dtype.kind != "real floating":
         found = copy(found, dt.float64)
+    elif arithmetic_dtype(found.dtype) is not found.dtype:
+        found = copy(found, arithmetic_dtype(found.dtype))
     if not isinstance(norm, str) or norm not in ("backward", "ortho", "forward"):
         raise ArgumentValueError(
             op, f"unknown norm {shown(norm)}", (), "norm must be 'backward', 'ortho' or 'forward'."

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 from stride0._base.errors import (
     ArgumentTypeError,
     ArgumentValueError,
+    DTypeError,
     ShapeError,
     Stride0Error,
     counted,
@@ -28,7 +29,7 @@ from stride0._core.calls.linear_algebra import broadcast_batches
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, quiet, to_numpy
 from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType
+from stride0._core.memory.dtype import DType, arithmetic_dtype
 from stride0._core.ops.copy import copy
 from stride0._core.ops.functions import conj, greater, multiply, reciprocal, where
 from stride0._core.ops.reduce import reduce
@@ -139,6 +140,12 @@ _FAILURES = {
 
 def _lapack(op: str, function: Callable[..., Any], *arrays: Array) -> Any:
     """Call a function of numpy.linalg on arrays; its LinAlgError becomes ours."""
+    for x in arrays:
+        if arithmetic_dtype(x.dtype) is not x.dtype:
+            problem = f"Unsupported dtype {x.dtype.name}"
+            raise DTypeError(
+                op, problem, (), f"astype(x, {arithmetic_dtype(x.dtype).name}), in which it is computed"
+            )
     views = [to_numpy(x) for x in arrays]
     try:
         with quiet():

@@ -420,7 +420,7 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
 
 
 def _real(dtype: DType) -> DType:
-    return dt.float32 if dtype in (dt.float32, dt.complex64) else dt.float64
+    return {dt.complex64: dt.float32, dt.complex128: dt.float64}.get(dtype, dtype)
 
 
 def _without(x: Array, axes: tuple[int, ...]) -> Array:
@@ -448,7 +448,7 @@ def _euclidean_norm(x: Array, axes: tuple[int, ...]) -> Array:
     squares = reduce2("sum_squared_deviation", x, zeros((), dt.float64), axes, True, dt.float64)
     result = sqrt(squares)
     real = _real(x.dtype)
-    if real is dt.float32:
+    if real is not dt.float64:
         return copy(result, real)
     # Beyond these bounds squares have overflowed, or some of them have underflowed.
     doubtful = logical_or(less(squares, 1e-280), equal(squares, math.inf))
@@ -468,7 +468,7 @@ def _p_norm(x: Array, axes: tuple[int, ...], p: float) -> Array:
         result = multiply(pow(total, 1 / p), scale)
     else:
         result = pow(reduce("sum", magnitudes, axes, True, dt.float64), 1 / p)
-    return result if _real(x.dtype) is dt.float64 else copy(result, dt.float32)
+    return result if _real(x.dtype) is dt.float64 else copy(result, _real(x.dtype))
 
 
 def _scale(magnitudes: Array, axes: tuple[int, ...], largest: bool) -> Array:

@@ -12,3 +12,4 @@ cdef void c_strides_of(Py_ssize_t stride, int ndim, const Py_ssize_t* shape, Py_
 cdef bint strides_for_shape(Array x, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept
 cdef Array without_leading(Array x, int count)
 cdef Array retyped(Array x, int code, str operation)
+cdef Array as_bits(Array x)

@@ -4,7 +4,7 @@
 from libc.stdint cimport uintptr_t
 from libc.string cimport memcpy
 
-from stride0._core.memory.dtype cimport BOOL, DType, dtype_at, itemsize_at, letter_at
+from stride0._core.memory.dtype cimport BOOL, UINT8, UINT16, DType, dtype_at, is_stored, itemsize_at, letter_at
 from stride0._core.memory.storage cimport Storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, shares_location
 from stride0._core.array.array cimport (
@@ -214,9 +214,18 @@ def reinterpret(Array x not None, DType dtype not None):
 
 cdef bint has_components_of(int code, int other):
     """Whether elements of two dtypes are made of the same floating-point numbers: float64 and complex128, for one."""
-    if letter_at(code) not in b"fc" or letter_at(other) not in b"fc":
+    if letter_at(code) not in b"fc" or letter_at(other) not in b"fc" or is_stored(code) or is_stored(other):
         return code == other
     return itemsize_at(code) >> (letter_at(code) == c"c") == itemsize_at(other) >> (letter_at(other) == c"c")
+
+
+cdef Array as_bits(Array x):
+    """The memory of an array of a storage dtype as unsigned integers; any other array as it is."""
+    cdef Array y = x
+    if is_stored(x.code):
+        y = view_of(x, x.data, x.ndim, x.shape_, x.strides_)
+        y.code = UINT8 if itemsize_at(x.code) == 1 else UINT16
+    return y
 
 
 cdef Array retyped(Array x, int code, str operation):

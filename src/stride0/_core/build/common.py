@@ -40,6 +40,7 @@ def load(name: str) -> ModuleType:
 operations = load("operations")
 dtypes = load("dtypes")
 ROWS = dtypes.ROWS
+KERNEL_ROWS = dtypes.KERNEL_ROWS
 CODE = dtypes.CODES
 
 UNSIGNED = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
@@ -54,7 +55,7 @@ def fill(expression: str, row: Row) -> str:
     top = f"((({UNSIGNED.get(row.itemsize, '')})1 << {bits - 1}) - 1)" if signed else f"(({row.ctype})-1)"
     low = f"(-({row.ctype}){top} - 1)" if signed else "0"
     for key, text in {
-        "{t}": "f32" if row.ctype == "float" else "f64",
+        "{t}": row.name if row.arithmetic else "f32" if row.ctype == "float" else "f64",
         "{T}": row.ctype,
         "{U}": UNSIGNED.get(row.itemsize, ""),
         "{W}": str(bits),
@@ -72,6 +73,7 @@ class _Bits:
         self.itemsize = itemsize
         self.name = f"bits{8 * itemsize}"
         self.letter = "bits"
+        self.arithmetic, self.run = "", False
         self.ctype = "s0_sixteen" if itemsize == 16 else UNSIGNED[itemsize]
 
 

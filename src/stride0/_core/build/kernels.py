@@ -20,6 +20,7 @@ Note [Units]
 from __future__ import annotations
 
 import pathlib
+import re
 import sys
 from typing import Any
 
@@ -27,6 +28,7 @@ from common import (
     BITS,
     CODE,
     ELEMENTWISE_LAYOUTS,
+    KERNEL_ROWS,
     ROWS,
     Operand,
     Row,
@@ -38,8 +40,6 @@ from common import (
     operations,
 )
 from reductions import (
-    FOLDED,
-    SCANNED,
     Accumulator,
     arg_loop,
     arg_rows_loop,
@@ -56,12 +56,6 @@ VECTORS = REDUCTIONS, ARITHMETIC, COMPLEX, MOVES, FUNCTIONS, PRODUCTS = (
     *("reductions", "arithmetic", "complex_functions", "moves", "functions", "products"),
 )
 COMMON = STRIDED, STRIDED_REDUCTIONS = ("strided", "strided_reductions")
-
-# The dtypes of results for which there are loops with non-temporal stores: those of most large arrays.
-STREAMING = ("int64", "uint64", "float32", "float64", "complex64", "complex128")
-
-# Elementwise loops that a header has, and what they are called there: operation, dtype, layout.
-WRITTEN = {("multiply", "complex64", 0): "s0_multiply_complex64"}
 
 
 class Unit:
@@ -120,7 +114,7 @@ class Emitter:
     def elementwise(self) -> None:
         for number, op in enumerate(operations.OPS):
             for row in ROWS:
-                found = operations.body_for(op.body, row.letter)
+                found = body_of(op, row)
                 if found is None:
                     continue
                 expression, unsigned = found
@@ -130,7 +124,7 @@ class Emitter:
                 one_loop = row.name in op.call or row.name in op.run
                 places = [f"ops[{number}][{CODE[row.name]}][{layout}]" for layout in range(4)]
                 streams = [place.replace("ops", "streams") for place in places]
-                if one_loop or row.name not in STREAMING or op.out != "same":
+                if one_loop or not row.streamed or op.out != "same":
                     streams = []
                 # The loop over any strides serves all layouts, until another one takes its place.
                 name, text, home = self._elementwise(op, owner, expression, unsigned, 3, layouts[3])
@@ -153,8 +147,8 @@ class Emitter:
         self, op: Any, row: Row, expression: str, unsigned: bool, layout: int, how: str
     ) -> tuple[str, str, str]:
         """The name of a loop, its text, and its unit."""
-        if (op.name, row.name, layout) in WRITTEN:
-            return WRITTEN[op.name, row.name, layout], "", ARITHMETIC
+        if (row.name, layout) in op.written:
+            return op.written[row.name, layout], "", ARITHMETIC
         name = f"{op.name}_{row.name}_{layout}"
         if row.name in op.run:
             # Each element of every layout goes through a block of neighbours there.
@@ -186,15 +180,25 @@ class Emitter:
                 moved = source is target or integers
                 x, y = (BITS[width], BITS[width]) if moved else (source, target)
                 name = f"move_{width}" if moved else f"cast_{x.name}_{y.name}"
-                for layout, how in enumerate(("cc", "sc", "vv", "vv")):
-                    self._cast(f"{place}[{layout}]", f"{name}_{min(layout, 2)}", x, y, how, expression)
-                if target.name in STREAMING:
+                # Storage dtypes are mostly cast from and to the dtypes that they compute in. All other casts of
+                # theirs share one loop for all layouts.
+                seldom = {source.arithmetic, target.arithmetic} != {""} and not moved
+                seldom = seldom and (source.letter != target.letter or source.itemsize == target.itemsize)
+                for layout, how in enumerate(("vv",) * 4 if seldom else ("cc", "sc", "vv", "vv")):
+                    number = 2 if seldom else min(layout, 2)
+                    self._cast(f"{place}[{layout}]", f"{name}_{number}", x, y, how, expression)
+                if target.streamed and not seldom:
                     loop, text = past(f"{name}_0", [source, target], "cc")
                     self.add(MOVES, [stream], loop, f"S0_MOVE_PAST({name}_0, {width})\n" if moved else text)
 
     def _cast(self, place: str, name: str, source: Row, target: Row, how: str, expression: str) -> None:
         if how == "sc" and source is not target:
             self.add(STRIDED, [place], name, fill_loop(name, source, target, expression))
+            return
+        if how == "cc" and (run := whole_run(source, target)):
+            call = f"{run}((const void *)(a[0] + j * t[0]), (void *)(a[1] + j * t[1]), n);"
+            text = function(name, [], block("for (Py_ssize_t j = 0; j < m; j++)", [call]))
+            self.add(MOVES, [place], name, text)
             return
         x, out = Operand(0, source, how[0]), Operand(1, target, how[1])
         unit = STRIDED if how == "vv" and not converted(source, target) else MOVES
@@ -214,7 +218,7 @@ class Emitter:
 
     def reductions(self) -> None:
         for number, red in enumerate(operations.REDUCTIONS):
-            for row in ROWS:
+            for row in KERNEL_ROWS:
                 found = operations.body_for(red.body, row.letter)
                 if found is not None:
                     self._reduction(f"reductions[{number}][{CODE[row.name]}]", red, row, found)
@@ -223,8 +227,9 @@ class Emitter:
         accumulator = red.accumulator[row.letter]
         acc = Accumulator(red, row if accumulator == "same" else ROWS[CODE[accumulator]])
         tail, tail_text = tail_function(acc)
-        # A rule of its own is how sums of words, which wrap, ignore the sign.
-        owner = ROWS[CODE["u" + row.name]] if acc.unsigned and row.name == "int64" else row
+        # Sums of words, which wrap, ignore the sign, unless what is added up asks for it.
+        unsigned = acc.unsigned and row.name == "int64" and found == operations.body_for(red.body, "u")
+        owner = ROWS[CODE["u" + row.name]] if unsigned else row
         once = acc.row.letter != "c" and row.name not in red.gains
         # Loops over any strides serve all layouts, until others take their places.
         for layout in (1, 3, 0, 2, 4):
@@ -234,8 +239,8 @@ class Emitter:
             places = [
                 f"{place}[{k}]" for k in ((0, 1, 4) if layout == 1 else (2, 3) if layout == 3 else (layout,))
             ]
-            if row.name in FOLDED.get((red.name, layout), ()):
-                self.add(REDUCTIONS, places, folded_name(red.name, row.name, layout))
+            if row.name in red.written.get(layout, ()):
+                self.add(REDUCTIONS, places, folded_name(red, row.name, layout))
                 continue
             unit = STRIDED_REDUCTIONS if strided and once else REDUCTIONS
             name = f"{red.name}_{row.name}_{layout}"
@@ -247,11 +252,11 @@ class Emitter:
         reductions = {red.name: red for red in operations.REDUCTIONS}
         for number, scan in enumerate(operations.SCANS):
             red = reductions[scan.reduction]
-            for row in ROWS[1:]:
+            for row in KERNEL_ROWS[1:]:
                 owner = ROWS[CODE["uint64"]] if row.name == "int64" else row
                 name, place = f"{scan.name}_{row.name}", f"[{number}][{CODE[row.name]}]"
-                if (scan.name, row.name) in SCANNED:
-                    self.add(REDUCTIONS, [f"scans{place}"], SCANNED[scan.name, row.name])
+                if row.name in scan.written:
+                    self.add(REDUCTIONS, [f"scans{place}"], scan.written[row.name])
                 else:
                     self.add(STRIDED_REDUCTIONS, [f"scans{place}"], name, scan_loop(name, red, owner))
                 # Narrow integers are cast to wide ones first, unless a user asks for something else.
@@ -260,7 +265,7 @@ class Emitter:
                 self.add(unit, [f"scan_rows{place}"], name, scan_rows_loop(name, red, owner))
 
     def arg_reductions(self) -> None:
-        for row in ROWS:
+        for row in KERNEL_ROWS:
             if row.letter == "c":
                 continue
             self.units[REDUCTIONS].write(f"extreme_{row.name}", extreme_function(row))
@@ -276,12 +281,20 @@ class Emitter:
         self.add(MOVES, ["stream"], "s0_stream")
 
     def products(self) -> None:
-        for code, row in enumerate(ROWS):
+        for code, row in enumerate(KERNEL_ROWS):
             bits = 8 * row.itemsize
             if row.letter in "iu":
                 self.add(PRODUCTS, [f"products[{code}]"], f"s0_product_u{bits}")
             elif row.letter == "f":
                 self.add(PRODUCTS, [f"products[{code}]"], f"s0_floating_f{bits}")
+
+
+def body_of(op: Any, row: Row) -> tuple[str, bool] | None:
+    """The body of an operation on a dtype, or on the bits of one, and whether operands are unsigned."""
+    if row.arithmetic:
+        return (op.body["s"], False) if "s" in op.body else None
+    found: tuple[str, bool] | None = operations.body_for(op.body, row.letter)
+    return found
 
 
 def past(name: str, operands: list[Row], how: str) -> tuple[str, str]:
@@ -304,6 +317,13 @@ def fill_loop(name: str, source: Row, target: Row, expression: str) -> str:
     return function(name, [], block("for (Py_ssize_t j = 0; j < m; j++)", body))
 
 
+def whole_run(source: Row, target: Row) -> str:
+    """The conversion of a whole run that `storage_dtypes.h` has, or ""."""
+    if source.arithmetic and source.run and source.arithmetic == target.name:
+        return f"{source.name}_run_to_f32"
+    return f"f32_run_to_{target.name}" if target.arithmetic == source.name and target.run else ""
+
+
 def converted(source: Row, target: Row) -> bool:
     """Whether a cast is one for which AVX-512 has an instruction of its own: Note [Built once]."""
     wide = {"uint32", "uint64"}
@@ -312,6 +332,16 @@ def converted(source: Row, target: Row) -> bool:
 
 def cast_expression(source: Row, target: Row) -> str | None:
     """How one value is cast; None where the standard permits no cast (complex to real)."""
+    if source.arithmetic and source is not target:
+        through = cast_expression(ROWS[CODE[source.arithmetic]], target)
+        assert through is not None
+        return re.sub(r"\bx\b", f"{source.name}_to_f32(x)", through)
+    if target.arithmetic and source is not target and source.letter != "c":
+        # What float32 does not hold is rounded to odd there, so that it is rounded to nearest once.
+        wide = source.itemsize == 8 and source.letter in "iu"
+        narrow = source.name == target.arithmetic or source.itemsize < 3
+        value = f"odd_f64_{source.letter}(x)" if wide else "x"
+        return f"f32_to_{target.name}({value if narrow else f'odd_f32({value})'})"
     if target.letter == "b":
         return {"b": "x", "c": "(x.re != 0) | (x.im != 0)"}.get(source.letter, "x != 0")
     if source.letter == "c":

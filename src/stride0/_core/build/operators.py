@@ -27,6 +27,8 @@ UNARY = {"neg": "neg", "pos": "pos", "abs": "abs", "invert": "invert"}
 
 def loop_code(op: Any, row: Row) -> int:
     """Code of the dtype in which operands of a dtype run, -1 where they are refused."""
+    if row.arithmetic and "s" not in op.body:
+        return loop_code(op, ROWS[CODE[row.arithmetic]])
     if operations.body_for(op.body, row.letter):
         return int(CODE[row.name])
     if op.otherwise == "bool" or (op.otherwise and row.letter in "biu"):
@@ -35,9 +37,10 @@ def loop_code(op: Any, row: Row) -> int:
 
 
 def out_code(op: Any, row: Row) -> int:
-    """Code of the result's dtype for a loop over a dtype, -1 where there is no such loop."""
+    """Code of the result's dtype for operands of a dtype, -1 where they are refused."""
     if not operations.body_for(op.body, row.letter):
-        return -1
+        loop = loop_code(op, row)
+        return out_code(op, ROWS[loop]) if loop >= 0 else -1
     if op.out == "bool":
         return int(CODE["bool"])
     if op.out == "real" and row.letter == "c":
@@ -46,10 +49,17 @@ def out_code(op: Any, row: Row) -> int:
 
 
 def accumulator_code(red: Any, row: Row) -> int:
+    """Code of the dtype that a reduction of a dtype accumulates in, -1 where it is refused."""
     if row.letter not in red.accumulator:
         return -1
     name = red.accumulator[row.letter]
-    return int(CODE[row.name if name == "same" else name])
+    return int(CODE[(row.arithmetic or row.name) if name == "same" else name])
+
+
+def reduced_code(red: Any, row: Row) -> int:
+    """Code of the dtype of the result, unless a caller asks for another one."""
+    same = red.accumulator.get(row.letter) == "same" or (red.rounded and row.letter in "fc")
+    return int(CODE[row.name]) if same else accumulator_code(red, row)
 
 
 def c_table(name: str, rows: list[list[int]]) -> str:
@@ -69,7 +79,8 @@ def tables() -> str:
     text += c_table("S0_LOOP", [[loop_code(op, row) for row in ROWS] for op in ops])
     text += c_table("S0_OUT", [[out_code(op, row) for row in ROWS] for op in ops])
     text += c_table("S0_ACCUMULATOR", [[accumulator_code(red, row) for row in ROWS] for red in reductions])
-    flags = ", ".join("1" if op.name == "pow" else "0" for op in ops)
+    text += c_table("S0_REDUCED", [[reduced_code(red, row) for row in ROWS] for red in reductions])
+    flags = ", ".join(str(int(op.exponent)) for op in ops)
     text += f"static const char S0_CHECK_EXPONENT[{len(ops)}] = {{{flags}}};\n"
     flags = ", ".join("1" if op.operator in COMPARE else "0" for op in ops)
     return text + f"static const char S0_COMPARES[{len(ops)}] = {{{flags}}};\n"
@@ -107,14 +118,11 @@ def docstring(op: Any) -> str:
     ]
     if op.nin == 2:
         lines += ["BroadcastError", "    If the shapes do not broadcast."]
-    if op.name == "pow":
+    if op.exponent:
         lines += ["ArgumentValueError", "    If an integer is to be raised to a negative power."]
-    lines += [
-        "",
-        "References",
-        "----------",
-        f'Array API standard 2025.12, "Element-wise Functions", ``{op.name}`` (since {op.since}).',
-    ]
+    if op.since:
+        place = f'"Element-wise Functions", ``{op.name}`` (since {op.since}).'
+        lines += ["", "References", "----------", f"Array API standard 2025.12, {place}"]
     return '    """\n' + "".join(f"    {line}\n" if line else "\n" for line in lines) + '    """\n'
 
 
@@ -136,9 +144,19 @@ def call(function: str, op: Any, operands: str, *more: str) -> str:
     return f"return {function}({', '.join([str(numbers[op.name]), operands, repr(op.name), *more])})"
 
 
+# Functions of the chapter that are written in the template.
+BY_HAND = ("clip", "imag", "real")
+
+
+def names() -> str:
+    """The names of the chapter "Element-wise Functions"."""
+    public = sorted({op.name for op in operations.OPS if op.public} | {*BY_HAND})
+    return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in public) + "]\n\n\n"
+
+
 def functions() -> str:
     """The public functions."""
-    text = ""
+    text = names()
     for op in operations.OPS:
         if not op.public:
             continue
@@ -191,7 +209,7 @@ def methods() -> str:
 
 def stubs() -> str:
     """The public functions in the stub."""
-    text = ""
+    text = names()
     for op in operations.OPS:
         if not op.public:
             continue

@@ -7,8 +7,8 @@ Note [Order of a reduction]
     of the block, r < LANES elements, is taken as groups of powers of two, the largest one first, and a
     group joins where there are as many lanes as it has elements, after they were halved; without a
     whole group of LANES the largest one is what the lanes begin with. Then the blocks one after the
-    other. `folding.h` has this order too, for most loops of FOLDED. Integers come to the same in any order:
-    theirs is what compilers make of a simple loop.
+    other. `folding.h` has this order too, for most loops that are written there. Integers come to the same in
+    any order: theirs is what compilers make of a simple loop.
 """
 
 from __future__ import annotations
@@ -32,30 +32,12 @@ from common import (
     operations,
 )
 
-# The loops that `folding.h` and `finding.h` have, by reduction and layout, and of which dtypes.
-FOLDED = {
-    ("sum", 0): ("int64", "uint64", "float32", "float64", "complex64", "complex128"),
-    ("sum", 2): ("float32",),
-    ("dot", 0): ("float32", "float64"),
-    ("vecdot", 0): ("float32", "float64"),
-    ("any", 0): ("bool",),
-    ("all", 0): ("bool",),
-    **{(name, 0): ("int64", "float32", "float64") for name in ("max", "min")},
-    **{(name, 2): ("float32", "float64") for name in ("max", "min")},
-}
-
 FEW = 16  # lanes of runs that are folded in registers
 
-# What is the same there: integers add up as unsigned ones, and real numbers have no conjugates.
-ALIKE = {("sum", "int64"): ("sum", "uint64"), **{("vecdot", t): ("dot", t) for t in FOLDED["vecdot", 0]}}
 
-# Of `scanning.h`: scan, dtype, and what the loop is called there.
-SCANNED = {("cumulative_sum", dtype): "s0_cumulative_sum_words" for dtype in ("int64", "uint64")}
-
-
-def folded_name(name: str, dtype: str, layout: int) -> str:
-    """What `folding.h` or `finding.h` calls a loop of FOLDED."""
-    return f"s0_{'_'.join(ALIKE.get((name, dtype), (name, dtype)))}_{layout}"
+def folded_name(red: Any, dtype: str, layout: int) -> str:
+    """What `folding.h` or `finding.h` calls a loop of the row's `written`."""
+    return f"s0_{'_'.join(red.alike.get(dtype, (red.name, dtype)))}_{layout}"
 
 
 class Accumulator:

@@ -1,4 +1,4 @@
-"""Writes the sizes of the tables and of blocks, for C. Run by the build.
+"""Writes sizes of the tables and of blocks, and codes and the stub of the dtypes. Run by the build.
 
 Everything that has one place for each operation, reduction or dtype takes its size from here, so that a row
 more is a row more everywhere.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import pathlib
 import sys
 
-from common import BLOCK, LANES, ROWS, STRIP, operations
+from common import BLOCK, CODE, LANES, ROWS, STRIP, operations
+from operators import filled
 
 SIZES = {
     "DTYPES": len(ROWS),
@@ -22,6 +23,43 @@ SIZES = {
     "STRIP": STRIP,
 }
 
+
+def storage_dtypes() -> str:
+    """The conversions of storage dtypes to and from float32, by their codes."""
+    stored = [row for row in ROWS if row.arithmetic]
+    reads = [
+        f"    case {CODE[row.name]}: return {row.name}_to_f32(*(const {row.ctype} *)x);\n" for row in stored
+    ]
+    writes = [
+        f"    case {CODE[row.name]}: *({row.ctype} *)out = f32_to_{row.name}(x); break;\n" for row in stored
+    ]
+    return (
+        "static inline float s0_read_stored(const char *x, int code)\n{\n    switch (code) {\n"
+        + "".join(reads)
+        + "    default: return 0;\n    }\n}\n\n"
+        + "static inline void s0_write_stored(float x, int code, char *out)\n{\n    switch (code) {\n"
+        + "".join(writes)
+        + "    }\n}\n"
+    )
+
+
+def codes() -> str:
+    """The codes of the dtypes, and in which dtype each is computed in."""
+    names = "".join(f"    S0_{row.name.upper()} = {code},\n" for code, row in enumerate(ROWS))
+    arithmetic = ", ".join(str(CODE[row.arithmetic or row.name]) for row in ROWS)
+    return (
+        "#ifndef STRIDE0_DTYPES_H\n#define STRIDE0_DTYPES_H\n\n"
+        '#include "storage_dtypes.h"\n#include "table_sizes.h"\n\n'
+        f"enum {{\n{names}}};\n\nstatic const signed char S0_ARITHMETIC[S0_DTYPES] = {{{arithmetic}}};\n\n"
+        f"{storage_dtypes()}\n#endif\n"
+    )
+
+
 if __name__ == "__main__":
     lines = [f"#define S0_{name} {size}\n" for name, size in SIZES.items()]
     pathlib.Path(sys.argv[1]).write_text("".join(lines), encoding="utf-8")
+    pathlib.Path(sys.argv[2]).write_text(codes(), encoding="utf-8")
+    stub = "".join(f"{row.name}: Final[DType]\n" for row in ROWS)
+    listed = "".join(f'    "{row.name}",\n' for row in ROWS)
+    stub += f'\n__all__ = [\n    "DType",\n{listed}]\n'
+    pathlib.Path(sys.argv[3]).write_text(filled("memory/dtype.pyi.in", "@DTYPES@", stub), encoding="utf-8")

@@ -20,9 +20,10 @@ from stride0._base.errors import (
     shown,
 )
 from stride0._core.array.array import Array
-from stride0._core.exchange.convert import dtype_argument
+from stride0._core.exchange.convert import asarray, dtype_argument
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, promote
+from stride0._core.ops.copy import is_numpy_scalar
 
 Scalar = bool | int | float | complex
 
@@ -122,6 +123,8 @@ def as_scalar(operation: str, name: str, value: object) -> Scalar:
         return float(value)
     elif isinstance(value, numbers.Complex):
         return complex(value)
+    elif is_numpy_scalar(value):
+        return to_scalar(asarray(value))
     described = f"an array of shape {value.shape}" if isinstance(value, Array) else type_name(value)
     raise ArgumentTypeError(operation, f"{name} must be a number or a 0-d array, not {described}")
 

@@ -24,6 +24,7 @@ from stride0._core.ops.copy import as_array, iota
 from stride0._core.ops.functions import add, multiply
 
 cdef s0_kernels* K = kernels()
+cdef Py_ssize_t FAR = <Py_ssize_t>1 << 60
 
 
 cdef Array made(str operation, PyObject* shape, PyObject* dtype, PyObject* device, bint zeroed):
@@ -84,7 +85,7 @@ cdef object arange(PyObject** given):
     if given[3] is <PyObject*>None and read_int(given[2], &step) and step == 1:
         if read_int(given[0], &stop if no_stop else &start) and (no_stop or read_int(given[1], &stop)):
             # Far from overflow, the usual case needs no Python integers.
-            if -(1 << 60) < start < 1 << 60 and -(1 << 60) < stop < 1 << 60:
+            if -FAR < start < FAR and -FAR < stop < FAR:
                 size = stop - start if stop > start else 0
                 out = new_array(INT64, 1, &size, NULL, False)
                 count_up[int64_t](<int64_t*>out.data, size, start, 1)

@@ -34,7 +34,7 @@ Note [Thresholds of matrix products]
 from cpython.object cimport PyObject
 from libc.string cimport memcmp, memcpy
 
-from stride0._core.memory.dtype cimport BOOL, FLOAT32, DType, dtype_at, itemsize_at, letter_at, promote_codes
+from stride0._core.memory.dtype cimport BOOL, FLOAT32, DType, arithmetic_code, dtype_at, itemsize_at, letter_at, promote_codes
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.array cimport Array, new_array, same_shape, swapped_matrix, view_of
@@ -52,7 +52,7 @@ from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.array.views import restride, strides
 from stride0._core.calls.checks import check_array
 from stride0._core.exchange.numpy_calls import call_quietly, numpy, quiet_context, to_numpy
-from stride0._core.memory.dtype import DTYPES
+from stride0._core.memory.dtype import STANDARD_DTYPES
 from stride0._core.ops.copy import copy
 from stride0._core.ops.functions import multiply
 from stride0._core.ops.product import multiply_by_blas, own_product, set_blas
@@ -305,6 +305,9 @@ cpdef Array multiply_stacks(Array x1, Array x2, tuple batch, DType dtype):
     Array
         New array of shape (*batch, M, N), of `dtype`.
     """
+    cdef int code = arithmetic_code(dtype.code)
+    if code != dtype.code:
+        return copy_array(multiply_stacks(copy_array(x1, code, False), copy_array(x2, code, False), batch, dtype_at(code)), dtype.code, False)
     rows, inner = x1.shape[-2:]
     columns = x2.shape[-1]
     shape = (*batch, rows, columns)
@@ -470,7 +473,7 @@ cdef Array readable(Array x, DType dtype):
 def load_numpy():
     """The loader that `set_blas` calls."""
     module = numpy()
-    dtypes = tuple([module.dtype(d.name) for d in DTYPES])
+    dtypes = tuple([module.dtype(d.name) for d in STANDARD_DTYPES])
     return module.matmul, dtypes, quiet_context(), functions_of_blas(), module.ndarray
 
 

@@ -25,6 +25,8 @@ cdef extern from *:
     """
     PyObject** s0_tuple_items(object items) noexcept
 
+cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 62
+
 cdef enum:
     FEW_ELEMENTS = 1 << 15  # up to which arrays are joined by memcpy, without a plan
 
@@ -294,7 +296,7 @@ cdef object stack(PyObject** given):
     cdef Array x, first = <Array>parts.items[0]
     cdef Py_ssize_t i
     cdef int at, axis
-    for i in range(parts.count):
+    for i in range(1, parts.count):
         x = <Array>parts.items[i]
         if not same_shape(x, first):
             raise ShapeError("stack", f"arrays[{i}] has another shape than arrays[0]",
@@ -344,7 +346,7 @@ cdef object concat(PyObject** given):
                              f"All sizes but those of axis {at} must be equal.")
     for k in range(parts.count):
         x = <Array>parts.items[k]
-        if x.shape_[at] > (<Py_ssize_t>1 << 62) - total:
+        if x.shape_[at] > MANY_ELEMENTS - total:
             normalize_shape("concat", first.shape[:at] + (sum([x.shape[at] for x in every]),) + first.shape[at + 1:])
         total += x.shape_[at]
     memcpy(shape, first.shape_, first.ndim * sizeof(Py_ssize_t))

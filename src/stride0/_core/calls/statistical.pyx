@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport (
-    BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT64, UINT64, DType, dtype_at, itemsize_at, letter_at,
+    BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT64, UINT64, DType, dtype_at, is_stored, itemsize_at, letter_at,
 )
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.table cimport reduction_kernel
@@ -129,7 +129,7 @@ cdef object extreme(str name, PyObject** given):
     cdef char* data[2]
     cdef Array x = array_argument(given[0], name, "x"), out
     refuse_complex(x, name, "x")
-    if given[1] is <PyObject*>None and <object>given[2] is False and x.c_contiguous and 0 < x.size < LONG_RUN:
+    if given[1] is <PyObject*>None and <object>given[2] is False and x.c_contiguous and 0 < x.size < LONG_RUN and not is_stored(x.code):
         # The first element, folded once more, changes no extreme.
         out = new_array(x.code, 0, NULL, NULL, False)
         memcpy(out.data, x.data, itemsize_at(x.code))
@@ -299,6 +299,8 @@ cdef object deviation(str name, PyObject** given, bint root):
         squares = without_axes(squares, axes)
     if x.code == FLOAT32 or x.code == COMPLEX64:
         squares = copy_array(squares, FLOAT32, True)
+    elif is_stored(x.code):
+        squares = copy_array(squares, x.code, True)
     return squares
 
 

@@ -8,14 +8,16 @@ from cpython.buffer cimport (
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.memoryview cimport PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
 
-from stride0._core.memory.dtype cimport BOOL, N_DTYPES, NO_DTYPE, format_at, itemsize_at, letter_at
+from stride0._core.memory.dtype cimport (
+    BOOL, N_DTYPES, NO_DTYPE, dtype_at, format_at, is_stored, itemsize_at, letter_at,
+)
 from stride0._core.memory.storage cimport Storage, foreign_storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast, extent, shares_location
 from stride0._core.array.interceptors cimport exports_read_only
 from stride0._core.array.array cimport (
     Array, blank, hooks, is_elsewhere, operand_of, refuse_export, set_flags, set_ndim,
 )
-from stride0._core.array.views cimport is_aligned, is_f_contiguous
+from stride0._core.array.views cimport as_bits, is_aligned, is_f_contiguous
 from stride0._core.ops.copy cimport copy_array
 
 from stride0._base.errors import DTypeError, ExchangeError, ShapeError, counted
@@ -35,6 +37,8 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
     refuse_export(x, "buffer")
     if is_elsewhere(x):
         raise ExchangeError("buffer", f"the array is on the device {str(x.device)!r}", (), "to_device, which moves it to the CPU")
+    if format_at(x.code)[0] == 0:
+        raise BufferError(f"buffer: there is no format for {dtype_at(x.code).name}; view(uint16) has one for its bits")
     readonly = readonly or exports_read_only()
     if flags & PyBUF_WRITABLE and readonly:
         raise BufferError("buffer: the memory of the array is read-only or broadcast")
@@ -73,14 +77,14 @@ cdef int code_of_format(const char* format, Py_ssize_t itemsize) except -2:
         letters = b"i"
     elif text in (b"B", b"H", b"I", b"L", b"Q", b"N"):
         letters = b"u"
-    elif text in (b"f", b"d"):
+    elif text in (b"f", b"d", b"e"):
         letters = b"f"
     elif text in (b"Zf", b"Zd"):
         letters = b"c"
     else:
         return NO_DTYPE
     for code in range(N_DTYPES):
-        if letter_at(code) == letters[0] and itemsize_at(code) == itemsize:
+        if letter_at(code) == letters[0] and itemsize_at(code) == itemsize and (not is_stored(code) or text == format_at(code)):
             return code
     return NO_DTYPE
 
@@ -109,7 +113,9 @@ cdef Array copy_unaligned(Array x):
     """A copy of elements that the kernels may not load: byte by byte, through NumPy."""
     import numpy
 
-    return from_buffer(numpy.array(numpy.asarray(x), order="C", copy=True), "copy")
+    cdef Array copied = from_buffer(numpy.array(numpy.asarray(as_bits(x)), order="C", copy=True), "copy")
+    copied.code = x.code
+    return copied
 
 
 cdef Array from_buffer(object source, str operation):
@@ -133,7 +139,7 @@ cdef Array from_buffer(object source, str operation):
     if code < 0:
         text = "?" if buffer.format is NULL else (<bytes>buffer.format).decode("ascii", "replace")
         raise DTypeError(operation, f"Unsupported dtype (buffer format {text!r}, {counted(buffer.itemsize, 'byte')})", (),
-                         "bool, integers of 8 to 64 bits, float32, float64, complex64 and complex128")
+                         "bool, integers of 8 to 64 bits, float16, float32, float64, complex64 and complex128")
     if is_swapped(buffer.format) and buffer.itemsize > 1:
         return None
     if buffer.ndim > MAX_NDIM:

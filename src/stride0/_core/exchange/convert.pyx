@@ -2,8 +2,8 @@
 """Conversion to arrays, of nested sequences and of all objects that export memory; arrays as text."""
 
 from stride0._core.memory.dtype cimport (
-    FLOAT64, N_DTYPES, NO_DTYPE, DType, dtype_at, is_python_scalar, itemsize_at, known_dtype, promote_codes,
-    read_scalar, scalar_code, write_scalar,
+    FLOAT64, N_DTYPES, NO_DTYPE, DType, arithmetic_code, dtype_at, format_at, is_python_scalar, is_stored, itemsize_at, known_dtype,
+    promote_codes, read_scalar, scalar_code, write_scalar,
 )
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
@@ -12,6 +12,7 @@ from stride0._core.array.array cimport (
     Array, hooks, needs_tape, operand_needs_tape, new_array, read_shape, refuse_device, refuse_tracked, same_shape,
     exportable, shape_tuple, single, traced, view_of,
 )
+from stride0._core.array.views cimport as_bits
 from stride0._core.ops.copy cimport assign_array, copy_array, exports_buffer, is_numpy_scalar, scalar_array
 from stride0._core.exchange.buffers cimport from_buffer
 from stride0._core.exchange.dlpack cimport import_dlpack
@@ -24,6 +25,7 @@ from stride0._base.errors import (
 )
 from stride0._core.array.interceptors import check_standard
 from stride0._core.array.array import add_special
+from stride0._core.memory.dtype import numpy_dtype
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
@@ -39,9 +41,27 @@ def namespace_for(api_version):
     return sys.modules["stride0"]
 
 
+cdef DType formatless(object source):
+    """The dtype of a NumPy array or scalar, where it is a storage dtype that buffers have no format for."""
+    cdef DType found
+    if type(source).__module__ == "numpy" or is_numpy_scalar(source):
+        found = known_dtype(source.dtype) if hasattr(source, "dtype") else None
+        if found is not None and is_stored(found.code) and format_at(found.code)[0] == 0:
+            return found
+    return None
+
+
 cdef Array foreign_array(object source, object copy, str operation):
     """An array on the memory of an object of another library, or a copy of it."""
     cdef Array x = None
+    cdef DType stored = formatless(source)
+    if stored is not None:
+        import numpy
+
+        # Its bits have a format.
+        x = foreign_array(numpy.asarray(source).view(f"u{stored.itemsize}"), copy, operation)
+        x.code = stored.code
+        return copy_array(x, x.code, False) if copy is None and is_numpy_scalar(source) else x
     kind = getattr(getattr(source, "dtype", None), "kind", None) if type(source).__module__ == "numpy" else None
     if kind is not None and kind not in "biufc":
         raise DTypeError(operation, f"Unsupported dtype {source.dtype}", (), "the dtypes of the standard")
@@ -239,7 +259,21 @@ cdef str text_of(Array x):
     """The elements as NumPy writes them, summarised where they are many; a single one in the fewest digits that identify it."""
     import numpy
 
+    if x.ndim == 0 and format_at(x.code)[0] == 0:
+        return shortest(read_scalar(x.data, x.code), x.code)
     return elements_of(x, "", "") if x.ndim else str(numpy.asarray(exportable(x))[()])
+
+
+cdef str shortest(object value, int code):
+    """An element of a storage dtype in as few digits as tell it from its neighbours."""
+    cdef char[16] room
+    cdef int digits
+    for digits in range(1, 18):
+        text = f"{value:.{digits}g}"
+        write_scalar(float(text), code, room, "str")
+        if read_scalar(room, code) == value:
+            break
+    return str(float(text))
 
 
 cdef str elements_of(Array x, str prefix, str suffix):
@@ -247,6 +281,12 @@ cdef str elements_of(Array x, str prefix, str suffix):
 
     if x.size == 0 and x.ndim != 1:
         return "[]"
+    if format_at(x.code)[0] == 0:
+        # NumPy's own dtypes print elements as themselves; others as what they compute in.
+        x, code = exportable(x), x.code
+        values = numpy.asarray(copy_array(x, arithmetic_code(code), False))
+        return numpy.array2string(values, separator=", ", prefix=prefix, suffix=suffix,
+                                  formatter={"float_kind": lambda value: shortest(float(value), code)})
     return numpy.array2string(numpy.asarray(exportable(x)), separator=", ", prefix=prefix, suffix=suffix)
 
 
@@ -280,7 +320,7 @@ cdef str formatted(Array x, str spec):
 
 def dtype_argument(str operation, value):
     """
-    A ``dtype=`` argument as a dtype: one of the thirteen, or what NumPy's users write for it.
+    A ``dtype=`` argument as a dtype: one of the namespace, or what NumPy's users write for it.
 
     Parameters
     ----------
@@ -379,7 +419,7 @@ def __round__(Array self not None, ndigits=None):
 @add_special
 def __bytes__(Array self not None):
     beyond_standard("bytes", "bytes are made of an array", "Array object: arrays have no method __bytes__")
-    return memoryview(self).tobytes()
+    return memoryview(as_bits(self)).tobytes()
 
 
 @add_special
@@ -389,7 +429,13 @@ def __array__(Array self not None, dtype=None, copy=None):
     refuse_device(self, "__array__")
     import numpy
 
-    found = numpy.asarray(memoryview(self), dtype=dtype)
+    cdef Array x = self
+    if dtype is not None and is_stored(x.code) and known_dtype(dtype) is not None:
+        x = copy_array(x, known_dtype(dtype).code, False)
+    found = numpy.asarray(memoryview(as_bits(x)))
+    if is_stored(x.code):
+        found = found.view(numpy_dtype(dtype_at(x.code)))
+    found = numpy.asarray(found, dtype=dtype)
     return found.copy() if copy else found
 
 

@@ -13,7 +13,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
-from stride0._core.memory.dtype cimport N_DTYPES, NO_DTYPE, itemsize_at, letter_at
+from stride0._core.memory.dtype cimport N_DTYPES, NO_DTYPE, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM, broadcast
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport exports_read_only, intercept, is_intercepted, check_method_version
@@ -27,6 +27,7 @@ import operator
 from stride0._base.devices import DLDeviceType, check_device
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ExchangeError, counted
 from stride0._core.array.array import add_special
+from stride0._tables.dtypes import ROWS
 from stride0._core.array.views import is_writable
 
 cdef extern from "dlpack.h":
@@ -74,6 +75,19 @@ cdef extern from "dlpack.h":
 cdef extern from "Python.h":
     int Py_IsInitialized() nogil
 
+# DLPack's codes of our dtypes.
+cdef uint8_t[N_DTYPES] CODES
+
+
+cdef int fill_codes() except -1:
+    kinds = {"b": kDLBool, "i": kDLInt, "u": kDLUInt, "f": kDLFloat, "c": kDLComplex}
+    for code, row in enumerate(ROWS):
+        CODES[code] = row.dlpack if row.dlpack >= 0 else kinds[row.letter]
+    return 0
+
+
+fill_codes()
+
 
 # --- out
 
@@ -117,12 +131,10 @@ cdef void destroy_versioned(object capsule) noexcept:
 cdef void describe(DLTensor* tensor, Array x, int64_t* shape) noexcept:
     """Fill a tensor with the memory of x; `shape` has space for its shape and strides."""
     cdef int axis
-    cdef char letter = letter_at(x.code)
     tensor.data = x.data
     tensor.device.device_type, tensor.device.device_id = kDLCPU, 0
     tensor.ndim = x.ndim
-    tensor.dtype.code = (kDLBool if letter == c"b" else kDLInt if letter == c"i" else kDLUInt if letter == c"u"
-                         else kDLFloat if letter == c"f" else kDLComplex)
+    tensor.dtype.code = CODES[x.code]
     tensor.dtype.bits = 8 * itemsize_at(x.code)
     tensor.dtype.lanes = 1
     tensor.shape, tensor.strides = shape, shape + x.ndim
@@ -226,11 +238,8 @@ cdef object request_capsule(object x, object device, object copy):
 
 cdef int code_of_tensor(const DLTensor* tensor) noexcept:
     cdef int code
-    cdef char letter = (c"b" if tensor.dtype.code == kDLBool else c"i" if tensor.dtype.code == kDLInt
-                        else c"u" if tensor.dtype.code == kDLUInt else c"f" if tensor.dtype.code == kDLFloat
-                        else c"c" if tensor.dtype.code == kDLComplex else c"?")
     for code in range(N_DTYPES):
-        if letter_at(code) == letter and 8 * itemsize_at(code) == tensor.dtype.bits and tensor.dtype.lanes == 1:
+        if CODES[code] == tensor.dtype.code and 8 * itemsize_at(code) == tensor.dtype.bits and tensor.dtype.lanes == 1:
             return code
     return NO_DTYPE
 
@@ -308,7 +317,7 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
     if code < 0:
         raise ExchangeError(
             operation, f"Unsupported dtype (DLPack code {tensor.dtype.code}, {counted(tensor.dtype.bits, 'bit')}, {counted(tensor.dtype.lanes, 'lane')})", (),
-            "bool, integers of 8 to 64 bits, float32, float64, complex64 and complex128")
+            "bool, integers of 8 to 64 bits, float16, bfloat16, float32, float64, complex64 and complex128")
     empty = check_tensor(tensor, itemsize_at(code), operation)
     itemsize = step = itemsize_at(code)
     out = blank(code)

@@ -14,7 +14,7 @@ from stride0._core.memory.dtype cimport UINT8, DType, dtype_at, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.interceptors cimport resume_checks, suspend_checks
 from stride0._core.array.array cimport Array, refuse_tracked, exportable, shape_tuple, view_of
-from stride0._core.array.views cimport retyped
+from stride0._core.array.views cimport as_bits, retyped
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.exchange.buffers cimport c_bytes, from_buffer
 
@@ -66,7 +66,7 @@ cdef object exported_to_pickler(Array block):
     """The memory of an array for a pickler: an export that no test configuration checks."""
     token = suspend_checks()
     try:
-        return PyPickleBuffer_FromObject(memoryview(block))
+        return PyPickleBuffer_FromObject(memoryview(as_bits(block)))
     finally:
         resume_checks(token)
 

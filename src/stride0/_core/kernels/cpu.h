@@ -42,7 +42,7 @@ static int s0_runs_v2(void)
                             && s0_cpuid(1, S0_CX16_OF_1) && s0_cpuid(0x80000001, S0_LAHF_OF_80000001));
 }
 
-static int s0_runs_v3(void)
+static inline int s0_runs_v3(void)
 {
     return s0_runs_v2()
         && S0_CPU_LEVEL("x86-64-v3",
@@ -51,7 +51,7 @@ static int s0_runs_v3(void)
                             && s0_cpuid(1, S0_MOVBE_OF_1 | S0_F16C_OF_1) && s0_cpuid(0x80000001, S0_LZCNT_OF_80000001));
 }
 
-static int s0_runs_v4(void)
+static inline int s0_runs_v4(void)
 {
     return s0_runs_v3()
         && S0_CPU_LEVEL("x86-64-v4",
@@ -62,8 +62,12 @@ static int s0_runs_v4(void)
 
 /* Best first. */
 static const s0_build s0_builds[] = {
+#if !defined(S0_WITHOUT_v4)
     {"v4", "x86-64-v4", s0_runs_v4},
+#endif
+#if !defined(S0_WITHOUT_v3)
     {"v3", "x86-64-v3", s0_runs_v3},
+#endif
     {"baseline", "x86-64-v2", s0_runs_v2},
 };
 

@@ -10,6 +10,7 @@
 #include "products.h"
 #include "realmath.h"
 #include "scanning.h"
+#include "storage_dtypes.h"
 #include "tiles.h"
 
 /* The table that all loops stand in, for those that call others. */

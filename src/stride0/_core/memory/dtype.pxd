@@ -1,20 +1,24 @@
-# The data types in C: codes in the order of `dtype_table.ROWS`.
+# The data types in C. Their codes, the rows of `_tables/dtypes.py`, are in the generated `dtypes.h`.
+
+cdef extern from "dtypes.h":
+    enum:
+        BOOL "S0_BOOL"
+        INT8 "S0_INT8"
+        INT16 "S0_INT16"
+        INT32 "S0_INT32"
+        INT64 "S0_INT64"
+        UINT8 "S0_UINT8"
+        UINT16 "S0_UINT16"
+        UINT32 "S0_UINT32"
+        UINT64 "S0_UINT64"
+        FLOAT32 "S0_FLOAT32"
+        FLOAT64 "S0_FLOAT64"
+        COMPLEX64 "S0_COMPLEX64"
+        COMPLEX128 "S0_COMPLEX128"
+        N_DTYPES "S0_DTYPES"
+    const signed char* S0_ARITHMETIC
 
 cdef enum:
-    BOOL = 0
-    INT8 = 1
-    INT16 = 2
-    INT32 = 3
-    INT64 = 4
-    UINT8 = 5
-    UINT16 = 6
-    UINT32 = 7
-    UINT64 = 8
-    FLOAT32 = 9
-    FLOAT64 = 10
-    COMPLEX64 = 11
-    COMPLEX128 = 12
-    N_DTYPES = 13
     # What a name that is no dtype gives.
     NO_DTYPE = -1
 
@@ -37,6 +41,18 @@ cpdef DType known_dtype(object value)
 cdef int promote_codes(int code1, int code2) noexcept nogil
 cdef int itemsize_at(int code) noexcept nogil
 cdef char letter_at(int code) noexcept nogil
+
+
+cdef inline int arithmetic_code(int code) noexcept nogil:
+    """The dtype that a dtype computes in: itself, unless it is a storage dtype."""
+    return S0_ARITHMETIC[code]
+
+
+cdef inline bint is_stored(int code) noexcept nogil:
+    """Whether a dtype is a storage dtype."""
+    return S0_ARITHMETIC[code] != code
+
+
 cdef const char* format_at(int code) noexcept
 cdef bint is_python_scalar(object value) noexcept
 cdef int weak_code(int code, object value) except -1

@@ -4,6 +4,7 @@
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+import importlib
 import warnings
 
 from stride0._tables import dtypes as dtype_table
@@ -12,7 +13,7 @@ from stride0._base.errors import CastError, DTypeError, RangeError, brief
 cdef int PROMOTE[N_DTYPES][N_DTYPES]
 cdef int ITEMSIZE[N_DTYPES]
 cdef char LETTER[N_DTYPES]
-cdef bint SEALED = False  # once the thirteen are there
+cdef bint SEALED = False  # once all are there
 cdef list OBJECTS = []
 cdef list LIMITS = []  # least and greatest integer, as Python integers
 
@@ -38,7 +39,7 @@ cdef int rank_of(char letter) noexcept nogil:
 
 cdef class DType:
     """
-    A data type of the standard. The thirteen instances are attributes of the namespace.
+    A data type: one of the thirteen of the standard, or a storage dtype. The instances are attributes of the namespace.
 
     Attributes
     ----------
@@ -114,9 +115,7 @@ cdef class DType:
     @property
     def __numpy_dtype__(self):
         """The NumPy dtype of the same name, for ``numpy.dtype(stride0.float64)``."""
-        import numpy
-
-        return numpy.dtype(self.name)
+        return numpy_dtype(self)
 
     @property
     def type(self):
@@ -129,6 +128,24 @@ cdef class DType:
     def dtype(self):
         """What NumPy before 2.4 asks for in the place of `__numpy_dtype__`."""
         return self.__numpy_dtype__
+
+
+def arithmetic_dtype(DType dtype not None):
+    """The dtype that a dtype computes in: itself, unless it is a storage dtype."""
+    return dtype_at(arithmetic_code(dtype.code))
+
+
+def numpy_dtype(DType dtype not None):
+    """The NumPy dtype of the same name; DTypeError where that is of a package that is not installed."""
+    import numpy
+
+    cdef str module = dtype_table.ROWS[dtype.code].numpy
+    if module == "numpy":
+        return numpy.dtype(dtype.name)
+    try:
+        return numpy.dtype(getattr(importlib.import_module(module), dtype.name))
+    except ImportError:
+        raise DTypeError("numpy", f"NumPy has no dtype {dtype.name}", (), f"the package {module}, which has one; or astype, to another dtype") from None
 
 
 # What a ``dtype=`` argument may be, for annotations; the stub has NumPy's dtypes besides, which nobody imports here.
@@ -163,13 +180,16 @@ cdef object _fill_tables():
 _fill_tables()
 SEALED = True
 DTYPES = tuple(OBJECTS)
+STANDARD_DTYPES = tuple([made for made, row in zip(DTYPES, dtype_table.ROWS) if not row.arithmetic])
 globals().update({made.name: made for made in DTYPES})
+__all__ = ["DType", *[made.name for made in DTYPES]]
 
 
 # --- dtypes under other names
 
 # Python's own types stand for the default dtypes of their kinds.
 cdef tuple BUILTIN_DTYPES = ((bool, dtype_at(BOOL)), (int, dtype_at(INT64)), (float, dtype_at(FLOAT64)), (complex, dtype_at(COMPLEX128)))
+cdef frozenset NUMPY_MODULES = frozenset([row.numpy for row in dtype_table.ROWS])
 cdef dict NAMED_DTYPES = {made.name: made for made in DTYPES}
 # By the types of NumPy's scalars; made when first asked for.
 cdef dict NUMPY_TYPES = None
@@ -203,12 +223,16 @@ cpdef DType known_dtype(object value):
         kind = value
     # NumPy's dtypes, and the types of its scalars; whoever has one has imported NumPy.
     module = getattr(kind, "__module__", None)
-    if not isinstance(module, str) or module.partition(".")[0] != "numpy":
+    if not isinstance(module, str) or module.partition(".")[0] not in NUMPY_MODULES:
         return None
     import numpy
 
     if isinstance(value, numpy.dtype):
         return NAMED_DTYPES.get(value.name) if value.isnative else None
+    if isinstance(value, type) and module != "numpy":
+        # Of ml_dtypes: the module is where the row says.
+        found = NAMED_DTYPES.get(value.__name__)
+        return found if found is not None and dtype_table.ROWS[(<DType>found).code].numpy == module else None
     return numpy_types().get(value) if isinstance(value, type) else None
 
 
@@ -294,7 +318,7 @@ cdef int weak_code(int code, object value) except -1:
     cdef char letter = letter_of(value)
     if rank_of(letter) <= rank_of(LETTER[code]):
         return code
-    if letter == c"c" and code == FLOAT32:
+    if letter == c"c" and arithmetic_code(code) == FLOAT32:
         return COMPLEX64
     return scalar_code(value)
 
@@ -326,6 +350,20 @@ cdef int write_integer(object value, int code, char* out, str operation) except 
     return 0
 
 
+cdef extern from "dtypes.h":
+    float odd_f32(double x) noexcept
+    float s0_read_stored(const char* x, int code) noexcept
+    void s0_write_stored(float x, int code, char* out) noexcept
+
+
+cdef object odd_float(object value):
+    """A Python int that a double need not hold, rounded to odd: what rounds it further rounds it only once."""
+    cdef Py_ssize_t low = value.bit_length() - 53
+    if low > 0:
+        value = (value >> low | ((value & ((1 << low) - 1)) != 0)) << low
+    return float(value)
+
+
 cdef int write_scalar(object value, int code, char* out, str operation) except -1:
     """
     Write a Python scalar into one element, as assignment casts it.
@@ -344,11 +382,13 @@ cdef int write_scalar(object value, int code, char* out, str operation) except -
             real, imag = value.real, value.imag
         else:
             try:
-                real = value
+                real = odd_float(value) if is_stored(code) and isinstance(value, int) else value
             except OverflowError:
                 raise RangeError(operation, f"Python integer is out of bounds for {dtype_at(code).name}") from None
         if ITEMSIZE[code] == 8 and letter == c"f":
             memcpy(out, &real, 8)
+        elif is_stored(code):
+            s0_write_stored(odd_f32(real), code, out)
         elif code == COMPLEX128:
             memcpy(out, &real, 8)
             memcpy(out + 8, &imag, 8)
@@ -390,6 +430,8 @@ cdef object read_scalar(const char* place, int code):
         return complex(f[0], f[1])
     if code == BOOL:
         return place[0] != 0
+    if is_stored(code):
+        return <double>s0_read_stored(place, code)
     memcpy(&u, place, ITEMSIZE[code])
     if LETTER[code] == c"u":
         return u

@@ -7,11 +7,11 @@ cdef tuple TWO = ("x1", "x2")
 
 
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast
-from stride0._core.memory.dtype cimport dtype_at, letter_at, promote_codes
+from stride0._core.memory.dtype cimport arithmetic_code, dtype_at, is_stored, letter_at, promote_codes
 from stride0._core.ops.tables cimport OP_ADD
 from stride0._core.array.array cimport Array, needs_tape, new_array, operand_of, read_shape, same_shape, traced, view_of
 from stride0._core.array.views cimport without_leading
-from stride0._core.ops.copy cimport assign_array, check_writable, named_shapes
+from stride0._core.ops.copy cimport assign_array, check_writable, copy_array, named_shapes
 from stride0._core.ops.elementwise cimport in_place, masked_product
 from stride0._core.ops.reduce cimport accumulate
 from stride0._core.ops.keys cimport basic_view, expand_key, plain_view
@@ -113,6 +113,10 @@ cdef int add_at(Array x, key, Array values) except -1:
     if target is not None:
         in_place(OP_ADD, target, values, "add_at")
         return 0
+    if is_stored(x.code):
+        target = copy_array(x, arithmetic_code(x.code), True)
+        add_at(target, key, copy_array(values, target.code, False))
+        return assign_array(x, target, "add_at")
     where_ = gathering(x, items, False)
     source = empty_gathered(where_)
     if values.c_contiguous and same_shape(source, values):

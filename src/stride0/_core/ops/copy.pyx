@@ -24,6 +24,7 @@ from stride0._core.array.array cimport (
 from stride0._base.errors import (
     ArgumentValueError, BroadcastError, CastError, ForeignArrayError, ShapeError, WriteError, counted,
 )
+from stride0._tables.dtypes import ROWS
 from stride0._core.plan.table import instruction_set
 from stride0._core.array.views import strides
 
@@ -177,10 +178,14 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
     return out
 
 
+# NumPy, and the package that has dtypes for it.
+cdef tuple NUMPY_MODULES = tuple(sorted({row.numpy for row in ROWS}, reverse=True))
+
+
 cpdef bint is_numpy_scalar(object value):
     """Whether a value is a scalar object of NumPy's: it has a dtype, and unlike an array nothing can be assigned to it."""
     kind = type(value)
-    return kind.__module__ == "numpy" and hasattr(kind, "dtype") and hasattr(kind, "item") and not hasattr(kind, "__setitem__")
+    return kind.__module__ in NUMPY_MODULES and hasattr(kind, "dtype") and hasattr(kind, "item") and not hasattr(kind, "__setitem__")
 
 
 cdef Array foreign_scalar(object value):

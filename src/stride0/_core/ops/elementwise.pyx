@@ -38,7 +38,7 @@ from stride0._core.ops.tables cimport (
     OP_NOT_EQUAL, OP_POW, OP_SQUARE, S0_CHECK_EXPONENT, S0_COMPARES, S0_LOOP, S0_OUT,
 )
 from stride0._core.memory.dtype cimport (
-    BOOL, NO_DTYPE, UINT64, dtype_at, is_python_scalar, itemsize_at, letter_at, promote_codes, read_scalar,
+    BOOL, NO_DTYPE, UINT64, dtype_at, is_python_scalar, is_stored, itemsize_at, letter_at, promote_codes, read_scalar,
     scalar_code, weak_code, write_scalar,
 )
 from stride0._core.plan.plan cimport MAX_OPERANDS
@@ -115,18 +115,23 @@ cdef object unary_raw(int op, Array a, str name):
         steps[0], steps[1] = itemsize_at(a.code), itemsize_at(out.code)
         run_contiguous(op_kernel(op, loop), 0, args, steps, a.size)
         return out
-    return apply(op_kernel(op, loop), S0_OUT[op][loop], 1, a, None, None, None, False, name, ONE)
+    return apply(op_kernel(op, loop), S0_OUT[op][a.code], 1, a, None, None, None, False, name, ONE)
 
 
-cdef Array fast_binary(int op, Array a, Array b):
-    """Note [Fast path]: same dtype, same shape, both contiguous; straight to the loop."""
-    cdef Array out = new_like(a, S0_OUT[op][a.code])
+cdef inline Array fast_binary(int op, int loop, Array like, char* first, char* second, int scalar):
+    """
+    Note [Fast path] of two operands that lie as `like` does, a contiguous array: straight to the loop.
+
+    `scalar` says which of them is a single value, the first (1) or the second (2), if any: it is the number of the layout, too.
+    """
+    cdef Array out = new_like(like, S0_OUT[op][loop])
     cdef Py_ssize_t steps[3]
     cdef char* args[3]
-    args[0], args[1], args[2] = a.data, b.data, out.data
-    steps[0] = steps[1] = itemsize_at(a.code)
+    args[0], args[1], args[2] = first, second, out.data
+    steps[0] = 0 if scalar == 1 else itemsize_at(loop)
+    steps[1] = 0 if scalar == 2 else itemsize_at(loop)
     steps[2] = itemsize_at(out.code)
-    run_contiguous(op_kernel(op, a.code), 0, args, steps, a.size)
+    run_contiguous(op_kernel(op, loop), scalar, args, steps, like.size)
     return out
 
 cdef enum:
@@ -134,16 +139,9 @@ cdef enum:
 
 
 cdef Array fast_mixed(int op, Array a, Array b, int loop):
-    """Note [Fast path] for a few elements of two dtypes, or of one that the loop does not run in."""
-    cdef Array out = new_like(a, S0_OUT[op][loop])
+    """Note [Fast path] for a few elements of two dtypes, or of one that the loop does not run in and gives."""
     cdef char rooms[2][FEW_CAST * 16]
-    cdef Py_ssize_t steps[3]
-    cdef char* args[3]
-    args[0], args[1], args[2] = cast_few(a, loop, rooms[0]), cast_few(b, loop, rooms[1]), out.data
-    steps[0] = steps[1] = itemsize_at(loop)
-    steps[2] = itemsize_at(out.code)
-    run_contiguous(op_kernel(op, loop), 0, args, steps, a.size)
-    return out
+    return fast_binary(op, loop, a, cast_few(a, loop, rooms[0]), cast_few(b, loop, rooms[1]), 0)
 
 
 cdef char* cast_few(Array x, int code, char* room) except? NULL:
@@ -160,20 +158,11 @@ cdef char* cast_few(Array x, int code, char* room) except? NULL:
 
 cdef Array fast_scalar(int op, Array a, object value, int code, bint reflected, str name):
     """Note [Fast path] for a contiguous array with a Python scalar, which never becomes an array."""
-    cdef Array out
-    cdef Py_ssize_t steps[3]
-    cdef char* args[3]
     cdef char place[16]
     write_scalar(value, code, place, name)
-    out = new_like(a, S0_OUT[op][code])
-    args[1 if reflected else 0] = a.data
-    args[0 if reflected else 1] = place
-    args[2] = out.data
-    steps[1 if reflected else 0] = itemsize_at(code)
-    steps[0 if reflected else 1] = 0
-    steps[2] = itemsize_at(out.code)
-    run_contiguous(op_kernel(op, code), 1 if reflected else 2, args, steps, a.size)
-    return out
+    if reflected:
+        return fast_binary(op, code, a, place, a.data, 1)
+    return fast_binary(op, code, a, a.data, place, 2)
 
 
 cdef object binary(int op, object x1, object x2, str name, bint is_operator):
@@ -210,7 +199,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         if loop == a.code and a.code == b.code and a.c_contiguous and b.c_contiguous and same_shape(a, b):
             if S0_CHECK_EXPONENT[op]:
                 check_exponent(a, b, loop, name)
-            return fast_binary(op, a, b)
+            return fast_binary(op, loop, a, a.data, b.data, 0)
     elif a is not None and is_python_scalar(x2):
         code = weak_code(a.code, x2)
         loop = loop_for(op, code, name)
@@ -222,7 +211,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
                 if S0_CHECK_EXPONENT[op] and letter_at(loop) == c"i" and x2 < 0 and a.size:
                     refuse_exponent(name)
                 return fast_scalar(op, a, x2, loop, False, name)
-            b = weak_array(x2, loop, name)
+            b = weak_array(x2, code if is_stored(code) else loop, name)
         except RangeError:
             if not S0_COMPARES[op] or not isinstance(x2, int):
                 raise
@@ -233,7 +222,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         try:
             if loop == b.code and b.c_contiguous and not S0_CHECK_EXPONENT[op]:
                 return fast_scalar(op, b, x1, loop, True, name)
-            a = weak_array(x1, loop, name)
+            a = weak_array(x1, code if is_stored(code) else loop, name)
         except RangeError:
             if not S0_COMPARES[op] or not isinstance(x1, int):
                 raise
@@ -242,9 +231,9 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         return binary_other(op, x1, x2, name, is_operator)
     if S0_CHECK_EXPONENT[op]:
         check_exponent(a, b, loop, name)
-    if a.size <= FEW_CAST and a.c_contiguous and b.c_contiguous and same_shape(a, b):
+    if a.size <= FEW_CAST and S0_OUT[op][code] == S0_OUT[op][loop] and a.c_contiguous and b.c_contiguous and same_shape(a, b):
         return fast_mixed(op, a, b, loop)
-    return apply(op_kernel(op, loop), S0_OUT[op][loop], 2, a, b, None, None, False, name, TWO)
+    return apply(op_kernel(op, loop), S0_OUT[op][code], 2, a, b, None, None, False, name, TWO)
 
 
 cdef object binary_other(int op, object x1, object x2, str name, bint is_operator):
@@ -304,14 +293,14 @@ cdef object in_place(int op, Array x, object other, str name):
             refuse_operand(name, "x2", other)
     code = promote_codes(x.code, b.code)
     loop = loop_for(op, code, name)
-    if not is_same_kind(S0_OUT[op][loop], x.code):
+    if not is_same_kind(S0_OUT[op][code], x.code):
         raise DTypeError(
             name,
-            f"the in-place result of dtype {dtype_at(S0_OUT[op][loop]).name} cannot be cast to the dtype of x1",
+            f"the in-place result of dtype {dtype_at(S0_OUT[op][code]).name} cannot be cast to the dtype of x1",
             (("x1", dtype_at(x.code).name), ("x2", dtype_at(b.code).name)),
             "operands that promote to a dtype of the kind of that of x1",
         )
-    if S0_OUT[op][loop] != x.code:
+    if S0_OUT[op][code] != x.code:
         beyond_standard(name, "the operands promote to another dtype than that of x1",
                         "Array object, in-place operators: promotion must not change the dtype of the array")
     if S0_CHECK_EXPONENT[op]:
@@ -323,7 +312,7 @@ cdef object in_place(int op, Array x, object other, str name):
         steps[0] = steps[1] = steps[2] = itemsize_at(x.code)
         run_contiguous(op_kernel(op, loop), 0, args, steps, x.size)
         return x
-    apply(op_kernel(op, loop), S0_OUT[op][loop], 2, x, b, None, x, True, name, TWO)
+    apply(op_kernel(op, loop), S0_OUT[op][code], 2, x, b, None, x, True, name, TWO)
     return x
 
 
@@ -342,7 +331,7 @@ cdef object ternary(int op, object x1, object x2, object x3, str name, tuple nam
             values[k] = found
         if type(values[k]) is Array:
             codes.append((<Array>values[k]).code)
-    # The highest kind first: an int8 and a uint16 fit into a float32, the int32 that they make does not.
+    # The highest kinds first: an int8 and a uint16 fit into a float32, the int32 that they make does not.
     for k in sorted(codes, reverse=True):
         code = k if code < 0 else promote_codes(code, k)
     if code < 0:
@@ -354,7 +343,7 @@ cdef object ternary(int op, object x1, object x2, object x3, str name, tuple nam
     for k in range(3):
         if type(values[k]) is not Array:
             values[k] = weak_array(values[k], code, name)
-    return apply(op_kernel(op, loop), S0_OUT[op][loop], 3, <Array>values[0], <Array>values[1], <Array>values[2], None, False, name, names)
+    return apply(op_kernel(op, loop), S0_OUT[op][code], 3, <Array>values[0], <Array>values[1], <Array>values[2], None, False, name, names)
 
 # Comparisons that no loop answers: with integers that no dtype holds, and `==` and `!=` with what is no operand.
 
@@ -543,8 +532,8 @@ def multiply_masked(x1, x2, /):
 
 cdef Array masked_product(Array g, Array d):
     """`multiply_masked` of two arrays; the fast path of small arrays in backward passes."""
-    if g.code == d.code and g.c_contiguous and d.c_contiguous and same_shape(g, d) and not needs_tape(g) and not needs_tape(d):
-        return fast_binary(OP_MULTIPLY_MASKED, g, d)
+    if g.code == d.code and not is_stored(g.code) and g.c_contiguous and d.c_contiguous and same_shape(g, d) and not needs_tape(g) and not needs_tape(d):
+        return fast_binary(OP_MULTIPLY_MASKED, g.code, g, g.data, d.data, 0)
     return <Array>binary(OP_MULTIPLY_MASKED, g, d, "multiply_masked", False)
 
 

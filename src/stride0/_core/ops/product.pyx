@@ -47,7 +47,7 @@ Note [Calls of BLAS]
 from libc.stdint cimport int64_t, uintptr_t
 from libc.string cimport memcpy, memset
 
-from stride0._core.memory.dtype cimport FLOAT32, FLOAT64, DType, dtype_at, itemsize_at, letter_at
+from stride0._core.memory.dtype cimport FLOAT32, FLOAT64, DType, dtype_at, is_stored, itemsize_at, letter_at
 from stride0._core.plan.threads cimport run_chunks, run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.table cimport kernels, s0_kernels
@@ -165,7 +165,7 @@ cdef int by_blas(Array x1, Array x2, Array out, Product* product) except -1:
 
 cdef bint is_for_blas(const Product* product, int code) noexcept:
     """Whether BLAS makes a product of matrices in C order, which is not ours; others are decided in `calls/linear_algebra`."""
-    cdef bint floating = letter_at(code) == c"f"
+    cdef bint floating = letter_at(code) == c"f" and not is_stored(code)
     if load_blas is None or not (floating or letter_at(code) == c"c"):
         return False
     if product.n < 2 or product.count * product.m * product.p == 1:

@@ -11,10 +11,10 @@ Note [Repeated elements]
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
-from stride0._core.ops.tables cimport OP_MULTIPLY, S0_ACCUMULATOR
+from stride0._core.ops.tables cimport OP_MULTIPLY, S0_ACCUMULATOR, S0_REDUCED
 from stride0._core.memory.dtype cimport (
-    BOOL, COMPLEX64, FLOAT32, FLOAT64, INT64, UINT64, DType, dtype_at, itemsize_at, letter_at, promote_codes,
-    write_scalar,
+    BOOL, FLOAT32, FLOAT64, INT64, UINT64, DType, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at,
+    promote_codes, write_scalar,
 )
 from stride0._core.plan.plan cimport (
     MAX_NDIM, Operand, Plan, as_rows, broadcast, coalesce, innermost, order_axes, set_result, set_strides,
@@ -43,7 +43,9 @@ cdef tuple TWO = ("x1", "x2")
 
 cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(operations.REDUCTIONS)}
 cdef dict SCAN_NUMBERS = {row.name: number for number, row in enumerate(operations.SCANS)}
-cdef dict STARTS = {"sum": -0.0, "prod": 1, "any": 0, "all": 1, "count_nonzero": 0, "sum_squared_deviation": 0, "dot": -0.0, "dot_masked": -0.0, "vecdot": -0.0}
+# Of those that do not begin with their first element.
+cdef dict STARTS = {row.name: row.start for row in operations.REDUCTIONS if row.start is not None}
+cdef dict COMPLEX_STARTS = {row.name: row.complex_start for row in operations.REDUCTIONS}
 
 
 cdef int reduction_number(str name) except -1:
@@ -95,11 +97,9 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             # The first element along the reduced axes: folding it once more changes no extreme.
             assign_array(total, view_of(x, x.data, ndim, kept, x.strides_), name)
         else:
-            start = 0 if empty and name != "prod" and name != "all" else STARTS[name]
-            if start == 0 and letter_at(acc_code) == c"c":
-                # A sum of complex negative zeros is 0, as NumPy's is: its users expect the logarithm's phase 0.
-                start = 0j if name == "sum" else complex(start, start)
-            fill(total, start, name)
+            start = COMPLEX_STARTS[name] if letter_at(acc_code) == c"c" else STARTS[name]
+            # Of nothing, -0.0 is 0.
+            fill(total, 0 if empty and not start else start, name)
         if not empty:
             set_strides(&plan, operands, nin, shape, ndim)
             order_axes(&plan, False)
@@ -107,21 +107,21 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             set_result(&plan, &operands[nin], shape, ndim)
             coalesce(&plan, 0)
             with nogil:
-                done = run_kernel(&plan, reduction_kernel(number, loop), True)
+                done = run_kernel(&plan, reduction_kernel(number, arithmetic_code(loop)), True)
             if not done:
                 not_completed(name)
             if times > 1:
-                repeat_total(name, total, times)
+                repeat_total(name, operations.REDUCTIONS[number].repeated, total, times)
     if out_code != acc_code:
         total = copy_array(total, out_code, True)
     return total if keepdims else without_axes(total, axes)
 
 
-cdef int repeat_total(str name, Array total, uint64_t times) except -1:
+cdef int repeat_total(str name, str repeated, Array total, uint64_t times) except -1:
     """Note [Repeated elements]: the result of a reduction for elements that are each repeated so many times."""
     cdef Array count, part
     cdef int half
-    if name in ("sum", "dot", "dot_masked", "vecdot", "sum_squared_deviation", "count_nonzero"):
+    if repeated == "multiply":
         if letter_at(total.code) == c"c":
             # By components: as complex factors, an infinity and the 0 of the other one's imaginary part give NaN.
             for half in range(2):
@@ -133,7 +133,7 @@ cdef int repeat_total(str name, Array total, uint64_t times) except -1:
             count = new_array(UINT64, 0, NULL, NULL, False)
             (<uint64_t*>count.data)[0] = times
             in_place(OP_MULTIPLY, total, copy_array(count, total.code, True), name)
-    elif name == "prod":
+    elif repeated == "power":
         raise_total(total, times)
     return 0
 
@@ -159,12 +159,10 @@ cdef Array reduce_array(str name, Array x, tuple axes, bint keepdims, object dty
     cdef int loop = x.code, number = REDUCTION_NUMBERS[name]
     cdef int out_code
     if dtype is None:
-        out_code = S0_ACCUMULATOR[number][x.code]
-        if name in ("sum", "prod") and x.code in (FLOAT32, COMPLEX64):
-            out_code = x.code
+        out_code = S0_REDUCED[number][x.code]
     else:
         out_code = (<DType?>dtype).code
-        if name in ("sum", "prod") and S0_ACCUMULATOR[number][out_code] != S0_ACCUMULATOR[number][x.code]:
+        if S0_ACCUMULATOR[number][out_code] != S0_ACCUMULATOR[number][x.code] and operations.REDUCTIONS[number].rounded:
             # Elements are cast before they are added; a bool has no sum of its own.
             loop = out_code if out_code != BOOL else x.code
             check_cast(x.code, loop, name)
@@ -197,15 +195,14 @@ cpdef Array reduce_whole(str name, Array x):
 
     One contiguous run needs no plan: Note [Fast path].
     """
-    cdef int number = REDUCTION_NUMBERS[name], acc_code = S0_ACCUMULATOR[number][x.code], out_code = acc_code
+    cdef int number = REDUCTION_NUMBERS[name], acc_code = S0_ACCUMULATOR[number][x.code], out_code
     cdef Array total
     cdef Py_ssize_t steps[2]
     cdef char* args[2]
     # Note [Partitions]: from LONG_RUN elements on, the planner decides the order, here as elsewhere.
-    if x.size >= LONG_RUN or acc_code < 0 or not x.c_contiguous or x.size == 0 or name not in STARTS or letter_at(acc_code) == c"c":
+    if x.size >= LONG_RUN or K.reductions[number][x.code][0] is NULL or not x.c_contiguous or x.size == 0 or name not in STARTS or letter_at(acc_code) == c"c":
         return reduce_array(name, x, tuple(range(x.ndim)), False, None)
-    if x.code == FLOAT32 and acc_code == FLOAT64:
-        out_code = FLOAT32
+    out_code = S0_REDUCED[number][x.code]
     guard_gradient(x, name)
     total = new_array(acc_code, 0, NULL, NULL, False)
     write_scalar(STARTS[name], acc_code, total.data, name)
@@ -238,15 +235,16 @@ cpdef Array mean_of_total(Array total, double count, DType dtype=None):
     count : float
         Number of elements of each sum.
     dtype : DType, optional
-        Of the result: that of `total`, or the one of half its precision, which is infinite where the sum is.
+        Of the result: that of `total`, the one of half its precision, which is infinite where the sum is, or a storage
+        dtype, which is rounded to once.
     """
     cdef Py_ssize_t i, n = total.size if total.code == FLOAT64 else 2 * total.size
     cdef double* values = <double*>total.data
     cdef Array out
-    if dtype is None or dtype.code == total.code:
+    if dtype is None or dtype.code == total.code or is_stored(dtype.code):
         for i in range(n):
             values[i] = values[i] / count
-        return total
+        return total if dtype is None or dtype.code == total.code else copy_array(total, dtype.code, True)
     out = new_like(total, dtype.code)
     s0_means_f32(values, <float*>out.data, count, n)
     return out
@@ -272,11 +270,14 @@ cpdef Array scan(str name, Array x, int axis, DType dtype, bint include_initial)
     """Cumulative operation along an axis; with the identity in front where `include_initial` asks for it."""
     cdef int number = SCAN_NUMBERS[name]
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Array out, target, source = x
+    cdef Array out, target
     cdef Operand operands[2]
     cdef Plan plan
     check_axis(x, axis, name)
     guard_gradient(x, name)
+    if is_stored(dtype.code):
+        # In the accumulator's dtype, so that each result is rounded once.
+        return copy_array(scan(name, x, axis, dtype_at(FLOAT64), include_initial), dtype.code, False)
     memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
     if include_initial:
         shape[axis] += 1
@@ -289,14 +290,14 @@ cpdef Array scan(str name, Array x, int axis, DType dtype, bint include_initial)
         target = view_of(out, out.data + out.strides_[axis], out.ndim, x.shape_, out.strides_)
     if x.size == 0:
         return out
-    if source.code != dtype.code:
-        check_cast(x.code, dtype.code, name)
-        source = copy_array(x, dtype.code, False)
-    if x.shape_[axis] == 1:
-        assign_array(target, source, name)
-        return out
-    operands[0], operands[1] = operand_of(source), operand_of(target)
-    run_on_axis(&plan, operands, source, axis, kernel_of(KIND_SCAN, number, dtype.code), kernel_of(KIND_SCAN_ROWS, number, dtype.code))
+    if x.code != dtype.code or x.shape_[axis] == 1:
+        # A cast goes to where the result comes, and is overwritten by that.
+        assign_array(target, x, name)
+        if x.shape_[axis] == 1:
+            return out
+        x = target
+    operands[0], operands[1] = operand_of(x), operand_of(target)
+    run_on_axis(&plan, operands, x, axis, kernel_of(KIND_SCAN, number, dtype.code), kernel_of(KIND_SCAN_ROWS, number, dtype.code))
     return out
 
 
@@ -333,6 +334,8 @@ cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
     out = new_array(INT64, x.ndim, shape, NULL, True)
     # An axis of one element has index 0, which the zeros already are.
     if x.size and x.shape_[axis] > 1:
+        if is_stored(x.code):
+            x = copy_array(x, arithmetic_code(x.code), False)
         operands[0], operands[1] = operand_of(x), operand_of(out)
         if is_broadcast_along(&operands[0], axis, x.ndim):
             # The first of equal elements is at index 0.

@@ -10,7 +10,7 @@ Note [Sorting]
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-from stride0._core.memory.dtype cimport INT64, UINT64, dtype_at, itemsize_at, letter_at
+from stride0._core.memory.dtype cimport INT64, UINT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at
 from stride0._core.plan.threads cimport is_stopped, run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
@@ -96,6 +96,10 @@ cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
     cdef int64_t work
     cdef bint done, last = axis == x.ndim - 1
     guard_gradient(x, "sort")
+    if is_stored(x.code):
+        # The dtype that it computes in has the same numbers in the same order.
+        result = sorted_lanes(copy_array(x, arithmetic_code(x.code), True), axis, descending, indices)
+        return result if indices else copy_array(result, x.code, True)
     if not last:
         result = new_array(code, x.ndim, x.shape_, NULL, False)
         assign_array(axis_last(result, axis), sorted_lanes(axis_last(x, axis), x.ndim - 1, descending, indices), "sort")
@@ -159,6 +163,8 @@ def sort_along(Array x not None, int axis, bint descending, bint indices):
 
 cdef Array distinct_values(Array x):
     """The distinct elements of x in order: each NaN is one of them, -0.0 and 0.0 are one."""
+    if is_stored(x.code):
+        return copy_array(distinct_values(copy_array(x, arithmetic_code(x.code), True)), x.code, True)
     cdef Py_ssize_t stride = itemsize_at(x.code), n
     cdef Array flat = x if x.c_contiguous else copy_array(x, x.code, True)
     cdef Array ordered = sorted_lanes(view_of(flat, flat.data, 1, &flat.size, &stride), 0, False, False), out
@@ -205,6 +211,8 @@ cdef void search_chunk(void* context, int chunk) noexcept nogil:
 
 cdef Array indices_in(Array among, Array wanted, bint right):
     """The indices at which elements belong into a sorted lane of their dtype: a new array in C order."""
+    if is_stored(among.code):
+        among, wanted = copy_array(among, arithmetic_code(among.code), True), copy_array(wanted, arithmetic_code(wanted.code), True)
     cdef Array lane = among
     cdef Array given = wanted if wanted.c_contiguous else copy_array(wanted, wanted.code, True)
     cdef Array out = new_array(INT64, wanted.ndim, wanted.shape_, NULL, False)

@@ -88,7 +88,7 @@ cdef Array fitted(object g, Node node):
     else:
         raise GradientError("backward", f"internal error: a rule returned {type(g).__name__}")
     if x.code != node.code:
-        if x.code >= COMPLEX64 and node.code < COMPLEX64:
+        if letter_at(x.code) == c"c" and letter_at(node.code) != c"c":
             x = real(x)
         x = asarray(x, dtype=dtype_at(node.code))
     return x
@@ -335,7 +335,7 @@ cdef Array checked_scalar(str operation, object y):
         raise ShapeError(
             operation, "the function returned an array with axes", (("result", f"{shape_tuple(<Array>y)}"),),
             "one array without axes; vjp and jacobian take functions with any result")
-    if not FLOAT32 <= (<Array>y).code <= FLOAT64:
+    if letter_at((<Array>y).code) != c"f":
         raise ArgumentTypeError(operation, f"the function returned dtype {dtype_at((<Array>y).code).name}", (),
                                 "a real floating-point dtype; vjp takes functions with a complex result")
     return <Array>y

@@ -32,7 +32,7 @@ from stride0._core.array.switches cimport enter_package, guarding, leave_package
 from stride0._core.calls.primitive cimport Primitive
 from stride0._core.ops.adjoint cimport dot_into, sum_into
 from stride0._core.ops.elementwise cimport binary_raw, masked_product, unary_raw
-from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, FLOAT64, dtype_at, itemsize_at
+from stride0._core.memory.dtype cimport dtype_at, itemsize_at, letter_at
 from stride0._core.memory.storage cimport Storage
 
 import inspect
@@ -359,7 +359,7 @@ cdef void link(Node node, State home) noexcept:
 
 
 cdef inline bint is_floating(Array x) noexcept:
-    return x.code >= FLOAT32
+    return letter_at(x.code) == c"f" or letter_at(x.code) == c"c"
 
 
 def track(Array x not None, Tape tape not None):

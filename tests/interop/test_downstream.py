@@ -1,0 +1,220 @@
+"""The runner of other libraries' tests, conformance/downstream.py: it counts crashes, hangs and failures.
+
+In the place of pytest it is given programs that write what the plugin writes, and then die, hang or end.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+CONFORMANCE = Path(__file__).resolve().parents[2] / "conformance"
+
+# Runs the tests a to e of a file as pytest with the plugin does, with what is to happen to some of them. What
+# was begun earlier is not begun again: it is read from the record.
+PROGRAM = """
+import json, os, signal, sys, time
+record, plan = sys.argv[1], json.loads(sys.argv[2])
+begun = {json.loads(line).get("test") for line in open(record)}
+out = open(record, "a", buffering=1)
+def write(event, **facts):
+    out.write(json.dumps({"event": event, **facts}) + "\\n")
+tests = [f"lib/part/tests/test_it.py::test_{letter}" for letter in "abcde"]
+write("selected", tests=tests)
+failed = False
+for test in tests:
+    if test in begun:
+        continue
+    write("start", test=test)
+    what = plan.get(test[-1], "passed")
+    if what == "crash":
+        out.write('{"event": "passed", "te')  # it dies while it writes
+        out.flush()
+        os.kill(os.getpid(), signal.SIGSEGV)
+    elif what == "leave":
+        os._exit(0)
+    elif what == "hang":
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
+        time.sleep(600)
+    else:
+        failed = failed or what == "failed"
+        write(what, test=test, reason="because" if what != "passed" else "")
+    write("end", test=test)
+if plan.get("at the end"):
+    os.kill(os.getpid(), signal.SIGABRT)
+sys.exit(1 if failed else 0)
+"""
+
+
+@pytest.fixture(scope="module")
+def runner() -> Any:
+    """The modules of conformance/, which are programs and not in a package."""
+    sys.path.insert(0, str(CONFORMANCE))
+    try:
+        yield importlib.import_module("downstream"), importlib.import_module("downstream_watch")
+    finally:
+        sys.path.remove(str(CONFORMANCE))
+
+
+def watched(
+    runner: Any, tmp_path: Path, plan: dict[str, Any], budget: float = 60.0, limit: float = 30.0
+) -> Any:
+    watch = runner[1]
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    record = tmp_path / "events"
+    command = [sys.executable, str(program), str(record), json.dumps(plan)]
+    return watch.watch(command, ["part/tests/test_it.py"], record, {}, watch.Limits(budget, limit))
+
+
+def found_of(outcomes: dict[str, str], runner: Any) -> Any:
+    """What a run would have found."""
+    found = runner[1].Found(selected=list(outcomes))
+    for test, outcome in outcomes.items():
+        found.take({"event": outcome, "test": test, "reason": "signal 11" if outcome == "crashed" else ""})
+    return found
+
+
+def bad(found: Any) -> dict[str, str]:
+    return {test[-1]: outcome for test, outcome in found.outcomes.items() if outcome != "passed"}
+
+
+def test_all_pass(runner: Any, tmp_path: Path) -> None:
+    found = watched(runner, tmp_path, {})
+    assert found.clean()
+    assert bad(found) == {}
+    assert found.counts()["passed"] == 5
+    assert found.by_module()["part"]["passed"] == 5
+
+
+def test_failures_and_skips(runner: Any, tmp_path: Path) -> None:
+    found = watched(runner, tmp_path, {"b": "failed", "c": "skipped", "d": "xfailed"})
+    assert not found.clean()
+    assert bad(found) == {"b": "failed", "c": "skipped", "d": "xfailed"}
+    assert found.with_reasons("failed") == [
+        {"test": "lib/part/tests/test_it.py::test_b", "reason": "because"}
+    ]
+    assert found.reasons_counted("skipped") == {"because": 1}
+
+
+def test_a_crash_costs_one_test(runner: Any, tmp_path: Path) -> None:
+    found = watched(runner, tmp_path, {"b": "crash", "d": "leave"})
+    assert bad(found) == {"b": "crashed", "d": "crashed"}
+    assert found.counts()["passed"] == 3
+    assert not found.left()
+    assert not found.clean()
+    reasons = {entry["test"][-1]: entry["reason"] for entry in found.with_reasons("crashed")}
+    assert reasons == {"b": "signal 11", "d": "exit code 0"}
+
+
+def test_a_hang_costs_one_test(runner: Any, tmp_path: Path) -> None:
+    found = watched(runner, tmp_path, {"c": "hang"}, limit=2.0)
+    assert bad(found) == {"c": "hung"}
+    assert found.counts()["passed"] == 4
+    assert not found.clean()
+
+
+def test_time_that_is_up_leaves_tests_over(runner: Any, tmp_path: Path) -> None:
+    for budget in (2.0, 8.0, 32.0):  # a busy machine may take longer to start the program
+        folder = tmp_path / str(budget)
+        folder.mkdir()
+        found = watched(runner, folder, {"b": "hang"}, budget=budget, limit=1000.0)
+        assert "time was up" in found.trouble
+        assert not found.clean()
+        if found.outcomes:
+            break
+    assert found.counts()["passed"] == 1
+    assert found.counts()["notrun"] == 4  # the one that was running has no outcome
+
+
+def test_a_death_outside_tests_is_a_failed_run(runner: Any, tmp_path: Path) -> None:
+    found = watched(runner, tmp_path, {"at the end": True})
+    assert found.counts()["passed"] == 5
+    assert "signal 6 outside any test" in found.trouble
+    assert not found.clean()
+
+
+def test_expected_failures(runner: Any, tmp_path: Path) -> None:
+    expected = {f"lib/part/tests/test_it.py::test_{letter}": "cannot" for letter in "bc"}
+    found = watched(runner, tmp_path, {"b": "failed", "c": "failed"})
+    found.excuse(expected)
+    assert found.clean()
+    assert bad(found) == {"b": "expected", "c": "expected"}
+    (tmp_path / "again").mkdir()
+    found = watched(runner, tmp_path / "again", {"b": "failed"})
+    found.excuse(expected)
+    assert not found.clean()  # c passes, although it is listed
+    assert bad(found) == {"b": "expected", "c": "failed"}
+    found = found_of({"lib/t.py::test_a[1]": "failed", "lib/t.py::test_a[2]": "failed"}, runner)
+    found.excuse({"lib/t.py::test_a[2]": "cannot"})
+    assert found.counts()["failed"] == found.counts()["expected"] == 1
+    found.miss(["lib/t.py::test_a", "lib/t.py::test_a[1]"])
+    assert found.counts()["failed"] == 1
+    found.miss(["lib/t.py::test_b"])  # of another version of the library
+    assert found.counts()["failed"] == 2
+    (tmp_path / "crashing").mkdir()
+    found = watched(runner, tmp_path / "crashing", {"b": "crash", "c": "failed"})
+    found.excuse(expected)
+    assert not found.clean()  # no crash is ever excused
+
+
+def test_what_is_recorded_shows_on_the_page(runner: Any, tmp_path: Path) -> None:
+    downstream = runner[0]
+    report = importlib.import_module("report")
+    (library, *_) = downstream.LIBRARIES
+    outcomes = {
+        "scipy/fft/tests/test_it.py::test_a": "passed",
+        "scipy/io/tests/test_it.py::test_b": "crashed",
+    }
+    found = found_of(outcomes, runner)
+    about = {"version": "9.9", "instruction_set": "v3", "package": "nowhere"}
+    for quick in (["--quick"], []):
+        options = downstream.parse([*quick, "--results", str(tmp_path)])
+        path = downstream.write_summary(options, library, "1.2.3", about, found)
+        assert json.loads(path.read_text())["clean"] is False
+    assert sorted(path.name for path in tmp_path.glob("*.json")) == [
+        "downstream-scipy-stride0-v3-quick.json",
+        "downstream-scipy-stride0-v3.json",
+    ]
+    assert report.whole_runs(tmp_path) == []  # these are no results of the official suite
+    (result,) = report.downstream_runs(tmp_path)  # a part of the tests does not stand for all of them
+    page = report.downstream([result])
+    assert "| scipy 1.2.3 | stride0 9.9, v3 | 1 | 1 |" in page
+    assert "| fft | 1 | 0 |" in page and "| io | 0 | 1 |" in page
+    assert "`scipy/io/tests/test_it.py::test_b`: signal 11" in page
+
+
+class Item(NamedTuple):
+    """What sampling needs to know of a test."""
+
+    path: str
+    nodeid: str
+
+
+def test_a_sample_has_every_function_and_small_files_whole(runner: Any) -> None:
+    sample = importlib.import_module("downstream_plugin").sample
+    small = [Item("small.py", f"small.py::test_{number}") for number in range(30)]
+    large = [
+        Item("large.py", f"large.py::test_{name}[{number}]")
+        for name, count in (("a", 900), ("b", 90), ("c", 1))
+        for number in range(count)
+    ]
+    chosen = sample([*small, *large], 100)
+    assert chosen == sample([*small, *large], 100)
+    assert [item for item in chosen if item.path == "small.py"] == small
+    functions = Counter(item.nodeid.partition("[")[0] for item in chosen if item.path == "large.py")
+    assert functions == {"large.py::test_a": 90, "large.py::test_b": 9, "large.py::test_c": 1}
+
+
+def test_the_list_of_expected_failures(runner: Any) -> None:
+    entries = runner[0].expected_failures()
+    assert entries, "the list is empty: remove it, and what reads it"
+    for test, reason in entries.items():
+        assert test.partition("/")[0] in {library.package for library in runner[0].LIBRARIES}
+        assert "::" in test and reason

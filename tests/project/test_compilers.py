@@ -1,0 +1,204 @@
+"""The C that is written by hand: no compiler warns of it; and which processors it takes for which."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from stride0._core.kernels import _cpu, _dispatch
+
+CORE = Path(__file__).resolve().parents[2] / "src" / "stride0" / "_core"
+X86 = platform.machine() == "x86_64"
+COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
+LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4") if X86 else ("native",)
+LEVEL_BY_NAME = 'int main(void) { return __builtin_cpu_supports("x86-64-v2"); }\n'
+
+
+def compiled(compiler: str, source: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Compile a file; fail with what the compiler says."""
+    sizes = source.with_name("table_sizes.h")
+    targets = [source.with_name(name) for name in (sizes.name, "dtypes.h", "dtype.pyi")]
+    subprocess.run([sys.executable, CORE / "build" / "sizes.py", *targets], check=True)
+    folders = [
+        *(str(folder) for folder in CORE.iterdir() if folder.is_dir()),
+        str(sizes.parent),
+        sysconfig.get_paths()["include"],
+    ]
+    include = [f"-I{folder}" for folder in folders]
+    command = [compiler, "-std=gnu11", *include, *arguments, str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode and "Python.h" in done.stderr and "file" in done.stderr:
+        pytest.skip("the interpreter's headers are not installed")
+    assert done.returncode == 0, done.stderr[:4000]
+    return done
+
+
+# Headers by the module that includes them together; each includes the rest of its own kind.
+GROUPS = {
+    "kernels": (
+        *(
+            "unit.h",
+            "kernels.h",
+            "vecmath.h",
+            "cvecmath.h",
+            "cproduct.h",
+            "intdiv.h",
+            "tiles.h",
+            "products.h",
+        ),
+        *("folding.h", "finding.h", "scanning.h", "scalars.h", "realmath.h", "complexmath.h"),
+    ),
+    "array": ("kernels.h", "dlpack.h", "temporaries.h", "gathering.h", "sorting.h", "searching.h"),
+    "storage": ("blocks.h",),
+    "threads": ("pool.h",),
+    "_cpu": ("cpu.h",),
+}
+PRELUDE = "#include <Python.h>\n#include <math.h>\n"
+
+
+def test_all_headers_are_compiled_here() -> None:
+    texts = {path.name: path.read_text(encoding="utf-8") for path in CORE.glob("*/*.h")}
+    included = set(re.findall(r'#include "(\w+\.h)"', "".join(texts.values())))
+    generated = {"table_sizes.h", "dtypes.h"}
+    assert set(texts) == (included - generated) | {name for group in GROUPS.values() for name in group}
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_module_without_warnings(compiler: str, tmp_path: Path) -> None:
+    source = tmp_path / "module.c"
+    source.write_text((CORE / "kernels" / "module.c").read_text(encoding="utf-8"), encoding="utf-8")
+    macros = ["-DS0_MODULE=_one", "-DS0_UNITS=U(a) U(b)"]
+    compiled(compiler, source, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *macros)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("group", GROUPS)
+def test_headers_without_warnings(group: str, compiler: str, level: str, tmp_path: Path) -> None:
+    source = tmp_path / "headers.c"
+    lines = [f'#include "{name}"\n' for name in GROUPS[group]]
+    source.write_text("".join([PRELUDE, *lines]), encoding="ascii")
+    # Nothing is called in this file.
+    quiet = ["-Wno-unused-function", "-Wno-unused-parameter"]
+    compiled(compiler, source, "-fsyntax-only", f"-march={level}", "-Wall", "-Wextra", "-Werror", *quiet)
+
+
+LOADS = r"""
+#include "packs.h"
+#define CHECK(L) \
+    { \
+        f64_##L y = s0_widen_f64_##L(x + 1); \
+        s0_store_f64_##L(z, y); \
+        for (int i = 0; i < L; i++) \
+            if (z[i] != i + 1) \
+                return L; \
+    }
+int main(void)
+{
+    _Alignas(64) float x[65];
+    double z[64];
+    for (int i = 0; i < 65; i++)
+        x[i] = (float)i;
+    CHECK(1) CHECK(2) CHECK(4) CHECK(8) CHECK(16) CHECK(32) CHECK(64)
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_loads_of_what_begins_anywhere(compiler: str, tmp_path: Path) -> None:
+    source, out = tmp_path / "loads.c", tmp_path / "loads"
+    sanitize = ["-fsanitize=alignment", "-fno-sanitize-recover=all"]
+    source.write_text("int main(void) { return 0; }\n", encoding="ascii")
+    if subprocess.run([compiler, *sanitize, str(source), "-o", str(out)], capture_output=True).returncode:
+        pytest.skip(f"this {compiler} has no sanitizers")
+    source.write_text(LOADS, encoding="ascii")
+    compiled(compiler, source, *sanitize, "-O1", "-o", str(out))
+    done = subprocess.run([str(out)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+PROGRAM = r"""
+#include "cpu.h"
+#include <stdio.h>
+int main(void)
+{
+    for (int k = 0; k < S0_BUILDS; k++)
+        if (s0_builds[k].runs())
+            printf("%s\n", s0_builds[k].name);
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module", params=[(name, how) for name in COMPILERS for how in ("levels", "features")])
+def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Prints the builds that a processor runs; asks by names of levels, or feature by feature."""
+    compiler, how = request.param
+    folder = tmp_path_factory.mktemp("cpu")
+    source, out = folder / "cpu.c", folder / "cpu"
+    if how == "levels":
+        source.write_text(LEVEL_BY_NAME, encoding="ascii")
+        command = [compiler, str(source), "-o", str(out)]
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            pytest.skip(f"this {compiler} does not know levels by name")
+    source.write_text(PROGRAM, encoding="ascii")
+    compiled(compiler, source, *(["-DS0_HAS_LEVELS"] if how == "levels" else []), "-static", "-o", str(out))
+    return out
+
+
+def builds(*command: str) -> list[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+
+def test_both_ways_of_asking_agree(program: Path) -> None:
+    assert builds(str(program)) == list(_dispatch.supported())
+
+
+@pytest.mark.skipif(not X86 or not shutil.which("qemu-x86_64"), reason="needs qemu-x86_64")
+@pytest.mark.parametrize(
+    ("processor", "expected"),
+    [
+        ("Haswell", ["v3", "baseline"]),
+        # Compilers use these for v3, though no test for avx2, fma, bmi and bmi2 asks for them.
+        ("Haswell,-abm", ["baseline"]),
+        ("Haswell,-movbe", ["baseline"]),
+        ("Haswell,-f16c", ["baseline"]),
+        ("Haswell,-avx2", ["baseline"]),
+        ("Nehalem", ["baseline"]),
+        ("Nehalem,-popcnt", []),
+        ("Conroe", []),
+    ],
+)
+def test_processors(program: Path, processor: str, expected: list[str]) -> None:
+    assert builds("qemu-x86_64", "-cpu", processor, str(program)) == expected
+
+
+FLAGS = {
+    "baseline": "cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3",
+    "v3": "abm avx avx2 bmi1 bmi2 f16c fma movbe",
+    "v4": "avx512f avx512bw avx512cd avx512dq avx512vl",
+}
+
+
+@pytest.mark.skipif(not X86 or sys.platform != "linux", reason="/proc/cpuinfo of x86-64")
+def test_this_processor() -> None:
+    text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    found = set(text.partition("flags")[2].partition("\n")[0].split())
+    wanted: set[str] = set()
+    for name in reversed(_dispatch.BUILDS):
+        wanted |= set(FLAGS[name].split())
+        assert _cpu.has(name) == (wanted <= found), name
+
+
+def test_a_processor_below_the_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_cpu, "has", lambda name: False)
+    with pytest.raises(ImportError, match=r"^stride0: this processor lacks instructions of .*baseline"):
+        _dispatch.load_kernels(None)
