@@ -1,7 +1,7 @@
-"""What the generators share: the tables, operands of a loop, and the text of a loop.
+"""Common parts of the generators: the tables, operands of a loop, and the text of a loop.
 
 Note [Layouts]
-    A loop is written once per layout, so that the compiler sees constant steps and vectorises:
+    A loop is written once per layout, so that the compiler sees constant strides and vectorises:
     elementwise 0 all contiguous; 1 and 2 with operands of stride 0, whose value is read once per run;
     3 any strides. Reductions 0 a contiguous run into one accumulator, 1 a strided one, 2 contiguous rows
     into a row of accumulators, 3 strided ones, 4 a contiguous run whose second operand has stride 0.
@@ -149,9 +149,9 @@ def block(head: str, lines: list[str]) -> list[str]:
 
 def elementwise(start: str, stop: str, lines: list[str]) -> list[str]:
     """
-    A loop over elements i that lie side by side, of which each result may replace what it comes from.
+    A loop over contiguous elements i. Each result may be the same element as its operand.
 
-    Nothing else overlaps, by the planner's care: the compiler need not ask.
+    Nothing else overlaps: the planner has copied such operands, so that the compiler need not test for it.
     """
     return ["S0_ELEMENTWISE", *block(f"for (Py_ssize_t i = {start}; i < {stop}; i++)", lines)]
 

@@ -1,20 +1,20 @@
 """Writes the loops of every operation from the operation table, as C. Run by the build.
 
 Note [Built once]
-    A build of the loops for wider vectors pays where there are vectors: where the step from one element to
-    the next is known to the compiler. With any other steps elements are fetched one by one, and a loop is as
-    fast in the oldest instruction set. So loops over any strides, scans, and casts of one value stand in
-    the units of COMMON, which are compiled once. Not among them are sums of 64-bit integers along runs, which
-    have vectors, loops that gather elements into a block first (`run` of a row), what a row names in `gains`,
-    casts between floating point and the wide unsigned integers, for which AVX-512 has instructions, and
-    reductions of complex numbers, whose two parts are a vector, whatever the stride. docs/design/kernels.md
-    has the measurements.
+    A build of the loops for wider vectors pays where the compiler vectorises: where it knows the stride
+    between elements. With other strides elements are loaded one by one, and a loop is as fast in the oldest
+    instruction set. So loops over any strides, scans, and casts of one value are in the units of COMMON,
+    which are compiled once. Exceptions are sums of 64-bit integers along runs, which are vectorised, loops
+    that gather elements into a block first (`run` of a row), the dtypes in `gains` of a row, casts between
+    floating point and the wide unsigned integers, for which AVX-512 has instructions, and reductions of
+    complex numbers, whose two parts are a vector, whatever the stride. docs/design/kernels.md has the
+    measurements.
 
 Note [Units]
-    A unit is a C file. There are several, so that all processors of a machine have work until the build ends;
-    none of them needs another one. Their names stand here, in the order of their cost, and in `meson.build`.
-    With S0_SPARE a unit lacks the loops in whose place those over any strides do: the baseline set of x86-64,
-    for processors from before 2013, which would be a third of what there is to compile.
+    A unit is a C file. There are several, so that all processors of a machine are busy until the build ends;
+    they are independent. Their names are here, in the order of their compile time, and in `meson.build`.
+    With S0_SPARE a unit leaves out the loops that those over any strides can replace: in the baseline set of
+    x86-64, for processors from before 2013, which would otherwise be a third of the build.
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 
 Note [Order of a reduction]
     The order in which a run is folded depends on its length alone, never on the instruction set or on
-    the number of threads. A block of BLOCK elements, or what there is, is folded by LANES accumulators
-    side by side. These are halved, lane k with lane k + 16, then with k + 8, 4, 2 and 1. What is left
-    of the block, r < LANES elements, is taken as groups of powers of two, the largest one first, and a
-    group joins where there are as many lanes as it has elements, after they were halved; without a
-    whole group of LANES the largest one is what the lanes begin with. Then the blocks one after the
-    other. `folding.h` has this order too, for most loops that are written there. Integers come to the same in
-    any order: theirs is what compilers make of a simple loop.
+    the number of threads. A block of at most BLOCK elements is folded into LANES accumulators (lanes).
+    These are halved: lane k is folded with lane k + 16, then with k + 8, 4, 2 and 1. The remainder
+    of the block, r < LANES elements, is divided into groups of powers of two, the largest one first; a
+    group is folded into the lanes after the halving that leaves as many lanes as it has elements. Without a
+    complete group of LANES, the largest group initialises the lanes. The blocks are folded one after the
+    other. `folding.h` has the same order, in most of its loops. Integers give the same result in
+    any order: their loops are simple, and the compiler vectorises them.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def elements(inputs: list[Operand], acc: Accumulator, names: list[str], i: str) 
 
 def tail_function(acc: Accumulator) -> tuple[str, str]:
     """
-    What ends a block, and its name: lanes are halved and the rest joins them, Note [Order of a reduction].
+    The function for the end of a block, and its name: Note [Order of a reduction].
 
     It is the same for all elements that are accumulated alike.
     """
@@ -132,7 +132,7 @@ def run_loop(
     join = [*value("i + k"), f"lane[k] = {acc.kept(acc.folded('lane[k]', 'v'))};"]
     whole = over("S0_LANES", [f"lane[k] = {acc.kept(acc.identity)};"])
     whole += block("for (; i < stop; i += S0_LANES)", over("S0_LANES", join))
-    # Fewer than 32 elements, which is what rows of short axes have, never leave the registers.
+    # Fewer than 32 elements, as in rows of short axes, stay in registers.
     # GCC takes the lanes of complex numbers for uninitialised, which they never are when they are read.
     few = [f"{acc.lane} lane[{FEW}]{' = {{0}}' if acc.operand.complex else ''};"]
     for w in (FEW >> level for level in range(FEW.bit_length())):
@@ -152,14 +152,14 @@ def run_loop(
         "const Py_ssize_t left = count & (S0_LANES - 1), stop = i + count - left;",
         *block("if (i < stop)", whole),
     ]
-    # In groups as they are read again: what was stored one by one cannot be loaded as a vector for a while.
+    # Stored in the groups in which they are read: a vector load soon after single stores would stall.
     for w in (LANES >> level for level in range(1, LANES.bit_length())):
         group = over(str(w), [*value("i + k"), f"group[k] = {acc.kept('v')};"])
         many += block(f"if (left & {w})", [*group, f"i += {w}, group += {w};"])
     many += [f"const {acc.value} v = {tail}(lane, rest, count);", f"acc = {acc.folded('acc', 'v')};"]
     fold = ["const Py_ssize_t count = n - i < S0_BLOCK ? n - i : S0_BLOCK;"]
     if acc.exact:
-        # In any order. The compiler's loop over bytes takes more of them at once than short axes have.
+        # In any order. The compiler's loop over bytes needs more of them than short axes have.
         one = f"acc = {acc.folded('acc', 'v')};"
         fold += ["const Py_ssize_t stop = i + (count & ~(Py_ssize_t)(S0_LANES - 1)), end = i + count;"]
         lanes = over("S0_LANES", [f"acc = {acc.folded('acc', 'lane[k]')};"])
@@ -204,7 +204,7 @@ def rows_loop(
         return lines + elementwise("first", "last", inner)
 
     strip = ["const Py_ssize_t last = n - first > S0_BLOCK ? first + S0_BLOCK : n;", "Py_ssize_t j = 0;"]
-    # Nested selections become branches in the compiler's hands, which it does not vectorise.
+    # The compiler turns nested selections into branches, which it does not vectorise.
     if "imum_" not in acc.expression:
         strip += block("for (; j + 4 <= m; j += 4)", rows(4))
     strip += [*block("for (; j < m; j++)", rows(1)), "first = last;"]
@@ -217,7 +217,7 @@ def scan_accumulator(red: Any, row: Row) -> Accumulator:
 
 
 def scan_loop(name: str, red: Any, row: Row) -> str:
-    """Every partial fold of a run, from the identity on; four runs at once, as each fold waits for one."""
+    """Every partial fold of a run, from the identity on; four runs at once, as folds depend on each other."""
     acc = scan_accumulator(red, row)
 
     def runs(how: str, count: int) -> list[str]:
@@ -241,7 +241,7 @@ OVER_STRIP = "for (Py_ssize_t i = 0; i < count; i++)"
 
 
 def scan_rows_loop(name: str, red: Any, row: Row) -> str:
-    """The same along the m rows, for all n columns side by side, whose elements lie one behind the other."""
+    """The same along the m rows, for all n columns at once, which are adjacent in memory."""
     acc = scan_accumulator(red, row)
     x, out = Operand(0, row, "c"), Operand(1, row, "c")
     inner = [f"acc[i] = {acc.folded('acc[i]', x.load('i'))};", *out.store("i", "acc[i]")]
@@ -252,7 +252,7 @@ def scan_rows_loop(name: str, red: Any, row: Row) -> str:
 
 
 def arg_rows_loop(name: str, sign: str, row: Row) -> str:
-    """Index along the m rows of the first extreme of each of n columns, whose elements lie side by side."""
+    """Index along the m rows of the first extreme of each of n columns, which are adjacent in memory."""
     x = Operand(0, row, "c")
     index = "int64_t" if row.itemsize == 8 else "int32_t"
     better = f"best[i] {'<' if sign == '>' else '>'} v"

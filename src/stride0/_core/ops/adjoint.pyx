@@ -1,17 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Operations of backward passes: adjoints of broadcasts, reductions and indexing."""
 
-
-
-cdef tuple TWO = ("x1", "x2")
-
-
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast
 from stride0._core.memory.dtype cimport arithmetic_code, dtype_at, is_stored, letter_at, promote_codes
 from stride0._core.ops.tables cimport OP_ADD
 from stride0._core.array.array cimport Array, needs_tape, new_array, operand_of, read_shape, same_shape, traced, view_of
 from stride0._core.array.views cimport without_leading
-from stride0._core.ops.copy cimport assign_array, check_writable, copy_array, named_shapes
+from stride0._core.ops.copy cimport BINARY_NAMES, assign_array, check_writable, copy_array, named_shapes
 from stride0._core.ops.elementwise cimport in_place, masked_product
 from stride0._core.ops.reduce cimport accumulate
 from stride0._core.ops.keys cimport basic_view, expand_key, plain_view
@@ -85,7 +80,7 @@ cpdef Array dot_into(Array x1, Array x2, tuple shape):
     cdef tuple axes
     operands[0], operands[1] = operand_of(x1), operand_of(x2)
     if broadcast(operands, 2, sizes, &ndim) != 0:
-        raise BroadcastError("multiply_masked", named_shapes(TWO, x1, x2, None))
+        raise BroadcastError("multiply_masked", named_shapes(BINARY_NAMES, x1, x2, None))
     check_fits(ndim, shape)
     axes = axes_into(x1, ndim, sizes, shape)
     if not axes:

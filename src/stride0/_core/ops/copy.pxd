@@ -9,6 +9,10 @@ from stride0._core.plan.table cimport Kernel
 # Whether kernels may use vectors of 512 bits.
 cdef bint WIDE
 
+# Names of the operands, for errors.
+cdef tuple UNARY_NAMES
+cdef tuple BINARY_NAMES
+
 ctypedef fused number:
     int64_t
     uint64_t

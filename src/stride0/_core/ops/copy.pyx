@@ -48,7 +48,8 @@ cdef int check_assignment(Array target, Array source) except -1:
 
 # Every operation on arrays runs through one of the functions here.
 
-cdef tuple ONE = ("x",)
+cdef tuple UNARY_NAMES = ("x",)
+cdef tuple BINARY_NAMES = ("x1", "x2")
 
 
 cdef Array scalar_array(object value, int code, str operation):
@@ -265,7 +266,7 @@ cdef Array copy_array(Array x, int code, bint c_order):
             args[1], inner[1], outer[1] = out.data, out.strides_[1], out.strides_[0]
             K.casts[x.code][code][3](args, inner, outer, x.shape_[1], x.shape_[0])
             return out
-    return apply(cast_kernel(x.code, code), code, 1, x, None, None, out, False, "copy", ONE)
+    return apply(cast_kernel(x.code, code), code, 1, x, None, None, out, False, "copy", UNARY_NAMES)
 
 
 cdef int assign_array(Array dst, Array src, str operation) except -1:
@@ -281,7 +282,7 @@ cdef int assign_array(Array dst, Array src, str operation) except -1:
         raise BroadcastError(operation, [("x", shape_tuple(dst)), ("value", shape_tuple(src))], ("x", shape_tuple(dst)))
     if not same_shape(dst, src):
         src = broadcast_like(src, dst)
-    apply(cast_kernel(src.code, dst.code), dst.code, 1, src, None, None, dst, True, operation, ONE)
+    apply(cast_kernel(src.code, dst.code), dst.code, 1, src, None, None, dst, True, operation, UNARY_NAMES)
     return 0
 
 

@@ -50,7 +50,7 @@ from stride0._core.array.array cimport (
     Array, Tracer, alias, guard_gradient, hooks, needs_tape, operand_needs_tape, new_array, new_like, same_shape,
 )
 from stride0._core.ops.copy cimport (
-    apply, check_writable, copy_array, foreign_scalar, is_known_foreign, is_numpy_scalar, is_same_kind,
+    BINARY_NAMES, UNARY_NAMES, apply, check_writable, copy_array, foreign_scalar, is_known_foreign, is_numpy_scalar, is_same_kind,
     overlaps, refuse_operand, scalar_array, weak_array, weak_operand,
 )
 
@@ -61,8 +61,6 @@ from contextvars import ContextVar
 from stride0._tables import operations
 from stride0._base.errors import ArgumentValueError, DTypeError, RangeError
 
-cdef tuple ONE = ("x",)
-cdef tuple TWO = ("x1", "x2")
 cdef tuple SEQUENCES = (list, tuple, range, str, bytes, bytearray)
 
 
@@ -115,7 +113,7 @@ cdef object unary_raw(int op, Array a, str name):
         steps[0], steps[1] = itemsize_at(a.code), itemsize_at(out.code)
         run_contiguous(op_kernel(op, loop), 0, args, steps, a.size)
         return out
-    return apply(op_kernel(op, loop), S0_OUT[op][a.code], 1, a, None, None, None, False, name, ONE)
+    return apply(op_kernel(op, loop), S0_OUT[op][a.code], 1, a, None, None, None, False, name, UNARY_NAMES)
 
 
 cdef inline Array fast_binary(int op, int loop, Array like, char* first, char* second, int scalar):
@@ -233,7 +231,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         check_exponent(a, b, loop, name)
     if a.size <= FEW_CAST and S0_OUT[op][code] == S0_OUT[op][loop] and a.c_contiguous and b.c_contiguous and same_shape(a, b):
         return fast_mixed(op, a, b, loop)
-    return apply(op_kernel(op, loop), S0_OUT[op][code], 2, a, b, None, None, False, name, TWO)
+    return apply(op_kernel(op, loop), S0_OUT[op][code], 2, a, b, None, None, False, name, BINARY_NAMES)
 
 
 cdef object binary_other(int op, object x1, object x2, str name, bint is_operator):
@@ -312,7 +310,7 @@ cdef object in_place(int op, Array x, object other, str name):
         steps[0] = steps[1] = steps[2] = itemsize_at(x.code)
         run_contiguous(op_kernel(op, loop), 0, args, steps, x.size)
         return x
-    apply(op_kernel(op, loop), S0_OUT[op][code], 2, x, b, None, x, True, name, TWO)
+    apply(op_kernel(op, loop), S0_OUT[op][code], 2, x, b, None, x, True, name, BINARY_NAMES)
     return x
 
 
@@ -519,7 +517,7 @@ cdef object into_temporary(int op, object x1, object x2, str name):
             value = weak_array(other, out.code, name)
         except RangeError:
             return None
-    return apply(op_kernel(op, out.code), out.code, 2, value if second else out, out if second else value, None, out, False, name, TWO)
+    return apply(op_kernel(op, out.code), out.code, 2, value if second else out, out if second else value, None, out, False, name, BINARY_NAMES)
 
 
 # --- operations of backward passes

@@ -29,7 +29,7 @@ from stride0._core.array.array cimport (
 )
 from stride0._core.array.views cimport is_broadcast_along, without_axes
 from stride0._core.ops.copy cimport (
-    assign_array, check_cast, copy_array, fill, named_shapes, not_completed, scalar_array,
+    BINARY_NAMES, assign_array, check_cast, copy_array, fill, named_shapes, not_completed, scalar_array,
 )
 from stride0._core.ops.elementwise cimport binary, in_place
 
@@ -37,7 +37,6 @@ from stride0._tables import operations
 from stride0._base.errors import AxisError, BroadcastError, DTypeError, ShapeError, counted
 
 cdef s0_kernels* K = kernels()
-cdef tuple TWO = ("x1", "x2")
 
 # Reductions, cumulative operations and arg-reductions: results that several elements accumulate in.
 
@@ -77,7 +76,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
     if acc_code < 0:
         raise DTypeError(name, f"Unsupported dtype {dtype_at(loop).name}")
     if broadcast(operands, nin, shape, &ndim) != 0:
-        raise BroadcastError(name, named_shapes(TWO, x, x2, None))
+        raise BroadcastError(name, named_shapes(BINARY_NAMES, x, x2, None))
     for axis in range(ndim):
         kept[axis] = shape[axis]
     for axis in axes:
