@@ -2,7 +2,5 @@
 
 from __future__ import annotations
 
-from stride0._core.ops import functions as _functions
 from stride0._core.ops.functions import *  # noqa: F403
-
-__all__ = list(_functions.__all__)
+from stride0._core.ops.functions import __all__ as __all__
