@@ -2,7 +2,7 @@
 Run the tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer.
 
     python conformance/sanitizers.py                      # both settings of the block cache, all tests
-    python conformance/sanitizers.py --cache off -- tests/test_indexing.py -k mask
+    python conformance/sanitizers.py --cache off -- tests/chapters/test_indexing.py -k mask
     python conformance/sanitizers.py --keep ../sanitized    # build there, or take the build that is there
 
 Builds the checkout into a temporary folder (some minutes on two cores) and changes nothing in it. Needs GCC
@@ -29,8 +29,8 @@ SETUP = ("b_sanitize=address,undefined", "b_lundef=false", "optimization=1", "de
 # Tests of what a sanitizer changes itself, and why.
 LEFT_OUT: dict[str, str] = {
     # Its functions lie on the C stack between an operator and the interpreter: no operand is known to die.
-    "tests/test_temporaries.py::test_available": "temporaries are not elided",
-    "tests/test_temporaries.py::test_more_blocks[<lambda>-25.0-2.0]": "temporaries are not elided",
+    "tests/core/test_temporaries.py::test_available": "temporaries are not elided",
+    "tests/core/test_temporaries.py::test_more_blocks[<lambda>-25.0-2.0]": "temporaries are not elided",
 }
 
 # The cache of freed blocks hides from AddressSanitizer that a block was freed; off, every block is malloc's.

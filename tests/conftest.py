@@ -6,9 +6,14 @@ new examples.
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Test files that run themselves in another process find the modules they share there too.
+SUPPORT = str(Path(__file__).parent / "support")
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (SUPPORT, os.environ.get("PYTHONPATH"))))
 
 settings.register_profile("stride0", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("stride0")

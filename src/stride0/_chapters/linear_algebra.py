@@ -60,7 +60,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     own dtype and in an order that may depend on the processor and on the number of threads. Two kinds are
     not, and depend on neither: those of a handful of elements, summed up in order in 64 bits, and those of
     real matrices whose rows are contiguous by a vector of at least 32 elements, summed up in their own dtype
-    by 32 sums side by side, which are added up in 64 bits every 1024 elements (float64: 4096). Integers wrap
+    into 32 accumulators, which are added up in 64 bits every 1024 elements (float64: 4096). Integers wrap
     around. The result of two bool arrays is bool: whether any of the products is true.
 
     References

@@ -185,7 +185,7 @@ def view(x: Array, dtype: Any = None) -> Array:
     Raises
     ------
     ShapeError
-        If the bytes along the last axis do not lie side by side or are no whole number of elements.
+        If the last axis is not contiguous, or its bytes are no whole number of elements.
     DTypeError
         If `dtype` is bool and the array is not.
     """

@@ -25,29 +25,29 @@ cdef class Array:
     cdef int ndim
     cdef int code             # of the dtype
     cdef bint c_contiguous
-    cdef short weak           # made of a Python scalar for one operation
-    cdef short is_view        # on the storage of another array, which may be gone
+    cdef short weak           # made from a Python scalar for one operation
+    cdef short is_view        # on the storage of another array, which may be freed
     cdef Py_ssize_t* shape_   # ndim sizes
-    cdef Py_ssize_t* strides_ # ndim steps in bytes, right behind the sizes
-    cdef Py_ssize_t small[8]  # where both are kept for up to four axes
-    cdef object node          # what the tape knows of the array; None where nothing
-    cdef int64_t seen         # the last write to the storage that `node` knows of
+    cdef Py_ssize_t* strides_ # ndim strides in bytes, right behind the sizes
+    cdef Py_ssize_t small[8]  # holds both for up to four axes
+    cdef object node          # of a tape; None where the array has none
+    cdef int64_t seen         # time of the last write to the storage that `node` includes
     cdef object __weakref__
 
 
 cdef class Tracer:
-    # What is called instead of a function one of whose operands is tracked.
+    # Executes and records a function one of whose operands needs the tape.
     cdef object unary(self, int op, Array x, str name)
     cdef object binary(self, int op, object x1, object x2, str name)
     cdef object call(self, str name, tuple args, dict kwargs)
     cdef object in_place(self, str name, Array x, object other)
     cdef object set_item(self, Array x, object key, object value)
-    cdef bint watched(self, Array x) except -1
-    cdef bint concerns(self, Array x) noexcept
+    cdef bint is_tracked(self, Array x) except -1
+    cdef bint needs_tape(self, Array x) noexcept
 
 
 cdef struct Hooks:
-    # What the array type and the operations call of layers above them. Each layer fills in its own at import.
+    # Functions of higher layers that the array type and the operations call. Each layer sets its own at import.
     PyObject* tracer    # a Tracer
     object (*unary)(int op, object x, str name)
     object (*binary)(int op, object x1, object x2, str name, bint is_operator)
@@ -59,14 +59,14 @@ cdef struct Hooks:
     int (*export_buffer)(Array x, Py_buffer* buffer, int flags) except -1
     str (*repr)(Array x)
     str (*text)(Array x)
-    Array (*convert)(object value, int code)    # an array of anything; a sequence's of the dtype, where it is not negative
+    Array (*convert)(object value, int code)    # any object to an array; a sequence to the dtype, where that is not negative
 
 
 cdef Hooks hooks
 
 cdef void set_tracer(Tracer tracer) noexcept
-cdef Array bare(Array x)
-cdef Array rejoined(Array x)
+cdef Array without_history(Array x)
+cdef Array restore_storage(Array x)
 cdef Array blank(int code)
 cdef int set_ndim(Array x, int ndim) except -1
 cdef Py_ssize_t checked_size(int code, int ndim, const Py_ssize_t* shape) except -1
@@ -82,32 +82,28 @@ cdef Array component(Array x, Py_ssize_t offset)
 cdef Array swapped_matrix(Array x)
 cdef object single(Array x, str operation)
 cdef object traced(str name, tuple args, dict kwargs=*)
-cdef int refuse_watched(Array x, str operation) except -1
+cdef int refuse_tracked(Array x, str operation) except -1
 cdef int refuse_export(Array x, str operation) except -1
-cdef Array seen_by_others(Array x)
+cdef Array exportable(Array x)
 cdef Array alias(Array x)
 
 
-cdef inline Tracer tracer_here():
-    return <Tracer>hooks.tracer
+cdef inline bint needs_tape(Array x) noexcept:
+    """Whether a read of x has to be recorded by the tracer: Note [Logged storages]."""
+    return x.storage.history is not None and (<Tracer>hooks.tracer).needs_tape(x)
 
 
-cdef inline bint is_followed(Array x) noexcept:
-    """Whether a read of x is handed to the tracer: Note [Tracked storages]."""
-    return x.storage.history is not None and (<Tracer>hooks.tracer).concerns(x)
-
-
-cdef inline bint is_tracked(object x) noexcept:
-    """The same of any value."""
-    return type(x) is Array and is_followed(<Array>x)
+cdef inline bint operand_needs_tape(object x) noexcept:
+    """Whether a value is such an array."""
+    return type(x) is Array and needs_tape(<Array>x)
 
 
 cdef int refuse_gradient(str operation) except -1
 
 
 cdef inline int guard_gradient(Array x, str operation) except -1:
-    """A piece of the package was handed an array that the tracer should have stripped: its gradient would be lost."""
-    if x.node is not None and (<Tracer>hooks.tracer).watched(x):
+    """Refuse a tracked array in a function that records nothing: the tracer should have detached it."""
+    if x.node is not None and (<Tracer>hooks.tracer).is_tracked(x):
         refuse_gradient(operation)
     return 0
 

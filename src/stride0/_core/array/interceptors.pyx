@@ -1,28 +1,28 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Checks of calls that a context asks for: broadcasts, the standard, and what configurations of tests allow.
+"""Checks of calls that a context turns on: of broadcasts, against the standard, and of test configurations.
 
 Note [Guarded broadcasts]
-    A mode is one value of a switch, Note [Switches]: while no mode but "standard" is set anywhere in the
-    process, a call tests one flag, and only where it has a plan.
+    A mode is one value of a switch, Note [Switches]: while every context of the
+    process has the mode "standard", a call tests one flag, and only where it has a plan.
 
 Note [Whose code]
-    Strict mode is for all code but this package, or for modules by name: a `Scope`. Then the frame decides that called
-    into the package: the nearest on the stack that is not ours, be it of a module between the caller and us. NumPy's
-    frames are passed over, unless NumPy is named: `numpy.sum(x)` is a call of whoever wrote it. Compiled code has no
-    frames; the Python code that called it stands for it.
+    Strict mode is for all code but this package, or for modules by name: a `Scope`. Then the frame that called into
+    the package decides: the innermost one on the stack whose code is not this package's. NumPy's frames are skipped,
+    unless NumPy is named: `numpy.sum(x)` is a call of the code that contains it. Compiled code has no frames;
+    the Python code that called it decides.
 
 Note [Interceptors]
-    Calls of the caller's own code come in through few functions: the operations of the table (`unary`, `binary`,
-    `in_place`), keys (`get_item`, `set_item`), `Primitive`, and a handful of compiled functions. Each tests the flag of
+    The user's calls reach the core through few functions: the operations of the table (`unary`, `binary`,
+    `in_place`), keys (`get_item`, `set_item`), `Primitive`, and a few compiled functions. Each tests the flag of
     Note [Switches]. Where strict mode or a test configuration is on, the interceptor of `stride0._modes.interceptors`
     checks the operands before the call and the result after it. Calls that a function makes for itself are not
-    intercepted: the context says that the package is running. So neither functions nor kernels know of modes.
+    intercepted: the context says that the package is running. So no function and no kernel contains code for modes.
 """
 
 cimport cython
 
 from stride0._core.memory.dtype cimport guard_dtypes
-from stride0._core.array.switches cimport Switch, depth_inside, guarding, is_ours, module_of
+from stride0._core.array.switches cimport Switch, package_depth, guarding, is_package_frame, module_of
 
 import math
 import sys
@@ -48,14 +48,14 @@ cdef Switch MODE = BROADCASTING
 
 
 def mode_number(mode):
-    """The number of a mode, which is the value of the switch."""
+    """The value of the switch for the name of a mode."""
     if mode not in BROADCASTING_MODES:
         raise ArgumentValueError("broadcasting", f"there is no mode {mode!r}", (), f"one of {', '.join(BROADCASTING_MODES)}")
     return BROADCASTING_MODES.index(mode)
 
 
 def mode_name(number):
-    """The mode of a number."""
+    """The name of a mode, from the value of the switch."""
     return BROADCASTING_MODES[number]
 
 
@@ -71,20 +71,20 @@ cdef int warn_caller(object error) except -1:
 
 
 def check_broadcasting(str operation, list pairs, tuple shape):
-    """Look at operands of a function written in Python, whose shapes broadcast to `shape`."""
+    """Check the operands of a function written in Python, whose shapes broadcast to `shape`."""
     cdef Py_ssize_t mode
     if MODE.used:
         mode = MODE.value()
-        if mode != STANDARD and depth_inside() <= 1:
-            judge(mode, operation, pairs, shape)
+        if mode != STANDARD and package_depth() <= 1:
+            enforce_mode(mode, operation, pairs, shape)
 
 
-cdef int judge_here(str name, list pairs, tuple shape) except -1:
-    """Look at operands whose shapes broadcast to `shape`, where `is_restricted`."""
-    return judge(MODE.value(), name, pairs, shape)
+cdef int enforce_current_mode(str name, list pairs, tuple shape) except -1:
+    """Check operands whose shapes broadcast to `shape`, where `is_restricted`."""
+    return enforce_mode(MODE.value(), name, pairs, shape)
 
 
-cdef int judge(int mode, str name, list pairs, tuple shape) except -1:
+cdef int enforce_mode(int mode, str name, list pairs, tuple shape) except -1:
     shapes = [found for _, found in pairs if found or mode == EXACT]
     if mode == EXPLICIT:
         if len({len(found) for found in shapes}) > 1:
@@ -150,35 +150,35 @@ cdef bint is_within(str name, tuple packages) except -1:
     return False
 
 
-cdef bint holds() except -1:
-    """Whether strict mode holds in this context for the code that calls."""
+cdef bint is_strict_here() except -1:
+    """Whether strict mode is on in this context for the calling code."""
     value = STRICTNESS.value()
     return (<Scope>value).covers_caller() if type(value) is Scope else value
 
 
-cdef int refuse_beyond(str operation, str fact, str sentence) except -1:
-    """StrictError where strict mode is on: see `beyond_standard`."""
-    if strictly():
+cdef int refuse_nonstandard(str operation, str fact, str sentence) except -1:
+    """StrictError in a strict call: see `beyond_standard`."""
+    if is_strict_call():
         raise StrictError(operation, fact, sentence)
     return 0
 
 
-cdef bint strictly() except -1:
-    """Whether the caller's code may do what the standard defines and nothing else."""
-    return STRICTNESS.used and depth_inside() == 0 and holds()
+cdef bint is_strict_call() except -1:
+    """Whether this is a call of the user's own code in strict mode."""
+    return STRICTNESS.used and package_depth() == 0 and is_strict_here()
 
 
 cdef int refuse_attribute(str name) except -1:
-    """An attribute of arrays that the standard does not have is asked for."""
-    if guarding and strictly():
+    """StrictAttributeError in a strict call: the standard's arrays do not have the attribute."""
+    if guarding and is_strict_call():
         raise StrictAttributeError(name, "an attribute of an array", f"Array object: arrays have no attribute {name}")
     return 0
 
 
 cdef int refuse_method(str name) except -1:
     """The same of a method."""
-    if guarding and strictly():
-        # NumPy's functions go on without a method that they do not find, and make arrays of their own.
+    if guarding and is_strict_call():
+        # Where NumPy's functions find no method, they convert the array to one of NumPy and go on.
         if module_of(sys._getframe(0)).partition(".")[0] == "numpy":
             refuse_foreign_function(name)
         refuse_attribute(name)
@@ -186,27 +186,27 @@ cdef int refuse_method(str name) except -1:
 
 
 def refuse_foreign_function(str name):
-    """A function of NumPy is called with an array: StrictError where strict mode is on."""
-    if strictly():
+    """StrictError in a strict call: a function of NumPy is called with an array."""
+    if is_strict_call():
         raise StrictError(name, "a function of NumPy is called with an array", FOREIGN_FUNCTION)
 
 
 # --- dtypes and devices
 #
-# They lie below, and the package asks them for their names at every depth: the frame that asks tells whose code it is.
+# Their modules are lower layers, and the package reads their names at every depth: the frame decides whose code reads them.
 
 
-cdef int refuse_outside(error, str operation, str fact, str sentence) except -1:
-    if strictly() and not PASSED.get() and not is_ours(sys._getframe(0)):
+cdef int refuse_users_read(error, str operation, str fact, str sentence) except -1:
+    if is_strict_call() and not SUSPENDED.get() and not is_package_frame(sys._getframe(0)):
         raise error(operation, fact, sentence)
     return 0
 
 
 cdef int refuse_of_dtype(str attribute) except -1:
-    """An attribute of a dtype is asked for, or a dtype is compared where `attribute` is None, while strict mode is used."""
+    """An attribute of a dtype is read, or a dtype is compared where `attribute` is None, while strict mode is on somewhere."""
     if attribute is None:
-        return refuse_outside(StrictError, "dtype", "a dtype is compared with what is none", "Data Types: dtypes are equal to dtypes of the library")
-    return refuse_outside(StrictAttributeError, attribute, "an attribute of a dtype", f"Data Types: dtypes have no attribute {attribute}")
+        return refuse_users_read(StrictError, "dtype", "a dtype is compared with what is none", "Data Types: dtypes are equal to dtypes of the library")
+    return refuse_users_read(StrictAttributeError, attribute, "an attribute of a dtype", f"Data Types: dtypes have no attribute {attribute}")
 
 guard_dtypes(&STRICTNESS.used, refuse_of_dtype)
 
@@ -219,7 +219,7 @@ cdef class DeviceName:
         if device is None:
             return self
         if STRICTNESS.used:
-            refuse_outside(StrictAttributeError, "name", "an attribute of a device", "Device support: devices have no attribute name")
+            refuse_users_read(StrictAttributeError, "name", "an attribute of a device", "Device support: devices have no attribute name")
         return device._name
 
     def __set__(self, device, value):
@@ -230,7 +230,7 @@ Device.name = DeviceName()
 
 def check_standard(str operation, str fact, str sentence):
     """
-    The same for functions written in Python, about their own arguments: StrictError where strict mode is on.
+    StrictError where strict mode is on: `beyond_standard` for arguments of functions written in Python.
 
     Parameters
     ----------
@@ -241,16 +241,17 @@ def check_standard(str operation, str fact, str sentence):
     sentence : str
         What the standard says, in our words, with the place: "Data types: a dtype is an object of the namespace".
     """
-    if STRICTNESS.used and depth_inside() <= 1 and holds():
+    if STRICTNESS.used and package_depth() <= 1 and is_strict_here():
         raise StrictError(operation, fact, sentence)
 
 
 def is_strict():
-    """Whether strict mode holds in this context for the code that calls."""
-    return STRICTNESS.used and holds()
+    """Whether strict mode is on in this context for the calling code."""
+    return STRICTNESS.used and is_strict_here()
 
 
-cdef object PASSED = ContextVar("stride0.passed", default=False)
+# True within a call that was intercepted: the calls that it makes are not checked.
+cdef object SUSPENDED = ContextVar("stride0.suspended", default=False)
 
 # Set by `stride0._modes.interceptors`, which the core cannot import.
 cdef object interceptor_enter = None
@@ -261,22 +262,22 @@ CONFIGURATION = Switch("stride0.configuration", None)
 cdef Switch CONFIGURATIONS = CONFIGURATION
 
 
-cdef bint is_callers_own() except -1:
-    """Whether what runs was asked for by the caller's own code, and not by a function of the package."""
-    return not PASSED.get() and depth_inside() == 0
+cdef bint is_users_call() except -1:
+    """Whether the user's own code made this call, and not a function of the package."""
+    return not SUSPENDED.get() and package_depth() == 0
 
 
 cdef bint exports_read_only() except -1:
-    """Whether the caller's own code asks for memory in a test configuration of read-only arrays."""
-    if not CONFIGURATIONS.used or not is_callers_own():
+    """Whether the user's own code exports memory in a test configuration of read-only arrays."""
+    if not CONFIGURATIONS.used or not is_users_call():
         return False
     configuration = CONFIGURATIONS.value()
     return configuration is not None and not configuration.writable
 
 
-cdef int refuse_later(str method, dict given) except -1:
-    """Check arguments that a method has only from some version of the standard on, against that of the test configuration."""
-    if not is_callers_own():
+cdef int check_method_version(str method, dict given) except -1:
+    """Refuse arguments that a method has only in later versions of the standard than the test configuration's."""
+    if not is_users_call():
         return 0
     configuration = CONFIGURATIONS.value()
     if configuration is not None:
@@ -291,25 +292,25 @@ def set_interceptor(enter, leave):
     Parameters
     ----------
     enter : callable
-        Is handed the way in ("function", "operator", "in-place", "getitem", "setitem"), the name, the positional
-        arguments and the named ones; returns None, or what `leave` needs.
+        Called with the kind of call ("function", "operator", "in-place", "getitem", "setitem"), the name, the
+        positional arguments and the named ones; returns None, or what `leave` needs.
     leave : callable
-        Is handed that and the result; returns the result.
+        Called with that and the result; returns the result.
     """
     global interceptor_enter, interceptor_leave
     interceptor_enter, interceptor_leave = enter, leave
 
 
 cdef bint is_intercepted() except -1:
-    """Whether this call is the caller's own, and is to be intercepted."""
-    if not (STRICTNESS.used or CONFIGURATIONS.used) or not is_callers_own():
+    """Whether this is a call of the user's own code, and is to be intercepted."""
+    if not (STRICTNESS.used or CONFIGURATIONS.used) or not is_users_call():
         return False
-    return (STRICTNESS.used and holds()) or CONFIGURATIONS.value() is not None
+    return (STRICTNESS.used and is_strict_here()) or CONFIGURATIONS.value() is not None
 
 
 cdef bint is_restricted() except -1:
-    """Whether the caller's broadcasts are restricted here."""
-    return MODE.used and MODE.value() != STANDARD and depth_inside() == 0
+    """Whether a mode restricts the broadcasts of this call."""
+    return MODE.used and MODE.value() != STANDARD and package_depth() == 0
 
 
 cdef object test_configuration():
@@ -317,40 +318,37 @@ cdef object test_configuration():
     return CONFIGURATIONS.value() if CONFIGURATIONS.used else None
 
 
-cdef object step_through():
-    """From here on, nobody looks at calls, until `step_back`."""
-    return PASSED.set(True)
+cdef object suspend_checks():
+    """Do not check calls until `resume_checks`."""
+    return SUSPENDED.set(True)
 
 
-cdef int step_back(object token) except -1:
-    PASSED.reset(token)
+cdef int resume_checks(object token) except -1:
+    SUSPENDED.reset(token)
     return 0
 
 
-cdef tuple enter_call(str way, str name, tuple args, dict kwargs):
-    """What `leave_call` needs after a call of the caller's own that somebody looks at; inside it, nobody does."""
-    return interceptor_enter(way, name, args, kwargs), PASSED.set(True)
+cdef tuple enter_call(str call_kind, str name, tuple args, dict kwargs):
+    """Check the operands of an intercepted call; calls within it are not checked. Returns what the next two need."""
+    return interceptor_enter(call_kind, name, args, kwargs), SUSPENDED.set(True)
 
 
-cdef object leave_call(tuple entered, object out):
-    """The result of a call that `enter_call` began."""
-    visit, token = entered
-    PASSED.reset(token)
-    return out if visit is None or out is NotImplemented else interceptor_leave(visit, out)
-
-
-cdef int abandon_call(tuple entered) except -1:
-    """End a call that raised."""
-    PASSED.reset(entered[1])
+cdef int end_call(tuple entered) except -1:
+    """End a call that `enter_call` began, whether it raised or not."""
+    SUSPENDED.reset(entered[1])
     return 0
 
 
-cdef object intercept(str way, str name, function, tuple args, dict kwargs):
-    """A call of a compiled function that comes in, looked at before and after."""
-    entered = enter_call(way, name, args, kwargs)
+cdef object result_of_call(tuple entered, object out):
+    """The checked result of a call that has ended."""
+    return out if entered[0] is None or out is NotImplemented else interceptor_leave(entered[0], out)
+
+
+cdef object intercept(str call_kind, str name, function, tuple args, dict kwargs):
+    """Call a compiled function with its operands and its result checked."""
+    entered = enter_call(call_kind, name, args, kwargs)
     try:
         out = function(*args, **kwargs)
-    except:
-        abandon_call(entered)
-        raise
-    return leave_call(entered, out)
+    finally:
+        end_call(entered)
+    return result_of_call(entered, out)

@@ -2,35 +2,35 @@
 
 cimport cython
 
-# Whether a switch is on anywhere.
+# Whether any switch is on in any context.
 cdef bint guarding
 
 
 @cython.final
-cdef class Held:
+cdef class ContextValue:
     cdef Switch switch
     cdef object value
-    cdef Held before
+    cdef ContextValue before
     cdef bint counted
-    cdef bint over  # left from another context, which could not set this one back
+    cdef bint ended  # `leave` was called in another context, which cannot reset this one
     cdef void uncount(self) noexcept
 
 
 @cython.final
 cdef class Switch:
-    cdef bint used             # whether it is on anywhere
-    cdef readonly object off   # the value that changes nothing
+    cdef bint used             # whether it is on in any context
+    cdef readonly object off   # the value of a switch that is off
     cdef object default_
     cdef bint default_on
-    cdef Py_ssize_t contexts   # values that contexts hold and that are not off
+    cdef Py_ssize_t contexts   # values of contexts that are not off
     cdef object variable
-    cdef Held held(self)
+    cdef ContextValue innermost(self)
     cdef object value(self)
-    cdef void notice(self) noexcept
+    cdef void update(self) noexcept
 
 
-cdef object step_inside()
-cdef int step_outside(object token) except -1
-cdef Py_ssize_t depth_inside() except -1
-cdef bint is_ours(frame) except -1
+cdef object enter_package()
+cdef int leave_package(object token) except -1
+cdef Py_ssize_t package_depth() except -1
+cdef bint is_package_frame(frame) except -1
 cdef str module_of(frame)

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Views of an array, and what `stride0.strided` shows of one."""
+"""Views of an array, and the functions that `stride0.strided` makes public."""
 
 from libc.stdint cimport uintptr_t
 from libc.string cimport memcpy
@@ -8,7 +8,7 @@ from stride0._core.memory.dtype cimport BOOL, UINT8, UINT16, DType, dtype_at, is
 from stride0._core.memory.storage cimport Storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, shares_location
 from stride0._core.array.array cimport (
-    Array, alias, guard_gradient, is_followed, operand_of, read_shape, refuse_watched, set_flags, shape_tuple,
+    Array, alias, guard_gradient, needs_tape, operand_of, read_shape, refuse_tracked, set_flags, shape_tuple,
     traced, view_of,
 )
 
@@ -23,19 +23,19 @@ def restride(Array x not None, tuple shape, tuple strides, Py_ssize_t offset=0):
     the public form that checks.
     """
     cdef Py_ssize_t sizes[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Py_ssize_t itemsize = itemsize_at(x.code)
     cdef int axis, ndim = read_shape(shape, sizes, "restride")
     if len(strides) != ndim:
         raise ShapeError("restride", f"{counted(ndim, 'size')} and {counted(len(strides), 'stride')}", (), "one stride for each axis")
     for axis in range(ndim):
-        steps[axis] = strides[axis] * itemsize
+        byte_strides[axis] = strides[axis] * itemsize
     guard_gradient(x, "restride")
-    return view_of(x, x.data + offset * itemsize, ndim, sizes, steps)
+    return view_of(x, x.data + offset * itemsize, ndim, sizes, byte_strides)
 
 
 def strides(Array x not None):
-    """Step of each axis in elements."""
+    """Stride of each axis in elements."""
     cdef int axis
     cdef Py_ssize_t itemsize = itemsize_at(x.code)
     return tuple([x.strides_[axis] // itemsize for axis in range(x.ndim)])
@@ -63,30 +63,30 @@ def without_broadcast_axes(Array x not None, tuple axes):
 cdef Array without_axes(Array x, tuple axes):
     """x without axes of size 1."""
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef int axis, ndim = 0
     if not axes:
         return x
     for axis in range(x.ndim):
         if axis not in axes:
             shape[ndim] = x.shape_[axis]
-            steps[ndim] = x.strides_[axis]
+            byte_strides[ndim] = x.strides_[axis]
             ndim += 1
-    return view_of(x, x.data, ndim, shape, steps)
+    return view_of(x, x.data, ndim, shape, byte_strides)
 
 
 cdef bint is_f_contiguous(Array x) noexcept:
     cdef int axis
-    cdef Py_ssize_t step = itemsize_at(x.code)
+    cdef Py_ssize_t stride = itemsize_at(x.code)
     for axis in range(x.ndim):
-        if x.shape_[axis] != 1 and x.strides_[axis] != step:
+        if x.shape_[axis] != 1 and x.strides_[axis] != stride:
             return x.size == 0
-        step *= x.shape_[axis]
+        stride *= x.shape_[axis]
     return True
 
 
 cdef bint is_aligned(Array x) noexcept:
-    """Whether every element lies where the kernels may load it, a whole number of elements from the first."""
+    """Whether the kernels may load every element: aligned, a whole number of elements from the first."""
     cdef Py_ssize_t itemsize = itemsize_at(x.code)
     cdef Py_ssize_t unit = itemsize // 2 if letter_at(x.code) == c"c" else itemsize
     cdef int axis
@@ -101,12 +101,12 @@ cdef bint is_aligned(Array x) noexcept:
 
 
 def offset(Array x not None):
-    """Place of the first element in its storage, in elements."""
+    """Offset of the first element in its storage, in elements."""
     return (x.data - x.storage.data) // itemsize_at(x.code)
 
 
 def is_c_contiguous(Array x not None):
-    """Whether the elements lie side by side in C order."""
+    """Whether the elements are one contiguous run in C order."""
     return x.c_contiguous
 
 
@@ -130,56 +130,56 @@ def is_writable(Array x not None):
 def storage_bounds(Array x not None):
     """First and last offset, in elements relative to the first element, that the storage holds; empty if first > last."""
     cdef Py_ssize_t itemsize = itemsize_at(x.code)
-    # Division towards minus infinity in front, so that a partial element counts as outside.
+    # Rounded towards minus infinity, so that a partial element at the front is outside.
     first = -((x.data - x.storage.data) // itemsize)
     last = (x.storage.data + x.storage.nbytes - x.data) // itemsize - 1
     return first, last
 
 
-cdef void c_strides_of(Py_ssize_t step, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept:
+cdef void c_strides_of(Py_ssize_t stride, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept:
     """Strides of C order from the one of the last axis; a size of 0 counts as 1."""
     cdef int axis
     for axis in range(ndim - 1, -1, -1):
-        out[axis] = step
+        out[axis] = stride
         if shape[axis] > 1:
-            step *= shape[axis]
+            stride *= shape[axis]
 
 
 cdef bint strides_for_shape(Array x, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept:
     """
-    Strides with which the memory of x reads as another shape of as many elements; False where only a copy will do.
+    Strides with which the memory of x reads as another shape of as many elements; False where a copy is needed.
 
-    Axes of size 1 never move the pointer and are dropped first. Neighbours that one stride runs through are merged. The
-    new axes then split the merged ones, from the last on; none may span two of them.
+    Axes of size 1 never move the pointer and are dropped first. Adjacent axes that make one run of equal stride are
+    merged. The new axes then split the merged ones, from the last on; none may span two of them.
     """
     cdef Py_ssize_t sizes[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
-    cdef Py_ssize_t left, step = itemsize_at(x.code)
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
+    cdef Py_ssize_t left, stride = itemsize_at(x.code)
     cdef int axis, merged = 0, k = ndim - 1
     if x.c_contiguous or x.size == 0:
-        c_strides_of(step, ndim, shape, out)
+        c_strides_of(stride, ndim, shape, out)
         return True
     for axis in range(x.ndim):
         if x.shape_[axis] == 1:
             continue
-        if merged and steps[merged - 1] == x.shape_[axis] * x.strides_[axis]:
+        if merged and byte_strides[merged - 1] == x.shape_[axis] * x.strides_[axis]:
             sizes[merged - 1] *= x.shape_[axis]
-            steps[merged - 1] = x.strides_[axis]
+            byte_strides[merged - 1] = x.strides_[axis]
         else:
-            sizes[merged], steps[merged] = x.shape_[axis], x.strides_[axis]
+            sizes[merged], byte_strides[merged] = x.shape_[axis], x.strides_[axis]
             merged += 1
     while merged:
         merged -= 1
-        left, step = sizes[merged], steps[merged]
+        left, stride = sizes[merged], byte_strides[merged]
         while left > 1:
             if left % shape[k]:
                 return False
-            out[k] = step
-            step *= shape[k]
+            out[k] = stride
+            stride *= shape[k]
             left //= shape[k]
             k -= 1
     for axis in range(k, -1, -1):
-        out[axis] = step
+        out[axis] = stride
     return True
 
 
@@ -205,9 +205,9 @@ def reinterpret(Array x not None, DType dtype not None):
     """
     if dtype.code != x.code and dtype.code == BOOL:
         raise DTypeError("view", f"bytes of {dtype_at(x.code).name} are not bool", (), "x != 0, or astype(x, bool), which cast")
-    if is_followed(x):
+    if needs_tape(x):
         if not has_components_of(x.code, dtype.code):
-            refuse_watched(x, "view")
+            refuse_tracked(x, "view")
         return traced("view", (x, dtype))
     return alias(x) if dtype.code == x.code else retyped(x, dtype.code, "view")
 
@@ -231,16 +231,16 @@ cdef Array as_bits(Array x):
 cdef Array retyped(Array x, int code, str operation):
     """The memory of x as elements of another dtype."""
     cdef Py_ssize_t sizes[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Py_ssize_t old = itemsize_at(x.code), new = itemsize_at(code), nbytes
     cdef int last = x.ndim - 1
     cdef Array y
     memcpy(sizes, x.shape_, x.ndim * sizeof(Py_ssize_t))
-    memcpy(steps, x.strides_, x.ndim * sizeof(Py_ssize_t))
+    memcpy(byte_strides, x.strides_, x.ndim * sizeof(Py_ssize_t))
     if old != new:
         if x.ndim == 0:
             raise ShapeError(operation, f"an array without axes cannot change the size of its element from {old} to {counted(new, 'byte')}")
-        if sizes[last] != 1 and steps[last] != old and x.size:
+        if sizes[last] != 1 and byte_strides[last] != old and x.size:
             raise ShapeError(operation, "the last axis is not contiguous", (("shape", f"{shape_tuple(x)}"), ("strides", f"{strides(x)}")),
                              "asarray(x, copy=True) makes it so")
         nbytes = sizes[last] * old
@@ -248,11 +248,11 @@ cdef Array retyped(Array x, int code, str operation):
             raise ShapeError(operation, f"{counted(nbytes, 'byte')} along the last axis cannot be elements of {counted(new, 'byte')}",
                              (("shape", f"{shape_tuple(x)}"), ("dtype", dtype_at(code).name)))
         sizes[last] = nbytes // new
-        steps[last] = new
-    y = view_of(x, x.data, x.ndim, sizes, steps)
+        byte_strides[last] = new
+    y = view_of(x, x.data, x.ndim, sizes, byte_strides)
     y.code = code
     set_flags(y)
     if not is_aligned(y):
-        raise ShapeError(operation, f"elements of {dtype_at(code).name} would not be aligned", (("strides in bytes", f"{tuple([steps[axis] for axis in range(x.ndim)])}"),),
+        raise ShapeError(operation, f"elements of {dtype_at(code).name} would not be aligned", (("strides in bytes", f"{tuple([byte_strides[axis] for axis in range(x.ndim)])}"),),
                          "asarray(x, copy=True) aligns them")
     return y

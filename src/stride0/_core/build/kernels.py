@@ -180,7 +180,8 @@ class Emitter:
                 moved = source is target or integers
                 x, y = (BITS[width], BITS[width]) if moved else (source, target)
                 name = f"move_{width}" if moved else f"cast_{x.name}_{y.name}"
-                # Storage dtypes are cast from and to those that compute; seldom others, by one loop for all.
+                # Storage dtypes are mostly cast from and to the dtypes that they compute in. All their other
+                # casts share one loop for all layouts.
                 seldom = {source.arithmetic, target.arithmetic} != {""} and not moved
                 seldom = seldom and (source.letter != target.letter or source.itemsize == target.itemsize)
                 for layout, how in enumerate(("vv",) * 4 if seldom else ("cc", "sc", "vv", "vv")):
@@ -297,7 +298,7 @@ def body_of(op: Any, row: Row) -> tuple[str, bool] | None:
 
 
 def past(name: str, operands: list[Row], how: str) -> tuple[str, str]:
-    """The loop that writes the results of another one past the caches, and its text."""
+    """The variant of a loop with non-temporal stores, and its text."""
     strides = [0 if kind == "s" else row.itemsize for row, kind in zip(operands, how, strict=True)]
     return f"{name}_past", f"S0_PAST({name}, {len(how) - 1}, {', '.join(map(str, strides))})\n"
 

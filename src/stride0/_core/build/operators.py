@@ -170,7 +170,7 @@ def functions() -> str:
                 '"Element-wise Functions: add(x1, x2, /) has no further parameters")',
                 "    if guarding and is_intercepted():",
                 '        return intercept("function", "add", add, (x1, x2), {"alpha": alpha})',
-                "    if is_tracked(x1) or is_tracked(x2) or is_tracked(alpha):",
+                "    if operand_needs_tape(x1) or operand_needs_tape(x2) or operand_needs_tape(alpha):",
                 '        return traced("add", (x1, x2), {"alpha": alpha})',
                 f"    return {scaled}",
             ]

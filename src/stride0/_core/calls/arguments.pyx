@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""How arguments reach compiled functions of the namespace.
+"""The arguments of compiled functions of the namespace: bound to parameters, and converted by kind.
 
 Note [Declarations]
     A public function is declared once, in its chapter: a Python function with the signature, the annotations and the
@@ -8,7 +8,7 @@ Note [Declarations]
     modules of this folder, which takes one pointer for each parameter. A `Signature`, read from the declaration,
     binds the arguments of a call to the parameters.
 
-    Whatever is not usual goes to functions in Python: `calls/checks.py` and `_base/shapes.py` convert arguments of
+    Unusual arguments go to functions in Python: `calls/checks.py` and `_base/shapes.py` convert arguments of
     unusual types and raise the errors.
 """
 
@@ -17,14 +17,14 @@ from cpython.ref cimport Py_INCREF
 
 from stride0._core.array.array cimport Array, s0_times
 from stride0._core.memory.dtype cimport DType, letter_at
-from stride0._core.ops.keys cimport whole, whole_axis
+from stride0._core.ops.keys cimport read_int, read_axis
 from stride0._core.plan.plan cimport MAX_NDIM
 
 from stride0._base.devices import check_device
 from stride0._base.shapes import normalize_axes, normalize_axis, normalize_shape
 from stride0._core.calls.checks import check_array, check_bool, check_dtype, refuse_dtype
 
-# Elements up to which sizes are multiplied without a look at overflow elsewhere.
+# Most elements of a shape that is accepted here; `normalize_shape` checks larger ones.
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 40
 
 
@@ -135,12 +135,12 @@ cdef int axes_argument(PyObject* x, int ndim, str operation, int* axes) except -
         for k in range(ndim):
             axes[k] = <int>k
         return ndim
-    if whole_axis(x, ndim, axes):
+    if read_axis(x, ndim, axes):
         return 1
     if type(<object>x) is tuple and len(<tuple>x) <= ndim:
         count = <int>len(<tuple>x)
         for k in range(count):
-            if not whole_axis(<PyObject*>(<tuple>x)[k], ndim, &axes[k]) or seen >> axes[k] & 1:
+            if not read_axis(<PyObject*>(<tuple>x)[k], ndim, &axes[k]) or seen >> axes[k] & 1:
                 break
             seen |= <uint64_t>1 << axes[k]
         else:
@@ -152,7 +152,7 @@ cdef int axes_argument(PyObject* x, int ndim, str operation, int* axes) except -
 
 
 cdef tuple axes_tuple(PyObject* x, int ndim, str operation):
-    """The same as a tuple."""
+    """`axes_argument` as a tuple."""
     cdef int axes[MAX_NDIM]
     cdef int k, count = axes_argument(x, ndim, operation, axes)
     if count == 1:
@@ -170,11 +170,11 @@ cdef int read_sizes(tuple sizes, Py_ssize_t* out) except -1:
 cdef int shape_argument(PyObject* x, str operation, Py_ssize_t* out) except -1:
     """Write the sizes of an array that is to be made to `out`; how many."""
     cdef Py_ssize_t k, size = 1
-    if whole(x, out) and 0 <= out[0] <= MANY_ELEMENTS:
+    if read_int(x, out) and 0 <= out[0] <= MANY_ELEMENTS:
         return 1
     if type(<object>x) is tuple and len(<tuple>x) <= MAX_NDIM:
         for k in range(len(<tuple>x)):
-            if not whole(<PyObject*>(<tuple>x)[k], &out[k]) or out[k] < 0 or s0_times(&size, out[k]) or size > MANY_ELEMENTS:
+            if not read_int(<PyObject*>(<tuple>x)[k], &out[k]) or out[k] < 0 or s0_times(&size, out[k]) or size > MANY_ELEMENTS:
                 break
         else:
             return <int>len(<tuple>x)
@@ -182,7 +182,7 @@ cdef int shape_argument(PyObject* x, str operation, Py_ssize_t* out) except -1:
 
 
 cdef int check_total(str operation, int ndim, const Py_ssize_t* shape) except -1:
-    """Raise ShapeError where an array would have more elements than can be counted; sizes of 0 are left out."""
+    """Raise ShapeError where an array would have more elements than can be counted; sizes of 0 are ignored."""
     cdef Py_ssize_t size = 1
     cdef int k
     for k in range(ndim):

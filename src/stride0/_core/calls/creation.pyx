@@ -10,7 +10,7 @@ from stride0._core.plan.table cimport cast_kernel, kernels, s0_kernels
 from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
 from stride0._core.array.array cimport Array, new_array, new_like
 from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill, value_operand
-from stride0._core.ops.keys cimport whole
+from stride0._core.ops.keys cimport read_int
 from stride0._core.calls.arguments cimport (
     array_argument, check_device_argument, dtype_code_argument, flag_argument, implement, shape_argument,
 )
@@ -62,7 +62,7 @@ cdef object full(PyObject** given):
             code = FLOAT64
         elif type(<object>given[1]) is bool:
             code = BOOL
-        elif whole(given[1], &value):
+        elif read_int(given[1], &value):
             code = INT64
     if code >= 0:
         out = new_array(code, ndim, sizes, NULL, False)
@@ -82,9 +82,9 @@ cdef object arange(PyObject** given):
     cdef bint no_stop = given[1] is <PyObject*>None
     cdef Array out
     check_device_argument(given[4], "arange")
-    if given[3] is <PyObject*>None and whole(given[2], &step) and step == 1:
-        if whole(given[0], &stop if no_stop else &start) and (no_stop or whole(given[1], &stop)):
-            # Far from overflow, the usual case needs no integers of Python's.
+    if given[3] is <PyObject*>None and read_int(given[2], &step) and step == 1:
+        if read_int(given[0], &stop if no_stop else &start) and (no_stop or read_int(given[1], &stop)):
+            # Far from overflow, the usual case needs no Python integers.
             if -FAR < start < FAR and -FAR < stop < FAR:
                 size = stop - start if stop > start else 0
                 out = new_array(INT64, 1, &size, NULL, False)
@@ -140,7 +140,7 @@ cdef Array integers_from(Py_ssize_t count, start, step, DType dtype):
         if not least <= number <= most:
             raise RangeError("arange", f"{number} does not fit {dtype.name}", accepts=f"From {least} to {most}.")
     out = new_array(dtype.code, 1, &count, NULL, False)
-    # Elements are computed modulo 2**64, so that a step outside of int64 gives the right ones too.
+    # Elements are computed modulo 2**64, so that they are right for a step outside of int64 too.
     iota(out, start, step)
     return out
 
@@ -177,8 +177,8 @@ cdef Array floats_from(Py_ssize_t count, start, step, DType dtype):
 
 
 cdef object astype(PyObject** given):
-    cdef Py_ssize_t steps[MAX_OPERANDS]
-    cdef char* places[MAX_OPERANDS]
+    cdef Py_ssize_t strides[MAX_OPERANDS]
+    cdef char* data[MAX_OPERANDS]
     cdef Array x = array_argument(given[0], "astype", "x"), out
     cdef int code = dtype_code_argument(given[1], "astype", -1)
     check_device_argument(given[3], "astype")
@@ -186,13 +186,13 @@ cdef object astype(PyObject** given):
         return x
     if K.casts[x.code][code][0] is NULL:
         check_cast("astype", x.dtype, dtype_at(code))
-    # From LONG_RUN elements on several threads may share the work.
+    # From LONG_RUN elements on, several threads may do it.
     if not x.c_contiguous or x.size >= LONG_RUN:
         return copy_array(x, code, False)
     out = new_like(x, code)
-    places[0], places[1] = x.data, out.data
-    steps[0], steps[1] = itemsize_at(x.code), itemsize_at(code)
-    run_contiguous(cast_kernel(x.code, code), 0, places, steps, x.size)
+    data[0], data[1] = x.data, out.data
+    strides[0], strides[1] = itemsize_at(x.code), itemsize_at(code)
+    run_contiguous(cast_kernel(x.code, code), 0, data, strides, x.size)
     return out
 
 

@@ -2,9 +2,9 @@
 """Products of vectors, matrices and stacks of matrices. Declared in `_chapters/linear_algebra.py`.
 
 Note [Algorithms of matrix products]
-    The batch is first merged into as few axes as strides allow, and folded: an axis that `x2` does not move
-    along goes into the rows of `x1`, one that `x1` does not move along into the columns of `x2`. Axes that
-    are still broadcast keep the stride 0 and are never materialised. Then
+    The batch is first merged into as few axes as strides allow, and folded: an axis that is broadcast in `x2`
+    goes into the rows of `x1`, one that is broadcast in `x1` into the columns of `x2`. Other broadcast
+    axes keep the stride 0 and are never copied. Then
 
     1. a column times a row (K = 1) is a broadcast multiplication;
     2. integers, few or tiny products of real numbers, and matrices by vectors use kernels of our own, which
@@ -117,19 +117,19 @@ cdef list shapes_of(Array x1, Array x2):
 cdef Array with_axis(Array x, int at):
     """A vector as a matrix: an axis of size 1 in front of its own, or behind."""
     cdef Py_ssize_t shape[2]
-    cdef Py_ssize_t steps[2]
-    shape[at], steps[at] = 1, 0
-    shape[1 - at], steps[1 - at] = x.shape_[0], x.strides_[0]
-    return view_of(x, x.data, 2, shape, steps)
+    cdef Py_ssize_t byte_strides[2]
+    shape[at], byte_strides[at] = 1, 0
+    shape[1 - at], byte_strides[1 - at] = x.shape_[0], x.strides_[0]
+    return view_of(x, x.data, 2, shape, byte_strides)
 
 
 cdef Array without_axis(Array x, int at):
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef int axis
     for axis in range(x.ndim - 1):
-        shape[axis], steps[axis] = x.shape_[axis + (axis >= at)], x.strides_[axis + (axis >= at)]
-    return view_of(x, x.data, x.ndim - 1, shape, steps)
+        shape[axis], byte_strides[axis] = x.shape_[axis + (axis >= at)], x.strides_[axis + (axis >= at)]
+    return view_of(x, x.data, x.ndim - 1, shape, byte_strides)
 
 
 cdef Array as_numbers(Array x, Array other):
@@ -202,7 +202,7 @@ def check_broadcast(str op, Array x1, Array x2):
 
 
 def check_vectors(str op, Array x1, Array x2, axis):
-    """The axis that vectors lie along: negative, as the two arrays may differ in their number."""
+    """The axis of the vectors: negative, as the two arrays may have different numbers of axes."""
     number = normalize_index(op, "axis", axis)
     fewest = min(x1.ndim, x2.ndim)
     if number >= 0 and fewest:
@@ -215,7 +215,7 @@ def check_vectors(str op, Array x1, Array x2, axis):
 
 
 cdef Array one_product(Array x1, Array x2):
-    """A row by a matrix, or a matrix by a matrix or column, in any layout; None where loops of our own do not make it."""
+    """A row by a matrix, or a matrix by a matrix or column, in any layout; None where kernels of our own cannot."""
     cdef Py_ssize_t shape[2]
     cdef Product product
     cdef Array out
@@ -229,9 +229,9 @@ cdef Array one_product(Array x1, Array x2):
         return None
     if not of_our_own(&product, x1.code):
         return None
-    product.steps1[0] = product.steps2[0] = 0
-    product.steps1[1], product.steps1[2] = x1.strides_[0] if x1.ndim == 2 else 0, x1.strides_[x1.ndim - 1]
-    product.steps2[1], product.steps2[2] = x2.strides_[0], x2.strides_[1] if x2.ndim == 2 else 0
+    product.strides1[0] = product.strides2[0] = 0
+    product.strides1[1], product.strides1[2] = x1.strides_[0] if x1.ndim == 2 else 0, x1.strides_[x1.ndim - 1]
+    product.strides2[1], product.strides2[2] = x2.strides_[0], x2.strides_[1] if x2.ndim == 2 else 0
     shape[0] = product.m if x1.ndim == 2 else product.p
     shape[1] = product.p
     out = new_array(x1.code, x1.ndim + x2.ndim - 2, shape, NULL, False)
@@ -244,7 +244,7 @@ cdef Array usual_product(Array x1, Array x2):
     """
     Matrices in C order, or stacks of them, by as many, by one matrix, or by a vector; and `one_product`.
 
-    The inner sizes are equal, and so are the dtypes. None where the general way is to be taken.
+    The inner sizes are equal, and so are the dtypes. None where the general algorithms are needed.
     """
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Product product
@@ -323,7 +323,7 @@ cpdef Array multiply_stacks(Array x1, Array x2, tuple batch, DType dtype):
     # Along an axis that is broadcast in both operands, one product is computed for all indices.
     moving = tuple([n if s1 or s2 else 1 for n, s1, s2 in zip(batch, strides1, strides2)])
     if x1.ndim == 3 and strides(x1)[0] == 0 and (folded := folded_rows(swapped_matrix(x2))) is not None:
-        # Computed transposed, so that the batch is in front in memory.
+        # Computed transposed, so that the batch is the first axis in memory.
         result = multiply_alike(folded, swapped_matrix(restride(x1, x1.shape[1:], strides(x1)[1:])), dtype)
         result_strides = (*[rows * columns * s for s in c_strides(moving)], 1, rows)
     else:
@@ -334,8 +334,8 @@ cpdef Array multiply_stacks(Array x1, Array x2, tuple batch, DType dtype):
         result_strides = c_strides((*moving, rows, columns))
     if moving == batch:
         return restride(result, shape, result_strides)
-    repeated = [s if n == m else 0 for s, n, m in zip(result_strides, batch, moving)]
-    return copy(restride(result, shape, (*repeated, *result_strides[-2:])), None, "C")
+    broadcast_strides = [s if n == m else 0 for s, n, m in zip(result_strides, batch, moving)]
+    return copy(restride(result, shape, (*broadcast_strides, *result_strides[-2:])), None, "C")
 
 
 cdef tuple batch_strides(Array x, tuple batch):
@@ -455,7 +455,7 @@ cdef Array readable(Array x, DType dtype):
     """A stack of `dtype` whose matrices BLAS can read: `x` itself, or packed.
 
     One of the two axes must have stride 1, the other one at least the size of the first. (NumPy would take
-    any matrix, but multiply it in loops without BLAS, a hundred times slower.)
+    any matrix, but multiply it without BLAS, a hundred times slower.)
     """
     if x.dtype is dtype and x.c_contiguous:
         return x

@@ -9,7 +9,7 @@ from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.array cimport Array, new_array, s0_times, same_shape, shape_tuple, swapped_matrix, view_of
 from stride0._core.array.views cimport c_strides_of, strides_for_shape
 from stride0._core.ops.copy cimport assign_array, copy_array
-from stride0._core.ops.keys cimport whole, whole_axis
+from stride0._core.ops.keys cimport read_int, read_axis
 from stride0._core.calls.arguments cimport (
     array_argument, axes_argument, check_total, flag_argument, implement, read_sizes, shape_argument, slow_axis,
 )
@@ -28,20 +28,20 @@ cdef extern from *:
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 62
 
 cdef enum:
-    FEW_ELEMENTS = 1 << 15  # up to which joined arrays are copied at once, without a plan
+    FEW_ELEMENTS = 1 << 15  # up to which arrays are joined by memcpy, without a plan
 
 
 # --- views
 
 
 cdef int sizes_for_reshape(PyObject* shape, Py_ssize_t size, Py_ssize_t* out) except -1:
-    """Write the sizes that `reshape` means to `out`, with a size of -1 inferred; how many."""
+    """Write the sizes of the shape for `reshape` to `out`, a size of -1 inferred; returns how many."""
     cdef Py_ssize_t total = 1, k, ndim
     cdef Py_ssize_t unknown = -1
     if type(<object>shape) is tuple and len(<tuple>shape) <= MAX_NDIM and size > 0:
         ndim = len(<tuple>shape)
         for k in range(ndim):
-            if not whole(<PyObject*>(<tuple>shape)[k], &out[k]):
+            if not read_int(<PyObject*>(<tuple>shape)[k], &out[k]):
                 break
             if out[k] == -1 and unknown < 0:
                 unknown = k
@@ -58,7 +58,7 @@ cdef int sizes_for_reshape(PyObject* shape, Py_ssize_t size, Py_ssize_t* out) ex
 
 cdef object reshape(PyObject** given):
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Array x = array_argument(given[0], "reshape", "x")
     cdef int ndim = sizes_for_reshape(given[1], x.size, shape)
     cdef bint may_view = True, may_copy = True
@@ -66,40 +66,40 @@ cdef object reshape(PyObject** given):
         may_copy = flag_argument(given[2], "reshape", "copy")
         may_view = not may_copy
     if may_view:
-        if strides_for_shape(x, ndim, shape, steps):
-            return view_of(x, x.data, ndim, shape, steps)
+        if strides_for_shape(x, ndim, shape, byte_strides):
+            return view_of(x, x.data, ndim, shape, byte_strides)
         if not may_copy:
             raise ShapeError(
                 "reshape", "a view is not possible, and copy=False forbids a copy",
                 [("x", f"{x.shape}"), ("strides", f"{strides(x)}"), ("shape", f"{tuple([shape[k] for k in range(ndim)])}")],
                 "copy=None copies where it must.")
-    c_strides_of(itemsize_at(x.code), ndim, shape, steps)
+    c_strides_of(itemsize_at(x.code), ndim, shape, byte_strides)
     x = copy_array(x, x.code, True)
-    return view_of(x, x.data, ndim, shape, steps)
+    return view_of(x, x.data, ndim, shape, byte_strides)
 
 
 cdef object broadcast_to(PyObject** given):
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Array x = array_argument(given[0], "broadcast_to", "x")
     cdef int ndim = shape_argument(given[1], "broadcast_to", shape), missing = ndim - x.ndim, axis
     cdef bint fits = missing >= 0
     for axis in range(ndim if fits else 0):
-        steps[axis] = 0
+        byte_strides[axis] = 0
         if axis >= missing:
             if x.shape_[axis - missing] == shape[axis]:
-                steps[axis] = x.strides_[axis - missing]
+                byte_strides[axis] = x.strides_[axis - missing]
             elif x.shape_[axis - missing] != 1:
                 fits = False
     if not fits:
         target = tuple([shape[axis] for axis in range(ndim)])
         raise BroadcastError("broadcast_to", [("x", x.shape), ("the shape", target)], grow=("the shape", target))
-    return view_of(x, x.data, ndim, shape, steps)
+    return view_of(x, x.data, ndim, shape, byte_strides)
 
 
 cdef object expand_dims(PyObject** given):
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef int axes[MAX_NDIM]
     cdef Array x = array_argument(given[0], "expand_dims", "x")
     cdef int count = 1, k, ndim, axis, own = 0
@@ -116,17 +116,17 @@ cdef object expand_dims(PyObject** given):
     for axis in range(ndim):
         shape[axis] = 0
     for k in range(count):
-        shape[axes[k]], steps[axes[k]] = 1, 0
+        shape[axes[k]], byte_strides[axes[k]] = 1, 0
     for axis in range(ndim):
         if shape[axis] == 0:
-            shape[axis], steps[axis] = x.shape_[own], x.strides_[own]
+            shape[axis], byte_strides[axis] = x.shape_[own], x.strides_[own]
             own += 1
-    return view_of(x, x.data, ndim, shape, steps)
+    return view_of(x, x.data, ndim, shape, byte_strides)
 
 
 cdef object squeeze(PyObject** given):
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef int axes[MAX_NDIM]
     cdef bint removed[MAX_NDIM]
     cdef Array x = array_argument(given[0], "squeeze", "x")
@@ -142,18 +142,18 @@ cdef object squeeze(PyObject** given):
         removed[axes[k]] = True
     for axis in range(x.ndim):
         if not removed[axis]:
-            shape[ndim], steps[ndim] = x.shape_[axis], x.strides_[axis]
+            shape[ndim], byte_strides[ndim] = x.shape_[axis], x.strides_[axis]
             ndim += 1
-    return view_of(x, x.data, ndim, shape, steps)
+    return view_of(x, x.data, ndim, shape, byte_strides)
 
 
 cdef Array permuted(Array x, const int* order):
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef int k
     for k in range(x.ndim):
-        shape[k], steps[k] = x.shape_[order[k]], x.strides_[order[k]]
-    return view_of(x, x.data, x.ndim, shape, steps)
+        shape[k], byte_strides[k] = x.shape_[order[k]], x.strides_[order[k]]
+    return view_of(x, x.data, x.ndim, shape, byte_strides)
 
 
 cdef object permute_dims(PyObject** given):
@@ -203,19 +203,19 @@ cdef object matrix_transpose(PyObject** given):
 
 cdef object unstack(PyObject** given):
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
-    cdef Py_ssize_t k, step
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
+    cdef Py_ssize_t k, stride
     cdef int at, axis
     cdef Array x = array_argument(given[0], "unstack", "x")
     cdef list out = []
-    if not whole_axis(given[1], x.ndim, &at):
+    if not read_axis(given[1], x.ndim, &at):
         at = slow_axis(given[1], x.ndim, "unstack")
     # Views of an empty array keep its offset: it has no element to point to.
-    step = x.strides_[at] if x.size else 0
+    stride = x.strides_[at] if x.size else 0
     for axis in range(x.ndim - 1):
-        shape[axis], steps[axis] = x.shape_[axis + (axis >= at)], x.strides_[axis + (axis >= at)]
+        shape[axis], byte_strides[axis] = x.shape_[axis + (axis >= at)], x.strides_[axis + (axis >= at)]
     for k in range(x.shape_[at]):
-        out.append(view_of(x, x.data + k * step, x.ndim - 1, shape, steps))
+        out.append(view_of(x, x.data + k * stride, x.ndim - 1, shape, byte_strides))
     return tuple(out)
 
 
@@ -227,11 +227,11 @@ cdef struct Parts:
     PyObject** items
     Py_ssize_t count
     int code            # of the dtype that theirs promote to
-    bint alike          # whether all have it and are contiguous
+    bint alike          # whether all are of this dtype and contiguous
 
 
 cdef tuple read_parts(PyObject* given, str operation, Parts* parts):
-    """Arrays in a tuple or list, as a tuple that keeps them alive."""
+    """Read a tuple or list of arrays; returns a tuple that keeps them alive."""
     cdef tuple every
     cdef Array x
     cdef Py_ssize_t k
@@ -258,8 +258,8 @@ cdef tuple read_parts(PyObject* given, str operation, Parts* parts):
 
 
 cdef Array joined(str operation, Parts* parts, int ndim, const Py_ssize_t* shape, int at, bint stacked):
-    """A new array that has arrays side by side along an axis, which they have themselves unless they are `stacked`."""
-    cdef Py_ssize_t steps[MAX_NDIM]
+    """A new array of arrays joined along an axis: one of their own, or a new one where they are `stacked`."""
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Py_ssize_t blocks = 1, run, j, k
     cdef int axis
     cdef Array x, out
@@ -280,11 +280,11 @@ cdef Array joined(str operation, Parts* parts, int ndim, const Py_ssize_t* shape
                 to += run
         return out
     for axis in range(ndim - stacked):
-        steps[axis] = out.strides_[axis + (stacked and axis >= at)]
+        byte_strides[axis] = out.strides_[axis + (stacked and axis >= at)]
     for k in range(parts.count):
         x = <Array>parts.items[k]
         if x.size:
-            assign_array(view_of(out, to, x.ndim, x.shape_, steps), x, operation)
+            assign_array(view_of(out, to, x.ndim, x.shape_, byte_strides), x, operation)
         to += (1 if stacked else x.shape_[at]) * out.strides_[at]
     return out
 
@@ -301,7 +301,7 @@ cdef object stack(PyObject** given):
         if not same_shape(x, first):
             raise ShapeError("stack", f"arrays[{i}] has another shape than arrays[0]",
                              [("arrays[0]", f"{first.shape}"), (f"arrays[{i}]", f"{x.shape}")], "All shapes must be equal.")
-    if not whole_axis(given[1], first.ndim + 1, &at):
+    if not read_axis(given[1], first.ndim + 1, &at):
         at = slow_axis(given[1], first.ndim + 1, "stack")
     check_ndim_of(first.ndim + 1, "stack")
     for axis in range(first.ndim + 1):
@@ -317,7 +317,7 @@ cdef int check_ndim_of(int ndim, str operation) except -1:
 
 cdef object concat(PyObject** given):
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Parts parts
     cdef tuple every = read_parts(given[0], "concat", &parts)
     cdef Array x, out, first = <Array>parts.items[0]
@@ -329,11 +329,11 @@ cdef object concat(PyObject** given):
         out = new_array(parts.code, 1, &total, NULL, False)
         for k in range(parts.count):
             x = <Array>parts.items[k]
-            c_strides_of(out.strides_[0], x.ndim, x.shape_, steps)
-            assign_array(view_of(out, out.data + start * out.strides_[0], x.ndim, x.shape_, steps), x, "concat")
+            c_strides_of(out.strides_[0], x.ndim, x.shape_, byte_strides)
+            assign_array(view_of(out, out.data + start * out.strides_[0], x.ndim, x.shape_, byte_strides), x, "concat")
             start += x.size
         return out
-    if not whole_axis(given[1], first.ndim, &at):
+    if not read_axis(given[1], first.ndim, &at):
         at = slow_axis(given[1], first.ndim, "concat")
     for i in range(parts.count):
         x = <Array>parts.items[i]

@@ -5,9 +5,9 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
-from stride0._core.array.switches cimport guarding, step_inside, step_outside
-from stride0._core.array.interceptors cimport abandon_call, enter_call, is_intercepted, leave_call, refuse_method
-from stride0._core.array.array cimport Array, Tracer, hooks, is_followed, is_tracked, same_shape
+from stride0._core.array.switches cimport enter_package, guarding, leave_package
+from stride0._core.array.interceptors cimport end_call, enter_call, is_intercepted, refuse_method, result_of_call
+from stride0._core.array.array cimport Array, Tracer, hooks, needs_tape, operand_needs_tape, same_shape
 from stride0._core.ops.copy cimport assign_array, check_writable, is_known_foreign
 from stride0._core.calls.arguments cimport MAX_PARAMETERS, Signature, implementation_of
 
@@ -52,14 +52,14 @@ cdef class Primitive:
 
     @property
     def __signature__(self):
-        # A module that takes long to import, for a question that few ask.
+        # Imported late: the module takes long to import and is seldom needed.
         import inspect
 
         return inspect.signature(self.function)
 
     def __get__(self, instance, owner):
-        # A class that holds a function of the namespace is given the function, as of functions in C. That there is
-        # a `__get__` makes it a routine to `inspect` and `pydoc`, which show the signatures of those.
+        # As an attribute of a class it is not bound, like functions in C. For `inspect` and `pydoc`, an object with
+        # `__get__` is a routine, and they show its signature.
         return self
 
     def __repr__(self):
@@ -69,12 +69,12 @@ cdef class Primitive:
         return self.__qualname__
 
     cdef PyObject* run(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
-        """The function itself, of arguments that are neither tracked nor to be looked at."""
+        """Run the function itself: no argument is tracked, and the call is not intercepted."""
         cdef PyObject* given[MAX_PARAMETERS]
         if self.implementation is NULL:
             return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
         if not self.signature.bind(args, n, kwnames, given):
-            # Python says of the declaration what does not fit.
+            # Calling the declaration raises Python's TypeError.
             PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
             raise SystemError(f"{self.traced_name}: the arguments fit the declaration, and were refused")
         out = self.implementation(given)
@@ -88,33 +88,33 @@ cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t narg
     cdef bint found = False
     if self.differentiable:
         for i in range(n + named):
-            if follows(<object>args[i]):
+            if argument_needs_tape(<object>args[i]):
                 found = True
                 break
     if not found and not guarding:
         return self.run(args, n, kwnames)
     if not found and not is_intercepted():
-        return call_inside(self, args, n, kwnames)
+        return call_in_package(self, args, n, kwnames)
     given = tuple([<object>args[i] for i in range(n)])
     more = {(<tuple>kwnames)[i]: <object>args[n + i] for i in range(named)}
     if not guarding:
         out = (<Tracer>hooks.tracer).call(self.traced_name, given, more)
     else:
-        out = call_through(self, given, more, found, args, n, kwnames)
+        out = call_checked(self, given, more, found, args, n, kwnames)
     Py_INCREF(out)
     return <PyObject*>out
 
 
-cdef PyObject* call_inside(Primitive self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
-    token = step_inside()
+cdef PyObject* call_in_package(Primitive self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
+    token = enter_package()
     try:
         return self.run(args, n, kwnames)
     finally:
-        step_outside(token)
+        leave_package(token)
 
 
-cdef object call_through(Primitive self, tuple given, dict more, bint found, PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
-    """The call while a switch is on: looked at where it is the caller's own, then inside or to the tracer."""
+cdef object call_checked(Primitive self, tuple given, dict more, bint found, PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    """The call while a switch is on: intercepted if it is the user's, then executed or recorded."""
     cdef bint outside = is_intercepted()
     cdef PyObject* result
     entered = enter_call("function", self.traced_name, given, more) if outside else None
@@ -122,23 +122,22 @@ cdef object call_through(Primitive self, tuple given, dict more, bint found, PyO
         if found:
             out = (<Tracer>hooks.tracer).call(self.traced_name, given, more)
         else:
-            result = call_inside(self, args, n, kwnames)
+            result = call_in_package(self, args, n, kwnames)
             out = <object>result
             Py_DECREF(out)
-    except:
+    finally:
         if outside:
-            abandon_call(entered)
-        raise
-    return leave_call(entered, out) if outside else out
+            end_call(entered)
+    return result_of_call(entered, out) if outside else out
 
 
-cdef bint follows(object x):
-    """Whether an argument is a tracked array, or a sequence with one in it."""
+cdef bint argument_needs_tape(object x):
+    """Whether an argument is an array that needs the tape, or a sequence with one in it."""
     if type(x) is Array:
-        return is_followed(<Array>x)
+        return needs_tape(<Array>x)
     if type(x) is tuple or type(x) is list:
         for item in x:
-            if is_tracked(item):
+            if operand_needs_tape(item):
                 return True
     return False
 
@@ -147,7 +146,7 @@ PRIMITIVES = {}
 
 def primitive(function, extension=""):
     """
-    Let gradients follow a function: a decorator for functions of arrays that are written in Python.
+    Let the tape record a function: a decorator for functions of arrays that are written in Python.
 
     The function itself never sees a tracked array. The tracer knows it under its name, those of an extension
     under ``"linalg.inv"`` and the like; its gradient rules stand in `stride0.autograd`.
@@ -224,9 +223,9 @@ cdef object matmul_operator(object x1, object x2, bint is_in_place):
     if is_in_place:
         target = <Array>x1
         if guarding and is_intercepted():
-            abandon_call(enter_call("in-place", "matmul", (x1, x2), {}))
+            end_call(enter_call("in-place", "matmul", (x1, x2), {}))
         check_writable(target, "matmul")
-        if target.storage.history is not None or is_tracked(x2):
+        if target.storage.history is not None or operand_needs_tape(x2):
             return (<Tracer>hooks.tracer).in_place("matmul", x1, x2)
     result = <object>call_primitive(<PyObject*>matmul, operands, 2, NULL)
     Py_DECREF(result)
@@ -250,13 +249,13 @@ hooks.matmul = matmul_operator
 # --- methods
 #
 # Note [Methods]
-#     The core cannot import the functions: they are made of it. So the type is filled in from above, by
-#     `stride0._compat.methods`, through `add_method`: a type of C code has no assignable attributes from Python, but
-#     its dictionary can be written to before anyone has looked a method up. A `Method` is called without a bound
-#     object in between (Py_TPFLAGS_METHOD_DESCRIPTOR) and hands its arguments on where they lie.
+#     The functions are in higher layers, which the core cannot import. So `stride0._compat.methods` adds them to
+#     the type by `add_method`: Python code cannot assign attributes of a type written in C, but its dictionary can
+#     be written to before a method is looked up. A `Method` is called without creating a bound
+#     object (Py_TPFLAGS_METHOD_DESCRIPTOR) and passes its arguments on without copying them.
 #
-#     What only NumPy's methods take goes to another function, in Python: `wider`. Which calls those are is told by
-#     the names of their arguments, so that all others cost no more than a look at these.
+#     Calls with arguments that only NumPy's methods take go to another function, in Python: `wider`. The names of
+#     the arguments decide, so that all other calls cost only a test of these names.
 
 cdef extern from *:
     """
@@ -279,7 +278,7 @@ cdef class Method:
 
     cdef s0_vectorcall vectorcall
     cdef object function
-    cdef Py_ssize_t plain    # how many arguments the function takes by position, the array included; -1 any number
+    cdef Py_ssize_t plain    # number of arguments that the function takes by position, with the array; -1 for any
     cdef tuple positional    # names of those that a method takes by position after them
     cdef object wider        # takes the calls with arguments of NumPy's, or None
     cdef frozenset keywords  # names of these arguments
@@ -346,7 +345,7 @@ cdef PyObject* call_method(PyObject* this, PyObject* const* args, size_t nargsf,
         return PyObject_Vectorcall(<PyObject*>function, args, nargsf, kwnames)
     if more > len(self.positional):
         raise TypeError(f"Array.{self.__name__}: {counted(n - 1, 'argument')} by position, at most {self.plain - 1 + len(self.positional)} are taken")
-    # Behind the arguments by position lie the named ones: what is named from here on takes its place before them.
+    # The named arguments follow those by position; names of arguments that now count as named come first.
     names = self.positional[:more]
     if kwnames is not NULL:
         for name in names:

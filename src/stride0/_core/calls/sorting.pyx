@@ -6,9 +6,9 @@ from cpython.object cimport PyObject
 from stride0._core.memory.dtype cimport INT64, DType, dtype_at, letter_at, promote_codes
 from stride0._core.array.array cimport Array, view_of
 from stride0._core.ops.copy cimport copy_array
-from stride0._core.ops.keys cimport whole_axis
+from stride0._core.ops.keys cimport read_axis
 from stride0._core.ops.index cimport gather
-from stride0._core.ops.sort cimport distinct_values, places_among, sorted_lanes
+from stride0._core.ops.sort cimport distinct_values, indices_in, sorted_lanes
 from stride0._core.calls.arguments cimport array_argument, flag_argument, implement, refuse_complex, slow_axis
 
 from stride0._base.errors import ArgumentValueError, DTypeError, OutOfBoundsError, ShapeError, counted, shown
@@ -22,26 +22,26 @@ from stride0._core.ops.reduce import reduce
 cdef frozenset INTEGRAL = frozenset(KINDS["integral"])
 
 
-cdef object ordered(str name, PyObject** given, bint places):
+cdef object sorted_by(str name, PyObject** given, bint indices):
     """`given`: x, axis, descending, stable."""
     cdef Array x = array_argument(given[0], name, "x")
     cdef bint descending
     cdef int axis
     refuse_complex(x, name, "x")
-    if not whole_axis(given[1], x.ndim, &axis):
+    if not read_axis(given[1], x.ndim, &axis):
         axis = slow_axis(given[1], x.ndim, name)
     descending = flag_argument(given[2], name, "descending")
     # All sorts are stable.
     flag_argument(given[3], name, "stable")
-    return sorted_lanes(x, axis, descending, places)
+    return sorted_lanes(x, axis, descending, indices)
 
 
 cdef object sort(PyObject** given):
-    return ordered("sort", given, False)
+    return sorted_by("sort", given, False)
 
 
 cdef object argsort(PyObject** given):
-    return ordered("argsort", given, True)
+    return sorted_by("argsort", given, True)
 
 
 cdef object unique_values(PyObject** given):
@@ -84,16 +84,16 @@ cdef object searchsorted(PyObject** given):
     code = x1.code
     if x2.code != code:
         code = promote_codes(x1.code, x2.code)
-        # uint64 and a signed dtype: float64 would make neighbours equal. Values outside the dtype of x1 are beyond its ends.
+        # uint64 and a signed dtype: float64 would make distinct integers equal. Values outside the dtype of x1 are beyond its ends.
         mixed = x1.dtype.kind in INTEGRAL and x2.dtype.kind in INTEGRAL and letter_at(code) == c"f"
         if mixed:
             code = x1.code
-    places = places_among(cast_lane(x1, code), x2 if x2.code == code else copy_array(x2, code, False), right)
+    indices = indices_in(cast_lane(x1, code), x2 if x2.code == code else copy_array(x2, code, False), right)
     if mixed:
         least, most = limits_of(x1.dtype)
-        places = where(less(x2, least), 0, places)
-        places = where(greater(x2, most), x1.size, places)
-    return places
+        indices = where(less(x2, least), 0, indices)
+        indices = where(greater(x2, most), x1.size, indices)
+    return indices
 
 
 cdef int beyond_limits(Array x, object number) except? -2:
@@ -105,33 +105,33 @@ cdef int beyond_limits(Array x, object number) except? -2:
 
 
 cdef Array cast_lane(Array x, int code):
-    """An array of one axis in another dtype; a broadcast one remains one."""
+    """An array of one axis in another dtype; a broadcast axis stays a broadcast axis."""
     if x.code == code:
         return x
-    return stretched(copy_array(without_broadcast_axes(x, (0,)), code, False), x)
+    return broadcast_as(copy_array(without_broadcast_axes(x, (0,)), code, False), x)
 
 
-cdef Array stretched(Array x, Array like):
-    """One axis of one element, or of as many, broadcast to the size of another array's."""
-    cdef Py_ssize_t step = x.strides_[0] if x.shape_[0] == like.shape_[0] else 0
-    return view_of(x, x.data, 1, like.shape_, &step)
+cdef Array broadcast_as(Array x, Array like):
+    """An array of one axis, of size 1 or that of another array, broadcast to the shape of the other."""
+    cdef Py_ssize_t stride = x.strides_[0] if x.shape_[0] == like.shape_[0] else 0
+    return view_of(x, x.data, 1, like.shape_, &stride)
 
 
 cdef Array put_in_order(Array x, object given):
-    cdef Array sorter = check_array("searchsorted", given, "sorter"), stored
+    cdef Array sorter = check_array("searchsorted", given, "sorter"), distinct
     if sorter.dtype.kind not in INTEGRAL:
         refuse_dtype("searchsorted", sorter.dtype, "an integer dtype", "sorter")
     if sorter.ndim != 1 or sorter.shape_[0] != x.shape_[0]:
         raise ShapeError("searchsorted", "sorter must have the shape of x1", [("x1", f"{x.shape}"), ("sorter", f"{sorter.shape}")])
     if x.size == 0:
         return x
-    stored = without_broadcast_axes(sorter, (0,))
-    least, most = [int(reduce(name, stored, (0,), False, None)) for name in ("min", "max")]
+    distinct = without_broadcast_axes(sorter, (0,))
+    least, most = [int(reduce(name, distinct, (0,), False, None)) for name in ("min", "max")]
     if least < 0 or most >= x.size:
         raise OutOfBoundsError("searchsorted", f"index {least if least < 0 else most} in sorter is out of bounds for {counted(x.size, 'element')}")
     if x.strides_[0] == 0:
         return x
-    return stretched(gather(x, copy_array(stored, INT64, False), 0), x)
+    return broadcast_as(gather(x, copy_array(distinct, INT64, False), 0), x)
 
 
 # --- take
@@ -148,7 +148,7 @@ cdef object take(PyObject** given):
         if x.ndim != 1:
             raise ShapeError("take", f"the array has {x.ndim} axes and none is named", (("shape", f"{x.shape}"),),
                              "axis=..., or an array of one axis")
-    elif not whole_axis(given[2], x.ndim, &axis):
+    elif not read_axis(given[2], x.ndim, &axis):
         axis = slow_axis(given[2], x.ndim, "take")
     return gather(x, indices, axis)
 

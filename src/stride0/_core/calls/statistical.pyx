@@ -19,7 +19,7 @@ from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.elementwise cimport binary_raw, unary_raw
 from stride0._core.ops.reduce cimport accumulate, argreduce, mean_of_total, reduce_array, reduce_whole, reduction_number, scan
 from stride0._core.ops.select cimport s0_count_true
-from stride0._core.ops.keys cimport whole_axis
+from stride0._core.ops.keys cimport read_axis
 from stride0._core.calls.arguments cimport (
     array_argument, axes_tuple, dtype_code_argument, flag_argument, implement, refuse_complex, slow_axis,
 )
@@ -97,17 +97,17 @@ cdef object prod(PyObject** given):
 
 cdef object cumulative(str name, PyObject** given):
     """`given`: x, axis, dtype, include_initial."""
-    cdef Py_ssize_t one = 1, step
+    cdef Py_ssize_t one = 1, stride
     cdef Array x = array_argument(given[0], name, "x")
     cdef DType target = sum_dtype(name, x, <object>given[2])
     cdef int axis = 0
     if x.ndim == 0:
-        step = itemsize_at(x.code)
-        x = view_of(x, x.data, 1, &one, &step)
+        stride = itemsize_at(x.code)
+        x = view_of(x, x.data, 1, &one, &stride)
     if given[1] is <PyObject*>None:
         if x.ndim > 1:
             raise ArgumentValueError(name, f"axis must be given for an array with {x.ndim} axes", [("x", f"{x.shape}")])
-    elif not whole_axis(given[1], x.ndim, &axis):
+    elif not read_axis(given[1], x.ndim, &axis):
         axis = slow_axis(given[1], x.ndim, name)
     return scan(name, x, axis, target, flag_argument(given[3], name, "include_initial"))
 
@@ -125,17 +125,17 @@ cdef object cumulative_prod(PyObject** given):
 
 cdef object extreme(str name, PyObject** given):
     """`given`: x, axis, keepdims."""
-    cdef Py_ssize_t steps[2]
-    cdef char* places[2]
+    cdef Py_ssize_t strides[2]
+    cdef char* data[2]
     cdef Array x = array_argument(given[0], name, "x"), out
     refuse_complex(x, name, "x")
     if given[1] is <PyObject*>None and <object>given[2] is False and x.c_contiguous and 0 < x.size < LONG_RUN and not is_stored(x.code):
         # The first element, folded once more, changes no extreme.
         out = new_array(x.code, 0, NULL, NULL, False)
         memcpy(out.data, x.data, itemsize_at(x.code))
-        places[0], places[1] = x.data, out.data
-        steps[0], steps[1] = itemsize_at(x.code), 0
-        run_contiguous(reduction_kernel(reduction_number(name), x.code), 0, places, steps, x.size)
+        data[0], data[1] = x.data, out.data
+        strides[0], strides[1] = itemsize_at(x.code), 0
+        run_contiguous(reduction_kernel(reduction_number(name), x.code), 0, data, strides, x.size)
         return out
     axes = axes_tuple(given[1], x.ndim, name)
     for axis in axes if x.size == 0 else ():
@@ -152,7 +152,7 @@ cdef object min_(PyObject** given):
     return extreme("min", given)
 
 
-cdef Array stored(Array x, tuple axes):
+cdef Array without_repeats(Array x, tuple axes):
     """x with size 1 along broadcast axes: the same mean, without the overflow of n equal summands."""
     if x.c_contiguous:
         return x
@@ -161,25 +161,25 @@ cdef Array stored(Array x, tuple axes):
 
 cdef Array flattened(Array x):
     """The elements in C order along one axis; a view where strides allow."""
-    cdef Py_ssize_t step
+    cdef Py_ssize_t stride
     if x.ndim == 1:
         return x
-    if not strides_for_shape(x, 1, &x.size, &step):
+    if not strides_for_shape(x, 1, &x.size, &stride):
         x = copy_array(x, x.code, True)
-        step = itemsize_at(x.code)
-    return view_of(x, x.data, 1, &x.size, &step)
+        stride = itemsize_at(x.code)
+    return view_of(x, x.data, 1, &x.size, &stride)
 
 
-cdef object place(str name, PyObject** given):
+cdef object index_of_extreme(str name, PyObject** given):
     """The index of an extreme; `given`: x, axis, keepdims."""
     cdef Py_ssize_t ones[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t strides[MAX_NDIM]
     cdef Py_ssize_t index, found = 0, stride = 1
     cdef Array x = array_argument(given[0], name, "x"), base, out
     cdef bint keepdims = flag_argument(given[2], name, "keepdims")
     cdef int axis = -1, k
     refuse_complex(x, name, "x")
-    if given[1] is not <PyObject*>None and not whole_axis(given[1], x.ndim, &axis):
+    if given[1] is not <PyObject*>None and not read_axis(given[1], x.ndim, &axis):
         axis = slow_axis(given[1], x.ndim, name)
     if (x.size if axis < 0 else x.shape_[axis]) == 0:
         where = "x" if axis < 0 else f"axis {axis}"
@@ -199,16 +199,16 @@ cdef object place(str name, PyObject** given):
     if not keepdims:
         return out
     for k in range(x.ndim):
-        ones[k], steps[k] = 1, 0
-    return view_of(out, out.data, x.ndim, ones, steps)
+        ones[k], strides[k] = 1, 0
+    return view_of(out, out.data, x.ndim, ones, strides)
 
 
 cdef object argmax(PyObject** given):
-    return place("argmax", given)
+    return index_of_extreme("argmax", given)
 
 
 cdef object argmin(PyObject** given):
-    return place("argmin", given)
+    return index_of_extreme("argmin", given)
 
 
 # --- means and variances
@@ -222,7 +222,7 @@ cdef Array wide_mean(Array x, tuple axes, bint keepdims, DType dtype):
     """The mean, summed up in float64 or complex128; of that dtype where none is given."""
     cdef int code = wide_code(x.code)
     cdef Array total
-    x = stored(x, axes)
+    x = without_repeats(x, axes)
     total = reduce_array("sum", x, axes, keepdims, dtype_at(code))
     return mean_of_total(total, <double>(x.size // total.size if total.size else 0), dtype)
 
@@ -277,7 +277,7 @@ cdef object deviation(str name, PyObject** given, bint root):
             is_off = is_off or sqrt(values[i]) < fabs((<double*>centre.data)[i]) * limit
     if is_off:
         # The rounding error of the mean is in every deviation; its square is subtracted.
-        error = <Array>binary_raw(OP_SUBTRACT, stored(x, axes), middle, "subtract", False)
+        error = <Array>binary_raw(OP_SUBTRACT, without_repeats(x, axes), middle, "subtract", False)
         error = magnitudes(wide_mean(error, axes, True, None))
         for i in range(squares.size):
             limit = fabs((<double*>error.data)[i])

@@ -4,7 +4,7 @@ from stride0._core.array.array cimport Array
 
 
 cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1
-cdef void lend(Array x, object owner, bint readonly)
+cdef void set_foreign_storage(Array x, object owner, bint readonly)
 cdef Array copy_unaligned(Array x)
 cdef Array from_buffer(object source, str operation)
 cdef bytes c_bytes(Array x)

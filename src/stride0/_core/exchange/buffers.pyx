@@ -27,9 +27,9 @@ from stride0._base.errors import DTypeError, ExchangeError, ShapeError, counted
 
 cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
     """
-    Lend the memory of x, as it is.
+    Export the memory of x, as it is.
 
-    Stretched memory is lent read-only: whoever wrote to it would write to several elements at once.
+    Broadcast memory is exported read-only: a write would change several elements at once.
     """
     cdef Operand view = operand_of(x)
     cdef bint readonly = x.storage.readonly or (not x.c_contiguous and shares_location(&view))
@@ -96,11 +96,11 @@ cdef bint is_swapped(const char* format) noexcept:
     return format[0] == c">" or format[0] == c"!"
 
 
-cdef void lend(Array x, object owner, bint readonly):
+cdef void set_foreign_storage(Array x, object owner, bint readonly):
     """
     Give an array on foreign memory its storage.
 
-    It spans all that the array reaches, which for negative steps begins before the first element.
+    It spans all elements of the array, which with negative strides begin before the first one.
     """
     cdef Operand reach = operand_of(x)
     cdef char* low
@@ -120,7 +120,7 @@ cdef Array copy_unaligned(Array x):
 
 cdef Array from_buffer(object source, str operation):
     """
-    A view on the memory that an object lends by the buffer protocol.
+    A view on the memory that an object exports by the buffer protocol.
 
     None where the kernels cannot use that memory (bytes swapped, elements unaligned) but a copy could.
     """
@@ -152,20 +152,20 @@ cdef Array from_buffer(object source, str operation):
         step *= buffer.shape[axis]
     set_flags(x)
     x.data = <char*>buffer.buf
-    lend(x, view, buffer.readonly)
-    come_home(x, source)
+    set_foreign_storage(x, view, buffer.readonly)
+    use_own_storage(x, source)
     return x if is_aligned(x) else None
 
 
-cdef int come_home(Array x, object source) except -1:
-    """Give x the storage that its memory came from, if that was one of ours: writes are then seen by all its arrays."""
-    cdef Storage home
-    cdef int step
-    for step in range(8):
+cdef int use_own_storage(Array x, object source) except -1:
+    """Give x the storage of the stride0 array that exported the memory, if one did, so that its writes are logged."""
+    cdef Storage own
+    cdef int depth
+    for depth in range(8):
         if type(source) is Array:
-            home = (<Array>source).storage
-            if home.readonly == x.storage.readonly and home.data <= x.storage.data and x.storage.data + x.storage.nbytes <= home.data + home.nbytes:
-                x.storage = home
+            own = (<Array>source).storage
+            if own.readonly == x.storage.readonly and own.data <= x.storage.data and x.storage.data + x.storage.nbytes <= own.data + own.nbytes:
+                x.storage = own
             return 0
         source = source.obj if type(source) is memoryview else getattr(source, "base", None)
         if source is None:

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Conversion to arrays, of nested sequences and of everything that lends memory; arrays as text."""
+"""Conversion to arrays, of nested sequences and of all objects that export memory; arrays as text."""
 
 from stride0._core.memory.dtype cimport (
     FLOAT64, LARGEST_ITEM, N_DTYPES, NO_DTYPE, DType, arithmetic_code, dtype_at, format_at, is_python_scalar, is_stored, itemsize_at, known_dtype,
@@ -9,8 +9,8 @@ from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport beyond_standard, intercept, is_intercepted, test_configuration
 from stride0._core.array.array cimport (
-    Array, hooks, is_followed, is_tracked, new_array, read_shape, refuse_device, refuse_watched, same_shape,
-    seen_by_others, shape_tuple, single, traced, view_of,
+    Array, hooks, needs_tape, operand_needs_tape, new_array, read_shape, refuse_device, refuse_tracked, same_shape,
+    exportable, shape_tuple, single, traced, view_of,
 )
 from stride0._core.array.views cimport as_bits
 from stride0._core.ops.copy cimport assign_array, copy_array, exports_buffer, is_numpy_scalar, scalar_array
@@ -83,7 +83,7 @@ cdef Array foreign_array(object source, object copy, str operation):
         source = numpy.asarray(source)
         return from_buffer(source.astype(source.dtype.newbyteorder("="), copy=True), operation)
     if copy is True or (copy is None and is_numpy_scalar(source)):
-        # NumPy's scalars lend read-only memory; an array of one's own is what was meant.
+        # NumPy's scalars export read-only memory; the user means a new array.
         x = copy_array(x, x.code, False)
     return x
 
@@ -95,7 +95,7 @@ cdef bint collect(object item, int outside, int depth, list shape, list leaves) 
     """
     Flatten nested sequences of Python scalars, checking that each level has one length.
 
-    False as soon as something else is met. `outside` counts the levels around them.
+    False if they contain anything else. `outside` counts the levels around them.
     """
     cdef Py_ssize_t length
     if isinstance(item, (list, tuple, range)):
@@ -123,7 +123,7 @@ cdef object refuse_ragged(int depth):
 
 
 cdef Array from_sequence(object source, int code, int depth):
-    """A new array of the elements of nested sequences; of dtype `code`, or of the dtype they ask for."""
+    """A new array of the elements of nested sequences; of dtype `code`, or of the dtype that they promote to."""
     cdef list shape = [], leaves = []
     cdef Array out
     cdef Py_ssize_t sizes[MAX_NDIM]
@@ -140,7 +140,7 @@ cdef Array from_sequence(object source, int code, int depth):
     out = new_array(code, ndim, sizes, NULL, False)
     itemsize = itemsize_at(code)
     if len(leaves) != out.size:
-        # A subclass of list may have another length than it says.
+        # A subclass of list may yield another number of items than its length.
         refuse_ragged(depth)
     for i in range(out.size):
         write_scalar(leaves[i], code, out.data + i * itemsize, "asarray")
@@ -162,7 +162,7 @@ cdef Array from_parts(object source, int code, int depth):
         parts.append(part)
     if not parts:
         refuse_ragged(depth)
-    if any([is_tracked(part) for part in parts]):
+    if any([operand_needs_tape(part) for part in parts]):
         out = traced("stack", (parts,))
         return out if code < 0 else asarray(out, dtype=dtype_at(code))
     ndim = read_shape((len(parts),) + shape_tuple(<Array>parts[0]), sizes, "asarray")
@@ -194,7 +194,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     -------
     Array
         `obj` itself where it is an Array and nothing is to be done; a view on the memory of `obj` where it
-        lends memory; else a new array.
+        exports memory; else a new array.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
         return scalar_array(obj, scalar_code(obj) if code < 0 else code, "asarray")
     if type(obj) is Array:
         x = <Array>obj
-        if (copy is True or code >= 0 and code != x.code) and is_followed(x):
+        if (copy is True or code >= 0 and code != x.code) and needs_tape(x):
             return traced("asarray", (x,), {"dtype": dtype_at(x.code if code < 0 else code), "copy": copy})
         if copy is True:
             return copy_array(x, x.code if code < 0 else code, False)
@@ -236,7 +236,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
         if copy is False:
             raise ArgumentValueError("asarray", "copy=False, but a sequence has to be copied")
         return from_sequence(obj, code, 0)
-    elif isinstance(obj, (str, bytes)) or not speaks_array(obj):
+    elif isinstance(obj, (str, bytes)) or not is_array_like(obj):
         raise DTypeError("asarray", f"Unsupported type {type(obj).__name__}", (),
                          "arrays, Python scalars, nested sequences of them, or objects with the buffer protocol, __dlpack__ or __array__")
     else:
@@ -248,7 +248,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     return x
 
 
-cdef bint speaks_array(object obj):
+cdef bint is_array_like(object obj):
     return exports_buffer(obj) or hasattr(type(obj), "__dlpack__") or hasattr(type(obj), "__array__")
 
 
@@ -256,12 +256,12 @@ cdef bint speaks_array(object obj):
 
 
 cdef str text_of(Array x):
-    """The elements as NumPy writes them, summarised where they are many; a single one in as many digits as tell it from its neighbours."""
+    """The elements as NumPy writes them, summarised where they are many; a single one in the fewest digits that identify it."""
     import numpy
 
     if x.ndim == 0 and format_at(x.code)[0] == 0:
         return shortest(read_scalar(x.data, x.code), x.code)
-    return elements_of(x, "", "") if x.ndim else str(numpy.asarray(seen_by_others(x))[()])
+    return elements_of(x, "", "") if x.ndim else str(numpy.asarray(exportable(x))[()])
 
 
 cdef str shortest(object value, int code):
@@ -283,20 +283,20 @@ cdef str elements_of(Array x, str prefix, str suffix):
         return "[]"
     if format_at(x.code)[0] == 0:
         # NumPy's own dtypes print elements as themselves; others as what they compute in.
-        x, code = seen_by_others(x), x.code
+        x, code = exportable(x), x.code
         values = numpy.asarray(copy_array(x, arithmetic_code(code), False))
         return numpy.array2string(values, separator=", ", prefix=prefix, suffix=suffix,
                                   formatter={"float_kind": lambda value: shortest(float(value), code)})
-    return numpy.array2string(numpy.asarray(seen_by_others(x)), separator=", ", prefix=prefix, suffix=suffix)
+    return numpy.array2string(numpy.asarray(exportable(x)), separator=", ", prefix=prefix, suffix=suffix)
 
 
 cdef str repr_of(Array x):
-    """The elements and, laid out as NumPy does it, facts about them: on a line of their own where the last one is full."""
+    """The elements and, laid out as in NumPy, the dtype and other facts: on a new line where the last one is full."""
     import numpy
 
     cdef list facts = [f"dtype={dtype_at(x.code).name}"]
     options = numpy.get_printoptions()
-    # The elements that are written need not tell the shape.
+    # The text of the elements does not always show the shape.
     if x.size > options["threshold"] or x.size == 0 and x.ndim != 1:
         facts.insert(0, f"shape={shape_tuple(x)}")
     if x.storage.device:
@@ -350,7 +350,7 @@ def dtype_argument(str operation, value):
 
 
 cdef object rounded(Array x, ndigits):
-    """An array where a number of digits is given, a Python integer where none is, as of Python's and NumPy's numbers."""
+    """An array where a number of digits is given, else a Python integer, as for Python's and NumPy's numbers."""
     beyond_standard("round", "the builtin function is called with an array", "Array object: arrays have no method __round__")
     if ndigits is not None:
         return x.round(ndigits)
@@ -424,8 +424,8 @@ def __bytes__(Array self not None):
 
 @add_special
 def __array__(Array self not None, dtype=None, copy=None):
-    # NumPy asks for the buffer first and comes here where it was refused: to be told why.
-    refuse_watched(self, "__array__")
+    # NumPy requests the buffer first and calls this where that failed: this raises the error that says why.
+    refuse_tracked(self, "__array__")
     refuse_device(self, "__array__")
     import numpy
 

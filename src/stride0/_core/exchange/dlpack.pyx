@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""DLPack, both ways: memory shared with other libraries, never copied behind anybody's back.
+"""DLPack, export and import: memory shared with other libraries, copied only on request.
 
 Note [Ownership of a capsule]
-    A capsule carries a managed tensor and is named "dltensor" or "dltensor_versioned". Whoever takes the
-    tensor renames the capsule to "used_..." and calls the tensor's deleter when done; a capsule that
-    nobody took calls it itself. So the deleter runs exactly once, whoever ends up with the tensor.
+    A capsule owns a managed tensor and is named "dltensor" or "dltensor_versioned". A consumer of the
+    tensor renames the capsule to "used_..." and calls the tensor's deleter when done; the destructor of a capsule
+    without a consumer calls it. So the deleter runs exactly once.
 """
 
 cimport cython
@@ -16,11 +16,11 @@ from libc.stdlib cimport free, malloc
 from stride0._core.memory.dtype cimport N_DTYPES, NO_DTYPE, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM, broadcast
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport exports_read_only, intercept, is_intercepted, refuse_later
+from stride0._core.array.interceptors cimport exports_read_only, intercept, is_intercepted, check_method_version
 from stride0._core.array.array cimport Array, alias, blank, refuse_device, refuse_export, set_flags, set_ndim
 from stride0._core.array.views cimport is_aligned
 from stride0._core.ops.copy cimport copy_array
-from stride0._core.exchange.buffers cimport copy_unaligned, lend
+from stride0._core.exchange.buffers cimport copy_unaligned, set_foreign_storage
 
 import operator
 
@@ -93,7 +93,7 @@ fill_codes()
 
 
 cdef void release_array(void* context) noexcept nogil:
-    """Let go of the array behind a tensor; consumers may call from any thread, holding the GIL or not."""
+    """Release the array of a tensor; consumers may call this from any thread, with or without the GIL."""
     if Py_IsInitialized():
         with gil:
             Py_DECREF(<object>context)
@@ -111,8 +111,8 @@ cdef void delete_versioned(DLManagedTensorVersioned* managed) noexcept nogil:
         free(managed)
 
 
-cdef void drop_unversioned(object capsule) noexcept:
-    """What a capsule does when it goes: delete the tensor, unless somebody took it."""
+cdef void destroy_unversioned(object capsule) noexcept:
+    """The destructor of a capsule: delete the tensor, unless a consumer has it."""
     cdef DLManagedTensor* managed
     if PyCapsule_IsValid(capsule, "dltensor"):
         managed = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
@@ -120,7 +120,7 @@ cdef void drop_unversioned(object capsule) noexcept:
             managed.deleter(managed)
 
 
-cdef void drop_versioned(object capsule) noexcept:
+cdef void destroy_versioned(object capsule) noexcept:
     cdef DLManagedTensorVersioned* managed
     if PyCapsule_IsValid(capsule, "dltensor_versioned"):
         managed = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
@@ -128,8 +128,8 @@ cdef void drop_versioned(object capsule) noexcept:
             managed.deleter(managed)
 
 
-cdef void describe(DLTensor* tensor, Array x, int64_t* room) noexcept:
-    """Fill a tensor with the memory of x; `room` holds its shape and strides."""
+cdef void describe(DLTensor* tensor, Array x, int64_t* shape) noexcept:
+    """Fill a tensor with the memory of x; `shape` has space for its shape and strides."""
     cdef int axis
     tensor.data = x.data
     tensor.device.device_type, tensor.device.device_id = kDLCPU, 0
@@ -137,11 +137,11 @@ cdef void describe(DLTensor* tensor, Array x, int64_t* room) noexcept:
     tensor.dtype.code = CODES[x.code]
     tensor.dtype.bits = 8 * itemsize_at(x.code)
     tensor.dtype.lanes = 1
-    tensor.shape, tensor.strides = room, room + x.ndim
+    tensor.shape, tensor.strides = shape, shape + x.ndim
     tensor.byte_offset = 0
     for axis in range(x.ndim):
-        room[axis] = x.shape_[axis]
-        room[x.ndim + axis] = x.strides_[axis] // itemsize_at(x.code)
+        shape[axis] = x.shape_[axis]
+        shape[x.ndim + axis] = x.strides_[axis] // itemsize_at(x.code)
 
 
 cdef object export_capsule(Array x, object max_version, object copy):
@@ -158,7 +158,7 @@ cdef object export_capsule(Array x, object max_version, object copy):
     locked = not is_writable(x) or (not copied and exports_read_only())
     if max_version is None or max_version[0] < DLPACK_MAJOR:
         if locked:
-            # The old layout cannot say so, and whoever wrote to it would write where nobody may.
+            # The old layout has no flag for read-only memory, and a consumer would write to it.
             raise ExchangeError("__dlpack__", "the memory of the array is read-only or broadcast, and DLPack before 1.0 cannot say so",
                                 (), "max_version=(1, 0) or copy=True")
         old = <DLManagedTensor*>malloc(sizeof(DLManagedTensor) + more)
@@ -167,7 +167,7 @@ cdef object export_capsule(Array x, object max_version, object copy):
         describe(&old.dl_tensor, x, <int64_t*>(old + 1))
         old.manager_ctx, old.deleter = <void*>x, delete_unversioned
         Py_INCREF(x)
-        return PyCapsule_New(old, "dltensor", drop_unversioned)
+        return PyCapsule_New(old, "dltensor", destroy_unversioned)
     new = <DLManagedTensorVersioned*>malloc(sizeof(DLManagedTensorVersioned) + more)
     if new is NULL:
         raise MemoryError("__dlpack__: no memory for the capsule")
@@ -176,7 +176,7 @@ cdef object export_capsule(Array x, object max_version, object copy):
     new.flags = (DLPACK_READ_ONLY if locked else 0) | (DLPACK_IS_COPIED if copied else 0)
     new.manager_ctx, new.deleter = <void*>x, delete_versioned
     Py_INCREF(x)
-    return PyCapsule_New(new, "dltensor_versioned", drop_versioned)
+    return PyCapsule_New(new, "dltensor_versioned", destroy_versioned)
 
 
 cdef tuple pair_of(object value, str argument):
@@ -205,7 +205,7 @@ cdef object export_dlpack(Array x, object stream, object max_version, object dl_
 
 @cython.final
 @cython.no_gc
-cdef class Borrowed:
+cdef class ImportedTensor:
     """Keeps the tensor of another library alive as long as the storage made of it."""
 
     cdef DLManagedTensor* old
@@ -222,7 +222,7 @@ cdef object request_capsule(object x, object device, object copy):
     """
     Ask an object for a capsule, with the keywords that are needed.
 
-    Producers from before `copy`, and those from before `max_version`, are asked again without.
+    Producers older than `copy`, or than `max_version`, are called again without these.
     """
     version = {"max_version": (DLPACK_MAJOR, DLPACK_MINOR)}
     more = {} if device is None else {"dl_device": (<int>kDLCPU, 0)}
@@ -245,7 +245,7 @@ cdef int code_of_tensor(const DLTensor* tensor) noexcept:
 
 
 cdef int check_tensor(const DLTensor* tensor, Py_ssize_t itemsize, str operation) except -1:
-    """Refuse what no correct producer sends, since the kernels trust shapes and strides; whether there are no elements."""
+    """Refuse invalid tensors, since the kernels trust shapes and strides; returns whether there are no elements."""
     cdef int axis
     cdef Py_ssize_t limit = (<Py_ssize_t>1) << 62, count = itemsize, reach, step
     cdef bint empty = False
@@ -278,11 +278,11 @@ cdef int check_tensor(const DLTensor* tensor, Py_ssize_t itemsize, str operation
 
 
 cdef Array import_dlpack(object x, object device, object copy, str operation):
-    """An array on the memory of an object that speaks DLPack."""
-    cdef Borrowed owner = Borrowed.__new__(Borrowed)
+    """An array on the memory of an object with the methods of DLPack."""
+    cdef ImportedTensor owner = ImportedTensor.__new__(ImportedTensor)
     cdef DLTensor* tensor
     cdef Array out
-    # A capsule from before 1.0 cannot say that its memory must not be written to, so nobody writes to it.
+    # A capsule from before 1.0 has no flag for read-only memory, so all of it counts as read-only.
     cdef bint readonly = True, copied = False, empty
     cdef int code, axis
     cdef Py_ssize_t step, itemsize
@@ -301,7 +301,7 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
                                 f"DLPack up to {DLPACK_MAJOR}.x")
         tensor = &owner.new.dl_tensor
         copied = owner.new.flags & DLPACK_IS_COPIED
-        # A copy that was asked for belongs to nobody else.
+        # A copy made on request is not shared, so it is writable.
         readonly = owner.new.flags & DLPACK_READ_ONLY and not (copied and copy is True)
         if copied and copy is False:
             raise ExchangeError(operation, f"copy=False, but {type(x).__name__}.__dlpack__ made a copy")
@@ -324,7 +324,7 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
     set_ndim(out, tensor.ndim)
     for axis in range(tensor.ndim - 1, -1, -1):
         out.shape_[axis] = tensor.shape[axis]
-        # Where an axis never moves, its stride may be anything, and overflow.
+        # The stride of an axis of size 1 is arbitrary, and might overflow.
         if tensor.strides is NULL or tensor.shape[axis] < 2 or empty:
             out.strides_[axis] = step
         else:
@@ -332,12 +332,12 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
         step *= tensor.shape[axis] if tensor.shape[axis] > 0 else 1
     set_flags(out)
     out.data = <char*>tensor.data + tensor.byte_offset
-    lend(out, owner, readonly)
+    set_foreign_storage(out, owner, readonly)
     if not is_aligned(out):
         if copy is False:
             raise ExchangeError(operation, "copy=False, but the memory is unaligned and has to be copied")
         return copy_unaligned(out)
-    # A producer from before `copy` may have shared its memory all the same.
+    # A producer older than `copy` may have shared its memory.
     return copy_array(out, code, False) if copy is True and not copied else out
 
 
@@ -362,10 +362,10 @@ def from_dlpack(x, /, *, device=None, copy=None):
     Raises
     ------
     ExchangeError
-        (A BufferError.) If `x` cannot lend its memory, if it is of a dtype that is not one of the
+        (A BufferError.) If `x` cannot export its memory, if it is of a dtype that is not one of the
         standard's, or if a copy would be needed and `copy` is False.
     AttributeError
-        If `x` does not speak DLPack.
+        If `x` does not have the methods of DLPack.
 
     References
     ----------
@@ -377,11 +377,11 @@ def from_dlpack(x, /, *, device=None, copy=None):
     if copy is not None and not isinstance(copy, bool):
         raise ArgumentTypeError("from_dlpack", f"copy is {copy!r}", (), "True, False or None")
     if type(x) is Array and (<Array>x).storage.device:
-        # On a simulated device: the interceptor moves the result there.
+        # On a simulated device: the interceptor sets the result's device.
         refuse_export(<Array>x, "from_dlpack")
         return copy_array(<Array>x, (<Array>x).code, False) if copy else alias(<Array>x)
     if type(x) is Array and copy is None and device is None:
-        # One storage, so that writes through either array are known to the other.
+        # One storage, so that writes through both arrays are in one log.
         refuse_export(<Array>x, "from_dlpack")
         return alias(<Array>x)
     return import_dlpack(x, device, copy, "from_dlpack")
@@ -417,7 +417,7 @@ def __dlpack__(Array self not None, /, *, stream=None, max_version=None, dl_devi
     Array API standard 2025.12, "Array object", ``__dlpack__``.
     """
     if guarding:
-        refuse_later("__dlpack__", {"max_version": max_version, "dl_device": dl_device, "copy": copy})
+        check_method_version("__dlpack__", {"max_version": max_version, "dl_device": dl_device, "copy": copy})
     if dl_device is None:
         refuse_device(self, "__dlpack__")
     return export_dlpack(self, stream, max_version, dl_device, True if self.storage.device else copy)

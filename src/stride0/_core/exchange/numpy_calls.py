@@ -1,6 +1,6 @@
 """Conversion to NumPy and back, for what NumPy computes: decompositions (LAPACK), FFT, some sorting.
 
-NumPy is imported by the first function that needs it, not with the package: it would be most of the time of
+NumPy is imported by the first function that needs it, not with the package: it would take most of the time of
 ``import stride0``.
 """
 

@@ -7,7 +7,7 @@ from stride0._core.memory.dtype import DType
 def _rebuild(
     shape: tuple[int, ...],
     dtype: DType,
-    steps: tuple[int, ...] | None,
+    strides: tuple[int, ...] | None,
     data: Any,
     copy: bool = False,
     device: Device | None = None,

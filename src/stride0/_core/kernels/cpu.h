@@ -17,7 +17,7 @@ typedef struct {
 #if defined(S0_HAS_LEVELS)
 #define S0_CPU_LEVEL(level, features) __builtin_cpu_supports(level)
 #else
-/* Older compilers (clang before 18) know single features only, and not all. The rest is read from CPUID. */
+/* Older compilers (clang before 18) know single features only, and not all. The others are read from CPUID. */
 #include <cpuid.h>
 
 static int s0_cpuid(unsigned leaf, unsigned bits)

@@ -1,10 +1,10 @@
-/* Where a value is in a run of elements that lie side by side; and `any` and `all` of bools, which ask just that. */
+/* The first index of a value in a contiguous run; and `any` and `all` of bools, which are such searches. */
 #ifndef STRIDE0_FINDING_H
 #define STRIDE0_FINDING_H
 
 #include "packs.h"
 
-/* Where two vectors have the same elements, and that as bits: one for each element, or as many as it has bytes. */
+/* Equality of the elements of two vectors as a bit mask: one bit for each element, or one for each of its bytes. */
 #if S0_VECTOR == 64
 #define S0_PER(type) 1
 #define S0_BITS(same) (same)
@@ -83,7 +83,7 @@ S0_FIND(float32, float, float32, S0_IS)
 S0_FIND(float64, double, float64, S0_IS)
 S0_FIND(bool, uint8_t, bool, S0_IS_TRUE)
 
-/* Whether any of them is true, and whether all are: none is false. */
+/* `any`: whether a true element is found; `all`: whether no false one is. */
 #define S0_FLAGS(name, wanted, found)                                                                                \
     static void s0_##name##_bool_0(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)   \
     {                                                                                                                \

@@ -1,6 +1,6 @@
-/* Reductions of elements that lie side by side, in vectors, by Note [Order of a reduction]: sums, products of two that
- * are summed up, and extremes of what is often reduced. As arrays of lanes they would go through memory wherever the
- * lanes are halved. */
+/* Reductions of contiguous elements, in vectors, by Note [Order of a reduction]: sums, sums of products of two
+ * operands, and extremes, of the common dtypes. Written as arrays of accumulators they would be stored to memory wherever
+ * these are halved. */
 #ifndef STRIDE0_FOLDING_H
 #define STRIDE0_FOLDING_H
 
@@ -15,7 +15,7 @@
 
 /* -- runs -------------------------------------------------------------------------------------------------------- */
 
-/* The next elements, as a pack: of one operand, or the products of two; and on to those behind them. */
+/* Load the next elements as a pack, of one operand or the products of two, and advance. */
 #define S0_TAKE_load(E, L) s0_load_##E##_##L(p)
 #define S0_TAKE_widen(E, L) s0_widen_##E##_##L(p)
 #define S0_TAKE_load_two(E, L) s0_times_##E##_##L(s0_load_##E##_##L(p), s0_load_##E##_##L(r))
@@ -25,7 +25,7 @@
 #define S0_SKIP_load_two(L) p += L, r += L
 #define S0_SKIP_widen_two(L) p += L, r += L
 
-/* The lanes and the next elements, folded. */
+/* Fold the next elements into the accumulators. */
 #define S0_JOIN_load(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load(E, L))
 #define S0_JOIN_widen(fold, E, L) s0_tally_##E##_##L(a##L, S0_TAKE_widen(E, L))
 #define S0_JOIN_load_two(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load_two(E, L))
@@ -40,7 +40,7 @@
 #define S0_GROUPS_max(E, load, L) S0_GROUPS_ALL(max, E, load, L)
 #define S0_GROUPS_min(E, load, L) S0_GROUPS_ALL(min, E, load, L)
 
-/* NaN is asked for aside, in two vectors at once; at last in the elements up to the end, some of them again. */
+/* NaN is tested separately, in two vectors at once; at the end in the last vectors, which may overlap. */
 #define S0_LOOK_FOR_NAN(E, x) S0_FOR_ALL(S0_COUNT(x) / 2) nan = S0_OR_NAN_##E(nan, x.of[2 * k], x.of[2 * k + 1])
 #define S0_GROUPS_OF(which, E, L)                                                                                    \
     s0_nan_##E nan = S0_NO_NAN_##E;                                                                                  \
@@ -51,8 +51,8 @@
         S0_LOOK_FOR_NAN(E, x);                                                                                       \
         a##L = s0_##which##_##E##_##L(a##L, x);                                                                      \
     }                                                                                                                \
-    if (rest) {                                                                                                      \
-        const E##_##L x = s0_load_##E##_##L(p + rest - L);                                                           \
+    if (remainder) {                                                                                                 \
+        const E##_##L x = s0_load_##E##_##L(p + remainder - L);                                                      \
         S0_LOOK_FOR_NAN(E, x);                                                                                       \
     }                                                                                                                \
     if (S0_ANY_NAN_##E(nan)) {                                                                                       \
@@ -108,7 +108,7 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
 #define S0_NAN_WHERE_f64(nan, x) ((f64_v32)((s0_nan_f64)(x) | (nan)))
 #endif
 
-/* The lanes are halved, and where they are `bit`, so many elements of the rest join them; or begin them. */
+/* Halve the accumulators; when `bit` are left, add as many elements of the remainder to them, or start with these. */
 #define S0_LEVEL(fold, E, load, bit, L, D)                                                                           \
     if (n >= bit) {                                                                                                  \
         if (n < 2 * bit) {                                                                                           \
@@ -135,15 +135,15 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
 
 #define S0_PARTS(E) E##_64 a64; E##_32 a32; E##_16 a16; E##_8 a8; E##_4 a4; E##_2 a2; E##_1 a1
 
-/* Where element i of the second operand of run j lies, if there is one. */
+/* The address of element i of the second operand of run j, if there is one. */
 #define S0_SECOND_1(type, i) NULL
 #define S0_SECOND_2(type, i) (const type *)(a[1] + j * t[1]) + (i)
 
 /* m runs of n elements, of `parts` scalars each, into m accumulators; `among` is the fold where no NaN is. Blocks of
- * whole groups are functions of their own, in which the compiler finds registers for all lanes, and so are runs of
- * fewer elements than lanes, which feel every jump. */
+ * complete groups are separate functions, in which the compiler finds registers for all lanes, and so are runs of
+ * fewer elements than lanes, in which every branch costs. */
 #define S0_RUN(what, nin, fold, among, name, type, E, load, parts, scalar)                                           \
-    S0_INLINE E##_##parts s0_##what##_##name##_rest(const type *p, const type *r, Py_ssize_t n)                      \
+    S0_INLINE E##_##parts s0_##what##_##name##_tail(const type *p, const type *r, Py_ssize_t n)                      \
     {                                                                                                                \
         S0_PARTS(E);                                                                                                 \
         (void)a64, (void)a1, (void)r;                                                                                \
@@ -155,8 +155,8 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
                                                                          Py_ssize_t n)                               \
     {                                                                                                                \
         S0_PARTS(E);                                                                                                 \
-        const Py_ssize_t rest = n % S0_LANES;                                                                        \
-        const type *const stop = p + (n - rest) * parts;                                                             \
+        const Py_ssize_t remainder = n % S0_LANES;                                                                   \
+        const type *const stop = p + (n - remainder) * parts;                                                        \
         (void)a64, (void)a32, (void)a1, (void)r;                                                                     \
         if (n < S0_LANES)                                                                                            \
             __builtin_unreachable();                                                                                 \
@@ -169,7 +169,7 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
         Py_ssize_t j;                                                                                                \
         for (j = 0; j < m; j++) {                                                                                    \
             scalar *q = (scalar *)(a[nin] + j * t[nin]);                                                             \
-            const E##_##parts x = s0_##what##_##name##_rest((const type *)(a[0] + j * t[0]),                         \
+            const E##_##parts x = s0_##what##_##name##_tail((const type *)(a[0] + j * t[0]),                         \
                                                             S0_SECOND_##nin(type, 0), n);                            \
             s0_store_##E##_##parts(q, s0_##fold##_##E##_##parts(s0_load_##E##_##parts(q), x));                       \
         }                                                                                                            \
@@ -194,7 +194,7 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
                                                     n - i < S0_BLOCK ? n - i : S0_BLOCK));                           \
             if (i < n)                                                                                               \
                 acc = s0_##fold##_##E##_##parts(                                                                     \
-                    acc, s0_##what##_##name##_rest(p + i * parts, S0_SECOND_##nin(type, i), n - i));                 \
+                    acc, s0_##what##_##name##_tail(p + i * parts, S0_SECOND_##nin(type, i), n - i));                 \
             s0_store_##E##_##parts(q, acc);                                                                          \
         }                                                                                                            \
     }
@@ -240,7 +240,7 @@ S0_RUN(min, 1, min, bottom, float64, double, f64, load, 1, double)
 #define S0_ONE(fold, E, load, L)                                                                                     \
     for (; i + L <= wide; i += L)                                                                                    \
         s0_store_##E##_##L(q + i, s0_##fold##_##E##_##L(s0_load_##E##_##L(q + i), s0_##load##_##E##_##L(p + i)));
-/* Of extremes, NaN aside again. */
+/* For extremes, NaN is tested separately too. */
 #define S0_FOUR_AMONG(which, fold, E, L)                                                                             \
     for (; i + L <= wide; i += L) {                                                                                  \
         S0_ASK_FOR_NEXT(L);                                                                                          \

@@ -1,7 +1,7 @@
-/* What one mask or one array of indices selects: no offsets in between, no branches on what cannot be foretold.
+/* Gathers by one mask or one array of indices: without an array of offsets, without branches that are mispredicted.
  *
- * Masks and indices are the caller's, and another thread may write to them at any time: whatever they say, nothing is
- * read or written outside. */
+ * Masks and indices are the user's, and another thread may write to them at any time: whatever they contain, nothing
+ * is read or written outside of the arrays. */
 #ifndef STRIDE0_GATHERING_H
 #define STRIDE0_GATHERING_H
 
@@ -25,7 +25,7 @@ static Py_ssize_t s0_count_true(const uint8_t *bits, Py_ssize_t n)
     int j;
     while (i + 64 <= n) {
         uint8_t sums[64] = {0};
-        /* A byte holds 255 of them. */
+        /* A byte counts up to 255. */
         end = i + 255 * 64 < n ? i + 255 * 64 : n;
         for (; i + 64 <= end; i += 64)
             for (j = 0; j < 64; j++)
@@ -46,11 +46,11 @@ static inline int s0_none_of_8(const uint8_t *bits)
     return eight == 0;
 }
 
-/* value(i) for each true byte, to `out`, at most `room` of them; how many there were. Each is written where the next one
- * belongs, and stays if it is true. */
-#define S0_COMPRESS(bits, n, out, room, value)                                                                       \
+/* Write value(i) for each true byte to `out`, at most `capacity` of them; returns how many. Each is written at the next
+ * position, which advances only where the byte is true. */
+#define S0_COMPRESS(bits, n, out, capacity, value)                                                                   \
     Py_ssize_t i = 0, k = 0, j;                                                                                      \
-    for (; i + 8 <= n && k + 8 <= room; i += 8) {                                                                    \
+    for (; i + 8 <= n && k + 8 <= capacity; i += 8) {                                                                \
         if (s0_none_of_8(bits + i))                                                                                  \
             continue;                                                                                                \
         for (j = i; j < i + 8; j++) {                                                                                \
@@ -58,47 +58,47 @@ static inline int s0_none_of_8(const uint8_t *bits)
             k += bits[j] != 0;                                                                                       \
         }                                                                                                            \
     }                                                                                                                \
-    for (; i < n && k < room; i++) {                                                                                 \
+    for (; i < n && k < capacity; i++) {                                                                             \
         out[k] = value(i);                                                                                           \
         k += bits[i] != 0;                                                                                           \
     }                                                                                                                \
     return k;
 
-#define S0_ELEMENT(i) (*(const type *)(from + (i) * step))
-#define S0_PLACE(i) ((int64_t)(i))
+#define S0_ELEMENT(i) (*(const type *)(from + (i) * stride))
+#define S0_INDEX(i) ((int64_t)(i))
 
-static Py_ssize_t s0_places(const uint8_t *bits, Py_ssize_t n, int64_t *out, Py_ssize_t room)
+static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *out, Py_ssize_t capacity)
 {
-    S0_COMPRESS(bits, n, out, room, S0_PLACE)
+    S0_COMPRESS(bits, n, out, capacity, S0_INDEX)
 }
 
-#define S0_OF_WIDTH(width, element)                                                                                  \
-    static Py_ssize_t s0_select_##width(const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t step,        \
-                                        element *out, Py_ssize_t room)                                               \
+#define S0_OF_ITEM_SIZE(width, element)                                                                              \
+    static Py_ssize_t s0_gather_true_##width(const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t stride, \
+                                        element *out, Py_ssize_t capacity)                                           \
     {                                                                                                                \
         typedef element type;                                                                                        \
-        S0_COMPRESS(bits, n, out, room, S0_ELEMENT)                                                                  \
+        S0_COMPRESS(bits, n, out, capacity, S0_ELEMENT)                                                              \
     }                                                                                                                \
-    /* Where the mask is false the value goes to a place of no interest: elements that are not selected are not      \
+    /* Where the mask is false the value is written to a dummy, so that elements that are not selected are never     \
      * written to. */                                                                                                \
-    static void s0_fill_##width(const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t step, const void *from)      \
+    static void s0_fill_##width(const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride, const void *from)    \
     {                                                                                                                \
         element value = *(const element *)from, sink;                                                                \
-        uintptr_t aside = (uintptr_t)&sink;                                                                          \
+        uintptr_t dummy = (uintptr_t)&sink;                                                                          \
         Py_ssize_t i = 0, j;                                                                                         \
         for (; i + 8 <= n; i += 8) {                                                                                 \
             if (s0_none_of_8(bits + i))                                                                              \
                 continue;                                                                                            \
             for (j = i; j < i + 8; j++)                                                                              \
-                *(volatile element *)(aside ^ (((uintptr_t)(to + j * step) ^ aside) & -(uintptr_t)(bits[j] != 0)))   \
+                *(volatile element *)(dummy ^ (((uintptr_t)(to + j * stride) ^ dummy) & -(uintptr_t)(bits[j] != 0))) \
                     = value;                                                                                         \
         }                                                                                                            \
         for (; i < n; i++)                                                                                           \
             if (bits[i])                                                                                             \
-                *(element *)(to + i * step) = value;                                                                 \
+                *(element *)(to + i * stride) = value;                                                               \
     }                                                                                                                \
-    /* Elements at indices from -size to size - 1; whether all of them were. */                                      \
-    static int s0_pick_##width(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t step,              \
+    /* Elements at indices from -size to size - 1; whether all of them are. */                                       \
+    static int s0_gather_##width(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t stride,          \
                                Py_ssize_t size, element *out)                                                        \
     {                                                                                                                \
         uint64_t bad = 0;                                                                                            \
@@ -110,16 +110,16 @@ static Py_ssize_t s0_places(const uint8_t *bits, Py_ssize_t n, int64_t *out, Py_
                 bad = 1;                                                                                             \
                 at = 0;                                                                                              \
             }                                                                                                        \
-            out[i] = *(const element *)(from + at * step);                                                           \
+            out[i] = *(const element *)(from + at * stride);                                                         \
         }                                                                                                            \
         return bad == 0;                                                                                             \
     }                                                                                                                \
-    /* The same elements of every line; the indices have been checked and are our own. */                            \
-    static void s0_pick_lines_##width(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t line,       \
-                                      Py_ssize_t lines, element *out)                                                \
+    /* The same elements of every lane; the indices are checked and in our own memory. */                            \
+    static void s0_gather_lanes_##width(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t lane_bytes, \
+                                      Py_ssize_t lanes, element *out)                                                \
     {                                                                                                                \
         Py_ssize_t i, k;                                                                                             \
-        for (k = 0; k < lines; k++, from += line, out += n) {                                                        \
+        for (k = 0; k < lanes; k++, from += lane_bytes, out += n) {                                                  \
             const element *here = (const element *)from;                                                             \
             for (i = 0; i + 4 <= n; i += 4) {                                                                        \
                 element a = here[indices[i]], b = here[indices[i + 1]];                                              \
@@ -131,33 +131,33 @@ static Py_ssize_t s0_places(const uint8_t *bits, Py_ssize_t n, int64_t *out, Py_
         }                                                                                                            \
     }
 
-S0_OF_WIDTH(1, uint8_t)
-S0_OF_WIDTH(2, uint16_t)
-S0_OF_WIDTH(4, uint32_t)
-S0_OF_WIDTH(8, uint64_t)
+S0_OF_ITEM_SIZE(1, uint8_t)
+S0_OF_ITEM_SIZE(2, uint16_t)
+S0_OF_ITEM_SIZE(4, uint32_t)
+S0_OF_ITEM_SIZE(8, uint64_t)
 
-/* The volatile store of a structure is not one store; elements of 16 bytes are few enough to be branched on. */
-static Py_ssize_t s0_select_16(const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t step, s0_wide_element *out,
-                               Py_ssize_t room)
+/* A volatile store of a structure is more than one store, so elements of 16 bytes are filled with a branch. */
+static Py_ssize_t s0_gather_true_16(const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t stride, s0_wide_element *out,
+                               Py_ssize_t capacity)
 {
     typedef s0_wide_element type;
-    S0_COMPRESS(bits, n, out, room, S0_ELEMENT)
+    S0_COMPRESS(bits, n, out, capacity, S0_ELEMENT)
 }
 
-static Py_ssize_t s0_select(int width, const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t step, char *out,
-                            Py_ssize_t room)
+static Py_ssize_t s0_gather_true(int width, const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t stride, char *out,
+                            Py_ssize_t capacity)
 {
     switch (width) {
-    case 1: return s0_select_1(bits, n, from, step, (uint8_t *)out, room);
-    case 2: return s0_select_2(bits, n, from, step, (uint16_t *)out, room);
-    case 4: return s0_select_4(bits, n, from, step, (uint32_t *)out, room);
-    case 8: return s0_select_8(bits, n, from, step, (uint64_t *)out, room);
-    default: return s0_select_16(bits, n, from, step, (s0_wide_element *)out, room);
+    case 1: return s0_gather_true_1(bits, n, from, stride, (uint8_t *)out, capacity);
+    case 2: return s0_gather_true_2(bits, n, from, stride, (uint16_t *)out, capacity);
+    case 4: return s0_gather_true_4(bits, n, from, stride, (uint32_t *)out, capacity);
+    case 8: return s0_gather_true_8(bits, n, from, stride, (uint64_t *)out, capacity);
+    default: return s0_gather_true_16(bits, n, from, stride, (s0_wide_element *)out, capacity);
     }
 }
 
 #if defined(S0_MASKED)
-/* Side by side, elements of 8 or 4 bytes are written sixteen at a time: those that the mask leaves out are not touched. */
+/* Contiguous elements of 8 or 4 bytes are written sixteen at a time, by masked stores. */
 S0_MASKED static Py_ssize_t s0_fill_wide(int width, const uint8_t *bits, Py_ssize_t n, char *to, const void *value)
 {
     __m512i all = width == 8 ? _mm512_set1_epi64(*(const long long *)value) : _mm512_set1_epi32(*(const int *)value);
@@ -178,57 +178,57 @@ S0_MASKED static Py_ssize_t s0_fill_wide(int width, const uint8_t *bits, Py_ssiz
 }
 #endif
 
-static void s0_fill(int width, const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t step, const void *value, int wide)
+static void s0_fill(int width, const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride, const void *value, int wide)
 {
     Py_ssize_t i;
 #if defined(S0_MASKED)
-    if (wide && step == width && (width == 8 || width == 4)) {
+    if (wide && stride == width && (width == 8 || width == 4)) {
         i = s0_fill_wide(width, bits, n, to, value);
-        bits += i, to += i * step, n -= i;
+        bits += i, to += i * stride, n -= i;
     }
 #endif
     switch (width) {
-    case 1: s0_fill_1(bits, n, to, step, value); return;
-    case 2: s0_fill_2(bits, n, to, step, value); return;
-    case 4: s0_fill_4(bits, n, to, step, value); return;
-    case 8: s0_fill_8(bits, n, to, step, value); return;
+    case 1: s0_fill_1(bits, n, to, stride, value); return;
+    case 2: s0_fill_2(bits, n, to, stride, value); return;
+    case 4: s0_fill_4(bits, n, to, stride, value); return;
+    case 8: s0_fill_8(bits, n, to, stride, value); return;
     default:
         for (i = 0; i < n; i++)
             if (bits[i])
-                memcpy(to + i * step, value, 16);
+                memcpy(to + i * stride, value, 16);
     }
 }
 
 /* Elements of up to eight bytes at indices; whether all indices were within the axis. */
-static int s0_pick(int width, const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t step, Py_ssize_t size,
+static int s0_gather(int width, const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t stride, Py_ssize_t size,
                    char *out)
 {
     switch (width) {
-    case 1: return s0_pick_1(indices, n, from, step, size, (uint8_t *)out);
-    case 2: return s0_pick_2(indices, n, from, step, size, (uint16_t *)out);
-    case 4: return s0_pick_4(indices, n, from, step, size, (uint32_t *)out);
-    default: return s0_pick_8(indices, n, from, step, size, (uint64_t *)out);
+    case 1: return s0_gather_1(indices, n, from, stride, size, (uint8_t *)out);
+    case 2: return s0_gather_2(indices, n, from, stride, size, (uint16_t *)out);
+    case 4: return s0_gather_4(indices, n, from, stride, size, (uint32_t *)out);
+    default: return s0_gather_8(indices, n, from, stride, size, (uint64_t *)out);
     }
 }
 
-static void s0_pick_lines(int width, const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t line,
-                          Py_ssize_t lines, char *out)
+static void s0_gather_lanes(int width, const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t lane_bytes,
+                          Py_ssize_t lanes, char *out)
 {
     switch (width) {
-    case 1: s0_pick_lines_1(indices, n, from, line, lines, (uint8_t *)out); return;
-    case 2: s0_pick_lines_2(indices, n, from, line, lines, (uint16_t *)out); return;
-    case 4: s0_pick_lines_4(indices, n, from, line, lines, (uint32_t *)out); return;
-    default: s0_pick_lines_8(indices, n, from, line, lines, (uint64_t *)out);
+    case 1: s0_gather_lanes_1(indices, n, from, lane_bytes, lanes, (uint8_t *)out); return;
+    case 2: s0_gather_lanes_2(indices, n, from, lane_bytes, lanes, (uint16_t *)out); return;
+    case 4: s0_gather_lanes_4(indices, n, from, lane_bytes, lanes, (uint32_t *)out); return;
+    default: s0_gather_lanes_8(indices, n, from, lane_bytes, lanes, (uint64_t *)out);
     }
 }
 
-/* Runs of bytes at indices along an axis, for every position of the axes in front; whether all indices were within. */
-static int s0_pick_runs(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t size, Py_ssize_t run,
-                        Py_ssize_t lines, char *out)
+/* Contiguous runs at indices along an axis, for every index of the axes before it; whether all indices are valid. */
+static int s0_gather_runs(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t size, Py_ssize_t run,
+                        Py_ssize_t lanes, char *out)
 {
     uint64_t bad = 0;
     Py_ssize_t i, k;
-    for (k = 0; k < lines; k++, from += size * run)
+    for (k = 0; k < lanes; k++, from += size * run)
         for (i = 0; i < n; i++, out += run) {
             int64_t at = indices[i];
             at += at < 0 ? size : 0;

@@ -1,7 +1,7 @@
-/* The table of loops that each build of the kernels fills and the core calls through.
+/* The table of loops that each build of the kernels fills and through which the core calls them.
  *
  * A loop runs over n elements m times. args[k] is the first element of operand k (the result is the
- * last one), inner[k] its step in bytes along the n elements and outer[k] along the m runs. */
+ * last one), inner[k] its stride in bytes along the n elements and outer[k] along the m runs. */
 #ifndef STRIDE0_KERNELS_H
 #define STRIDE0_KERNELS_H
 
@@ -16,20 +16,20 @@
 typedef void (*s0_loop)(char **args, const Py_ssize_t *inner, const Py_ssize_t *outer,
                         Py_ssize_t n, Py_ssize_t m);
 
-/* Of tiles.h: a block of elements of one width transposed; bytes copied past the caches. */
+/* Of tiles.h: a transpose of a block of elements of one width; a copy of bytes by non-temporal stores. */
 typedef void (*s0_transpose)(const char *source, Py_ssize_t row, char *target, Py_ssize_t line, Py_ssize_t m,
                              Py_ssize_t n);
 typedef void (*s0_copy)(char *target, const char *source, Py_ssize_t size);
 
-/* Of products.h: `count` products of matrices with m rows and n columns, and n and p; steps in bytes from matrix to
- * matrix, from row to row and from column to column. */
+/* Of products.h: `count` products of matrices with m rows and n columns, and n and p; strides in bytes between
+ * matrices, rows and columns. */
 typedef void (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,
                            Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
 
 /* Note [Layouts] of build/common.py; elements of 1, 2, 4, 8 and 16 bytes. */
 enum { S0_LAYOUTS = 4, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5 };
 
-/* What was streamed is in order with what is written afterwards, for other threads too. */
+/* Order non-temporal stores before later stores, for other threads too. */
 static inline void s0_stream_end(void)
 {
 #if defined(__SSE2__)
@@ -48,7 +48,7 @@ typedef struct {
     s0_loop arg_rows[S0_ARG_REDUCTIONS][S0_DTYPES];
     s0_transpose transpose[S0_WIDTHS];
     s0_copy stream;
-    /* Loops that write past the caches, by layout; NULL where there are none. Of casts the contiguous one. */
+    /* Loops with non-temporal stores, by layout; NULL where there are none. Of casts the contiguous one. */
     s0_loop streams[S0_OPS][S0_DTYPES][S0_LAYOUTS];
     s0_loop stream_casts[S0_DTYPES][S0_DTYPES];
     s0_product products[S0_DTYPES];

@@ -1,5 +1,5 @@
-/* Packs: some lanes of one type in as few vectors as hold them. A vector is as wide as a register of the processor, or
- * as the pack; what the lanes are, and how two packs are folded, does not depend on that. */
+/* Packs: a fixed number of SIMD lanes of one type, in as few vectors as hold them. A vector is as wide as a register of
+ * the processor, or as the pack; the elements of a pack and the folds of two packs do not depend on that. */
 #ifndef STRIDE0_PACKS_H
 #define STRIDE0_PACKS_H
 
@@ -48,7 +48,7 @@ S0_PACKS(f64, double)
 S0_PACKS(u64, uint64_t)
 S0_PACKS(i64, int64_t)
 
-/* Doubles made of floats. Compilers split what is one instruction, hence the names of those. */
+/* Floats converted to doubles. By intrinsics, since compilers split the one instruction. */
 #if S0_VECTOR >= 64
 #define S0_WIDE_64(p) _mm512_cvtps_pd(_mm256_loadu_ps(p))
 #else
@@ -98,7 +98,7 @@ S0_WIDEN(8) S0_WIDEN(16) S0_WIDEN(32) S0_WIDEN(64)
 #define S0_MAX_1(a, b) ((((b) >= (a)) | ((b) != (b))) ? (b) : (a))
 #define S0_MIN_1(a, b) ((((b) <= (a)) | ((b) != (b))) ? (b) : (a))
 #define S0_SUM_1(a, b) ((a) + (b))
-/* The same of operands that are not NaN: an instruction of the processor, which takes the second operand otherwise. */
+/* The same for operands that are not NaN: one instruction, which returns the second operand for NaN. */
 #define S0_TOP(T, a, b) S0_WIDTHS(top, a)(a, b)
 #define S0_BOTTOM(T, a, b) S0_WIDTHS(bottom, a)(a, b)
 #define S0_TOP_1(a, b) ((a) > (b) ? (a) : (b))
@@ -185,9 +185,9 @@ S0_EXTREMES(32, S0_X86_TOP, S0_X86_BOTTOM)
         }                                                                                                            \
         return s0_##fold##_##E##_##H(low, high);                                                                     \
     }
-/* Sums of what was widened, whole registers of them, by fused multiplication: a sum is a times one, and products of
- * floats are doubles without rounding, so that the bits are those of plain sums and products. Zen has two units that
- * convert and add, and two others that multiply and fuse; elsewhere it costs nothing. */
+/* Sums of widened floats, in whole registers, by fused multiply-add: a sum is a product by 1, and products of floats
+ * are exact in double, so that the bits are those of plain sums and products. Zen has two units that convert and add,
+ * and two others for fused multiply-add; elsewhere it costs nothing. */
 #if S0_VECTOR == 64
 #define S0_FUSED(T, a, x, y) ((T)_mm512_fmadd_pd((__m512d)(x), (__m512d)(y), (__m512d)(a)))
 #elif S0_VECTOR == 32 && defined(__FMA__)
@@ -205,7 +205,7 @@ S0_INLINE f64_32 s0_fused_f64_32(f64_32 a, f64_32 x, f64_32 y)
     S0_FOR_ALL(S0_COUNT(a)) a.of[k] = S0_FUSED(f64_v32, a.of[k], x.of[k], y.of[k]);
     return a;
 }
-/* No fold, but made as those are: the products of two packs. */
+/* Not a fold, but defined by the same macros: the products of two packs. */
 #define S0_TIMES(T, a, b) ((a) * (b))
 #define S0_TIMES_1(a, b) ((a) * (b))
 S0_FOLD_1(times, S0_TIMES, f64) S0_FOLD(times, S0_TIMES, f64, 2) S0_FOLD(times, S0_TIMES, f64, 4)

@@ -1,14 +1,14 @@
-/* Products of matrices on each instruction set: those that BLAS does not know, or takes longer to be called for.
+/* Products of matrices for each instruction set: of dtypes without BLAS, and those for which its call takes longer.
  *
- * An element of a product is summed up in the order of the inner axis and from -0.0, in 64 bits (integers: in as many
- * as wrap around alike), and one of a matrix by a vector in lanes whose number is fixed. So neither the instruction set
- * nor the way that work is cut changes a bit. */
+ * An element of a product is summed up in the order of the inner axis and from -0.0, in 64 bits (integers: in a width
+ * that wraps to the same result), and one of a matrix by a vector in a fixed number of lanes. So neither the instruction
+ * set nor the partition of the work changes a bit. */
 #ifndef STRIDE0_PRODUCTS_H
 #define STRIDE0_PRODUCTS_H
 
 #include "packs.h"
 
-/* Loops over registers. */
+/* A loop over registers, unrolled. */
 #define S0_UNROLLED _Pragma("GCC unroll 16")
 
 enum {
@@ -20,10 +20,10 @@ enum {
     S0_PANELS = 4,     /* and columns of the second one, in panels of two vectors */
 };
 
-/* Rows of a tile, two vectors wide, whose sums stay in registers; and rows that are multiplied by a vector together. */
+/* Rows of a tile, two vectors wide, whose sums stay in registers; and rows that are multiplied by a vector at once. */
 enum { S0_TALL = 4, S0_AT_ONCE = S0_VECTOR == 64 ? 4 : 1 };
 
-/* Matrices that lie in C order. Sizes that are known to the compiler leave no loop but the one over the stack. */
+/* Matrices in C order. Sizes that are known to the compiler leave no loop but the one over the stack. */
 #define S0_TINY(NAME, TYPE, SUM, START)                                                                                \
     S0_INLINE void s0_tiny_of_##NAME(const TYPE *a, Py_ssize_t next_a, const TYPE *b, Py_ssize_t next_b, TYPE *out,    \
                                      Py_ssize_t count, int m, int n, int p)                                            \
@@ -62,7 +62,7 @@ enum { S0_TALL = 4, S0_AT_ONCE = S0_VECTOR == 64 ? 4 : 1 };
         }                                                                                                              \
     }
 
-/* A piece of a matrix, its elements widened and side by side: `line` of them from row to row. */
+/* A block of a matrix, its elements widened and contiguous: `line` elements from row to row. */
 #define S0_WIDEN_TILE(NAME, TYPE, WIDE)                                                                                \
     static void s0_widen_##NAME(const char *from, Py_ssize_t down, Py_ssize_t across, WIDE *to, Py_ssize_t line,       \
                                 Py_ssize_t m, Py_ssize_t n)                                                            \
@@ -88,7 +88,7 @@ enum { S0_TALL = 4, S0_AT_ONCE = S0_VECTOR == 64 ? 4 : 1 };
         }                                                                                                              \
     }
 
-/* Of large ones a block at a time: widened, the second one in panels, and multiplied in tiles. */
+/* Large products a block at a time: widened, the second one in panels, and multiplied in tiles. */
 #define S0_TILES(NAME, TYPE, WIDE, START)                                                                              \
     enum { S0_LANES_##NAME = S0_VECTOR / sizeof(WIDE) };                                                               \
     typedef WIDE s0_v##NAME __attribute__((vector_size(S0_VECTOR)));                                                   \
@@ -161,7 +161,7 @@ enum { S0_TALL = 4, S0_AT_ONCE = S0_VECTOR == 64 ? 4 : 1 };
             for (k = 0; k < n; k += S0_DEEP) {                                                                         \
                 broad = p - j < WIDTH * S0_PANELS ? p - j : WIDTH * S0_PANELS;                                         \
                 deep = n - k < S0_DEEP ? n - k : S0_DEEP;                                                              \
-                /* What is missing of the last panel is multiplied too, as zeros, and thrown away. */                  \
+                /* The last panel is padded with zeros, whose products are discarded. */                  \
                 for (q = 0; q < broad; q += WIDTH) {                                                                   \
                     width = broad - q < WIDTH ? broad - q : WIDTH;                                                     \
                     step = width > LANES ? WIDTH : LANES;                                                              \
@@ -193,10 +193,10 @@ enum { S0_TALL = 4, S0_AT_ONCE = S0_VECTOR == 64 ? 4 : 1 };
     }
 
 /*
- * s0_product_<NAME>(a, sa, b, sb, out, count, m, n, p): `count` matrices of m rows and n columns times such of n and p.
- * The steps in bytes are from matrix to matrix, from row to row and from column to column; `out` lies in C order. Tiny
- * products are summed up in SUM, others in WIDE; sums of more than S0_DEEP inner elements rest in `out` on the way,
- * which is for dtypes that lose nothing there.
+ * s0_product_<NAME>(a, sa, b, sb, out, count, m, n, p): `count` matrices of m rows and n columns times matrices of n rows and p columns.
+ * The strides in bytes are from matrix to matrix, from row to row and from column to column; `out` is in C order. Tiny
+ * products are summed up in SUM, others in WIDE; sums of more than S0_DEEP inner elements are stored in `out` in between,
+ * for dtypes that lose nothing by it.
  */
 #define S0_PRODUCT(NAME, TYPE, SUM, WIDE, START)                                                                       \
     S0_TINY(NAME, TYPE, SUM, START)                                                                                    \
@@ -242,9 +242,9 @@ S0_PRODUCT(f32, float, double, double, -0.0)
 S0_PRODUCT(f64, double, double, double, -0.0)
 
 /*
- * A matrix of floating-point numbers by a vector: LANES sums side by side over blocks of BLOCK elements, in the dtype
- * itself; these are folded pairwise, and the blocks added up in double, in order. What is left over at the end of a row
- * is filled up with pairs whose product is -0.0, which changes no sum.
+ * A matrix of floating-point numbers by a vector: LANES sums over blocks of BLOCK elements, in the dtype
+ * itself; these are folded pairwise, and the blocks added up in double, in order. The remainder of a row
+ * is padded with pairs whose product is -0.0, which changes no sum.
  */
 #define S0_BY_VECTOR(NAME, TYPE, LANES, BLOCK)                                                                         \
     typedef TYPE s0_r##NAME __attribute__((vector_size(S0_VECTOR)));                                                   \
@@ -306,8 +306,8 @@ S0_PRODUCT(f64, double, double, double, -0.0)
                                     Py_ssize_t n)                                                                      \
     {                                                                                                                  \
         TYPE last[LANES] = {0};                                                                                        \
-        Py_ssize_t i = 0, rest = n % LANES;                                                                            \
-        memcpy(last, b + n - rest, rest * sizeof(TYPE));                                                               \
+        Py_ssize_t i = 0, remainder = n % LANES;                                                                       \
+        memcpy(last, b + n - remainder, remainder * sizeof(TYPE));                                                     \
         for (; i + S0_AT_ONCE <= m; i += S0_AT_ONCE)                                                                   \
             s0_rows_##NAME(a + i * down, down, b, last, out + i, n, S0_AT_ONCE);                                       \
         for (; i < m; i++)                                                                                             \

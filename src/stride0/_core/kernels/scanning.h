@@ -1,5 +1,5 @@
-/* Cumulative sums of 64-bit integers along runs: those of a vector by moving it up and adding, one, two and four
- * elements, to which the sum of all vectors before is added. Integers may be added in any order. */
+/* Cumulative sums of 64-bit integers along contiguous runs. Within a vector by shifts of one, two and four elements and
+ * additions; the sum of all vectors before is added. Integers may be added in any order. */
 #ifndef STRIDE0_SCANNING_H
 #define STRIDE0_SCANNING_H
 

@@ -1,4 +1,4 @@
-/* Places in a sorted line, by halves: without branches, and several at a time, since each step waits for memory. */
+/* Binary search in a sorted lane: without branches, and several searches at once to overlap their cache misses. */
 #ifndef STRIDE0_SEARCHING_H
 #define STRIDE0_SEARCHING_H
 
@@ -7,11 +7,11 @@
 
 #define S0_AT_ONCE 8
 
-/* `before(a, v)`: whether the place of v is behind a. It holds up to some element, and for none from there on. The
- * elements of the line are `step` bytes apart, which a broadcast one does not move by. */
+/* `before(a, v)`: whether v belongs after a: true up to some element, false from there on. The elements of the lane
+ * are `stride` bytes apart: 0 along a broadcast axis. */
 #define S0_SEARCH(name, type, before)                                                                                \
     static inline __attribute__((always_inline)) void s0_search_at_##name(                                           \
-        const char *among, Py_ssize_t step, Py_ssize_t n, const type *wanted, Py_ssize_t count, int64_t *out)        \
+        const char *lane, Py_ssize_t stride, Py_ssize_t n, const type *wanted, Py_ssize_t count, int64_t *out)       \
     {                                                                                                                \
         Py_ssize_t i, size, half;                                                                                    \
         int k;                                                                                                       \
@@ -25,30 +25,30 @@
             for (size = n; size > 1; size -= half) {                                                                 \
                 half = size / 2;                                                                                     \
                 for (k = 0; k < S0_AT_ONCE; k++)                                                                     \
-                    at[k] += half & -(Py_ssize_t)before(S0_IN_LINE(type, at[k] + half - 1), wanted[i + k]);          \
+                    at[k] += half & -(Py_ssize_t)before(S0_AT(type, at[k] + half - 1), wanted[i + k]);               \
             }                                                                                                        \
             for (k = 0; k < S0_AT_ONCE; k++)                                                                         \
-                out[i + k] = at[k] + before(S0_IN_LINE(type, at[k]), wanted[i + k]);                                 \
+                out[i + k] = at[k] + before(S0_AT(type, at[k]), wanted[i + k]);                                      \
         }                                                                                                            \
         for (; i < count; i++) {                                                                                     \
             Py_ssize_t at = 0;                                                                                       \
             for (size = n; size > 1; size -= half) {                                                                 \
                 half = size / 2;                                                                                     \
-                at += half & -(Py_ssize_t)before(S0_IN_LINE(type, at + half - 1), wanted[i]);                        \
+                at += half & -(Py_ssize_t)before(S0_AT(type, at + half - 1), wanted[i]);                             \
             }                                                                                                        \
-            out[i] = at + before(S0_IN_LINE(type, at), wanted[i]);                                                   \
+            out[i] = at + before(S0_AT(type, at), wanted[i]);                                                        \
         }                                                                                                            \
     }                                                                                                                \
-    static void s0_search_##name(const char *among, Py_ssize_t step, Py_ssize_t n, const type *wanted,               \
+    static void s0_search_##name(const char *lane, Py_ssize_t stride, Py_ssize_t n, const type *wanted,              \
                                  Py_ssize_t count, int64_t *out)                                                     \
     {                                                                                                                \
-        if (step == sizeof(type))                                                                                    \
-            s0_search_at_##name(among, sizeof(type), n, wanted, count, out);                                         \
+        if (stride == sizeof(type))                                                                                  \
+            s0_search_at_##name(lane, sizeof(type), n, wanted, count, out);                                          \
         else                                                                                                         \
-            s0_search_at_##name(among, step, n, wanted, count, out);                                                 \
+            s0_search_at_##name(lane, stride, n, wanted, count, out);                                                \
     }
 
-#define S0_IN_LINE(type, i) (*(const type *)(among + (i) * step))
+#define S0_AT(type, i) (*(const type *)(lane + (i) * stride))
 
 /* NaN is larger than any number, and equal to NaN. */
 #define S0_LESS(a, v) ((a) < (v))
@@ -72,12 +72,12 @@ S0_SIDES(f64, double, S0_LESS_OR_NAN, S0_NOT_MORE_OR_NAN)
 S0_SIDES(b8, uint8_t, S0_FALSE_BELOW, S0_FALSE_OR_BELOW)
 
 /* `kind` as in `sorting.h`. */
-static void s0_search(const char *among, Py_ssize_t step, Py_ssize_t n, const char *wanted, Py_ssize_t count, int width,
+static void s0_search(const char *lane, Py_ssize_t stride, Py_ssize_t n, const char *wanted, Py_ssize_t count, int width,
                       int kind, int right, int64_t *out)
 {
 #define S0_CASE(w, k, name, type)                                                                                    \
     if (width == w && kind == k) {                                                                                   \
-        (right ? s0_search_right_##name : s0_search_left_##name)(among, step, n, (const type *)wanted, count, out);  \
+        (right ? s0_search_right_##name : s0_search_left_##name)(lane, stride, n, (const type *)wanted, count, out); \
         return;                                                                                                      \
     }
     S0_CASE(8, S0_FLOATING, f64, double)

@@ -1,11 +1,11 @@
-/* Sorting of one line of real numbers or booleans: always stable, NaN last, -0.0 equal to 0.0.
+/* Sorting of one lane of real numbers or booleans: always stable, NaN last, -0.0 equal to 0.0.
  *
- * Elements become unsigned keys whose order is theirs; descending, the complements, so that equal elements keep their
- * order in that direction as well. What all keys have in common, in front or behind, is left off, and what
- * remains is sorted
- *   - of few keys, by counting for each of them those that go before it;
- *   - else digit by digit, the least significant one first.
- * An argsort carries the places of the elements in the low bits of the keys, where there is room for both. */
+ * Elements are mapped to unsigned keys of the same order; for a descending sort to their complements, so that equal
+ * elements keep their order too. Leading and trailing bits that all keys have in common are dropped. The remaining
+ * bits are sorted
+ *   - for few keys, by counting for each key those that precede it;
+ *   - else by radix sort, the least significant digit first.
+ * An argsort keeps the indices of the elements in the low bits of the keys, where both fit into 64 bits. */
 #ifndef STRIDE0_SORTING_H
 #define STRIDE0_SORTING_H
 
@@ -20,40 +20,40 @@
 
 #define S0_FEW 128
 #define S0_DIGIT 11
-#define S0_STRETCH (1 << 16) /* elements that are moved between two looks at signals */
-#define S0_PAGE (1 << 18)    /* words of a huge page */
+#define S0_BATCH (1 << 16) /* elements that are moved between two checks for signals */
+#define S0_HUGE_PAGE_WORDS (1 << 18)    /* words in a huge page */
 
 /* Whether a signal ended the call, so that its result is not used. Set by the file that includes this one. */
 static int (*s0_is_interrupted)(void);
 
-/* A loop over `n` elements in a function without a result, which a signal ends. */
+/* A loop over `n` elements in a function that returns void; a signal ends it. */
 #define S0_LOOP(i, n, body)                                                                                          \
     for (i = 0; i < (n);) {                                                                                          \
-        Py_ssize_t end_ = (n) - i < S0_STRETCH ? (n) : i + S0_STRETCH;                                               \
+        Py_ssize_t end_ = (n) - i < S0_BATCH ? (n) : i + S0_BATCH;                                                   \
         for (; i < end_; i++)                                                                                        \
             body;                                                                                                    \
         if (i < (n) && s0_is_interrupted())                                                                          \
             return;                                                                                                  \
     }
 
-/* Digits scatter: the first elements that are moved would touch every page of the room, of up to 2 MiB each, between two
- * looks at signals. Touched one after the other, pages can be had from the system in steps. */
-static void s0_touch_pages(uint64_t *room, Py_ssize_t words)
+/* A radix pass scatters: its first elements would touch every page of the scratch memory, of up to 2 MiB each, between two
+ * checks for signals. Here the pages are touched one after the other, with a check after each. */
+static void s0_touch_pages(uint64_t *scratch, Py_ssize_t words)
 {
     Py_ssize_t i;
-    for (i = 0; i < words && !s0_is_interrupted(); i += S0_PAGE)
-        *(volatile uint64_t *)(room + i) = 0;
+    for (i = 0; i < words && !s0_is_interrupted(); i += S0_HUGE_PAGE_WORDS)
+        *(volatile uint64_t *)(scratch + i) = 0;
 }
 
 enum { S0_UNSIGNED, S0_SIGNED, S0_FLOATING, S0_BOOLEAN };
 
 typedef struct {
     uint64_t key;
-    uint64_t place;
+    uint64_t index;
 } s0_pair;
 
 typedef struct {
-    uint64_t least, most, ones, zeroes; /* the last two: bits that are 1, and 0, in some key */
+    uint64_t least, most, ones, zeroes; /* the last two: bits that are 1, or 0, in some key */
     Py_ssize_t nans, zeros, negative_zeros;
 } s0_seen;
 
@@ -85,9 +85,9 @@ static inline uint64_t s0_raw(uint64_t key, int width, int kind)
     return key;
 }
 
-/* The keys of a stretch of a line, added to what was `seen` of it. Zeros of both signs have one key, that of 0.0. NaN is
- * left out of `keys` where `apart`, counted in any case, and has else the greatest key of all. */
-static inline Py_ssize_t s0_keys_of(const char *from, Py_ssize_t step, Py_ssize_t n, int width, int kind, int apart,
+/* The keys of a batch of a lane; updates `seen`. Zeros of both signs have one key, that of 0.0. NaN is counted; it is
+ * left out of `keys` where `apart`, and has the greatest key otherwise. */
+static inline Py_ssize_t s0_keys_of(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind, int apart,
                                     uint64_t mask, uint64_t *keys, s0_seen *seen)
 {
     uint64_t all = ~(uint64_t)0 >> (64 - 8 * width), sign = (uint64_t)1 << (8 * width - 1);
@@ -95,7 +95,7 @@ static inline Py_ssize_t s0_keys_of(const char *from, Py_ssize_t step, Py_ssize_
     uint64_t least = seen->least, most = seen->most, ones = seen->ones, zeroes = seen->zeroes;
     Py_ssize_t i, k = 0, nans = 0, zeros = 0, negative = 0;
     for (i = 0; i < n; i++) {
-        uint64_t key = s0_key(from + i * step, width, kind);
+        uint64_t key = s0_key(from + i * stride, width, kind);
         if (kind == S0_FLOATING) {
             /* The raw bits of -0.0 are the sign, and its key is the one below that of 0.0. */
             int nan = key > infinite || key < (~infinite & all), minus = key == sign - 1;
@@ -122,14 +122,14 @@ static inline Py_ssize_t s0_keys_of(const char *from, Py_ssize_t step, Py_ssize_
     return k;
 }
 
-/* With constants for the width and the kind there are no decisions left inside of the loop. */
-static Py_ssize_t s0_stretch_of_keys(const char *from, Py_ssize_t step, Py_ssize_t n, int width, int kind, int apart,
+/* With constants for the width and the kind, the inner loop has no branches on them. */
+static Py_ssize_t s0_batch_of_keys(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind, int apart,
                                      uint64_t mask, uint64_t *keys, s0_seen *seen)
 {
 #define S0_CASE(w, k)                                                                                                \
     if (width == w && kind == k)                                                                                     \
-        return step == w ? s0_keys_of(from, w, n, w, k, apart, mask, keys, seen)                                     \
-                         : s0_keys_of(from, step, n, w, k, apart, mask, keys, seen);
+        return stride == w ? s0_keys_of(from, w, n, w, k, apart, mask, keys, seen)                                   \
+                         : s0_keys_of(from, stride, n, w, k, apart, mask, keys, seen);
     S0_CASE(8, S0_FLOATING)
     S0_CASE(8, S0_SIGNED)
     S0_CASE(8, S0_UNSIGNED)
@@ -140,27 +140,27 @@ static Py_ssize_t s0_stretch_of_keys(const char *from, Py_ssize_t step, Py_ssize
     S0_CASE(2, S0_UNSIGNED)
     S0_CASE(1, S0_SIGNED)
 #undef S0_CASE
-    return s0_keys_of(from, step, n, 1, S0_UNSIGNED, apart, mask, keys, seen);
+    return s0_keys_of(from, stride, n, 1, S0_UNSIGNED, apart, mask, keys, seen);
 }
 
-/* The keys of a line; how many, or -1 where a signal interrupted it. */
-static Py_ssize_t s0_make_keys(const char *from, Py_ssize_t step, Py_ssize_t n, int width, int kind, int apart,
+/* The keys of a lane; returns how many, or -1 where a signal interrupted it. */
+static Py_ssize_t s0_make_keys(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind, int apart,
                                int descending, uint64_t *keys, s0_seen *seen)
 {
     uint64_t mask = descending ? ~(uint64_t)0 >> (64 - 8 * width) : 0;
     Py_ssize_t i, count = 0;
     memset(seen, 0, sizeof(*seen));
     seen->least = ~(uint64_t)0;
-    for (i = 0; i < n; i += S0_STRETCH) {
+    for (i = 0; i < n; i += S0_BATCH) {
         if (i > 0 && s0_is_interrupted())
             return -1;
-        count += s0_stretch_of_keys(from + i * step, step, n - i < S0_STRETCH ? n - i : S0_STRETCH, width, kind, apart,
+        count += s0_batch_of_keys(from + i * stride, stride, n - i < S0_BATCH ? n - i : S0_BATCH, width, kind, apart,
                                     mask, keys + count, seen);
     }
     return count;
 }
 
-static inline void s0_put_raw(char *to, Py_ssize_t i, int width, uint64_t raw)
+static inline void s0_store_raw(char *to, Py_ssize_t i, int width, uint64_t raw)
 {
     switch (width) {
     case 1: ((uint8_t *)to)[i] = (uint8_t)raw; break;
@@ -170,10 +170,10 @@ static inline void s0_put_raw(char *to, Py_ssize_t i, int width, uint64_t raw)
     }
 }
 
-static inline int s0_bits(uint64_t value) { return value ? 64 - __builtin_clzll(value) : 0; }
-static inline int s0_low(uint64_t value) { return value ? __builtin_ctzll(value) : 0; }
+static inline int s0_bit_length(uint64_t value) { return value ? 64 - __builtin_clzll(value) : 0; }
+static inline int s0_trailing_zeros(uint64_t value) { return value ? __builtin_ctzll(value) : 0; }
 
-/* --- a few keys: the place of each is the number of those before it */
+/* --- a few keys: the rank of each is the number of keys before it */
 
 static void s0_ranks(const uint64_t *keys, int n, int64_t *ranks)
 {
@@ -193,7 +193,7 @@ static void s0_ranks(const uint64_t *keys, int n, int64_t *ranks)
 }
 
 #if defined(S0_WIDE)
-/* `keys` has room for a multiple of 16, the rest of which is not less than any key. */
+/* `keys` is padded to a multiple of 16 with values that are not less than any key. */
 S0_WIDE static void s0_ranks_wide(const uint64_t *keys, int n, int64_t *ranks)
 {
     const __m512i one = _mm512_set1_epi64(1);
@@ -231,8 +231,8 @@ S0_WIDE static void s0_ranks_wide(const uint64_t *keys, int n, int64_t *ranks)
 
 /* --- many keys: digit by digit
  *
- * `a` is sorted by the bits from `low` on, `bits` of them; the result lies in what is returned, `a` or `b`; NULL where a
- * signal interrupted it. What is counted for a digit is counted while the one before it is moved. */
+ * `a` is sorted by `bits` bits from `low` on; returns the one of `a` and `b` that has the result; NULL where a signal
+ * interrupted it. Each pass also counts the digits for the next one. */
 #define S0_RADIX(name, type, word)                                                                                   \
     static type *s0_radix_##name(type *a, type *b, Py_ssize_t n, int low, int bits)                                  \
     {                                                                                                                \
@@ -244,7 +244,7 @@ S0_WIDE static void s0_ranks_wide(const uint64_t *keys, int n, int64_t *ranks)
         if (passes) {                                                                                                \
             memset(counts[0], 0, sizeof(Py_ssize_t) * (size_t)size);                                                 \
             for (i = 0; i < n;) {                                                                                    \
-                end = n - i < S0_STRETCH ? n : i + S0_STRETCH;                                                       \
+                end = n - i < S0_BATCH ? n : i + S0_BATCH;                                                           \
                 for (; i < end; i++)                                                                                 \
                     counts[0][(word(a[i]) >> shift) & mask]++;                                                       \
                 if (i < n && s0_is_interrupted())                                                                    \
@@ -262,7 +262,7 @@ S0_WIDE static void s0_ranks_wide(const uint64_t *keys, int n, int64_t *ranks)
             if (!last)                                                                                               \
                 memset(next, 0, sizeof(Py_ssize_t) * (size_t)size);                                                  \
             for (i = 0; i < n;) {                                                                                    \
-                end = n - i < S0_STRETCH ? n : i + S0_STRETCH;                                                       \
+                end = n - i < S0_BATCH ? n : i + S0_BATCH;                                                           \
                 if (last) {                                                                                          \
                     for (; i < end; i++)                                                                             \
                         b[count[(word(a[i]) >> shift) & mask]++] = a[i];                                             \
@@ -288,54 +288,54 @@ S0_RADIX(32, uint32_t, S0_ITSELF)
 S0_RADIX(64, uint64_t, S0_ITSELF)
 S0_RADIX(pairs, s0_pair, S0_KEY_OF)
 
-/* --- booleans: bytes, of which all but 0 are true, since memory from elsewhere may hold others than 1 */
+/* --- booleans: every byte but 0 is true, since memory of other libraries may hold others than 1 */
 
-static Py_ssize_t s0_count_set(const char *from, Py_ssize_t step, Py_ssize_t n)
+static Py_ssize_t s0_count_set(const char *from, Py_ssize_t stride, Py_ssize_t n)
 {
     Py_ssize_t i, count = 0;
     for (i = 0; i < n; i++)
-        count += from[i * step] != 0;
+        count += from[i * stride] != 0;
     return count;
 }
 
-static void s0_sort_booleans(const char *from, Py_ssize_t step, Py_ssize_t n, int descending, char *out)
+static void s0_sort_booleans(const char *from, Py_ssize_t stride, Py_ssize_t n, int descending, char *out)
 {
-    Py_ssize_t count = step == 1 ? s0_count_set(from, 1, n) : s0_count_set(from, step, n);
+    Py_ssize_t count = stride == 1 ? s0_count_set(from, 1, n) : s0_count_set(from, stride, n);
     Py_ssize_t first = descending ? count : n - count;
     memset(out, descending != 0, (size_t)first);
     memset(out + first, descending == 0, (size_t)(n - first));
 }
 
-/* In one pass those that come first, in another one the others. Should another thread write to the line meanwhile, there
- * may be more or fewer of them than places. */
-static void s0_argsort_booleans(const char *from, Py_ssize_t step, Py_ssize_t n, int descending, int64_t *out)
+/* One pass for the value that comes first, one for the other. If another thread writes to the lane meanwhile, there
+ * may be more or fewer of them than elements. */
+static void s0_argsort_booleans(const char *from, Py_ssize_t stride, Py_ssize_t n, int descending, int64_t *out)
 {
     Py_ssize_t i, k = 0;
     int pass;
     for (pass = 0; pass < 2; pass++)
         for (i = 0; i < n && k < n; i++) {
             out[k] = i;
-            k += (from[i * step] != 0) == (pass ^ descending);
+            k += (from[i * stride] != 0) == (pass ^ descending);
         }
     for (; k < n; k++)
         out[k] = 0;
 }
 
-/* --- lines
+/* --- lanes
  *
- * `room` has place for 2 n + 16 words of 64 bits, 4 n + 16 for an argsort. */
+ * `scratch` has 2 n + 16 words of 64 bits, 4 n + 16 for an argsort. */
 
-/* Whether counting is the faster way: it takes n * n steps, eight at a time where there are vectors for it. */
-static inline int s0_is_few(Py_ssize_t n, int bits, int wide)
+/* Whether counting is faster: it takes n * n comparisons, eight at a time with AVX-512. */
+static inline int s0_is_few(Py_ssize_t n, int bits, int has_wide)
 {
-    return n <= S0_FEW && n * n <= (wide ? 14 : 4) * ((bits + 7) / 8) * (n + 70);
+    return n <= S0_FEW && n * n <= (has_wide ? 14 : 4) * ((bits + 7) / 8) * (n + 70);
 }
 
-/* `keys` has room for 16 more. */
-static void s0_ranks_of(uint64_t *keys, Py_ssize_t n, int64_t *ranks, int wide)
+/* `keys` has space for 16 more. */
+static void s0_ranks_of(uint64_t *keys, Py_ssize_t n, int64_t *ranks, int has_wide)
 {
 #if defined(S0_WIDE)
-    if (wide) {
+    if (has_wide) {
         memset(keys + n, 255, 16 * sizeof(uint64_t));
         s0_ranks_wide(keys, (int)n, ranks);
         return;
@@ -344,65 +344,65 @@ static void s0_ranks_of(uint64_t *keys, Py_ssize_t n, int64_t *ranks, int wide)
     s0_ranks(keys, (int)n, ranks);
 }
 
-static void s0_argsort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int width, int kind, int descending,
-                            int wide, int64_t *out, uint64_t *room)
+static void s0_argsort_lane(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind, int descending,
+                            int has_wide, int64_t *out, uint64_t *scratch)
 {
-    uint64_t few[4 * S0_FEW + 16], *keys = n <= S0_FEW ? few : room, *other = keys + n, *sorted, mask;
+    uint64_t few[4 * S0_FEW + 16], *keys = n <= S0_FEW ? few : scratch, *other = keys + n, *sorted, mask;
     int64_t ranks[S0_FEW + 16];
     s0_seen seen;
     s0_pair *pairs;
     Py_ssize_t i;
-    int low, bits, places = s0_bits((uint64_t)(n - 1));
+    int low, bits, index_bits = s0_bit_length((uint64_t)(n - 1));
     if (n == 0)
         return;
     if (kind == S0_BOOLEAN) {
-        s0_argsort_booleans(from, step, n, descending != 0, out);
+        s0_argsort_booleans(from, stride, n, descending != 0, out);
         return;
     }
-    if (n >= S0_PAGE)
-        s0_touch_pages(room, 4 * n);
-    if (s0_make_keys(from, step, n, width, kind, 0, descending, keys, &seen) < 0)
+    if (n >= S0_HUGE_PAGE_WORDS)
+        s0_touch_pages(scratch, 4 * n);
+    if (s0_make_keys(from, stride, n, width, kind, 0, descending, keys, &seen) < 0)
         return;
-    low = s0_low(seen.ones & seen.zeroes);
-    bits = s0_bits((seen.most - seen.least) >> low);
-    if (s0_is_few(n, bits, wide)) {
-        s0_ranks_of(keys, n, ranks, wide);
+    low = s0_trailing_zeros(seen.ones & seen.zeroes);
+    bits = s0_bit_length((seen.most - seen.least) >> low);
+    if (s0_is_few(n, bits, has_wide)) {
+        s0_ranks_of(keys, n, ranks, has_wide);
         for (i = 0; i < n; i++)
             out[ranks[i]] = i;
         return;
     }
-    if (bits + places <= 64) {
-        S0_LOOP(i, n, keys[i] = (places < 64 ? (keys[i] - seen.least) >> low << places : 0) | (uint64_t)i)
-        mask = ((uint64_t)1 << places) - 1;
-        sorted = s0_radix_64(keys, other, n, places, bits);
+    if (bits + index_bits <= 64) {
+        S0_LOOP(i, n, keys[i] = (index_bits < 64 ? (keys[i] - seen.least) >> low << index_bits : 0) | (uint64_t)i)
+        mask = ((uint64_t)1 << index_bits) - 1;
+        sorted = s0_radix_64(keys, other, n, index_bits, bits);
         if (sorted == NULL)
             return;
         S0_LOOP(i, n, out[i] = (int64_t)(sorted[i] & mask))
         return;
     }
-    /* From the end, since the pairs begin where the keys do. */
+    /* From the end, since the pairs overwrite the keys. */
     pairs = (s0_pair *)keys;
     for (i = n - 1; i >= 0; i--) {
         uint64_t key = (keys[i] - seen.least) >> low;
-        pairs[i].place = (uint64_t)i;
+        pairs[i].index = (uint64_t)i;
         pairs[i].key = key;
-        if (i % S0_STRETCH == 0 && i > 0 && s0_is_interrupted())
+        if (i % S0_BATCH == 0 && i > 0 && s0_is_interrupted())
             return;
     }
     pairs = s0_radix_pairs(pairs, (s0_pair *)keys + n, n, 0, bits);
     if (pairs == NULL)
         return;
-    S0_LOOP(i, n, out[i] = (int64_t)pairs[i].place)
+    S0_LOOP(i, n, out[i] = (int64_t)pairs[i].index)
 }
 
-/* What the keys do not tell of floating-point numbers: NaN with all their bits, and which zeros are negative. */
-static void s0_put_back(const char *from, Py_ssize_t step, Py_ssize_t n, int width, int descending, char *out,
+/* Restore what the keys do not contain: the bits of each NaN, and which zeros are negative. */
+static void s0_restore_raw(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int descending, char *out,
                         const s0_seen *seen)
 {
     uint64_t magnitude = ~(uint64_t)0 >> (65 - 8 * width), infinite = width == 8 ? 0x7FF0000000000000u : 0x7F800000u;
     Py_ssize_t i, nan = descending ? 0 : n - seen->nans, zero = descending ? seen->nans : 0, last_nan, last_zero;
     if (seen->negative_zeros) {
-        /* The first of the zeros, which are all 0.0 so far; found by halves, as all before them is not zero. */
+        /* Binary search for the first of the zeros, which are all 0.0 so far. */
         Py_ssize_t end = descending ? n : n - seen->nans;
         while (zero < end) {
             Py_ssize_t half = zero + (end - zero) / 2;
@@ -413,14 +413,14 @@ static void s0_put_back(const char *from, Py_ssize_t step, Py_ssize_t n, int wid
                 end = half;
         }
     }
-    /* Should another thread write to the line meanwhile, there may be more of them than were counted. */
+    /* If another thread writes to the lane meanwhile, there may be more of them than were counted. */
     last_nan = nan + seen->nans, last_zero = seen->negative_zeros ? zero + seen->zeros : zero;
     for (i = 0; i < n; i++) {
-        uint64_t raw = width == 8 ? *(const uint64_t *)(from + i * step) : *(const uint32_t *)(from + i * step);
+        uint64_t raw = width == 8 ? *(const uint64_t *)(from + i * stride) : *(const uint32_t *)(from + i * stride);
         if ((raw & magnitude) > infinite && nan < last_nan)
-            s0_put_raw(out, nan++, width, raw);
+            s0_store_raw(out, nan++, width, raw);
         else if ((raw & magnitude) == 0 && zero < last_zero)
-            s0_put_raw(out, zero++, width, raw);
+            s0_store_raw(out, zero++, width, raw);
     }
 }
 
@@ -430,21 +430,21 @@ static inline void s0_decode(const uint64_t *words, Py_ssize_t n, int width, int
     Py_ssize_t i;
 #define S0_CASE(w, k)                                                                                                \
     if (width == w && kind == k) {                                                                                   \
-        S0_LOOP(i, n, s0_put_raw(out, i, w, s0_raw(((words[i] << low) + least) ^ mask, w, k)))                       \
+        S0_LOOP(i, n, s0_store_raw(out, i, w, s0_raw(((words[i] << low) + least) ^ mask, w, k)))                     \
         return;                                                                                                      \
     }
     S0_CASE(8, S0_FLOATING)
     S0_CASE(8, S0_SIGNED)
     S0_CASE(4, S0_FLOATING)
 #undef S0_CASE
-    S0_LOOP(i, n, s0_put_raw(out, i, width, s0_raw(((words[i] << low) + least) ^ mask, width, kind)))
+    S0_LOOP(i, n, s0_store_raw(out, i, width, s0_raw(((words[i] << low) + least) ^ mask, width, kind)))
 }
 
-/* `out` is another memory than `from`. */
-static void s0_sort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int width, int kind, int descending, int wide,
-                         char *out, uint64_t *room)
+/* `out` does not overlap `from`. */
+static void s0_sort_lane(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind, int descending, int has_wide,
+                         char *out, uint64_t *scratch)
 {
-    uint64_t few[4 * S0_FEW + 16], *keys = n <= S0_FEW ? few : room, *other = keys + n;
+    uint64_t few[4 * S0_FEW + 16], *keys = n <= S0_FEW ? few : scratch, *other = keys + n;
     uint64_t mask = descending ? ~(uint64_t)0 >> (64 - 8 * width) : 0, least;
     int64_t ranks[S0_FEW + 16];
     uint32_t *words;
@@ -454,19 +454,19 @@ static void s0_sort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int wi
     if (n == 0)
         return;
     if (kind == S0_BOOLEAN) {
-        s0_sort_booleans(from, step, n, descending, out);
+        s0_sort_booleans(from, stride, n, descending, out);
         return;
     }
-    if (n >= S0_PAGE)
-        s0_touch_pages(room, 2 * n);
-    count = s0_make_keys(from, step, n, width, kind, 1, descending, keys, &seen);
+    if (n >= S0_HUGE_PAGE_WORDS)
+        s0_touch_pages(scratch, 2 * n);
+    count = s0_make_keys(from, stride, n, width, kind, 1, descending, keys, &seen);
     if (count < 0)
         return;
-    low = s0_low(seen.ones & seen.zeroes);
+    low = s0_trailing_zeros(seen.ones & seen.zeroes);
     least = seen.least;
-    bits = count ? s0_bits((seen.most - least) >> low) : 0;
-    if (s0_is_few(count, bits, wide)) {
-        s0_ranks_of(keys, count, ranks, wide);
+    bits = count ? s0_bit_length((seen.most - least) >> low) : 0;
+    if (s0_is_few(count, bits, has_wide)) {
+        s0_ranks_of(keys, count, ranks, has_wide);
         other += 16;
         for (i = 0; i < count; i++)
             other[ranks[i]] = keys[i];
@@ -487,10 +487,10 @@ static void s0_sort_line(const char *from, Py_ssize_t step, Py_ssize_t n, int wi
     }
     s0_decode(keys, count, width, kind, mask, least, low, descending ? out + seen.nans * width : out);
     if (seen.nans || seen.negative_zeros)
-        s0_put_back(from, step, n, width, descending, out, &seen);
+        s0_restore_raw(from, stride, n, width, descending, out, &seen);
 }
 
-/* Of elements in order, the first of each run of equal ones, moved together; how many there are. */
+/* Move the first of each run of equal elements, which are sorted, to the front; returns how many. */
 #define S0_DISTINCT(type)                                                                                            \
     {                                                                                                                \
         type *x = (type *)data, one;                                                                                 \

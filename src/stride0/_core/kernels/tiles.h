@@ -1,8 +1,8 @@
-/* What the planner does with blocks of operands, on each instruction set: transposing and streaming.
+/* Transposes of tiles and non-temporal stores, for each instruction set.
  *
- * s0_transpose_<width>(source, row, target, line, m, n): target[j][i] = source[i][j] for i < m and j < n. The elements
- * of a row of the source lie side by side, and so do those of a line of the target; `row` and `line` are steps in bytes
- * from one to the next. Squares of elements are turned in vector registers by interleaving halves, again and again. */
+ * s0_transpose_<width>(source, row, target, line, m, n): target[j][i] = source[i][j] for i < m and j < n. The rows
+ * of the source and of the target are contiguous; `row` and `line` are the strides in bytes between rows of the source and
+ * of the target. Squares of elements are transposed in vector registers by repeated interleaving of halves. */
 #ifndef STRIDE0_TILES_H
 #define STRIDE0_TILES_H
 
@@ -32,7 +32,7 @@ S0_PLAIN(4, uint32_t)
 S0_PLAIN(8, uint64_t)
 S0_PLAIN(16, s0_sixteen)
 
-/* Squares of `side` elements by s0_square_<width>; what is left at the right and at the bottom one by one. */
+/* Squares of `side` elements by s0_square_<width>; the remainder at the right and at the bottom one by one. */
 #define S0_BY_SQUARES(width, side)                                                                                   \
     static void s0_transpose_##width(const char *source, Py_ssize_t row, char *target, Py_ssize_t line,              \
                                      Py_ssize_t m, Py_ssize_t n)                                                     \
@@ -103,7 +103,7 @@ S0_SQUARE(2)
 }
 
 #if defined(__AVX2__)
-/* Within the halves of wide vectors first, then the halves change places: what the processor has instructions for. */
+/* First within the halves of wide vectors, then the halves are swapped, as the instructions of processors require. */
 S0_SQUARE(4)
 {
     s0_v8u32 a[8], b[8];
@@ -179,7 +179,7 @@ S0_BY_SQUARES(8, S0_SIDE_8)
 #endif
 #define s0_transpose_16 s0_plain_16
 
-/* A line of cache to memory that is not looked at again soon, past the caches: written as a whole, it need not be read
+/* A cache line to memory that is not read again soon, by non-temporal stores: written completely, it need not be read
  * before. */
 static inline void s0_stream_line(char *target, const char *source)
 {
@@ -196,7 +196,7 @@ static inline void s0_stream_line(char *target, const char *source)
 #endif
 }
 
-/* Copy bytes past the caches. The target's line of cache is written as a whole or in the ordinary way. */
+/* Copy bytes by non-temporal stores; cache lines at the ends, which are not written completely, by ordinary ones. */
 static void s0_stream(char *target, const char *source, Py_ssize_t size)
 {
 #if defined(__SSE2__)
@@ -214,9 +214,9 @@ static void s0_stream(char *target, const char *source, Py_ssize_t size)
 /* Bytes at once: so few that vector registers hold them. */
 enum { S0_STREAMED = 256 };
 
-/* Blocks of results that lie side by side, past the caches. The loop is compiled into its blocks, so that results go from
- * registers to memory: with a row that is read again and again from the second cache, stores to a block in the first one
- * would be what takes longest. */
+/* Contiguous blocks of results, by non-temporal stores. The loop is inlined into its blocks, so that results go from
+ * registers to memory: with a row that is read repeatedly from the L2 cache, stores to a block in the L1 cache
+ * would take most of the time. */
 typedef void (*s0_blocks)(char **args, Py_ssize_t count);
 static inline __attribute__((always_inline)) void s0_past_blocks(s0_loop loop, int inputs, char **args,
                                                                  const Py_ssize_t *inner, Py_ssize_t count)
@@ -236,8 +236,8 @@ static inline __attribute__((always_inline)) void s0_past_blocks(s0_loop loop, i
     }
 }
 
-/* Another loop, whose results go past the caches but for what fills no block at the beginning and at the end of a run, and
- * for runs in which no element begins with a line of cache. */
+/* A loop with non-temporal stores, except for elements at both ends of a run that fill no block, and for runs in which
+ * no element is at the start of a cache line. */
 static __attribute__((noinline)) void s0_past(s0_loop loop, s0_blocks blocks, int inputs, char **args,
                                               const Py_ssize_t *inner, const Py_ssize_t *outer, Py_ssize_t n, Py_ssize_t m)
 {
@@ -266,7 +266,7 @@ static __attribute__((noinline)) void s0_past(s0_loop loop, s0_blocks blocks, in
     s0_stream_end();
 }
 
-/* Of a loop, the number of its inputs and the strides of all operands. */
+/* The variant of a loop, from the number of its inputs and the strides of all operands. */
 #define S0_PAST(loop, inputs, ...)                                                                                   \
     static __attribute__((flatten)) void loop##_blocks(char **args, Py_ssize_t count)                                \
     {                                                                                                                \
@@ -278,7 +278,7 @@ static __attribute__((noinline)) void s0_past(s0_loop loop, s0_blocks blocks, in
         s0_past(loop, loop##_blocks, inputs, args, inner, outer, n, m);                                              \
     }
 
-/* The same where nothing is computed. */
+/* The same for a copy. */
 #define S0_MOVE_PAST(loop, itemsize)                                                                                 \
     static void loop##_past(char **args, const Py_ssize_t *inner, const Py_ssize_t *outer, Py_ssize_t n, Py_ssize_t m) \
     {                                                                                                                \

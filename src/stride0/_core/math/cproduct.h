@@ -41,7 +41,7 @@ typedef __m256 s0_floats;
 #define S0_FLIPPED(x, bits) _mm256_xor_ps(x, _mm256_castsi256_ps(_mm256_set1_epi64x(bits)))
 #endif
 
-/* Of operands and results that lie side by side. A vector holds both parts of a number, and in the place of each part
+/* For contiguous operands and results. A vector holds both parts of a number, and in the place of each part
  * the two products that it is the sum of. */
 static void s0_multiply_complex64(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)
 {

@@ -192,7 +192,7 @@ static __attribute__((noinline, unused)) void cv_atanh_slow(double x, double y, 
         a = cv_linear(sx, cv_add(cv_square(sx), cv_square(sy))) * inverse * inverse;
         b = VM_PI_2_HI;
     } else if (ax == 1.0 && ay < CV_ARC_LOW) { /* log(2/y) / 2 */
-        cv_two size = cv_add(cv_make(VM_LN2_HI, VM_LN2_LO), cv_negative(cv_log_rest(0.0, ay)));
+        cv_two size = cv_add(cv_make(VM_LN2_HI, VM_LN2_LO), cv_negative(cv_log_abs_slow(0.0, ay)));
         a = ay == 0.0 ? INFINITY : 0.5 * cv_round(size);
         b = ay == 0.0 ? 0.0 : VM_PI_4_HI;
     } else {

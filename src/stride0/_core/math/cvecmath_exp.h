@@ -5,8 +5,8 @@
      cv_<name>_rare   whose sign bit says that the number is not ordinary: infinite, NaN, huge, tiny;
      cv_<name>_slow   right for all others.
    A huge imaginary part is reduced as in Note [Rare arguments]. A tiny part, in which the function is linear,
-   is enlarged first, since the rests of subnormal numbers would be lost. The circular functions are, as the
-   standard defines them, the hyperbolic ones turned by a quarter: f(z) = -1j * fh(1j * z). */
+   is enlarged first, since the error terms of subnormal numbers would be lost. The circular functions are, as the
+   standard defines them, the hyperbolic ones of an argument rotated by 90 degrees: f(z) = -1j * fh(1j * z). */
 
 #define CV_TINY 0x1p-900
 #define CV_ENLARGE 0x1p200
@@ -203,22 +203,22 @@ static __attribute__((noinline, unused)) void cv_tanh_slow(double x, double y, d
 
 /* -- sin, cos, tan --------------------------------------------------------------------------------------- */
 
-#define CV_TURNED(name, turned)                                                                              \
-    VM_INLINE uint64_t cv_##name##_rare(double x, double y) { return cv_##turned##_rare(-y, x); }            \
+#define CV_ROTATED(name, hyperbolic)                                                                         \
+    VM_INLINE uint64_t cv_##name##_rare(double x, double y) { return cv_##hyperbolic##_rare(-y, x); }        \
     VM_INLINE void cv_##name(double x, double y, double *re, double *im) {                                   \
         double a, b;                                                                                         \
-        cv_##turned(-y, x, &a, &b);                                                                          \
+        cv_##hyperbolic(-y, x, &a, &b);                                                                      \
         *re = b;                                                                                             \
         *im = -a;                                                                                            \
     }                                                                                                        \
     VM_INLINE void cv_##name##_slow(double x, double y, double *re, double *im) {                            \
         double a, b;                                                                                         \
-        cv_##turned##_slow(-y, x, &a, &b);                                                                   \
+        cv_##hyperbolic##_slow(-y, x, &a, &b);                                                               \
         *re = b;                                                                                             \
         *im = -a;                                                                                            \
     }
-CV_TURNED(sin, sinh)
-CV_TURNED(tan, tanh)
+CV_ROTATED(sin, sinh)
+CV_ROTATED(tan, tanh)
 
 VM_INLINE uint64_t cv_cos_rare(double x, double y) { return cv_cosh_rare(-y, x); }
 VM_INLINE void cv_cos(double x, double y, double *re, double *im) { cv_cosh(-y, x, re, im); }

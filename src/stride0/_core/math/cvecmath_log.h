@@ -38,7 +38,7 @@ VM_INLINE void cv_log(double x, double y, double *re, double *im) {
 }
 
 /* log|z| of all that cv_log does not serve */
-static __attribute__((noinline, unused)) cv_two cv_log_rest(double x, double y) {
+static __attribute__((noinline, unused)) cv_two cv_log_abs_slow(double x, double y) {
     if (cv_is_inf(x) || cv_is_inf(y)) return cv_make(INFINITY, 0.0);
     if (x != x || y != y) return cv_make(NAN, 0.0);
     if (x == 0.0 && y == 0.0) return cv_make(-INFINITY, 0.0);
@@ -46,7 +46,7 @@ static __attribute__((noinline, unused)) cv_two cv_log_rest(double x, double y) 
 }
 
 static __attribute__((noinline, unused)) void cv_log_slow(double x, double y, double *re, double *im) {
-    *re = cv_round(cv_log_rest(x, y));
+    *re = cv_round(cv_log_abs_slow(x, y));
     *im = vm_atan2_f64(y, x);
 }
 
@@ -83,7 +83,7 @@ static __attribute__((noinline, unused)) double cv_scaled_angle(double x, double
     }                                                                                                        \
     static __attribute__((noinline, unused)) void cv_##name##_slow(                                          \
         double x, double y, double *re, double *im) {                                                        \
-        cv_two size = cv_log_rest(x, y);                                                                     \
+        cv_two size = cv_log_abs_slow(x, y);                                                                 \
         *re = cv_is_finite(size.h) ? cv_round(cv_multiply(size, cv_make(ch, cl))) : size.h;                  \
         *im = cv_scaled_angle(x, y, cv_make(ch, cl));                                                        \
     }
@@ -119,7 +119,7 @@ VM_INLINE double cv_tiny_parabola(double a, double b, double c) {
 static __attribute__((noinline, unused)) void cv_log1p_slow(double x, double y, double *re, double *im) {
     double ax = fabs(x), ay = fabs(y);
     if (!(ax < CV_HIGH && ay < CV_HIGH) || (fabs(x + 1.5) <= 1.0 && ay < CV_LOW)) {
-        cv_log_slow(1.0 + x, y, re, im); /* where 1 is nothing, or 1 + x is exact */
+        cv_log_slow(1.0 + x, y, re, im); /* where 1 is negligible, or 1 + x is exact */
     } else if (ax < 0x1p-400 && ay < 0x1p-400) {
         *re = cv_tiny_parabola(x, y, 0.5);
         *im = y;

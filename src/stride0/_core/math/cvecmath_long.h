@@ -130,7 +130,7 @@ static __attribute__((noinline, unused)) double cv_expm1_where_it_cancels(double
         n = vm_reduce_huge(fabs(y), &high, &low);
     }
     cv_long_circle(cv_sum_ordered(high, low), &s, &c);
-    cv_two cosine = cv_turned_if((uint64_t)((n + 1) & 2) << 62, n & 1 ? s : c);
+    cv_two cosine = cv_negated_if((uint64_t)((n + 1) & 2) << 62, n & 1 ? s : c);
     cv_two e = cv_long_expm1_short(cv_long_reduce(x, &t));
     double power = vm_double((vm_bits64(t) << 52) + ((uint64_t)1023 << 52));
     cv_two size = cv_scaled(cv_add_ordered(cv_make(1.0, 0.0), e), power);

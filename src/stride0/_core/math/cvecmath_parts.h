@@ -1,6 +1,6 @@
 /* Real functions whose results come in two parts; included by cvecmath.h.
 
-   Their errors are below 2**-56 of the result: what is computed from them is rounded once, more or less. */
+   Their errors are below 2**-56 of the result: what is computed from them is rounded once, very nearly. */
 
 /* -- exponential function -------------------------------------------------------------------------------- */
 
@@ -15,11 +15,11 @@ VM_INLINE cv_two cv_exp_parts(cv_two x, double *t) {
     return cv_sum_ordered(s, (r.h - (s - 1.0)) + (vm_exp_tail_f64(r.h) + r.l * (1.0 + r.h)));
 }
 
-/* The number turned by a sign bit, and by that of x */
-VM_INLINE cv_two cv_turned_if(uint64_t sign, cv_two a) {
+/* The number negated where a sign bit is set, or that of x */
+VM_INLINE cv_two cv_negated_if(uint64_t sign, cv_two a) {
     return cv_make(vm_double(vm_bits64(a.h) ^ sign), vm_double(vm_bits64(a.l) ^ sign));
 }
-VM_INLINE cv_two cv_odd(cv_two a, double x) { return cv_turned_if(vm_bits64(x) & (uint64_t)1 << 63, a); }
+VM_INLINE cv_two cv_odd(cv_two a, double x) { return cv_negated_if(vm_bits64(x) & (uint64_t)1 << 63, a); }
 
 /* sinh(x) and cosh(x) for |x| < 700, by the helpers of the real functions */
 VM_INLINE cv_two cv_hyper_sum(double up, double g, double ct, double rh, double st) {
@@ -29,8 +29,8 @@ VM_INLINE cv_two cv_hyper_sum(double up, double g, double ct, double rh, double 
     double lead = c * rh;
     double s = a + lead;
     double e = lead - (s - a);
-    double rest = e + (((b - c) * rh + al) + (a * ct + b * st));
-    return cv_sum_ordered(s + s, rest + rest);
+    double tail = e + (((b - c) * rh + al) + (a * ct + b * st));
+    return cv_sum_ordered(s + s, tail + tail);
 }
 
 VM_INLINE void cv_hyper_parts(double x, cv_two *sinh, cv_two *cosh) {
@@ -45,25 +45,25 @@ VM_INLINE void cv_hyper_parts(double x, cv_two *sinh, cv_two *cosh) {
 /* -- sine and cosine ------------------------------------------------------------------------------------- */
 
 /* Of high + low + turn * pi/2, with high up to pi/4 */
-VM_INLINE void cv_turn_parts(double high, double low, uint64_t turn, cv_two *sine, cv_two *cosine) {
+VM_INLINE void cv_quarter_parts(double high, double low, uint64_t turn, cv_two *sine, cv_two *cosine) {
     double z = high * high;
     double h = 0.5 * z;
     double w = 1.0 - h;
-    double a = vm_cut(high, 27), b = high - a;
+    double a = vm_truncated(high, 27), b = high - a;
     double zl = ((a * a - z) + 2.0 * (a * b)) + b * b; /* what rounding z left out */
     double st = vm_sin_tail_f64(high, low, z, w) - (high * zl) * 0x1.5555555555555p-3;
     double ct = vm_cos_tail_f64(high * low + 0.5 * zl, z, h, w);
     uint64_t odd = -(turn & 1), s = (turn & 2) << 62, c = ((turn + 1) & 2) << 62;
     cv_two a_sine = cv_sum_ordered(high, st), a_cosine = cv_sum_ordered(w, ct);
-    *sine = cv_turned_if(s, cv_select(odd, a_cosine, a_sine));
-    *cosine = cv_turned_if(c, cv_select(odd, a_sine, a_cosine));
+    *sine = cv_negated_if(s, cv_select(odd, a_cosine, a_sine));
+    *cosine = cv_negated_if(c, cv_select(odd, a_sine, a_cosine));
 }
 
 /* Of y up to VM_TRIG_LIMIT_F64 */
 VM_INLINE void cv_circle_parts(double y, cv_two *sine, cv_two *cosine) {
     double low, t;
     double high = vm_reduce_f64(fabs(y), &low, &t);
-    cv_turn_parts(high, low, vm_bits64(t), sine, cosine);
+    cv_quarter_parts(high, low, vm_bits64(t), sine, cosine);
     *sine = cv_odd(*sine, y);
 }
 
@@ -74,14 +74,14 @@ static __attribute__((noinline, unused)) void cv_circle_any(double y, cv_two *si
     } else {
         double high, low;
         int n = vm_reduce_huge(fabs(y), &high, &low);
-        cv_turn_parts(high, low, (uint64_t)n, sine, cosine);
+        cv_quarter_parts(high, low, (uint64_t)n, sine, cosine);
         *sine = cv_odd(*sine, y);
     }
 }
 
 /* -- logarithm ------------------------------------------------------------------------------------------- */
 
-/* log(v) for a positive normal v, where u is v - 1: that v is near 1 is where u tells more than v does. */
+/* log(v) for a positive normal v, where u is v - 1: near 1, u has more significant bits than v. */
 VM_INLINE cv_two cv_log_parts(cv_two v, cv_two u) {
     uint64_t bits = vm_bits64(v.h) + VM_TO_SQRT_HALF;
     double k = vm_exponent_f64(bits) - (0x1p52 + 1023);

@@ -2,7 +2,7 @@
 
    Note [Complex powers]
        x**y is exp(y log x). What counts is the absolute error of the exponent, so that the logarithm is
-       taken to some 2**-96: a first one, l, is improved by one step of Newton's, log x = l + (x exp(-l) - 1).
+       taken to some 2**-96: a first one, l, is improved by one step of Newton's method, log x = l + (x exp(-l) - 1).
        Small integer powers are products, in two parts: exact where the result is. As the standard permits, a
        positive real number to a real one is a real power, x**0 is 1, and a power of zero is a zero, an
        infinity or NaN. */
@@ -25,23 +25,23 @@ VM_INLINE void cv_long_log(double x, double y, cv_two *size, cv_two *angle) {
     r.l += n * 0x1.f1976b7ed8fbcp-110;
     cv_long_circle(cv_sum_ordered(r.h, r.l), &s, &c);
     uint64_t odd = -(turn & 1), sine_sign = (turn & 2) << 62, cosine_sign = ((turn + 1) & 2) << 62;
-    cv_two sine = cv_turned_if(sine_sign, cv_select(odd, c, s));
-    cv_two cosine = cv_turned_if(cosine_sign, cv_select(odd, s, c));
+    cv_two sine = cv_negated_if(sine_sign, cv_select(odd, c, s));
+    cv_two cosine = cv_negated_if(cosine_sign, cv_select(odd, s, c));
     x *= power;
     y *= power;
     cv_two re = cv_add(cv_multiply_by(cosine, x), cv_multiply_by(sine, y));
     cv_two im = cv_add(cv_multiply_by(cosine, y), cv_negative(cv_multiply_by(sine, x)));
     cv_two more = cv_add(cv_add(re, cv_make(-1.0, 0.0)), cv_multiply(re, e));
     im = cv_add(im, cv_multiply(im, e));
-    cv_two whole = cv_sum(l, more.h), turned = cv_sum(a, im.h);
+    cv_two whole = cv_sum(l, more.h), angle_sum = cv_sum(a, im.h);
     whole.l += more.l;
-    turned.l += im.l;
+    angle_sum.l += im.l;
     /* Near the unit circle, the series: there the logarithm itself is small. */
-    double rest = u.h * u.h * u.h * (0x1.5555555555555p-2 - 0.25 * u.h);
+    double tail = u.h * u.h * u.h * (0x1.5555555555555p-2 - 0.25 * u.h);
     cv_two near = cv_add_ordered(u, cv_scaled(cv_square_two(u), -0.5));
-    near = cv_scaled(cv_sum_ordered(near.h, near.l + rest), 0.5);
+    near = cv_scaled(cv_sum_ordered(near.h, near.l + tail), 0.5);
     *size = cv_select(vm_less_f64(fabs(u.h), 0x1p-25), near, cv_sum_ordered(whole.h, whole.l));
-    *angle = cv_sum_ordered(turned.h, turned.l);
+    *angle = cv_sum_ordered(angle_sum.h, angle_sum.l);
 }
 
 VM_INLINE int cv_is_small_integer(double y) { return fabs(y) <= CV_BY_PRODUCTS && y == (double)(int)y; }
@@ -74,8 +74,8 @@ VM_INLINE uint64_t cv_pow(double x, double y, double a, double b, int precise, d
     cv_exponent(size, angle, a, b, &p, &q);
     double low, t;
     double high = vm_reduce_f64(fabs(q.h), &low, &t);
-    cv_two turned = cv_sum(high, low + cv_odd(q, q.h).l);
-    cv_turn_parts(turned.h, turned.l, vm_bits64(t), &s, &c);
+    cv_two reduced = cv_sum(high, low + cv_odd(q, q.h).l);
+    cv_quarter_parts(reduced.h, reduced.l, vm_bits64(t), &s, &c);
     s = cv_odd(s, q.h);
     cv_two e = cv_exp_parts(p, &t);
     double power = vm_double((vm_bits64(t) << 52) + ((uint64_t)1023 << 52));
@@ -169,12 +169,12 @@ VM_INLINE uint64_t cv_integer_power_end(cv_number z, int inverted, double *re, d
 VM_INLINE uint64_t cv_integer_power(double x, double y, int n, double *re, double *im) {
     cv_number z = {{x, 0.0}, {y, 0.0}}, out = z;
     int first = 1, fresh = 1; /* as long as out and z are what they are here */
-    for (int rest = (n < 0 ? -n : n) - 1; rest != 0; rest >>= 1, fresh = 0) {
-        if (rest & 1) {
+    for (int bits = (n < 0 ? -n : n) - 1; bits != 0; bits >>= 1, fresh = 0) {
+        if (bits & 1) {
             out = !first ? cv_times(out, z) : fresh ? cv_squared(x, y) : cv_times_by(z, x, y);
             first = 0;
         }
-        if (rest > 1) z = fresh ? cv_squared(x, y) : cv_times(z, z);
+        if (bits > 1) z = fresh ? cv_squared(x, y) : cv_times(z, z);
     }
     return cv_integer_power_end(out, n < 0, re, im);
 }
@@ -211,8 +211,8 @@ static __attribute__((noinline, unused)) void cv_integer_powers(
             z[1][i] = z[3][i] = out[1][i] = out[3][i] = 0.0;
         }
         int first = 1, fresh = 1;
-        for (int rest = (n < 0 ? -n : n) - 1; rest != 0; rest >>= 1, fresh = 0) {
-            if (rest & 1) {
+        for (int bits = (n < 0 ? -n : n) - 1; bits != 0; bits >>= 1, fresh = 0) {
+            if (bits & 1) {
                 if (!first)
                     for (ptrdiff_t i = 0; i < count; i++) cv_put(out, i, cv_times(cv_get(out, i), cv_get(z, i)));
                 else if (fresh)
@@ -221,9 +221,9 @@ static __attribute__((noinline, unused)) void cv_integer_powers(
                     for (ptrdiff_t i = 0; i < count; i++) cv_put(out, i, cv_times_by(cv_get(z, i), x[i], y[i]));
                 first = 0;
             }
-            if (rest > 1 && fresh)
+            if (bits > 1 && fresh)
                 for (ptrdiff_t i = 0; i < count; i++) cv_put(z, i, cv_squared(x[i], y[i]));
-            else if (rest > 1)
+            else if (bits > 1)
                 for (ptrdiff_t i = 0; i < count; i++) cv_put(z, i, cv_times(cv_get(z, i), cv_get(z, i)));
         }
         if (n < 0)

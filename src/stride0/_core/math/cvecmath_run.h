@@ -12,25 +12,25 @@
 enum { CV_BLOCK = 256 };
 
 #define CV_GATHER(dtype, T)                                                                                  \
-    VM_INLINE void cv_gather_##dtype(const char *x, ptrdiff_t step, double *re, double *im, ptrdiff_t n) {   \
-        if (step == 2 * (ptrdiff_t)sizeof(T)) {                                                              \
+    VM_INLINE void cv_gather_##dtype(const char *x, ptrdiff_t stride, double *re, double *im, ptrdiff_t n) { \
+        if (stride == 2 * (ptrdiff_t)sizeof(T)) {                                                            \
             const T *z = (const T *)x;                                                                       \
             for (ptrdiff_t i = 0; i < n; i++) re[i] = z[2 * i], im[i] = z[2 * i + 1];                        \
         } else {                                                                                             \
             for (ptrdiff_t i = 0; i < n; i++) {                                                              \
-                const T *z = (const T *)(x + i * step);                                                      \
+                const T *z = (const T *)(x + i * stride);                                                    \
                 re[i] = z[0], im[i] = z[1];                                                                  \
             }                                                                                                \
         }                                                                                                    \
     }                                                                                                        \
     VM_INLINE void cv_scatter_##dtype(                                                                      \
-        const double *re, const double *im, char *x, ptrdiff_t step, ptrdiff_t n) {                          \
-        if (step == 2 * (ptrdiff_t)sizeof(T)) {                                                              \
+        const double *re, const double *im, char *x, ptrdiff_t stride, ptrdiff_t n) {                        \
+        if (stride == 2 * (ptrdiff_t)sizeof(T)) {                                                            \
             T *z = (T *)x;                                                                                   \
             for (ptrdiff_t i = 0; i < n; i++) z[2 * i] = (T)re[i], z[2 * i + 1] = (T)im[i];                  \
         } else {                                                                                             \
             for (ptrdiff_t i = 0; i < n; i++) {                                                              \
-                T *z = (T *)(x + i * step);                                                                  \
+                T *z = (T *)(x + i * stride);                                                                \
                 z[0] = (T)re[i], z[1] = (T)im[i];                                                            \
             }                                                                                                \
         }                                                                                                    \

@@ -35,7 +35,7 @@ VM_INLINE double cv_level(double x, double y, double *root) {
 }
 
 static __attribute__((noinline, unused)) void cv_sqrt_slow(double x, double y, double *re, double *im) {
-    if (cv_is_inf(y)) { /* also NaN+infj, which two sentences of the standard claim: so does C */
+    if (cv_is_inf(y)) { /* also NaN+infj, for which the standard has two rules: C does the same */
         *re = INFINITY;
         *im = y;
     } else if (cv_is_inf(x)) {
@@ -56,7 +56,7 @@ static __attribute__((noinline, unused)) void cv_sqrt_slow(double x, double y, d
         cv_two a, b, ax = cv_make(fabs(x) * inverse * inverse, 0.0);
         cv_two size = cv_sqrt_two(cv_add(cv_square(ax.h), cv_square(y * inverse * inverse)));
         cv_two t = cv_sqrt_two(cv_scaled(cv_add(ax, size), 0.5));
-        /* A y that vanishes against x shall not vanish here. */
+        /* A y that is negligible beside x must not be lost here. */
         double back, small = cv_enlarged(0.5 * fabs(y), &back);
         b = cv_divide(cv_make(small, 0.0), t);
         a = cv_scaled(t, root);

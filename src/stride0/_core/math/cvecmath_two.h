@@ -1,8 +1,8 @@
 /* Numbers in two parts, h + l with |l| far below |h|; included by cvecmath.h.
 
    Sums and products of doubles are exact in two parts, short of overflow and underflow; the other operations
-   are good to some 2**-100 of their operands. Where the processor has fma, it gives the rest of a product in one
-   step; elsewhere, libm's being slow, Dekker's way does. Both are exact, so that Note [Same bits] holds. */
+   are good to some 2**-100 of their operands. Where the processor has fma, it gives the error of a product in one
+   instruction; elsewhere, Dekker's algorithm does, since libm's fma is slow. Both are exact: Note [Same bits]. */
 
 typedef struct { double h, l; } cv_two;
 
@@ -34,8 +34,8 @@ VM_INLINE cv_two cv_product(double a, double b) {
     return cv_make(p, fma(a, b, -p));
 }
 #else
-/* The same to the last bit, short of overflow: where the rest may be below what a double holds, factors are raised before, and the
-   rest is rounded once when it is lowered. */
+/* The same to the last bit, short of overflow: where the error term may underflow, factors are scaled up before, and
+   the error term is rounded once when it is scaled down. */
 VM_INLINE cv_two cv_product(double a, double b) {
     double p = a * b;
     uint64_t low = vm_less_f64(fabs(p), 0x1p-900);
@@ -43,8 +43,8 @@ VM_INLINE cv_two cv_product(double a, double b) {
     double up_a = vm_select_f64(low_a, 0x1p600, 1.0), up_b = vm_select_f64(low_b, 0x1p600, 1.0);
     double x = a * up_a, y = b * up_b, q = x * y;
     double xh = cv_head(x), xl = x - xh, yh = cv_head(y), yl = y - yh;
-    double rest = (q - p * up_a * up_b) + ((((xh * yh - q) + xh * yl) + xl * yh) + xl * yl);
-    return cv_make(p, rest * vm_select_f64(low_a, 0x1p-600, 1.0) * vm_select_f64(low_b, 0x1p-600, 1.0));
+    double tail = (q - p * up_a * up_b) + ((((xh * yh - q) + xh * yl) + xl * yh) + xl * yl);
+    return cv_make(p, tail * vm_select_f64(low_a, 0x1p-600, 1.0) * vm_select_f64(low_b, 0x1p-600, 1.0));
 }
 #endif
 VM_INLINE cv_two cv_square(double a) { return cv_product(a, a); }
@@ -88,12 +88,12 @@ VM_INLINE cv_two cv_square_two(cv_two a) {
     return cv_sum_ordered(p.h, p.l + 2.0 * (a.h * a.l));
 }
 
-/* a / b by the inverse of b.h; what the rounded inverse spoils is in the rest. */
+/* a / b by the inverse of b.h; the tail corrects the error of the rounded inverse. */
 VM_INLINE cv_two cv_divide_by(cv_two a, cv_two b, double inverse) {
     double q = a.h * inverse;
     cv_two p = cv_product(q, b.h);
-    double rest = ((a.h - p.h) - p.l) + (a.l - q * b.l);
-    return cv_sum_ordered(q, rest * inverse);
+    double tail = ((a.h - p.h) - p.l) + (a.l - q * b.l);
+    return cv_sum_ordered(q, tail * inverse);
 }
 VM_INLINE cv_two cv_divide(cv_two a, cv_two b) { return cv_divide_by(a, b, 1.0 / b.h); }
 
@@ -101,8 +101,8 @@ VM_INLINE cv_two cv_divide(cv_two a, cv_two b) { return cv_divide_by(a, b, 1.0 /
 VM_INLINE cv_two cv_sqrt_two(cv_two a) {
     double s = sqrt(a.h);
     cv_two p = cv_square(s);
-    double rest = ((a.h - p.h) - p.l) + a.l;
-    return cv_sum_ordered(s, rest / (s + s + 0x1p-600));
+    double tail = ((a.h - p.h) - p.l) + a.l;
+    return cv_sum_ordered(s, tail / (s + s + 0x1p-600));
 }
 
 /* -- sums that cancel ------------------------------------------------------------------------------------ */
@@ -134,10 +134,10 @@ VM_INLINE int cv_is_inf(double x) { return fabs(x) == INFINITY; }
 
 VM_INLINE double cv_larger(double x, double y) { return fabs(x) > fabs(y) ? fabs(x) : fabs(y); }
 
-/* x * 2**k with one rounding, for a normal x and |k| below 3000. In steps: no power of two may be out of
-   range, and only the last step may give a subnormal number. */
+/* x * 2**k with one rounding, for a normal x and |k| below 3000. In three products: no power of two may be out of
+   range, and only the last product may be subnormal. */
 VM_INLINE double cv_scale(double x, double k) {
-    for (int step = 0; step < 3; step++) {
+    for (int i = 0; i < 3; i++) {
         double part = k > 900.0 ? 900.0 : k < -900.0 ? -900.0 : k;
         x = x * vm_double((uint64_t)(1023 + (int64_t)part) << 52);
         k -= part;

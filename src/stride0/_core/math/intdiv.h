@@ -6,7 +6,7 @@
  *   2^b * 2^-p / |y| (p is 24 or 53), and one that is no integer is at least 1 / |y| away from the next one; as b < p, the
  *   rounded quotient has the floor of the exact one.
  * - 64 bits, signed: a first quotient x * (1 / y) in double is off by at most |x / y| * 2^-51 + 1, so that what it leaves
- *   of x is at most |y| + 2^12, and a second one, of that, by at most 1 either way; both are put right in integers. It is
+ *   of x is at most |y| + 2^12, and a second one, of that, by at most 1 either way; both are corrected in integers. It is
  *   worth it where vectors of 64-bit integers can be converted and multiplied.
  *
  * What no quotient can hold, the least integer by -1, wraps. */

@@ -1,7 +1,7 @@
 /* Small scalar bodies that the loops inline: thin names over libm, selections, components, casts.
  *
  * Each function comes as `_f64` and `_f32`. Where a body only forwards to libm, libm's own special cases (C Annex F) are
- * the standard's. Those with a story of their own are in realmath.h and complexmath.h. */
+ * the standard's. Bodies with special cases of their own are in realmath.h and complexmath.h. */
 #ifndef STRIDE0_SCALARS_H
 #define STRIDE0_SCALARS_H
 
@@ -28,7 +28,7 @@
 #define floor_f32 floorf
 #define trunc_f64 trunc
 #define trunc_f32 truncf
-#define round_f64 rint /* half to even, the rounding mode of every thread that nobody has tampered with */
+#define round_f64 rint /* half to even, the default rounding mode of every thread */
 #define round_f32 rintf
 #define copysign_f64 copysign
 #define copysign_f32 copysignf
@@ -45,8 +45,8 @@ S0_BODY int signbit_f32(float x) { uint32_t u; memcpy(&u, &x, 4); return (int)(u
 #define min_c(a, b) ((a) < (b) ? (a) : (b))
 
 /* x + 0 is +0 for both zeros and keeps NaN. NaN in x is taken by the extremes, NaN in y by failing the comparison.
- * `clip` has one selection per bound and one for NaN bounds: `minimum(maximum(x, low), high)` asks about NaN in every
- * step, and the compiler turns such chains into branches. */
+ * `clip` has one selection per bound and one for NaN bounds: `minimum(maximum(x, low), high)` tests for NaN
+ * twice, and the compiler makes branches of such chains. */
 #define S0_SELECTIONS(T, t)                                                                                          \
     S0_BODY T sign_##t(T x) { return x > 0 ? 1 : x < 0 ? -1 : x + 0; }                                               \
     S0_BODY T maximum_##t(T x, T y) { return ((x >= y) | (x != x)) ? x : y; }                                          \
@@ -63,7 +63,7 @@ S0_SELECTIONS(float, f32)
 /* -- casts ----------------------------------------------------------------------------------------------------------- */
 
 /* A cast from floating point to an integer is undefined in C where the value does not fit, and differs between
- * instruction sets. Here it is one thing everywhere: through a 64-bit integer, whose least value stands for what does not
+ * instruction sets. Here it is the same everywhere: through a 64-bit integer, whose least value stands for what does not
  * fit, and from there modulo the width of the target. */
 S0_BODY int64_t to_int(double x)
 {

@@ -13,7 +13,7 @@ VM_INLINE float vm_asin_tail_f32(float z) {
     return z * fmaf(z, fmaf(z, p, 0x1.3301fcp-4f), 0x1.5555c8p-3f);
 }
 
-/* sqrt(z) as a number with an error of 2**-18 of it and a rest, by Newton's method from a guess at 1 / sqrt(z):
+/* sqrt(z) as a number with an error of 2**-18 of it and a remainder, by Newton's method from a guess at 1 / sqrt(z):
    faster than square root and division. z is at most 1/2. */
 VM_INLINE float vm_sqrt_two_f32(float z, float *low) {
     float half = -0.5f * z;
@@ -34,8 +34,8 @@ VM_INLINE float vm_asin_f32(float x) {
     float root = vm_sqrt_two_f32(half, &low);
     float s = fmaf(root, -2.0f, VM_PI_2_HI_F);
     float e = fmaf(root, -2.0f, VM_PI_2_HI_F - s);
-    float rest = fmaf(root + low, tail, low);
-    float y = s + (e + fmaf(rest, -2.0f, VM_PI_2_LO_F));
+    float correction = fmaf(root + low, tail, low);
+    float y = s + (e + fmaf(correction, -2.0f, VM_PI_2_LO_F));
     y = big ? y : fmaf(a, tail, a);
     return copysignf(a > 1.0f ? NAN : y, x);
 }
@@ -69,12 +69,12 @@ VM_INLINE float vm_atan_sum_f32(float base, float bl, float t, float tl) {
     float p = fmaf(z, fmaf(z, fmaf(z, -0x1.d3459cp-10f, 0x1.641c52p-7f), -0x1.fd789p-6f), 0x1.da285p-5f);
     p = fmaf(z, fmaf(z, fmaf(z, p, -0x1.5808d8p-4f), 0x1.c08c46p-4f), -0x1.242086p-3f);
     p = fmaf(z, fmaf(z, p, 0x1.9991e4p-3f), -0x1.55553ep-2f + VM_ATAN_PART);
-    float cube = t * z, rest = fmaf(t, z, -cube);
+    float cube = t * z, tail = fmaf(t, z, -cube);
     float first = base + t;
     float s = fmaf(cube, -VM_ATAN_PART, first);
     float e = fmaf(cube, -VM_ATAN_PART, first - s) + ((t - (first - base)) + bl);
     e = fmaf(tl, fmaf(z, -0.5f, 1.0f), e); /* tl / (1 + z), nearly */
-    return s + fmaf(cube, p, fmaf(rest, -VM_ATAN_PART, e));
+    return s + fmaf(cube, p, fmaf(tail, -VM_ATAN_PART, e));
 }
 
 VM_INLINE float vm_atan_f32(float x) {
@@ -82,7 +82,7 @@ VM_INLINE float vm_atan_f32(float x) {
     int big = a > 1.0f;
     float n = big ? -1.0f : a, d = big ? a : 1.0f;
     float t = n / d;
-    float tl = fmaf(-t, d, n) * -t; /* zero or the rest of -1 / a */
+    float tl = fmaf(-t, d, n) * -t; /* zero or the error of -1 / a */
     tl = a < INFINITY ? tl : 0.0f;
     float y = vm_atan_sum_f32(big ? VM_PI_2_HI_F : 0.0f, big ? VM_PI_2_LO_F : 0.0f, t, tl);
     return copysignf(y, x);
@@ -125,7 +125,7 @@ VM_INLINE float vm_atan2_f32_fast(float y, float x, uint32_t *rare) {
     float a = fabsf(y), b = fabsf(x);
     int steep = a > b;
     float d = steep ? a : b, n = steep ? b : a;
-    /* The arc from the nearest axis is taken to or from it: all turned where steep and left differ. */
+    /* The arc from the nearest axis is added to or subtracted from it: the sign changes where steep and left differ. */
     uint32_t left = vm_bits32(x) & VM_SIGN32;
     uint32_t turn = steep ? left ^ VM_SIGN32 : left;
     n = vm_float(vm_bits32(n) ^ turn);
@@ -155,7 +155,7 @@ VM_INLINE double vm_asin_tail_f64(double z) {
     return z * fma(z, odd, even);
 }
 
-/* sqrt(z) as a cut number and the rest; z neither negative nor, unless zero, below 2**-900 */
+/* sqrt(z) as a truncated number and the remainder; z neither negative nor, unless zero, below 2**-900 */
 VM_INLINE double vm_sqrt_two_f64(double z, double *low) {
     double s = sqrt(z);
     *low = fma(-s, s, z) / (s + s + 0x1p-600);
@@ -201,7 +201,7 @@ VM_INLINE double vm_acos_f64(double x) {
 }
 
 /* base + bl + atan((n + nl) / (d + dl)) with the quotient between -tan(pi/8) and tan(pi/8): the quotient is
-   taken as a cut number and a rest. Relative error of the arc 2**-59.4. */
+   taken as a truncated number and a remainder. Relative error of the arc 2**-59.4. */
 VM_INLINE double vm_atan_sum_f64(double base, double bl, double n, double nl, double d, double dl) {
     double inverse = 1.0 / d;
     double t = n * inverse;
@@ -305,7 +305,7 @@ VM_INLINE double vm_hypot_f64(double x, double y) {
     double sum = p + q;
     double error = ((p - sum) + q) + (pl + ql);
     double s = sqrt(sum);
-    double z = (s + vm_sqrt_rest_f64(sum, error, s)) * back;
+    double z = (s + vm_sqrt_error_f64(sum, error, s)) * back;
     z = ((x != x) | (y != y)) ? NAN : z;
     return ((a == INFINITY) | (b == INFINITY)) ? INFINITY : z;
 }

@@ -31,7 +31,7 @@ VM_INLINE float vm_exp_f32_fast(float x) {
 }
 #define VM_EXP_RARE_F32(x) (vm_bits32(87.0f) - (vm_bits32(x) & ~VM_SIGN32))
 
-/* Out of range the reduction gives rubbish, which is replaced at the end: comparing and selecting first would
+/* Out of range the reduction gives garbage, which is replaced at the end: comparing and selecting first would
    make everything wait for it. */
 VM_INLINE float vm_exp_f32(float x) {
     float t, y = vm_exp_core_f32(x, &t);
@@ -99,7 +99,7 @@ VM_INLINE float vm_log_cubic_f32(float f, float more) {
 /* log(1 + f) - f */
 VM_INLINE float vm_log_tail_f32(float f) { return fmaf(-0.5f * f, f, vm_log_cubic_f32(f, 0.0f)); }
 
-/* k * ln(2) + f + tail, where `small` is the rest of f. What is small is added first: the sum with the tail then
+/* k * ln(2) + f + tail, where `small` is the low part of f. What is small is added first: the sum with the tail then
    rounds but once. */
 VM_INLINE float vm_log_sum_f32(float k, float f, float small, float tail) {
     float s = fmaf(k, VM_LN2_HI_F, f);

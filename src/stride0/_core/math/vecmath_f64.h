@@ -58,7 +58,7 @@ VM_INLINE double vm_expm1_tail_f64(double r, double low) {
         0x1.a01a01afab4dfp-13), 0x1.111111110f6fdp-7), 0x1.5555555555559p-3);
     double odd = fma(z, fma(z, fma(z, fma(z, 0x1.1f3a51ea5d8dfp-29, 0x1.27e4fa52331dap-22),
         0x1.a01a019c81c1cp-16), 0x1.6c16c16c17014p-10), 0x1.5555555555558p-5);
-    return fma(0.5 * r, r, fma(z * r, fma(r, odd, even), low)); /* the half not rounded with the rest */
+    return fma(0.5 * r, r, fma(z * r, fma(r, odd, even), low)); /* the half is added unrounded */
 }
 
 /* As in float32. */
@@ -113,7 +113,7 @@ VM_INLINE double vm_log_tail_f64(double f) {
     return vm_log_cubic_f64(f, h) - h;
 }
 
-/* k * ln(2) + f + tail, where `small` is the rest of f. What is small is added
+/* k * ln(2) + f + tail, where `small` is the low part of f. What is small is added
    first: the sum with the tail then rounds but once. */
 VM_INLINE double vm_log_sum_f64(double k, double f, double small, double tail) {
     double s = fma(k, VM_LN2_HI, f);
@@ -166,7 +166,7 @@ VM_INLINE double vm_log_edges_f64(double x, double y) {
 VM_LOG_F64(log, vm_log_sum_f64(k, f, 0.0, vm_log_tail_f64(f)))
 
 /* The number without its n lowest bits. */
-VM_INLINE double vm_cut(double x, int n) { return vm_double(vm_bits64(x) & ~(((uint64_t)1 << n) - 1)); }
+VM_INLINE double vm_truncated(double x, int n) { return vm_double(vm_bits64(x) & ~(((uint64_t)1 << n) - 1)); }
 
 /* k * (kh + kl) + log(1 + f) * (ch + cl), where k * kh is exact */
 VM_INLINE double vm_log_scaled_f64(double k, double f, double kh, double kl, double ch, double cl) {

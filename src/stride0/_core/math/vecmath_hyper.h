@@ -17,8 +17,8 @@ VM_INLINE float vm_hyper_f32(float x, float sign) {
     float s = fmaf(z * r, fmaf(z, fmaf(z, 0x1.a2e33p-13f, 0x1.110fbep-7f), 0x1.555556p-3f), low);
     float p = up + down, q = up - down;
     float lead = fmaf(q, r, p);
-    float rest = fmaf(q, r, p - lead) + ((up - p) + down);
-    float y = lead + fmaf(p, c, fmaf(q, s, rest));
+    float tail = fmaf(q, r, p - lead) + ((up - p) + down);
+    float y = lead + fmaf(p, c, fmaf(q, s, tail));
     return (y + y);
 }
 
@@ -91,7 +91,7 @@ VM_INLINE double vm_reduce_exp_f64(double a, double *rl, double *up, double *dow
     double d = a - k * VM_LN2_HI;
     double w = k * VM_LN2_LO;
     double r = d - w;
-    double rh = vm_cut(r, 27);
+    double rh = vm_truncated(r, 27);
     *rl = (r - rh) + ((d - r) - w);
     *up = vm_double((vm_bits64(t) << 52) + ((uint64_t)1021 << 52));
     double v = vm_double(((uint64_t)1021 << 52) - (vm_bits64(t) << 52));
@@ -123,8 +123,8 @@ VM_INLINE double vm_hyper_f64(double x, double sign) {
     double c = vm_cosh_tail_f64(z), s = vm_sinh_tail_f64(r, z, low);
     double p = up + down, q = up - down;
     double lead = fma(q, r, p);
-    double rest = fma(q, r, p - lead) + ((up - p) + down);
-    double y = lead + fma(p, c, fma(q, s, rest));
+    double tail = fma(q, r, p - lead) + ((up - p) + down);
+    double y = lead + fma(p, c, fma(q, s, tail));
     return y + y;
 }
 
@@ -139,21 +139,21 @@ VM_INLINE double vm_cosh_f64(double x) { return vm_hyper_f64(fabs(x), 1.0); }
 
 /* -- float64 inverses ------------------------------------------------------------------------------------ */
 
-/* x * x up to 2**-106 of it, as the rounded product and the rest */
+/* x * x up to 2**-106 of it, as the rounded product and its error */
 VM_INLINE double vm_square_two_f64(double x, double *low) {
     double y = x * x;
     *low = fma(x, x, -y);
     return y;
 }
 
-/* What sqrt(p + low) is more than s, its rounded value for low = 0 */
-VM_INLINE double vm_sqrt_rest_f64(double p, double low, double s) {
+/* sqrt(p + low) - s, where s is sqrt(p) rounded */
+VM_INLINE double vm_sqrt_error_f64(double p, double low, double s) {
     return (fma(-s, s, p) + low) / (s + s + 0x1p-600);
 }
 
 /* log(1 + u + ul) as a sum of two numbers, of which only the second has rounded, for u > -0.9 and an ul too
    small to change u. Where `huge` is set, log(2u) instead. */
-VM_INLINE double vm_log1p_two_f64(double u, double ul, int huge, double *rest) {
+VM_INLINE double vm_log1p_two_f64(double u, double ul, int huge, double *tail) {
     double v = 1.0 + u;
     double b = v - 1.0;
     double c = (u - b) + (1.0 - (v - b));
@@ -171,53 +171,53 @@ VM_INLINE double vm_log1p_two_f64(double u, double ul, int huge, double *rest) {
     double small = vm_log_cubic_f64(f, h) - fma(0.5 * f, f, -h);
     double s = fma(k, VM_LN2_HI, f);
     double e = f + fma(k, VM_LN2_HI, -s);
-    *rest = (fma(k, VM_LN2_LO, e + low) + small) - h; /* the largest last */
+    *tail = (fma(k, VM_LN2_LO, e + low) + small) - h; /* the largest last */
     return s;
 }
 
 /* asinh(a) = log1p(u) for u = a + (sqrt(1 + a**2) - 1), where everything rounded is caught. Beyond 2**30,
    log(2a). */
 VM_INLINE double vm_asinh_f64(double x) {
-    double a = fabs(x), zl, rest;
+    double a = fabs(x), zl, tail;
     int huge = a > 0x1p30;
     double z = vm_square_two_f64(a, &zl);
     double p = 1.0 + z;
     double b = p - 1.0;
     double pl = ((z - b) + (1.0 - (p - b))) + zl;
     double s = sqrt(p);
-    double sl = vm_sqrt_rest_f64(p, pl, s);
+    double sl = vm_sqrt_error_f64(p, pl, s);
     double d = s - 1.0;
     double v = a + d;
     double vl = ((a - v) + d) + sl;
     double u = v + vl;
-    double y = vm_log1p_two_f64(huge ? a : u, (v - u) + vl, huge, &rest);
-    y = y + rest;
+    double y = vm_log1p_two_f64(huge ? a : u, (v - u) + vl, huge, &tail);
+    y = y + tail;
     y = a < INFINITY ? y : a;
     return copysign(y, x);
 }
 
 /* Likewise with u = (x - 1) + sqrt(x**2 - 1). */
 VM_INLINE double vm_acosh_f64(double x) {
-    double zl, rest;
+    double zl, tail;
     int huge = x > 0x1p30;
     double z = vm_square_two_f64(x, &zl);
     double p = z - 1.0;
     double pl = ((z - p) - 1.0) + zl;
     double s = sqrt(p);
-    double sl = vm_sqrt_rest_f64(p, pl, s);
+    double sl = vm_sqrt_error_f64(p, pl, s);
     double d = x - 1.0;
     double v = s + d;
     double vl = ((s - v) + d) + sl;
     double u = v + vl;
-    double y = vm_log1p_two_f64(huge ? x : u, (v - u) + vl, huge, &rest);
-    y = y + rest;
+    double y = vm_log1p_two_f64(huge ? x : u, (v - u) + vl, huge, &tail);
+    y = y + tail;
     y = x < INFINITY ? y : x;
     return x < 1.0 ? NAN : y;
 }
 
 /* atanh(a) = log1p(2a / (1 - a)) / 2 */
 VM_INLINE double vm_atanh_f64(double x) {
-    double a = fabs(x), rest;
+    double a = fabs(x), tail;
     double d = 1.0 - a;
     double dl = (1.0 - d) - a;
     double n = a + a;
@@ -225,8 +225,8 @@ VM_INLINE double vm_atanh_f64(double x) {
     double q = n * inverse;
     double ql = fma(-q, dl, fma(-q, d, n)) * inverse;
     double u = q + ql;
-    double y = vm_log1p_two_f64(u, (q - u) + ql, 0, &rest);
-    y = 0.5 * (y + rest);
+    double y = vm_log1p_two_f64(u, (q - u) + ql, 0, &tail);
+    y = 0.5 * (y + tail);
     y = a < 1.0 ? y : NAN;
     y = a == 1.0 ? INFINITY : y;
     return copysign(y, x);
@@ -254,9 +254,9 @@ VM_INLINE double vm_logaddexp_f64(double x, double y) {
     e = e + dl * (s + e);
     int small = k < -512.0;
     double scale = vm_double((vm_bits64(t) << 52) + ((uint64_t)(small ? 1023 + 128 : 1023) << 52));
-    double rest = small ? 0x1p-128 : 1.0;
-    double u = (s + e) * scale * rest;
-    double ul = ((s - (s + e)) + e) * scale * rest;
+    double unscale = small ? 0x1p-128 : 1.0;
+    double u = (s + e) * scale * unscale;
+    double ul = ((s - (s + e)) + e) * scale * unscale;
     double low;
     double l = vm_log1p_two_f64(u, ul, 0, &low);
     double sum = m + l;

@@ -2,7 +2,7 @@
 
    Note [Special powers]
        With L = log|x| (of zero -infinity), the power is decided by y * L, once 0 * infinity is out of the
-       way: x**0 and 1**y are 1, even where the other operand is NaN. A negative x turns the sign if y is an odd
+       way: x**0 and 1**y are 1, even where the other operand is NaN. A negative x changes the sign if y is an odd
        integer; with a y that is no integer the result is NaN, unless x is infinite or -0. */
 
 /* Bit 31 set where x is negative (also -0) and y an odd integer. Integers beyond 2**24 are even. */
@@ -27,7 +27,7 @@ VM_INLINE double vm_log2_wide(double x) {
 }
 
 /* The binary logarithm of a number 2**k * (1 + f), as a sum of two numbers, to 2**-35 of it. First half: s = f / (2
-   + f). Here and below each number comes as what it is rounded to and a rest. */
+   + f). Here and below each number comes as its rounded value and a tail. */
 VM_INLINE float vm_log_quotient_f32(float f, float *sl) {
     float d = 2.0f + f;
     float inverse = 1.0f / d;
@@ -82,7 +82,7 @@ VM_INLINE float vm_pow_f32(float x, float y) {
     float high = vm_log2_series_f32(k, s, low, &low);
     float e = vm_pow_core_f32(y, high, low, &t, &size);
     float g = ax < INFINITY ? high : ax;
-    g = y * (ax == 0.0f ? -INFINITY : g); /* decides what is not finite, as the rest is rubbish then */
+    g = y * (ax == 0.0f ? -INFINITY : g); /* decides what is not finite, as the other terms are garbage then */
     int small = g < 0.0f;
     uint32_t bias = small ? (127u + 64u) << 23 : 126u << 23;
     e = e * vm_float((vm_bits32(t) << 23) + bias) * (small ? 0x1p-64f : 2.0f);
@@ -103,7 +103,7 @@ VM_INLINE uint64_t vm_pow_sign_f64(double x, double y) {
 }
 
 /* The logarithm of a number 2**k * (1 + f), as a sum of two numbers, to 2**-64 of it. First half: s = f / (2 + f).
-   Here and below each number comes as what it is rounded to and a rest. */
+   Here and below each number comes as its rounded value and a tail. */
 VM_INLINE double vm_log_quotient_f64(double f, double *sl) {
     double d = 2.0 + f;
     double inverse = 1.0 / d;
@@ -145,9 +145,9 @@ VM_INLINE double vm_pow_core_f64(double y, double high, double low, double *t, d
     double d = fma(-k, VM_LN2_HI, p);
     double w = fma(-k, VM_LN2_LO, pl);
     double r = d + w;
-    double rest = (d - r) + w;
+    double tail = (d - r) + w;
     double s = 1.0 + r;
-    return s + ((r - (s - 1.0)) + fma(r * r, vm_exp_poly_f64(r), rest));
+    return s + ((r - (s - 1.0)) + fma(r * r, vm_exp_poly_f64(r), tail));
 }
 
 /* Where x is a normal positive number and so is the power; elsewhere the highest bit of *rare is set */
@@ -164,7 +164,7 @@ VM_INLINE double vm_pow_f64(double x, double y) {
     double high = vm_log_series_f64(k, s, low, &low);
     double e = vm_pow_core_f64(y, high, low, &t, &size);
     double g = ax < INFINITY ? high : ax;
-    g = y * (ax == 0.0 ? -INFINITY : g); /* decides what is not finite, as the rest is rubbish then */
+    g = y * (ax == 0.0 ? -INFINITY : g); /* decides what is not finite, as the other terms are garbage then */
     int small = g < 0.0;
     uint64_t bias = (uint64_t)(small ? 1023 + 64 : 1022) << 52;
     e = e * vm_double((vm_bits64(t) << 52) + bias) * (small ? 0x1p-64 : 2.0);

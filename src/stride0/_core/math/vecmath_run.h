@@ -1,7 +1,7 @@
 /* Loops over the functions of vecmath.h that do some arguments faster than others; included by vecmath.h.
 
    Note [Fast and rare]
-       Few arguments are subnormal, infinite, NaN or out of range, but seeing to them can cost as much as the
+       Few arguments are subnormal, infinite, NaN or out of range, but handling them can cost as much as the
        function itself. Such a function, vm_log_f32 for example, has a second body for the other arguments,
        vm_log_f32_fast, which gives the same bits there. Loops run the fast one over a block of arguments, note
        whether any was rare, and if so run the block once more with the one that is right for all. */
@@ -14,17 +14,17 @@ enum { VM_BLOCK = 512 };
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-/* A block of elements `step` bytes apart, side by side: where they are, or in the buffer, if they are apart or
+/* A block of elements `stride` bytes apart, side by side: where they are, or in the buffer, if they are apart or
    the results `r` will take their place. */
 #define VM_GATHER(T)                                                                                         \
-    VM_INLINE const T *vm_gather_##T(const char *x, ptrdiff_t step, const T *r, T *buffer, ptrdiff_t n) {    \
-        if (step == (ptrdiff_t)sizeof(T) && x != (const char *)r) return (const T *)x;                       \
-        for (ptrdiff_t i = 0; i < n; i++) buffer[i] = *(const T *)(x + i * step);                            \
+    VM_INLINE const T *vm_gather_##T(const char *x, ptrdiff_t stride, const T *r, T *buffer, ptrdiff_t n) {  \
+        if (stride == (ptrdiff_t)sizeof(T) && x != (const char *)r) return (const T *)x;                     \
+        for (ptrdiff_t i = 0; i < n; i++) buffer[i] = *(const T *)(x + i * stride);                          \
         return buffer;                                                                                       \
     }                                                                                                        \
-    VM_INLINE void vm_scatter_##T(const T *buffer, char *y, ptrdiff_t step, ptrdiff_t n) {                   \
+    VM_INLINE void vm_scatter_##T(const T *buffer, char *y, ptrdiff_t stride, ptrdiff_t n) {                 \
         if ((const char *)buffer == y) return;                                                               \
-        for (ptrdiff_t i = 0; i < n; i++) *(T *)(y + i * step) = buffer[i];                                  \
+        for (ptrdiff_t i = 0; i < n; i++) *(T *)(y + i * stride) = buffer[i];                                \
     }
 VM_GATHER(double)
 VM_GATHER(float)
@@ -124,7 +124,7 @@ VM_RUN(tan_f32, float, uint32_t, VM_SIN_RARE_F32)
 VM_POW_BLOCK(64, double, uint64_t, VM_LOG_RARE_F64, vm_log_series_f64)
 VM_POW_BLOCK(32, float, uint32_t, VM_LOG_RARE_F32, vm_log2_series_f32)
 
-/* z[i] = f(x[i], y[i]) for n elements, with steps in bytes; z may be x or y. */
+/* z[i] = f(x[i], y[i]) for n elements, with strides in bytes; z may be x or y. */
 #define VM_RUN_2(name, T, U)                                                                                 \
     static __attribute__((unused)) void vm_##name##_run(                                                     \
         const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n) {      \

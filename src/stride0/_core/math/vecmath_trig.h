@@ -42,30 +42,30 @@ static __attribute__((noinline, unused)) int vm_reduce_huge(double x, double *hi
     wide p0 = (wide)m * w[2];
     wide p1 = (wide)m * w[1] + (uint64_t)(p0 >> 64);
     uint64_t top = m * w[0] + (uint64_t)(p1 >> 64); /* modulo 2**64 */
-    wide rest = (wide)(uint64_t)p1 << 64 | (uint64_t)p0;
+    wide lower = (wide)(uint64_t)p1 << 64 | (uint64_t)p0;
     int n = (int)(top >> 62);
-    top = top << 2 | (uint64_t)(rest >> 126);
-    rest = rest << 2;
+    top = top << 2 | (uint64_t)(lower >> 126);
+    lower = lower << 2;
     int negative = (int)(top >> 63); /* more than half: the next multiple, from above */
     if (negative) {
         n++;
-        rest = ~rest + 1;
-        top = ~top + (rest == 0);
+        lower = ~lower + 1;
+        top = ~top + (lower == 0);
     }
     int zeros = 0; /* the fraction is normalised, with one word to be shifted in at most */
     if (top == 0) {
         zeros = 64;
-        top = (uint64_t)(rest >> 64);
-        rest = rest << 64;
+        top = (uint64_t)(lower >> 64);
+        lower = lower << 64;
     }
     int z = top ? __builtin_clzll(top) : 0;
     zeros += z;
     if (z) {
-        top = top << z | (uint64_t)(rest >> (128 - z));
-        rest = rest << z;
+        top = top << z | (uint64_t)(lower >> (128 - z));
+        lower = lower << z;
     }
     /* Times pi/2, 128 bits of it below 2: the product is 128 bits below 2. */
-    uint64_t next = (uint64_t)(rest >> 64);
+    uint64_t next = (uint64_t)(lower >> 64);
     const uint64_t a = 0xc90fdaa22168c234, b = 0xc4c6628b80dc1cd1;
     wide product = (wide)top * a + (((wide)top * b) >> 64) + (((wide)next * a) >> 64);
     double scale = vm_double((uint64_t)(1023 - zeros) << 52); /* 2**-zeros */
@@ -95,7 +95,7 @@ VM_INLINE double vm_cos_tail_f64(double half, double z, double h, double w) {
     return fma(z * z, p, ((1.0 - w) - h) - half);
 }
 
-/* Sine of |x|, or with quarter = 1 the cosine: the sine of a quarter turn more. `turn` is n modulo 4. */
+/* Sine of |x|, or with quarter = 1 the cosine: the sine shifted by a quarter turn. `turn` is n modulo 4. */
 VM_INLINE double vm_sin_reduced_f64(double high, double low, uint64_t turn) {
     double z = high * high;
     double h = 0.5 * z;
@@ -108,7 +108,7 @@ VM_INLINE double vm_sin_reduced_f64(double high, double low, uint64_t turn) {
 
 /* a - n * pi/2 for the nearest integer n, which is in the low bits of *t. The first difference is exact, and
    every rounding after it is caught in *low: x near a multiple of pi/2 leaves few bits of x and of the first
-   pieces of pi/2. */
+   parts of pi/2. */
 VM_INLINE double vm_reduce_f64(double a, double *low, double *t) {
     *t = fma(a, VM_2_PI, VM_ROUND64);
     double n = *t - VM_ROUND64;
@@ -119,18 +119,18 @@ VM_INLINE double vm_reduce_f64(double a, double *low, double *t) {
     return high;
 }
 
-VM_INLINE double vm_sin_turned_f64(double a, uint64_t quarter) {
+VM_INLINE double vm_sin_shifted_f64(double a, uint64_t quarter) {
     double low, t;
     double high = vm_reduce_f64(a, &low, &t);
     return vm_sin_reduced_f64(high, low, vm_bits64(t) + quarter);
 }
 
 VM_INLINE double vm_sin_f64_fast(double x) {
-    double y = vm_sin_turned_f64(fabs(x), 0);
+    double y = vm_sin_shifted_f64(fabs(x), 0);
     return vm_double(vm_bits64(y) ^ (vm_bits64(x) & (uint64_t)1 << 63));
 }
 
-VM_INLINE double vm_cos_f64_fast(double x) { return vm_sin_turned_f64(fabs(x), 1); }
+VM_INLINE double vm_cos_f64_fast(double x) { return vm_sin_shifted_f64(fabs(x), 1); }
 
 static __attribute__((noinline, unused)) double vm_sin_huge(double x, uint64_t quarter) {
     double high, low;
@@ -148,7 +148,7 @@ VM_INLINE double vm_cos_f64(double x) {
 }
 
 /* Tangent of high + low + n * pi/2: the sine divided by the cosine or the cosine by minus the sine, each as
-   a sum of two numbers. What is left of the dividend tells the rest of the quotient. */
+   a sum of two numbers. What is left of the dividend gives the error of the quotient. */
 VM_INLINE double vm_tan_reduced_f64(double high, double low, uint64_t turn) {
     double z = high * high;
     double h = 0.5 * z;
@@ -162,8 +162,8 @@ VM_INLINE double vm_tan_reduced_f64(double high, double low, uint64_t turn) {
     double top = n + nl, sum = d + dl;
     double inverse = 1.0 / sum;
     double q = top * inverse;
-    double rest = fma(-q, sum, top) + fma(-q, (d - sum) + dl, (n - top) + nl);
-    double y = fma(rest, inverse, q);
+    double error = fma(-q, sum, top) + fma(-q, (d - sum) + dl, (n - top) + nl);
+    double y = fma(error, inverse, q);
     return odd ? -y : y;
 }
 
@@ -212,7 +212,7 @@ VM_INLINE float vm_cos_tail_f32(float half, float z, float w) {
     return fmaf(z * z, p, fmaf(z, -0.5f, 1.0f - w) - half);
 }
 
-VM_INLINE float vm_sin_turned_f32(float a, uint32_t quarter) {
+VM_INLINE float vm_sin_shifted_f32(float a, uint32_t quarter) {
     float low, t, r = vm_reduce_f32(a, &low, &t);
     float z = r * r;
     float w = fmaf(z, -0.5f, 1.0f);
@@ -223,11 +223,11 @@ VM_INLINE float vm_sin_turned_f32(float a, uint32_t quarter) {
 }
 
 VM_INLINE float vm_sin_f32_fast(float x) {
-    float y = vm_sin_turned_f32(fabsf(x), 0);
+    float y = vm_sin_shifted_f32(fabsf(x), 0);
     return vm_float(vm_bits32(y) ^ (vm_bits32(x) & VM_SIGN32));
 }
 
-VM_INLINE float vm_cos_f32_fast(float x) { return vm_sin_turned_f32(fabsf(x), 1); }
+VM_INLINE float vm_cos_f32_fast(float x) { return vm_sin_shifted_f32(fabsf(x), 1); }
 
 /* As in float64. */
 VM_INLINE float vm_tan_f32_fast(float x) {
@@ -243,8 +243,8 @@ VM_INLINE float vm_tan_f32_fast(float x) {
     float top = n + nl, sum = d + dl;
     float inverse = 1.0f / sum;
     float q = top * inverse;
-    float rest = fmaf(-q, sum, top) + fmaf(-q, (d - sum) + dl, (n - top) + nl);
-    float y = fmaf(rest, inverse, q);
+    float error = fmaf(-q, sum, top) + fmaf(-q, (d - sum) + dl, (n - top) + nl);
+    float y = fmaf(error, inverse, q);
     return vm_float(vm_bits32(y) ^ vm_bits32(t) << 31 ^ (vm_bits32(x) & VM_SIGN32));
 }
 
@@ -271,7 +271,7 @@ VM_INLINE float vm_cos_large_f32(float x) {
     return vm_sin_half_turns_f32(a, (t - VM_ROUND64) + 0.5, t + 1.0);
 }
 
-/* By quarter turns, and a quotient of polynomials that turns over at odd ones; relative error 2**-35 before
+/* By quarter turns, and a quotient of polynomials, inverted at odd ones; relative error 2**-35 before
    rounding */
 VM_INLINE float vm_tan_large_f32(float x) {
     double a = fabsf(x);

@@ -1,11 +1,11 @@
-/* Blocks of memory from the system, and a clock: what `storage.pyx` needs of C and of the operating system.
+/* Blocks of memory from the system, and a clock: the calls of C and of the operating system that `storage.pyx` makes.
 
-   Note [Where data begin]
-       A processor takes a load to depend on an earlier store when their addresses agree in the lowest twelve bits, and
-       waits until it knows better. A loop whose operand begins a few lines of cache before its result, as seen within a
-       page, runs into that at every step (docs/design/memory.md has figures), and blocks that malloc gives one after
-       another lie like that. So the data of all but the smaller blocks begin with a page: every load is then ahead of
-       the stores. */
+   Note [Alignment]
+       4K aliasing: a processor takes a load to depend on an earlier store when their addresses are equal in the lowest
+       twelve bits, and delays the load. A loop whose operand begins a few cache lines before its result, modulo the
+       page size, is delayed for every element (docs/design/memory.md has figures), and consecutive blocks of malloc
+       lie like that. So the data of all but the smaller blocks are aligned to a page: every load is then ahead of the
+       stores. */
 
 #ifndef S0_BLOCKS_H
 #define S0_BLOCKS_H
@@ -31,15 +31,15 @@
 #define S0_PAGE ((size_t)4096)
 #define S0_HUGE_PAGE ((size_t)1 << 21)
 
-/* Blocks from this size on (the smallest class that a huge page is not too large for) are mappings of their own. */
+/* Blocks of this size or more (the smallest class that a huge page is not too large for) are mappings of their own. */
 #define S0_MAPPED ((size_t)13 << 17)
 
-/* Data begin with a line of cache, or with a page from this size of a block on: Note [Where data begin]. */
-#define S0_LINE ((size_t)64)
-#define S0_PAGED ((size_t)1 << 15)
+/* Data are aligned to a cache line, or to a page in blocks of this size or more: Note [Alignment]. */
+#define S0_CACHE_LINE ((size_t)64)
+#define S0_PAGE_ALIGNED ((size_t)1 << 15)
 
-/* Milliseconds that only grow. */
-static inline int64_t s0_now(void)
+/* Milliseconds of a monotonic clock. */
+static inline int64_t s0_milliseconds(void)
 {
 #if defined(CLOCK_MONOTONIC_COARSE)
     struct timespec t;
@@ -65,26 +65,26 @@ static inline int s0_is_mapped(size_t size)
     return S0_MAPS && size >= S0_MAPPED;
 }
 
-/* At a multiple of what the data of a block begin. */
+/* The alignment of the data of a block of `size` bytes. */
 static inline size_t s0_alignment(size_t size)
 {
-    return size < S0_PAGED ? S0_LINE : S0_PAGE;
+    return size < S0_PAGE_ALIGNED ? S0_CACHE_LINE : S0_PAGE;
 }
 
-/* What a block of `size` bytes has in all: those that are skipped to where its data begin too. */
+/* Bytes of an allocation of `size` bytes of data, with the padding that aligns them. */
 static inline size_t s0_extent(size_t size)
 {
     return s0_is_mapped(size) ? size : size + s0_alignment(size);
 }
 
-/* What a mapping of `size` bytes really takes: whole huge pages, unless more than a quarter would be wasted. */
+/* Length of a mapping of `size` bytes: whole huge pages, unless they are more than a quarter larger. */
 static inline size_t s0_mapping(size_t size)
 {
     size_t huge = (size + S0_HUGE_PAGE - 1) & ~(S0_HUGE_PAGE - 1);
     return huge - size <= size / 4 ? huge : (size + S0_PAGE - 1) & ~(S0_PAGE - 1);
 }
 
-/* Whether Linux gives huge pages to those who ask. */
+/* Whether Linux gives huge pages to mappings that ask for them by madvise. */
 static int s0_has_huge_pages(void)
 {
 #if S0_MAPS
@@ -106,7 +106,7 @@ static int s0_has_huge_pages(void)
 #endif
 }
 
-/* A block from the system; NULL where there is none. From malloc, or a mapping that huge pages fit into. */
+/* A block from the system; NULL where there is no memory. From malloc, or a mapping aligned to huge pages. */
 static void *s0_obtain(size_t size, int zeroed)
 {
 #if S0_MAPS
@@ -117,7 +117,7 @@ static void *s0_obtain(size_t size, int zeroed)
             return NULL;
         }
         if ((uintptr_t)block & (S0_HUGE_PAGE - 1)) {
-            /* Not where huge pages begin: once more with room to spare, which is given back. */
+            /* Not aligned to a huge page: map again with one huge page more, and unmap what is outside. */
             munmap(block, length);
             block = (char *)mmap(NULL, length + S0_HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             if (block == (char *)MAP_FAILED) {
@@ -149,8 +149,8 @@ static void s0_release(void *block, size_t size)
     free(block);
 }
 
-/* Let the system have a mapping's pages when it needs them; what is written to them first is kept. */
-static void s0_offer(void *block, size_t size)
+/* Make a mapping's pages reclaimable: the system takes them when it needs memory, unless they are written to first. */
+static void s0_make_reclaimable(void *block, size_t size)
 {
 #if S0_MAPS
     /* Whole huge pages: part of one would be split into small ones. */
@@ -160,8 +160,8 @@ static void s0_offer(void *block, size_t size)
 #endif
 }
 
-/* Make a mapping read as zeros, by giving its pages back; 0 where it did not work. */
-static int s0_forget(void *block, size_t size)
+/* Make a mapping read as zeros, by giving its pages back; 0 where the system refuses. */
+static int s0_discard(void *block, size_t size)
 {
 #if S0_MAPS
     return madvise(block, s0_mapping(size), MADV_DONTNEED) == 0;

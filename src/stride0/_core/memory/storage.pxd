@@ -4,12 +4,12 @@ cdef class Storage:
     cdef char* data
     cdef Py_ssize_t nbytes
     cdef void* block
-    cdef Py_ssize_t room      # bytes of the block; 0 for a small one
+    cdef Py_ssize_t capacity  # bytes of the block; 0 for a small one
     cdef int bin              # of a small block
     cdef bint readonly
-    cdef int device       # number of a virtual device; 0 is the CPU: see `array.pyx`
+    cdef int device       # number of a simulated device; 0 is the CPU: Note [Simulated devices]
     cdef object owner
-    cdef object history  # None until gradients take an interest: see `array.pyx`
+    cdef object history  # log of writes; None where no tape needs it: Note [Logged storages]
 
 
 cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed)

@@ -3,17 +3,17 @@
 
 Note [Small blocks]
     The smallest arrays cost more in malloc and free than in arithmetic. Freed blocks of up to
-    BINS times 64 bytes wait in a stack per size, at most KEPT of each, for the next array of that size.
+    BINS times 64 bytes are cached in a stack per size, at most STACK_DEPTH of each, for the next array of that size.
 
 Note [Cached blocks]
     A fresh block costs a page fault per page, which for a large result is more than the arithmetic; so freed
-    blocks above the small ones wait too, in classes of size (eight to each power of two), youngest first. They
-    are also in one of three queues by age. *Soft* blocks are large, and their pages have been offered to the
-    system, which takes them back when it is short of memory, even for other processes. *Warm* ones are as large, but
-    waited for less long: the offer makes the next writing to a block a quarter slower, and most are wanted again
-    at once. What does not fit among the warm ones becomes soft, oldest first. All others are *firm*. What no longer
-    fits the limits, or has waited for longer than `patience`, goes back to the system, oldest first. That is looked
-    after whenever a block above the small ones is allocated or freed; there is no thread of ours.
+    blocks above the small ones are cached too, in size classes (eight to each power of two), youngest first. They
+    are also in one of three queues by age. *Reclaimable* blocks are marked MADV_FREE: the system takes their pages
+    when it is short of memory, even for other processes. *Large* blocks may be marked so, but were freed later:
+    MADV_FREE makes the next write to a block a quarter slower, and most blocks are reused at once. What exceeds the
+    limit of large blocks becomes reclaimable, oldest first. All others are *medium*. What exceeds the limits, or has
+    been idle for longer than `idle_limit`, goes back to the system, oldest first. This is checked whenever a
+    block above the small ones is allocated or freed; there is no thread for it.
 
     All of this is touched only with the interpreter's lock held, so it needs no lock of its own, and
     os.fork, which takes the interpreter's lock, never finds it half changed.
@@ -26,18 +26,18 @@ from libc.string cimport memset
 import os
 
 cdef enum:
-    LINE = 64
-    BINS = 32  # blocks of 1 to 32 times 64 bytes
-    KEPT = 32
+    UNIT = 64  # small blocks are multiples of it
+    BINS = 32  # blocks of 1 to 32 units
+    STACK_DEPTH = 32
     FIRST = 11  # the smallest class begins above 2**11 bytes, where the small blocks end
-    CLASSES = 8 * 29  # up to 2**40 bytes; larger blocks do not wait
-    NODES = 1024  # blocks that wait at most
+    CLASSES = 8 * 29  # up to 2**40 bytes; larger blocks are not cached
+    NODES = 1024  # most blocks that are cached
     NONE = -1
-    FIRM = 0
-    WARM = 1
-    SOFT = 2
+    MEDIUM = 0
+    LARGE = 1
+    RECLAIMABLE = 2
     QUEUES = 3
-    LAZY = 1 << 23  # bytes from which pages may be offered to the system, and zeros are fresh pages
+    LARGE_SIZE = 1 << 23  # bytes from which pages may be reclaimable, and zeros are fresh pages
 
 cdef extern from "blocks.h":
     bint s0_is_mapped(size_t size) noexcept nogil
@@ -46,34 +46,34 @@ cdef extern from "blocks.h":
     size_t s0_extent(size_t size) noexcept nogil
     void* s0_obtain(size_t size, bint zeroed) noexcept nogil
     void s0_release(void* block, size_t size) noexcept nogil
-    void s0_offer(void* block, size_t size) noexcept nogil
-    bint s0_forget(void* block, size_t size) noexcept nogil
+    void s0_make_reclaimable(void* block, size_t size) noexcept nogil
+    bint s0_discard(void* block, size_t size) noexcept nogil
     int s0_highest_bit(unsigned long long n) noexcept nogil
-    int64_t s0_now() noexcept nogil
+    int64_t s0_milliseconds() noexcept nogil
 
 cdef struct Node:
-    # A block that waits; or a node that no block needs, with the next of these in `below`.
+    # A cached block; or an unused node, with the next unused one in `below`.
     void* block
     Py_ssize_t size
     int64_t since
     int above, below  # in its class: freed later, freed earlier
     int younger, older  # in its queue
-    int group, queue
+    int size_class, queue
 
 cdef struct Queue:
     int youngest, oldest
     Py_ssize_t nbytes
 
-cdef void* waiting[BINS][KEPT]
+cdef void* small_blocks[BINS][STACK_DEPTH]
 cdef int count[BINS]
-cdef int kept = KEPT
+cdef int stack_limit = STACK_DEPTH
 cdef Node nodes[NODES]
-cdef int spare = NONE
+cdef int unused = NONE
 cdef int top[CLASSES]
 cdef Queue queues[QUEUES]
-cdef Py_ssize_t limit, firm_limit, warm_limit
-cdef bint softens = s0_has_huge_pages()
-cdef int64_t patience = 10000  # milliseconds
+cdef Py_ssize_t limit, medium_limit, large_limit
+cdef bint has_huge_pages = s0_has_huge_pages()
+cdef int64_t idle_limit = 10000  # milliseconds
 
 cdef Py_ssize_t live_bytes = 0
 cdef Py_ssize_t peak_bytes = 0
@@ -81,32 +81,32 @@ cdef Py_ssize_t allocations = 0
 cdef Py_ssize_t reused = 0
 
 
-# --- the blocks that wait: Note [Cached blocks]
+# --- the cached blocks: Note [Cached blocks]
 
 
-cdef void start() noexcept:
-    """No block waits."""
-    global spare
+cdef void initialize() noexcept:
+    """Empty classes and queues."""
+    global unused
     cdef int k
     for k in range(CLASSES):
         top[k] = NONE
     for k in range(NODES):
         nodes[k].below = k + 1 if k + 1 < NODES else NONE
-    spare = 0
+    unused = 0
     for k in range(QUEUES):
         queues[k].youngest = queues[k].oldest = NONE
         queues[k].nbytes = 0
 
 
 cdef int class_of(Py_ssize_t* size) noexcept:
-    """The class of blocks of a size above the small ones, which is rounded up to what the class has; NONE above all."""
+    """The size class of a size above the small ones, which is rounded up to that of the class; NONE above all classes."""
     cdef int power = s0_highest_bit(size[0] - 1)
-    cdef Py_ssize_t base = <Py_ssize_t>1 << power, step = base >> 3, part = (size[0] - 1 - base) // step
-    cdef Py_ssize_t group = (power - FIRST) * 8 + part
-    if group >= CLASSES:
+    cdef Py_ssize_t base = <Py_ssize_t>1 << power, width = base >> 3, eighth = (size[0] - 1 - base) // width
+    cdef Py_ssize_t found = (power - FIRST) * 8 + eighth
+    if found >= CLASSES:
         return NONE
-    size[0] = base + (part + 1) * step
-    return <int>group
+    size[0] = base + (eighth + 1) * width
+    return <int>found
 
 
 cdef void enqueue(int k, int which) noexcept:
@@ -137,31 +137,31 @@ cdef void dequeue(int k) noexcept:
 
 
 cdef void* unlink(int k) noexcept:
-    """Take a node out of its class and its queue; its block is the caller's."""
-    global spare
+    """Remove a node from its class and its queue; the caller owns its block."""
+    global unused
     cdef Node* node = &nodes[k]
     if node.above == NONE:
-        top[node.group] = node.below
+        top[node.size_class] = node.below
     else:
         nodes[node.above].below = node.below
     if node.below != NONE:
         nodes[node.below].above = node.above
     dequeue(k)
-    node.below = spare
-    spare = k
+    node.below = unused
+    unused = k
     return node.block
 
 
-cdef bint may_soften(Py_ssize_t size) noexcept:
-    # Without huge pages the offer would cost as much as writing to the block, so none is made.
-    return softens and size >= LAZY
+cdef bint may_be_reclaimable(Py_ssize_t size) noexcept:
+    # Without huge pages, madvise costs as much as writing to the block.
+    return has_huge_pages and size >= LARGE_SIZE
 
 
-cdef void soften(int k) noexcept:
-    """Offer the pages of a warm block to the system."""
-    s0_offer(nodes[k].block, nodes[k].size)
+cdef void make_reclaimable(int k) noexcept:
+    """Make the pages of a large block reclaimable."""
+    s0_make_reclaimable(nodes[k].block, nodes[k].size)
     dequeue(k)
-    enqueue(k, SOFT)
+    enqueue(k, RECLAIMABLE)
 
 
 cdef void drop(int k) noexcept:
@@ -170,7 +170,7 @@ cdef void drop(int k) noexcept:
     s0_release(unlink(k), size)
 
 
-cdef Py_ssize_t waiting_bytes() noexcept:
+cdef Py_ssize_t queued_bytes() noexcept:
     cdef Py_ssize_t total = 0
     cdef int which
     for which in range(QUEUES):
@@ -178,8 +178,8 @@ cdef Py_ssize_t waiting_bytes() noexcept:
     return total
 
 
-cdef int eldest() noexcept:
-    """The node that has waited longest of all."""
+cdef int oldest_node() noexcept:
+    """The node that has been idle longest of all."""
     cdef int which, k, found = NONE
     for which in range(QUEUES):
         k = queues[which].oldest
@@ -189,56 +189,56 @@ cdef int eldest() noexcept:
 
 
 cdef void trim(int64_t now) noexcept:
-    """Offer or give back what is over the limits, give back what has waited too long."""
+    """Make reclaimable or give back what exceeds the limits, give back what has been idle too long."""
     cdef int k
-    while queues[FIRM].nbytes > firm_limit:
-        drop(queues[FIRM].oldest)
-    while queues[WARM].nbytes > warm_limit:
-        soften(queues[WARM].oldest)
-    while waiting_bytes() > limit:
-        drop(eldest())
+    while queues[MEDIUM].nbytes > medium_limit:
+        drop(queues[MEDIUM].oldest)
+    while queues[LARGE].nbytes > large_limit:
+        make_reclaimable(queues[LARGE].oldest)
+    while queued_bytes() > limit:
+        drop(oldest_node())
     while True:
-        k = eldest()
-        if k == NONE or now - nodes[k].since < patience:
+        k = oldest_node()
+        if k == NONE or now - nodes[k].since < idle_limit:
             break
         drop(k)
 
 
-cdef void* take(Py_ssize_t size, int group, bint zeroed) noexcept:
-    """A block that has waited; NULL where there is none of the class."""
+cdef void* take(Py_ssize_t size, int size_class, bint zeroed) noexcept:
+    """A cached block; NULL where there is none of the class."""
     global reused
     cdef void* block
-    if top[group] == NONE:
+    if top[size_class] == NONE:
         return NULL
-    block = unlink(top[group])
+    block = unlink(top[size_class])
     reused += 1
-    # Pages that nobody has touched yet cost nothing; below LAZY, clearing the old ones is soon done.
-    if zeroed and not (size >= LAZY and s0_is_mapped(size) and s0_forget(block, size)):
+    # Fresh pages are zero and cost nothing until they are touched; below LARGE_SIZE, memset is cheaper.
+    if zeroed and not (size >= LARGE_SIZE and s0_is_mapped(size) and s0_discard(block, size)):
         memset(block, 0, s0_extent(size))
     return block
 
 
 cdef void put(void* block, Py_ssize_t size) noexcept:
-    """Let a freed block wait, or give it back where it may not."""
-    global spare
+    """Cache a freed block, or give it back where the limits forbid that."""
+    global unused
     cdef Py_ssize_t same = size
-    cdef int k, group = class_of(&same), which = WARM if may_soften(size) else FIRM
+    cdef int k, size_class = class_of(&same), which = LARGE if may_be_reclaimable(size) else MEDIUM
     cdef Node* node
-    cdef int64_t now = s0_now()
-    if group == NONE or size > (limit if which == WARM else firm_limit):
+    cdef int64_t now = s0_milliseconds()
+    if size_class == NONE or size > (limit if which == LARGE else medium_limit):
         s0_release(block, size)
         trim(now)
         return
-    if spare == NONE:
-        drop(eldest())
-    k = spare
+    if unused == NONE:
+        drop(oldest_node())
+    k = unused
     node = &nodes[k]
-    spare = node.below
-    node.block, node.size, node.since, node.group = block, size, now, group
-    node.above, node.below = NONE, top[group]
+    unused = node.below
+    node.block, node.size, node.since, node.size_class = block, size, now, size_class
+    node.above, node.below = NONE, top[size_class]
     if node.below != NONE:
         nodes[node.below].above = k
-    top[group] = k
+    top[size_class] = k
     enqueue(k, which)
     trim(now)
 
@@ -246,25 +246,25 @@ cdef void put(void* block, Py_ssize_t size) noexcept:
 cdef void drop_all() noexcept:
     cdef int k, bin
     while True:
-        k = eldest()
+        k = oldest_node()
         if k == NONE:
             break
         drop(k)
     for bin in range(BINS):
         while count[bin] > 0:
             count[bin] -= 1
-            s0_release(waiting[bin][count[bin]], (bin + 1) * LINE)
+            s0_release(small_blocks[bin][count[bin]], (bin + 1) * UNIT)
 
 
 cdef void* large_block(Py_ssize_t* size, bint zeroed) noexcept:
     """A block above the small ones; its size is rounded up. NULL where there is no memory."""
-    cdef int group = class_of(size)
+    cdef int size_class = class_of(size)
     cdef void* block = NULL
-    if group == NONE:
+    if size_class == NONE:
         size[0] = (size[0] + 4095) & ~<Py_ssize_t>4095
     else:
-        block = take(size[0], group, zeroed)
-        trim(s0_now())
+        block = take(size[0], size_class, zeroed)
+        trim(s0_milliseconds())
     if block is NULL:
         block = s0_obtain(size[0], zeroed)
     return block
@@ -278,47 +278,47 @@ cdef void* large_block(Py_ssize_t* size, bint zeroed) noexcept:
 @cython.no_gc
 @cython.freelist(64)
 cdef class Storage:
-    """A block of memory, of our own or kept alive by the object that lent it."""
+    """A block of memory, of our own or of another library, kept alive by the object that exported it."""
 
     def __dealloc__(self):
         global live_bytes
         if self.block is NULL:
             return
         live_bytes -= self.nbytes
-        if self.room:
-            put(self.block, self.room)
-        elif count[self.bin] < kept:
-            waiting[self.bin][count[self.bin]] = self.block
+        if self.capacity:
+            put(self.block, self.capacity)
+        elif count[self.bin] < stack_limit:
+            small_blocks[self.bin][count[self.bin]] = self.block
             count[self.bin] += 1
         else:
-            s0_release(self.block, (self.bin + 1) * LINE)
+            s0_release(self.block, (self.bin + 1) * UNIT)
 
 
 cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed):
-    """Memory of our own, which begins where its size says (`s0_alignment`); MemoryError where there is none."""
+    """Memory of our own, aligned by its size (`s0_alignment`); MemoryError where there is none."""
     global live_bytes, peak_bytes, allocations, reused
     cdef Storage storage = Storage.__new__(Storage)
     cdef Py_ssize_t size = nbytes
     cdef size_t alignment
     cdef int bin
     cdef void* block = NULL
-    if nbytes <= BINS * LINE:
-        bin = <int>((nbytes - 1) // LINE) if nbytes else 0
-        size = (bin + 1) * LINE
+    if nbytes <= BINS * UNIT:
+        bin = <int>((nbytes - 1) // UNIT) if nbytes else 0
+        size = (bin + 1) * UNIT
         storage.bin = bin
         if count[bin] > 0:
             count[bin] -= 1
             reused += 1
-            block = waiting[bin][count[bin]]
+            block = small_blocks[bin][count[bin]]
             if zeroed:
                 memset(block, 0, s0_extent(size))
         else:
             block = s0_obtain(size, zeroed)
     else:
         block = large_block(&size, zeroed)
-        storage.room = size
+        storage.capacity = size
     if block is NULL:
-        # What waits may be what is missing.
+        # The system may have memory once the cache has given its blocks back.
         drop_all()
         block = s0_obtain(size, zeroed)
         if block is NULL:
@@ -345,7 +345,7 @@ cdef Storage foreign_storage(char* data, Py_ssize_t nbytes, object owner, bint r
     return storage
 
 
-# --- what `stride0.memory` is made of
+# --- for `stride0.memory`
 
 
 def memory_statistics(*, bint reset_peak=False):
@@ -370,31 +370,31 @@ def memory_statistics(*, bint reset_peak=False):
 
 
 def cache_statistics():
-    """What waits: blocks, their bytes, those of them that the system may take; and allocations that were served by it."""
+    """The cached blocks, their bytes, the reclaimable ones of these; and the allocations that were served from the cache."""
     cdef Py_ssize_t blocks = 0, small = 0
     cdef int k
     for k in range(BINS):
         blocks += count[k]
-        small += count[k] * (k + 1) * LINE
+        small += count[k] * (k + 1) * UNIT
     for queue in queues:
         k = queue.oldest
         while k != NONE:
             blocks += 1
             k = nodes[k].younger
     return {
-        "reused": reused, "cached_blocks": blocks, "cached_bytes": small + waiting_bytes(),
-        "offered_bytes": queues[SOFT].nbytes, "limit": limit,
+        "reused": reused, "cached_blocks": blocks, "cached_bytes": small + queued_bytes(),
+        "offered_bytes": queues[RECLAIMABLE].nbytes, "limit": limit,
     }
 
 
 def empty_cache():
-    """Give every block that waits back to the system."""
+    """Give every cached block back to the system."""
     drop_all()
 
 
 def memory_of_machine(str root="/"):
     """
-    Bytes of memory that this process may use: the machine's, or less where a control group says so.
+    Bytes of memory that this process may use: the machine's, or less where a control group limits it.
 
     `root` is where the file system begins; tests make one of their own.
     """
@@ -427,31 +427,31 @@ cdef list control_files(str root):
         # The second version of control groups has one tree without a name, the first one for each resource.
         tree = os.path.join(root, "sys/fs/cgroup/memory" if line[1] else "sys/fs/cgroup")
         name = "memory.limit_in_bytes" if line[1] else "memory.max"
-        part = line[2].strip("/")
-        while part:
-            out.append(os.path.join(tree, part, name))
-            part = part.rpartition("/")[0]
+        group = line[2].strip("/")
+        while group:
+            out.append(os.path.join(tree, group, name))
+            group = group.rpartition("/")[0]
         out.append(os.path.join(tree, name))
     return out
 
 
 def set_cache_limit(bound=None):
-    """Bytes that may wait; None sets the default: an eighth of the memory, an eighth of that for firm blocks."""
-    global limit, firm_limit, warm_limit, kept
+    """Most bytes that are cached; None sets the default: an eighth of the memory, an eighth of that for medium blocks."""
+    global limit, medium_limit, large_limit, stack_limit
     limit = memory_of_machine() // 8 if bound is None else bound
-    # A system with huge pages takes soft blocks when it needs them. The others are ours until we give them back.
-    firm_limit = limit // 8 if bound is None else limit
-    warm_limit = limit // 8
-    kept = KEPT if limit else 0
+    # The system takes reclaimable blocks when it needs them. The others are ours until we give them back.
+    medium_limit = limit // 8 if bound is None else limit
+    large_limit = limit // 8
+    stack_limit = STACK_DEPTH if limit else 0
     if not limit:
         drop_all()
-    trim(s0_now())
+    trim(s0_milliseconds())
 
 
-def set_patience(long long milliseconds):
-    """How long a block may wait, looked at whenever a larger block is allocated or freed; for tests."""
-    global patience
-    patience = milliseconds
+def set_idle_limit(long long milliseconds):
+    """How long a block stays cached, checked whenever a larger block is allocated or freed; for tests."""
+    global idle_limit
+    idle_limit = milliseconds
 
 
 cdef object limit_of_environment():
@@ -463,8 +463,8 @@ cdef object limit_of_environment():
     return int(wanted)
 
 
-start()
+initialize()
 set_cache_limit(limit_of_environment())
-# A child would keep pages of its parent's from being written to in place.
+# A block cached in both processes is copied page by page when the parent writes to it.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=empty_cache)

@@ -1,4 +1,4 @@
-# What backward passes are made of: see `adjoint.pyx`.
+# Operations of backward passes: see `adjoint.pyx`.
 
 from stride0._core.array.array cimport Array
 

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""What backward passes are made of: adjoints of broadcasts, reductions and indexing."""
+"""Operations of backward passes: adjoints of broadcasts, reductions and indexing."""
 
 
 
@@ -9,7 +9,7 @@ cdef tuple TWO = ("x1", "x2")
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast
 from stride0._core.memory.dtype cimport arithmetic_code, dtype_at, is_stored, letter_at, promote_codes
 from stride0._core.ops.tables cimport OP_ADD
-from stride0._core.array.array cimport Array, is_followed, new_array, operand_of, read_shape, same_shape, traced, view_of
+from stride0._core.array.array cimport Array, needs_tape, new_array, operand_of, read_shape, same_shape, traced, view_of
 from stride0._core.array.views cimport without_leading
 from stride0._core.ops.copy cimport assign_array, check_writable, copy_array, named_shapes
 from stride0._core.ops.elementwise cimport in_place, masked_product
@@ -25,14 +25,14 @@ def unreduce(x, tuple shape, axis):
     """
     The result of a reduction over `axis` of an array of `shape`, broadcast to that shape: a view.
 
-    `axis` is as the reduction was given it; reduced axes may have been kept or not.
+    `axis` is that of the reduction; the reduced axes may have been kept or not.
     """
     cdef Array a = <Array?>x
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
     cdef int d, own = 0, ndim = <int>len(shape)
     cdef bint reduced[MAX_NDIM]
-    if is_followed(a):
+    if needs_tape(a):
         return traced("unreduce", (x, shape, axis))
     read_shape(shape, sizes, "unreduce")
     for d in range(ndim):
@@ -49,7 +49,7 @@ def unreduce(x, tuple shape, axis):
 
 
 cdef tuple axes_into(Array x, int ndim, const Py_ssize_t* shape, tuple target):
-    """The axes along which a sum brings `shape` to the shape `target`, counted in `shape`."""
+    """The axes of `shape` along which a sum has the shape `target`."""
     cdef int axis, missing = ndim - <int>len(target)
     out = list(range(missing))
     for axis in range(missing, ndim):
@@ -68,7 +68,7 @@ cdef int check_fits(int ndim, tuple shape) except -1:
 
 
 cpdef Array sum_into(Array x, tuple shape):
-    """x summed to a shape that broadcasts to its own: what undoes a broadcast. x itself where it has that shape."""
+    """x summed to a shape that broadcasts to its own: the adjoint of a broadcast. x itself where it has that shape."""
     cdef tuple axes
     check_fits(x.ndim, shape)
     axes = axes_into(x, x.ndim, x.shape_, shape)
@@ -95,12 +95,12 @@ cpdef Array dot_into(Array x1, Array x2, tuple shape):
 
 cdef int add_at(Array x, key, Array values) except -1:
     """
-    ``x[key] += values``, with elements that `key` names several times adding up.
+    ``x[key] += values``, added up for elements that `key` names several times.
 
     `x` is contiguous in C order and of the dtype of `values`, whose shape
     broadcasts to that of ``x[key]``. The order of addition is that of the indices.
     """
-    cdef Array target = plain_view(x, key), room
+    cdef Array target = plain_view(x, key), source
     cdef list items
     cdef Gathering where_
     if x.code != values.code or letter_at(x.code) not in b"fc":
@@ -118,12 +118,12 @@ cdef int add_at(Array x, key, Array values) except -1:
         add_at(target, key, copy_array(values, target.code, False))
         return assign_array(x, target, "add_at")
     where_ = gathering(x, items, False)
-    room = empty_gathered(where_)
-    if values.c_contiguous and same_shape(room, values):
-        room = values
+    source = empty_gathered(where_)
+    if values.c_contiguous and same_shape(source, values):
+        source = values
     else:
-        assign_array(room, values, "add_at")
-    move_gathered(where_, room, ADD)
+        assign_array(source, values, "add_at")
+    move_gathered(where_, source, ADD)
     return 0
 
 
@@ -135,7 +135,7 @@ def put(g, tuple shape, key):
     """
     cdef Array a = <Array?>g, out
     cdef Py_ssize_t sizes[MAX_NDIM]
-    if is_followed(a):
+    if needs_tape(a):
         return traced("put", (g, shape, key))
     read_shape(shape, sizes, "put")
     out = new_array(a.code, <int>len(shape), sizes, NULL, True)

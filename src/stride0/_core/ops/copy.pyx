@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""How every elementwise operation runs on arrays, and what copies, casts and assigns."""
+"""How elementwise operations run on arrays; copies, casts and assignment."""
 
 from cpython.exc cimport PyErr_Occurred
 from libc.stdint cimport uint64_t
@@ -16,7 +16,7 @@ from stride0._core.plan.plan cimport (
 from stride0._core.plan.table cimport Kernel, cast_kernel, kernels, s0_kernels
 from stride0._core.plan.partition cimport LONG_RUN, run_kernel, takes_long
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport is_restricted, judge_here
+from stride0._core.array.interceptors cimport is_restricted, enforce_current_mode
 from stride0._core.array.array cimport (
     Array, checked_size, guard_gradient, hooks, new_array, operand_of, same_shape, shape_tuple, view_of,
 )
@@ -32,21 +32,21 @@ cdef s0_kernels* K = kernels()
 
 
 cdef int check_guard(str name, tuple names, tuple arrays, int ndim, const Py_ssize_t* shape) except -1:
-    """Look at the operands of an elementwise operation, which broadcast to a shape."""
+    """Check the operands of an elementwise operation, which broadcast to a shape, against the mode of broadcasting."""
     if is_restricted():
         # Python scalars have no shape to broadcast.
         pairs = [(label, shape_tuple(<Array>x)) for label, x in zip(names, arrays) if not (<Array>x).weak]
-        judge_here(name, pairs, tuple([shape[axis] for axis in range(ndim)]))
+        enforce_current_mode(name, pairs, tuple([shape[axis] for axis in range(ndim)]))
     return 0
 
 
 cdef int check_assignment(Array target, Array source) except -1:
-    """Look at `x[key] = value`."""
+    """Check `x[key] = value` against the mode of broadcasting."""
     if is_restricted() and not source.weak:
-        judge_here("setitem", [("x", shape_tuple(target)), ("value", shape_tuple(source))], shape_tuple(target))
+        enforce_current_mode("setitem", [("x", shape_tuple(target)), ("value", shape_tuple(source))], shape_tuple(target))
     return 0
 
-# The seam: every operation on arrays runs through one of the functions here.
+# Every operation on arrays runs through one of the functions here.
 
 cdef tuple ONE = ("x",)
 
@@ -59,7 +59,7 @@ cdef Array scalar_array(object value, int code, str operation):
 
 
 cdef Array weak_array(object value, int code, str operation):
-    """A Python scalar as an operand: the guard of broadcasts lets it through."""
+    """A Python scalar as an operand: the modes of broadcasting do not refuse it."""
     cdef Array x = scalar_array(value, code, operation)
     x.weak = True
     return x
@@ -94,7 +94,7 @@ cdef bint overlaps(Array out, Array x) noexcept:
     extent(&b, &low2, &high2)
     if low1 == high1 or low2 == high2 or high1 <= low2 or high2 <= low1:
         return False
-    # The very same elements in the same places are read before they are written.
+    # If x is the same view as `out`, each element is read before it is written.
     if out.data != x.data or out.code != x.code or out.ndim != x.ndim:
         return True
     for axis in range(out.ndim):
@@ -104,7 +104,7 @@ cdef bint overlaps(Array out, Array x) noexcept:
 
 
 cdef int not_completed(str name) except -1:
-    """The error of a run that did not complete: what the handler of a signal raised, or that there was no memory."""
+    """Raise the error of a call that did not complete: the exception of a signal handler, or MemoryError."""
     if PyErr_Occurred() is NULL:
         raise MemoryError(f"{name}: no memory for the buffers that operands are cast or transposed in")
     return -1
@@ -112,11 +112,11 @@ cdef int not_completed(str name) except -1:
 
 cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names):
     """
-    Run an elementwise operation: the steps of the planner in their order.
+    Run an elementwise operation: the functions of the planner in their order.
 
     Operands of other dtypes than the kernel's are cast. `out_code` is the dtype of a new result, `out` the array to write to
     or None for a new one, `names` those of the operands.
-    `keep` says that others see `out`, so that a signal must not leave it half written: what computes for long
+    `keep`: `out` is visible to others, so that a signal must not leave it half written: a long computation
     writes to a new array first.
     """
     cdef Operand operands[MAX_OPERANDS]
@@ -198,7 +198,7 @@ cdef object refuse_operand(str name, str argument, object value):
     label = f"{kind.__module__}.{kind.__qualname__}" if kind.__module__ != "builtins" else kind.__qualname__
     raise ForeignArrayError(name, f"{argument} is of type {label}", (), "a stride0 array or a Python scalar; stride0.asarray converts arrays of other libraries")
 
-# Arrays of these libraries would answer our NotImplemented with an array of their own.
+# After NotImplemented, arrays of these libraries would return an array of their own.
 cdef tuple FOREIGN_LIBRARIES = ("numpy", "torch", "jaxlib", "jax", "cupy", "dask", "tensorflow", "array_api_strict")
 
 
@@ -220,7 +220,7 @@ def as_array(x, operation, like=None):
     operation : str
         Named in the error.
     like : DType, optional
-        Dtype that a Python scalar takes part in; its default dtype where there is none.
+        Dtype with which a Python scalar is combined; by default that of its kind.
     """
     if type(x) is Array:
         return x
@@ -260,7 +260,7 @@ cdef Array copy_array(Array x, int code, bint c_order):
     if c_order and not x.c_contiguous:
         out = new_array(code, x.ndim, x.shape_, NULL, False)
         if x.ndim == 2 and x.size < SMALL_MATRIX:
-            # The rows and columns of a small matrix are what a loop takes: there is nothing to plan.
+            # A kernel takes the rows and columns of a small matrix directly, without a plan.
             args[0], inner[0], outer[0] = x.data, x.strides_[1], x.strides_[0]
             args[1], inner[1], outer[1] = out.data, out.strides_[1], out.strides_[0]
             K.casts[x.code][code][3](args, inner, outer, x.shape_[1], x.shape_[0])
@@ -296,7 +296,7 @@ cdef Array broadcast_like(Array x, Array like):
 
 
 def assign(Array dst not None, src, str operation="assign"):
-    """`dst[...] = src` for an array or a Python scalar; broadcasts, casts, and copes with shared memory."""
+    """`dst[...] = src` for an array or a Python scalar; broadcasts, casts, and copies where memory is shared."""
     assign_array(dst, value_operand(dst, src, operation), operation)
 
 
@@ -319,7 +319,7 @@ def copy(Array x not None, dtype=None, str order="K"):
 
 def plan_summary(tuple arrays):
     """
-    What the planner does with the operands of an elementwise operation: for `stride0.explain`.
+    The planner's decisions for the operands of an elementwise operation: for `stride0.explain`.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ def plan_summary(tuple arrays):
     -------
     dict
         ``shape`` of the result; ``result_strides`` in elements; ``order``: its axes of more than one element,
-        innermost first; ``merged``: what is left of them when neighbours that are one run are merged, each a
+        innermost first; ``merged``: the axes after adjacent ones that are one run have been merged, each a
         dict of ``axes``, ``size`` and ``strides`` (in bytes, per operand and of the result); ``layout``: per operand
         and of the result, how the inner loop moves along it.
     """
@@ -350,7 +350,7 @@ def plan_summary(tuple arrays):
     set_strides(&plan, operands, nin, shape, ndim)
     order_axes(&plan, False)
     result_strides(&plan, shape, ndim, itemsize_at(code), steps)
-    # A result that is only looked at needs no memory of its own.
+    # The result is only described, so it has no memory of its own.
     result = view_of(new_array(code, 0, NULL, NULL, True), NULL, 0, NULL, NULL)
     operands[nin] = operand_of(result)
     operands[nin].ndim, operands[nin].shape, operands[nin].strides = ndim, shape, steps
@@ -402,7 +402,7 @@ cdef bint WIDE = instruction_set == "v4"
 
 
 cdef bint exports_buffer(object source):
-    """Whether an object speaks the buffer protocol."""
+    """Whether an object has the buffer protocol."""
     try:
         memoryview(source)
     except (TypeError, BufferError, ValueError):

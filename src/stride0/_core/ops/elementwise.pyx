@@ -2,31 +2,31 @@
 """Elementwise operations of the table: operands, dtypes, fast paths, in place, comparisons, temporary elision.
 
 Note [Equality with anything]
-    `x == value` must not fall back to Python's comparison of identities, which is silently False. Python asks the
-    reflected comparison of the value only after ours answers NotImplemented, and then nobody is left to raise. So
-    the value is asked from here: mock.ANY, pytest.approx, and arrays of libraries that know ours keep their say. What
-    has none is compared as NumPy compares it: None is no element, what `asarray` takes is taken elementwise, the rest
-    is refused as an operand of `x + value` is. This happens before interceptors look, Note [Interceptors]: the comparison
-    of the value is code of the caller's.
+    `x == value` must not fall back to Python's comparison of identities, which is silently False. Python calls the
+    reflected comparison of the value only after ours returns NotImplemented, and then no code of ours can raise. So
+    the comparison of the value is called from here first: mock.ANY, pytest.approx, and arrays of libraries that support
+    ours decide themselves. Other values are compared as in NumPy: None is equal to no element, what `asarray` converts
+    is compared elementwise, and all others are refused like an operand of `x + value`. This comes before
+    Note [Interceptors]: the comparison of the value is the user's code.
 
 Note [Temporary elision]
-    In `a * b + c` the product dies as soon as the sum is there, and its memory can be the sum's: one block
-    instead of two, and three streams of memory instead of four. But a wrong result would be worse than a slow one, so it has to
-    be certain that nobody sees the product afterwards:
+    In `a * b + c` the product is freed after the sum is computed, so the sum can be written into its memory: one block
+    instead of two, and three streams of memory instead of four. A wrong result would be worse than a slow one, so it has
+    to be certain that no code can access the product afterwards:
 
     * one reference to the array, and one to its storage, which is our own memory: no other name, no view, no export
-      through a buffer or a capsule, no thread. No weak reference, no history, so that no tape sees it.
-    * that one reference is on the interpreter's stack. A count of one is no proof of it: code in C may call
-      PyNumber_Add with what it merely borrows. So the C stack is looked at: between us and the interpreter's
-      loop lies PyNumber_Add (or its like) and nothing else. And since a function in C may end in a jump to
-      PyNumber_Add, which leaves no trace, the instruction that the loop executes must be the one for binary operators.
-      The loop is known by the address where it goes on after an operator, which a probe tells that is added once:
-      its functions have no names in many builds of the interpreter.
-      (An extension's operator that calls ours shows on the stack: PyNumber_Add does something with what it
-      returns, and so does not jump.) From Python 3.14 on, where the stack may borrow too, Python is asked.
+      through a buffer or a capsule, no thread. No weak reference, no history, so that no tape reads it.
+    * that one reference is on the interpreter's stack. A count of one does not prove it: code in C may call
+      PyNumber_Add with a borrowed reference. So the C stack is inspected: between this code and the interpreter's
+      loop there may be PyNumber_Add (or another function of its kind) and no other frame. A function in C may end in a
+      jump to PyNumber_Add, which leaves no frame; so the loop's current instruction must be a binary operator, too.
+      The loop is identified by its return address after an operator, which one probe at import records:
+      its functions have no symbols in many builds of the interpreter.
+      (An extension's operator that calls ours has a frame on the stack: PyNumber_Add uses its result, and so does
+      not jump.) From Python 3.14 on, where the stack may hold borrowed references, an API of Python is used.
 
-    Looking costs microseconds, hence only for results from ELISION_BYTES bytes on. Where it cannot be done (other systems
-    than Linux with glibc, code that the interpreter's just-in-time compiler made), a result has its own memory, as ever.
+    The inspection costs microseconds, so it is made only for results of ELISION_BYTES bytes or more. Where it is not possible
+    (not Linux with glibc, or code of the interpreter's just-in-time compiler), a result has its own memory.
 """
 
 cimport cython
@@ -45,9 +45,9 @@ from stride0._core.plan.plan cimport MAX_OPERANDS
 from stride0._core.plan.table cimport cast_kernel, op_kernel, where_kernel
 from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport abandon_call, beyond_standard, enter_call, is_intercepted, leave_call
+from stride0._core.array.interceptors cimport end_call, beyond_standard, enter_call, is_intercepted, result_of_call
 from stride0._core.array.array cimport (
-    Array, Tracer, alias, guard_gradient, hooks, is_followed, is_tracked, new_array, new_like, same_shape,
+    Array, Tracer, alias, guard_gradient, hooks, needs_tape, operand_needs_tape, new_array, new_like, same_shape,
 )
 from stride0._core.ops.copy cimport (
     apply, check_writable, copy_array, foreign_scalar, is_known_foreign, is_numpy_scalar, is_same_kind,
@@ -76,7 +76,7 @@ cdef object refuse_dtype(int op, str name, int code):
 
 
 cdef int loop_for(int op, int code, str name) except -1:
-    """Dtype code of the loop that runs operands which combine to `code`."""
+    """Dtype code of the kernel for operands that promote to `code`."""
     cdef int loop = S0_LOOP[op][code]
     if loop < 0:
         refuse_dtype(op, name, code)
@@ -90,7 +90,7 @@ cdef object unary(int op, object x, str name):
         return intercept_unary(op, x, name)
     if type(x) is Array:
         a = <Array>x
-        if is_followed(a):
+        if needs_tape(a):
             return (<Tracer>hooks.tracer).unary(op, a, name)
         return unary_raw(op, a, name)
     if is_python_scalar(x):
@@ -118,15 +118,20 @@ cdef object unary_raw(int op, Array a, str name):
     return apply(op_kernel(op, loop), S0_OUT[op][a.code], 1, a, None, None, None, False, name, ONE)
 
 
-cdef Array fast_binary(int op, Array a, Array b):
-    """Note [Fast path]: same dtype, same shape, both contiguous; straight to the loop."""
-    cdef Array out = new_like(a, S0_OUT[op][a.code])
+cdef inline Array fast_binary(int op, int loop, Array like, char* first, char* second, int scalar):
+    """
+    Note [Fast path] of two operands that lie as `like` does, a contiguous array: straight to the loop.
+
+    `scalar` says which of them is a single value, the first (1) or the second (2), if any: it is the number of the layout, too.
+    """
+    cdef Array out = new_like(like, S0_OUT[op][loop])
     cdef Py_ssize_t steps[3]
     cdef char* args[3]
-    args[0], args[1], args[2] = a.data, b.data, out.data
-    steps[0] = steps[1] = itemsize_at(a.code)
+    args[0], args[1], args[2] = first, second, out.data
+    steps[0] = 0 if scalar == 1 else itemsize_at(loop)
+    steps[1] = 0 if scalar == 2 else itemsize_at(loop)
     steps[2] = itemsize_at(out.code)
-    run_contiguous(op_kernel(op, a.code), 0, args, steps, a.size)
+    run_contiguous(op_kernel(op, loop), scalar, args, steps, like.size)
     return out
 
 cdef enum:
@@ -135,19 +140,12 @@ cdef enum:
 
 cdef Array fast_mixed(int op, Array a, Array b, int loop):
     """Note [Fast path] for a few elements of two dtypes, or of one that the loop does not run in and gives."""
-    cdef Array out = new_like(a, S0_OUT[op][loop])
     cdef char rooms[2][FEW_CAST * LARGEST_ITEM]
-    cdef Py_ssize_t steps[3]
-    cdef char* args[3]
-    args[0], args[1], args[2] = cast_few(a, loop, rooms[0]), cast_few(b, loop, rooms[1]), out.data
-    steps[0] = steps[1] = itemsize_at(loop)
-    steps[2] = itemsize_at(out.code)
-    run_contiguous(op_kernel(op, loop), 0, args, steps, a.size)
-    return out
+    return fast_binary(op, loop, a, cast_few(a, loop, rooms[0]), cast_few(b, loop, rooms[1]), 0)
 
 
 cdef char* cast_few(Array x, int code, char* room) except? NULL:
-    """The elements of x cast to a dtype in the room given, or where they are if they are of it."""
+    """The elements of x cast to a dtype in a buffer, or x's own memory if it has that dtype."""
     cdef Py_ssize_t steps[2]
     cdef char* args[2]
     if x.code == code:
@@ -160,28 +158,19 @@ cdef char* cast_few(Array x, int code, char* room) except? NULL:
 
 cdef Array fast_scalar(int op, Array a, object value, int code, bint reflected, str name):
     """Note [Fast path] for a contiguous array with a Python scalar, which never becomes an array."""
-    cdef Array out
-    cdef Py_ssize_t steps[3]
-    cdef char* args[3]
     cdef char place[LARGEST_ITEM]
     write_scalar(value, code, place, name)
-    out = new_like(a, S0_OUT[op][code])
-    args[1 if reflected else 0] = a.data
-    args[0 if reflected else 1] = place
-    args[2] = out.data
-    steps[1 if reflected else 0] = itemsize_at(code)
-    steps[0 if reflected else 1] = 0
-    steps[2] = itemsize_at(out.code)
-    run_contiguous(op_kernel(op, code), 1 if reflected else 2, args, steps, a.size)
-    return out
+    if reflected:
+        return fast_binary(op, code, a, place, a.data, 1)
+    return fast_binary(op, code, a, a.data, place, 2)
 
 
 cdef object binary(int op, object x1, object x2, str name, bint is_operator):
     """A binary operation of the table; an operator answers NotImplemented to operands it does not know."""
     if guarding and is_intercepted():
         return intercept_binary(op, x1, x2, name, is_operator)
-    if is_tracked(x1) or is_tracked(x2):
-        # What is no operand at all gets its answer below.
+    if operand_needs_tape(x1) or operand_needs_tape(x2):
+        # Other objects are refused below.
         if (type(x1) is Array or is_python_scalar(x1)) and (type(x2) is Array or is_python_scalar(x2)):
             return (<Tracer>hooks.tracer).binary(op, x1, x2, name)
     elif is_operator and (may_elide(x1) or may_elide(x2)):
@@ -210,7 +199,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         if loop == a.code and a.code == b.code and a.c_contiguous and b.c_contiguous and same_shape(a, b):
             if S0_CHECK_EXPONENT[op]:
                 check_exponent(a, b, loop, name)
-            return fast_binary(op, a, b)
+            return fast_binary(op, loop, a, a.data, b.data, 0)
     elif a is not None and is_python_scalar(x2):
         code = weak_code(a.code, x2)
         loop = loop_for(op, code, name)
@@ -257,11 +246,11 @@ cdef object binary_other(int op, object x1, object x2, str name, bint is_operato
             return binary(op, found if value is x1 else x1, found if value is x2 else x2, name, is_operator)
         if is_operator and is_equality(op) and not is_known_foreign(value):
             return compare_other(op, <Array>x1, value, name)
-        # Left to Python, a product with a sequence would repeat it as often as an integer array says.
+        # After NotImplemented, Python would repeat a sequence as often as an integer array says.
         if is_operator and not is_known_foreign(value) and not (op == OP_MULTIPLY and isinstance(value, SEQUENCES)):
             return NotImplemented
         refuse_operand(name, argument, value)
-    # No array says what they take part in: their default dtypes do.
+    # Without an array, the default dtypes of the scalars are used.
     return binary(op, scalar_array(x1, scalar_code(x1), name), scalar_array(x2, scalar_code(x2), name), name, is_operator)
 
 
@@ -290,7 +279,7 @@ cdef object in_place(int op, Array x, object other, str name):
     cdef char* args[3]
     if guarding and is_intercepted():
         return intercept_in_place(op, x, other, name)
-    if x.storage.history is not None or is_tracked(other):
+    if x.storage.history is not None or operand_needs_tape(other):
         return (<Tracer>hooks.tracer).in_place(operations.OPS[op].name, x, other)
     if type(other) is Array:
         b = <Array>other
@@ -328,7 +317,7 @@ cdef object in_place(int op, Array x, object other, str name):
 
 
 cdef object ternary(int op, object x1, object x2, object x3, str name, tuple names):
-    """A ternary operation whose operands all combine to one dtype."""
+    """A ternary operation whose operands all promote to one dtype."""
     cdef list values = [x1, x2, x3]
     cdef list codes = []
     cdef int code = -1, k, loop
@@ -415,10 +404,10 @@ cdef bint is_operand(object value) except -1:
 
 cdef object compare_other(int op, Array x, object value, str name):
     """`x == value` or `x != value` for a value that is no operand; Note [Equality with anything]."""
-    # Buffers would compare their bytes with those that an array lends.
+    # Buffers would compare their bytes with those that an array exports.
     if value is not None and not isinstance(value, (bytearray, memoryview)):
         if ASKED.get() is value:
-            # Its own comparison asks ours whether it is NotImplemented.
+            # Its own comparison may call ours, which then returns NotImplemented.
             return NotImplemented
         token = ASKED.set(value)
         try:
@@ -461,7 +450,7 @@ cdef bint probed = False
 
 @cython.final
 cdef class LoopProbe:
-    """Operands whose sum shows the interpreter's loop on the C stack."""
+    """Operands for a sum in which the interpreter's loop is found on the C stack."""
 
     def __add__(self, other):
         s0_learn_loop(BINARY_OPCODE)
@@ -469,7 +458,7 @@ cdef class LoopProbe:
 
 
 def elides_temporaries():
-    """Whether operands that die can be told here; see Note [Temporary elision]."""
+    """Whether temporary elision is possible here: Note [Temporary elision]."""
     global probed
     if not probed:
         probed = True
@@ -479,16 +468,16 @@ def elides_temporaries():
 
 
 cdef inline bint may_elide(object x) noexcept:
-    """Whether it is worth while to look closer at an operand of an operator."""
+    """Whether an operand of an operator may be elided, before the C stack is inspected."""
     return type(x) is Array and (<Array>x).size * itemsize_at((<Array>x).code) >= ELISION_BYTES and s0_references(<PyObject*>x) == 1
 
 
 cdef bint is_elidable(object x, object other, int op):
-    """Whether the result of the operator has the dtype, the shape and the memory order of x, whose memory nobody else has."""
+    """Whether the result of the operator has the dtype, the shape and the memory order of x, whose memory is not shared."""
     cdef int axis, lead
     if not may_elide(x):
         return False
-    # As borrowed pointers all along: a name for x would count as a reference.
+    # Borrowed pointers throughout: a variable for x would count as a reference.
     if (<Array>x).node is not None or not (<Array>x).c_contiguous:
         return False
     if s0_references(<PyObject*>(<Array>x).storage) != 1 or (<Array>x).storage.block is NULL or (<Array>x).storage.history is not None:
@@ -509,7 +498,7 @@ cdef bint is_elidable(object x, object other, int op):
 
 
 cdef object into_temporary(int op, object x1, object x2, str name):
-    """The result of an operator in the memory of an operand that dies; None where no operand is known to."""
+    """The result of an operator in the memory of a temporary operand; None where no operand is known to be one."""
     cdef Array out, value = None
     cdef object other
     cdef bint second = False
@@ -533,7 +522,7 @@ cdef object into_temporary(int op, object x1, object x2, str name):
     return apply(op_kernel(op, out.code), out.code, 2, value if second else out, out if second else value, None, out, False, name, TWO)
 
 
-# --- what backward passes are made of
+# --- operations of backward passes
 
 
 def multiply_masked(x1, x2, /):
@@ -542,14 +531,14 @@ def multiply_masked(x1, x2, /):
 
 
 cdef Array masked_product(Array g, Array d):
-    """`multiply_masked` of two arrays; on small ones every nanosecond of a backward pass counts."""
-    if g.code == d.code and not is_stored(g.code) and g.c_contiguous and d.c_contiguous and same_shape(g, d) and not is_followed(g) and not is_followed(d):
-        return fast_binary(OP_MULTIPLY_MASKED, g, d)
+    """`multiply_masked` of two arrays; the fast path of small arrays in backward passes."""
+    if g.code == d.code and not is_stored(g.code) and g.c_contiguous and d.c_contiguous and same_shape(g, d) and not needs_tape(g) and not needs_tape(d):
+        return fast_binary(OP_MULTIPLY_MASKED, g.code, g, g.data, d.data, 0)
     return <Array>binary(OP_MULTIPLY_MASKED, g, d, "multiply_masked", False)
 
 
 def conjugate(x):
-    """The complex conjugate; what is real comes back as it is, without a copy."""
+    """The complex conjugate; real arrays are returned without a copy."""
     if type(x) is Array:
         return unary(OP_CONJ, x, "conj") if letter_at((<Array>x).code) == c"c" else x
     return x.conjugate()
@@ -562,10 +551,9 @@ cdef object intercept_unary(int op, object x, str name):
     entered = enter_call("function", name, (x,), {})
     try:
         out = unary(op, x, name)
-    except:
-        abandon_call(entered)
-        raise
-    return leave_call(entered, out)
+    finally:
+        end_call(entered)
+    return result_of_call(entered, out)
 
 
 cdef object intercept_binary(int op, object x1, object x2, str name, bint is_operator):
@@ -574,20 +562,18 @@ cdef object intercept_binary(int op, object x1, object x2, str name, bint is_ope
     entered = enter_call("operator" if is_operator else "function", name, (x1, x2), {})
     try:
         out = binary(op, x1, x2, name, is_operator)
-    except:
-        abandon_call(entered)
-        raise
-    return leave_call(entered, out)
+    finally:
+        end_call(entered)
+    return result_of_call(entered, out)
 
 
 cdef object intercept_compare(int op, Array x, object value, str name):
     entered = enter_call("operator", name, (x, value), {})
     try:
         out = compare_values(op, x, value, name)
-    except:
-        abandon_call(entered)
-        raise
-    return leave_call(entered, out)
+    finally:
+        end_call(entered)
+    return result_of_call(entered, out)
 
 
 cdef object intercept_in_place(int op, Array x, object other, str name):
@@ -595,7 +581,7 @@ cdef object intercept_in_place(int op, Array x, object other, str name):
     try:
         return in_place(op, x, other, name)
     finally:
-        abandon_call(entered)
+        end_call(entered)
 
 
 hooks.unary = unary

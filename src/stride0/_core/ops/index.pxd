@@ -5,7 +5,7 @@ cimport cython
 from stride0._core.array.array cimport Array
 
 cdef enum:
-    # What is done with the elements of a gathering.
+    # The modes of `move_gathered`.
     WRITE = 0
     READ = 1
     ADD = 2
@@ -15,10 +15,10 @@ cdef enum:
 cdef class Gathering:
     cdef Array base         # the axes that arrays do not index, as a view
     cdef Array offsets      # of the arrays' broadcast shape: bytes; or checked indices, times `scale`
-    cdef Py_ssize_t wrap    # what negative indices have to be increased by
+    cdef Py_ssize_t wrap    # is added to negative indices
     cdef Py_ssize_t scale
-    cdef int at             # where that shape goes among the axes of `base`
-    cdef int axis           # that the only index array indexes
+    cdef int at             # the position of that shape among the axes of `base`
+    cdef int axis           # the axis of a single index array
 
 
 cdef Gathering gathering(Array x, list items, bint reading)

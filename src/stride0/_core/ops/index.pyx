@@ -1,13 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Integer arrays and masks of all kinds as keys, and `x[key]` and `x[key] = value` as a whole.
+"""`x[key]` and `x[key] = value`; gather and scatter by any integer arrays and masks.
 
 Note [Offsets]
     Integers, slices, `...` and None only change shape, strides and the first element: a view. Integer
-    arrays and masks are turned into one array of offsets, in which each axis that they index has been
-    checked against its size before anything moves. What is left (the axes not indexed by arrays) is the
-    block that moves at every offset. An index array of the caller's is read where it lies, and another
-    thread may write to it meanwhile: the loops look once more, so that nothing outside is ever touched.
-    Reading by one index array needs no check but that one; what was read is thrown away with the error.
+    arrays and masks are converted to one array of offsets. The indices of each axis are checked against its
+    size before any element is copied. The other axes (not indexed by arrays) are the block that is copied at
+    every offset. An index array of the user's is read without a copy, and another thread may write to it
+    at the same time: the kernels check it again, so that nothing outside of the array is accessed.
+    A gather by one index array has only that check; its result is discarded if the check fails.
 """
 
 cimport cython
@@ -23,9 +23,9 @@ from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, Plan, coalesce, extent, set_strides
 from stride0._core.plan.partition cimport chunks_for, threads_for
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport abandon_call, enter_call, intercept, is_intercepted, leave_call
+from stride0._core.array.interceptors cimport end_call, enter_call, intercept, is_intercepted, result_of_call
 from stride0._core.array.array cimport (
-    Array, Tracer, guard_gradient, hooks, is_followed, new_array, operand_of, same_shape, shape_tuple, traced,
+    Array, Tracer, guard_gradient, hooks, needs_tape, new_array, operand_of, same_shape, shape_tuple, traced,
     view_of,
 )
 from stride0._core.ops.copy cimport (
@@ -33,40 +33,38 @@ from stride0._core.ops.copy cimport (
 )
 from stride0._core.ops.elementwise cimport binary
 from stride0._core.ops.reduce cimport reduce_array
-from stride0._core.ops.keys cimport Selection, basic_view, check_axes, expand_key, plain_view, take_item, whole
+from stride0._core.ops.keys cimport Selection, basic_view, check_axes, expand_key, plain_view, take_item, read_int
 from stride0._core.ops.select cimport (
-    by_indices, fill_by_mask, fill_lane, gather_directly, index_offsets, refuse_indices, s0_count_true, shorten,
-    true_places,
+    gather_by_indices, fill_by_mask, fill_lane, gather_fast, index_offsets, refuse_indices, s0_count_true, truncate,
+    true_indices,
 )
 
 from stride0._base.errors import BroadcastError, BroadcastIndexError, OutOfBoundsError, ShapeError
 from stride0._core.array.views import shares_storage
 from stride0._core.ops.copy import as_array
 
-# Reading and writing elements: `x[key]` and `x[key] = value`, for keys with integer arrays and masks too.
-
 
 cdef enum:
-    FOUND = 512  # offsets of a mask that are collected at once
+    MASK_BLOCK = 512  # elements of a mask whose offsets are computed at once
 
 
 @cython.final
 cdef class Gathering:
-    """Where the elements of `x[key]` lie, for a key with arrays in it; Note [Offsets]."""
+    """The offsets of the elements of `x[key]`, for a key with arrays in it; Note [Offsets]."""
 
 
 cdef Array checked_indices(Array index, Py_ssize_t size, int axis, bint check):
     """
     An index array as contiguous int64, every element within the axis.
 
-    Without `check`, whoever reads by it looks at each of them, and asks `refuse_indices` for the error.
+    Without `check`, the caller checks each index when it uses it, and calls `refuse_indices` for the error.
     """
     cdef Array out = index if index.code == INT64 and index.c_contiguous else copy_array(index, INT64, True)
     cdef const int64_t* values = <const int64_t*>out.data
     cdef Py_ssize_t i
     cdef bint bad = False
     if index.code == UINT64:
-        # Above the greatest int64, a uint64 would come out negative, as an index from the end.
+        # A uint64 above the greatest int64 would become negative, an index from the end.
         greatest = reduce_array("max", index, tuple(range(index.ndim)), False, None) if index.size else None
         if greatest is not None and <uint64_t>read_scalar((<Array>greatest).data, UINT64) >= <uint64_t>size:
             raise OutOfBoundsError("index", f"{int(greatest)} is out of bounds for axis {axis} with size {size}")
@@ -89,12 +87,12 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
     cdef Py_ssize_t position[MAX_NDIM]
     cdef const uint8_t* bits = <const uint8_t*>flat.data
     cdef int64_t* values
-    cdef int64_t found[FOUND]
+    cdef int64_t found[MASK_BLOCK]
     cdef int hits
     cdef int64_t offset = 0
     for d in range(mask.ndim):
         position[d] = 0
-        # A size of 0 is allowed by the standard's text: such a mask selects nothing.
+        # The standard allows a size of 0: such a mask selects nothing.
         if mask.shape_[d] != x.shape_[axis + d] and mask.shape_[d] != 0:
             raise OutOfBoundsError(
                 "index", f"the mask has size {mask.shape_[d]} where the array has size {x.shape_[axis + d]}, at axis {axis + d}",
@@ -108,17 +106,17 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
             values[i] = 0
         return out
     run = mask.shape_[mask.ndim - 1]
-    cdef Py_ssize_t step = x.strides_[axis + mask.ndim - 1]
+    cdef Py_ssize_t stride = x.strides_[axis + mask.ndim - 1]
     cdef Py_ssize_t first = 0, start, stop
-    # Another thread may write to the mask meanwhile: neither loop runs on what it says alone.
+    # Another thread may write to the mask meanwhile: both loops are bounded by sizes, not by the mask alone.
     with nogil:
         while first < size and k < count:
-            for start from 0 <= start < run by FOUND:
-                # Without branches, which nobody can predict: every offset is written, and the next one over it or not.
-                stop = min(start + FOUND, run)
+            for start from 0 <= start < run by MASK_BLOCK:
+                # Without branches, which would be mispredicted: every offset is written, and kept if the bit is set.
+                stop = min(start + MASK_BLOCK, run)
                 hits = 0
                 for i in range(start, stop):
-                    found[hits] = offset + i * step
+                    found[hits] = offset + i * stride
                     hits += bits[first + i] != 0
                 hits = <int>min(<Py_ssize_t>hits, count - k)
                 memcpy(values + k, found, hits * sizeof(int64_t))
@@ -132,7 +130,7 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
                 offset -= position[d] * x.strides_[axis + d]
                 position[d] = 0
     if k < count:
-        shorten(out, k)
+        truncate(out, k)
     return out
 
 
@@ -140,7 +138,7 @@ cdef Gathering gathering(Array x, list items, bint reading):
     """
     Resolve a key with arrays in it, as NumPy combines them: integers count as arrays beside arrays.
 
-    For reading by one index array, its elements are not checked here but where they are used.
+    For a gather by one index array, its elements are not checked here but by the kernel.
     """
     cdef Gathering out = Gathering()
     cdef Selection kept
@@ -160,7 +158,7 @@ cdef Gathering gathering(Array x, list items, bint reading):
             continue
         if not inside:
             runs += 1
-            # Arrays side by side leave their axes where they are; arrays apart put theirs in front.
+            # Adjacent arrays leave their axes in place; separated arrays put theirs in front.
             out.at = kept.ndim if runs == 1 else 0
             inside = True
         if type(item) is Array:
@@ -169,11 +167,11 @@ cdef Gathering gathering(Array x, list items, bint reading):
                 axis += (<Array>item).ndim
             else:
                 alone = count_arrays(items) == 1
-                # Of no elements there is nothing to read, and an index is to be refused nevertheless.
+                # Without elements no kernel runs, but invalid indices have to be refused.
                 part = checked_indices(<Array>item, x.shape_[axis], axis, not (alone and reading and x.size))
                 if alone:
                     out.axis = axis
-                    # Alone, they need no pass of their own to become offsets.
+                    # The kernel converts the indices of a single array to offsets.
                     out.wrap, out.scale = x.shape_[axis], x.strides_[axis]
                 else:
                     part = index_offsets(part, x.shape_[axis], x.strides_[axis])
@@ -192,7 +190,7 @@ cdef Gathering gathering(Array x, list items, bint reading):
 
 
 cdef Array empty_gathered(Gathering where_):
-    """A new array of the shape of `x[key]`."""
+    """A new array of the shape of `x[key]`, not initialised."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef int ndim = 0, axis
     for axis in range(where_.at):
@@ -216,16 +214,16 @@ ctypedef fused component_type:
     float
     double
 
-ctypedef struct Places:
+ctypedef struct Offsets:
     # The offsets of a gathering, in C.
     const int64_t* values
     Py_ssize_t n
-    int64_t wrap   # 0 where the values are bytes, which are our own
+    int64_t wrap   # 0 where the values are byte offsets in our own memory
     int64_t scale
-    bint changed   # whether an index was outside after it had been checked
+    bint changed   # whether an index was out of bounds when it was used
 
 
-cdef inline int64_t place_at(Places* at, Py_ssize_t i) noexcept nogil:
+cdef inline int64_t offset_at(Offsets* at, Py_ssize_t i) noexcept nogil:
     cdef int64_t value = at.values[i]
     if at.wrap == 0:
         return value
@@ -236,139 +234,139 @@ cdef inline int64_t place_at(Places* at, Py_ssize_t i) noexcept nogil:
     return value * at.scale
 
 
-cdef void add_runs(component_type* kind, Py_ssize_t nbytes, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
-    """A run of real or complex numbers added at each offset, in the order of the offsets."""
+cdef void add_runs(component_type* kind, Py_ssize_t nbytes, char* base, Offsets* at, char* other, Py_ssize_t stride) noexcept nogil:
+    """Add a run of real or complex numbers at each offset, in the order of the offsets."""
     cdef Py_ssize_t i, k, count = nbytes // <Py_ssize_t>sizeof(component_type)
     cdef component_type* target
     cdef const component_type* source
     for i in range(at.n):
-        target, source = <component_type*>(base + place_at(at, i)), <const component_type*>(other + i * step)
+        target, source = <component_type*>(base + offset_at(at, i)), <const component_type*>(other + i * stride)
         for k in range(count):
             target[k] += source[k]
 
 
-cdef void move_each(bits* kind, bint reading, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
-    """One element at each offset, of the width of `kind`; it may begin anywhere, as complex64 does."""
+cdef void move_each(bits* kind, bint reading, char* base, Offsets* at, char* other, Py_ssize_t stride) noexcept nogil:
+    """Copy one element of the item size of `kind` at each offset; it need not be aligned to its size, like complex64."""
     cdef Py_ssize_t i
-    cdef Places here = at[0]
+    cdef Offsets here = at[0]
     if reading:
         for i in range(here.n):
-            memcpy(other + i * step, base + place_at(&here, i), sizeof(bits))
+            memcpy(other + i * stride, base + offset_at(&here, i), sizeof(bits))
     else:
         for i in range(here.n):
-            memcpy(base + place_at(&here, i), other + i * step, sizeof(bits))
+            memcpy(base + offset_at(&here, i), other + i * stride, sizeof(bits))
     at.changed = here.changed
 
 
-cdef void move_runs(Py_ssize_t nbytes, bint reading, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
-    """A run of bytes at each offset."""
+cdef void move_runs(Py_ssize_t nbytes, bint reading, char* base, Offsets* at, char* other, Py_ssize_t stride) noexcept nogil:
+    """Copy a run of bytes at each offset."""
     cdef Py_ssize_t i
     if reading:
         for i in range(at.n):
-            memcpy(other + i * step, base + place_at(at, i), nbytes)
+            memcpy(other + i * stride, base + offset_at(at, i), nbytes)
     else:
         for i in range(at.n):
-            memcpy(base + place_at(at, i), other + i * step, nbytes)
+            memcpy(base + offset_at(at, i), other + i * stride, nbytes)
 
 
-cdef void move_block(Py_ssize_t nbytes, int mode, int code, char* base, Places* at, char* other, Py_ssize_t step) noexcept nogil:
+cdef void move_block(Py_ssize_t nbytes, int mode, int code, char* base, Offsets* at, char* other, Py_ssize_t stride) noexcept nogil:
     cdef bint reading = mode == READ
     if mode == ADD:
         if code == FLOAT32 or code == COMPLEX64:
-            add_runs[float](NULL, nbytes, base, at, other, step)
+            add_runs[float](NULL, nbytes, base, at, other, stride)
         else:
-            add_runs[double](NULL, nbytes, base, at, other, step)
+            add_runs[double](NULL, nbytes, base, at, other, stride)
     elif nbytes == 8:
-        move_each[uint64_t](NULL, reading, base, at, other, step)
+        move_each[uint64_t](NULL, reading, base, at, other, stride)
     elif nbytes == 4:
-        move_each[uint32_t](NULL, reading, base, at, other, step)
+        move_each[uint32_t](NULL, reading, base, at, other, stride)
     elif nbytes == 2:
-        move_each[uint16_t](NULL, reading, base, at, other, step)
+        move_each[uint16_t](NULL, reading, base, at, other, stride)
     elif nbytes == 1:
-        move_each[uint8_t](NULL, reading, base, at, other, step)
+        move_each[uint8_t](NULL, reading, base, at, other, stride)
     else:
-        move_runs(nbytes, reading, base, at, other, step)
+        move_runs(nbytes, reading, base, at, other, stride)
 
-ctypedef struct Reading:
-    # A gathering of single elements or runs that several threads share.
+ctypedef struct GatherTask:
+    # A gather of single elements or runs, in chunks for several threads.
     Py_ssize_t nbytes
     char* base
-    const Places* places
+    const Offsets* offsets
     char* other
-    Py_ssize_t step
+    Py_ssize_t stride
     Py_ssize_t extent   # offsets of a chunk
     bint changed
 
 
-cdef void read_chunk(void* context, int chunk) noexcept nogil:
-    cdef Reading* reading = <Reading*>context
-    cdef Places own = reading.places[0]
-    cdef Py_ssize_t first = chunk * reading.extent
+cdef void gather_chunk(void* context, int chunk) noexcept nogil:
+    cdef GatherTask* task = <GatherTask*>context
+    cdef Offsets own = task.offsets[0]
+    cdef Py_ssize_t first = chunk * task.extent
     own.values += first
-    own.n = min(reading.extent, own.n - first)
-    move_block(reading.nbytes, READ, 0, reading.base, &own, reading.other + first * reading.step, reading.step)
+    own.n = min(task.extent, own.n - first)
+    move_block(task.nbytes, READ, 0, task.base, &own, task.other + first * task.stride, task.stride)
     if own.changed:
-        reading.changed = True
+        task.changed = True
 
 
-cdef bint read_block(Py_ssize_t nbytes, char* base, Places* places, char* other, Py_ssize_t step) noexcept nogil:
+cdef bint gather_block(Py_ssize_t nbytes, char* base, Offsets* offsets, char* other, Py_ssize_t stride) noexcept nogil:
     """
-    `move_block` for reading, by several threads where that is worth it: no two of them write to one place.
+    `move_block` for a gather, on several threads where that is faster: each writes its own part of the result.
 
-    False with an exception set: that of a signal's handler.
+    False with the exception of a signal handler set.
     """
-    # A read from a cache costs a nanosecond; one from memory much more, most of which is waiting.
-    cdef int64_t work = places.n * (1 + nbytes // 64)
+    # A read from a cache takes a nanosecond; one from memory much longer, most of it latency.
+    cdef int64_t work = offsets.n * (1 + nbytes // 64)
     cdef int threads = threads_for(work)
     cdef Py_ssize_t chunks = chunks_for(work, threads)
-    cdef Reading reading
+    cdef GatherTask task
     cdef bint done
     if chunks < 2:
-        move_block(nbytes, READ, 0, base, places, other, step)
+        move_block(nbytes, READ, 0, base, offsets, other, stride)
         return True
-    reading.nbytes, reading.base, reading.places, reading.other, reading.step = nbytes, base, places, other, step
-    reading.changed = False
-    done = run_equal_chunks(read_chunk, &reading, &reading.extent, places.n, chunks, threads)
-    if reading.changed:
-        places.changed = True
+    task.nbytes, task.base, task.offsets, task.other, task.stride = nbytes, base, offsets, other, stride
+    task.changed = False
+    done = run_equal_chunks(gather_chunk, &task, &task.extent, offsets.n, chunks, threads)
+    if task.changed:
+        offsets.changed = True
     return done
 
 
 cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
     """
-    Move elements between the places of a gathering and `other`: READ, WRITE, or ADD to floating-point ones.
+    Copy elements between the offsets of a gathering and `other`: READ, WRITE, or ADD to floating-point ones.
 
     `other` is in C order with the gathering's shape, or one element that is written everywhere.
     """
     cdef Array base = where_.base
     cdef Plan plan
     cdef Operand operands[2]
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t strides[MAX_NDIM]
     cdef Py_ssize_t position[MAX_NDIM]
-    cdef Py_ssize_t step = itemsize_at(base.code), run = itemsize_at(base.code), n = where_.offsets.size
+    cdef Py_ssize_t stride = itemsize_at(base.code), run = itemsize_at(base.code), n = where_.offsets.size
     cdef char* here = base.data
     cdef char* there = other.data
-    cdef Places at
+    cdef Offsets at
     cdef bint done = True, one = other.ndim == 0 and (base.ndim > 0 or where_.offsets.ndim > 0)
     cdef int axis, d, first = 0
     if n == 0 or base.size == 0:
-        # Nobody reads by the indices, so nobody else looks at them.
+        # No kernel runs, so the indices are checked here.
         return refuse_indices(where_.offsets, where_.wrap, where_.axis) if where_.wrap else 0
     at.values, at.n, at.wrap, at.scale = <const int64_t*>where_.offsets.data, n, where_.wrap, where_.scale
     at.changed = False
     for axis in range(base.ndim - 1, -1, -1):
         if axis == where_.at - 1:
-            step *= n
-        steps[axis] = 0 if one else step
-        step *= base.shape_[axis]
-    # Bytes from one offset's element of `other` to the next: the size of the block behind the arrays' axes.
-    step = itemsize_at(base.code)
+            stride *= n
+        strides[axis] = 0 if one else stride
+        stride *= base.shape_[axis]
+    # Bytes between the blocks of two offsets in `other`: the size of a block.
+    stride = itemsize_at(base.code)
     for axis in range(where_.at, base.ndim):
-        step *= base.shape_[axis]
+        stride *= base.shape_[axis]
     operands[0] = operand_of(base)
     operands[1] = operand_of(base)
     operands[1].data = other.data
-    operands[1].strides = steps
+    operands[1].strides = strides
     set_strides(&plan, operands, 2, base.shape_, base.ndim)
     coalesce(&plan, 0)
     with nogil:
@@ -379,11 +377,11 @@ cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
             position[d] = 0
         while True:
             if mode == READ:
-                done = read_block(run, here, &at, there, step)
+                done = gather_block(run, here, &at, there, stride)
                 if not done:
                     break
             else:
-                move_block(run, mode, base.code, here, &at, there, 0 if one else step)
+                move_block(run, mode, base.code, here, &at, there, 0 if one else stride)
             d = first
             while d < plan.ndim:
                 position[d] += 1
@@ -398,7 +396,7 @@ cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
             if d >= plan.ndim:
                 break
     if not done:
-        return -1  # with the exception of a signal's handler
+        return -1  # with the exception of a signal handler
     if at.changed:
         if mode == READ:
             refuse_indices(where_.offsets, at.wrap, where_.axis)
@@ -419,11 +417,11 @@ cdef Array get_item(Array x, object key):
     cdef Gathering where_
     if guarding and is_intercepted():
         return intercept_get_item(x, key)
-    if is_followed(x):
+    if needs_tape(x):
         return traced("getitem", (x, key))
     out = plain_view(x, key)
     if out is None:
-        out = gather_directly(x, key)
+        out = gather_fast(x, key)
     if out is not None:
         return out
     items = expand_key(x, key)
@@ -436,20 +434,20 @@ cdef Array get_item(Array x, object key):
 
 
 cdef bint set_element(Array x, object key, object value) except -1:
-    """`x[key] = value` for one element and a Python scalar; False where there is more to it."""
+    """`x[key] = value` for one element and a Python scalar; False for any other call."""
     cdef Py_ssize_t index
-    cdef char place[LARGEST_ITEM]
-    if x.storage.history is not None or not whole(<PyObject*>key, &index) or not -x.shape_[0] <= index < x.shape_[0]:
+    cdef char element[LARGEST_ITEM]
+    if x.storage.history is not None or not read_int(<PyObject*>key, &index) or not -x.shape_[0] <= index < x.shape_[0]:
         return False
     if type(value) is not float and type(value) is not int and type(value) is not bool and type(value) is not complex:
         return False
-    write_scalar(value, x.code, place, "setitem")
-    memcpy(x.data + (index + x.shape_[0] if index < 0 else index) * x.strides_[0], place, itemsize_at(x.code))
+    write_scalar(value, x.code, element, "setitem")
+    memcpy(x.data + (index + x.shape_[0] if index < 0 else index) * x.strides_[0], element, itemsize_at(x.code))
     return True
 
 
 cdef int set_item(Array x, object key, object value) except -1:
-    cdef Array target, source, room
+    cdef Array target, source, expected
     cdef list items
     cdef Gathering where_
     if guarding and is_intercepted():
@@ -458,7 +456,7 @@ cdef int set_item(Array x, object key, object value) except -1:
     if not guarding and type(key) is int and x.ndim == 1 and set_element(x, key, value):
         return 0
     source = value_operand(x, value, "setitem")
-    if x.storage.history is not None or is_followed(source):
+    if x.storage.history is not None or needs_tape(source):
         (<Tracer>hooks.tracer).set_item(x, key, value if is_python_scalar(value) else source)
         return 0
     target = plain_view(x, key)
@@ -476,16 +474,16 @@ cdef int set_item(Array x, object key, object value) except -1:
         return assign_array(target, source, "setitem")
     where_ = gathering(x, items, False)
     if shares_storage(x, where_.offsets):
-        # `x[x] = v`: the indices must not change under the writing.
+        # `x[x] = v`: the indices must not change while elements are written.
         where_.offsets = copy_array(where_.offsets, INT64, True)
     check_cast(source.code, x.code, "setitem")
-    room = empty_gathered(where_)
+    expected = empty_gathered(where_)
     if source.ndim == 0:
         if source.code != x.code or overlaps(x, source):
             source = copy_array(source, x.code, True)
-    elif source.code != x.code or not source.c_contiguous or not same_shape(source, room) or overlaps(x, source) or source.data == x.data:
-        assign_array(room, source, "setitem")
-        source = room
+    elif source.code != x.code or not source.c_contiguous or not same_shape(source, expected) or overlaps(x, source) or source.data == x.data:
+        assign_array(expected, source, "setitem")
+        source = expected
     move_gathered(where_, source, WRITE)
     return 0
 
@@ -494,7 +492,7 @@ cpdef Array gather(Array x, Array indices, int axis):
     """`take`: the elements of x at integer indices along an axis; a new array."""
     cdef Array out
     guard_gradient(x, "gather")
-    out = by_indices(x, indices, axis)
+    out = gather_by_indices(x, indices, axis)
     return out if out is not None else get_item(x, tuple([slice(None)] * axis + [indices]))
 
 
@@ -527,9 +525,9 @@ def nonzero(x, /):
     a = as_array(x, "nonzero")
     if a.ndim == 0:
         raise ShapeError("nonzero", "the array has no axes", (), "an array of one or more axes")
-    if is_followed(a):
+    if needs_tape(a):
         return traced("nonzero", (a,))
-    return true_places(a if a.code == BOOL and a.c_contiguous else copy_array(a, BOOL, True))
+    return true_indices(a if a.code == BOOL and a.c_contiguous else copy_array(a, BOOL, True))
 
 
 # --- intercepted calls: Note [Interceptors]
@@ -539,10 +537,9 @@ cdef object intercept_get_item(Array x, object key):
     entered = enter_call("getitem", "getitem", (x, key), {})
     try:
         out = get_item(x, key)
-    except:
-        abandon_call(entered)
-        raise
-    return leave_call(entered, out)
+    finally:
+        end_call(entered)
+    return result_of_call(entered, out)
 
 
 cdef int intercept_set_item(Array x, object key, object value) except -1:
@@ -550,7 +547,7 @@ cdef int intercept_set_item(Array x, object key, object value) except -1:
     try:
         return set_item(x, key, value)
     finally:
-        abandon_call(entered)
+        end_call(entered)
 
 
 hooks.get_item = get_item

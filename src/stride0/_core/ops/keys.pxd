@@ -6,11 +6,11 @@ from stride0._core.array.array cimport Array
 from stride0._core.plan.plan cimport MAX_NDIM
 
 cdef extern from "Python.h":
-    # Of an int it raises nothing.
+    # It does not raise for an int.
     long long s0_value "PyLong_AsLongLongAndOverflow"(PyObject* x, int* overflow) noexcept
 
 cdef struct Selection:
-    # What basic indexing has made of the axes so far.
+    # The view that the items of a key have made so far.
     char* data
     int ndim
     Py_ssize_t shape[MAX_NDIM]
@@ -24,8 +24,8 @@ cdef int check_axes(int ndim) except -1
 cdef Array basic_view(Array x, list items)
 
 
-cdef inline bint whole(PyObject* x, Py_ssize_t* out) noexcept:
-    """The value of an int of Python's own."""
+cdef inline bint read_int(PyObject* x, Py_ssize_t* out) noexcept:
+    """Read the value of an exact int; False for another object or where it does not fit."""
     cdef int overflow = 0
     if x is NULL or type(<object>x) is not int:
         return False
@@ -33,10 +33,10 @@ cdef inline bint whole(PyObject* x, Py_ssize_t* out) noexcept:
     return overflow == 0
 
 
-cdef inline bint whole_axis(PyObject* x, int ndim, int* out) noexcept:
-    """An axis of `ndim`, not negative."""
+cdef inline bint read_axis(PyObject* x, int ndim, int* out) noexcept:
+    """Read one of `ndim` axes, counted from the first; False for another object or outside."""
     cdef Py_ssize_t axis
-    if not whole(x, &axis) or axis < -ndim or axis >= ndim:
+    if not read_int(x, &axis) or axis < -ndim or axis >= ndim:
         return False
     out[0] = <int>(axis + ndim if axis < 0 else axis)
     return True

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Keys: what stands between the brackets, and the views that integers, slices and None make."""
+"""Keys, the objects between the brackets, and the views that integers, slices and None make."""
 
 from cpython.object cimport Py_SIZE, PyObject
 
@@ -39,18 +39,18 @@ cdef object refuse_index(str what):
 
 cdef object plain_slice(object item):
     """
-    A slice of integers, as C holds them.
+    A slice of Python integers.
 
-    Objects in a slice may run code of the caller's, which must be over before index arrays are checked.
+    `__index__` of objects in a slice may run the user's code, which must end before index arrays are checked.
     """
-    cdef Py_ssize_t start, stop, by
-    PySlice_Unpack(item, &start, &stop, &by)
-    return slice(start, stop, by)
+    cdef Py_ssize_t start, stop, step
+    PySlice_Unpack(item, &start, &stop, &step)
+    return slice(start, stop, step)
 
 
 cdef object classify(object item):
     """
-    An item of a key in the form the rest works with: int, slice, None, Ellipsis or an Array.
+    An item of a key as an int, slice, None, Ellipsis or Array.
 
     Sequences and arrays of other libraries become Arrays; an integer array without axes is an int.
     """
@@ -65,7 +65,7 @@ cdef object classify(object item):
     if type(item) is Array:
         a = <Array>item
     else:
-        # The class of an enumeration has a length, and its integers have none.
+        # `__len__`: arrays and sequences are converted below. The integers of an enumeration have none.
         if isinstance(item, int) or (hasattr(type(item), "__index__") and not hasattr(type(item), "__len__")):
             try:
                 return operator.index(item)
@@ -81,7 +81,7 @@ cdef object classify(object item):
         except (RangeError, DTypeError, ShapeError) as error:
             raise OutOfBoundsError("index", f"a {type(item).__name__} is no index: {error.problem}") from error
         if a.size == 0 and not is_array:
-            # An empty sequence says nothing of its dtype; as an index it can only be meant as integers.
+            # An empty sequence has no dtype of its own; as an index it means integers.
             a = copy_array(a, INT64, True)
     if letter_at(a.code) not in b"iub":
         refuse_index(f"an array of dtype {dtype_at(a.code).name}")
@@ -90,8 +90,8 @@ cdef object classify(object item):
     return a
 
 
-cdef int axes_taken(object item) except -1:
-    """How many axes an item of a key uses up."""
+cdef int axes_indexed(object item) except -1:
+    """How many axes an item of a key indexes."""
     if item is None or item is Ellipsis:
         return 0
     if type(item) is Array and (<Array>item).code == BOOL:
@@ -100,12 +100,12 @@ cdef int axes_taken(object item) except -1:
 
 
 cdef list expand_key(Array x, object key):
-    """The key as a list that names every axis: an Ellipsis is replaced by the slices it stands for."""
-    # A tuple of a subclass (a namedtuple, `torch.Size`) is a tuple like any other.
+    """The key as a list with an item for every axis: an Ellipsis is replaced by slices."""
+    # Subclasses of tuple (namedtuples, `torch.Size`) are tuples too.
     cdef list items = [classify(item) for item in <tuple>key] if isinstance(key, tuple) else [classify(key)]
     cdef int taken = 0, count = 0, missing
     for item in items:
-        taken += axes_taken(item)
+        taken += axes_indexed(item)
         count += item is Ellipsis
     if count > 1:
         raise OutOfBoundsError("index", "more than one ... in the key", (), "at most one ...")
@@ -115,27 +115,27 @@ cdef list expand_key(Array x, object key):
     if count == 0:
         items.append(Ellipsis)
     at = [item is Ellipsis for item in items].index(True)
-    # An Ellipsis that stands for no axis stays: it still sets the arrays on its sides apart.
+    # An Ellipsis that stands for no axis stays: it still separates the arrays on its sides.
     if missing > 0 or count == 0:
         items[at:at + 1] = [slice(None)] * missing
     return items
 
 
-cdef int take_slice(Selection* into, object item, Py_ssize_t size, Py_ssize_t step) except -1:
-    cdef Py_ssize_t start, stop, by, count
-    PySlice_Unpack(item, &start, &stop, &by)
-    count = PySlice_AdjustIndices(size, &start, &stop, by)
+cdef int take_slice(Selection* into, object item, Py_ssize_t size, Py_ssize_t stride) except -1:
+    cdef Py_ssize_t start, stop, step, count
+    PySlice_Unpack(item, &start, &stop, &step)
+    count = PySlice_AdjustIndices(size, &start, &stop, step)
     into.shape[into.ndim] = count
-    # A slice of one element may step by anything; its step would overflow for nothing.
-    into.strides[into.ndim] = step * by if count > 1 else step
+    # The step of a slice of one element is arbitrary, and the product could overflow.
+    into.strides[into.ndim] = stride * step if count > 1 else stride
     if count > 0:
-        into.data += start * step
+        into.data += start * stride
     into.ndim += 1
     return 0
 
 
 cdef int take_item(Selection* into, object item, Array x, int axis) except -1:
-    """One integer, slice, None or empty `...` of a key; how many axes it uses up."""
+    """Apply one integer, slice, None or empty `...` of a key; how many axes it indexes."""
     if item is Ellipsis:
         return 0
     if item is None:
@@ -150,7 +150,7 @@ cdef int take_item(Selection* into, object item, Array x, int axis) except -1:
     return 1
 
 
-cdef Array element_view(Array x, char* place):
+cdef Array element_view(Array x, char* data):
     """The view of one element."""
     cdef Array y = blank(x.code)
     set_ndim(y, 0)
@@ -159,7 +159,7 @@ cdef Array element_view(Array x, char* place):
     y.storage = x.storage
     y.seen = x.seen
     y.is_view = True
-    y.data = place
+    y.data = data
     return y
 
 
@@ -168,26 +168,26 @@ cdef Array plain_view(Array x, object key):
     cdef Selection out
     cdef int axis = 0, taken = 0, extra = 0, dots = 0
     cdef Py_ssize_t index
-    cdef char* place
+    cdef char* data
     cdef tuple items
     if type(key) is int and x.ndim:
-        if x.ndim == 1 and whole(<PyObject*>key, &index) and -x.shape_[0] <= index < x.shape_[0]:
+        if x.ndim == 1 and read_int(<PyObject*>key, &index) and -x.shape_[0] <= index < x.shape_[0]:
             return element_view(x, x.data + (index + x.shape_[0] if index < 0 else index) * x.strides_[0])
         return view_of(x, x.data + index_value(key, x.shape_[0], 0) * x.strides_[0], x.ndim - 1, x.shape_ + 1, x.strides_ + 1)
     if type(key) is slice and x.ndim:
         out.data = x.data
         out.ndim = 0
         take_slice(&out, key, x.shape_[0], x.strides_[0])
-        take_rest(&out, x, 1, x.ndim)
+        take_axes(&out, x, 1, x.ndim)
         return view_of(x, out.data, out.ndim, out.shape, out.strides)
     if type(key) is tuple and x.ndim and Py_SIZE(key) == x.ndim:
-        place = x.data
+        data = x.data
         for axis in range(x.ndim):
-            if not whole(<PyObject*>(<tuple>key)[axis], &index) or not -x.shape_[axis] <= index < x.shape_[axis]:
+            if not read_int(<PyObject*>(<tuple>key)[axis], &index) or not -x.shape_[axis] <= index < x.shape_[axis]:
                 break
-            place += (index + x.shape_[axis] if index < 0 else index) * x.strides_[axis]
+            data += (index + x.shape_[axis] if index < 0 else index) * x.strides_[axis]
         else:
-            return element_view(x, place)
+            return element_view(x, data)
         axis = 0
     items = <tuple>key if type(key) is tuple else (key,)
     for item in items:
@@ -199,22 +199,22 @@ cdef Array plain_view(Array x, object key):
             dots += 1
         else:
             return None
-    # What is wrong with such a key, and what would have been right, the general path explains.
+    # An invalid key: the general path raises the error.
     if dots > 1 or taken > x.ndim or x.ndim + extra > MAX_NDIM:
         return None
     out.data = x.data
     out.ndim = 0
     for item in items:
         if item is Ellipsis:
-            axis = take_rest(&out, x, axis, axis + x.ndim - taken)
+            axis = take_axes(&out, x, axis, axis + x.ndim - taken)
         else:
             axis += take_item(&out, item, x, axis)
-    take_rest(&out, x, axis, x.ndim)
+    take_axes(&out, x, axis, x.ndim)
     return view_of(x, out.data, out.ndim, out.shape, out.strides)
 
 
-cdef int take_rest(Selection* into, Array x, int first, int last) noexcept:
-    """Axes as they are; the axis that comes after them."""
+cdef int take_axes(Selection* into, Array x, int first, int last) noexcept:
+    """Keep axes unchanged; returns the axis after them."""
     cdef int axis
     for axis in range(first, last):
         into.shape[into.ndim] = x.shape_[axis]

@@ -9,17 +9,17 @@ cdef struct Product:
     const char* left
     const char* right
     char* out               # in C order
-    Py_ssize_t steps1[3]    # in bytes, from matrix to matrix, row to row and column to column
-    Py_ssize_t steps2[3]
+    Py_ssize_t strides1[3]    # in bytes, from matrix to matrix, row to row and column to column
+    Py_ssize_t strides2[3]
     Py_ssize_t count        # of matrices with
     Py_ssize_t m            # rows and
     Py_ssize_t n            # columns, times such of n rows and
     Py_ssize_t p            # columns
-    # Of a part: so many matrices, or so many rows of each. For BLAS each matrix has pieces of so many rows, and
-    # a part so many pieces.
+    # A chunk: so many matrices, or so many rows of each. For BLAS each matrix is `blocks` blocks of `rows` rows, and
+    # a chunk is `matrices` blocks.
     Py_ssize_t matrices
     Py_ssize_t rows
-    Py_ssize_t pieces
+    Py_ssize_t blocks
     int code
 
 cdef bint of_our_own(const Product* product, int code) noexcept nogil

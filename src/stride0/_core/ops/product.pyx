@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Products of matrices: by loops of our own (`products.h`), where BLAS does not know them or is slow to be called, or by BLAS.
+"""Products of matrices: by kernels of our own (`products.h`), for dtypes without BLAS and small products, or by BLAS.
 
 Note [Products of our own]
-    Integers: every product, but for those by few columns whose sums are long: these are the reduction "dot". Numbers of
-    real floating dtypes: where BLAS takes longer to be called than to multiply, and matrices by a vector of SHORT_SUM
-    elements or more, which take as long as the matrix takes to be read. Complex numbers: none. One thread of an AVX-512
+    Integers: every product, except those by few columns with long sums, which are the reduction "dot". Real
+    floating dtypes: where the call of BLAS takes longer than the product, and matrices by a vector of SHORT_SUM
+    elements or more, whose time is that of reading the matrix. Complex numbers: none. One thread of an AVX-512
     server, NumPy 2.4, microseconds:
 
     1000 products of         2x2   3x3   4x4   8x8   4x4 by 4x1   8x8 by 8x1
@@ -22,25 +22,25 @@ Note [Products of our own]
              numpy.matmul       1250                           numpy.matmul    1.5        5       40        6
 
 Note [Calls of BLAS]
-    Where NumPy brings a BLAS whose functions we find, they are called from here, and NumPy only makes what they do not:
-    products with a row or a column, and of a matrix with its own transpose, for which there are others; and complex ones, for
-    which OpenBLAS calls threads of its own so early (2^16 multiplications are too many) that they would wait for ours. Real
-    matrices of up to ALONE multiplications it multiplies on one thread, and NumPy hands it those of a stack one after the
-    other; so our thread pool calls it, each thread for a part of the stack: 64 products of 64x64, two threads, microseconds,
-    320 by `numpy.matmul` and 165 so in float32, 850 and 370 in float64.
+    If the gemm functions of NumPy's BLAS are found, they are called from here, and NumPy computes the other products:
+    with a row or a column, and of a matrix with its own transpose, for which BLAS has other functions; and complex ones,
+    for which OpenBLAS uses threads of its own from 2^16 multiplications on, which would contend with ours. OpenBLAS
+    computes a product of up to ALONE multiplications of real numbers on one thread, and NumPy calls it for the matrices of
+    a stack one after the other; here the threads of the pool call it, each for a chunk of the stack: 64 products of 64x64,
+    two threads, microseconds, 320 by `numpy.matmul` and 165 by the pool in float32, 850 and 370 in float64.
 
-    Matrices with many rows of THIN elements are such stacks too, of pieces of PIECE multiplications and LEAST_ROWS rows.
-    OpenBLAS would copy more than 10^6 pairs to buffers first, which is slow where there is little to do with each element,
-    and call threads of its own. One thread, called from C, and two of ours:
+    Matrices with many rows of THIN elements are such stacks too, of blocks of GEMM_BLOCK multiplications and LEAST_ROWS rows.
+    From 10^6 multiplications on OpenBLAS would copy to buffers first, which is slow where little is computed per element,
+    and use threads of its own. One thread, called from C, and two of ours:
 
     M x K times K x N   7680x8 by 8x8  8000x16 by 16x16  2000x32 by 32x32  8000x32 by 32x32  8000x96 by 96x96
     float32  as one                21                59                47               193              1515
-             in pieces             21                38                36               150              1303
+             in blocks             21                38                36               150              1303
     float64  as one                20               136               105               424              3436
-             in pieces             20                78                74               300              2717
+             in blocks             20                78                74               300              2717
 
-    A second matrix that is transposed is packed before, for OpenBLAS reads it slowly in pieces (8000x96 by 96x96 of float32:
-    2,900, and 1,290 when packed). What is one call depends on shapes and strides alone, so that no bit depends on the number
+    A transposed second matrix is packed first, since OpenBLAS reads it slowly for each block (8000x96 by 96x96 of float32:
+    2,900, and 1,290 when packed). The blocks depend on shapes and strides alone, so that no bit depends on the number
     of threads.
 """
 
@@ -60,7 +60,7 @@ from stride0._core.array.views import without_broadcast_axes
 
 cdef s0_kernels* K = kernels()
 
-# Products of matrices: by loops of our own (`products.h`), where BLAS does not know them or is slow to be called, or by BLAS.
+# Products of matrices: by kernels of our own (`products.h`), for dtypes without BLAS and small products, or by BLAS.
 
 cdef enum:
     FEW_PRODUCTS = 256      # multiplications altogether, or
@@ -68,8 +68,8 @@ cdef enum:
     LONG_SUM = 16           # inner elements from which a product of integers by
     FEW_COLUMNS = 4         # fewer columns is a reduction
     ALONE = 1 << 18         # multiplications of a product for which BLAS has one thread
-    PIECE = 1 << 16         # multiplications of a piece of a matrix whose rows, and those of the other one, have
-    THIN = 100              # elements at most, unless a piece has
+    GEMM_BLOCK = 1 << 16    # multiplications of a block of rows, if the rows of both matrices have at most
+    THIN = 100              # elements; a block has at least
     LEAST_ROWS = 32         # rows
     MOST_CALLERS = 64       # threads for which OpenBLAS has buffers, in NumPy's builds
 
@@ -84,7 +84,7 @@ ctypedef void (*Gemm64)(int order, int a_how, int b_how, int64_t m, int64_t p, i
 
 
 cdef bint of_our_own(const Product* product, int code) noexcept nogil:
-    """Note [Products of our own]: whether a product of matrices that lie in C order is one."""
+    """Note [Products of our own]: whether a product of matrices in C order is one."""
     cdef Py_ssize_t work = product.m * product.n * product.p
     if K.products[code] is NULL or product.n < 2:
         return False
@@ -102,10 +102,10 @@ cdef extern from "Python.h":
     int PyContext_Enter(object context) except -1
     int PyContext_Exit(object context) except -1
 
-# Set by the engine of matrix products, which the core cannot import.
+# Set by `calls/linear_algebra`, a higher layer.
 cdef object load_blas = None
 
-# What it loads: NumPy's type of arrays, its product, its dtypes by our codes, and a context in which it does not warn.
+# The objects that it loads: NumPy's array type, its matmul, its dtypes by our codes, and a context without warnings.
 cdef object np_array = None
 cdef object np_matmul = None
 cdef tuple np_dtypes = ()
@@ -118,12 +118,12 @@ cdef Gemm64 gemm64 = NULL
 
 def set_blas(load):
     """
-    Give the core its way to BLAS.
+    Set the function that loads NumPy and its BLAS.
 
     Parameters
     ----------
     load : callable
-        Returns what the core needs of NumPy when it is first needed.
+        Called on first use; returns the objects of NumPy that the core calls.
     """
     global load_blas, np_array
     load_blas, np_array = load, None
@@ -164,7 +164,7 @@ cdef int by_blas(Array x1, Array x2, Array out, Product* product) except -1:
 
 
 cdef bint is_for_blas(const Product* product, int code) noexcept:
-    """Whether BLAS makes a product of matrices in C order, which is not ours; of others the engine knows more."""
+    """Whether BLAS makes a product of matrices in C order, which is not ours; others are decided in `calls/linear_algebra`."""
     cdef bint floating = letter_at(code) == c"f" and not is_stored(code)
     if load_blas is None or not (floating or letter_at(code) == c"c"):
         return False
@@ -174,26 +174,26 @@ cdef bint is_for_blas(const Product* product, int code) noexcept:
 
 
 cdef void in_c_order(Product* product, Py_ssize_t size) noexcept nogil:
-    product.steps1[2] = product.steps2[2] = size
-    product.steps1[1], product.steps2[1] = product.n * size, product.p * size
-    product.steps1[0], product.steps2[0] = product.m * product.steps1[1], product.n * product.steps2[1]
+    product.strides1[2] = product.strides2[2] = size
+    product.strides1[1], product.strides2[1] = product.n * size, product.p * size
+    product.strides1[0], product.strides2[0] = product.m * product.strides1[1], product.n * product.strides2[1]
 
 
-cdef Py_ssize_t rows_of_piece(const Product* product) noexcept nogil:
+cdef Py_ssize_t rows_of_block(const Product* product) noexcept nogil:
     cdef Py_ssize_t each = product.n * product.p
     if product.n > THIN or product.p > THIN:
         return product.m
-    return min(product.m, max(8, min(max(LEAST_ROWS, PIECE // each), ALONE // each) // 8 * 8))
+    return min(product.m, max(8, min(max(LEAST_ROWS, GEMM_BLOCK // each), ALONE // each) // 8 * 8))
 
 
 cdef bint is_for_gemm(const Product* product) noexcept nogil:
-    """Note [Calls of BLAS]: whether its function for matrices makes a product, and was found."""
+    """Note [Calls of BLAS]: whether gemm was found and computes this product."""
     if (gemm32 is NULL or product.code != FLOAT32) and (gemm64 is NULL or product.code != FLOAT64):
         return False
     if min(product.m, product.n, product.p) < 2:
         return False
     if product.left == product.right and product.m == product.p:
-        if product.steps1[1] == product.steps2[2] and product.steps1[2] == product.steps2[1]:
+        if product.strides1[1] == product.strides2[2] and product.strides1[2] == product.strides2[1]:
             return False
     return True
 
@@ -202,35 +202,35 @@ cdef int call_blas(Product* product) except -1:
     cdef int threads = 1
     cdef int64_t work = time_of(product)
     cdef bint done
-    product.rows = rows_of_piece(product)
-    product.pieces = (product.m + product.rows - 1) // product.rows
+    product.rows = rows_of_block(product)
+    product.blocks = (product.m + product.rows - 1) // product.rows
     with nogil:
         if product.rows * product.n * product.p <= ALONE:
             threads = min(threads_for(work), <int>MOST_CALLERS)
-        done = run_equal_chunks(call_for_some, product, &product.matrices, product.count * product.pieces, chunks_for(work, threads), threads)
-    return 0 if done else -1  # with the exception of a signal's handler
+        done = run_equal_chunks(call_for_some, product, &product.matrices, product.count * product.blocks, chunks_for(work, threads), threads)
+    return 0 if done else -1  # with the exception of a signal handler
 
 
 cdef void call_for_some(void* context, int chunk) noexcept nogil:
-    """A chunk of the calls, for matrices whose rows lie in a row each, or whose columns do."""
+    """A chunk of the calls, for matrices with contiguous rows or contiguous columns."""
     cdef const Product* whole = <const Product*>context
     cdef Py_ssize_t size = itemsize_at(whole.code), first = chunk * whole.matrices, k, matrix, row, m
-    cdef bint turned1 = whole.steps1[2] != size, turned2 = whole.steps2[2] != size
-    cdef int how1 = TRANSPOSED if turned1 else AS_IT_IS, how2 = TRANSPOSED if turned2 else AS_IT_IS
-    cdef Py_ssize_t step1 = whole.steps1[2 if turned1 else 1] // size, step2 = whole.steps2[2 if turned2 else 1] // size
+    cdef bint transposed1 = whole.strides1[2] != size, transposed2 = whole.strides2[2] != size
+    cdef int how1 = TRANSPOSED if transposed1 else AS_IT_IS, how2 = TRANSPOSED if transposed2 else AS_IT_IS
+    cdef Py_ssize_t leading1 = whole.strides1[2 if transposed1 else 1] // size, leading2 = whole.strides2[2 if transposed2 else 1] // size
     cdef const char* a
     cdef const char* b
     cdef char* c
-    for k in range(first, min(first + whole.matrices, whole.count * whole.pieces)):
-        matrix, row = k // whole.pieces, k % whole.pieces * whole.rows
+    for k in range(first, min(first + whole.matrices, whole.count * whole.blocks)):
+        matrix, row = k // whole.blocks, k % whole.blocks * whole.rows
         m = min(whole.rows, whole.m - row)
-        a = whole.left + matrix * whole.steps1[0] + row * whole.steps1[1]
-        b = whole.right + matrix * whole.steps2[0]
+        a = whole.left + matrix * whole.strides1[0] + row * whole.strides1[1]
+        b = whole.right + matrix * whole.strides2[0]
         c = whole.out + (matrix * whole.m + row) * whole.p * size
         if whole.code == FLOAT32:
-            gemm32(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, step1, b, step2, 0, c, whole.p)
+            gemm32(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, leading1, b, leading2, 0, c, whole.p)
         else:
-            gemm64(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, step1, b, step2, 0, c, whole.p)
+            gemm64(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, leading1, b, leading2, 0, c, whole.p)
 
 
 def multiply_by_blas(Array x1 not None, Array x2 not None, Array out not None):
@@ -240,15 +240,15 @@ def multiply_by_blas(Array x1 not None, Array x2 not None, Array out not None):
     Parameters
     ----------
     x1, x2 : Array
-        Shapes ([L,] M, K) and ([L,] K, N), where either L may be 1, of one dtype. Of the last two axes of each one has
-        step 1, and the other one a step that is not smaller than the first one's size.
+        Shapes ([L,] M, K) and ([L,] K, N), where either L may be 1, of one dtype. One of the last two axes of each has
+        stride 1, and the other one a stride not less than the size of the first.
     out : Array
         Of shape ([L,] M, N), in C order.
 
     Returns
     -------
     bool
-        Whether it was done. If not, nothing was.
+        Whether the product was computed. If not, `out` is unchanged.
     """
     cdef Product product
     cdef int lead = x1.ndim - 2
@@ -258,38 +258,38 @@ def multiply_by_blas(Array x1 not None, Array x2 not None, Array out not None):
         ask_for_blas()
     product.code, product.count = x1.code, out.shape_[0] if lead else 1
     product.m, product.n, product.p = x1.shape_[lead], x1.shape_[lead + 1], x2.shape_[lead + 1]
-    set_steps(product.steps1, x1)
-    set_steps(product.steps2, x2)
+    matrix_strides(product.strides1, x1)
+    matrix_strides(product.strides2, x2)
     product.left, product.right, product.out = x1.data, x2.data, out.data
     if not is_for_gemm(&product):
         return False
-    if rows_of_piece(&product) < product.m:
+    if rows_of_block(&product) < product.m:
         x2 = as_operand(x2, x2.code, True)
-        set_steps(product.steps2, x2)
+        matrix_strides(product.strides2, x2)
         product.right = x2.data
     call_blas(&product)
     return True
 
 
-cdef void set_steps(Py_ssize_t* steps, Array x) noexcept:
-    """The steps of one matrix, or of a stack with one leading axis, where one that is alone is for all."""
-    steps[0] = x.strides_[0] if x.ndim == 3 and x.shape_[0] > 1 else 0
-    steps[1], steps[2] = x.strides_[x.ndim - 2], x.strides_[x.ndim - 1]
+cdef void matrix_strides(Py_ssize_t* strides, Array x) noexcept:
+    """The strides of a matrix, or of a stack with one leading axis: 0 along that if its size is 1."""
+    strides[0] = x.strides_[0] if x.ndim == 3 and x.shape_[0] > 1 else 0
+    strides[1], strides[2] = x.strides_[x.ndim - 2], x.strides_[x.ndim - 1]
 
 
 cdef Array as_matrix(Array x, Py_ssize_t rows, Py_ssize_t columns):
     """A view of an array in C order."""
     cdef Py_ssize_t shape[2]
-    cdef Py_ssize_t steps[2]
+    cdef Py_ssize_t strides[2]
     if x.ndim == 2 and x.shape_[1] == columns:
         return x
     shape[0], shape[1] = rows, columns
-    c_strides_of(itemsize_at(x.code), 2, shape, steps)
-    return view_of(x, x.data, 2, shape, steps)
+    c_strides_of(itemsize_at(x.code), 2, shape, strides)
+    return view_of(x, x.data, 2, shape, strides)
 
 
 cdef int64_t time_of(const Product* product) noexcept nogil:
-    """What it takes on one thread, roughly, in nanoseconds."""
+    """A rough estimate of its time on one thread, in nanoseconds."""
     cdef int64_t work = product.count * product.m * product.n * product.p
     if product.m * product.n * product.p <= FEW_PRODUCTS:
         return work // 4
@@ -302,19 +302,19 @@ cdef void run_product(void* context, int chunk) noexcept nogil:
     if whole.matrices:
         first = chunk * whole.matrices
         K.products[whole.code](
-            whole.left + first * whole.steps1[0], whole.steps1, whole.right + first * whole.steps2[0], whole.steps2,
+            whole.left + first * whole.strides1[0], whole.strides1, whole.right + first * whole.strides2[0], whole.strides2,
             whole.out + first * whole.m * whole.p * size, min(whole.matrices, whole.count - first), whole.m, whole.n, whole.p)
         return
     first = chunk * whole.rows
     for k in range(whole.count):
         K.products[whole.code](
-            whole.left + k * whole.steps1[0] + first * whole.steps1[1], whole.steps1, whole.right + k * whole.steps2[0],
-            whole.steps2, whole.out + (k * whole.m + first) * whole.p * size, 1, min(whole.rows, whole.m - first), whole.n,
+            whole.left + k * whole.strides1[0] + first * whole.strides1[1], whole.strides1, whole.right + k * whole.strides2[0],
+            whole.strides2, whole.out + (k * whole.m + first) * whole.p * size, 1, min(whole.rows, whole.m - first), whole.n,
             whole.p)
 
 
 cdef int run_products(Product* product, int code) except -1:
-    """The products, by several threads where that is worth it: cut between matrices, or else between rows."""
+    """Compute the products, on several threads where that is faster: partitioned between matrices, else between rows."""
     cdef int64_t work
     cdef int threads
     cdef Py_ssize_t chunks
@@ -338,12 +338,12 @@ cdef int run_products(Product* product, int code) except -1:
                 product.rows = ((product.m + chunks - 1) // chunks + 7) // 8 * 8
                 chunks = (product.m + product.rows - 1) // product.rows
         done = run_chunks(run_product, product, chunks, threads, True)
-    return 0 if done else -1  # with the exception of a signal's handler
+    return 0 if done else -1  # with the exception of a signal handler
 
 
 cdef Array as_operand(Array x, int code, bint in_rows):
-    """A stack of matrices of a dtype; where it is copied, a matrix that stands still is copied once."""
-    cdef Py_ssize_t steps[MAX_NDIM]
+    """A stack of matrices of a dtype; copied if needed, along broadcast axes only once."""
+    cdef Py_ssize_t strides[MAX_NDIM]
     cdef int axis, last = x.ndim - 1
     cdef Array base
     if x.code == code and (not in_rows or x.shape_[last] == 1 or x.strides_[last] == itemsize_at(code)):
@@ -351,25 +351,25 @@ cdef Array as_operand(Array x, int code, bint in_rows):
     base = without_broadcast_axes(x, tuple(range(x.ndim - 2)))
     base = copy_array(base, code, True)
     for axis in range(x.ndim):
-        steps[axis] = base.strides_[axis] if base.shape_[axis] == x.shape_[axis] else 0
-    return view_of(base, base.data, x.ndim, x.shape_, steps)
+        strides[axis] = base.strides_[axis] if base.shape_[axis] == x.shape_[axis] else 0
+    return view_of(base, base.data, x.ndim, x.shape_, strides)
 
 
 def own_product(Array x1 not None, Array x2 not None, DType dtype not None):
     """
-    The products of two stacks of matrices, if loops of our own make them: Note [Products of our own].
+    The products of two stacks of matrices, if kernels of our own compute them: Note [Products of our own].
 
     Parameters
     ----------
     x1, x2 : Array
         Shapes (..., M, K) and (..., K, N), with the same leading axes; no size is 0.
     dtype : DType
-        What their dtypes promote to.
+        The dtype to which theirs promote.
 
     Returns
     -------
     Array or None
-        New array in C order, or None where another way is better.
+        New array in C order, or None where another algorithm is faster.
     """
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t position[MAX_NDIM]
@@ -387,7 +387,7 @@ def own_product(Array x1 not None, Array x2 not None, DType dtype not None):
     if not of_our_own(&product, code):
         return None
     if product.p == 1 and letter_at(code) == c"f" and product.n >= SHORT_SUM:
-        # A matrix whose rows do not lie in a row is read well by BLAS, if by anybody.
+        # BLAS reads a matrix without contiguous rows faster.
         if x1.code != code or x1.strides_[lead + 1] != size:
             return None
         x2 = as_operand(x2, code, False)
@@ -398,8 +398,8 @@ def own_product(Array x1 not None, Array x2 not None, DType dtype not None):
     shape[lead + 1] = product.p
     out = new_array(code, x1.ndim, shape, NULL, False)
     for k in range(3):
-        product.steps1[k] = x1.strides_[lead - 1 + k] if lead or k else 0
-        product.steps2[k] = x2.strides_[lead - 1 + k] if lead or k else 0
+        product.strides1[k] = x1.strides_[lead - 1 + k] if lead or k else 0
+        product.strides2[k] = x2.strides_[lead - 1 + k] if lead or k else 0
     product.left, product.right, product.out = x1.data, x2.data, out.data
     product.count //= outer
     # The leading axes but the last one.

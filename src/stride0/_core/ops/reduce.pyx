@@ -3,9 +3,9 @@
 
 Note [Repeated elements]
     A broadcast axis of all inputs, with stride 0, repeats one element n times. No kernel runs along it: a sum is
-    n times, a product the n-th power, of what one of them gives, and an extreme does not care. Sums of floating-point
-    numbers are more accurate so, and not the same to the last bit as those of a copy. In 64 bits everything that
-    a walk would give is kept: integers wrap, and infinities, NaN and signed zeros come out the same.
+    n times, a product the n-th power of the result for one element, and an extreme is that result. So sums of
+    floating-point numbers are more accurate, and may differ in the last bit from those of a copy. In 64 bits the
+    result is otherwise that of a kernel: integers wrap, and infinities, NaN and signed zeros are the same.
 """
 
 from libc.stdint cimport uint64_t
@@ -55,10 +55,10 @@ cdef int reduction_number(str name) except -1:
 
 cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint keepdims, int loop, int out_code):
     """
-    Run a reduction: the planner's steps again, with a result whose size is 1 along the reduced axes.
+    Run a reduction: the functions of the planner, with a result of size 1 along the reduced axes.
 
-    Stretched to the shape of the input, as any operand is, that result has the step 0 there, and all
-    elements along those axes accumulate in one place.
+    Broadcast to the shape of the input, like any operand, the result has stride 0 along those axes, so that all
+    elements along them are accumulated in one element.
     """
     cdef int number = REDUCTION_NUMBERS[name], acc_code = S0_ACCUMULATOR[number][loop]
     cdef Operand operands[3]
@@ -86,7 +86,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
         kept[axis] = 1
         empty = empty or shape[axis] == 0
         if shape[axis] > 1 and is_broadcast_along(&operands[0], axis, ndim) and (nin == 1 or is_broadcast_along(&operands[1], axis, ndim)):
-            # Note [Repeated elements]: one of them, counted so many times.
+            # Note [Repeated elements]: one of them, multiplied by their number.
             times *= <uint64_t>shape[axis]
             shape[axis] = 1
     total = new_array(acc_code, ndim, kept, NULL, False)
@@ -118,7 +118,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
 
 
 cdef int repeat_total(str name, str repeated, Array total, uint64_t times) except -1:
-    """Note [Repeated elements]: what a reduction of single elements is if each is there so many times."""
+    """Note [Repeated elements]: the result of a reduction for elements that are each repeated so many times."""
     cdef Array count, part
     cdef int half
     if repeated == "multiply":
@@ -139,7 +139,7 @@ cdef int repeat_total(str name, str repeated, Array total, uint64_t times) excep
 
 
 cdef int raise_total(Array total, uint64_t times) except -1:
-    """total **= times, by squaring: integers wrap, and signs, infinities and NaN come out as of so many factors."""
+    """total **= times, by squaring: integers wrap, and signs, infinities and NaN are those of the product of so many factors."""
     cdef Array square = copy_array(total, total.code, True)
     cdef bint first = True
     while times:
@@ -193,13 +193,13 @@ cpdef Array reduce_whole(str name, Array x):
     """
     `reduce` of x over all axes, to the dtype that the standard gives such a result.
 
-    Of one run of memory it needs no plan: Note [Fast path].
+    One contiguous run needs no plan: Note [Fast path].
     """
     cdef int number = REDUCTION_NUMBERS[name], acc_code = S0_ACCUMULATOR[number][x.code], out_code
     cdef Array total
     cdef Py_ssize_t steps[2]
     cdef char* args[2]
-    # Note [Partitions]: from LONG_RUN elements on the planner decides about the order, here as elsewhere.
+    # Note [Partitions]: from LONG_RUN elements on, the planner decides the order, here as elsewhere.
     if x.size >= LONG_RUN or K.reductions[number][x.code][0] is NULL or not x.c_contiguous or x.size == 0 or name not in STARTS or letter_at(acc_code) == c"c":
         return reduce_array(name, x, tuple(range(x.ndim)), False, None)
     out_code = S0_REDUCED[number][x.code]
@@ -270,7 +270,7 @@ cpdef Array scan(str name, Array x, int axis, DType dtype, bint include_initial)
     """Cumulative operation along an axis; with the identity in front where `include_initial` asks for it."""
     cdef int number = SCAN_NUMBERS[name]
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Array out, target, source = x
+    cdef Array out, target
     cdef Operand operands[2]
     cdef Plan plan
     check_axis(x, axis, name)
@@ -290,14 +290,14 @@ cpdef Array scan(str name, Array x, int axis, DType dtype, bint include_initial)
         target = view_of(out, out.data + out.strides_[axis], out.ndim, x.shape_, out.strides_)
     if x.size == 0:
         return out
-    if source.code != dtype.code:
-        check_cast(x.code, dtype.code, name)
-        source = copy_array(x, dtype.code, False)
-    if x.shape_[axis] == 1:
-        assign_array(target, source, name)
-        return out
-    operands[0], operands[1] = operand_of(source), operand_of(target)
-    run_on_axis(&plan, operands, source, axis, kernel_of(KIND_SCAN, number, dtype.code), kernel_of(KIND_SCAN_ROWS, number, dtype.code))
+    if x.code != dtype.code or x.shape_[axis] == 1:
+        # A cast goes to where the result comes, and is overwritten by that.
+        assign_array(target, x, name)
+        if x.shape_[axis] == 1:
+            return out
+        x = target
+    operands[0], operands[1] = operand_of(x), operand_of(target)
+    run_on_axis(&plan, operands, x, axis, kernel_of(KIND_SCAN, number, dtype.code), kernel_of(KIND_SCAN_ROWS, number, dtype.code))
     return out
 
 
@@ -305,7 +305,7 @@ cdef int run_on_axis(Plan* plan, Operand* operands, Array x, int axis, Kernel ke
     """
     Run a kernel along an axis of x, of more than one element, for every position of the other axes.
 
-    Where the elements of another axis lie side by side, `rows` is the kernel that takes them together.
+    If another axis is contiguous, `rows` is the kernel that runs over rows along it.
     """
     cdef int whole = 1
     cdef bint done
@@ -318,7 +318,7 @@ cdef int run_on_axis(Plan* plan, Operand* operands, Array x, int axis, Kernel ke
         coalesce(plan, 1)
     with nogil:
         done = run_along(plan, rows if whole else kernel, whole)
-    return 0 if done else -1  # with the exception of a signal's handler
+    return 0 if done else -1  # with the exception of a signal handler
 
 
 cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
@@ -332,7 +332,7 @@ cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
     memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
     shape[axis] = 1
     out = new_array(INT64, x.ndim, shape, NULL, True)
-    # An axis of one element has index 0, which is there already.
+    # An axis of one element has index 0, which the zeros already are.
     if x.size and x.shape_[axis] > 1:
         if is_stored(x.code):
             x = copy_array(x, arithmetic_code(x.code), False)

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Elements selected directly: the usual keys with one mask or with plain index arrays (loops: `gathering.h`)."""
+"""Fast paths of indexing: the usual keys with one mask or with plain index arrays (kernels: `gathering.h`)."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memcpy
@@ -13,28 +13,28 @@ from stride0._core.ops.keys cimport index_value
 
 from stride0._base.errors import OutOfBoundsError
 
-# The usual keys with arrays, without a gathering: one array of indices, one array of indices for each axis, one
+# The usual keys with arrays: one array of indices, one array of indices for each axis, one mask.
 #
-# Note [Direct gather]
-#     Such a key says at once where everything lies, so that no offsets are made: a mask is counted and then walked,
-#     indices are checked while they are used. All functions here answer None or False, before anything is done, where there is
-#     more to a key; `index.pyx` then does the work, and it alone knows what to say of an index that is out of bounds.
+# Note [Fast gather]
+#     No array of offsets is made for such a key: the true elements of a mask are counted and then read, indices are
+#     checked while they are used. For any other key, the functions here return None or False before they change
+#     anything; then `index.pyx` gathers, and it alone raises the error for an index that is out of bounds.
 
 cdef enum:
     FEW_FILLED = 256  # elements that are filled without a plan
 
 
-cdef Array gather_directly(Array x, object key):
+cdef Array gather_fast(Array x, object key):
     """`x[key]` for one of the usual keys with arrays; else None."""
     if type(key) is Array:
-        return by_mask(x, <Array>key) if (<Array>key).code == BOOL else by_indices(x, <Array>key, 0)
+        return gather_by_mask(x, <Array>key) if (<Array>key).code == BOOL else gather_by_indices(x, <Array>key, 0)
     if type(key) is tuple:
-        return by_points(x, <tuple>key)
+        return gather_points(x, <tuple>key)
     return None
 
 
-cdef inline Py_ssize_t even_step(Array x, Array mask) noexcept:
-    """The step from element to element in C order, for a mask over all of x; 0 where there is none."""
+cdef inline Py_ssize_t uniform_stride(Array x, Array mask) noexcept:
+    """The stride between elements in C order, for a mask of the shape of x; 0 where there is no such stride."""
     cdef int axis
     if mask.ndim == 0 or mask.ndim != x.ndim or not mask.c_contiguous or mask.size == 0:
         return 0
@@ -44,101 +44,101 @@ cdef inline Py_ssize_t even_step(Array x, Array mask) noexcept:
     return itemsize_at(x.code) if x.c_contiguous else x.strides_[0] if x.ndim == 1 else 0
 
 
-cdef void shorten(Array x, Py_ssize_t n) noexcept:
-    """Fewer elements for a new array of one axis: a mask was changed between counting and walking."""
+cdef void truncate(Array x, Py_ssize_t n) noexcept:
+    """Truncate a new array of one axis: the mask was changed after its true elements were counted."""
     x.shape_[0] = x.size = n
 
 
-cdef Array by_mask(Array x, Array mask):
+cdef Array gather_by_mask(Array x, Array mask):
     """The elements of x where a mask of its shape is true."""
-    cdef Py_ssize_t step = even_step(x, mask), count, found
+    cdef Py_ssize_t stride = uniform_stride(x, mask), count, found
     cdef const uint8_t* bits = <const uint8_t*>mask.data
-    cdef int width = itemsize_at(x.code)
+    cdef int itemsize = itemsize_at(x.code)
     cdef Array out
-    if step == 0:
+    if stride == 0:
         return None
     if x.size < LONG_RUN:
         count = s0_count_true(bits, x.size)
         out = new_array(x.code, 1, &count, NULL, False)
-        found = s0_select(width, bits, x.size, x.data, step, out.data, count)
+        found = s0_gather_true(itemsize, bits, x.size, x.data, stride, out.data, count)
     else:
         with nogil:
             count = s0_count_true(bits, x.size)
         out = new_array(x.code, 1, &count, NULL, False)
         with nogil:
-            found = s0_select(width, bits, x.size, x.data, step, out.data, count)
+            found = s0_gather_true(itemsize, bits, x.size, x.data, stride, out.data, count)
     if found < count:
-        shorten(out, found)
+        truncate(out, found)
     return out
 
 
 cdef bint fill_by_mask(Array x, object key, Array value) except -1:
-    """`x[mask] = value` for a mask of the shape of x and one value of its dtype; False where there is more to it."""
-    cdef Py_ssize_t step
+    """`x[mask] = value` for a mask of the shape of x and one value of its dtype; False for any other call."""
+    cdef Py_ssize_t stride
     cdef const uint8_t* bits
     cdef char one[LARGEST_ITEM]
-    cdef int width = itemsize_at(x.code)
+    cdef int itemsize = itemsize_at(x.code)
     if type(key) is not Array or (<Array>key).code != BOOL or value.ndim != 0 or value.code != x.code:
         return False
-    step = even_step(x, <Array>key)
-    # A mask that is x itself is read, element by element, before it is written to.
-    if step == 0 or overlaps(x, <Array>key):
+    stride = uniform_stride(x, <Array>key)
+    # Where the mask overlaps x, the general path copies it before the write.
+    if stride == 0 or overlaps(x, <Array>key):
         return False
     bits = <const uint8_t*>(<Array>key).data
-    memcpy(one, value.data, width)
+    memcpy(one, value.data, itemsize)
     if x.size < LONG_RUN:
-        s0_fill(width, bits, x.size, x.data, step, one, WIDE)
+        s0_fill(itemsize, bits, x.size, x.data, stride, one, WIDE)
     else:
         with nogil:
-            s0_fill(width, bits, x.size, x.data, step, one, WIDE)
+            s0_fill(itemsize, bits, x.size, x.data, stride, one, WIDE)
     return True
 
 
 cdef bint fill_lane(Array target, Array value) noexcept:
-    """`target[...] = value` for a few elements of one axis and one value of its dtype; False where there is more to it."""
-    cdef Py_ssize_t i, step, n = target.size
+    """`target[...] = value` for a few elements of one axis and one value of its dtype; False for any other call."""
+    cdef Py_ssize_t i, stride, n = target.size
     cdef char* to = target.data
     cdef uint64_t eight
     cdef uint32_t four
-    cdef int width = itemsize_at(target.code)
+    cdef int itemsize = itemsize_at(target.code)
     if value.ndim != 0 or value.code != target.code or target.ndim != 1 or n > FEW_FILLED or value.storage is target.storage:
         return False
-    step = target.strides_[0]
-    if width == 8:
+    stride = target.strides_[0]
+    if itemsize == 8:
         eight = (<uint64_t*>value.data)[0]
         for i in range(n):
-            (<uint64_t*>(to + i * step))[0] = eight
-    elif width == 4:
+            (<uint64_t*>(to + i * stride))[0] = eight
+    elif itemsize == 4:
         four = (<uint32_t*>value.data)[0]
         for i in range(n):
-            (<uint32_t*>(to + i * step))[0] = four
+            (<uint32_t*>(to + i * stride))[0] = four
     else:
         return False
     return True
 
 
-cdef inline bint plain_indices(Array index) noexcept:
+cdef inline bint are_plain_indices(Array index) noexcept:
     return index.code == INT64 and index.c_contiguous and index.ndim > 0 and index.size > 0
 
 
-cdef int refuse_them(Array index, Py_ssize_t size, int axis) except -1:
-    """An index was out of bounds: say which one."""
+cdef int refuse_changed_indices(Array index, Py_ssize_t size, int axis) except -1:
+    """Raise the error for an index array in which an index was out of bounds."""
     refuse_indices(index, size, axis)
     raise OutOfBoundsError("index", "an index array was changed while it was used, to something out of bounds")
 
 
-cdef Array by_indices(Array x, Array index, int axis):
+cdef Array gather_by_indices(Array x, Array index, int axis):
     """The elements of x at indices along an axis."""
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t lines = 1, run = itemsize_at(x.code), size, step
-    cdef int width = itemsize_at(x.code), d, ndim = 0
+    cdef Py_ssize_t lanes = 1, run = itemsize_at(x.code), size, stride
+    cdef int itemsize = itemsize_at(x.code), d, ndim = 0
     cdef Array out, own = None
-    cdef bint fine = True, quick
-    if not plain_indices(index) or x.size == 0 or axis >= x.ndim or x.ndim + index.ndim - 1 > MAX_NDIM or not (x.c_contiguous or (x.ndim == 1 and run <= 8)):
+    cdef bint valid = True, quick
+    if not are_plain_indices(index) or x.size == 0 or axis >= x.ndim or x.ndim + index.ndim - 1 > MAX_NDIM or not (x.c_contiguous or (x.ndim == 1 and run <= 8)):
         return None
     for d in range(axis):
         shape[ndim] = x.shape_[d]
-        lines *= x.shape_[d]
+        lanes *= x.shape_[d]
         ndim += 1
     for d in range(index.ndim):
         shape[ndim] = index.shape_[d]
@@ -147,37 +147,37 @@ cdef Array by_indices(Array x, Array index, int axis):
         shape[ndim] = x.shape_[d]
         run *= x.shape_[d]
         ndim += 1
-    size, step = x.shape_[axis], run if x.c_contiguous else x.strides_[0]
+    size, stride = x.shape_[axis], run if x.c_contiguous else x.strides_[0]
     out = new_array(x.code, ndim, shape, NULL, False)
-    if run > 8 or run != width:
+    if run > 8 or run != itemsize:
         quick = out.size < LONG_RUN
         if quick:
-            fine = s0_pick_runs(<const int64_t*>index.data, index.size, x.data, size, run, lines, out.data)
+            valid = s0_gather_runs(<const int64_t*>index.data, index.size, x.data, size, run, lanes, out.data)
         else:
             with nogil:
-                fine = s0_pick_runs(<const int64_t*>index.data, index.size, x.data, size, run, lines, out.data)
-    elif lines == 1:
+                valid = s0_gather_runs(<const int64_t*>index.data, index.size, x.data, size, run, lanes, out.data)
+    elif lanes == 1:
         if out.size < LONG_RUN:
-            fine = s0_pick(width, <const int64_t*>index.data, index.size, x.data, step, size, out.data)
+            valid = s0_gather(itemsize, <const int64_t*>index.data, index.size, x.data, stride, size, out.data)
         else:
             with nogil:
-                fine = s0_pick(width, <const int64_t*>index.data, index.size, x.data, step, size, out.data)
+                valid = s0_gather(itemsize, <const int64_t*>index.data, index.size, x.data, stride, size, out.data)
     else:
         own = index_offsets(index, size, 1)
-        if not all_within(own, size):
-            refuse_them(index, size, axis)
+        if not are_all_within(own, size):
+            refuse_changed_indices(index, size, axis)
         if out.size < LONG_RUN:
-            s0_pick_lines(width, <const int64_t*>own.data, own.size, x.data, size * width, lines, out.data)
+            s0_gather_lanes(itemsize, <const int64_t*>own.data, own.size, x.data, size * itemsize, lanes, out.data)
         else:
             with nogil:
-                s0_pick_lines(width, <const int64_t*>own.data, own.size, x.data, size * width, lines, out.data)
-    if not fine:
-        refuse_them(index, size, axis)
+                s0_gather_lanes(itemsize, <const int64_t*>own.data, own.size, x.data, size * itemsize, lanes, out.data)
+    if not valid:
+        refuse_changed_indices(index, size, axis)
     return out
 
 
-cdef bint all_within(Array own, Py_ssize_t size) noexcept:
-    """Whether indices that count from the start lie within an axis."""
+cdef bint are_all_within(Array own, Py_ssize_t size) noexcept:
+    """Whether indices, none negative, lie within an axis."""
     cdef const int64_t* values = <const int64_t*>own.data
     cdef Py_ssize_t i
     cdef uint64_t bad = 0
@@ -186,19 +186,19 @@ cdef bint all_within(Array own, Py_ssize_t size) noexcept:
     return bad == 0
 
 
-cdef Array by_points(Array x, tuple keys):
+cdef Array gather_points(Array x, tuple keys):
     """`x[i, j, ...]` with an array of indices for every axis, all of one shape."""
     cdef const int64_t* indices[4]
     cdef Py_ssize_t n, i
     cdef int64_t at, offset
     cdef uint64_t bad = 0
-    cdef int d, ndim = x.ndim, width = itemsize_at(x.code)
+    cdef int d, ndim = x.ndim, itemsize = itemsize_at(x.code)
     cdef char* to
     cdef Array first, out
     if len(keys) != ndim or not 2 <= ndim <= 4 or x.size == 0:
         return None
     for d in range(ndim):
-        if type(keys[d]) is not Array or not plain_indices(<Array>keys[d]) or not same_shape(<Array>keys[0], <Array>keys[d]):
+        if type(keys[d]) is not Array or not are_plain_indices(<Array>keys[d]) or not same_shape(<Array>keys[0], <Array>keys[d]):
             return None
         indices[d] = <const int64_t*>(<Array>keys[d]).data
     first = <Array>keys[0]
@@ -214,17 +214,17 @@ cdef Array by_points(Array x, tuple keys):
                 if <uint64_t>at >= <uint64_t>x.shape_[d]:
                     bad, at = 1, 0
                 offset += at * x.strides_[d]
-            if width == 8:
+            if itemsize == 8:
                 (<uint64_t*>to)[i] = (<uint64_t*>(x.data + offset))[0]
-            elif width == 4:
+            elif itemsize == 4:
                 (<uint32_t*>to)[i] = (<uint32_t*>(x.data + offset))[0]
             else:
-                memcpy(to + i * width, x.data + offset, width)
-    # The general way finds the first axis that refuses.
+                memcpy(to + i * itemsize, x.data + offset, itemsize)
+    # The general path raises the error, for the first axis that is wrong.
     return out if bad == 0 else None
 
 
-cdef tuple true_places(Array mask):
+cdef tuple true_indices(Array mask):
     """For each axis of a contiguous mask the indices of its true elements, in C order."""
     cdef int64_t* columns[MAX_NDIM]
     cdef Py_ssize_t position[MAX_NDIM]
@@ -242,7 +242,7 @@ cdef tuple true_places(Array mask):
         out.append(column)
     with nogil:
         while first < size and k < count:
-            now = s0_places(bits + first, run, columns[last] + k, count - k)
+            now = s0_true_indices(bits + first, run, columns[last] + k, count - k)
             for d in range(last):
                 for i in range(k, k + now):
                     columns[d][i] = position[d]
@@ -255,7 +255,7 @@ cdef tuple true_places(Array mask):
                 position[d] = 0
     if k < count:
         for column in out:
-            shorten(column, k)
+            truncate(column, k)
     return tuple(out)
 
 
@@ -268,7 +268,7 @@ cdef int refuse_indices(Array index, Py_ssize_t size, int axis) except -1:
     return 0
 
 
-cdef Array index_offsets(Array index, Py_ssize_t size, Py_ssize_t step):
+cdef Array index_offsets(Array index, Py_ssize_t size, Py_ssize_t stride):
     """Byte offsets of checked indices."""
     cdef Array out = new_array(INT64, index.ndim, index.shape_, NULL, False)
     cdef const int64_t* values = <const int64_t*>index.data
@@ -276,5 +276,5 @@ cdef Array index_offsets(Array index, Py_ssize_t size, Py_ssize_t step):
     cdef Py_ssize_t i
     with nogil:
         for i in range(out.size):
-            offsets[i] = (values[i] + (size if values[i] < 0 else 0)) * step
+            offsets[i] = (values[i] + (size if values[i] < 0 else 0)) * stride
     return out

@@ -3,6 +3,6 @@
 from stride0._core.array.array cimport Array
 
 
-cdef Array sorted_lanes(Array x, int axis, bint descending, bint places)
+cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices)
 cdef Array distinct_values(Array x)
-cdef Array places_among(Array among, Array wanted, bint right)
+cdef Array indices_in(Array among, Array wanted, bint right)

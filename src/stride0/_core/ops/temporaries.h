@@ -1,4 +1,4 @@
-/* Whether an operand of a call is a temporary that nobody will see again: Note [Temporary elision], elementwise.pyx. */
+/* Whether an operand of a call is a temporary that is freed after it: Note [Temporary elision], elementwise.pyx. */
 
 #ifndef S0_TEMPORARIES_H
 #define S0_TEMPORARIES_H
@@ -150,7 +150,7 @@ static int s0_called_by_loop(void)
 
 #endif
 
-/* Tell the array type, before anything else. */
+/* Set the array type, before any other call. */
 static void s0_learn_type(PyObject *type)
 {
 #if S0_TRACES
@@ -160,7 +160,7 @@ static void s0_learn_type(PyObject *type)
 #endif
 }
 
-/* To be called by an operator that the interpreter's loop executes, and nobody else. */
+/* Only an operator that the interpreter's loop executes may call this. */
 static void s0_learn_loop(int opcode)
 {
 #if S0_TRACES
@@ -173,7 +173,7 @@ static void s0_learn_loop(int opcode)
 #endif
 }
 
-/* Whether s0_is_temporary ever says yes here. */
+/* Whether s0_is_temporary may return 1 here. */
 static int s0_knows_loop(void)
 {
 #if S0_TRACES

@@ -1,18 +1,18 @@
-# A chain of kernels over one iteration space, and what it is made ready as for the executor (docs/design/planner.md).
+# A chain of kernels over one iteration space, and the program that the executor runs (docs/design/planner.md).
 #
 # Note [Chains]
 #     A chain is leaves, steps and outputs. Its values are numbered: 0 to leaves - 1 are the leaves, which are the first
-#     operands of the plan; step s makes the value leaves + s from earlier ones. Output o, the operand leaves + o of the plan,
-#     holds the value stored[o]. A step reads its operands in the dtype of its kernel: what has another dtype is cast, as is
-#     a value that is stored in an output of another dtype. A reduction is the last step, and the last output holds it: its
-#     stride is 0 along the reduced axes, and it holds the identity, or elements that may be folded again, before.
+#     operands of the plan; step s computes the value leaves + s from earlier ones. Output o, the operand leaves + o of the
+#     plan, stores the value stored[o]. A step reads its operands in the dtype of its kernel: those of another dtype are
+#     cast, as is a value that is stored in an output of another dtype. A reduction is the last step, stored in the last
+#     output: its stride is 0 along the reduced axes, and it holds the identity, or elements that may be folded again.
 #
-#     A chain has the bits of its steps run one by one, each into an array in the memory order of the plan's axes. The order
-#     of axes decides the bits of a reduction, so that the caller orders them as the call before the reduction would.
+#     A chain gives the bits of its steps run one by one, each into an array in the memory order of the plan's axes. The
+#     bits of a reduction depend on the order of the axes, so the caller orders them as the call before the reduction would.
 #
-#     Limits: MAX_VIEWS leaves and outputs together, MAX_STEPS steps. A reduction after other steps has one operand; whoever
-#     has two reduces the product of them. Leaves and outputs overlap only where they are the very same elements in the
-#     same places; a value that is stored in a leaf's place is stored after the last step that reads that leaf.
+#     Limits: MAX_VIEWS leaves and outputs together, MAX_STEPS steps. A reduction after other steps has one operand; with
+#     two, their product is reduced. A leaf and an output overlap only if they are the same elements in the same
+#     order; a value that is stored in a leaf is stored after the last step that reads that leaf.
 
 from stride0._core.plan.plan cimport MAX_OPERANDS, MAX_VIEWS, Plan
 from stride0._core.plan.table cimport Kernel, s0_loop
@@ -35,7 +35,7 @@ ctypedef struct Chain:
     int stored[MAX_VIEWS]
 
 
-# What follows is a chain made ready: written by `prepare`, for the executor alone.
+# A program is a prepared chain: written by `prepare`, for the executor alone.
 
 cdef enum:
     CALL_LOOP           # kinds of calls
@@ -68,10 +68,10 @@ ctypedef struct Program:
     bint streams
     bint flat               # whether no slot varies along the other axis,
     bint has_rows           # and whether some do not
-    int widest              # bytes of an element of a slot, at most
+    int widest              # largest item size of a slot
     int slots
     int count
-    # Where the operand 0 is computed: its chain, prepared, and the plan of that, whose last operand it is.
+    # If operand 0 is computed: its prepared chain, and the plan of that, whose last operand it is.
     const Program* inner
     const Plan* space
     Call calls[MAX_CALLS]

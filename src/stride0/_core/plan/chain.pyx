@@ -1,25 +1,25 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Making a chain ready: which kernels run on which views and slots, in which layouts.
+"""Preparing a chain: which kernels run on which views and slots, in which layouts.
 
 Note [Tiles]
-    One kernel whose operands lie as it wants them runs on the two innermost axes at once. Everything else runs in tiles:
-    some elements along the innermost axis by some along another one. What a kernel cannot read where it lies goes to a slot
-    first, a buffer of the size of a tile: a leaf of another dtype is cast; one whose elements lie side by side along the
-    tile's other axis is transposed, since a loop along the innermost one would take one element of every cache line and come
-    back for the next one when the line has long gone; and so does the result of a step that another step reads. Slots are
-    used again when nothing reads them any more.
+    A single kernel that can read its operands directly runs on the two innermost axes at once. All other chains run in
+    tiles: some elements along the innermost axis by some along another one. An operand that a kernel cannot read directly
+    is first written to a slot, a buffer of the size of a tile: a leaf of another dtype is cast; one that is contiguous
+    along the tile's other axis is transposed, since a loop along the innermost axis would read one element of every cache
+    line and need the next one after the line has been evicted. The result of a step that another step reads is in a slot
+    too. A slot is reused after the last step that reads it.
 
-    A value that does not vary along an axis of the tile (a broadcast leaf, and what is made of such alone) has one element
-    along it in its slot.
+    A value that does not vary along an axis of the tile (a broadcast leaf, or a value computed from such leaves only) has
+    one element along it in its slot.
 
-    Tiles change no bit: elementwise kernels do not care where they begin, and a tile that is folded has the elements that a
+    Tiles change no bit: elementwise kernels may start at any element, and a tile that is folded has the elements that a
     reduction folds at once, by Note [Order of a reduction]: whole blocks along a run, rows in fours.
 
 Note [Non-temporal stores]
-    A result that the last cache cannot hold bypasses the caches, where there is a loop for that: cache lines that are
-    written as a whole need not be read before. A transposed copy does so earlier, since its lines would be gone before they
-    are used. Not where the result is an operand, too: that line has just been read. Only elements that lie side by side
-    make whole lines.
+    A result that is larger than the last cache is written by stores that bypass the caches, if the kernel has a loop for
+    that: a cache line that is written completely need not be read before. For a transposed copy this pays for smaller
+    results, since its lines are evicted before they are used. Not where the result is also an operand, whose line has just
+    been read. Only contiguous elements fill cache lines.
 """
 
 from libc.stdint cimport int64_t
@@ -33,7 +33,7 @@ from stride0._core.plan.tuning cimport counters, s0_count, tuning
 
 cdef enum:
     FOLD_BLOCK = 4096       # elements that loops fold at once along a run: Note [Order of a reduction]
-    STREAM_RUN = 1024       # bytes of a run from which it is streamed
+    STREAM_RUN = 1024       # bytes of a run from which its stores are non-temporal
 
 
 cdef int layout_of(Kernel kernel, const Py_ssize_t* inner) noexcept nogil:
@@ -67,20 +67,20 @@ cdef int layout_of(Kernel kernel, const Py_ssize_t* inner) noexcept nogil:
 
 
 ctypedef struct Maker:
-    # What is known of the values of a chain while it is made ready.
+    # The values of a chain while it is prepared.
     Program* program
     const Plan* plan
     int leaves
     int code[MAX_VIEWS + MAX_STEPS]
     int place[MAX_VIEWS + MAX_STEPS]
     int varies[MAX_VIEWS + MAX_CALLS]       # of places
-    int cast_code[MAX_VIEWS + MAX_STEPS]    # a dtype that the value was cast to, and the place; -1 for none
+    int cast_code[MAX_VIEWS + MAX_STEPS]    # a dtype to which the value was cast, and the place of that; -1 for none
     int cast_place[MAX_VIEWS + MAX_STEPS]
     bint transposed[MAX_VIEWS]
 
 
 cdef int other_axis(const Plan* plan, int k) noexcept nogil:
-    """The axis of a plan along which the elements of an operand lie side by side, where the innermost one is not; or 0."""
+    """The axis of a plan along which an operand is contiguous, where the innermost one is not it; or 0."""
     cdef int d, size = size_at(plan.code[k])
     cdef Py_ssize_t stride = plan.strides[k][0]
     if -2 * size < stride < 2 * size:
@@ -118,11 +118,11 @@ cdef bint choose_axis(Program* program, const Plan* plan, int leaves, bint* tran
 
 
 cdef bint may_transpose(const Program* program, const Plan* plan, int axis) noexcept nogil:
-    """Whether a leaf is transposed that lies along an axis: not where that changes the order of a reduction."""
+    """Whether a leaf that is contiguous along an axis is transposed: not where that changes the order of a reduction."""
     cdef const Py_ssize_t* result = plan.strides[plan.nop - 1]
     if not program.folds:
         return axis == 1 or not program.linear
-    # Runs of different accumulators, or whole runs one after the other. Rows that are added up are read fast enough as they are.
+    # Runs of different accumulators, or complete runs one after the other. Rows that are added are fast without it.
     return not program.rows and (result[axis] != 0 or (axis == 1 and plan.shape[0] <= FOLD_BLOCK))
 
 
@@ -143,7 +143,7 @@ cdef bint streams(const Program* program, const Plan* plan, int k, int leaves, i
 
 
 cdef const s0_loop* loops_for(Kernel kernel, const Py_ssize_t* inner, bint streamed, int* layout) noexcept nogil:
-    """The loops to run, non-temporal ones where the result is for them and there are some for these strides."""
+    """The loop to run: with non-temporal stores if these are chosen and there is such a loop for these strides."""
     cdef const s0_loop* found
     cdef int k
     layout[0] = layout_of(kernel, inner)
@@ -162,7 +162,7 @@ cdef const s0_loop* loops_for(Kernel kernel, const Py_ssize_t* inner, bint strea
 
 
 cdef void prepare(Program* program, const Plan* plan, Kernel kernel, bint linear) noexcept nogil:
-    """Make ready one kernel, whose operands are those of the plan; a `linear` program is for `compute`."""
+    """Prepare one kernel, whose operands are those of the plan; a `linear` program is for `compute`."""
     cdef int k, layout, result = plan.nop - 1, code
     cdef bint direct = True
     cdef bint transposed[MAX_VIEWS]
@@ -201,7 +201,7 @@ cdef void begin_fold(Program* program, const Plan* plan, Kernel kernel) noexcept
 
 
 cdef void prepare_chain(Program* program, const Plan* plan, const Chain* chain, bint linear) noexcept nogil:
-    """Make ready a chain; its reduction, if it has one, reads leaves alone."""
+    """Prepare a chain; its reduction, if it has one, reads leaves only."""
     if is_single(chain):
         prepare(program, plan, chain.steps[0].kernel, linear)
         return
@@ -223,7 +223,7 @@ cdef bint is_single(const Chain* chain) noexcept nogil:
 
 
 cdef void prepare_computed(Program* program, const Plan* plan, Kernel kernel, const Program* inner, const Plan* space) noexcept nogil:
-    """Make ready a reduction of a computed operand (Note [Computed operands]), which `inner` computes."""
+    """Prepare a reduction of a computed operand (Note [Computed operands]), which `inner` computes."""
     cdef Chain chain
     begin_fold(program, plan, kernel)
     program.inner, program.space, program.streams, program.linear = inner, space, False, False
@@ -235,7 +235,7 @@ cdef void prepare_computed(Program* program, const Plan* plan, Kernel kernel, co
 
 
 cdef Py_ssize_t stride_of(const Maker* maker, int place, bint outer) noexcept nogil:
-    """Stride of a place along an axis of a tile, as far as layouts care: a slot's size, or 0."""
+    """Stride of a place along an axis of a tile, for the choice of a layout: a slot's item size, or 0."""
     cdef const Plan* plan = maker.plan
     if place >= MAX_VIEWS:
         return maker.program.calls[place - MAX_VIEWS].size if maker.varies[place] & (OUTER if outer else INNER) else 0
@@ -270,7 +270,7 @@ cdef int emit(Maker* maker, int kind, Kernel kernel, int nin, const int* inputs,
     program.count += 1
     if kind == CALL_LOOP:
         for k in range(nin + 1):
-            # A column runs along the other axis of the tile.
+            # A column: along the other axis of the tile.
             inner[k] = stride_of(maker, call.place[k], varies == OUTER) if varies else call.size if k == nin else size_at(input_code(kernel, k))
         loops = loops_for(kernel, inner, streamed, &layout)
         call.loop = loops[layout]
@@ -279,7 +279,7 @@ cdef int emit(Maker* maker, int kind, Kernel kernel, int nin, const int* inputs,
 
 
 cdef int fetch(Maker* maker, int value, int code) noexcept nogil:
-    """The place of a value in a dtype: where it is, or a slot which it is transposed or cast to."""
+    """The place of a value in a dtype: its own, or a slot to which it is transposed or cast."""
     cdef int place = maker.place[value]
     if value < maker.leaves and place == value and maker.transposed[value]:
         place = maker.place[value] = emit(maker, CALL_TRANSPOSE, cast_kernel(maker.code[value], maker.code[value]), 1, &place, -1, False)
@@ -293,7 +293,7 @@ cdef int fetch(Maker* maker, int value, int code) noexcept nogil:
 
 
 cdef bint is_read(const Chain* chain, int value, int after) noexcept nogil:
-    """Whether a step after another one reads a value, or another output than the first holds it."""
+    """Whether a step after another one reads a value, or an output other than the first stores it."""
     cdef int s, k, held = 0
     for s in range(after + 1, chain.count):
         for k in range(inputs_of(chain.steps[s].kernel)):
@@ -365,7 +365,7 @@ cdef void make(Program* program, const Plan* plan, const Chain* chain) noexcept 
 
 
 cdef void emit_output(Maker* maker, Kernel kernel, const int* inputs, int view, bint may_stream) noexcept nogil:
-    """Add the call that writes an output, by non-temporal stores where that pays."""
+    """Add the call that writes an output, by non-temporal stores where these are faster."""
     cdef const Program* program = maker.program
     cdef int source = inputs[0] - MAX_VIEWS
     cdef bint copy = kernel.kind == KIND_CAST and kernel.row == kernel.code and source >= 0 and program.calls[source].kind == CALL_TRANSPOSE
@@ -377,7 +377,7 @@ cdef void emit_output(Maker* maker, Kernel kernel, const int* inputs, int view, 
 
 
 cdef void take_slots(Program* program) noexcept nogil:
-    """Give slots to the results of calls; one is free again after the last call that reads it."""
+    """Assign slots to the results of calls; a slot is free after the last call that reads it."""
     cdef int last[MAX_CALLS]
     cdef int idle[MAX_CALLS]
     cdef int c, k, from_, count = 0
@@ -398,4 +398,4 @@ cdef void take_slots(Program* program) noexcept nogil:
             if from_ >= 0 and last[from_] == c:
                 idle[count] = program.calls[from_].slot
                 count += 1
-                last[from_] = -1    # an operand may be there twice
+                last[from_] = -1    # an operand may occur twice

@@ -1,4 +1,4 @@
-# The executor: runs a chain that was made ready, tile by tile.
+# The executor: runs a prepared chain, tile by tile.
 
 from stride0._core.plan.chain cimport Program
 from stride0._core.plan.plan cimport Plan

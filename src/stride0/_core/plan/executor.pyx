@@ -1,11 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The executor: runs a chain that was made ready, tile by tile.
+"""The executor: runs a prepared chain, tile by tile.
 
 Note [Computed operands]
-    A reduction of what a chain computes has the bits of one that reads an array. That array, in the memory order of the
-    plan's axes, is an operand of the reduction like any other, but for its address, which counts elements from 0 (in bytes) and
-    is nobody's memory. The reduction is ordered, partitioned and made of fixed chunks as one of an array, and where it wants
-    elements from an address on, these are computed: positions of the iteration space follow from their number.
+    A reduction of the result of a chain has the same bits as one that reads an array. That array, in the memory order of the
+    plan's axes, is an operand of the reduction like any other, except that it has no memory: its addresses are byte offsets
+    from 0. The reduction is ordered, partitioned and made of fixed chunks like one of an array; where it reads elements from
+    an address on, these are computed: the offset gives their indices in the iteration space.
 """
 
 from libc.stdlib cimport free, malloc
@@ -15,24 +15,24 @@ from stride0._core.plan.plan cimport MAX_NDIM, MAX_OPERANDS, MAX_VIEWS, SHORTEST
 from stride0._core.plan.table cimport TABLE, s0_stream_end, size_at, width_of
 
 cdef enum:
-    TILE_BYTES = 1 << 13    # of the widest value in a tile, so that the live ones stay in the first cache
+    TILE_BYTES = 1 << 13    # of the widest value in a tile, so that the live ones stay in the L1 cache
     MOST_TILE = 1 << 12     # elements, at most
     LEAST_TILE = 1 << 10    # and at least
     FOLD_BLOCK = 4096       # elements that loops fold at once along a run: Note [Order of a reduction]
     FOLD_ROWS = 4           # and rows
     MOST_ROWS = 64          # of a tile whose slots have one row each
     FEW_ROWS = 4            # and where some of them have
-    TRANSPOSED_BYTES = 1 << 14  # of the widest value in a tile with a transposed leaf; no tile of no fold has more
+    TRANSPOSED_BYTES = 1 << 14  # of the widest value in a tile with a transposed leaf; the most, but for folds
     SIDE = 128              # elements along the side of such a tile, at most
-    LINES = 256             # bytes of a row of the leaf that are taken at once: some cache lines
-    STACK = 2048            # bytes of slots on the stack: threads may have small ones
+    ROW_BYTES = 256         # bytes of a row of the leaf that are read at once: some cache lines
+    STACK = 2048            # bytes of slots on the stack, which may be small in a thread
 
 
 cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssize_t* wide, Py_ssize_t* high) noexcept nogil:
-    """Elements of a tile along its two axes, of which a plan has so many."""
+    """Elements of a tile along its two axes, for a plan with n and m elements along them."""
     cdef Py_ssize_t limit = max(<Py_ssize_t>LEAST_TILE, min(<Py_ssize_t>MOST_TILE, TILE_BYTES // program.widest)), unit = 1
     if program.transposed and not program.folds:
-        high[0] = min(<Py_ssize_t>SIDE, LINES // program.widest)
+        high[0] = min(<Py_ssize_t>SIDE, ROW_BYTES // program.widest)
         wide[0] = min(n, TRANSPOSED_BYTES // (high[0] * program.widest))
     elif program.folds:
         if program.rows:
@@ -49,7 +49,7 @@ cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssiz
 
 
 cdef Py_ssize_t tile_rows(const Program* program, const Plan* plan) noexcept nogil:
-    """Elements along the other axis of tiles with transposed leaves: chunks along it are best so many, or twice."""
+    """Elements along the other axis of tiles with transposed leaves: the best extent of chunks is a multiple of it."""
     cdef Py_ssize_t wide, high
     tile_shape(program, plan.shape[0], plan.shape[program.axis], &wide, &high)
     return high
@@ -62,7 +62,7 @@ cdef inline Py_ssize_t room_of(const Program* program, Py_ssize_t elements) noex
 
 cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
     """
-    Run over a plan, that which the program was made for or a chunk of it, on this thread.
+    Run a program over its plan or a chunk of it, on this thread.
 
     False, with nothing done, where there is no memory for the slots.
     """
@@ -126,7 +126,7 @@ cdef void run_tiles(
     const Program* program, char* slots, Py_ssize_t room, char** data, const Py_ssize_t* inner, const Py_ssize_t* outer,
     Py_ssize_t n, Py_ssize_t m, Py_ssize_t wide, Py_ssize_t high
 ) noexcept nogil:
-    """All tiles of two axes: along the innermost one first, since the results lie in its order."""
+    """Run all tiles of two axes, along the innermost one first: the memory order of the results."""
     cdef Py_ssize_t i, j, bn, bm, size
     cdef Py_ssize_t block_inner[MAX_OPERANDS]
     cdef Py_ssize_t block_outer[MAX_OPERANDS]
@@ -157,12 +157,12 @@ cdef void run_tiles(
 cdef void run_call(
     const Program* program, const Call* call, char* more, char** args, Py_ssize_t* inner, Py_ssize_t* outer, Py_ssize_t n, Py_ssize_t m
 ) noexcept nogil:
-    """A call on a tile. `more` is where the slots of the program that computes an operand are."""
+    """Run a call on a tile. `more` has the slots of the program that computes an operand."""
     cdef int q
     cdef Py_ssize_t j, count
     cdef char* first
     if call.kind == CALL_TRANSPOSE:
-        # Of an operand that runs backwards, the last row of the tile comes first.
+        # For an operand of negative stride, the last row of the tile comes first.
         first = args[0]
         count = n * call.size
         if outer[0] < 0:
@@ -189,7 +189,7 @@ cdef void run_call(
             TABLE.stream(args[1] + j * outer[1], args[0] + j * outer[0], n * call.size)
         return
     if m > 1 and (call.slot >= 0 or not program.folds):
-        # Rows that follow one another in all operands are one run.
+        # Rows that are adjacent in all operands are one run.
         for q in range(call.nop):
             if outer[q] != n * inner[q]:
                 break
@@ -199,26 +199,26 @@ cdef void run_call(
 
 
 cdef void compute(const Program* inner, const Plan* space, char* slots, char* target, Py_ssize_t index, Py_ssize_t count) noexcept nogil:
-    """Compute elements of a computed operand, from one on, in the order of the axes of its plan."""
+    """Compute a range of elements of a computed operand, in the order of the axes of its plan."""
     cdef Py_ssize_t position[MAX_NDIM]
     cdef Py_ssize_t strides[MAX_VIEWS]
     cdef Py_ssize_t outer[MAX_VIEWS]
-    cdef Py_ssize_t n, m, wide, high, rest, size, length = space.shape[0] if space.ndim else 1
+    cdef Py_ssize_t n, m, wide, high, quotient, size, length = space.shape[0] if space.ndim else 1
     cdef char* data[MAX_VIEWS]
     cdef int d, k, result = space.nop - 1
     size = size_at(space.code[result])
     while count > 0:
-        rest = index
+        quotient = index
         for k in range(space.nop):
             data[k] = space.data[k]
             strides[k] = space.strides[k][0] if space.ndim else size_at(space.code[k])
             outer[k] = space.strides[k][1] if space.ndim > 1 else 0
         for d in range(space.ndim):
-            position[d] = rest % space.shape[d]
-            rest //= space.shape[d]
+            position[d] = quotient % space.shape[d]
+            quotient //= space.shape[d]
             for k in range(result):
                 data[k] += position[d] * space.strides[k][d]
-        # Whole rows where one begins here, else the rest of one.
+        # Complete rows if one starts here, else the remainder of one.
         n, m = length, 1
         if space.ndim > 1 and position[0] == 0 and count >= 2 * length:
             m = min(count // length, space.shape[1] - position[1])

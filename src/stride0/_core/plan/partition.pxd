@@ -7,8 +7,8 @@ from stride0._core.plan.plan cimport Plan
 from stride0._core.plan.table cimport Kernel, loops_of
 
 cdef enum:
-    # Elements from which on other Python threads may run meanwhile, and threads of ours may be worth it; below, both cost
-    # more than they give.
+    # Elements from which the interpreter's lock is released and threads may be used; below, both cost more time than
+    # they save.
     LONG_RUN = 1 << 13
 
 cdef bint run_kernel(const Plan* plan, Kernel kernel, bint interruptible) noexcept nogil
@@ -24,8 +24,8 @@ cdef inline int run_contiguous(Kernel kernel, int layout, char** args, const Py_
     """
     The fast path of an elementwise kernel: one contiguous run of the dtypes that it reads and writes needs no plan.
 
-    The stride of an operand is its item size, or 0: a broadcast scalar, 16 bytes at most, at any place. Fails with the
-    exception of a signal's handler.
+    The stride of an operand is its item size, or 0: a broadcast scalar of at most 16 bytes, anywhere in memory. Fails
+    with the exception of a signal handler.
     """
     cdef bint done
     if n >= LONG_RUN:

@@ -4,8 +4,8 @@
 Note [Partitions]
     No result depends on the number of threads, since work is only partitioned where results do not depend on it: an
     elementwise kernel anywhere; a reduction between the elements of its result. Where a result has few elements, the
-    reduced elements are partitioned into fixed chunks, which depend on the shape, the strides and the accumulator alone,
-    whether there are threads or not: each has accumulators of its own, and these are folded in the order of the chunks.
+    reduced elements are partitioned into fixed chunks, which depend only on the shape, the strides and the accumulator,
+    not on threads: each has accumulators of its own, and these are folded in the order of the chunks.
 """
 
 from libc.stdint cimport int64_t, uintptr_t
@@ -30,23 +30,23 @@ cdef enum:
     MOST_CHUNKS = 1 << 20
     UNIT = 64               # elements; an innermost axis is partitioned at multiples of it, which keeps alignment,
     COLUMN_UNIT = 16        # and that of a reduction at multiples of this
-    WIDTH = 4096            # bytes of a row of the result that are worth a thread of their own, at least
-    COLUMNS = 128           # columns to which rows are added that are worth a thread, at least
+    WIDTH = 4096            # fewest bytes of a row of the result for each thread
+    COLUMNS = 128           # fewest columns to which rows are added for each thread
     FIXED_CHUNKS = 64       # fixed chunks of a reduction, at most
     FEW = 64                # results of runs from which a reduction is partitioned between them instead
     NARROW = 1024           # the same for rows: columns
-    WIDE = 512              # columns to which rows that lie one behind the other are widened
-    ACCUMULATORS = 4096     # results for which fixed chunks keep accumulators, at most
-    ROWS_LEAST = 32         # rows that share the accumulators of a fixed chunk, at least
-    CHUNKS_PER_THREAD = 4   # the last thread to finish makes the others wait for a chunk, not for all that it has
+    WIDE = 512              # columns to which adjacent rows are merged
+    ACCUMULATORS = 4096     # most results for which fixed chunks have accumulators
+    ROWS_LEAST = 32         # fewest rows of a fixed chunk with accumulators of its own
+    CHUNKS_PER_THREAD = 4   # the others wait for one chunk of the slowest thread, not for its whole range
     FOLD_BLOCK = 4096       # Note [Order of a reduction]
 
 
 cdef int64_t work_of(const Plan* plan, Kernel kernel, const Chain* chain) noexcept nogil:
     """
-    A rough estimate of what a plan takes on one thread, in nanoseconds, if its operands are in a cache.
+    A rough estimate of the time of a plan on one thread, in nanoseconds, with its operands in a cache.
 
-    Of a kernel alone where `chain` is NULL.
+    For a single kernel where `chain` is NULL.
     """
     cdef int64_t total = 1, moved, work = 0
     cdef int k, d, each = 0
@@ -73,7 +73,7 @@ cdef int64_t work_of(const Plan* plan, Kernel kernel, const Chain* chain) noexce
 
 
 cdef bint is_short(const Plan* plan, Kernel kernel) noexcept nogil:
-    """Whether a plan has so few elements that its work is not worth an estimate: one thread runs it."""
+    """Whether a plan is so small that one thread runs it, without an estimate of its time."""
     cdef int64_t total = cost_of(kernel) + 64
     cdef int d
     for d in range(plan.ndim):
@@ -82,20 +82,20 @@ cdef bint is_short(const Plan* plan, Kernel kernel) noexcept nogil:
 
 
 cdef bint takes_long(Kernel kernel, Py_ssize_t size) noexcept nogil:
-    """Whether an elementwise kernel computes so long, beyond what memory takes, that signals should be seen meanwhile."""
+    """Whether an elementwise kernel takes so long, apart from memory access, that signals are checked in between."""
     return kernel.kind == KIND_OP and size * cost_of(kernel) // 16 >= tuning.chunk_to
 
 
 cdef int threads_for(int64_t work) noexcept nogil:
-    """How many threads a call of so many nanoseconds is worth."""
+    """The number of threads for a call of so many nanoseconds."""
     return threads_worth(work, tuning.wake_from, tuning.per_thread) if work >= tuning.threads_from else 1
 
 
 cdef Py_ssize_t chunks_for(int64_t work, int threads) noexcept nogil:
     """
-    Into how many chunks a call of so many nanoseconds is partitioned: 1 where one thread is not long at it.
+    The number of chunks of a call of so many nanoseconds: 1 where it is short on one thread.
 
-    What a thread has of a call may be in its cache from the call before, if it is small enough, and is one chunk then.
+    If the data of each thread is small enough to be in its cache from the call before, each thread has one chunk.
     """
     cdef int64_t least = 1 if threads < 2 else threads if work <= threads * tuning.cached_to else threads * CHUNKS_PER_THREAD
     return <Py_ssize_t>min(max(least, work // tuning.chunk_to), <int64_t>MOST_CHUNKS)
@@ -107,7 +107,7 @@ ctypedef struct Split:
     int axis
     Py_ssize_t extent       # of a chunk along the axis
     bint failed
-    # Of a reduction in fixed chunks: where the accumulators of each are, and when nothing more can change.
+    # For a reduction in fixed chunks: the accumulators of each, and the element that ends it early.
     char* accumulators
     Py_ssize_t size         # of those of a fixed chunk
     int absorbing
@@ -135,9 +135,9 @@ cdef void run_chunk(void* context, int chunk) noexcept nogil:
 
 cdef bint run_split(const Plan* plan, const Program* program, int64_t work, int whole, bint interruptible) noexcept nogil:
     """
-    Run in chunks, on several threads where that is worth it: along an axis that moves the result, other than `whole`.
+    Run in chunks, on several threads where that is faster: along an axis of the result, other than `whole`.
 
-    False where there was no memory for slots, or with an exception set, that of a signal.
+    False where there is no memory for slots, or with the exception of a signal handler set.
     """
     cdef int threads = threads_for(work), d, axis = -1, result = plan.nop - 1
     cdef Py_ssize_t chunks = chunks_for(work, threads), unit, most
@@ -153,7 +153,7 @@ cdef bint run_split(const Plan* plan, const Program* program, int64_t work, int 
     if axis < 0:
         return run_program(program, plan)
     if axis == 0 and plan.ndim > 1:
-        # Side by side in short rows, threads would wait for one another's cache lines all the time.
+        # Threads that write adjacent short rows would contend for cache lines.
         most = plan.shape[0] // COLUMNS if program.folds else plan.shape[0] * size_at(plan.code[result]) // WIDTH
         chunks = min(chunks, most)
         if chunks < 2:
@@ -170,8 +170,8 @@ cdef bint run_kernel(const Plan* plan, Kernel kernel, bint interruptible) noexce
     """
     Run one kernel, whose operands are those of the plan: the chain of one step.
 
-    What has another dtype than the kernel's is cast. False where there is no memory for slots, or with an exception
-    set: that of a signal's handler, for which an `interruptible` call looks, and a reduction always.
+    Operands of another dtype than the kernel's are cast. False where there is no memory for slots, or with the
+    exception of a signal handler set: an `interruptible` call checks for signals, and a reduction always does.
     """
     cdef Program program
     cdef int64_t work = 0 if is_short(plan, kernel) else work_of(plan, kernel, NULL)
@@ -183,9 +183,9 @@ cdef bint run_kernel(const Plan* plan, Kernel kernel, bint interruptible) noexce
 
 cdef bint run_along(const Plan* plan, Kernel kernel, int axis) noexcept nogil:
     """
-    Run a kernel that needs the whole of an axis of the plan at once, the innermost or the next one, whatever its layout.
+    Run a kernel that needs a complete axis of the plan, the innermost or the next one, in any layout.
 
-    False with an exception set: that of a signal's handler.
+    False with the exception of a signal handler set.
     """
     cdef Program program
     prepare(&program, plan, kernel, False)
@@ -207,9 +207,9 @@ cdef bint run_long(Kernel kernel, char** args, const Py_ssize_t* strides, Py_ssi
 
 cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) noexcept nogil:
     """
-    Run a chain; Note [Chains] of `executor.pxd`. The operands of the plan are its leaves, then its outputs.
+    Run a chain; Note [Chains] of `chain.pxd`. The operands of the plan are its leaves, then its outputs.
 
-    False as `run_kernel`; and where the chain goes beyond the limits.
+    False as `run_kernel`; and where the chain exceeds the limits.
     """
     cdef Program program
     cdef Plan space, reduced
@@ -253,7 +253,7 @@ cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) no
 
 
 cdef Py_ssize_t widened(const Plan* plan) noexcept nogil:
-    """How many short rows that lie one behind the other make a row of about WIDE columns; 1 where they stay as they are."""
+    """How many adjacent short rows are merged to a row of about WIDE columns; 1 where they are not merged."""
     cdef int k
     cdef Py_ssize_t several
     if plan.ndim != 2 or plan.strides[plan.nop - 1][0] == 0 or plan.strides[plan.nop - 1][1] != 0:
@@ -268,7 +268,7 @@ cdef Py_ssize_t widened(const Plan* plan) noexcept nogil:
 
 
 cdef Py_ssize_t fixed_chunks_of(const Plan* plan, int* axis, Py_ssize_t* extent) noexcept nogil:
-    """Along which axis a reduction is made in how many fixed chunks of what extent; 1 where it stays whole."""
+    """The number of fixed chunks of a reduction, their axis and extent; 1 where it is not partitioned."""
     cdef int d, result = plan.nop - 1
     cdef bint rows = plan.ndim > 0 and plan.strides[result][0] != 0
     cdef Py_ssize_t total = 1, results = 1, unit, size, least, count, most = 1
@@ -276,14 +276,14 @@ cdef Py_ssize_t fixed_chunks_of(const Plan* plan, int* axis, Py_ssize_t* extent)
         total *= plan.shape[d]
         if plan.strides[result][d] != 0:
             results *= plan.shape[d]
-    # Dtypes that have one accumulator are partitioned alike: a cast before a sum changes no bit.
+    # The dtype of the accumulator decides: a cast before a sum changes no bit.
     size = total * (size_at(plan.code[result]) if rows else 16)
     if size < 16 * tuning.fixed_from or results > ACCUMULATORS or (rows and plan.shape[0] >= NARROW) or (not rows and results >= FEW):
         return 1
     for d in range(plan.ndim - 1, -1, -1):
         if plan.strides[result][d] != 0:
             continue
-        # Loops fold blocks of runs, and rows by fours: a fixed chunk that begins elsewhere would change what is folded with what.
+        # Loops fold blocks of runs, and rows by fours: fixed chunks start at multiples, so that the order stays the same.
         unit = FOLD_BLOCK if d == 0 else 4 if rows and d == 1 else 1
         least = tuning.fixed_chunk // (total // plan.shape[d])
         if unit == 4:
@@ -313,7 +313,7 @@ cdef void make_ready(Program* program, const Plan* plan, Kernel kernel, const Pr
 
 
 cdef bint run_alone(const Plan* plan, Kernel kernel) noexcept nogil:
-    """One kernel on this thread."""
+    """Run one kernel on this thread."""
     cdef Program program
     prepare(&program, plan, kernel, False)
     return run_program(&program, plan)
@@ -323,14 +323,14 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
     """
     Accumulate into the result, whose stride is 0 along the reduced axes; False as `run_kernel`.
 
-    The result holds the identity, or elements that are folded anyway: Note [Partitions] starts every fixed chunk from it.
-    `inner` computes the operand, if that is not NULL, over the plan `space`. `early` says that the reduction may end before
-    it has seen all elements.
+    The result holds the identity, or elements that may be folded again: every fixed chunk starts from it, by
+    Note [Partitions]. `inner`, if not NULL, computes the operand over the plan `space`. With `early`, the reduction may
+    end before it has read all elements.
     """
     cdef Plan whole
     cdef Plan fold
     cdef Program program
-    cdef Py_ssize_t several = widened(plan), old = plan.shape[0], count, extent = 0, rest, size, each
+    cdef Py_ssize_t several = widened(plan), old = plan.shape[0], count, extent = 0, remainder, size, each
     cdef int axis = 0, d, k, result = plan.nop - 1, end = absorbing(kernel) if early else -1
     cdef int code = plan.code[result]
     cdef Split split
@@ -340,7 +340,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
         if plan.shape[d] == 0:
             return True
     if end >= 0 and is_broadcast(plan, result):
-        # Often the first elements tell. Folding them again changes nothing.
+        # Often the first elements decide. Folding them again changes nothing.
         copy_plan(&whole, plan)
         whole.ndim = min(whole.ndim, 1)
         whole.shape[0] = min(whole.shape[0], <Py_ssize_t>FOLD_BLOCK)
@@ -353,7 +353,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
         return run_split(plan, &program, work, -1, True) if work else run_program(&program, plan)
     copy_plan(&whole, plan)
     if several > 1:
-        # What is left over at the end is added afterwards.
+        # The remainder at the end is added afterwards.
         whole.shape[0] *= several
         whole.shape[1] //= several
         for k in range(plan.nop):
@@ -361,7 +361,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
         count = fixed_chunks_of(&whole, &axis, &extent)
         if count < 2:
             axis, extent = 1, whole.shape[1]
-    # The accumulators of all fixed chunks, one behind the other, in the order of the plan's axes.
+    # The accumulators of all fixed chunks are adjacent, in the order of the plan's axes.
     size = size_at(code)
     fold.nop, fold.ndim = 2, 0
     each = size
@@ -377,7 +377,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
             continue
         each *= whole.shape[d]
     add_axis(&fold, count, each, 0)
-    # Next to the columns, the kernel for rows takes the fixed chunks too; other axes are walked.
+    # The kernel for rows iterates over the fixed chunks too; other axes are iterated over here.
     if fold.ndim > 2 and several == 1 and plan.strides[result][0] != 0:
         for d in range(fold.ndim - 1, 1, -1):
             swap_axes(&fold, d, d - 1)
@@ -386,7 +386,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
         return False
     for k in range(2):
         fold.code[k] = code
-    # Forth with the start of every fixed chunk, and back with what it came to.
+    # Copy the start into the accumulators of every fixed chunk, and fold them into the result.
     swap_operands(&fold)
     fold.data[0], fold.data[1] = plan.data[result], memory
     run_alone(&fold, cast_kernel(code, code))
@@ -400,12 +400,12 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
     coalesce(&fold, 0)
     done = done and not split.failed and run_alone(&fold, fold_of(kernel))
     free(memory)
-    rest = plan.shape[1] - whole.shape[1] * several if several > 1 else 0
-    if done and rest:
+    remainder = plan.shape[1] - whole.shape[1] * several if several > 1 else 0
+    if done and remainder:
         copy_plan(&whole, plan)
         for k in range(plan.nop):
-            whole.data[k] += (plan.shape[1] - rest) * plan.strides[k][1]
-        whole.shape[1] = rest
+            whole.data[k] += (plan.shape[1] - remainder) * plan.strides[k][1]
+        whole.shape[1] = remainder
         make_ready(&program, &whole, kernel, inner, space)
         done = run_program(&program, &whole)
     return done
@@ -451,7 +451,7 @@ def run_steps(leaves, steps, outputs):
         As the leaves, and the number of the value that each holds.
     """
     cdef Operand operands[MAX_VIEWS]
-    cdef Py_ssize_t rooms[MAX_VIEWS][2 * MAX_NDIM]
+    cdef Py_ssize_t layouts[MAX_VIEWS][2 * MAX_NDIM]
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Plan plan
     cdef Chain chain
@@ -477,13 +477,13 @@ def run_steps(leaves, steps, outputs):
         for k, value in enumerate(inputs):
             chain.steps[s].inputs[k] = value
     for k, given in enumerate(leaves):
-        read_operand(&operands[k], rooms[k], given)
+        read_operand(&operands[k], layouts[k], given)
     if broadcast(operands, chain.leaves, shape, &ndim) != 0:
         raise ValueError("run_steps: shapes do not broadcast")
     set_strides(&plan, operands, chain.leaves, shape, ndim)
     order_axes(&plan, False)
     for k, (given, value) in enumerate(outputs):
-        read_operand(&operands[chain.leaves + k], rooms[chain.leaves + k], given)
+        read_operand(&operands[chain.leaves + k], layouts[chain.leaves + k], given)
         set_result(&plan, &operands[chain.leaves + k], shape, ndim)
         chain.stored[k] = value
     coalesce(&plan, 0)

@@ -1,10 +1,10 @@
-# The planner: the iteration space of a call and the strides of its operands, in small steps on plain C structs.
+# The planner: the iteration space of a call and the strides of its operands, by functions on plain C structs.
 
 cdef enum:
     MAX_NDIM = 64
     MAX_OPERANDS = 4    # of a kernel
     MAX_VIEWS = 16      # of a chain: its leaves, then its outputs
-    SHORTEST = 8        # elements along both axes from which transposing, or taking rows together, is worth it
+    SHORTEST = 8        # elements along both axes from which transposing, or merging rows, is faster
 
 
 ctypedef struct Operand:

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The iteration space of a call and the strides of its operands in it, in small steps on plain C structs.
+"""The iteration space of a call and the strides of its operands in it, by functions on plain C structs.
 
 `broadcast` finds the common shape, `set_strides` gives each operand a stride per axis (0 where it is
 broadcast), `order_axes` puts the fastest-moving axis innermost, `result_strides` is the memory order of
@@ -32,7 +32,7 @@ cdef int broadcast(const Operand* operands, int nop, Py_ssize_t* shape, int* ndi
 
 
 cdef Py_ssize_t stride_at(const Operand* operand, int back) noexcept nogil:
-    """Step of an operand along the axis counted from the last one; 0 where it is stretched or missing."""
+    """Stride of an operand along an axis counted from the last one; 0 where it is broadcast or missing."""
     if back > operand.ndim or operand.shape[operand.ndim - back] == 1:
         return 0
     return operand.strides[operand.ndim - back]
@@ -47,7 +47,7 @@ cdef void place(Plan* plan, int k, const Operand* operand, int ndim) noexcept no
 
 
 cdef void set_strides(Plan* plan, const Operand* operands, int nop, const Py_ssize_t* shape, int ndim) noexcept nogil:
-    """Axes of more than one element, innermost first, and the steps of the first `nop` operands."""
+    """Axes of more than one element, innermost first, and the strides of the first `nop` operands."""
     cdef int k, axis
     plan.nop = nop
     plan.ndim = 0
@@ -68,10 +68,10 @@ cdef void set_result(Plan* plan, const Operand* result, const Py_ssize_t* shape,
 
 cdef int compare_axes(const Plan* plan, int first, int second, bint result_first) noexcept nogil:
     """
-    Whether an axis belongs outside (1) or inside (-1) of another; 0 where no operand tells.
+    Whether an axis belongs outside (1) or inside (-1) of another; 0 where no operand decides.
 
-    The operands are asked in order; where the result is given, it is asked before them, since writing in
-    order matters most. A step of 0 agrees with any order.
+    The first operand whose strides differ decides; a given result comes before the operands, since the
+    memory order of writes matters most. A stride of 0 is compatible with any order.
     """
     cdef int turn, k
     cdef Py_ssize_t one, two
@@ -98,9 +98,9 @@ cdef void swap_axes(Plan* plan, int first, int second) noexcept nogil:
 
 cdef void order_axes(Plan* plan, bint result_first) noexcept nogil:
     """
-    Fastest-moving axis innermost, judged over all operands.
+    Order the axes, the one of the smallest strides innermost: Note [Order of axes].
 
-    An insertion sort, since the comparison is not transitive where steps are 0: an axis moves inwards
+    An insertion sort, since the comparison is not transitive where strides are 0: an axis moves inwards
     past those it must be inside of, and stops at the first that must be inside of it.
     """
     cdef int start, there, here, order
@@ -109,7 +109,7 @@ cdef void order_axes(Plan* plan, bint result_first) noexcept nogil:
         for there in range(start - 1, -1, -1):
             order = compare_axes(plan, there, here, result_first)
             if order > 0:
-                # Everything between is undecided with both; moving by swaps keeps it between.
+                # The axes between are undecided against both; swaps keep them between.
                 swap_axes(plan, there, here)
                 here = there
             elif order < 0:
@@ -117,7 +117,7 @@ cdef void order_axes(Plan* plan, bint result_first) noexcept nogil:
 
 
 cdef void innermost(Plan* plan, int axis) noexcept nogil:
-    """Bring the logical axis innermost, whatever its step: what runs along an axis needs it there."""
+    """Move a logical axis innermost, whatever its stride: kernels that run along an axis need it there."""
     cdef int d, at = -1
     for d in range(plan.ndim):
         if plan.axis[d] == axis:
@@ -127,23 +127,23 @@ cdef void innermost(Plan* plan, int axis) noexcept nogil:
 
 
 cdef void result_strides(const Plan* plan, const Py_ssize_t* shape, int ndim, Py_ssize_t itemsize, Py_ssize_t* strides) noexcept nogil:
-    """Steps of a new result whose memory order is the order of the plan's axes."""
+    """Strides of a new result whose memory order is the order of the plan's axes."""
     cdef int d, axis
-    cdef Py_ssize_t step = itemsize
+    cdef Py_ssize_t stride = itemsize
     for d in range(plan.ndim):
-        strides[plan.axis[d]] = step
-        step *= plan.shape[d] if plan.shape[d] > 0 else 1
-    # An axis of one element never moves; it gets the step that C order would give it.
-    step = itemsize
+        strides[plan.axis[d]] = stride
+        stride *= plan.shape[d] if plan.shape[d] > 0 else 1
+    # The stride of an axis of one element is arbitrary: that of C order.
+    stride = itemsize
     for axis in range(ndim - 1, -1, -1):
         if shape[axis] == 1:
-            strides[axis] = step
-        elif shape[axis] * strides[axis] > step:
-            step = shape[axis] * strides[axis]
+            strides[axis] = stride
+        elif shape[axis] * strides[axis] > stride:
+            stride = shape[axis] * strides[axis]
 
 
 cdef void coalesce(Plan* plan, int first) noexcept nogil:
-    """Merge neighbouring axes, from the axis `first` of the plan on, that are one run in every operand."""
+    """Merge adjacent axes, from the axis `first` of the plan on, that are one run in every operand."""
     cdef int d, k, last = first
     cdef bint one_run
     if plan.ndim <= first + 1:
@@ -167,14 +167,14 @@ cdef void coalesce(Plan* plan, int first) noexcept nogil:
 
 cdef bint as_rows(Plan* plan, int axis) noexcept nogil:
     """
-    Bring a logical axis next to the innermost one, which takes in as many of the others as it can.
+    Move a logical axis next to the innermost one, which is merged with as many of the others as possible.
 
-    False, with nothing done, where it is the innermost one itself, or the elements of some operand are not side by side
-    along that: no rows then.
+    False, with nothing done, where it is the innermost one itself, or an operand is not contiguous along the
+    innermost one: then there are no rows.
     """
     cdef int d, k, at = 0
     cdef Py_ssize_t size
-    cdef Py_ssize_t steps[MAX_VIEWS]
+    cdef Py_ssize_t saved[MAX_VIEWS]
     for d in range(plan.ndim):
         if plan.axis[d] == axis:
             at = d
@@ -189,11 +189,11 @@ cdef bint as_rows(Plan* plan, int axis) noexcept nogil:
         swap_axes(plan, d, d + 1)
     plan.ndim -= 1
     for k in range(plan.nop):
-        steps[k] = plan.strides[k][plan.ndim]
+        saved[k] = plan.strides[k][plan.ndim]
     coalesce(plan, 0)
     plan.axis[plan.ndim], plan.shape[plan.ndim] = axis, size
     for k in range(plan.nop):
-        plan.strides[k][plan.ndim] = steps[k]
+        plan.strides[k][plan.ndim] = saved[k]
     plan.ndim += 1
     for d in range(plan.ndim - 1, 1, -1):
         swap_axes(plan, d, d - 1)
@@ -222,13 +222,13 @@ cdef bint shares_location(const Operand* operand) noexcept nogil:
     """
     Whether two elements may share memory.
 
-    Sorted by step, each axis must step over all that the smaller ones reach. This is exact for every
-    view that indexing, permuting and broadcasting can make; for windows made by hand it may say yes
-    where a finer argument would say no.
+    False if each stride, in ascending order, is not less than the extent of the axes of smaller strides. This is
+    exact for every view that indexing, permuting and broadcasting make; for other strides it may be True
+    although no two elements overlap.
     """
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t strides[MAX_NDIM]
     cdef Py_ssize_t sizes[MAX_NDIM]
-    cdef Py_ssize_t step, size, reach = itemsize_at(operand.code)
+    cdef Py_ssize_t stride, size, reach = itemsize_at(operand.code)
     cdef int axis, count = 0, at
     for axis in range(operand.ndim):
         size = operand.shape[axis]
@@ -236,23 +236,23 @@ cdef bint shares_location(const Operand* operand) noexcept nogil:
             return False
         if size == 1:
             continue
-        step = operand.strides[axis]
-        step = -step if step < 0 else step
+        stride = operand.strides[axis]
+        stride = -stride if stride < 0 else stride
         at = count
-        while at > 0 and steps[at - 1] > step:
-            steps[at], sizes[at] = steps[at - 1], sizes[at - 1]
+        while at > 0 and strides[at - 1] > stride:
+            strides[at], sizes[at] = strides[at - 1], sizes[at - 1]
             at -= 1
-        steps[at], sizes[at] = step, size
+        strides[at], sizes[at] = stride, size
         count += 1
     for axis in range(count):
-        if steps[axis] < reach:
+        if strides[axis] < reach:
             return True
-        reach += (sizes[axis] - 1) * steps[axis]
+        reach += (sizes[axis] - 1) * strides[axis]
     return False
 
 
 cdef void copy_plan(Plan* out, const Plan* plan) noexcept nogil:
-    """A copy of what is used of a plan."""
+    """Copy the fields of a plan that are used."""
     cdef int k
     out.nop, out.ndim = plan.nop, plan.ndim
     memcpy(out.axis, plan.axis, plan.ndim * sizeof(int))

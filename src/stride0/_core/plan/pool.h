@@ -1,5 +1,5 @@
-/* A pool of threads that run the chunks of a call: Note [Claims], Note [Back-off]. Included by threads.pyx alone: its
- * variables exist once. */
+/* A pool of threads that run the chunks of a call: Note [Claims], Note [Back-off]. Only threads.pyx may include it, so
+ * that its variables exist once. */
 #ifndef STRIDE0_POOL_H
 #define STRIDE0_POOL_H
 
@@ -21,25 +21,25 @@
 #endif
 
 /* Note [Claims]
-       A call is so many chunks, which may run in any order. Every thread has a range of them, which it claims from the
-       front; one whose range is empty claims from the back of the others. So a thread has the same chunks in every call
-       of the same size, which its cache still holds, and no chunk waits for a thread that is not running: the caller
-       claims whatever nobody else has claimed, and then waits for chunks that were claimed, not for threads.
+       A call is a number of chunks, which may run in any order. Every thread has a range of them and claims from its
+       front; a thread whose range is empty claims from the back of the others. So a thread runs the same chunks in every
+       call of the same size, whose data its cache still holds, and no chunk waits for a thread that is not running: the
+       caller claims all chunks that are left, and then waits for claimed chunks only, not for threads.
 
        A range is one word, so that a claim is one compare-and-swap, whose success proves that the call is not finished:
-       the caller returns when no chunk is pending. A worker that was held up between two instructions may claim a chunk
+       the caller returns when no chunk is pending. A worker that was preempted between two instructions may claim a chunk
        of a later call by a word that it read in an earlier one. It then runs that chunk, as any other worker would. */
 
 /* Note [Processors of workers]
        Linux may wake a thread on the processor of the one that wakes it, though another one is idle: in a virtual machine
-       a halted processor counts as taken away by the host. The worker then waits there for the caller's slice to end (1 to
-       3 ms, where it takes 0.2 to wake up elsewhere). So a sleeping worker is kept from the caller's processor until it
-       runs, and a worker does not spin on that one. */
+       a halted processor counts as preempted by the host. The worker then waits for the end of the caller's time slice (1
+       to 3 ms; a wake-up elsewhere takes 0.2 ms). So the caller's processor is excluded from a sleeping worker's affinity
+       until it runs, and a worker does not spin on that processor. */
 
 /* Note [Back-off]
-       On a machine with more runnable threads than processors, a worker may take a scheduler's slice, some milliseconds,
-       to begin, and its chunk as long to end. A worker that was late doubles the time in which calls use one thread;
-       one that was in time halves it. */
+       On a machine with more runnable threads than processors, a worker may start a time slice late, some milliseconds,
+       and finish its chunk as late. A late worker doubles the time for which calls use one thread; a worker in time
+       halves it. */
 
 typedef void (*s0_chunk)(void *context, int chunk);
 
@@ -47,15 +47,15 @@ enum { S0_MOST_THREADS = 512 };
 
 /* Nanoseconds. */
 enum {
-    S0_SPIN = 200000,           /* that a worker waits for the next call before it sleeps: what it costs to wake it */
-    S0_CLOSE = 200000,          /* between two calls that are worth a wake-up together */
-    S0_LATE = 1000000,          /* that a sleeping worker may take to begin */
-    S0_LATE_AWAKE = 5000,       /* the same for one that spins */
-    S0_LATE_END = 100000,       /* beyond twice its usual time, that a claimed chunk may take */
-    S0_CALLER_SPINS = 20000,    /* that the caller waits for claimed chunks before it sleeps */
+    S0_SPIN = 200000,           /* a worker spins before it sleeps: the cost of waking it */
+    S0_CLOSE = 200000,          /* between two calls that together justify a wake-up */
+    S0_LATE = 1000000,          /* a sleeping worker may take to start */
+    S0_LATE_AWAKE = 5000,       /* the same for a spinning worker */
+    S0_LATE_END = 100000,       /* a claimed chunk may take beyond twice its usual time */
+    S0_CALLER_SPINS = 20000,    /* the caller spins for claimed chunks before it sleeps */
     S0_LEAST_BACKOFF = 1000000,
     S0_MOST_BACKOFF = 128000000,
-    S0_UNINTERRUPTED = 50000000 /* between two looks at signals */
+    S0_UNINTERRUPTED = 50000000 /* between two checks for signals */
 };
 
 #define S0_LOAD(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
@@ -72,23 +72,23 @@ static int64_t s0_now(void)
 #endif
 }
 
-/* --- calls, and what interrupts them */
+/* --- calls, and their interruption by signals */
 
 enum { S0_RAISED = 1, S0_FORKED };
 
 typedef struct {
     s0_chunk body;
     void *context;
-    int stop;           /* no chunk begins any more: a handler raised, or forked */
-    int64_t look;       /* when the caller looks at signals next; 0 where it does not */
+    int stop;           /* no more chunks start: a handler raised, or forked */
+    int64_t next_check; /* when the caller checks for signals next; 0 for never */
 } s0_call;
 
-/* The call whose chunk the thread is running, and whether it runs it for another thread. */
+/* The call whose chunk this thread runs, and whether this thread is a worker. */
 static _Thread_local s0_call *s0_running = NULL;
 static _Thread_local int s0_is_worker = 0;
 
-/* Whether Python handles signals in this thread: in its main one, which is that of the process unless Python was
- * embedded otherwise. Others need not ask for the interpreter's lock. */
+/* Whether Python handles signals in this thread: in its main thread, which is that of the process unless Python is
+ * embedded. Other threads need not acquire the interpreter's lock. */
 static int s0_handles_signals(void)
 {
 #if defined(__linux__)
@@ -100,22 +100,22 @@ static int s0_handles_signals(void)
 #endif
 }
 
-/* Run the handlers of signals that arrived, in the caller's thread, if it is time to; where one raises, the call stops. */
-static void s0_look_at_signals(s0_call *call)
+/* Run the handlers of pending signals, in the caller's thread, if a check is due; where one raises, the call stops. */
+static void s0_check_signals(s0_call *call)
 {
     PyGILState_STATE state;
     s0_call *before;
     int64_t now;
-    if (call->look == 0 || S0_LOAD(call->stop))
+    if (call->next_check == 0 || S0_LOAD(call->stop))
         return;
     now = s0_now();
-    if (now < call->look)
+    if (now < call->next_check)
         return;
     if (!s0_handles_signals()) {
-        call->look = 0;
+        call->next_check = 0;
         return;
     }
-    /* What a handler calls is not part of this call. */
+    /* Calls that a handler makes are not part of this call. */
     before = s0_running;
     s0_running = NULL;
     state = PyGILState_Ensure();
@@ -123,28 +123,28 @@ static void s0_look_at_signals(s0_call *call)
         S0_STORE(call->stop, S0_RAISED);
     PyGILState_Release(state);
     s0_running = before;
-    call->look = s0_now() + S0_UNINTERRUPTED;
+    call->next_check = s0_now() + S0_UNINTERRUPTED;
 }
 
-/* For chunks that take long: whether to end at once, since the result is thrown away. */
+/* For long chunks: whether to return early, since the result is discarded. */
 static int s0_is_stopped(void)
 {
     s0_call *call = s0_running;
     if (call == NULL)
         return 0;
     if (!s0_is_worker)
-        s0_look_at_signals(call);
+        s0_check_signals(call);
     return S0_LOAD(call->stop);
 }
 
 /* --- how many threads */
 
-static int s0_chosen = 0;       /* by set_num_threads; 0 leaves it to `s0_limit` */
+static int s0_chosen = 0;       /* by set_num_threads; 0: `s0_limit` */
 static int s0_processors = 1;   /* what OMP_NUM_THREADS or the system allowed when the package was imported */
 static int s0_limit = 1;        /* the same, until threadpoolctl sets it */
-static int s0_backs_off = 1;    /* tests switch it off */
+static int s0_backs_off = 1;    /* tests turn it off */
 
-/* A limit that was set since the import holds for what set_num_threads chose, too. */
+/* A limit that was set after the import also limits set_num_threads. */
 static int s0_threads_allowed(void)
 {
     int limit = S0_LOAD(s0_limit), chosen = S0_LOAD(s0_chosen);
@@ -160,14 +160,14 @@ static int s0_threads_allowed(void)
 enum { S0_ASLEEP, S0_CALLED, S0_AWAKE };
 
 typedef struct {
-    _Alignas(64) uint64_t range;    /* of chunks that nobody has claimed: the first one, and above it the one past the last */
+    _Alignas(64) uint64_t range;    /* chunks that are not claimed: the first, and in the upper half the one past the last */
     _Alignas(64) int state;
     pthread_mutex_t lock;
     pthread_cond_t wake;
 #if defined(__linux__)
     pid_t id;
     int kept_away;                  /* by the thread that woke it, from its own processor: */
-    cpu_set_t allowed;              /* what it may use again when it runs */
+    cpu_set_t allowed;              /* the affinity to restore when it runs */
 #endif
 } s0_thread;
 
@@ -183,7 +183,7 @@ static struct {
     _Alignas(64) char busy;         /* a Python thread has the pool */
     int workers;                    /* that were started: the threads 1, 2, ... */
     int forks;                      /* between the first process and this one */
-    int64_t called;                 /* when a sleeping worker was last called */
+    int64_t called;                 /* when a sleeping worker was last woken */
     int64_t last_call;
     int64_t backoff, backoff_until;
     pthread_mutex_t lock;
@@ -238,7 +238,7 @@ static int s0_claim(uint64_t *range, int back)
     }
 }
 
-/* Run chunks as long as there are any that nobody has claimed; how many. */
+/* Claim and run chunks until none is left; returns how many. */
 static int s0_run_claims(int own, int threads)
 {
     int k, chunk, count = 0;
@@ -254,7 +254,7 @@ static int s0_run_claims(int own, int threads)
         if (s0_is_worker)
             s0_running = call;
         else
-            s0_look_at_signals(call);
+            s0_check_signals(call);
         if (!S0_LOAD(call->stop))
             call->body(call->context, chunk);
         count++;
@@ -297,7 +297,7 @@ static void s0_let_back(s0_thread *own)
 #endif
 }
 
-/* Wake the workers 2 k and 2 k + 1 where they sleep; each does the same. */
+/* Wake the workers 2 k and 2 k + 1 if they sleep; each wakes two more. */
 static void s0_wake_next(int k, int threads)
 {
     int next;
@@ -314,7 +314,7 @@ static void s0_wake_next(int k, int threads)
     }
 }
 
-/* Wait for another call than `seen`: spinning first, but not where the caller would run. */
+/* Wait for a call after `seen`: spin first, but not on the caller's processor. */
 static uint64_t s0_wait_for_call(s0_thread *own, uint64_t seen, int64_t until)
 {
     uint64_t found;
@@ -329,7 +329,7 @@ static uint64_t s0_wait_for_call(s0_thread *own, uint64_t seen, int64_t until)
     } while (s0_now() < until && s0_processor() != S0_LOAD(s0_pool.processor));
     pthread_mutex_lock(&own->lock);
     for (;;) {
-        /* Anew each time: whoever was late to wake it for a call that it has finished has changed it. */
+        /* Set in each iteration: a late wake-up for a finished call may have changed it. */
         __atomic_store_n(&own->state, S0_ASLEEP, __ATOMIC_SEQ_CST);
         found = __atomic_load_n(&s0_pool.published, __ATOMIC_SEQ_CST);
         if (found != seen)
@@ -359,20 +359,20 @@ static void *s0_work(void *argument)
             continue;
         s0_wake_next(own, threads);
         s0_run_claims(own, threads);
-        /* More threads than processors: to spin would hold up those that work. */
+        /* More threads than processors: spinning would delay the threads that compute. */
         until = own < s0_processors ? s0_now() + S0_SPIN : 0;
     }
     return NULL;
 }
 
-/* Start workers until there are so many threads, or as many as the system lets be; how many threads there are. */
+/* Start workers up to a number of threads, or as many as the system allows; returns how many threads there are. */
 static int s0_start_workers(int threads)
 {
     sigset_t all, before;
     pthread_attr_t attributes;
     if (s0_pool.workers >= threads - 1)
         return threads;
-    /* Signals are for threads that Python knows. */
+    /* Workers block all signals: the threads that Python knows handle them. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attributes);
@@ -436,7 +436,7 @@ static int s0_is_worth_calling(int64_t work, int64_t wake_from)
     return 1;
 }
 
-/* Wait until no chunk is pending. Chunks of the same call took this thread `usual` nanoseconds. */
+/* Wait until no chunk is pending. `usual`: nanoseconds of a chunk of this call on this thread. */
 static void s0_wait_for_chunks(s0_call *call, int64_t began, int64_t usual)
 {
     int64_t now = began;
@@ -450,7 +450,7 @@ static void s0_wait_for_chunks(s0_call *call, int64_t began, int64_t usual)
         s0_note_in_time();
         return;
     }
-    /* An idle processor takes over threads that wait for another one. */
+    /* Yield: an idle processor takes over threads that wait for this one. */
     __atomic_store_n(&s0_pool.caller_sleeps, 1, __ATOMIC_SEQ_CST);
     while (s0_pool.forks == forks && __atomic_load_n(&s0_pool.pending, __ATOMIC_SEQ_CST) > 0) {
         struct timespec until;
@@ -463,7 +463,7 @@ static void s0_wait_for_chunks(s0_call *call, int64_t began, int64_t usual)
             pthread_cond_timedwait(&s0_pool.finished, &s0_pool.lock, &until);
         }
         pthread_mutex_unlock(&s0_pool.lock);
-        s0_look_at_signals(call);
+        s0_check_signals(call);
     }
     __atomic_store_n(&s0_pool.caller_sleeps, 0, __ATOMIC_SEQ_CST);
     now = s0_now();
@@ -482,7 +482,7 @@ static void s0_refuse_fork(void)
     PyGILState_Release(state);
 }
 
-/* Run the chunks of a call with the pool, which is the caller's. */
+/* Run the chunks of a call with the pool, which the caller holds. */
 static void s0_run_in_pool(s0_call *call, int chunks, int threads)
 {
     int k, own, awake, forks = s0_pool.forks;
@@ -520,7 +520,7 @@ static void s0_run_in_pool(s0_call *call, int chunks, int threads)
 
 /* --- for threads.pyx */
 
-/* By this name threadpoolctl tells the library from others of its file's name. */
+/* threadpoolctl identifies the library by this symbol. */
 __attribute__((visibility("default"))) const int stride0_thread_pool = S0_POOL;
 
 static void s0_threads_start(int processors)
@@ -553,7 +553,7 @@ static int s0_run_chunks(s0_chunk body, void *context, int chunks, int threads, 
     s0_call call = {body, context, 0, 0}, *before = s0_running;
     int chunk;
     if (interruptible)
-        call.look = s0_now() + S0_UNINTERRUPTED;
+        call.next_check = s0_now() + S0_UNINTERRUPTED;
     s0_running = &call;
 #if S0_POOL
     if (threads > 1 && chunks > 1 && !s0_is_worker && !__atomic_test_and_set(&s0_pool.busy, __ATOMIC_ACQUIRE)) {
@@ -565,7 +565,7 @@ static int s0_run_chunks(s0_chunk body, void *context, int chunks, int threads, 
     } else
 #endif
         for (chunk = 0; chunk < chunks; chunk++) {
-            s0_look_at_signals(&call);
+            s0_check_signals(&call);
             if (call.stop)
                 break;
             body(context, chunk);

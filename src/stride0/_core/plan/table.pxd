@@ -1,4 +1,4 @@
-# The table of kernels, and what is known of each: a kernel has an id.
+# The table of kernels, and facts about each: a kernel has an id.
 
 from stride0._core.memory.dtype cimport BOOL
 
@@ -40,14 +40,14 @@ cdef enum:
     KIND_CAST           # row: the code of the dtype that is cast
     KIND_WHERE
     KIND_REDUCTION      # row of REDUCTIONS
-    # These need the whole of an axis, and have one loop for all layouts.
+    # These need a complete axis, and have one loop for all layouts.
     KIND_SCAN
     KIND_SCAN_ROWS
     KIND_ARG
     KIND_ARG_ROWS
 
 
-# The id of a kernel: where it stands in the table.
+# The id of a kernel: its index in the table.
 ctypedef struct Kernel:
     short kind
     short row
@@ -76,10 +76,10 @@ cdef inline Kernel reduction_kernel(int reduction, int code) noexcept nogil:
     return kernel_of(KIND_REDUCTION, reduction, code)
 
 
-# What is known of the rows, read from the tables of operations when the module is imported.
+# Facts about the rows, read from the tables of operations when the module is imported.
 cdef struct Facts:
     signed char itemsize[S0_DTYPES]
-    short cost[S0_OPS][S0_DTYPES]      # sixteenths of a nanosecond per element beyond what memory takes, roughly
+    short cost[S0_OPS][S0_DTYPES]      # sixteenths of a nanosecond per element in addition to memory access, roughly
     signed char inputs[S0_OPS]
     signed char result[S0_OPS][S0_DTYPES]  # the dtype of an operation's result
     signed char folded[S0_REDUCTIONS]      # inputs of a reduction,
@@ -111,7 +111,7 @@ cdef inline int input_code(Kernel kernel, int k) noexcept nogil:
 
 
 cdef inline int result_code(Kernel kernel) noexcept nogil:
-    """Code of the dtype that a kernel writes; -1 for kinds of which that is not asked."""
+    """Code of the dtype that a kernel writes; -1 for kinds that have none."""
     if kernel.kind == KIND_OP:
         return FACTS.result[kernel.row][kernel.code]
     if kernel.kind == KIND_REDUCTION:
@@ -120,7 +120,7 @@ cdef inline int result_code(Kernel kernel) noexcept nogil:
 
 
 cdef inline int cost_of(Kernel kernel) noexcept nogil:
-    """Sixteenths of a nanosecond that an element takes beyond what memory does; other kernels fold, search or cast."""
+    """Sixteenths of a nanosecond per element in addition to memory access; 0 for kernels that fold, search or cast."""
     return FACTS.cost[kernel.row][kernel.code] if kernel.kind == KIND_OP else 2
 
 
@@ -144,7 +144,7 @@ cdef inline const s0_loop* stream_loops_of(Kernel kernel) noexcept nogil:
 
 
 cdef inline int width_of(Py_ssize_t itemsize) noexcept nogil:
-    """Where a width of elements stands in the table."""
+    """The index of an item size in the table."""
     return 0 if itemsize == 1 else 1 if itemsize == 2 else 2 if itemsize == 4 else 3 if itemsize == 8 else 4
 
 

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The table of kernels, filled by the build that the processor can run, and what is known of each of them."""
+"""The table of kernels, filled by the build that the processor can run, and facts about each of them."""
 
 from cpython.pycapsule cimport PyCapsule_New
 

@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""How many threads a large call may use, and the pool that runs its chunks: docs/design/threads.md."""
+"""The number of threads of a large call, and the pool that runs its chunks: docs/design/threads.md."""
 
 import os
 
@@ -22,7 +22,7 @@ cdef extern from "pool.h":
 
 cdef int threads_worth(int64_t work, int64_t wake_from, int64_t each) noexcept nogil:
     """
-    How many threads a call that takes so many nanoseconds on one is worth.
+    The number of threads for a call that takes so many nanoseconds on one.
 
     One more for each `each` of them; sleeping workers are woken from `wake_from` on, or where calls follow each other
     closely; one while the pool backs off (Note [Back-off]).
@@ -34,20 +34,20 @@ cdef bint run_chunks(s0_chunk body, void* context, Py_ssize_t chunks, int thread
     """
     Run `body(context, chunk)` for every chunk once, in any order, on up to so many threads.
 
-    False where the handler of a signal raised, which only an `interruptible` call asks for: the exception is set, and the
-    result is not complete.
+    False where a signal handler raised, only in an `interruptible` call: the exception is set, and the result is
+    incomplete.
     """
     return s0_run_chunks(body, context, <int>chunks, threads, interruptible)
 
 
 cdef bint run_equal_chunks(s0_chunk body, void* context, Py_ssize_t* extent, Py_ssize_t count, Py_ssize_t chunks, int threads) noexcept nogil:
-    """`run_chunks`, interruptible, of `count` items, at least one; `extent` is told how many a chunk has."""
+    """`run_chunks`, interruptible, for `count` items, at least one; writes the items of a chunk to `extent`."""
     extent[0] = (count + chunks - 1) // chunks
     return s0_run_chunks(body, context, <int>((count + extent[0] - 1) // extent[0]), threads, True)
 
 
 cdef bint is_stopped() noexcept nogil:
-    """Whether a chunk that takes long may end at once, since its call was interrupted."""
+    """Whether a long chunk may return early, since its call was interrupted."""
     return s0_is_stopped()
 
 
@@ -74,7 +74,7 @@ def set_num_threads(n, /):
     Parameters
     ----------
     n : int
-        At least 1. Without a thread pool one thread works whatever is chosen here.
+        At least 1. Without a thread pool there is always one thread.
 
     Raises
     ------
@@ -92,18 +92,18 @@ def set_num_threads(n, /):
 
 
 def get_limit():
-    """The limit that holds for what `set_num_threads` chose, too: for threadpoolctl."""
+    """The limit that also applies to `set_num_threads`: for threadpoolctl."""
     return s0_limit
 
 
 def set_limit(int n):
-    """Set that limit; what it was when the package was imported, or more, is none."""
+    """Set that limit; the value from the import of the package, or more, removes it."""
     global s0_limit
     s0_limit = min(max(n, 1), S0_MOST_THREADS)
 
 
 def back_off(bint on):
-    """Whether threads that were late are not called for a while (Note [Back-off]); returns what it was. For tests."""
+    """Turn Note [Back-off] on or off; returns the previous setting. For tests."""
     global s0_backs_off
     before, s0_backs_off = s0_backs_off, on
     return bool(before)
@@ -118,7 +118,7 @@ cdef int number_in(str value) except -1:
 
 
 cdef int from_environment() except -1:
-    """What STRIDE0_NUM_THREADS says. Not more than OMP_NUM_THREADS, which a pool of processes sets for its workers."""
+    """The value of STRIDE0_NUM_THREADS, at most OMP_NUM_THREADS, which a pool of processes sets for its workers."""
     global s0_chosen
     wanted = os.environ.get("STRIDE0_NUM_THREADS", "")
     # OpenMP's variable may be a list: a number for each level of nesting.

@@ -1,14 +1,14 @@
-# Thresholds of the planner, and counters of what it did.
+# Thresholds of the planner, and counters of its decisions.
 
 from libc.stdint cimport int64_t
 
-# What decides which way a call goes, by measurement (docs/design/threads.md); `tune` changes it for tests.
+# Thresholds, from measurements (docs/design/threads.md); `tune` changes them for tests.
 cdef struct Tuning:
-    int64_t threads_from    # estimated nanoseconds of work from which workers that are awake take part
+    int64_t threads_from    # estimated nanoseconds of work from which spinning workers are used
     int64_t wake_from       # and from which sleeping ones are woken
-    int64_t per_thread      # nanoseconds of work that make one more thread worth it
+    int64_t per_thread      # nanoseconds of work that justify one more thread
     int64_t cached_to       # nanoseconds for each thread up to which all have one chunk, since it stays in their caches
-    int64_t chunk_to        # nanoseconds of a chunk, at most, so that signals are seen between two
+    int64_t chunk_to        # nanoseconds of a chunk, at most, so that signals are checked in between
     int64_t fixed_from      # elements from which a reduction is made in fixed chunks; of rows that are added, 16 bytes of accumulators for each
     int64_t fixed_chunk     # elements of a fixed chunk, at least
     int64_t transpose_from  # elements from which operands are transposed in tiles
@@ -19,7 +19,7 @@ cdef Tuning tuning
 
 cdef extern from *:
     """
-    /* Two threads may count once; an atomic addition would cost a small call a twentieth. */
+    /* Two threads may count once; an atomic addition would take a twentieth of the time of a small call. */
     #define s0_count(counter) __atomic_store_n(&(counter), __atomic_load_n(&(counter), __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED)
     """
     void s0_count(int64_t counter) nogil

@@ -1,12 +1,12 @@
 # cython: language_level=3
-"""Thresholds of the planner, which tests and measurements change, and counters, which tests read."""
+"""Thresholds of the planner, which tests and benchmarks change, and counters, which tests read."""
 
 import os
 
 
 cdef object last_cache():
     """
-    Bytes of the last cache of a processor: by the kernel, by the C library, or a guess.
+    Bytes of the last-level cache: from Linux, from the C library, or a default.
 
     In virtual machines the C library may report the caches of all processors of the host together.
     """
@@ -27,7 +27,7 @@ tuning.transpose_from, tuning.stream_from, tuning.stream_runs_from = 1 << 10, la
 
 
 def tune(**values):
-    """Change thresholds, for tests and measurements; returns what they were."""
+    """Change thresholds, for tests and benchmarks; returns the previous values."""
     global tuning
     cdef dict now = tuning
     if values.keys() - now.keys():

@@ -109,7 +109,7 @@ cdef list pull_back(Node node, object g):
     cdef int known = -1
     if node.pull is not None:
         # The caller's function may return memory that the caller keeps.
-        return [bare(<Array>x) if type(x) is Array and (<Array>x).storage.history is None else x for x in node.pull(g)]
+        return [without_history(<Array>x) if type(x) is Array and (<Array>x).storage.history is None else x for x in node.pull(g)]
     if rules is None:
         # One of several results: its cotangent goes to their common node.
         return [g]
@@ -214,11 +214,11 @@ def backward(list roots, list cotangents, list targets, Tape tape not None, bint
         One for each target; None where no result depends on it.
     """
     # The modes of the caller do not apply to what rules broadcast.
-    token = step_inside()
+    token = enter_package()
     try:
         return run_backward(roots, cotangents, targets, tape, beyond)
     finally:
-        step_outside(token)
+        leave_package(token)
 
 
 cdef list run_backward(list roots, list cotangents, list targets, Tape tape, bint beyond):

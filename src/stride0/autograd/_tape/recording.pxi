@@ -9,7 +9,7 @@ cdef object plain_argument(object value, str name, list nodes):
         node = enter(<Array>value, name, None)
         if node is not None:
             nodes.append(node)
-        return value if (<Array>value).storage.history is None else bare(<Array>value)
+        return value if (<Array>value).storage.history is None else without_history(<Array>value)
     if type(value) is tuple or type(value) is list:
         for item in value:
             if type(item) is Array and (<Array>item).storage.history is not None:
@@ -28,11 +28,11 @@ cdef object run_plain(Rules rules, tuple plain, dict more):
     """The function, of operands without history."""
     if not guarding:
         return run_function(rules, plain, more)
-    token = step_inside()
+    token = enter_package()
     try:
         return run_function(rules, plain, more)
     finally:
-        step_outside(token)
+        leave_package(token)
 
 
 cdef object run_function(Rules rules, tuple plain, dict more):
@@ -136,12 +136,12 @@ cdef object record_call(str name, tuple args, dict kwargs):
         for i in range(len(plain)):
             if out is plain[i]:
                 return args[i]
-        rejoined(<Array>out)
+        restore_storage(<Array>out)
         (<Array>out).seen = clock
     elif isinstance(out, (tuple, list)):
         for item in out:
             if type(item) is Array:
-                rejoined(<Array>item)
+                restore_storage(<Array>item)
                 (<Array>item).seen = clock
     if name == "strided.as_strided" and type(args[0]) is Array:
         check_beyond(<Array>args[0], <Array>out)
@@ -266,9 +266,9 @@ cdef object save(object value, object plain, int result):
     if type(value) is Array:
         x = <Array>value
         saved = Saved.__new__(Saved)
-        saved.plain = <Array>plain if plain is not value else bare(x)
+        saved.plain = <Array>plain if plain is not value else without_history(x)
         saved.result = result
-        # An array that a rule was given has a bare storage, which logs no writes.
+        # An array that a rule was given has a storage without a history, which logs no writes.
         saved.storage = <Storage>x.storage.owner if type(x.storage.owner) is Storage else x.storage
         if not result and x.node is not None and is_open(<Node>x.node):
             saved.node = <Node>x.node
@@ -299,7 +299,7 @@ cdef object write_all(str name, Array x, object other):
         node = enter(x, name, None)
         if node is not None:
             nodes.append(node)
-    plain = rules.bind((bare(x), plain_argument(other, name, nodes)), None)
+    plain = rules.bind((without_history(x), plain_argument(other, name, nodes)), None)
     if nodes and rules.refused is not None:
         raise GradientError(name, f"a tracked array is not allowed: {rules.refused}")
     target, operand = plain[0], plain[1]
@@ -324,10 +324,10 @@ cdef int snapshot(Rules rules, list values, list plain) except -1:
             continue
         if not any([rules.needs[number] == (VALUE, i) for r in node.edges for number in <tuple>rules.rule_needs[r]]):
             continue
-        before = asarray(bare(<Array>values[i]), copy=True)
+        before = asarray(without_history(<Array>values[i]), copy=True)
         old = alias(before)
         old.storage = before.storage
-        before = bare(old)
+        before = without_history(old)
         old.storage.history = CLEAN
         old.node, old.seen = (<Array>values[i]).node, clock
         values[i], plain[i] = old, before
@@ -365,7 +365,7 @@ cdef tuple frozen_key(object key):
                 pass  # NumPy's bool scalars
         plain = False
         if type(item) is Array:
-            items.append(asarray(item if (<Array>item).storage.history is None else bare(<Array>item), copy=True))
+            items.append(asarray(item if (<Array>item).storage.history is None else without_history(<Array>item), copy=True))
         elif isinstance(item, bool):
             items.append(item)
         else:
@@ -411,7 +411,7 @@ cdef object write_item(Array x, object key, object value):
     cdef Array plain, region
     items, is_view = frozen_key(key)
     seen = x.seen
-    plain = bare(x)
+    plain = without_history(x)
     region = plain[items] if is_view else plain
     if x.storage.history is not None:
         node = enter(x, "setitem", region if is_view else None)

@@ -27,8 +27,8 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int64_t, uintptr_t
 
-from stride0._core.array.array cimport Array, Tracer, alias, bare, rejoined, set_tracer, shape_tuple
-from stride0._core.array.switches cimport guarding, step_inside, step_outside
+from stride0._core.array.array cimport Array, Tracer, alias, restore_storage, set_tracer, shape_tuple, without_history
+from stride0._core.array.switches cimport enter_package, guarding, leave_package
 from stride0._core.calls.primitive cimport Primitive
 from stride0._core.ops.adjoint cimport dot_into, sum_into
 from stride0._core.ops.elementwise cimport binary_raw, masked_product, unary_raw
@@ -491,10 +491,10 @@ cdef class TapeTracer(Tracer):
     cdef object set_item(self, Array x, object key, object value):
         return write_item(x, key, value)
 
-    cdef bint watched(self, Array x) except -1:
+    cdef bint is_tracked(self, Array x) except -1:
         return x.node is not None and is_open(<Node>x.node)
 
-    cdef bint concerns(self, Array x) noexcept:
+    cdef bint needs_tape(self, Array x) noexcept:
         cdef History history
         if live_tapes == 0:
             x.storage.history = x.node = None

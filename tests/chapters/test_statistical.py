@@ -176,6 +176,21 @@ def test_cumulative(name, dtype):
                 )
 
 
+def test_cumulative_casts_need_no_memory():
+    """An operand of another dtype is cast to where the result comes: as many blocks as without a cast."""
+
+    def blocks(x):
+        before = xp.memory.stats()
+        found = xp.cumulative_sum(x, axis=1)
+        after = xp.memory.stats()
+        assert (np.asarray(found) == np.cumsum(np.asarray(x), axis=1, dtype=np.int64)).all()
+        return after["allocations"] - before["allocations"]
+
+    x = xp.reshape(xp.arange(10_000), (100, 100))
+    y = xp.astype(x, xp.int32)
+    assert blocks(y) == blocks(x) == 1
+
+
 def test_cumulative_refuses():
     with pytest.raises(ValueError, match="axis must be given for an array with 2 axes"):
         xp.cumulative_sum(xp.zeros((2, 3)))

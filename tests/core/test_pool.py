@@ -32,7 +32,7 @@ pytestmark = [
 def compiled(tmp_path_factory: Any) -> Path:
     assert COMPILER is not None
     library = tmp_path_factory.mktemp("pool") / "pool_checks.so"
-    includes = [f"-I{HERE.parent / 'src/stride0/_core/plan'}", f"-I{sysconfig.get_path('include')}"]
+    includes = [f"-I{HERE.parents[1] / 'src/stride0/_core/plan'}", f"-I{sysconfig.get_path('include')}"]
     command = [
         COMPILER,
         "-std=gnu11",

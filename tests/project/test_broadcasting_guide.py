@@ -13,7 +13,7 @@ import pytest
 import stride0 as xp
 from stride0._explain.explain import explain
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 GUIDE = (DOCS / "broadcasting.md").read_text(encoding="utf-8")
 
 PICTURES: dict[str, Any] = {

@@ -12,7 +12,7 @@ import pytest
 
 from stride0._tables.operations import OPS
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "conformance" / "accuracy"
 
 

@@ -5,8 +5,8 @@ threads (where stride0 can be told), contiguous and strided; the bytes of the re
 `sameness.json`. That no result depends on where an element stands is tested by cutting the corpus: at every
 offset and every length up to two vectors and more, pieces must equal the whole.
 
-    python tests/test_sameness.py --record           # after a change of values that is wanted
-    python tests/test_sameness.py --record sin cos   # of these functions alone
+    python tests/core/test_sameness.py --record           # after a change of values that is wanted
+    python tests/core/test_sameness.py --record sin cos   # of these functions alone
 
 NaNs are made alike first: their signs and payloads are nobody's promise. Matrix products, decompositions and
 Fourier transforms are NumPy's, and left out.

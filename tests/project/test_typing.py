@@ -1,6 +1,6 @@
 """What type checkers say of the package: mypy --strict and pyright, over its use and over the examples.
 
-tests/typing_use.py says what they must infer and what they must refuse. Protocols for arrays that other
+tests/support/typing_use.py says what they must infer and refuse. Protocols for arrays that other
 projects publish are checked where those are installed.
 """
 
@@ -19,8 +19,8 @@ import pytest
 
 import stride0
 
-ROOT = Path(__file__).resolve().parent.parent
-USE = ROOT / "tests" / "typing_use.py"
+ROOT = Path(__file__).resolve().parents[2]
+USE = ROOT / "tests" / "support" / "typing_use.py"
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 # Imported by the examples. Where they are missing the checkers have no types to check against.

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-CONFORMANCE = Path(__file__).resolve().parent.parent / "conformance"
+CONFORMANCE = Path(__file__).resolve().parents[2] / "conformance"
 
 # Runs the tests a to e of a file as pytest with the plugin does, with what is to happen to some of them. What
 # was begun earlier is not begun again: it is read from the record.

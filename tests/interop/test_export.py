@@ -27,7 +27,7 @@ def test_pickle(protocol):
     for what, (x, a) in pairs(special=True):
         y = pickle.loads(pickle.dumps(x, protocol))
         assert_same(y, a, what=what)
-        # In the order of its memory, and what is broadcast stays so: tests/test_pickle.py.
+        # In the order of its memory, and what is broadcast stays so: tests/interop/test_pickle.py.
         assert strided.is_writable(y) or "broadcast" in what, what
         assert not strided.shares_storage(x, y)
 

@@ -18,7 +18,7 @@ import pytest
 
 import stride0 as xp
 
-BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 sys.path.append(str(BENCHMARKS))  # scripts, which import each other as such
 cases: Any = importlib.import_module("compare_cases")
 compare: Any = importlib.import_module("compare")

@@ -1,6 +1,6 @@
 """The recipes of docs/design/recipes.md, followed: what they add to a copy of the tree is there and works.
 
-    STRIDE0_RECIPES=1 python -m pytest tests/test_recipes.py
+    STRIDE0_RECIPES=1 python -m pytest tests/project/test_recipes.py
 
 builds for minutes, the baseline kernels alone. Without it the changes are made, and the tables checked.
 """
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "design" / "recipes.md"
 SOURCES = ("src", "meson.build", "meson.options", "pyproject.toml", "LICENSE")
 

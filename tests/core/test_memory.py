@@ -46,12 +46,12 @@ LINUX = sys.platform == "linux"
 
 @pytest.fixture(autouse=True)
 def _own_cache():
-    """Every test begins with nothing waiting and the default limit."""
+    """Every test begins with an empty cache and the default limit."""
     memory.set_limit(None)
     memory.empty_cache()
     yield
     memory.set_limit(None)
-    storage.set_patience(10_000)
+    storage.set_idle_limit(10_000)
     memory.empty_cache()
 
 
@@ -78,7 +78,7 @@ def test_alignment_and_zeros(nbytes):
     for _ in range(3):
         x = block(nbytes)
         assert address(x) % 64 == 0 or nbytes == 0
-        assert address(x) % 4096 == 0 or nbytes < 32 << 10  # Note [Where data begin]
+        assert address(x) % 4096 == 0 or nbytes < 32 << 10  # Note [Alignment]
         np.asarray(x)[...] = 0xAB
         del x
         x = xp.zeros(nbytes, dtype=xp.uint8)
@@ -211,7 +211,7 @@ def test_limit():
     assert memory.get_limit() == storage.memory_of_machine() // 8
 
 
-def test_firm_blocks_are_held_to_less_by_default():
+def test_medium_blocks_are_limited_to_less_by_default():
     bound = memory.get_limit() // 8
     count = bound // 6_000_000 + 3
     if count > 1000:
@@ -243,7 +243,7 @@ def test_peak():
 
 
 def test_what_waited_too_long_goes():
-    storage.set_patience(50)
+    storage.set_idle_limit(50)
     block(3_000_000)
     block(20_000_000)
     assert memory.stats()["cached_blocks"] == 2

@@ -15,6 +15,7 @@ import pytest
 
 import stride0 as xp
 from stride0._core.memory.dtype import STANDARD_DTYPES
+from stride0._core.ops.adjoint import dot_into
 from stride0._core.ops.reduce import reduce, reduce2
 from stride0._core.plan import threads as pool
 from stride0._core.plan import tuning
@@ -151,6 +152,22 @@ def test_where_casts_in_tiles(threads: int) -> None:
 
 
 # --- reductions in tiles
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_kernels_of_several_operands_cast_in_tiles(threads: int) -> None:
+    """Operands of another dtype, transposed ones too, give what they give when they are cast first."""
+    n = 300
+    x, y = xp.asarray(values("float64", (n, n), 1)), xp.asarray(values("float32", (n, n), 2))
+    wide, turned = xp.astype(y, xp.float64), xp.asarray(xp.astype(y.T, xp.float64), copy=True)
+    same(did(lambda: xp.add(x, y, alpha=2.5), "cast", threads=threads), x + wide * 2.5)
+    same(did(lambda: xp.add(x, y.T, alpha=2.5), "cast", "transposed", threads=threads), x + turned * 2.5)
+    for shape in ((n,), (n, 1), (1, 1)):
+        found = did(lambda s=shape: dot_into(x, y, s), "cast", threads=threads)
+        same(found, dot_into(x, wide, shape))
+    for axis in (None, 0, 1):
+        found = did(lambda k=axis: xp.var(y, axis=k), "cast", threads=threads)
+        same(found, xp.astype(xp.var(wide, axis=axis), xp.float32))
 
 
 @pytest.mark.parametrize("threads", THREADS)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parent.parent / "src" / "stride0"
+SOURCE = Path(__file__).resolve().parents[2] / "src" / "stride0"
 
 # The compiled modules of the core, in the order of their layers: each needs none of those behind it.
 BUILD = (SOURCE / "_core" / "meson.build").read_text(encoding="utf-8")
@@ -300,9 +300,9 @@ def test_few_imports_inside_functions() -> None:
     """Deferred for start-up time; anything else inside a function would dodge a circle."""
     late = [f for f in ALL if f.inside_function and f.target.partition(".")[0] != "numpy"]
     assert {(f.importer, f.target) for f in late} == {
+        ("_compat.html", "html"),
         ("_core.calls.linear_algebra", "ctypes"),
         ("_core.calls.primitive", "inspect"),
-        ("_compat.html", "html"),
         ("_modes.switches", "inspect"),
     }, "\n".join(map(where, late))
 

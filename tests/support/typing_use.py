@@ -1,4 +1,4 @@
-"""How stride0 is used, for type checkers to read: tests/test_typing.py runs them over this file.
+"""How stride0 is used, for type checkers to read: tests/project/test_typing.py runs them over this file.
 
 `assert_type` says what a checker must infer, and a comment `type: ignore[code]` what it must refuse: an
 ignore that is not needed is an error, too. It is a program besides, so that what is said can be seen to run.

@@ -14,7 +14,7 @@ import pytest
 
 from stride0._core.kernels import _cpu, _dispatch
 
-CORE = Path(__file__).parent.parent / "src" / "stride0" / "_core"
+CORE = Path(__file__).resolve().parents[2] / "src" / "stride0" / "_core"
 X86 = platform.machine() == "x86_64"
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4") if X86 else ("native",)

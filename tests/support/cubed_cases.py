@@ -1,6 +1,6 @@
 """What `test_cubed.py` runs in a process of its own, with stride0 as the namespace of cubed's chunks.
 
-    CUBED_BACKEND_ARRAY_API_MODULE=stride0 python tests/cubed_cases.py FOLDER
+    CUBED_BACKEND_ARRAY_API_MODULE=stride0 python tests/support/cubed_cases.py FOLDER
 
 A case takes cubed's namespace and a Spec and yields pairs: what cubed computes, and what NumPy does. A line
 of JSON is printed: for every case null, or what is wrong. cubed reads the variable when it is first imported,
