@@ -5,6 +5,7 @@ from libc.stdint cimport uint64_t
 
 from stride0._core.array.array cimport Array
 from stride0._core.memory.dtype cimport DType
+from stride0._core.ops.keys cimport read_axis
 
 cdef enum:
     MAX_PARAMETERS = 8
@@ -32,7 +33,7 @@ cdef Implementation implementation_of(str name) noexcept
 
 cdef Array refuse_argument(object x, str operation, str name)
 cdef int slow_axis(PyObject* x, int ndim, str operation) except -1
-cdef int axes_argument(PyObject* x, int ndim, str operation, int* axes) except -1
+cdef int slow_axes(PyObject* x, int ndim, str operation, int* axes) except -1
 cdef tuple axes_tuple(PyObject* x, int ndim, str operation)
 cdef int shape_argument(PyObject* x, str operation, Py_ssize_t* out) except -1
 cdef int read_sizes(tuple sizes, Py_ssize_t* out) except -1
@@ -51,6 +52,11 @@ cdef inline Array array_argument(PyObject* x, str operation, str name):
 cdef inline bint flag_argument(PyObject* x, str operation, str name) except -1:
     """An argument that has to be True or False."""
     return <object>x is True if <object>x is True or <object>x is False else slow_flag(x, operation, name)
+
+
+cdef inline int axes_argument(PyObject* x, int ndim, str operation, int* axes) except -1:
+    """Write axes, not negative and each once, in the order given, to `axes`; how many. None stands for all."""
+    return 1 if read_axis(x, ndim, axes) else slow_axes(x, ndim, operation, axes)
 
 
 cdef inline int dtype_code_argument(PyObject* x, str operation, int default) except -1:

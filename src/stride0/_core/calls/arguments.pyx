@@ -126,8 +126,8 @@ cdef int slow_axis(PyObject* x, int ndim, str operation) except -1:
     return normalize_axis(operation, <object>x, ndim)
 
 
-cdef int axes_argument(PyObject* x, int ndim, str operation, int* axes) except -1:
-    """Write axes, not negative and each once, in the order given, to `axes`; how many. None stands for all."""
+cdef int slow_axes(PyObject* x, int ndim, str operation, int* axes) except -1:
+    """`axes_argument` of anything but one axis."""
     cdef uint64_t seen = 0
     cdef Py_ssize_t k
     cdef int count
@@ -135,8 +135,6 @@ cdef int axes_argument(PyObject* x, int ndim, str operation, int* axes) except -
         for k in range(ndim):
             axes[k] = <int>k
         return ndim
-    if read_axis(x, ndim, axes):
-        return 1
     if type(<object>x) is tuple and len(<tuple>x) <= ndim:
         count = <int>len(<tuple>x)
         for k in range(count):
