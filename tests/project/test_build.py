@@ -14,7 +14,7 @@ import pytest
 from stride0._tables import dtypes, operations
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = ROOT / "src" / "stride0" / "_core" / "build"
+BUILD = ROOT / "src" / "stride0" / "_core" / "generators"
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def compiled(compiler: str, source: Path, *arguments: str) -> subprocess.Complet
     """Compile a file; fail with what the compiler says."""
     sizes = source.with_name("table_sizes.h")
     targets = [source.with_name(name) for name in (sizes.name, "dtypes.h", "dtype.pyi")]
-    subprocess.run([sys.executable, CORE / "build" / "sizes.py", *targets], check=True)
+    subprocess.run([sys.executable, CORE / "generators" / "sizes.py", *targets], check=True)
     folders = [
         *(str(folder) for folder in CORE.iterdir() if folder.is_dir()),
         str(sizes.parent),

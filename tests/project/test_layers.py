@@ -52,9 +52,9 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 # Scripts of the build, in whose text stand the imports of the modules that they write.
 GENERATORS = {
-    **{f"_core/build/{name}.py": "_core.kernels" for name in ("common", "kernels", "reductions")},
-    "_core/build/methods.py": "_core.array.array",
-    "_core/build/operators.py": "_core.ops.functions",
+    **{f"_core/generators/{name}.py": "_core.kernels" for name in ("common", "kernels", "reductions")},
+    "_core/generators/methods.py": "_core.array.array",
+    "_core/generators/operators.py": "_core.ops.functions",
 }
 SUFFIXES = (".py", ".pyi", ".pyx", ".pxd", ".pxi")  # a template's name ends in ".in" after these
 NO_CODE = ("meson.build", "py.typed", ".h", ".c")  # ends of the names of files without imports

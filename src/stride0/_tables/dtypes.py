@@ -4,7 +4,7 @@ Thirteen are the standard's. Storage dtypes come behind them: their elements are
 the dtype has that they compute in, to which they are cast before each operation, and from which each result
 is rounded once. They have no kernels but casts.
 
-Standard library only, since the build loads this file by its path (`_core/build/`), before the
+Standard library only, since the build loads this file by its path (`_core/generators/`), before the
 package exists, and `_core/memory/dtype.pyx` fills its C tables from it when it is imported.
 """
 

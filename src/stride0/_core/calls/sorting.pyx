@@ -52,7 +52,7 @@ cdef object unique_values(PyObject** given):
     values = to_numpy(copy_array(x, x.code, True)).reshape(-1)
     values.sort(stable=True)
     is_first = numpy().ones(values.size, bool)
-    is_first[1:] = values[1:] != values[:-1]
+    is_first[1:] = values[1:] != values[: values.size - 1]
     return from_numpy(values[is_first])
 
 

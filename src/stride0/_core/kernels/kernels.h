@@ -26,7 +26,7 @@ typedef void (*s0_copy)(char *target, const char *source, Py_ssize_t size);
 typedef void (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,
                            Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
 
-/* Note [Layouts] of build/common.py; elements of 1, 2, 4, 8 and 16 bytes. */
+/* Note [Layouts] of generators/common.py; elements of 1, 2, 4, 8 and 16 bytes. */
 enum { S0_LAYOUTS = 4, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5 };
 
 /* Order non-temporal stores before later stores, for other threads too. */
