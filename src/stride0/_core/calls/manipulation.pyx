@@ -2,6 +2,7 @@
 """Manipulation functions whose overhead matters: views, `stack` and `concat`. Declared in `_chapters/manipulation.py`."""
 
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport DType, itemsize_at
@@ -28,6 +29,7 @@ cdef extern from *:
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 62
 
 cdef enum:
+    FEW_PARTS = 16
     FEW_ELEMENTS = 1 << 15  # up to which arrays are joined by memcpy, without a plan
 
 
@@ -223,38 +225,55 @@ cdef object unstack(PyObject** given):
 
 
 cdef struct Parts:
-    # Arrays in a tuple.
+    # Arrays in a tuple or list.
     PyObject** items
+    PyObject* few[FEW_PARTS]
+    PyObject* every     # a tuple that keeps them alive, NULL where each of `few` has a reference of its own
     Py_ssize_t count
     int code            # of the dtype that theirs promote to
     bint alike          # whether all are of this dtype and contiguous
 
 
-cdef tuple read_parts(PyObject* given, str operation, Parts* parts):
-    """Read a tuple or list of arrays; returns a tuple that keeps them alive."""
-    cdef tuple every
-    cdef Array x
+cdef int read_parts(PyObject* given, str operation, Parts* parts) except -1:
+    """
+    Read a tuple or list of arrays, which `release_parts` lets go.
+
+    A list may change while memory is allocated, so its arrays get references: a tuple for a few would take a tenth of the call.
+    """
     cdef Py_ssize_t k
     cdef bint one = True
-    if type(<object>given) is tuple:
-        every = <tuple>given
-    elif type(<object>given) is list:
-        every = tuple(<list>given)
+    if type(<object>given) is list and 0 < len(<list>given) <= FEW_PARTS:
+        parts.count, parts.every, parts.items = len(<list>given), NULL, parts.few
+        for k in range(parts.count):
+            parts.few[k] = <PyObject*>(<list>given)[k]
+            Py_INCREF(<object>parts.few[k])
     else:
-        every = tuple(check_arrays(operation, <object>given))
-    parts.items, parts.count, parts.alike = s0_tuple_items(every), len(every), True
+        every = <object>given if type(<object>given) is tuple else tuple(check_arrays(operation, <object>given))
+        parts.count, parts.every, parts.items = len(<tuple>every), <PyObject*>every, s0_tuple_items(every)
+        Py_INCREF(every)
+    parts.alike = True
     for k in range(parts.count):
         if type(<object>parts.items[k]) is not Array:
             break
-        x = <Array>parts.items[k]
-        one = one and x.code == (<Array>parts.items[0]).code
-        parts.alike = parts.alike and x.c_contiguous
+        one = one and (<Array>parts.items[k]).code == (<Array>parts.items[0]).code
+        parts.alike = parts.alike and (<Array>parts.items[k]).c_contiguous
     else:
         if parts.count:
             parts.alike = parts.alike and one
-            parts.code = (<Array>parts.items[0]).code if one else (<DType>promote_all([x.dtype for x in every])).code
-            return every
+            parts.code = (<Array>parts.items[0]).code if one else (<DType>promote_all([(<Array>parts.items[k]).dtype for k in range(parts.count)])).code
+            return 0
+    release_parts(parts)
     check_arrays(operation, <object>given)
+    return 0
+
+
+cdef void release_parts(Parts* parts) noexcept:
+    cdef Py_ssize_t k
+    if parts.every is not NULL:
+        Py_DECREF(<object>parts.every)
+        return
+    for k in range(parts.count):
+        Py_DECREF(<object>parts.few[k])
 
 
 cdef Array joined(str operation, Parts* parts, int ndim, const Py_ssize_t* shape, int at, bint stacked):
@@ -290,9 +309,16 @@ cdef Array joined(str operation, Parts* parts, int ndim, const Py_ssize_t* shape
 
 
 cdef object stack(PyObject** given):
-    cdef Py_ssize_t shape[MAX_NDIM]
     cdef Parts parts
-    cdef tuple every = read_parts(given[0], "stack", &parts)
+    read_parts(given[0], "stack", &parts)
+    try:
+        return stacked_parts(&parts, given[1])
+    finally:
+        release_parts(&parts)
+
+
+cdef Array stacked_parts(Parts* parts, PyObject* new_axis):
+    cdef Py_ssize_t shape[MAX_NDIM]
     cdef Array x, first = <Array>parts.items[0]
     cdef Py_ssize_t i
     cdef int at, axis
@@ -301,12 +327,12 @@ cdef object stack(PyObject** given):
         if not same_shape(x, first):
             raise ShapeError("stack", f"arrays[{i}] has another shape than arrays[0]",
                              [("arrays[0]", f"{first.shape}"), (f"arrays[{i}]", f"{x.shape}")], "All shapes must be equal.")
-    if not read_axis(given[1], first.ndim + 1, &at):
-        at = slow_axis(given[1], first.ndim + 1, "stack")
+    if not read_axis(new_axis, first.ndim + 1, &at):
+        at = slow_axis(new_axis, first.ndim + 1, "stack")
     check_ndim_of(first.ndim + 1, "stack")
     for axis in range(first.ndim + 1):
         shape[axis] = parts.count if axis == at else first.shape_[axis - (axis > at)]
-    return joined("stack", &parts, first.ndim + 1, shape, at, True)
+    return joined("stack", parts, first.ndim + 1, shape, at, True)
 
 
 cdef int check_ndim_of(int ndim, str operation) except -1:
@@ -316,16 +342,23 @@ cdef int check_ndim_of(int ndim, str operation) except -1:
 
 
 cdef object concat(PyObject** given):
+    cdef Parts parts
+    read_parts(given[0], "concat", &parts)
+    try:
+        return concatenated_parts(&parts, given[1])
+    finally:
+        release_parts(&parts)
+
+
+cdef Array concatenated_parts(Parts* parts, PyObject* named):
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
-    cdef Parts parts
-    cdef tuple every = read_parts(given[0], "concat", &parts)
     cdef Array x, out, first = <Array>parts.items[0]
     cdef Py_ssize_t total = 0, start = 0, i, k
     cdef bint fits
     cdef int at, axis
-    if given[1] is <PyObject*>None:
-        read_sizes(normalize_shape("concat", sum([x.size for x in every])), &total)
+    if named is <PyObject*>None:
+        read_sizes(normalize_shape("concat", sum([(<Array>parts.items[k]).size for k in range(parts.count)])), &total)
         out = new_array(parts.code, 1, &total, NULL, False)
         for k in range(parts.count):
             x = <Array>parts.items[k]
@@ -333,8 +366,8 @@ cdef object concat(PyObject** given):
             assign_array(view_of(out, out.data + start * out.strides_[0], x.ndim, x.shape_, byte_strides), x, "concat")
             start += x.size
         return out
-    if not read_axis(given[1], first.ndim, &at):
-        at = slow_axis(given[1], first.ndim, "concat")
+    if not read_axis(named, first.ndim, &at):
+        at = slow_axis(named, first.ndim, "concat")
     for i in range(parts.count):
         x = <Array>parts.items[i]
         fits = x.ndim == first.ndim
@@ -347,11 +380,11 @@ cdef object concat(PyObject** given):
     for k in range(parts.count):
         x = <Array>parts.items[k]
         if x.shape_[at] > MANY_ELEMENTS - total:
-            normalize_shape("concat", first.shape[:at] + (sum([x.shape[at] for x in every]),) + first.shape[at + 1:])
+            normalize_shape("concat", first.shape[:at] + (sum([(<Array>parts.items[i]).shape_[at] for i in range(parts.count)]),) + first.shape[at + 1:])
         total += x.shape_[at]
     memcpy(shape, first.shape_, first.ndim * sizeof(Py_ssize_t))
     shape[at] = total
-    return joined("concat", &parts, first.ndim, shape, at, False)
+    return joined("concat", parts, first.ndim, shape, at, False)
 
 
 implement("broadcast_to", broadcast_to)
