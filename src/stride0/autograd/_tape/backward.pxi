@@ -1,4 +1,4 @@
-# The backward pass: from cotangents of results to those of their operands. Included in `_tape.pyx`.
+# The backward pass: from cotangents of results to those of their operands. Included in `tape.pyx`.
 
 @cython.final
 @cython.no_gc

@@ -1,4 +1,4 @@
-# The forward pass: calls, in-place operators and assignments are executed and recorded. Included in `_tape.pyx`.
+# The forward pass: calls, in-place operators and assignments are executed and recorded. Included in `tape.pyx`.
 
 cdef object plain_argument(object value, str name, list nodes):
     """An argument without history, for the function; nodes of tracked arrays are appended to `nodes`."""

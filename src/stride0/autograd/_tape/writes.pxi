@@ -1,4 +1,4 @@
-# The log of writes, and checks against it: Note [Overwritten values]. Included in `_tape.pyx`.
+# The log of writes, and checks against it: Note [Overwritten values]. Included in `tape.pyx`.
 
 @cython.final
 cdef class Write:
