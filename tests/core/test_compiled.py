@@ -607,3 +607,72 @@ def test_guards_see_what_shortcuts_do_not():
         assert xp.stack([x, x]).shape == (2, 3, 1)
         with pytest.raises(xp.StretchError):
             x + xp.ones((1, 3))
+
+
+# --- arguments that are not what they seem
+
+
+class Shrinking:
+    """An index that shortens the list that it is in."""
+
+    def __init__(self, items):
+        self.items = items
+
+    def __index__(self):
+        del self.items[1:]
+        return 0
+
+
+class Longer(tuple):
+    def __len__(self):
+        return 5
+
+
+class Shorter(tuple):
+    def __len__(self):
+        return 0
+
+
+class Disguised:
+    """What `isinstance` takes for an array, as it takes mocks."""
+
+    __class__ = property(lambda self: xp.Array)
+
+
+def test_expand_dims_believes_no_length():
+    x = xp.reshape(xp.arange(6), (2, 3))
+    shrinking = []
+    shrinking += [Shrinking(shrinking), 1]
+    for axes in (shrinking, Longer((0,)), Shorter((0,))):
+        with pytest.raises(ValueError, match="axis"):
+            xp.expand_dims(x, axes)
+
+
+@pytest.mark.parametrize("name", ["stack", "concat"])
+def test_disguised_arrays_are_refused(name):
+    f = getattr(xp, name)
+    for parts in (
+        [Disguised()],
+        [xp.zeros(1), Disguised()],
+        [xp.zeros(1)] * 20 + [Disguised()],
+        (Disguised(),),
+    ):
+        with pytest.raises(TypeError):
+            f(parts)
+    with pytest.raises(TypeError):
+        xp.full(3, Disguised())
+    with pytest.raises(TypeError):
+        xp.reshape(Disguised(), (1,))
+
+
+def test_axis_of_vecdot_is_an_integer():
+    x = xp.ones(3)
+    for wrong in (-1.0, -1 + 0j, xp.asarray(-1.0), np.asarray([-1, -1])):
+        with pytest.raises(TypeError, match="axis"):
+            xp.vecdot(x, x, axis=wrong)
+
+
+def test_corrections_beyond_floats():
+    with pytest.raises(xp.RangeError, match="float64"):
+        xp.var(xp.ones(3), correction=-(10**400))
+    assert xp.isnan(xp.var(xp.ones(3), correction=10**400))

@@ -95,13 +95,18 @@ cdef struct Listed:
     PyObject* name
     Implementation implementation
 
-cdef Listed[64] LISTED
+cdef enum:
+    MOST_FUNCTIONS = 64
+
+cdef Listed[MOST_FUNCTIONS] LISTED
 cdef int listed = 0
 
 
 cdef void implement(str name, Implementation implementation):
     """Register the implementation of a declaration; those of an extension have its name in front."""
     global listed
+    if listed == MOST_FUNCTIONS:
+        raise SystemError(f"implement: more than {MOST_FUNCTIONS} functions")
     Py_INCREF(name)
     LISTED[listed].name, LISTED[listed].implementation = <PyObject*>name, implementation
     listed += 1

@@ -44,7 +44,8 @@ _RANK: Final = ("complex floating", "real floating", "signed integer", "unsigned
 
 def check_array(operation: str, x: object, name: str = "x") -> Array:
     """Return `x` if it is a stride0 array, else raise ForeignArrayError."""
-    if isinstance(x, Array):
+    # Not `isinstance`, which an object with a `__class__` of its own satisfies.
+    if type(x) is Array:
         return x
     raise ForeignArrayError(
         operation,
@@ -112,7 +113,7 @@ def as_scalar(operation: str, name: str, value: object) -> Scalar:
         return float(value)
     if isinstance(value, complex):
         return complex(value)
-    if isinstance(value, Array):
+    if type(value) is Array:
         if value.ndim == 0:
             return to_scalar(value)
     elif _dtype_name(value) == "bool" and getattr(value, "shape", None) == ():
@@ -125,7 +126,7 @@ def as_scalar(operation: str, name: str, value: object) -> Scalar:
         return complex(value)
     elif is_numpy_scalar(value):
         return to_scalar(asarray(value))
-    described = f"an array of shape {value.shape}" if isinstance(value, Array) else type_name(value)
+    described = f"an array of shape {value.shape}" if type(value) is Array else type_name(value)
     raise ArgumentTypeError(operation, f"{name} must be a number or a 0-d array, not {described}")
 
 
@@ -174,7 +175,7 @@ def _dtype_name(x: object) -> str:
 
 def check_fill(op: str, name: str, value: object, dtype: object) -> tuple[Array | Scalar, DType]:
     """Return a value to fill an array with, and the dtype of that array."""
-    if isinstance(value, Array):
+    if type(value) is Array:
         if value.ndim:
             raise ShapeError(
                 op,

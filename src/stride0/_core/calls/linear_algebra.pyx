@@ -38,7 +38,7 @@ from stride0._core.memory.dtype cimport BOOL, FLOAT32, DType, arithmetic_code, d
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.array cimport Array, new_array, same_shape, swapped_matrix, view_of
-from stride0._core.ops.tables cimport OP_NOT_EQUAL
+from stride0._core.ops.tables cimport OP_MULTIPLY, OP_NOT_EQUAL
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.elementwise cimport binary_raw
 from stride0._core.ops.product cimport SHORT_SUM, Product, by_blas, in_c_order, is_for_blas, of_our_own, run_products
@@ -54,7 +54,6 @@ from stride0._core.calls.checks import check_array
 from stride0._core.exchange.numpy_calls import call_quietly, numpy, quiet_context, to_numpy
 from stride0._core.memory.dtype import STANDARD_DTYPES
 from stride0._core.ops.copy import copy
-from stride0._core.ops.functions import multiply
 from stride0._core.ops.product import multiply_by_blas, own_product, set_blas
 from stride0._core.ops.reduce import reduce2
 
@@ -178,7 +177,7 @@ cdef object vecdot(PyObject** given):
 cdef object vecdot_of(Array x1, Array x2, axis):
     cdef int code = x1.code, last
     cdef Py_ssize_t place
-    if x1.code == x2.code and x1.ndim and axis == -1 and x1.code != BOOL and same_shape(x1, x2):
+    if x1.code == x2.code and x1.ndim and type(axis) is int and axis == -1 and x1.code != BOOL and same_shape(x1, x2):
         return accumulate("vecdot", 2, x1, x2, (x1.ndim - 1,), False, code, code)
     if x1.code == BOOL or x2.code == BOOL:
         if x1.code == x2.code:
@@ -314,7 +313,7 @@ cpdef Array multiply_stacks(Array x1, Array x2, tuple batch, DType dtype):
     if not inner or 0 in shape:
         return zeros(shape, dtype)
     if inner == 1:
-        return multiply(x1, x2)
+        return <Array>binary_raw(OP_MULTIPLY, x1, x2, "matmul", False)
     plain = x1.ndim == x2.ndim == 2 or (x1.c_contiguous and x2.c_contiguous)
     if len(batch) <= 1 and x1.shape[:-2] == x2.shape[:-2] and plain:
         return multiply_alike(x1, x2, dtype)

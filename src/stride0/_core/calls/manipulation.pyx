@@ -114,7 +114,9 @@ cdef object expand_dims(PyObject** given):
     if ndim > MAX_NDIM:
         normalize_axes("expand_dims", <object>given[1], ndim)
         check_ndim("expand_dims", ndim)
-    count = axes_argument(given[1], ndim, "expand_dims", axes)
+    # A sequence may change its length while it is read.
+    if axes_argument(given[1], ndim, "expand_dims", axes) != count:
+        raise ArgumentValueError("expand_dims", "axis must be an integer or a tuple of integers", [("axis", shown(<object>given[1]))])
     for axis in range(ndim):
         shape[axis] = 0
     for k in range(count):
@@ -236,7 +238,7 @@ cdef struct Parts:
 
 cdef int read_parts(PyObject* given, str operation, Parts* parts) except -1:
     """
-    Read a tuple or list of arrays, which `release_parts` lets go.
+    Read a tuple or list of arrays, which `release_parts` lets go, also after an exception.
 
     A list may change while memory is allocated, so its arrays get references: a tuple for a few would take a tenth of the call.
     """
@@ -262,9 +264,8 @@ cdef int read_parts(PyObject* given, str operation, Parts* parts) except -1:
             parts.alike = parts.alike and one
             parts.code = (<Array>parts.items[0]).code if one else (<DType>promote_all([(<Array>parts.items[k]).dtype for k in range(parts.count)])).code
             return 0
-    release_parts(parts)
     check_arrays(operation, <object>given)
-    return 0
+    raise SystemError(f"{operation}: what is not an array was taken for one")
 
 
 cdef void release_parts(Parts* parts) noexcept:
@@ -310,8 +311,9 @@ cdef Array joined(str operation, Parts* parts, int ndim, const Py_ssize_t* shape
 
 cdef object stack(PyObject** given):
     cdef Parts parts
-    read_parts(given[0], "stack", &parts)
+    parts.count, parts.every = 0, NULL
     try:
+        read_parts(given[0], "stack", &parts)
         return stacked_parts(&parts, given[1])
     finally:
         release_parts(&parts)
@@ -343,8 +345,9 @@ cdef int check_ndim_of(int ndim, str operation) except -1:
 
 cdef object concat(PyObject** given):
     cdef Parts parts
-    read_parts(given[0], "concat", &parts)
+    parts.count, parts.every = 0, NULL
     try:
+        read_parts(given[0], "concat", &parts)
         return concatenated_parts(&parts, given[1])
     finally:
         release_parts(&parts)

@@ -27,7 +27,7 @@ from stride0._core.calls.arguments cimport (
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
 from stride0._core.array.interceptors import check_standard
 from stride0._core.array.views import without_broadcast_axes
-from stride0._core.calls.checks import as_scalar, check_cast, refuse_dtype
+from stride0._core.calls.checks import as_float, as_scalar, check_cast, refuse_dtype
 from stride0._core.ops.reduce import OFF_CENTRE
 
 cdef double FAR_OFF_CENTRE = OFF_CENTRE
@@ -288,7 +288,7 @@ cdef object deviation(str name, PyObject** given, bint root):
         divisor = count - <double>correction
     else:
         difference = int(count) - correction
-        divisor = difference if difference > 0 else 0
+        divisor = as_float(name, difference) if difference > 0 else 0
     if not divisor > 0:
         divisor = NAN
     for i in range(squares.size):

@@ -46,8 +46,6 @@ cdef int check_assignment(Array target, Array source) except -1:
         enforce_current_mode("setitem", [("x", shape_tuple(target)), ("value", shape_tuple(source))], shape_tuple(target))
     return 0
 
-# Every operation on arrays runs through one of the functions here.
-
 cdef tuple UNARY_NAMES = ("x",)
 cdef tuple BINARY_NAMES = ("x1", "x2")
 

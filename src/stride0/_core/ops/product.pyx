@@ -60,8 +60,6 @@ from stride0._core.array.views import without_broadcast_axes
 
 cdef s0_kernels* K = kernels()
 
-# Products of matrices: by kernels of our own (`products.h`), for dtypes without BLAS and small products, or by BLAS.
-
 cdef enum:
     FEW_PRODUCTS = 256      # multiplications altogether, or
     TINY_PRODUCT = 64       # of each matrix of a stack

@@ -38,8 +38,6 @@ from stride0._base.errors import AxisError, BroadcastError, DTypeError, ShapeErr
 
 cdef s0_kernels* K = kernels()
 
-# Reductions, cumulative operations and arg-reductions: results that several elements accumulate in.
-
 cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(operations.REDUCTIONS)}
 cdef dict SCAN_NUMBERS = {row.name: number for number, row in enumerate(operations.SCANS)}
 # Of those that do not begin with their first element.
