@@ -101,7 +101,7 @@ def installed_from_here(package: Path) -> bool:
         (package / path.relative_to(sources)).is_file()
         and (package / path.relative_to(sources)).read_bytes() == path.read_bytes()
         for path in sources.rglob("*.py")
-        if "build" not in path.relative_to(sources).parts  # scripts of the build, which are not installed
+        if "generators" not in path.relative_to(sources).parts  # scripts of the build, which are not installed
     )
 
 
