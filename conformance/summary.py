@@ -97,11 +97,12 @@ def source_hash() -> str:
 def installed_from_here(package: Path) -> bool:
     """Whether the installed package has this tree's Python files: no result is filed under other sources."""
     sources = ROOT / "src" / "stride0"
+    # Scripts of the build are not installed.
     return all(
         (package / path.relative_to(sources)).is_file()
         and (package / path.relative_to(sources)).read_bytes() == path.read_bytes()
         for path in sources.rglob("*.py")
-        if "generators" not in path.relative_to(sources).parts  # scripts of the build, which are not installed
+        if "generators" not in path.relative_to(sources).parts
     )
 
 
