@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any
 
@@ -284,6 +285,22 @@ def test_forward_that_fails_leaves_nothing() -> None:
 # --- constants beside a tape that is still there
 
 
+def python_functions(call: Any, *operands: Any) -> int:
+    """Functions in Python that run in a call: on the fast path none but `call`."""
+    count = 0
+
+    def profile(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(profile)
+    try:
+        call(*operands)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -297,20 +314,7 @@ def test_forward_that_fails_leaves_nothing() -> None:
 def test_saved_constants_stay_fast(call: Any) -> None:
     """Of what a live tape saved nothing is tracked: a call takes the same way as with other arrays."""
 
-    def functions(*operands: Any) -> int:
-        """Functions in Python that run in a call: on the fast path none but `call`."""
-        count = 0
-
-        def profile(frame: object, event: str, argument: object) -> None:
-            nonlocal count
-            count += event == "call"
-
-        sys.setprofile(profile)
-        try:
-            call(*operands)
-        finally:
-            sys.setprofile(None)
-        return count
+    functions = functools.partial(python_functions, call)
 
     operands = xp.reshape(xp.arange(9.0), (3, 3)), xp.ones(3)
     others = [xp.asarray(x, copy=True) for x in operands]
@@ -349,19 +353,7 @@ def test_saved_constants_stay_fast(call: Any) -> None:
 def test_recorded_calls_take_the_fast_path(call: Any) -> None:
     """That a call is recorded costs no call of a function in Python, and changes no value."""
 
-    def functions(*operands: Any) -> int:
-        count = 0
-
-        def profile(frame: object, event: str, argument: object) -> None:
-            nonlocal count
-            count += event == "call"
-
-        sys.setprofile(profile)
-        try:
-            call(*operands)
-        finally:
-            sys.setprofile(None)
-        return count
+    functions = functools.partial(python_functions, call)
 
     m, v = xp.reshape(xp.arange(9.0), (3, 3)) - 4.5, xp.asarray([0.5, -2.0, 3.0])
     with Tape() as tape:
