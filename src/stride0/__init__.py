@@ -54,6 +54,7 @@ from stride0._core.ops.functions import where
 from stride0._core.plan.table import instruction_set as _instruction_set  # noqa: F401
 from stride0._core.plan.threads import get_num_threads, set_num_threads
 from stride0._modes.broadcasting import broadcasting
+from stride0._modes.fused import fused
 from stride0._modes.strict import strict
 from stride0._version import __version__
 
@@ -70,6 +71,7 @@ __all__ = [
     "explain",
     "fft",
     "from_dlpack",
+    "fused",
     "get_num_threads",
     "isin",
     "linalg",

@@ -6,6 +6,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcmp
 
 from stride0._core.memory.storage cimport Storage
+from stride0._core.array.switches cimport fused_from
 from stride0._core.plan.plan cimport Operand
 
 cdef extern from *:
@@ -20,7 +21,7 @@ cdef extern from *:
 @cython.final
 cdef class Array:
     cdef Storage storage
-    cdef char* data           # the first element
+    cdef char* address        # of the first element, NULL while it is deferred; for `data_of` and creators only
     cdef Py_ssize_t size
     cdef int ndim
     cdef int code             # of the dtype
@@ -53,6 +54,8 @@ cdef struct Hooks:
     object (*binary)(int op, object x1, object x2, str name, bint is_operator)
     object (*in_place)(int op, Array x, object other, str name)
     object (*matmul)(object x1, object x2, bint is_in_place)
+    int (*settle)(Array x) except -1            # compute a deferred array
+    int (*settle_readers)(Storage storage) except -1    # compute what reads a storage that is about to be written to
     Array (*get_item)(Array x, object key)
     int (*set_item)(Array x, object key, object value) except -1
     Array (*reduce)(str name, Array x, tuple axes, bint keepdims, object dtype)
@@ -86,6 +89,9 @@ cdef int refuse_tracked(Array x, str operation) except -1
 cdef int refuse_export(Array x, str operation) except -1
 cdef Array exportable(Array x)
 cdef Array alias(Array x)
+cdef Storage root_of(Storage storage)
+cdef Storage lend(Array x)
+cdef int end_loan(Storage root) noexcept
 
 
 cdef inline bint needs_tape(Array x) noexcept:
@@ -98,6 +104,7 @@ cdef inline bint operand_needs_tape(object x) noexcept:
     return type(x) is Array and needs_tape(<Array>x)
 
 
+cdef int not_completed(str name) except -1
 cdef int refuse_gradient(str operation) except -1
 
 
@@ -112,11 +119,40 @@ cdef inline bint same_shape(Array a, Array b) noexcept:
     return a.ndim == b.ndim and memcmp(a.shape_, b.shape_, a.ndim * sizeof(Py_ssize_t)) == 0
 
 
-cdef inline Operand operand_of(Array x) noexcept:
-    cdef Operand out
-    out.data = x.data
+cdef inline bint may_defer(Py_ssize_t size, Array x) noexcept:
+    """Whether a result of so many elements may be deferred, if x is an operand: Note [Deferred results]."""
+    return size >= fused_from or x.address is NULL
+
+
+cdef inline char* data_of(Array x) except NULL:
+    """The first element: the only way to the memory of an array, which computes the elements of a deferred one."""
+    if x.address is NULL:
+        hooks.settle(x)
+    return x.address
+
+
+cdef inline int before_write(Array x) except -1:
+    """To be called before existing memory is written to: deferred results that read it are computed. Note [Deferred results]."""
+    if x.storage.readers or x.storage.owner is not None:
+        hooks.settle_readers(x.storage)
+    return 0
+
+
+cdef inline char* writable_data(Array x) except NULL:
+    """`data_of` an array whose elements are about to be overwritten."""
+    before_write(x)
+    return data_of(x)
+
+
+cdef inline int read_operand(Operand* out, Array x) except -1:
+    out.data = data_of(x)
+    return describe_operand(out, x)
+
+
+cdef inline int describe_operand(Operand* out, Array x) noexcept:
+    """An operand without its memory, for planning."""
     out.code = x.code
     out.ndim = x.ndim
     out.shape = x.shape_
     out.strides = x.strides_
-    return out
+    return 0

@@ -5,6 +5,9 @@ cimport cython
 # Whether any switch is on in any context.
 cdef bint guarding
 
+# Fewest elements of a result that may be deferred in some context: Note [Deferred results].
+cdef Py_ssize_t fused_from
+
 
 @cython.final
 cdef class ContextValue:
@@ -24,6 +27,7 @@ cdef class Switch:
     cdef bint default_on
     cdef Py_ssize_t contexts   # values of contexts that are not off
     cdef object variable
+    cdef bint guards          # whether calls are checked while it is on
     cdef ContextValue innermost(self)
     cdef object value(self)
     cdef void update(self) noexcept

@@ -24,10 +24,13 @@ from _thread import get_ident
 
 from stride0._base.errors import counted
 
-# Whether any switch is on in any context, and how many are.
+# Whether any switch is on in any context that calls are checked for, and how many are.
 cdef bint guarding = False
 
 cdef int switches_on = 0
+
+cdef Py_ssize_t NEVER = sys.maxsize
+cdef Py_ssize_t fused_from = NEVER
 
 cdef object DEPTH = ContextVar("stride0.depth", default=0)
 
@@ -55,8 +58,9 @@ cdef class ContextValue:
 cdef class Switch:
     """A setting with one value per context, and a default of the process for contexts that have none of their own."""
 
-    def __cinit__(self, str name, off):
+    def __cinit__(self, str name, off, bint guards=True):
         self.off = self.default_ = off
+        self.guards = guards
         self.variable = ContextVar(name)
 
     cdef ContextValue innermost(self):
@@ -74,6 +78,8 @@ cdef class Switch:
         cdef bint used = self.contexts > 0 or self.default_on
         if used != self.used:
             self.used = used
+            if not self.guards:
+                return
             switches_on += 1 if used else -1
             guarding = switches_on > 0
 
@@ -110,6 +116,18 @@ cdef class Switch:
             # The event loop may close an asynchronous generator in a task of its own.
             (<ContextValue>value).ended = True
             (<ContextValue>value).uncount()
+
+
+# The fewest elements of a result that is deferred; 0 where none is: Note [Deferred results] of `ops/deferred`.
+FUSED = Switch("stride0.fused", 0, guards=False)
+
+cdef Switch FUSING = FUSED
+
+
+def set_fused_from(Py_ssize_t size):
+    """Set the fewest elements of a result that may be deferred in any context, while the switch is on in some."""
+    global fused_from
+    fused_from = min(size, fused_from) if FUSING.used else NEVER
 
 
 def is_guarding():

@@ -8,8 +8,8 @@ from stride0._core.memory.dtype cimport BOOL, UINT8, UINT16, DType, dtype_at, is
 from stride0._core.memory.storage cimport Storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, shares_location
 from stride0._core.array.array cimport (
-    Array, alias, guard_gradient, needs_tape, operand_of, read_shape, refuse_tracked, set_flags, shape_tuple,
-    traced, view_of,
+    Array, alias, data_of, guard_gradient, needs_tape, read_operand, read_shape, refuse_tracked, set_flags,
+    shape_tuple, traced, view_of,
 )
 
 from stride0._base.errors import DTypeError, ShapeError, counted
@@ -31,7 +31,7 @@ def restride(Array x not None, tuple shape, tuple strides, Py_ssize_t offset=0):
     for axis in range(ndim):
         byte_strides[axis] = strides[axis] * itemsize
     guard_gradient(x, "restride")
-    return view_of(x, x.data + offset * itemsize, ndim, sizes, byte_strides)
+    return view_of(x, data_of(x) + offset * itemsize, ndim, sizes, byte_strides)
 
 
 def strides(Array x not None):
@@ -50,14 +50,15 @@ cdef bint is_broadcast_along(const Operand* operand, int axis, int ndim) noexcep
 def without_broadcast_axes(Array x not None, tuple axes):
     """A view of x with size 1 along those of the axes that are broadcast axes: the same mean, the same extremes."""
     cdef Py_ssize_t sizes[MAX_NDIM]
-    cdef Operand view = operand_of(x)
+    cdef Operand view
     cdef int axis
+    read_operand(&view, x)
     guard_gradient(x, "without_broadcast_axes")
     memcpy(sizes, x.shape_, x.ndim * sizeof(Py_ssize_t))
     for axis in axes:
         if sizes[axis] > 1 and is_broadcast_along(&view, axis, x.ndim):
             sizes[axis] = 1
-    return view_of(x, x.data, x.ndim, sizes, x.strides_)
+    return view_of(x, data_of(x), x.ndim, sizes, x.strides_)
 
 
 cdef Array without_axes(Array x, tuple axes):
@@ -72,7 +73,7 @@ cdef Array without_axes(Array x, tuple axes):
             shape[ndim] = x.shape_[axis]
             byte_strides[ndim] = x.strides_[axis]
             ndim += 1
-    return view_of(x, x.data, ndim, shape, byte_strides)
+    return view_of(x, data_of(x), ndim, shape, byte_strides)
 
 
 cdef bint is_f_contiguous(Array x) noexcept:
@@ -85,14 +86,14 @@ cdef bint is_f_contiguous(Array x) noexcept:
     return True
 
 
-cdef bint is_aligned(Array x) noexcept:
+cdef bint is_aligned(Array x) except -1:
     """Whether the kernels may load every element: aligned, a whole number of elements from the first."""
     cdef Py_ssize_t itemsize = itemsize_at(x.code)
     cdef Py_ssize_t unit = itemsize // 2 if letter_at(x.code) == c"c" else itemsize
     cdef int axis
     if x.size == 0:
         return True
-    if <uintptr_t>x.data % unit:
+    if <uintptr_t>data_of(x) % unit:
         return False
     for axis in range(x.ndim):
         if x.shape_[axis] > 1 and x.strides_[axis] % itemsize:
@@ -102,7 +103,7 @@ cdef bint is_aligned(Array x) noexcept:
 
 def offset(Array x not None):
     """Offset of the first element in its storage, in elements."""
-    return (x.data - x.storage.data) // itemsize_at(x.code)
+    return (data_of(x) - x.storage.data) // itemsize_at(x.code)
 
 
 def is_c_contiguous(Array x not None):
@@ -113,6 +114,8 @@ def is_c_contiguous(Array x not None):
 def shares_storage(Array x not None, Array y not None):
     """Whether two arrays are views of one storage, or of storages that overlap in memory."""
     cdef Storage a = x.storage, b = y.storage
+    data_of(x)
+    data_of(y)
     return a is b or (a.data < b.data + b.nbytes and b.data < a.data + a.nbytes)
 
 
@@ -123,7 +126,8 @@ def storage_nbytes(Array x not None):
 
 def is_writable(Array x not None):
     """Whether elements may be assigned: neither read-only nor broadcast."""
-    cdef Operand view = operand_of(x)
+    cdef Operand view
+    read_operand(&view, x)
     return not (x.storage.readonly or (not x.c_contiguous and shares_location(&view)))
 
 
@@ -131,8 +135,8 @@ def storage_bounds(Array x not None):
     """First and last offset, in elements relative to the first element, that the storage holds; empty if first > last."""
     cdef Py_ssize_t itemsize = itemsize_at(x.code)
     # Rounded towards minus infinity, so that a partial element at the front is outside.
-    first = -((x.data - x.storage.data) // itemsize)
-    last = (x.storage.data + x.storage.nbytes - x.data) // itemsize - 1
+    first = -((data_of(x) - x.storage.data) // itemsize)
+    last = (x.storage.data + x.storage.nbytes - data_of(x)) // itemsize - 1
     return first, last
 
 
@@ -184,7 +188,7 @@ cdef bint strides_for_shape(Array x, int ndim, const Py_ssize_t* shape, Py_ssize
 
 
 cdef Array without_leading(Array x, int count):
-    return x if count == 0 else view_of(x, x.data, x.ndim - count, x.shape_ + count, x.strides_ + count)
+    return x if count == 0 else view_of(x, data_of(x), x.ndim - count, x.shape_ + count, x.strides_ + count)
 
 
 # --- the same memory under another dtype
@@ -223,7 +227,7 @@ cdef Array as_bits(Array x):
     """The memory of an array of a storage dtype as unsigned integers; any other array as it is."""
     cdef Array y = x
     if is_stored(x.code):
-        y = view_of(x, x.data, x.ndim, x.shape_, x.strides_)
+        y = view_of(x, data_of(x), x.ndim, x.shape_, x.strides_)
         y.code = UINT8 if itemsize_at(x.code) == 1 else UINT16
     return y
 
@@ -249,7 +253,7 @@ cdef Array retyped(Array x, int code, str operation):
                              (("shape", f"{shape_tuple(x)}"), ("dtype", dtype_at(code).name)))
         sizes[last] = nbytes // new
         byte_strides[last] = new
-    y = view_of(x, x.data, x.ndim, sizes, byte_strides)
+    y = view_of(x, data_of(x), x.ndim, sizes, byte_strides)
     y.code = code
     set_flags(y)
     if not is_aligned(y):

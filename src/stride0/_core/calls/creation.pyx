@@ -8,7 +8,7 @@ from stride0._core.memory.dtype cimport BOOL, FLOAT64, INT64, DType, dtype_at, i
 from stride0._core.plan.plan cimport MAX_NDIM, MAX_OPERANDS
 from stride0._core.plan.table cimport cast_kernel, kernels, s0_kernels
 from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
-from stride0._core.array.array cimport Array, new_array, new_like
+from stride0._core.array.array cimport Array, data_of, may_defer, new_array, new_like
 from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill, value_operand
 from stride0._core.ops.keys cimport read_int
 from stride0._core.calls.arguments cimport (
@@ -88,7 +88,7 @@ cdef object arange(PyObject** given):
             if -FAR < start < FAR and -FAR < stop < FAR:
                 size = stop - start if stop > start else 0
                 out = new_array(INT64, 1, &size, NULL, False)
-                count_up[int64_t](<int64_t*>out.data, size, start, 1)
+                count_up[int64_t](<int64_t*>data_of(out), size, start, 1)
                 return out
     numbers = [real_number("start", <object>given[0]), 0 if no_stop else real_number("stop", <object>given[1]), real_number("step", <object>given[2])]
     if no_stop:
@@ -187,10 +187,10 @@ cdef object astype(PyObject** given):
     if K.casts[x.code][code][0] is NULL:
         check_cast("astype", x.dtype, dtype_at(code))
     # From LONG_RUN elements on, several threads may do it.
-    if not x.c_contiguous or x.size >= LONG_RUN:
+    if not x.c_contiguous or x.size >= LONG_RUN or may_defer(x.size, x):
         return copy_array(x, code, False)
     out = new_like(x, code)
-    data[0], data[1] = x.data, out.data
+    data[0], data[1] = data_of(x), data_of(out)
     strides[0], strides[1] = itemsize_at(x.code), itemsize_at(code)
     run_contiguous(cast_kernel(x.code, code), 0, data, strides, x.size)
     return out

@@ -37,7 +37,7 @@ from libc.string cimport memcmp, memcpy
 from stride0._core.memory.dtype cimport BOOL, FLOAT32, DType, arithmetic_code, dtype_at, itemsize_at, letter_at, promote_codes
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.array cimport Array, new_array, same_shape, swapped_matrix, view_of
+from stride0._core.array.array cimport Array, data_of, new_array, same_shape, swapped_matrix, view_of
 from stride0._core.ops.tables cimport OP_MULTIPLY, OP_NOT_EQUAL
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.elementwise cimport binary_raw
@@ -119,7 +119,7 @@ cdef Array with_axis(Array x, int at):
     cdef Py_ssize_t byte_strides[2]
     shape[at], byte_strides[at] = 1, 0
     shape[1 - at], byte_strides[1 - at] = x.shape_[0], x.strides_[0]
-    return view_of(x, x.data, 2, shape, byte_strides)
+    return view_of(x, data_of(x), 2, shape, byte_strides)
 
 
 cdef Array without_axis(Array x, int at):
@@ -128,7 +128,7 @@ cdef Array without_axis(Array x, int at):
     cdef int axis
     for axis in range(x.ndim - 1):
         shape[axis], byte_strides[axis] = x.shape_[axis + (axis >= at)], x.strides_[axis + (axis >= at)]
-    return view_of(x, x.data, x.ndim - 1, shape, byte_strides)
+    return view_of(x, data_of(x), x.ndim - 1, shape, byte_strides)
 
 
 cdef Array as_numbers(Array x, Array other):
@@ -234,7 +234,7 @@ cdef Array one_product(Array x1, Array x2):
     shape[0] = product.m if x1.ndim == 2 else product.p
     shape[1] = product.p
     out = new_array(x1.code, x1.ndim + x2.ndim - 2, shape, NULL, False)
-    product.left, product.right, product.out = x1.data, x2.data, out.data
+    product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
     run_products(&product, x1.code)
     return out
 
@@ -279,7 +279,7 @@ cdef Array usual_product(Array x1, Array x2):
     out = new_array(x1.code, x1.ndim - 1 if x2.ndim == 1 else x1.ndim, shape, NULL, False)
     if own:
         in_c_order(&product, itemsize_at(x1.code))
-        product.left, product.right, product.out = x1.data, x2.data, out.data
+        product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
         run_products(&product, x1.code)
     else:
         by_blas(x1, x2, out, &product)

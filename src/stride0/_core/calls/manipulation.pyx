@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport DType, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.array.array cimport Array, new_array, s0_times, same_shape, shape_tuple, swapped_matrix, view_of
+from stride0._core.array.array cimport Array, data_of, new_array, s0_times, same_shape, shape_tuple, swapped_matrix, view_of
 from stride0._core.array.views cimport c_strides_of, strides_for_shape
 from stride0._core.ops.copy cimport assign_array, copy_array
 from stride0._core.ops.keys cimport read_int, read_axis
@@ -69,7 +69,7 @@ cdef object reshape(PyObject** given):
         may_view = not may_copy
     if may_view:
         if strides_for_shape(x, ndim, shape, byte_strides):
-            return view_of(x, x.data, ndim, shape, byte_strides)
+            return view_of(x, data_of(x), ndim, shape, byte_strides)
         if not may_copy:
             raise ShapeError(
                 "reshape", "a view is not possible, and copy=False forbids a copy",
@@ -77,7 +77,7 @@ cdef object reshape(PyObject** given):
                 "copy=None copies where it must.")
     c_strides_of(itemsize_at(x.code), ndim, shape, byte_strides)
     x = copy_array(x, x.code, True)
-    return view_of(x, x.data, ndim, shape, byte_strides)
+    return view_of(x, data_of(x), ndim, shape, byte_strides)
 
 
 cdef object broadcast_to(PyObject** given):
@@ -96,7 +96,7 @@ cdef object broadcast_to(PyObject** given):
     if not fits:
         target = tuple([shape[axis] for axis in range(ndim)])
         raise BroadcastError("broadcast_to", [("x", x.shape), ("the shape", target)], grow=("the shape", target))
-    return view_of(x, x.data, ndim, shape, byte_strides)
+    return view_of(x, data_of(x), ndim, shape, byte_strides)
 
 
 cdef object expand_dims(PyObject** given):
@@ -125,7 +125,7 @@ cdef object expand_dims(PyObject** given):
         if shape[axis] == 0:
             shape[axis], byte_strides[axis] = x.shape_[own], x.strides_[own]
             own += 1
-    return view_of(x, x.data, ndim, shape, byte_strides)
+    return view_of(x, data_of(x), ndim, shape, byte_strides)
 
 
 cdef object squeeze(PyObject** given):
@@ -148,7 +148,7 @@ cdef object squeeze(PyObject** given):
         if not removed[axis]:
             shape[ndim], byte_strides[ndim] = x.shape_[axis], x.strides_[axis]
             ndim += 1
-    return view_of(x, x.data, ndim, shape, byte_strides)
+    return view_of(x, data_of(x), ndim, shape, byte_strides)
 
 
 cdef Array permuted(Array x, const int* order):
@@ -157,7 +157,7 @@ cdef Array permuted(Array x, const int* order):
     cdef int k
     for k in range(x.ndim):
         shape[k], byte_strides[k] = x.shape_[order[k]], x.strides_[order[k]]
-    return view_of(x, x.data, x.ndim, shape, byte_strides)
+    return view_of(x, data_of(x), x.ndim, shape, byte_strides)
 
 
 cdef object permute_dims(PyObject** given):
@@ -219,7 +219,7 @@ cdef object unstack(PyObject** given):
     for axis in range(x.ndim - 1):
         shape[axis], byte_strides[axis] = x.shape_[axis + (axis >= at)], x.strides_[axis + (axis >= at)]
     for k in range(x.shape_[at]):
-        out.append(view_of(x, x.data + k * stride, x.ndim - 1, shape, byte_strides))
+        out.append(view_of(x, data_of(x) + k * stride, x.ndim - 1, shape, byte_strides))
     return tuple(out)
 
 
@@ -286,7 +286,7 @@ cdef Array joined(str operation, Parts* parts, int ndim, const Py_ssize_t* shape
     cdef char* to
     check_total(operation, ndim, shape)
     out = new_array(parts.code, ndim, shape, NULL, False)
-    to = out.data
+    to = data_of(out)
     if out.size == 0:
         return out
     if parts.alike and out.size <= FEW_ELEMENTS:
@@ -296,7 +296,7 @@ cdef Array joined(str operation, Parts* parts, int ndim, const Py_ssize_t* shape
             for k in range(parts.count):
                 x = <Array>parts.items[k]
                 run = x.size // blocks * itemsize_at(parts.code)
-                memcpy(to, x.data + j * run, run)
+                memcpy(to, data_of(x) + j * run, run)
                 to += run
         return out
     for axis in range(ndim - stacked):
@@ -366,7 +366,7 @@ cdef Array concatenated_parts(Parts* parts, PyObject* named):
         for k in range(parts.count):
             x = <Array>parts.items[k]
             c_strides_of(out.strides_[0], x.ndim, x.shape_, byte_strides)
-            assign_array(view_of(out, out.data + start * out.strides_[0], x.ndim, x.shape_, byte_strides), x, "concat")
+            assign_array(view_of(out, data_of(out) + start * out.strides_[0], x.ndim, x.shape_, byte_strides), x, "concat")
             start += x.size
         return out
     if not read_axis(named, first.ndim, &at):

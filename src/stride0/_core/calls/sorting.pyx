@@ -4,7 +4,7 @@
 from cpython.object cimport PyObject
 
 from stride0._core.memory.dtype cimport INT64, DType, dtype_at, letter_at, promote_codes
-from stride0._core.array.array cimport Array, view_of
+from stride0._core.array.array cimport Array, data_of, view_of
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.keys cimport read_axis
 from stride0._core.ops.index cimport gather
@@ -114,7 +114,7 @@ cdef Array cast_lane(Array x, int code):
 cdef Array broadcast_as(Array x, Array like):
     """An array of one axis, of size 1 or that of another array, broadcast to the shape of the other."""
     cdef Py_ssize_t stride = x.strides_[0] if x.shape_[0] == like.shape_[0] else 0
-    return view_of(x, x.data, 1, like.shape_, &stride)
+    return view_of(x, data_of(x), 1, like.shape_, &stride)
 
 
 cdef Array put_in_order(Array x, object given):

@@ -12,7 +12,7 @@ from stride0._core.memory.dtype cimport (
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.table cimport reduction_kernel
 from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
-from stride0._core.array.array cimport Array, new_array, view_of
+from stride0._core.array.array cimport Array, data_of, new_array, view_of
 from stride0._core.array.views cimport strides_for_shape, without_axes
 from stride0._core.ops.tables cimport OP_ABS, OP_SUBTRACT
 from stride0._core.ops.copy cimport copy_array
@@ -53,14 +53,17 @@ cdef object any_(PyObject** given):
 
 cdef object count_nonzero(PyObject** given):
     cdef Array x = array_argument(given[0], "count_nonzero", "x"), out
+    cdef const uint8_t* bits
+    cdef int64_t* total
     if x.code != BOOL or not x.c_contiguous or given[1] is not <PyObject*>None or <object>given[2] is not False:
         return reduced("count_nonzero", x, given[1], given[2], None)
     out = new_array(INT64, 0, NULL, NULL, True)
+    bits, total = <const uint8_t*>data_of(x), <int64_t*>data_of(out)
     if x.size < LONG_RUN:
-        (<int64_t*>out.data)[0] = s0_count_true(<const uint8_t*>x.data, x.size)
+        total[0] = s0_count_true(bits, x.size)
     else:
         with nogil:
-            (<int64_t*>out.data)[0] = s0_count_true(<const uint8_t*>x.data, x.size)
+            total[0] = s0_count_true(bits, x.size)
     return out
 
 
@@ -103,7 +106,7 @@ cdef object cumulative(str name, PyObject** given):
     cdef int axis = 0
     if x.ndim == 0:
         stride = itemsize_at(x.code)
-        x = view_of(x, x.data, 1, &one, &stride)
+        x = view_of(x, data_of(x), 1, &one, &stride)
     if given[1] is <PyObject*>None:
         if x.ndim > 1:
             raise ArgumentValueError(name, f"axis must be given for an array with {x.ndim} axes", [("x", f"{x.shape}")])
@@ -132,8 +135,8 @@ cdef object extreme(str name, PyObject** given):
     if given[1] is <PyObject*>None and <object>given[2] is False and x.c_contiguous and 0 < x.size < LONG_RUN and not is_stored(x.code):
         # The first element, folded once more, changes no extreme.
         out = new_array(x.code, 0, NULL, NULL, False)
-        memcpy(out.data, x.data, itemsize_at(x.code))
-        data[0], data[1] = x.data, out.data
+        memcpy(data_of(out), data_of(x), itemsize_at(x.code))
+        data[0], data[1] = data_of(x), data_of(out)
         strides[0], strides[1] = itemsize_at(x.code), 0
         run_contiguous(reduction_kernel(reduction_number(name), x.code), 0, data, strides, x.size)
         return out
@@ -167,7 +170,7 @@ cdef Array flattened(Array x):
     if not strides_for_shape(x, 1, &x.size, &stride):
         x = copy_array(x, x.code, True)
         stride = itemsize_at(x.code)
-    return view_of(x, x.data, 1, &x.size, &stride)
+    return view_of(x, data_of(x), 1, &x.size, &stride)
 
 
 cdef object index_of_extreme(str name, PyObject** given):
@@ -190,17 +193,17 @@ cdef object index_of_extreme(str name, PyObject** given):
     base = x if x.c_contiguous else <Array>without_broadcast_axes(x, tuple(range(x.ndim)))
     out = argreduce(name, flattened(base), 0, False)
     if base.size != x.size:
-        index = (<int64_t*>out.data)[0]
+        index = (<int64_t*>data_of(out))[0]
         for k in range(x.ndim - 1, -1, -1):
             found += index % base.shape_[k] * stride
             index //= base.shape_[k]
             stride *= x.shape_[k]
-        (<int64_t*>out.data)[0] = found
+        (<int64_t*>data_of(out))[0] = found
     if not keepdims:
         return out
     for k in range(x.ndim):
         ones[k], strides[k] = 1, 0
-    return view_of(out, out.data, x.ndim, ones, strides)
+    return view_of(out, data_of(out), x.ndim, ones, strides)
 
 
 cdef object argmax(PyObject** given):
@@ -268,19 +271,19 @@ cdef object deviation(str name, PyObject** given, bint root):
     keepdims = flag_argument(given[3], name, "keepdims")
     middle = wide_mean(x, axes, True, None)
     squares = accumulate("sum_squared_deviation", 2, x, middle, axes, True, wide_code(x.code), FLOAT64)
-    values = <double*>squares.data
+    values = <double*>data_of(squares)
     count = <double>(x.size // squares.size if squares.size else 0)
     if squares.size and count > 1:
         centre = magnitudes(middle)
         limit = FAR_OFF_CENTRE * sqrt(count)
         for i in range(squares.size):
-            is_off = is_off or sqrt(values[i]) < fabs((<double*>centre.data)[i]) * limit
+            is_off = is_off or sqrt(values[i]) < fabs((<double*>data_of(centre))[i]) * limit
     if is_off:
         # The rounding error of the mean is in every deviation; its square is subtracted.
         error = <Array>binary_raw(OP_SUBTRACT, without_repeats(x, axes), middle, "subtract", False)
         error = magnitudes(wide_mean(error, axes, True, None))
         for i in range(squares.size):
-            limit = fabs((<double*>error.data)[i])
+            limit = fabs((<double*>data_of(error))[i])
             limit = values[i] - limit * limit * count
             values[i] = limit if limit > 0 or isnan(limit) else 0.0
     # NumPy divides by 0 here, which gives inf where the sum of squares is not 0; the standard says NaN.

@@ -6,6 +6,7 @@ from cpython.buffer cimport (
     PyBUF_WRITABLE,
 )
 from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.ref cimport Py_INCREF
 from cpython.memoryview cimport PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
 
 from stride0._core.memory.dtype cimport (
@@ -15,7 +16,7 @@ from stride0._core.memory.storage cimport Storage, foreign_storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast, extent, shares_location
 from stride0._core.array.interceptors cimport exports_read_only
 from stride0._core.array.array cimport (
-    Array, blank, hooks, is_elsewhere, operand_of, refuse_export, set_flags, set_ndim,
+    Array, blank, data_of, hooks, is_elsewhere, lend, read_operand, refuse_export, set_flags, set_ndim,
 )
 from stride0._core.array.views cimport as_bits, is_aligned, is_f_contiguous
 from stride0._core.ops.copy cimport copy_array
@@ -31,9 +32,12 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
 
     Broadcast memory is exported read-only: a write would change several elements at once.
     """
-    cdef Operand view = operand_of(x)
-    cdef bint readonly = x.storage.readonly or (not x.c_contiguous and shares_location(&view))
+    cdef Operand view
+    cdef bint readonly
+    cdef Storage root
     buffer.obj = None
+    read_operand(&view, x)
+    readonly = x.storage.readonly or (not x.c_contiguous and shares_location(&view))
     refuse_export(x, "buffer")
     if is_elsewhere(x):
         raise ExchangeError("buffer", f"the array is on the device {str(x.device)!r}", (), "to_device, which moves it to the CPU")
@@ -48,7 +52,7 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
         raise BufferError("buffer: the array is contiguous in no order")
     if flags & PyBUF_F_CONTIGUOUS == PyBUF_F_CONTIGUOUS and x.ndim > 1 and not is_f_contiguous(x):
         raise BufferError("buffer: the array is not contiguous in Fortran order")
-    buffer.buf = x.data
+    buffer.buf = data_of(x)
     buffer.len = x.size * itemsize_at(x.code)
     buffer.itemsize = itemsize_at(x.code)
     buffer.readonly = readonly
@@ -57,7 +61,9 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
     buffer.shape = x.shape_ if flags & PyBUF_ND == PyBUF_ND else NULL
     buffer.strides = x.strides_ if flags & PyBUF_STRIDES == PyBUF_STRIDES else NULL
     buffer.suboffsets = NULL
-    buffer.internal = NULL
+    root = lend(x)
+    Py_INCREF(root)
+    buffer.internal = <void*>root
     buffer.obj = x
     return 0
 
@@ -102,9 +108,10 @@ cdef void set_foreign_storage(Array x, object owner, bint readonly):
 
     It spans all elements of the array, which with negative strides begin before the first one.
     """
-    cdef Operand reach = operand_of(x)
+    cdef Operand reach
     cdef char* low
     cdef char* high
+    read_operand(&reach, x)
     extent(&reach, &low, &high)
     x.storage = foreign_storage(low, high - low, owner, readonly)
 
@@ -151,7 +158,7 @@ cdef Array from_buffer(object source, str operation):
         x.strides_[axis] = step if buffer.strides is NULL else buffer.strides[axis]
         step *= buffer.shape[axis]
     set_flags(x)
-    x.data = <char*>buffer.buf
+    x.address = <char*>buffer.buf if buffer.buf is not NULL else <char*>x.small  # without elements
     set_foreign_storage(x, view, buffer.readonly)
     use_own_storage(x, source)
     return x if is_aligned(x) else None
@@ -176,7 +183,7 @@ cdef int use_own_storage(Array x, object source) except -1:
 cdef bytes c_bytes(Array x):
     """The elements in C order."""
     cdef Array c = x if x.c_contiguous else copy_array(x, x.code, True)
-    return PyBytes_FromStringAndSize(c.data, c.size * itemsize_at(c.code))
+    return PyBytes_FromStringAndSize(data_of(c), c.size * itemsize_at(c.code))
 
 
 hooks.export_buffer = export_buffer

@@ -9,8 +9,8 @@ from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport beyond_standard, intercept, is_intercepted, test_configuration
 from stride0._core.array.array cimport (
-    Array, hooks, needs_tape, operand_needs_tape, new_array, read_shape, refuse_device, refuse_tracked, same_shape,
-    exportable, shape_tuple, single, traced, view_of,
+    Array, data_of, exportable, hooks, needs_tape, new_array, operand_needs_tape, read_shape, refuse_device,
+    refuse_tracked, same_shape, shape_tuple, single, traced, view_of,
 )
 from stride0._core.array.views cimport as_bits
 from stride0._core.ops.copy cimport assign_array, copy_array, exports_buffer, is_numpy_scalar, scalar_array
@@ -143,7 +143,7 @@ cdef Array from_sequence(object source, int code, int depth):
         # A subclass of list may yield another number of items than its length.
         refuse_ragged(depth)
     for i in range(out.size):
-        write_scalar(leaves[i], code, out.data + i * itemsize, "asarray")
+        write_scalar(leaves[i], code, data_of(out) + i * itemsize, "asarray")
     return out
 
 
@@ -169,7 +169,7 @@ cdef Array from_parts(object source, int code, int depth):
     out = new_array(found if code < 0 else code, ndim, sizes, NULL, False)
     for i in range(len(parts)):
         part = <Array>parts[i]
-        assign_array(view_of(out, out.data + i * out.strides_[0], part.ndim, out.shape_ + 1, out.strides_ + 1), part, "asarray")
+        assign_array(view_of(out, data_of(out) + i * out.strides_[0], part.ndim, out.shape_ + 1, out.strides_ + 1), part, "asarray")
     return out
 
 
@@ -260,7 +260,7 @@ cdef str text_of(Array x):
     import numpy
 
     if x.ndim == 0 and format_at(x.code)[0] == 0:
-        return shortest(read_scalar(x.data, x.code), x.code)
+        return shortest(read_scalar(data_of(x), x.code), x.code)
     return elements_of(x, "", "") if x.ndim else str(numpy.asarray(exportable(x))[()])
 
 
@@ -312,7 +312,7 @@ cdef str formatted(Array x, str spec):
         return text_of(x)
     if x.ndim:
         raise TypeError(f"format: an array of shape {shape_tuple(x)} takes no format, got {spec!r}")
-    return format(read_scalar(x.data, x.code), spec)
+    return format(read_scalar(data_of(x), x.code), spec)
 
 
 # --- dtypes under other names

@@ -17,7 +17,7 @@ from stride0._core.memory.dtype cimport N_DTYPES, NO_DTYPE, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM, broadcast
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport exports_read_only, intercept, is_intercepted, check_method_version
-from stride0._core.array.array cimport Array, alias, blank, refuse_device, refuse_export, set_flags, set_ndim
+from stride0._core.array.array cimport Array, alias, blank, data_of, lend, refuse_device, refuse_export, set_flags, set_ndim
 from stride0._core.array.views cimport is_aligned
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.exchange.buffers cimport copy_unaligned, set_foreign_storage
@@ -131,7 +131,7 @@ cdef void destroy_versioned(object capsule) noexcept:
 cdef void describe(DLTensor* tensor, Array x, int64_t* shape) noexcept:
     """Fill a tensor with the memory of x; `shape` has space for its shape and strides."""
     cdef int axis
-    tensor.data = x.data
+    tensor.data = data_of(x)
     tensor.device.device_type, tensor.device.device_id = kDLCPU, 0
     tensor.ndim = x.ndim
     tensor.dtype.code = CODES[x.code]
@@ -154,6 +154,8 @@ cdef object export_capsule(Array x, object max_version, object copy):
     refuse_export(x, "__dlpack__")
     if copied:
         x = copy_array(x, x.code, False)
+    # Consumers may write to the memory for as long as they keep it.
+    lend(x)
     # A copy belongs to the caller, also where a test configuration has read-only arrays.
     locked = not is_writable(x) or (not copied and exports_read_only())
     if max_version is None or max_version[0] < DLPACK_MAJOR:
@@ -331,7 +333,7 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
             out.strides_[axis] = tensor.strides[axis] * itemsize
         step *= tensor.shape[axis] if tensor.shape[axis] > 0 else 1
     set_flags(out)
-    out.data = <char*>tensor.data + tensor.byte_offset
+    out.address = <char*>out.small if empty else <char*>tensor.data + tensor.byte_offset
     set_foreign_storage(out, owner, readonly)
     if not is_aligned(out):
         if copy is False:

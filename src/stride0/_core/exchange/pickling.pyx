@@ -13,7 +13,7 @@ from libc.stdint cimport uintptr_t
 from stride0._core.memory.dtype cimport UINT8, DType, dtype_at, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.interceptors cimport resume_checks, suspend_checks
-from stride0._core.array.array cimport Array, refuse_tracked, exportable, shape_tuple, view_of
+from stride0._core.array.array cimport Array, data_of, exportable, refuse_tracked, shape_tuple, view_of
 from stride0._core.array.views cimport as_bits, retyped
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.exchange.buffers cimport c_bytes, from_buffer
@@ -50,7 +50,7 @@ cdef tuple packed(Array x):
     for place, axis in enumerate(order):
         sizes[place] = base.shape_[axis]
         strides[place] = base.strides_[axis]
-    ordered = view_of(base, base.data, base.ndim, sizes, strides)
+    ordered = view_of(base, data_of(base), base.ndim, sizes, strides)
     if not ordered.c_contiguous:
         ordered = copy_array(ordered, ordered.code, True)
     if order == tuple(range(x.ndim)) and base.size == x.size:
@@ -123,7 +123,7 @@ cdef Array rebuilt(tuple shape, DType dtype, strides, data, bint copy):
     if memory.nbytes == 0:
         return empty(shape, dtype)
     block = from_buffer(memory.cast("B"), "unpickle")
-    if copy or <uintptr_t>block.data % dtype.itemsize:
+    if copy or <uintptr_t>data_of(block) % dtype.itemsize:
         block = copy_array(block, UINT8, True)
     return restride(retyped(block, dtype.code, "unpickle"), shape, strides)
 

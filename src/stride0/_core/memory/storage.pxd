@@ -10,7 +10,16 @@ cdef class Storage:
     cdef int device       # number of a simulated device; 0 is the CPU: Note [Simulated devices]
     cdef object owner
     cdef object history  # log of writes; None where no tape needs it: Note [Logged storages]
+    # Note [Deferred results] of `ops/deferred`:
+    cdef object pending   # the chain that will compute the elements, or None
+    cdef int step         # of that chain
+    cdef int readers      # chains that will read this storage
+    cdef int lent         # exports of the memory to others that are alive
 
+
+# Set what is called when a storage is freed whose elements were never computed.
+cdef void set_forget(void (*function)(Storage storage) noexcept) noexcept
 
 cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed)
+cdef int allocate(Storage storage, Py_ssize_t nbytes, bint zeroed) except -1
 cdef Storage foreign_storage(char* data, Py_ssize_t nbytes, object owner, bint readonly)

@@ -283,6 +283,8 @@ cdef class Storage:
     def __dealloc__(self):
         global live_bytes
         if self.block is NULL:
+            if self.pending is not None:
+                forget(self)
             return
         live_bytes -= self.nbytes
         if self.capacity:
@@ -294,10 +296,24 @@ cdef class Storage:
             s0_release(self.block, (self.bin + 1) * UNIT)
 
 
+cdef void (*forget)(Storage storage) noexcept
+
+
+cdef void set_forget(void (*function)(Storage storage) noexcept) noexcept:
+    global forget
+    forget = function
+
+
 cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed):
-    """Memory of our own, aligned by its size (`s0_alignment`); MemoryError where there is none."""
-    global live_bytes, peak_bytes, allocations, reused
+    """A storage with memory of its own."""
     cdef Storage storage = Storage.__new__(Storage)
+    allocate(storage, nbytes, zeroed)
+    return storage
+
+
+cdef int allocate(Storage storage, Py_ssize_t nbytes, bint zeroed) except -1:
+    """Give a storage memory of our own, aligned by its size (`s0_alignment`); MemoryError where there is none."""
+    global live_bytes, peak_bytes, allocations, reused
     cdef Py_ssize_t size = nbytes
     cdef size_t alignment
     cdef int bin
@@ -331,7 +347,7 @@ cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed):
     live_bytes += nbytes
     if live_bytes > peak_bytes:
         peak_bytes = live_bytes
-    return storage
+    return 0
 
 
 cdef Storage foreign_storage(char* data, Py_ssize_t nbytes, object owner, bint readonly):

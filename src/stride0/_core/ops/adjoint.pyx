@@ -4,7 +4,9 @@
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast
 from stride0._core.memory.dtype cimport arithmetic_code, dtype_at, is_stored, letter_at, promote_codes
 from stride0._core.ops.tables cimport OP_ADD
-from stride0._core.array.array cimport Array, needs_tape, new_array, operand_of, read_shape, same_shape, traced, view_of
+from stride0._core.array.array cimport (
+    Array, data_of, needs_tape, new_array, read_operand, read_shape, same_shape, traced, view_of,
+)
 from stride0._core.array.views cimport without_leading
 from stride0._core.ops.copy cimport BINARY_NAMES, assign_array, check_writable, copy_array, named_shapes
 from stride0._core.ops.elementwise cimport in_place, masked_product
@@ -40,7 +42,7 @@ def unreduce(x, tuple shape, axis):
         steps[d] = 0 if reduced[d] else a.strides_[own]
         if not reduced[d] or a.ndim == ndim:
             own += 1
-    return view_of(a, a.data, ndim, sizes, steps)
+    return view_of(a, data_of(a), ndim, sizes, steps)
 
 
 cdef tuple axes_into(Array x, int ndim, const Py_ssize_t* shape, tuple target):
@@ -78,7 +80,8 @@ cpdef Array dot_into(Array x1, Array x2, tuple shape):
     cdef Operand operands[2]
     cdef int ndim, code = x1.code if x1.code == x2.code else promote_codes(x1.code, x2.code)
     cdef tuple axes
-    operands[0], operands[1] = operand_of(x1), operand_of(x2)
+    read_operand(&operands[0], x1)
+    read_operand(&operands[1], x2)
     if broadcast(operands, 2, sizes, &ndim) != 0:
         raise BroadcastError("multiply_masked", named_shapes(BINARY_NAMES, x1, x2, None))
     check_fits(ndim, shape)

@@ -24,8 +24,7 @@ cdef Array scalar_array(object value, int code, str operation)
 cdef Array weak_array(object value, int code, str operation)
 cdef object named_shapes(tuple names, Array x1, Array x2, Array x3)
 cdef int check_writable(Array out, str operation) except -1
-cdef bint overlaps(Array out, Array x) noexcept
-cdef int not_completed(str name) except -1
+cdef bint overlaps(Array out, Array x) except -1
 cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names)
 cpdef bint is_numpy_scalar(object value)
 cdef Array foreign_scalar(object value)

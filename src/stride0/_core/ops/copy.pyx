@@ -1,7 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """How elementwise operations run on arrays; copies, casts and assignment."""
 
-from cpython.exc cimport PyErr_Occurred
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memcpy
 
@@ -17,8 +16,10 @@ from stride0._core.plan.table cimport Kernel, cast_kernel, kernels, s0_kernels
 from stride0._core.plan.partition cimport LONG_RUN, run_kernel, takes_long
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport is_restricted, enforce_current_mode
+from stride0._core.ops.deferred cimport defer, defers
 from stride0._core.array.array cimport (
-    Array, checked_size, guard_gradient, hooks, new_array, operand_of, same_shape, shape_tuple, view_of,
+    Array, before_write, checked_size, data_of, describe_operand, guard_gradient, hooks, may_defer, new_array,
+    not_completed, read_operand, same_shape, shape_tuple, view_of,
 )
 
 from stride0._base.errors import (
@@ -53,7 +54,7 @@ cdef tuple BINARY_NAMES = ("x1", "x2")
 cdef Array scalar_array(object value, int code, str operation):
     """An array without axes that holds a Python scalar."""
     cdef Array x = new_array(code, 0, NULL, NULL, False)
-    write_scalar(value, code, x.data, operation)
+    write_scalar(value, code, data_of(x), operation)
     return x
 
 
@@ -69,8 +70,10 @@ cdef object named_shapes(tuple names, Array x1, Array x2, Array x3):
 
 
 cdef int check_writable(Array out, str operation) except -1:
-    """Refuse memory that must not be written to."""
-    cdef Operand view = operand_of(out)
+    """Refuse memory that must not be written to; nothing deferred reads it afterwards."""
+    cdef Operand view
+    before_write(out)
+    read_operand(&view, out)
     if out.storage.readonly:
         raise WriteError(operation, "the array is read-only", (("shape", f"{shape_tuple(out)}"),),
                          "an array of its own memory: copy it first, asarray(x, copy=True)")
@@ -81,32 +84,27 @@ cdef int check_writable(Array out, str operation) except -1:
     return 0
 
 
-cdef bint overlaps(Array out, Array x) noexcept:
+cdef bint overlaps(Array out, Array x) except -1:
     """Whether writing `out` element by element could change elements of x that are still to be read."""
-    cdef Operand a = operand_of(out), b = operand_of(x)
+    cdef Operand a, b
     cdef char* low1
     cdef char* high1
     cdef char* low2
     cdef char* high2
     cdef int axis
+    read_operand(&a, out)
+    read_operand(&b, x)
     extent(&a, &low1, &high1)
     extent(&b, &low2, &high2)
     if low1 == high1 or low2 == high2 or high1 <= low2 or high2 <= low1:
         return False
     # If x is the same view as `out`, each element is read before it is written.
-    if out.data != x.data or out.code != x.code or out.ndim != x.ndim:
+    if data_of(out) != data_of(x) or out.code != x.code or out.ndim != x.ndim:
         return True
     for axis in range(out.ndim):
         if out.shape_[axis] != x.shape_[axis] or (out.shape_[axis] > 1 and out.strides_[axis] != x.strides_[axis]):
             return True
     return False
-
-
-cdef int not_completed(str name) except -1:
-    """Raise the error of a call that did not complete: the exception of a signal handler, or MemoryError."""
-    if PyErr_Occurred() is NULL:
-        raise MemoryError(f"{name}: no memory for the buffers that operands are cast or transposed in")
-    return -1
 
 
 cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names):
@@ -122,6 +120,7 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
     cdef Plan plan
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t size
     cdef int ndim
     cdef bint done
     cdef Array target = None
@@ -133,11 +132,11 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
             x2 = copy_array(x2, x2.code, False)
         if nin > 2 and overlaps(out, x3):
             x3 = copy_array(x3, x3.code, False)
-    operands[0] = operand_of(x1)
+    describe_operand(&operands[0], x1)
     if nin > 1:
-        operands[1] = operand_of(x2)
+        describe_operand(&operands[1], x2)
     if nin > 2:
-        operands[2] = operand_of(x3)
+        describe_operand(&operands[2], x3)
     if broadcast(operands, nin, shape, &ndim) != 0:
         raise BroadcastError(name, named_shapes(names, x1, x2, x3))
     if guarding and (nin > 1 or out is not None):
@@ -151,16 +150,30 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
             pass
         else:
             keep, target, out = False, out, target
+    if out is None:
+        size = checked_size(out_code, ndim, shape)
+        if may_defer(size, x1) or (nin > 1 and may_defer(size, x2)) or (nin > 2 and may_defer(size, x3)):
+            set_strides(&plan, operands, nin, shape, ndim)
+            order_axes(&plan, False)
+            result_strides(&plan, shape, ndim, itemsize_at(out_code), steps)
+            if size and defers(size, x1.address is NULL or (nin > 1 and x2.address is NULL) or (nin > 2 and x3.address is NULL)):
+                out = defer(kernel, out_code, nin, x1, x2, x3, ndim, shape, steps, name)
+                if out is not None:
+                    return out
+    operands[0].data = data_of(x1)
+    if nin > 1:
+        operands[1].data = data_of(x2)
+    if nin > 2:
+        operands[2].data = data_of(x3)
     set_strides(&plan, operands, nin, shape, ndim)
     if out is None:
-        checked_size(out_code, ndim, shape)
         order_axes(&plan, False)
         result_strides(&plan, shape, ndim, itemsize_at(out_code), steps)
         out = new_array(out_code, ndim, shape, steps, False)
-        operands[nin] = operand_of(out)
+        read_operand(&operands[nin], out)
         set_result(&plan, &operands[nin], shape, ndim)
     else:
-        operands[nin] = operand_of(out)
+        read_operand(&operands[nin], out)
         set_result(&plan, &operands[nin], shape, ndim)
         order_axes(&plan, True)
     coalesce(&plan, 0)
@@ -260,8 +273,8 @@ cdef Array copy_array(Array x, int code, bint c_order):
         out = new_array(code, x.ndim, x.shape_, NULL, False)
         if x.ndim == 2 and x.size < SMALL_MATRIX:
             # A kernel takes the rows and columns of a small matrix directly, without a plan.
-            args[0], inner[0], outer[0] = x.data, x.strides_[1], x.strides_[0]
-            args[1], inner[1], outer[1] = out.data, out.strides_[1], out.strides_[0]
+            args[0], inner[0], outer[0] = data_of(x), x.strides_[1], x.strides_[0]
+            args[1], inner[1], outer[1] = data_of(out), out.strides_[1], out.strides_[0]
             K.casts[x.code][code][3](args, inner, outer, x.shape_[1], x.shape_[0])
             return out
     return apply(cast_kernel(x.code, code), code, 1, x, None, None, out, False, "copy", UNARY_NAMES)
@@ -275,7 +288,8 @@ cdef int assign_array(Array dst, Array src, str operation) except -1:
     guard_gradient(dst, operation)
     guard_gradient(src, operation)
     check_cast(src.code, dst.code, operation)
-    operands[0], operands[1] = operand_of(dst), operand_of(src)
+    read_operand(&operands[0], dst)
+    read_operand(&operands[1], src)
     if broadcast(operands, 2, shape, &ndim) != 0 or ndim != dst.ndim or memcmp(shape, dst.shape_, ndim * sizeof(Py_ssize_t)) != 0:
         raise BroadcastError(operation, [("x", shape_tuple(dst)), ("value", shape_tuple(src))], ("x", shape_tuple(dst)))
     if not same_shape(dst, src):
@@ -291,7 +305,7 @@ cdef Array broadcast_like(Array x, Array like):
     for axis in range(like.ndim):
         own = axis - (like.ndim - x.ndim)
         steps[axis] = 0 if own < 0 or x.shape_[own] == 1 else x.strides_[own]
-    return view_of(x, x.data, like.ndim, like.shape_, steps)
+    return view_of(x, data_of(x), like.ndim, like.shape_, steps)
 
 
 def assign(Array dst not None, src, str operation="assign"):
@@ -342,7 +356,7 @@ def plan_summary(tuple arrays):
     if not 0 < nin < MAX_OPERANDS:
         raise ArgumentValueError("plan_summary", f"{nin} operands", (), f"one to {MAX_OPERANDS - 1}")
     for k in range(nin):
-        operands[k] = operand_of(<Array?>arrays[k])
+        read_operand(&operands[k], <Array?>arrays[k])
         code = operands[k].code if code < 0 else promote_codes(code, operands[k].code)
     if broadcast(operands, nin, shape, &ndim) != 0:
         raise BroadcastError("plan_summary", [(f"x{k + 1}", shape_tuple(<Array>x)) for k, x in enumerate(arrays)])
@@ -351,7 +365,7 @@ def plan_summary(tuple arrays):
     result_strides(&plan, shape, ndim, itemsize_at(code), steps)
     # The result is only described, so it has no memory of its own.
     result = view_of(new_array(code, 0, NULL, NULL, True), NULL, 0, NULL, NULL)
-    operands[nin] = operand_of(result)
+    read_operand(&operands[nin], result)
     operands[nin].ndim, operands[nin].shape, operands[nin].strides = ndim, shape, steps
     set_result(&plan, &operands[nin], shape, ndim)
     order = [plan.axis[d] for d in range(plan.ndim)]
@@ -388,11 +402,11 @@ def iota(Array out not None, start, step):
         if out.code != UINT64 or not out.c_contiguous:
             work = new_array(UINT64, 1, out.shape_, NULL, False)
         first, by = int(start) & 0xFFFFFFFFFFFFFFFF, int(step) & 0xFFFFFFFFFFFFFFFF
-        count_up[uint64_t](<uint64_t*>work.data, work.size, first, by)
+        count_up[uint64_t](<uint64_t*>data_of(work), work.size, first, by)
     else:
         if out.code != FLOAT64 or not out.c_contiguous:
             work = new_array(FLOAT64, 1, out.shape_, NULL, False)
-        count_up[double](<double*>work.data, work.size, start, step)
+        count_up[double](<double*>data_of(work), work.size, start, step)
     if work is not out:
         assign_array(out, work, "iota")
 
@@ -417,7 +431,7 @@ cdef int fill(Array out, object value, str name) except -1:
         return 0
     if out.size > 64:
         return assign_array(out, scalar_array(value, out.code, name), name)
-    write_scalar(value, out.code, out.data, name)
+    write_scalar(value, out.code, data_of(out), name)
     for i in range(1, out.size):
-        memcpy(out.data + i * itemsize, out.data, itemsize)
+        memcpy(data_of(out) + i * itemsize, data_of(out), itemsize)
     return 0

@@ -47,7 +47,8 @@ from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport end_call, beyond_standard, enter_call, is_intercepted, result_of_call
 from stride0._core.array.array cimport (
-    Array, Tracer, alias, guard_gradient, hooks, needs_tape, operand_needs_tape, new_array, new_like, same_shape,
+    Array, Tracer, alias, data_of, guard_gradient, hooks, may_defer, needs_tape, new_array, new_like, operand_needs_tape,
+    same_shape,
 )
 from stride0._core.ops.copy cimport (
     BINARY_NAMES, UNARY_NAMES, apply, check_writable, copy_array, foreign_scalar, is_known_foreign, is_numpy_scalar, is_same_kind,
@@ -106,10 +107,10 @@ cdef object unary_raw(int op, Array a, str name):
     cdef Py_ssize_t steps[MAX_OPERANDS]
     cdef char* args[MAX_OPERANDS]
     loop = loop_for(op, a.code, name)
-    if loop == a.code and a.c_contiguous:
+    if loop == a.code and a.c_contiguous and not may_defer(a.size, a):
         out = new_like(a, S0_OUT[op][loop])
         # Note [Fast path]: one run of one dtype needs no plan.
-        args[0], args[1] = a.data, out.data
+        args[0], args[1] = data_of(a), data_of(out)
         steps[0], steps[1] = itemsize_at(a.code), itemsize_at(out.code)
         run_contiguous(op_kernel(op, loop), 0, args, steps, a.size)
         return out
@@ -125,7 +126,7 @@ cdef inline Array fast_binary(int op, int loop, Array like, char* first, char* s
     cdef Array out = new_like(like, S0_OUT[op][loop])
     cdef Py_ssize_t steps[3]
     cdef char* args[3]
-    args[0], args[1], args[2] = first, second, out.data
+    args[0], args[1], args[2] = first, second, data_of(out)
     steps[0] = 0 if scalar == 1 else itemsize_at(loop)
     steps[1] = 0 if scalar == 2 else itemsize_at(loop)
     steps[2] = itemsize_at(out.code)
@@ -147,8 +148,8 @@ cdef char* cast_few(Array x, int code, char* room) except? NULL:
     cdef Py_ssize_t steps[2]
     cdef char* args[2]
     if x.code == code:
-        return x.data
-    args[0], args[1] = x.data, room
+        return data_of(x)
+    args[0], args[1] = data_of(x), room
     steps[0], steps[1] = itemsize_at(x.code), itemsize_at(code)
     run_contiguous(cast_kernel(x.code, code), 0, args, steps, x.size)
     return room
@@ -159,8 +160,8 @@ cdef Array fast_scalar(int op, Array a, object value, int code, bint reflected, 
     cdef char place[LARGEST_ITEM]
     write_scalar(value, code, place, name)
     if reflected:
-        return fast_binary(op, code, a, place, a.data, 1)
-    return fast_binary(op, code, a, a.data, place, 2)
+        return fast_binary(op, code, a, place, data_of(a), 1)
+    return fast_binary(op, code, a, data_of(a), place, 2)
 
 
 cdef object binary(int op, object x1, object x2, str name, bint is_operator):
@@ -197,7 +198,9 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         if loop == a.code and a.code == b.code and a.c_contiguous and b.c_contiguous and same_shape(a, b):
             if S0_CHECK_EXPONENT[op]:
                 check_exponent(a, b, loop, name)
-            return fast_binary(op, loop, a, a.data, b.data, 0)
+            if not (may_defer(a.size, a) or b.address is NULL):
+                return fast_binary(op, loop, a, data_of(a), data_of(b), 0)
+            return apply(op_kernel(op, loop), S0_OUT[op][code], 2, a, b, None, None, False, name, BINARY_NAMES)
     elif a is not None and is_python_scalar(x2):
         code = weak_code(a.code, x2)
         loop = loop_for(op, code, name)
@@ -205,7 +208,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
             # The loop of powers gives the same bits for the exponent 2, only later.
             return unary_raw(OP_SQUARE, a, name)
         try:
-            if loop == a.code and a.c_contiguous:
+            if loop == a.code and a.c_contiguous and not may_defer(a.size, a):
                 if S0_CHECK_EXPONENT[op] and letter_at(loop) == c"i" and x2 < 0 and a.size:
                     refuse_exponent(name)
                 return fast_scalar(op, a, x2, loop, False, name)
@@ -218,7 +221,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         code = weak_code(b.code, x1)
         loop = loop_for(op, code, name)
         try:
-            if loop == b.code and b.c_contiguous and not S0_CHECK_EXPONENT[op]:
+            if loop == b.code and b.c_contiguous and not S0_CHECK_EXPONENT[op] and not may_defer(b.size, b):
                 return fast_scalar(op, b, x1, loop, True, name)
             a = weak_array(x1, code if is_stored(code) else loop, name)
         except RangeError:
@@ -229,7 +232,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         return binary_other(op, x1, x2, name, is_operator)
     if S0_CHECK_EXPONENT[op]:
         check_exponent(a, b, loop, name)
-    if a.size <= FEW_CAST and S0_OUT[op][code] == S0_OUT[op][loop] and a.c_contiguous and b.c_contiguous and same_shape(a, b):
+    if a.size <= FEW_CAST and S0_OUT[op][code] == S0_OUT[op][loop] and a.c_contiguous and b.c_contiguous and same_shape(a, b) and not (may_defer(a.size, a) or b.address is NULL):
         return fast_mixed(op, a, b, loop)
     return apply(op_kernel(op, loop), S0_OUT[op][code], 2, a, b, None, None, False, name, BINARY_NAMES)
 
@@ -260,7 +263,7 @@ cdef int check_exponent(Array base, Array exponent, int loop, str name) except -
     """Refuse a negative exponent of an integer power, which has no integer result."""
     if base.size and letter_at(loop) == c"i" and letter_at(exponent.code) == c"i" and exponent.size:
         smallest = hooks.reduce("min", exponent, tuple(range(exponent.ndim)), False, None)
-        if read_scalar((<Array>smallest).data, exponent.code) < 0:
+        if read_scalar(data_of(<Array>smallest), exponent.code) < 0:
             refuse_exponent(name)
     return 0
 
@@ -306,7 +309,7 @@ cdef object in_place(int op, Array x, object other, str name):
     if loop == x.code == b.code and S0_OUT[op][loop] == loop and x.size < LONG_RUN and x.c_contiguous and b.c_contiguous and same_shape(x, b) and not overlaps(x, b):
         # Note [Fast path]
         check_writable(x, name)
-        args[0], args[1], args[2] = x.data, b.data, x.data
+        args[0], args[1], args[2] = data_of(x), data_of(b), data_of(x)
         steps[0] = steps[1] = steps[2] = itemsize_at(x.code)
         run_contiguous(op_kernel(op, loop), 0, args, steps, x.size)
         return x
@@ -361,7 +364,7 @@ cdef object compare_beyond(int op, Array a, object value, bint reflected, str na
     if sign in ("==", "!=") or letter_at(a.code) not in b"fc":
         answer = sign == "!=" or (sign in ("<", "<=")) == above and sign != "=="
         out = new_array(BOOL, a.ndim, a.shape_, NULL, False)
-        memset((<Array>out).data, answer, (<Array>out).size)
+        memset(data_of(<Array>out), answer, (<Array>out).size)
         return out
     infinity = math.inf if above else -math.inf
     if sign in ("<", "<="):
@@ -423,7 +426,7 @@ cdef object compare_values(int op, Array x, object value, str name):
     cdef Array out
     if value is None:
         out = new_array(BOOL, x.ndim, x.shape_, NULL, False)
-        memset(out.data, op == OP_NOT_EQUAL, out.size)
+        memset(data_of(out), op == OP_NOT_EQUAL, out.size)
         return out
     try:
         out = hooks.convert(value, NO_DTYPE)
@@ -480,7 +483,7 @@ cdef bint is_elidable(object x, object other, int op):
         return False
     if s0_references(<PyObject*>(<Array>x).storage) != 1 or (<Array>x).storage.block is NULL or (<Array>x).storage.history is not None:
         return False
-    if (<Array>x).data != (<Array>x).storage.data or (<Array>x).size * itemsize_at((<Array>x).code) != (<Array>x).storage.nbytes:
+    if data_of(<Array>x) != (<Array>x).storage.data or (<Array>x).size * itemsize_at((<Array>x).code) != (<Array>x).storage.nbytes:
         return False
     if S0_LOOP[op][(<Array>x).code] != (<Array>x).code or S0_OUT[op][(<Array>x).code] != (<Array>x).code or S0_CHECK_EXPONENT[op]:
         return False
@@ -530,8 +533,8 @@ def multiply_masked(x1, x2, /):
 
 cdef Array masked_product(Array g, Array d):
     """`multiply_masked` of two arrays; the fast path of small arrays in backward passes."""
-    if g.code == d.code and not is_stored(g.code) and g.c_contiguous and d.c_contiguous and same_shape(g, d) and not needs_tape(g) and not needs_tape(d):
-        return fast_binary(OP_MULTIPLY_MASKED, g.code, g, g.data, d.data, 0)
+    if g.code == d.code and not is_stored(g.code) and not (may_defer(g.size, g) or d.address is NULL) and g.c_contiguous and d.c_contiguous and same_shape(g, d) and not needs_tape(g) and not needs_tape(d):
+        return fast_binary(OP_MULTIPLY_MASKED, g.code, g, data_of(g), data_of(d), 0)
     return <Array>binary(OP_MULTIPLY_MASKED, g, d, "multiply_masked", False)
 
 

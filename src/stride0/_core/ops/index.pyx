@@ -25,8 +25,8 @@ from stride0._core.plan.partition cimport chunks_for, threads_for
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport end_call, enter_call, intercept, is_intercepted, result_of_call
 from stride0._core.array.array cimport (
-    Array, Tracer, guard_gradient, hooks, needs_tape, new_array, operand_of, same_shape, shape_tuple, traced,
-    view_of,
+    Array, Tracer, data_of, guard_gradient, hooks, needs_tape, new_array, read_operand, same_shape, shape_tuple,
+    traced, view_of, writable_data,
 )
 from stride0._core.ops.copy cimport (
     assign_array, check_assignment, check_cast, check_writable, copy_array, overlaps, value_operand,
@@ -60,13 +60,13 @@ cdef Array checked_indices(Array index, Py_ssize_t size, int axis, bint check):
     Without `check`, the caller checks each index when it uses it, and calls `refuse_indices` for the error.
     """
     cdef Array out = index if index.code == INT64 and index.c_contiguous else copy_array(index, INT64, True)
-    cdef const int64_t* values = <const int64_t*>out.data
+    cdef const int64_t* values = <const int64_t*>data_of(out)
     cdef Py_ssize_t i
     cdef bint bad = False
     if index.code == UINT64:
         # A uint64 above the greatest int64 would become negative, an index from the end.
         greatest = reduce_array("max", index, tuple(range(index.ndim)), False, None) if index.size else None
-        if greatest is not None and <uint64_t>read_scalar((<Array>greatest).data, UINT64) >= <uint64_t>size:
+        if greatest is not None and <uint64_t>read_scalar(data_of(<Array>greatest), UINT64) >= <uint64_t>size:
             raise OutOfBoundsError("index", f"{int(greatest)} is out of bounds for axis {axis} with size {size}")
     if not check:
         return out
@@ -85,7 +85,7 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
     cdef int d
     cdef Py_ssize_t count, i, k = 0, run, size = flat.size
     cdef Py_ssize_t position[MAX_NDIM]
-    cdef const uint8_t* bits = <const uint8_t*>flat.data
+    cdef const uint8_t* bits = <const uint8_t*>data_of(flat)
     cdef int64_t* values
     cdef int64_t found[MASK_BLOCK]
     cdef int hits
@@ -100,7 +100,7 @@ cdef Array mask_offsets(Array mask, Array x, int axis):
     with nogil:
         count = s0_count_true(bits, size)
     out = new_array(INT64, 1, &count, NULL, False)
-    values = <int64_t*>out.data
+    values = <int64_t*>data_of(out)
     if mask.ndim == 0:
         for i in range(count):
             values[i] = 0
@@ -146,7 +146,7 @@ cdef Gathering gathering(Array x, list items, bint reading):
     cdef bint inside = False, alone
     cdef Array part, offsets = None
     cdef list shapes = []
-    kept.data = x.data
+    kept.data = data_of(x)
     kept.ndim = 0
     out.at = 0
     out.wrap, out.scale = 0, 1
@@ -344,15 +344,15 @@ cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
     cdef Py_ssize_t strides[MAX_NDIM]
     cdef Py_ssize_t position[MAX_NDIM]
     cdef Py_ssize_t stride = itemsize_at(base.code), run = itemsize_at(base.code), n = where_.offsets.size
-    cdef char* here = base.data
-    cdef char* there = other.data
+    cdef char* here = data_of(base) if mode == READ else writable_data(base)
+    cdef char* there = data_of(other)
     cdef Offsets at
     cdef bint done = True, one = other.ndim == 0 and (base.ndim > 0 or where_.offsets.ndim > 0)
     cdef int axis, d, first = 0
     if n == 0 or base.size == 0:
         # No kernel runs, so the indices are checked here.
         return refuse_indices(where_.offsets, where_.wrap, where_.axis) if where_.wrap else 0
-    at.values, at.n, at.wrap, at.scale = <const int64_t*>where_.offsets.data, n, where_.wrap, where_.scale
+    at.values, at.n, at.wrap, at.scale = <const int64_t*>data_of(where_.offsets), n, where_.wrap, where_.scale
     at.changed = False
     for axis in range(base.ndim - 1, -1, -1):
         if axis == where_.at - 1:
@@ -363,9 +363,9 @@ cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
     stride = itemsize_at(base.code)
     for axis in range(where_.at, base.ndim):
         stride *= base.shape_[axis]
-    operands[0] = operand_of(base)
-    operands[1] = operand_of(base)
-    operands[1].data = other.data
+    read_operand(&operands[0], base)
+    read_operand(&operands[1], base)
+    operands[1].data = data_of(other)
     operands[1].strides = strides
     set_strides(&plan, operands, 2, base.shape_, base.ndim)
     coalesce(&plan, 0)
@@ -442,7 +442,7 @@ cdef bint set_element(Array x, object key, object value) except -1:
     if type(value) is not float and type(value) is not int and type(value) is not bool and type(value) is not complex:
         return False
     write_scalar(value, x.code, element, "setitem")
-    memcpy(x.data + (index + x.shape_[0] if index < 0 else index) * x.strides_[0], element, itemsize_at(x.code))
+    memcpy(writable_data(x) + (index + x.shape_[0] if index < 0 else index) * x.strides_[0], element, itemsize_at(x.code))
     return True
 
 
@@ -481,7 +481,7 @@ cdef int set_item(Array x, object key, object value) except -1:
     if source.ndim == 0:
         if source.code != x.code or overlaps(x, source):
             source = copy_array(source, x.code, True)
-    elif source.code != x.code or not source.c_contiguous or not same_shape(source, expected) or overlaps(x, source) or source.data == x.data:
+    elif source.code != x.code or not source.c_contiguous or not same_shape(source, expected) or overlaps(x, source) or data_of(source) == data_of(x):
         assign_array(expected, source, "setitem")
         source = expected
     move_gathered(where_, source, WRITE)

@@ -5,7 +5,7 @@ from cpython.object cimport Py_SIZE, PyObject
 
 from stride0._core.memory.dtype cimport BOOL, INT64, NO_DTYPE, dtype_at, letter_at, read_scalar
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.array.array cimport Array, blank, hooks, set_ndim, shape_tuple, view_of
+from stride0._core.array.array cimport Array, blank, data_of, hooks, set_ndim, shape_tuple, view_of
 from stride0._core.ops.copy cimport copy_array, exports_buffer, scalar_array
 
 import operator
@@ -86,7 +86,7 @@ cdef object classify(object item):
     if letter_at(a.code) not in b"iub":
         refuse_index(f"an array of dtype {dtype_at(a.code).name}")
     if a.ndim == 0 and a.code != BOOL:
-        return read_scalar(a.data, a.code)
+        return read_scalar(data_of(a), a.code)
     return a
 
 
@@ -159,7 +159,7 @@ cdef Array element_view(Array x, char* data):
     y.storage = x.storage
     y.seen = x.seen
     y.is_view = True
-    y.data = data
+    y.address = data
     return y
 
 
@@ -172,16 +172,16 @@ cdef Array plain_view(Array x, object key):
     cdef tuple items
     if type(key) is int and x.ndim:
         if x.ndim == 1 and read_int(<PyObject*>key, &index) and -x.shape_[0] <= index < x.shape_[0]:
-            return element_view(x, x.data + (index + x.shape_[0] if index < 0 else index) * x.strides_[0])
-        return view_of(x, x.data + index_value(key, x.shape_[0], 0) * x.strides_[0], x.ndim - 1, x.shape_ + 1, x.strides_ + 1)
+            return element_view(x, data_of(x) + (index + x.shape_[0] if index < 0 else index) * x.strides_[0])
+        return view_of(x, data_of(x) + index_value(key, x.shape_[0], 0) * x.strides_[0], x.ndim - 1, x.shape_ + 1, x.strides_ + 1)
     if type(key) is slice and x.ndim:
-        out.data = x.data
+        out.data = data_of(x)
         out.ndim = 0
         take_slice(&out, key, x.shape_[0], x.strides_[0])
         take_axes(&out, x, 1, x.ndim)
         return view_of(x, out.data, out.ndim, out.shape, out.strides)
     if type(key) is tuple and x.ndim and Py_SIZE(key) == x.ndim:
-        data = x.data
+        data = data_of(x)
         for axis in range(x.ndim):
             if not read_int(<PyObject*>(<tuple>key)[axis], &index) or not -x.shape_[axis] <= index < x.shape_[axis]:
                 break
@@ -202,7 +202,7 @@ cdef Array plain_view(Array x, object key):
     # An invalid key: the general path raises the error.
     if dots > 1 or taken > x.ndim or x.ndim + extra > MAX_NDIM:
         return None
-    out.data = x.data
+    out.data = data_of(x)
     out.ndim = 0
     for item in items:
         if item is Ellipsis:
@@ -234,7 +234,7 @@ cdef Array basic_view(Array x, list items):
     cdef Selection out
     cdef int axis = 0
     check_axes(x.ndim + sum([item is None for item in items]))
-    out.data = x.data
+    out.data = data_of(x)
     out.ndim = 0
     for item in items:
         axis += take_item(&out, item, x, axis)

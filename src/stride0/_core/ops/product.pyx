@@ -52,7 +52,7 @@ from stride0._core.plan.threads cimport run_chunks, run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.table cimport kernels, s0_kernels
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
-from stride0._core.array.array cimport Array, guard_gradient, new_array, shape_tuple, swapped_matrix, view_of
+from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, shape_tuple, swapped_matrix, view_of
 from stride0._core.array.views cimport c_strides_of
 from stride0._core.ops.copy cimport copy_array
 
@@ -143,7 +143,7 @@ cdef int by_blas(Array x1, Array x2, Array out, Product* product) except -1:
     if np_array is None:
         ask_for_blas()
     in_c_order(product, itemsize_at(x1.code))
-    product.left, product.right, product.out, product.code = x1.data, x2.data, out.data, x1.code
+    product.left, product.right, product.out, product.code = data_of(x1), data_of(x2), data_of(out), x1.code
     if is_for_gemm(product):
         call_blas(product)
         return 0
@@ -258,13 +258,13 @@ def multiply_by_blas(Array x1 not None, Array x2 not None, Array out not None):
     product.m, product.n, product.p = x1.shape_[lead], x1.shape_[lead + 1], x2.shape_[lead + 1]
     matrix_strides(product.strides1, x1)
     matrix_strides(product.strides2, x2)
-    product.left, product.right, product.out = x1.data, x2.data, out.data
+    product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
     if not is_for_gemm(&product):
         return False
     if rows_of_block(&product) < product.m:
         x2 = as_operand(x2, x2.code, True)
         matrix_strides(product.strides2, x2)
-        product.right = x2.data
+        product.right = data_of(x2)
     call_blas(&product)
     return True
 
@@ -283,7 +283,7 @@ cdef Array as_matrix(Array x, Py_ssize_t rows, Py_ssize_t columns):
         return x
     shape[0], shape[1] = rows, columns
     c_strides_of(itemsize_at(x.code), 2, shape, strides)
-    return view_of(x, x.data, 2, shape, strides)
+    return view_of(x, data_of(x), 2, shape, strides)
 
 
 cdef int64_t time_of(const Product* product) noexcept nogil:
@@ -350,7 +350,7 @@ cdef Array as_operand(Array x, int code, bint in_rows):
     base = copy_array(base, code, True)
     for axis in range(x.ndim):
         strides[axis] = base.strides_[axis] if base.shape_[axis] == x.shape_[axis] else 0
-    return view_of(base, base.data, x.ndim, x.shape_, strides)
+    return view_of(base, data_of(base), x.ndim, x.shape_, strides)
 
 
 def own_product(Array x1 not None, Array x2 not None, DType dtype not None):
@@ -398,7 +398,7 @@ def own_product(Array x1 not None, Array x2 not None, DType dtype not None):
     for k in range(3):
         product.strides1[k] = x1.strides_[lead - 1 + k] if lead or k else 0
         product.strides2[k] = x2.strides_[lead - 1 + k] if lead or k else 0
-    product.left, product.right, product.out = x1.data, x2.data, out.data
+    product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
     product.count //= outer
     # The leading axes but the last one.
     memset(position, 0, sizeof(position))

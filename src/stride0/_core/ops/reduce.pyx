@@ -25,11 +25,11 @@ from stride0._core.plan.table cimport (
 )
 from stride0._core.plan.partition cimport LONG_RUN, run_along, run_kernel
 from stride0._core.array.array cimport (
-    Array, component, guard_gradient, hooks, new_array, new_like, operand_of, shape_tuple, view_of,
+    Array, component, data_of, guard_gradient, hooks, new_array, new_like, not_completed, read_operand, shape_tuple, view_of,
 )
 from stride0._core.array.views cimport is_broadcast_along, without_axes
 from stride0._core.ops.copy cimport (
-    BINARY_NAMES, assign_array, check_cast, copy_array, fill, named_shapes, not_completed, scalar_array,
+    BINARY_NAMES, assign_array, check_cast, copy_array, fill, named_shapes, scalar_array,
 )
 from stride0._core.ops.elementwise cimport binary, in_place
 
@@ -67,10 +67,10 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
     cdef bint empty = False, done
     cdef uint64_t times = 1
     guard_gradient(x, name)
-    operands[0] = operand_of(x)
+    read_operand(&operands[0], x)
     if nin > 1:
         guard_gradient(x2, name)
-        operands[1] = operand_of(x2)
+        read_operand(&operands[1], x2)
     if acc_code < 0:
         raise DTypeError(name, f"Unsupported dtype {dtype_at(loop).name}")
     if broadcast(operands, nin, shape, &ndim) != 0:
@@ -92,7 +92,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             if empty:
                 raise ShapeError(name, "no elements to choose from", (("x", f"{shape_tuple(x)}"),))
             # The first element along the reduced axes: folding it once more changes no extreme.
-            assign_array(total, view_of(x, x.data, ndim, kept, x.strides_), name)
+            assign_array(total, view_of(x, data_of(x), ndim, kept, x.strides_), name)
         else:
             start = COMPLEX_STARTS[name] if letter_at(acc_code) == c"c" else STARTS[name]
             # Of nothing, -0.0 is 0.
@@ -100,7 +100,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
         if not empty:
             set_strides(&plan, operands, nin, shape, ndim)
             order_axes(&plan, False)
-            operands[nin] = operand_of(total)
+            read_operand(&operands[nin], total)
             set_result(&plan, &operands[nin], shape, ndim)
             coalesce(&plan, 0)
             with nogil:
@@ -128,7 +128,7 @@ cdef int repeat_total(str name, str repeated, Array total, uint64_t times) excep
             in_place(OP_MULTIPLY, total, <double>times, name)
         else:
             count = new_array(UINT64, 0, NULL, NULL, False)
-            (<uint64_t*>count.data)[0] = times
+            (<uint64_t*>data_of(count))[0] = times
             in_place(OP_MULTIPLY, total, copy_array(count, total.code, True), name)
     elif repeated == "power":
         raise_total(total, times)
@@ -202,8 +202,8 @@ cpdef Array reduce_whole(str name, Array x):
     out_code = S0_REDUCED[number][x.code]
     guard_gradient(x, name)
     total = new_array(acc_code, 0, NULL, NULL, False)
-    write_scalar(STARTS[name], acc_code, total.data, name)
-    args[0], args[1] = x.data, total.data
+    write_scalar(STARTS[name], acc_code, data_of(total), name)
+    args[0], args[1] = data_of(x), data_of(total)
     steps[0], steps[1] = itemsize_at(x.code), 0
     K.reductions[number][x.code][0](args, steps, steps, x.size, 1)
     return total if out_code == acc_code else copy_array(total, out_code, True)
@@ -236,14 +236,14 @@ cpdef Array mean_of_total(Array total, double count, DType dtype=None):
         dtype, which is rounded to once.
     """
     cdef Py_ssize_t i, n = total.size if total.code == FLOAT64 else 2 * total.size
-    cdef double* values = <double*>total.data
+    cdef double* values = <double*>data_of(total)
     cdef Array out
     if dtype is None or dtype.code == total.code or is_stored(dtype.code):
         for i in range(n):
             values[i] = values[i] / count
         return total if dtype is None or dtype.code == total.code else copy_array(total, dtype.code, True)
     out = new_like(total, dtype.code)
-    s0_means_f32(values, <float*>out.data, count, n)
+    s0_means_f32(values, <float*>data_of(out), count, n)
     return out
 
 # Deviations below the mean times this, and the root of their number, are such that the rounding of the mean shows in them.
@@ -282,9 +282,9 @@ cpdef Array scan(str name, Array x, int axis, DType dtype, bint include_initial)
     target = out
     if include_initial:
         shape[axis] = 1
-        assign_array(view_of(out, out.data, out.ndim, shape, out.strides_),
+        assign_array(view_of(out, data_of(out), out.ndim, shape, out.strides_),
                      scalar_array(1 if name == "cumulative_prod" else 0, dtype.code, name), name)
-        target = view_of(out, out.data + out.strides_[axis], out.ndim, x.shape_, out.strides_)
+        target = view_of(out, data_of(out) + out.strides_[axis], out.ndim, x.shape_, out.strides_)
     if x.size == 0:
         return out
     if x.code != dtype.code or x.shape_[axis] == 1:
@@ -293,7 +293,8 @@ cpdef Array scan(str name, Array x, int axis, DType dtype, bint include_initial)
         if x.shape_[axis] == 1:
             return out
         x = target
-    operands[0], operands[1] = operand_of(x), operand_of(target)
+    read_operand(&operands[0], x)
+    read_operand(&operands[1], target)
     run_on_axis(&plan, operands, x, axis, kernel_of(KIND_SCAN, number, dtype.code), kernel_of(KIND_SCAN_ROWS, number, dtype.code))
     return out
 
@@ -333,7 +334,8 @@ cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
     if x.size and x.shape_[axis] > 1:
         if is_stored(x.code):
             x = copy_array(x, arithmetic_code(x.code), False)
-        operands[0], operands[1] = operand_of(x), operand_of(out)
+        read_operand(&operands[0], x)
+        read_operand(&operands[1], out)
         if is_broadcast_along(&operands[0], axis, x.ndim):
             # The first of equal elements is at index 0.
             return out if keepdims else without_axes(out, (axis,))

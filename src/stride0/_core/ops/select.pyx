@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 from stride0._core.memory.dtype cimport BOOL, INT64, LARGEST_ITEM, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN
-from stride0._core.array.array cimport Array, new_array, same_shape
+from stride0._core.array.array cimport Array, data_of, new_array, same_shape, writable_data
 from stride0._core.ops.copy cimport WIDE, overlaps
 from stride0._core.ops.keys cimport index_value
 
@@ -52,21 +52,26 @@ cdef void truncate(Array x, Py_ssize_t n) noexcept:
 cdef Array gather_by_mask(Array x, Array mask):
     """The elements of x where a mask of its shape is true."""
     cdef Py_ssize_t stride = uniform_stride(x, mask), count, found
-    cdef const uint8_t* bits = <const uint8_t*>mask.data
+    cdef const uint8_t* bits = <const uint8_t*>data_of(mask)
     cdef int itemsize = itemsize_at(x.code)
+    cdef char* source
+    cdef char* to
     cdef Array out
     if stride == 0:
         return None
+    source = data_of(x)
     if x.size < LONG_RUN:
         count = s0_count_true(bits, x.size)
         out = new_array(x.code, 1, &count, NULL, False)
-        found = s0_gather_true(itemsize, bits, x.size, x.data, stride, out.data, count)
+        to = data_of(out)
+        found = s0_gather_true(itemsize, bits, x.size, source, stride, to, count)
     else:
         with nogil:
             count = s0_count_true(bits, x.size)
         out = new_array(x.code, 1, &count, NULL, False)
+        to = data_of(out)
         with nogil:
-            found = s0_gather_true(itemsize, bits, x.size, x.data, stride, out.data, count)
+            found = s0_gather_true(itemsize, bits, x.size, source, stride, to, count)
     if found < count:
         truncate(out, found)
     return out
@@ -76,6 +81,7 @@ cdef bint fill_by_mask(Array x, object key, Array value) except -1:
     """`x[mask] = value` for a mask of the shape of x and one value of its dtype; False for any other call."""
     cdef Py_ssize_t stride
     cdef const uint8_t* bits
+    cdef char* to
     cdef char one[LARGEST_ITEM]
     cdef int itemsize = itemsize_at(x.code)
     if type(key) is not Array or (<Array>key).code != BOOL or value.ndim != 0 or value.code != x.code:
@@ -84,32 +90,35 @@ cdef bint fill_by_mask(Array x, object key, Array value) except -1:
     # Where the mask overlaps x, the general path copies it before the write.
     if stride == 0 or overlaps(x, <Array>key):
         return False
-    bits = <const uint8_t*>(<Array>key).data
-    memcpy(one, value.data, itemsize)
+    bits = <const uint8_t*>data_of(<Array>key)
+    memcpy(one, data_of(value), itemsize)
+    to = writable_data(x)
     if x.size < LONG_RUN:
-        s0_fill(itemsize, bits, x.size, x.data, stride, one, WIDE)
+        s0_fill(itemsize, bits, x.size, to, stride, one, WIDE)
     else:
         with nogil:
-            s0_fill(itemsize, bits, x.size, x.data, stride, one, WIDE)
+            s0_fill(itemsize, bits, x.size, to, stride, one, WIDE)
     return True
 
 
-cdef bint fill_lane(Array target, Array value) noexcept:
+cdef bint fill_lane(Array target, Array value) except -1:
     """`target[...] = value` for a few elements of one axis and one value of its dtype; False for any other call."""
     cdef Py_ssize_t i, stride, n = target.size
-    cdef char* to = target.data
+    cdef char* to
     cdef uint64_t eight
     cdef uint32_t four
     cdef int itemsize = itemsize_at(target.code)
     if value.ndim != 0 or value.code != target.code or target.ndim != 1 or n > FEW_FILLED or value.storage is target.storage:
         return False
     stride = target.strides_[0]
+    data_of(value)
+    to = writable_data(target)
     if itemsize == 8:
-        eight = (<uint64_t*>value.data)[0]
+        eight = (<uint64_t*>data_of(value))[0]
         for i in range(n):
             (<uint64_t*>(to + i * stride))[0] = eight
     elif itemsize == 4:
-        four = (<uint32_t*>value.data)[0]
+        four = (<uint32_t*>data_of(value))[0]
         for i in range(n):
             (<uint32_t*>(to + i * stride))[0] = four
     else:
@@ -133,6 +142,10 @@ cdef Array gather_by_indices(Array x, Array index, int axis):
     cdef Py_ssize_t lanes = 1, run = itemsize_at(x.code), size, stride
     cdef int itemsize = itemsize_at(x.code), d, ndim = 0
     cdef Array out, own = None
+    cdef const int64_t* places
+    cdef const int64_t* offsets
+    cdef char* source
+    cdef char* to
     cdef bint valid = True, quick
     if not are_plain_indices(index) or x.size == 0 or axis >= x.ndim or x.ndim + index.ndim - 1 > MAX_NDIM or not (x.c_contiguous or (x.ndim == 1 and run <= 8)):
         return None
@@ -149,36 +162,38 @@ cdef Array gather_by_indices(Array x, Array index, int axis):
         ndim += 1
     size, stride = x.shape_[axis], run if x.c_contiguous else x.strides_[0]
     out = new_array(x.code, ndim, shape, NULL, False)
+    places, source, to = <const int64_t*>data_of(index), data_of(x), data_of(out)
     if run > 8 or run != itemsize:
         quick = out.size < LONG_RUN
         if quick:
-            valid = s0_gather_runs(<const int64_t*>index.data, index.size, x.data, size, run, lanes, out.data)
+            valid = s0_gather_runs(places, index.size, source, size, run, lanes, to)
         else:
             with nogil:
-                valid = s0_gather_runs(<const int64_t*>index.data, index.size, x.data, size, run, lanes, out.data)
+                valid = s0_gather_runs(places, index.size, source, size, run, lanes, to)
     elif lanes == 1:
         if out.size < LONG_RUN:
-            valid = s0_gather(itemsize, <const int64_t*>index.data, index.size, x.data, stride, size, out.data)
+            valid = s0_gather(itemsize, places, index.size, source, stride, size, to)
         else:
             with nogil:
-                valid = s0_gather(itemsize, <const int64_t*>index.data, index.size, x.data, stride, size, out.data)
+                valid = s0_gather(itemsize, places, index.size, source, stride, size, to)
     else:
         own = index_offsets(index, size, 1)
         if not are_all_within(own, size):
             refuse_changed_indices(index, size, axis)
+        offsets = <const int64_t*>data_of(own)
         if out.size < LONG_RUN:
-            s0_gather_lanes(itemsize, <const int64_t*>own.data, own.size, x.data, size * itemsize, lanes, out.data)
+            s0_gather_lanes(itemsize, offsets, own.size, source, size * itemsize, lanes, to)
         else:
             with nogil:
-                s0_gather_lanes(itemsize, <const int64_t*>own.data, own.size, x.data, size * itemsize, lanes, out.data)
+                s0_gather_lanes(itemsize, offsets, own.size, source, size * itemsize, lanes, to)
     if not valid:
         refuse_changed_indices(index, size, axis)
     return out
 
 
-cdef bint are_all_within(Array own, Py_ssize_t size) noexcept:
+cdef bint are_all_within(Array own, Py_ssize_t size) except -1:
     """Whether indices, none negative, lie within an axis."""
-    cdef const int64_t* values = <const int64_t*>own.data
+    cdef const int64_t* values = <const int64_t*>data_of(own)
     cdef Py_ssize_t i
     cdef uint64_t bad = 0
     for i in range(own.size):
@@ -194,17 +209,18 @@ cdef Array gather_points(Array x, tuple keys):
     cdef uint64_t bad = 0
     cdef int d, ndim = x.ndim, itemsize = itemsize_at(x.code)
     cdef char* to
+    cdef char* source
     cdef Array first, out
     if len(keys) != ndim or not 2 <= ndim <= 4 or x.size == 0:
         return None
     for d in range(ndim):
         if type(keys[d]) is not Array or not are_plain_indices(<Array>keys[d]) or not same_shape(<Array>keys[0], <Array>keys[d]):
             return None
-        indices[d] = <const int64_t*>(<Array>keys[d]).data
+        indices[d] = <const int64_t*>data_of(<Array>keys[d])
     first = <Array>keys[0]
     n = first.size
     out = new_array(x.code, first.ndim, first.shape_, NULL, False)
-    to = out.data
+    to, source = data_of(out), data_of(x)
     with nogil:
         for i in range(n):
             offset = 0
@@ -215,11 +231,11 @@ cdef Array gather_points(Array x, tuple keys):
                     bad, at = 1, 0
                 offset += at * x.strides_[d]
             if itemsize == 8:
-                (<uint64_t*>to)[i] = (<uint64_t*>(x.data + offset))[0]
+                (<uint64_t*>to)[i] = (<uint64_t*>(source + offset))[0]
             elif itemsize == 4:
-                (<uint32_t*>to)[i] = (<uint32_t*>(x.data + offset))[0]
+                (<uint32_t*>to)[i] = (<uint32_t*>(source + offset))[0]
             else:
-                memcpy(to + i * itemsize, x.data + offset, itemsize)
+                memcpy(to + i * itemsize, source + offset, itemsize)
     # The general path raises the error, for the first axis that is wrong.
     return out if bad == 0 else None
 
@@ -229,7 +245,7 @@ cdef tuple true_indices(Array mask):
     cdef int64_t* columns[MAX_NDIM]
     cdef Py_ssize_t position[MAX_NDIM]
     cdef Py_ssize_t count, k = 0, now, i, first = 0, run = mask.shape_[mask.ndim - 1], size = mask.size
-    cdef const uint8_t* bits = <const uint8_t*>mask.data
+    cdef const uint8_t* bits = <const uint8_t*>data_of(mask)
     cdef int d, last = mask.ndim - 1
     cdef Array column
     with nogil:
@@ -237,7 +253,7 @@ cdef tuple true_indices(Array mask):
     out = []
     for d in range(mask.ndim):
         column = new_array(INT64, 1, &count, NULL, False)
-        columns[d] = <int64_t*>column.data
+        columns[d] = <int64_t*>data_of(column)
         position[d] = 0
         out.append(column)
     with nogil:
@@ -261,7 +277,7 @@ cdef tuple true_indices(Array mask):
 
 cdef int refuse_indices(Array index, Py_ssize_t size, int axis) except -1:
     """Raise the error of the first index that is outside of the axis, if there still is one."""
-    cdef const int64_t* values = <const int64_t*>index.data
+    cdef const int64_t* values = <const int64_t*>data_of(index)
     cdef Py_ssize_t i
     for i in range(index.size):
         index_value(values[i], size, axis)
@@ -271,8 +287,8 @@ cdef int refuse_indices(Array index, Py_ssize_t size, int axis) except -1:
 cdef Array index_offsets(Array index, Py_ssize_t size, Py_ssize_t stride):
     """Byte offsets of checked indices."""
     cdef Array out = new_array(INT64, index.ndim, index.shape_, NULL, False)
-    cdef const int64_t* values = <const int64_t*>index.data
-    cdef int64_t* offsets = <int64_t*>out.data
+    cdef const int64_t* values = <const int64_t*>data_of(index)
+    cdef int64_t* offsets = <int64_t*>data_of(out)
     cdef Py_ssize_t i
     with nogil:
         for i in range(out.size):

@@ -14,8 +14,8 @@ from stride0._core.memory.dtype cimport INT64, UINT64, arithmetic_code, dtype_at
 from stride0._core.plan.threads cimport is_stopped, run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
-from stride0._core.array.array cimport Array, guard_gradient, new_array, view_of
-from stride0._core.ops.copy cimport WIDE, assign_array, copy_array, not_completed
+from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, not_completed, view_of
+from stride0._core.ops.copy cimport WIDE, assign_array, copy_array
 from stride0._core.ops.reduce cimport check_axis
 
 from stride0._base.errors import DTypeError, ShapeError
@@ -54,7 +54,7 @@ cdef Array axis_last(Array x, int axis):
             shape[own], strides[own] = x.shape_[k], x.strides_[k]
             own += 1
     shape[own], strides[own] = x.shape_[axis], x.strides_[axis]
-    return view_of(x, x.data, x.ndim, shape, strides)
+    return view_of(x, data_of(x), x.ndim, shape, strides)
 
 ctypedef struct Lanes:
     # Adjacent lanes to sort, in chunks for several threads.
@@ -108,7 +108,7 @@ cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
     if x.size == 0:
         return out
     source = x if x.ndim == 1 or x.c_contiguous else copy_array(x, x.code, True)
-    lanes.source, lanes.out = source.data, out.data
+    lanes.source, lanes.out = data_of(source), data_of(out)
     lanes.stride = source.strides_[axis] if n > 1 else width
     lanes.n, lanes.count = n, x.size // n
     lanes.width, lanes.wide, lanes.kind = width, wide, kind
@@ -123,7 +123,7 @@ cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
         chunks = max(<Py_ssize_t>1, min(chunks, x.size * (width + wide) // (8 * lanes.words)))
         i = lanes.words * chunks
         scratch = new_array(UINT64, 1, &i, NULL, False)
-        lanes.scratch = <uint64_t*>scratch.data
+        lanes.scratch = <uint64_t*>data_of(scratch)
     if x.size < LONG_RUN:
         lanes.each = lanes.count
         sort_lanes(&lanes, 0)
@@ -167,14 +167,15 @@ cdef Array distinct_values(Array x):
         return copy_array(distinct_values(copy_array(x, arithmetic_code(x.code), True)), x.code, True)
     cdef Py_ssize_t stride = itemsize_at(x.code), n
     cdef Array flat = x if x.c_contiguous else copy_array(x, x.code, True)
-    cdef Array ordered = sorted_lanes(view_of(flat, flat.data, 1, &flat.size, &stride), 0, False, False), out
+    cdef Array ordered = sorted_lanes(view_of(flat, data_of(flat), 1, &flat.size, &stride), 0, False, False), out
     cdef int width = itemsize_at(x.code), kind = kind_of(x.code)
+    cdef char* values = data_of(ordered)
     with nogil:
-        n = s0_distinct(ordered.data, ordered.size, width, kind)
+        n = s0_distinct(values, ordered.size, width, kind)
     if n == ordered.size:
         return ordered
     out = new_array(x.code, 1, &n, NULL, False)
-    memcpy(out.data, ordered.data, n * width)
+    memcpy(data_of(out), data_of(ordered), n * width)
     return out
 
 
@@ -222,10 +223,10 @@ cdef Array indices_in(Array among, Array wanted, bint right):
     if not among.c_contiguous and among.strides_[0] != 0 and among.size // FEW_SOUGHT < wanted.size:
         # A search at large strides costs more than the copy; for a few elements the copy costs more.
         lane = copy_array(among, among.code, True)
-    search.lane, search.n, search.wanted, search.count = lane.data, lane.size, given.data, out.size
+    search.lane, search.n, search.wanted, search.count = data_of(lane), lane.size, data_of(given), out.size
     search.stride = itemsize_at(among.code) if lane.c_contiguous else lane.strides_[0]
     search.width, search.kind, search.right = itemsize_at(among.code), kind_of(among.code), right
-    search.out = <int64_t*>out.data
+    search.out = <int64_t*>data_of(out)
     if out.size < LONG_RUN:
         search.each = out.size
         search_chunk(&search, 0)

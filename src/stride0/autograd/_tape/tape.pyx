@@ -27,7 +27,9 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int64_t, uintptr_t
 
-from stride0._core.array.array cimport Array, Tracer, alias, restore_storage, set_tracer, shape_tuple, without_history
+from stride0._core.array.array cimport (
+    Array, Tracer, alias, data_of, restore_storage, set_tracer, shape_tuple, without_history,
+)
 from stride0._core.array.switches cimport enter_package, guarding, leave_package
 from stride0._core.calls.primitive cimport Primitive
 from stride0._core.ops.adjoint cimport dot_into, sum_into

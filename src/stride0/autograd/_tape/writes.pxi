@@ -48,7 +48,7 @@ cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
     if history is None or history is CLEAN:
         history = x.storage.history = History()
     write.time = history.last = x.seen = clock
-    write.data, write.itemsize = <uintptr_t>region.data, itemsize_at(region.code)
+    write.data, write.itemsize = <uintptr_t>data_of(region), itemsize_at(region.code)
     write.shape, write.strides, write.key = shape_tuple(region), byte_strides(region), key
     reach(region, &write.low, &write.high)
     write.solid = key is None and region.c_contiguous
@@ -96,21 +96,21 @@ cdef bint were_written(History history, Storage storage, Array x, int64_t seen) 
     if history.times is None or x.size == 0:
         return False
     if x.c_contiguous:
-        first = (<uintptr_t>x.data - <uintptr_t>storage.data) // 4
+        first = (<uintptr_t>data_of(x) - <uintptr_t>storage.data) // 4
         return bool((history.times[first:first + (x.size * itemsize_at(x.code) + 3) // 4] > seen).any())
     import numpy
 
-    places = granules(numpy, <uintptr_t>x.data, shape_tuple(x), byte_strides(x), itemsize_at(x.code), None)
+    places = granules(numpy, <uintptr_t>data_of(x), shape_tuple(x), byte_strides(x), itemsize_at(x.code), None)
     return bool((history.times[(places - <int64_t>storage.data) // 4] > seen).any())
 
 
-cdef void reach(Array x, uintptr_t* low, uintptr_t* high) noexcept:
+cdef int reach(Array x, uintptr_t* low, uintptr_t* high) except -1:
     """The range of addresses of the elements of x."""
     cdef int axis
     cdef Py_ssize_t span
-    low[0] = high[0] = <uintptr_t>x.data
+    low[0] = high[0] = <uintptr_t>data_of(x)
     if x.size == 0:
-        return
+        return 0
     for axis in range(x.ndim):
         span = (x.shape_[axis] - 1) * x.strides_[axis]
         if span < 0:
@@ -118,10 +118,11 @@ cdef void reach(Array x, uintptr_t* low, uintptr_t* high) noexcept:
         else:
             high[0] += span
     high[0] += itemsize_at(x.code)
+    return 0
 
 
 cdef bint is_region(Write write, Array x):
-    return write.key is None and write.data == <uintptr_t>x.data and write.itemsize == itemsize_at(x.code) and write.shape == shape_tuple(x) and write.strides == byte_strides(x)
+    return write.key is None and write.data == <uintptr_t>data_of(x) and write.itemsize == itemsize_at(x.code) and write.shape == shape_tuple(x) and write.strides == byte_strides(x)
 
 
 cdef bint touches(Write write, Array x) except -1:
@@ -137,7 +138,7 @@ cdef bint touches(Write write, Array x) except -1:
         return True
     import numpy
 
-    mine = granules(numpy, <uintptr_t>x.data, shape_tuple(x), byte_strides(x), itemsize_at(x.code), None)
+    mine = granules(numpy, <uintptr_t>data_of(x), shape_tuple(x), byte_strides(x), itemsize_at(x.code), None)
     theirs = granules(numpy, write.data, write.shape, write.strides, write.itemsize, write.key)
     if theirs.size == 0 or mine.max() < theirs.min() or theirs.max() < mine.min():
         return False

@@ -1,0 +1,114 @@
+"""Deferred results: whole expressions in one pass over memory."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from stride0._base.errors import ArgumentValueError
+from stride0._core.array.switches import FUSED, set_fused_from
+from stride0._core.ops.deferred import settle_pending
+from stride0._modes.switches import Setting
+
+__all__ = ["fused"]
+
+VARIABLE = "STRIDE0_FUSED"
+SIZE_VARIABLE = "STRIDE0_FUSED_SIZE"
+SIZE = 1 << 13
+
+
+class fused(Setting):
+    """
+    Compute whole expressions in one pass over memory: a context manager, a decorator, and a default for the process.
+
+    Results of elementwise operations are *deferred*: their shape, dtype, strides and errors are there at once, their
+    elements when somebody needs them: indexing, ``float``, ``repr``, a view, an export to another library, a function
+    that is not elementwise, a write to an operand, or the end of the block. A chain of operations is then computed tile
+    by tile, in the caches, and values that nobody can see any more are never written to memory. All elements have the
+    same bits as without it.
+
+    Parameters
+    ----------
+    size : int, optional
+        Fewest elements of a result that is deferred; for fewer, the passes saved cost less than deferring. 0 turns
+        deferring off in the block.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `size` is negative.
+
+    Notes
+    -----
+    It holds in the thread and the asynchronous task that set it (a `contextvars` variable), for libraries that are
+    called there too. Elsewhere the default of the process holds, from `set_default` or the environment variable
+    ``STRIDE0_FUSED=1`` (with ``STRIDE0_FUSED_SIZE``, if `size` is to be another one).
+
+    Memory that another library may write to is read at once: only arrays whose memory is stride0's own, and is not
+    exported, are read later.
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> x = xp.linspace(0, 1, 100_000)
+    >>> with xp.fused():
+    ...     y = 0.5 * x * (1 + xp.tanh(x + 0.044715 * x**3))
+    >>> float(y[-1])
+    0.8899535000898692
+    """
+
+    def __init__(self, size: int = SIZE) -> None:
+        super().__init__(FUSED, _checked(size))
+
+    def __enter__(self) -> fused:
+        super().__enter__()
+        set_fused_from(self._value)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        set_fused_from(self._value)
+        settle_pending()
+
+    @staticmethod
+    def set_default(size: int = SIZE) -> int:
+        """
+        Set it for every context that has no value of its own.
+
+        Parameters
+        ----------
+        size : int, optional
+            As above; 0 turns it off.
+
+        Returns
+        -------
+        int
+            The default before; 0 where it was off.
+        """
+        before: int = FUSED.set_default(_checked(size))
+        set_fused_from(size)
+        settle_pending()
+        return before
+
+    @staticmethod
+    def current() -> int:
+        """
+        Return the fewest elements of a result that is deferred here.
+
+        Returns
+        -------
+        int
+            0 where none is.
+        """
+        value: Any = FUSED.current()
+        return int(value)
+
+
+def _checked(size: int) -> int:
+    if size < 0:
+        raise ArgumentValueError("fused", f"size is {size}", (), "0 or more")
+    return size
+
+
+if os.environ.get(VARIABLE, "0") not in ("", "0"):
+    fused.set_default(int(os.environ.get(SIZE_VARIABLE, SIZE)))
