@@ -55,7 +55,7 @@ cdef object count_nonzero(PyObject** given):
     cdef Array x = array_argument(given[0], "count_nonzero", "x"), out
     cdef const uint8_t* bits
     cdef int64_t* total
-    if x.code != BOOL or not x.c_contiguous or given[1] is not <PyObject*>None or <object>given[2] is not False:
+    if x.code != BOOL or not x.c_contiguous or x.address is NULL or given[1] is not <PyObject*>None or <object>given[2] is not False:
         return reduced("count_nonzero", x, given[1], given[2], None)
     out = new_array(INT64, 0, NULL, NULL, True)
     bits, total = <const uint8_t*>data_of(x), <int64_t*>data_of(out)
@@ -132,7 +132,7 @@ cdef object extreme(str name, PyObject** given):
     cdef char* data[2]
     cdef Array x = array_argument(given[0], name, "x"), out
     refuse_complex(x, name, "x")
-    if given[1] is <PyObject*>None and <object>given[2] is False and x.c_contiguous and 0 < x.size < LONG_RUN and not is_stored(x.code):
+    if given[1] is <PyObject*>None and <object>given[2] is False and x.c_contiguous and 0 < x.size < LONG_RUN and x.address is not NULL and not is_stored(x.code):
         # The first element, folded once more, changes no extreme.
         out = new_array(x.code, 0, NULL, NULL, False)
         memcpy(data_of(out), data_of(x), itemsize_at(x.code))
@@ -157,7 +157,8 @@ cdef object min_(PyObject** given):
 
 cdef Array without_repeats(Array x, tuple axes):
     """x with size 1 along broadcast axes: the same mean, without the overflow of n equal summands."""
-    if x.c_contiguous:
+    # A deferred array has none.
+    if x.c_contiguous or x.address is NULL:
         return x
     return without_broadcast_axes(x, axes)
 

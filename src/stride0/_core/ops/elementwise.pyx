@@ -50,6 +50,7 @@ from stride0._core.array.array cimport (
     Array, Tracer, alias, data_of, guard_gradient, hooks, may_defer, needs_tape, new_array, new_like, operand_needs_tape,
     same_shape,
 )
+from stride0._core.ops.deferred cimport replace_pending
 from stride0._core.ops.copy cimport (
     BINARY_NAMES, UNARY_NAMES, apply, check_writable, copy_array, foreign_scalar, is_known_foreign, is_numpy_scalar, is_same_kind,
     overlaps, refuse_operand, scalar_array, weak_array, weak_operand,
@@ -274,7 +275,7 @@ cdef object in_place(int op, Array x, object other, str name):
 
     A result of another dtype of the same kind is cast to that of x, as NumPy and PyTorch do.
     """
-    cdef Array b
+    cdef Array b, result
     cdef int code, loop
     cdef Py_ssize_t steps[3]
     cdef char* args[3]
@@ -306,6 +307,10 @@ cdef object in_place(int op, Array x, object other, str name):
                         "Array object, in-place operators: promotion must not change the dtype of the array")
     if S0_CHECK_EXPONENT[op]:
         check_exponent(x, b, loop, name)
+    if x.address is NULL:
+        result = apply(op_kernel(op, loop), x.code, 2, x, b, None, None, False, name, BINARY_NAMES)
+        if replace_pending(x, result):
+            return x
     if loop == x.code == b.code and S0_OUT[op][loop] == loop and x.size < LONG_RUN and x.c_contiguous and b.c_contiguous and same_shape(x, b) and not overlaps(x, b):
         # Note [Fast path]
         check_writable(x, name)

@@ -11,9 +11,9 @@ Note [Repeated elements]
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
-from stride0._core.ops.tables cimport OP_MULTIPLY, S0_ACCUMULATOR, S0_REDUCED
+from stride0._core.ops.tables cimport OP_DIVIDE, OP_ISFINITE, OP_MULTIPLY, S0_ACCUMULATOR, S0_REDUCED
 from stride0._core.memory.dtype cimport (
-    BOOL, FLOAT32, FLOAT64, INT64, UINT64, DType, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at,
+    BOOL, FLOAT32, FLOAT64, INT64, LARGEST_ITEM, UINT64, DType, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at,
     promote_codes, write_scalar,
 )
 from stride0._core.plan.plan cimport (
@@ -21,17 +21,19 @@ from stride0._core.plan.plan cimport (
 )
 from stride0._core.plan.table cimport (
     KIND_ARG, KIND_ARG_ROWS, KIND_SCAN, KIND_SCAN_ROWS, Kernel, kernel_of, kernels, reduction_kernel,
-    s0_kernels,
+    s0_kernels, where_kernel,
 )
 from stride0._core.plan.partition cimport LONG_RUN, run_along, run_kernel
 from stride0._core.array.array cimport (
-    Array, component, data_of, guard_gradient, hooks, new_array, new_like, not_completed, read_operand, shape_tuple, view_of,
+    Array, component, data_of, describe_operand, guard_gradient, hooks, new_array, new_like, not_completed,
+    read_operand, shape_tuple, view_of,
 )
 from stride0._core.array.views cimport is_broadcast_along, without_axes
 from stride0._core.ops.copy cimport (
-    BINARY_NAMES, assign_array, check_cast, copy_array, fill, named_shapes, scalar_array,
+    BINARY_NAMES, apply, assign_array, check_cast, copy_array, fill, named_shapes, scalar_array,
 )
-from stride0._core.ops.elementwise cimport binary, in_place
+from stride0._core.ops.deferred cimport MOST_AXES, defer_reduction, may_defer_reduction
+from stride0._core.ops.elementwise cimport binary, binary_raw, in_place, unary_raw
 
 from stride0._tables import operations
 from stride0._base.errors import AxisError, BroadcastError, DTypeError, ShapeError, counted
@@ -50,6 +52,10 @@ cdef int reduction_number(str name) except -1:
     return REDUCTION_NUMBERS[name]
 
 
+cdef object start_of(str name, int code):
+    return COMPLEX_STARTS[name] if letter_at(code) == c"c" else STARTS[name]
+
+
 cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint keepdims, int loop, int out_code):
     """
     Run a reduction: the functions of the planner, with a result of size 1 along the reduced axes.
@@ -66,11 +72,12 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
     cdef int axis, ndim, k
     cdef bint empty = False, done
     cdef uint64_t times = 1
+    cdef char element[LARGEST_ITEM]
     guard_gradient(x, name)
-    read_operand(&operands[0], x)
+    describe_operand(&operands[0], x)
     if nin > 1:
         guard_gradient(x2, name)
-        read_operand(&operands[1], x2)
+        describe_operand(&operands[1], x2)
     if acc_code < 0:
         raise DTypeError(name, f"Unsupported dtype {dtype_at(loop).name}")
     if broadcast(operands, nin, shape, &ndim) != 0:
@@ -86,6 +93,11 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             # Note [Repeated elements]: one of them, multiplied by their number.
             times *= <uint64_t>shape[axis]
             shape[axis] = 1
+    if nin == 1 and x.address is NULL and x.size and ndim <= MOST_AXES and may_defer_reduction(x):
+        if name in STARTS:
+            write_scalar(start_of(name, acc_code), acc_code, element, name)
+        total = defer_reduction(reduction_kernel(number, arithmetic_code(loop)), x, axes, keepdims, name not in STARTS, element, name)
+        return total if out_code == acc_code else copy_array(total, out_code, True)
     total = new_array(acc_code, ndim, kept, NULL, False)
     if total.size:
         if name not in STARTS:
@@ -94,10 +106,13 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             # The first element along the reduced axes: folding it once more changes no extreme.
             assign_array(total, view_of(x, data_of(x), ndim, kept, x.strides_), name)
         else:
-            start = COMPLEX_STARTS[name] if letter_at(acc_code) == c"c" else STARTS[name]
+            start = start_of(name, acc_code)
             # Of nothing, -0.0 is 0.
             fill(total, 0 if empty and not start else start, name)
         if not empty:
+            operands[0].data = data_of(x)
+            if nin > 1:
+                operands[1].data = data_of(x2)
             set_strides(&plan, operands, nin, shape, ndim)
             order_axes(&plan, False)
             read_operand(&operands[nin], total)
@@ -197,7 +212,7 @@ cpdef Array reduce_whole(str name, Array x):
     cdef Py_ssize_t steps[2]
     cdef char* args[2]
     # Note [Partitions]: from LONG_RUN elements on, the planner decides the order, here as elsewhere.
-    if x.size >= LONG_RUN or K.reductions[number][x.code][0] is NULL or not x.c_contiguous or x.size == 0 or name not in STARTS or letter_at(acc_code) == c"c":
+    if x.address is NULL or x.size >= LONG_RUN or K.reductions[number][x.code][0] is NULL or not x.c_contiguous or x.size == 0 or name not in STARTS or letter_at(acc_code) == c"c":
         return reduce_array(name, x, tuple(range(x.ndim)), False, None)
     out_code = S0_REDUCED[number][x.code]
     guard_gradient(x, name)
@@ -236,8 +251,11 @@ cpdef Array mean_of_total(Array total, double count, DType dtype=None):
         dtype, which is rounded to once.
     """
     cdef Py_ssize_t i, n = total.size if total.code == FLOAT64 else 2 * total.size
-    cdef double* values = <double*>data_of(total)
+    cdef double* values
     cdef Array out
+    if total.address is NULL and total.code == FLOAT64:
+        return deferred_mean(total, count, total.code if dtype is None else dtype.code)
+    values = <double*>data_of(total)
     if dtype is None or dtype.code == total.code or is_stored(dtype.code):
         for i in range(n):
             values[i] = values[i] / count
@@ -245,6 +263,16 @@ cpdef Array mean_of_total(Array total, double count, DType dtype=None):
     out = new_like(total, dtype.code)
     s0_means_f32(values, <float*>data_of(out), count, n)
     return out
+
+
+cdef Array deferred_mean(Array total, double count, int code):
+    """The same of deferred sums, which stays deferred."""
+    cdef Array mean = <Array>binary_raw(OP_DIVIDE, total, count, "mean", False), rounded
+    if code != FLOAT32:
+        return mean if code == FLOAT64 else copy_array(mean, code, True)
+    rounded = copy_array(total, FLOAT32, True)
+    return apply(where_kernel(FLOAT32), FLOAT32, 3, <Array>unary_raw(OP_ISFINITE, rounded, "mean"), copy_array(mean, FLOAT32, True), rounded,
+                 None, False, "mean", ("condition", "x1", "x2"))
 
 # Deviations below the mean times this, and the root of their number, are such that the rounding of the mean shows in them.
 OFF_CENTRE = 2.0**-20
