@@ -34,7 +34,7 @@ __all__ = [
 
 SOURCES = ("pyproject.toml", "meson.build", "README.md", "LICENSE", "src")
 KEPT = 4  # wheels, at most
-VARIABLES = ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS", "CYTHON")
+VARIABLES = ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS")
 
 
 def key_of(root: Path, config_settings: dict[str, Any] | None) -> str:
