@@ -10,12 +10,22 @@ cdef class LazyProduct:
     The engine computes it and sums it into the shape of the operand in one pass.
     """
 
-    cdef readonly object g
-    cdef readonly object d
+    def __init__(self, g, d):
+        self.g, self.d = g, d
 
-    def __cinit__(self, g, d):
-        self.g = g
-        self.d = d
+
+@cython.final
+@cython.no_gc
+@cython.freelist(16)
+cdef class LazyPut:
+    """
+    The cotangent of an array from that of its elements `[key]`.
+
+    The engine adds it to what it has of these elements; the first one makes zeros for all others.
+    """
+
+    def __init__(self, g, key):
+        self.g, self.key = g, key
 
 
 cdef int check_saved(Saved saved, str name) except -1:
@@ -78,6 +88,8 @@ cdef Array fitted(object g, Node node):
                 x = traced("dot_into", (x, factor, shape_of_node(node)))
         else:
             x = multiply_masked(summed(x, node), (<LazyProduct>g).d)
+    elif type(g) is LazyPut:
+        x = put((<LazyPut>g).g, shape_of_node(node), (<LazyPut>g).key)
     elif type(g) is Array:
         x = summed(<Array>g, node)
     else:
@@ -283,7 +295,7 @@ cdef class Pass:
                         known = edge.rule
                         parts = apply_rule(node, edge, g, loaded)
                     found = None if parts is None else parts[edge.position]
-                if found is not None:
+                if found is not None and not add_put(to.g, found):
                     add_to(&to.g, fitted(found, <Node>edge.parent))
         finally:
             for k in range(node.kept):
@@ -322,7 +334,7 @@ cdef int add_to(PyObject** sum_, Array g) except -1:
     cdef PyObject* before = sum_[0]
     cdef object total = g
     if before is not NULL:
-        if may_overwrite(before, g):
+        if may_overwrite(before, g) and same_shape(<Array>before, g):
             in_place(OP_ADD, <Array>before, g, "add")
             return 0
         total = binary(OP_ADD, <Array>before, g, "add", False)
@@ -332,13 +344,25 @@ cdef int add_to(PyObject** sum_, Array g) except -1:
     return 0
 
 
+cdef bint add_put(PyObject* sum_, object found) except -1:
+    """Add a cotangent of some elements to that of all, if nothing else refers to its memory; else False."""
+    cdef Array g
+    if type(found) is not LazyPut or sum_ is NULL:
+        return False
+    g = <Array?>(<LazyPut>found).g
+    if not may_overwrite(sum_, g):
+        return False
+    add_at(<Array>sum_, (<LazyPut>found).key, g)
+    return True
+
+
 cdef bint may_overwrite(PyObject* x, Array g):
-    """Whether a cotangent may be overwritten by its sum with another one of its shape and dtype."""
+    """Whether a cotangent may be overwritten by its sum with another one."""
     if s0_references(x) != 1 or s0_references(<PyObject*>(<Array>x).storage) != 1 or (<Array>x).storage.block is NULL:
         return False
     if (<Array>x).storage.history is not None or g.storage.history is not None or is_stored(g.code):
         return False
-    return (<Array>x).code == g.code and (<Array>x).c_contiguous and same_shape(<Array>x, g)
+    return (<Array>x).code == g.code and (<Array>x).c_contiguous
 
 
 def backward(list roots, list cotangents, list targets, Tape tape not None, bint beyond=True):

@@ -365,7 +365,7 @@ cdef int save_values(Node node, PyObject** values, PyObject* out) except -1:
 cdef object facts_of(object value, int what):
     """The shape or the dtype of an argument that is no array, or those of the arrays of a sequence."""
     if isinstance(value, (tuple, list)):
-        return [facts_of(item, what) for item in value]
+        return tuple([facts_of(item, what) for item in value])
     if what == DTYPE:
         return (<Array>value).dtype if type(value) is Array else None
     return shape_tuple(<Array>value) if type(value) is Array else ()

@@ -37,7 +37,7 @@ from stride0._core.array.array cimport (
 )
 from stride0._core.array.switches cimport enter_package, guarding, leave_package
 from stride0._core.calls.primitive cimport Primitive
-from stride0._core.ops.adjoint cimport dot_into, sum_into
+from stride0._core.ops.adjoint cimport add_at, dot_into, sum_into
 from stride0._core.ops.elementwise cimport binary, binary_raw, in_place, masked_product, unary_raw
 from stride0._core.ops.tables cimport OP_ADD
 from stride0._core.memory.dtype cimport dtype_at, is_stored, itemsize_at, letter_at
@@ -51,6 +51,7 @@ from stride0._core.array.array import zeros
 from stride0._core.array.switches import frame_of_caller
 from stride0._core.array.views import is_writable, shares_storage
 from stride0._core.exchange.convert import asarray
+from stride0._core.ops.adjoint import put
 from stride0._core.ops.elementwise import multiply_masked
 from stride0._core.ops.functions import real
 from stride0._base.errors import ArgumentTypeError, GradientError, ShapeError
