@@ -14,8 +14,10 @@ cdef extern from *:
     static inline int s0_times(Py_ssize_t *total, Py_ssize_t factor) {
         return __builtin_mul_overflow(*total, factor, total);
     }
+    #define s0_tuple_items(tuple) (((PyTupleObject *)(tuple))->ob_item)
     """
     bint s0_times(Py_ssize_t* total, Py_ssize_t factor) noexcept nogil
+    PyObject** s0_tuple_items(object items) noexcept
 
 
 @cython.final
@@ -40,7 +42,7 @@ cdef class Tracer:
     # Executes and records a function one of whose operands needs the tape.
     cdef object unary(self, int op, Array x, str name)
     cdef object binary(self, int op, object x1, object x2, str name)
-    cdef object call(self, str name, tuple args, dict kwargs)
+    cdef object call(self, str name, PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     cdef object in_place(self, str name, Array x, object other)
     cdef object set_item(self, Array x, object key, object value)
     cdef bint is_tracked(self, Array x) except -1

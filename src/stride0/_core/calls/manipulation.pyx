@@ -7,7 +7,9 @@ from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport DType, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.array.array cimport Array, data_of, new_array, s0_times, same_shape, shape_tuple, swapped_matrix, view_of
+from stride0._core.array.array cimport (
+    Array, data_of, new_array, s0_times, s0_tuple_items, same_shape, shape_tuple, swapped_matrix, view_of,
+)
 from stride0._core.array.views cimport c_strides_of, strides_for_shape
 from stride0._core.ops.copy cimport assign_array, copy_array
 from stride0._core.ops.keys cimport read_int, read_axis
@@ -19,12 +21,6 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError, AxisErro
 from stride0._base.shapes import check_ndim, infer_shape, normalize_axes, normalize_shape
 from stride0._core.array.views import strides
 from stride0._core.calls.checks import check_arrays, promote_all
-
-cdef extern from *:
-    """
-    #define s0_tuple_items(tuple) (((PyTupleObject *)(tuple))->ob_item)
-    """
-    PyObject** s0_tuple_items(object items) noexcept
 
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 62
 

@@ -95,11 +95,11 @@ cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t narg
         return self.run(args, n, kwnames)
     if not found and not is_intercepted():
         return call_in_package(self, args, n, kwnames)
-    given = tuple([<object>args[i] for i in range(n)])
-    more = {(<tuple>kwnames)[i]: <object>args[n + i] for i in range(named)}
     if not guarding:
-        out = (<Tracer>hooks.tracer).call(self.traced_name, given, more)
+        out = (<Tracer>hooks.tracer).call(self.traced_name, args, n, kwnames)
     else:
+        given = tuple([<object>args[i] for i in range(n)])
+        more = {(<tuple>kwnames)[i]: <object>args[n + i] for i in range(named)}
         out = call_checked(self, given, more, found, args, n, kwnames)
     Py_INCREF(out)
     return <PyObject*>out
@@ -120,7 +120,7 @@ cdef object call_checked(Primitive self, tuple given, dict more, bint found, PyO
     entered = enter_call("function", self.traced_name, given, more) if outside else None
     try:
         if found:
-            out = (<Tracer>hooks.tracer).call(self.traced_name, given, more)
+            out = (<Tracer>hooks.tracer).call(self.traced_name, args, n, kwnames)
         else:
             result = call_in_package(self, args, n, kwnames)
             out = <object>result
