@@ -38,7 +38,7 @@ from stride0._core.memory.dtype cimport BOOL, FLOAT32, DType, arithmetic_code, d
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.array cimport Array, new_array, same_shape, swapped_matrix, view_of
-from stride0._core.ops.tables cimport OP_MULTIPLY, OP_NOT_EQUAL
+from stride0._core.plan.operations cimport OP_MULTIPLY, OP_NOT_EQUAL
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.elementwise cimport binary_raw
 from stride0._core.ops.product cimport SHORT_SUM, Product, by_blas, in_c_order, is_for_blas, of_our_own, run_products

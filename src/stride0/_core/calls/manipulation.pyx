@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport DType, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.array.array cimport Array, new_array, s0_times, same_shape, shape_tuple, swapped_matrix, view_of
+from stride0._core.array.array cimport Array, new_array, s0_times, same_shape, swapped_matrix, view_of
 from stride0._core.array.views cimport c_strides_of, strides_for_shape
 from stride0._core.ops.copy cimport assign_array, copy_array
 from stride0._core.ops.keys cimport read_int, read_axis

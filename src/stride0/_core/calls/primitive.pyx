@@ -8,7 +8,9 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from stride0._core.array.switches cimport enter_package, guarding, leave_package
 from stride0._core.array.interceptors cimport end_call, enter_call, is_intercepted, refuse_method, result_of_call
 from stride0._core.array.array cimport Array, Tracer, hooks, needs_tape, operand_needs_tape, same_shape
-from stride0._core.ops.copy cimport assign_array, check_writable, is_known_foreign
+from stride0._core.ops.operands cimport is_known_foreign
+from stride0._core.ops.apply cimport check_writable
+from stride0._core.ops.copy cimport assign_array
 from stride0._core.calls.arguments cimport MAX_PARAMETERS, Signature, implementation_of
 
 from stride0._base.errors import DTypeError, ShapeError, counted

@@ -3,7 +3,7 @@
 
 from cpython.object cimport PyObject
 
-from stride0._core.memory.dtype cimport INT64, DType, dtype_at, letter_at, promote_codes
+from stride0._core.memory.dtype cimport INT64, dtype_at, letter_at, promote_codes
 from stride0._core.array.array cimport Array, view_of
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.keys cimport read_axis
@@ -12,10 +12,10 @@ from stride0._core.ops.sort cimport distinct_values, indices_in, sorted_lanes
 from stride0._core.calls.arguments cimport array_argument, flag_argument, implement, refuse_complex, slow_axis
 
 from stride0._base.errors import ArgumentValueError, DTypeError, OutOfBoundsError, ShapeError, counted, shown
-from stride0._core.array.views import restride, without_broadcast_axes
+from stride0._core.array.views import without_broadcast_axes
 from stride0._core.calls.checks import KINDS, check_array, limits_of, refuse_dtype
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
-from stride0._core.ops.copy import as_array
+from stride0._core.ops.operands import as_array
 from stride0._core.ops.functions import greater, less, where
 from stride0._core.ops.reduce import reduce
 

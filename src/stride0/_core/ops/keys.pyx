@@ -6,7 +6,8 @@ from cpython.object cimport Py_SIZE, PyObject
 from stride0._core.memory.dtype cimport BOOL, INT64, NO_DTYPE, dtype_at, letter_at, read_scalar
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.array cimport Array, blank, hooks, set_ndim, shape_tuple, view_of
-from stride0._core.ops.copy cimport copy_array, exports_buffer, scalar_array
+from stride0._core.ops.operands cimport exports_buffer, scalar_array
+from stride0._core.ops.copy cimport copy_array
 
 import operator
 
