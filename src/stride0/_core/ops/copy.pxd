@@ -3,8 +3,8 @@
 from libc.stdint cimport int64_t, uint64_t
 
 from stride0._core.array.array cimport Array
-from stride0._core.memory.dtype cimport DType, itemsize_at
-from stride0._core.plan.table cimport cast_kernel
+from stride0._core.memory.dtype cimport DType, dtype_at, itemsize_at
+from stride0._core.plan.table cimport cast_kernel, has_cast
 from stride0._core.plan.partition cimport run_contiguous
 
 ctypedef fused number:
@@ -14,11 +14,15 @@ ctypedef fused number:
 
 
 cpdef int check_cast(str operation, DType source, DType target) except -1
-cdef int check_codes(str operation, int source, int target) except -1
 cdef Array copy_array(Array x, int code, bint c_order)
 cdef int check_assignment(Array target, Array source) except -1
 cdef int assign_array(Array dst, Array src, str operation) except -1
 cdef int fill(Array out, object value, str name) except -1
+
+
+cdef inline int check_codes(str operation, int source, int target) except -1:
+    """`check_cast` of the dtypes of two codes."""
+    return 0 if has_cast(source, target) else check_cast(operation, dtype_at(source), dtype_at(target))
 
 
 cdef inline int cast_run(Array x, int code, char* to) except -1:

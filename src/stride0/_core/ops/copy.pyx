@@ -4,7 +4,7 @@
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memcpy
 
-from stride0._core.memory.dtype cimport FLOAT64, UINT64, DType, dtype_at, itemsize_at, letter_at, write_scalar
+from stride0._core.memory.dtype cimport FLOAT64, UINT64, DType, itemsize_at, letter_at, write_scalar
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast
 from stride0._core.plan.table cimport cast_kernel, has_cast, loops_of
 from stride0._core.plan.partition cimport LONG_RUN
@@ -22,12 +22,6 @@ cpdef int check_cast(str operation, DType source, DType target) except -1:
         raise CastError(operation, f"cannot cast complex {source.name} to real {target.name}",
                         accepts="Take a component first: real(x), imag(x) or abs(x).")
     return 0
-
-
-
-cdef int check_codes(str operation, int source, int target) except -1:
-    """`check_cast` of the dtypes of two codes."""
-    return 0 if has_cast(source, target) else check_cast(operation, dtype_at(source), dtype_at(target))
 
 cdef enum:
     SMALL_MATRIX = 512  # elements; larger ones are transposed in blocks
