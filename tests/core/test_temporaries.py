@@ -25,7 +25,7 @@ import pytest
 
 import stride0 as xp
 from stride0 import memory
-from stride0._core.ops import elementwise as core
+from stride0._core.ops import temporaries as core
 from stride0.autograd import grad
 
 N = 1 << 18  # float64 elements: 2 MiB, well above what is looked at

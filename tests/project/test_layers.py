@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     # Scalar bodies, then the kernels they make: C beneath Python.
     ("bodies", ("_core", "_core.math")),
     ("kernels", ("_core.kernels",)),
-    ("numbers of operations", ("_core.ops.tables",)),
+    ("numbers of operations", ("_core.plan.operations",)),
     *((f"core: {name}", (f"_core.{name}",)) for name in COMPILED if not name.startswith("calls.")),
     ("NumPy", ("_core.exchange",)),
     ("checks of arguments", ("_core.calls.checks",)),

@@ -1,7 +1,6 @@
 # Arguments of compiled functions: see `arguments.pyx`.
 
 from cpython.object cimport PyObject
-from libc.stdint cimport uint64_t
 
 from stride0._core.array.array cimport Array
 from stride0._core.memory.dtype cimport DType
@@ -26,6 +25,16 @@ cdef class Signature:
     cdef int positional       # parameters that may be given by position
     cdef bint bind(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept
     cdef Py_ssize_t index_of(self, str name, Py_ssize_t first) noexcept
+
+
+cdef inline bint bind(Signature signature, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept:
+    """`Signature.bind`; most calls have no argument by name."""
+    cdef int k
+    if kwnames is not NULL or n < signature.required or n > signature.positional:
+        return signature.bind(args, n, kwnames, given)
+    for k in range(signature.count):
+        given[k] = args[k] if k < n else signature.fallback[k]
+    return True
 
 
 cdef void implement(str name, Implementation implementation)

@@ -14,6 +14,7 @@ Note [Declarations]
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
+from libc.stdint cimport uint64_t
 
 from stride0._core.array.array cimport Array, s0_times
 from stride0._core.memory.dtype cimport DType, letter_at

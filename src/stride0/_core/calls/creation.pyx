@@ -4,12 +4,12 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
-from stride0._core.memory.dtype cimport BOOL, FLOAT64, INT64, DType, dtype_at, itemsize_at
-from stride0._core.plan.plan cimport MAX_NDIM, MAX_OPERANDS
-from stride0._core.plan.table cimport cast_kernel, kernels, s0_kernels
-from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
-from stride0._core.array.array cimport Array, data_of, may_defer, new_array, new_like
-from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill, value_operand
+from stride0._core.memory.dtype cimport BOOL, DType, FLOAT64, INT64, dtype_at
+from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.plan.table cimport has_cast
+from stride0._core.array.array cimport Array, data_of, may_defer, new_array
+from stride0._core.ops.operands cimport value_operand
+from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill
 from stride0._core.ops.keys cimport read_int
 from stride0._core.calls.arguments cimport (
     array_argument, check_device_argument, dtype_code_argument, flag_argument, implement, shape_argument,
@@ -20,10 +20,10 @@ import math
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, RangeError, ShapeError, shown
 from stride0._base.shapes import normalize_shape
 from stride0._core.calls.checks import as_float, as_scalar, check_cast, check_dtype, check_fill, limits_of, refuse_dtype
-from stride0._core.ops.copy import as_array, iota
+from stride0._core.ops.operands import as_array
+from stride0._core.ops.copy import iota
 from stride0._core.ops.functions import add, multiply
 
-cdef s0_kernels* K = kernels()
 cdef Py_ssize_t FAR = <Py_ssize_t>1 << 60
 
 
@@ -177,23 +177,14 @@ cdef Array floats_from(Py_ssize_t count, start, step, DType dtype):
 
 
 cdef object astype(PyObject** given):
-    cdef Py_ssize_t strides[MAX_OPERANDS]
-    cdef char* data[MAX_OPERANDS]
-    cdef Array x = array_argument(given[0], "astype", "x"), out
+    cdef Array x = array_argument(given[0], "astype", "x")
     cdef int code = dtype_code_argument(given[1], "astype", -1)
     check_device_argument(given[3], "astype")
     if not flag_argument(given[2], "astype", "copy") and x.code == code:
         return x
-    if K.casts[x.code][code][0] is NULL:
+    if not has_cast(x.code, code):
         check_cast("astype", x.dtype, dtype_at(code))
-    # From LONG_RUN elements on, several threads may do it.
-    if not x.c_contiguous or x.size >= LONG_RUN or may_defer(x.size, x):
-        return copy_array(x, code, False)
-    out = new_like(x, code)
-    data[0], data[1] = data_of(x), data_of(out)
-    strides[0], strides[1] = itemsize_at(x.code), itemsize_at(code)
-    run_contiguous(cast_kernel(x.code, code), 0, data, strides, x.size)
-    return out
+    return copy_array(x, code, False)
 
 
 cdef object contiguous(PyObject** given):

@@ -34,14 +34,16 @@ Note [Thresholds of matrix products]
 from cpython.object cimport PyObject
 from libc.string cimport memcmp, memcpy
 
-from stride0._core.memory.dtype cimport BOOL, FLOAT32, DType, arithmetic_code, dtype_at, itemsize_at, letter_at, promote_codes
+from stride0._core.memory.dtype cimport (
+    BOOL, DType, FLOAT32, arithmetic_code, dtype_at, itemsize_at, letter_at, promote_codes,
+)
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.array cimport Array, data_of, new_array, same_shape, swapped_matrix, view_of
-from stride0._core.ops.tables cimport OP_MULTIPLY, OP_NOT_EQUAL
+from stride0._core.plan.operations cimport OP_MULTIPLY, OP_NOT_EQUAL
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.elementwise cimport binary_raw
-from stride0._core.ops.product cimport SHORT_SUM, Product, by_blas, in_c_order, is_for_blas, of_our_own, run_products
+from stride0._core.ops.product cimport Product, SHORT_SUM, by_blas, in_c_order, is_for_blas, of_our_own, run_products
 from stride0._core.ops.reduce cimport accumulate
 from stride0._core.calls.arguments cimport array_argument, implement
 

@@ -3,7 +3,7 @@
 
 from cpython.object cimport PyObject
 
-from stride0._core.memory.dtype cimport INT64, DType, dtype_at, letter_at, promote_codes
+from stride0._core.memory.dtype cimport INT64, dtype_at, letter_at, promote_codes
 from stride0._core.array.array cimport Array, data_of, view_of
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.keys cimport read_axis
@@ -11,11 +11,13 @@ from stride0._core.ops.index cimport gather
 from stride0._core.ops.sort cimport distinct_values, indices_in, sorted_lanes
 from stride0._core.calls.arguments cimport array_argument, flag_argument, implement, refuse_complex, slow_axis
 
+import sys
+
 from stride0._base.errors import ArgumentValueError, DTypeError, OutOfBoundsError, ShapeError, counted, shown
-from stride0._core.array.views import restride, without_broadcast_axes
+from stride0._core.array.views import without_broadcast_axes
 from stride0._core.calls.checks import KINDS, check_array, limits_of, refuse_dtype
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
-from stride0._core.ops.copy import as_array
+from stride0._core.ops.operands import as_array
 from stride0._core.ops.functions import greater, less, where
 from stride0._core.ops.reduce import reduce
 
@@ -59,6 +61,9 @@ cdef object unique_values(PyObject** given):
 # --- searchsorted
 
 
+cdef str LEFT = sys.intern("left")
+
+
 cdef object searchsorted(PyObject** given):
     """`given`: x1, x2, side, sorter."""
     cdef Array x1 = array_argument(given[0], "searchsorted", "x1"), x2
@@ -74,9 +79,11 @@ cdef object searchsorted(PyObject** given):
     refuse_complex(x2, "searchsorted", "x2")
     if x1.ndim != 1:
         raise ShapeError("searchsorted", "x1 must have one axis", [("x1", f"{x1.shape}")])
-    if not isinstance(side, str) or (side != "left" and side != "right"):
-        raise ArgumentValueError("searchsorted", f"unknown side {shown(side)}", (), "side must be 'left' or 'right'.")
-    right = side == "right"
+    right = side is not LEFT
+    if right and not (isinstance(side, str) and side == "right"):
+        if not (isinstance(side, str) and side == "left"):
+            raise ArgumentValueError("searchsorted", f"unknown side {shown(side)}", (), "side must be 'left' or 'right'.")
+        right = False
     if given[3] is not <PyObject*>None:
         x1 = put_in_order(x1, <object>given[3])
     if beyond:

@@ -4,20 +4,18 @@
 from cpython.object cimport PyObject
 from libc.math cimport NAN, fabs, isnan, sqrt
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport (
-    BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT64, UINT64, DType, dtype_at, is_stored, itemsize_at, letter_at,
+    BOOL, COMPLEX128, COMPLEX64, DType, FLOAT32, FLOAT64, INT64, UINT64, dtype_at, is_stored, itemsize_at, letter_at,
 )
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.plan.table cimport reduction_kernel
-from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
+from stride0._core.plan.partition cimport LONG_RUN
 from stride0._core.array.array cimport Array, data_of, new_array, view_of
 from stride0._core.array.views cimport strides_for_shape, without_axes
-from stride0._core.ops.tables cimport OP_ABS, OP_SUBTRACT
+from stride0._core.plan.operations cimport OP_ABS, OP_SUBTRACT
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.elementwise cimport binary_raw, unary_raw
-from stride0._core.ops.reduce cimport accumulate, argreduce, mean_of_total, reduce_array, reduce_whole, reduction_number, scan
+from stride0._core.ops.reduce cimport accumulate, argreduce, mean_of_total, reduce_array, reduce_whole, scan
 from stride0._core.ops.select cimport s0_count_true
 from stride0._core.ops.keys cimport read_axis
 from stride0._core.calls.arguments cimport (
@@ -57,6 +55,7 @@ cdef object count_nonzero(PyObject** given):
     cdef int64_t* total
     if x.code != BOOL or not x.c_contiguous or x.address is NULL or given[1] is not <PyObject*>None or <object>given[2] is not False:
         return reduced("count_nonzero", x, given[1], given[2], None)
+    # Faster than the reduction, which adds in int64.
     out = new_array(INT64, 0, NULL, NULL, True)
     bits, total = <const uint8_t*>data_of(x), <int64_t*>data_of(out)
     if x.size < LONG_RUN:
@@ -128,18 +127,10 @@ cdef object cumulative_prod(PyObject** given):
 
 cdef object extreme(str name, PyObject** given):
     """`given`: x, axis, keepdims."""
-    cdef Py_ssize_t strides[2]
-    cdef char* data[2]
-    cdef Array x = array_argument(given[0], name, "x"), out
+    cdef Array x = array_argument(given[0], name, "x")
     refuse_complex(x, name, "x")
-    if given[1] is <PyObject*>None and <object>given[2] is False and x.c_contiguous and 0 < x.size < LONG_RUN and x.address is not NULL and not is_stored(x.code):
-        # The first element, folded once more, changes no extreme.
-        out = new_array(x.code, 0, NULL, NULL, False)
-        memcpy(data_of(out), data_of(x), itemsize_at(x.code))
-        data[0], data[1] = data_of(x), data_of(out)
-        strides[0], strides[1] = itemsize_at(x.code), 0
-        run_contiguous(reduction_kernel(reduction_number(name), x.code), 0, data, strides, x.size)
-        return out
+    if given[1] is <PyObject*>None and <object>given[2] is False and x.size:
+        return reduce_whole(name, x)
     axes = axes_tuple(given[1], x.ndim, name)
     for axis in axes if x.size == 0 else ():
         if x.shape_[<int>axis] == 0:

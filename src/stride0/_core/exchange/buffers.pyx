@@ -2,16 +2,14 @@
 """The buffer protocol, both ways."""
 
 from cpython.buffer cimport (
-    PyBUF_ANY_CONTIGUOUS, PyBUF_C_CONTIGUOUS, PyBUF_F_CONTIGUOUS, PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES,
+    PyBUF_ANY_CONTIGUOUS, PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_F_CONTIGUOUS, PyBUF_ND, PyBUF_STRIDES,
     PyBUF_WRITABLE,
 )
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.ref cimport Py_INCREF
 from cpython.memoryview cimport PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
 
-from stride0._core.memory.dtype cimport (
-    BOOL, N_DTYPES, NO_DTYPE, dtype_at, format_at, is_stored, itemsize_at, letter_at,
-)
+from stride0._core.memory.dtype cimport BOOL, NO_DTYPE, N_DTYPES, dtype_at, format_at, is_stored, itemsize_at, letter_at
 from stride0._core.memory.storage cimport Storage, foreign_storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast, extent, shares_location
 from stride0._core.array.interceptors cimport exports_read_only

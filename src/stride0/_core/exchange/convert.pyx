@@ -13,7 +13,8 @@ from stride0._core.array.array cimport (
     refuse_tracked, same_shape, shape_tuple, single, traced, view_of,
 )
 from stride0._core.array.views cimport as_bits
-from stride0._core.ops.copy cimport assign_array, copy_array, exports_buffer, is_numpy_scalar, scalar_array
+from stride0._core.ops.operands cimport exports_buffer, is_numpy_scalar, scalar_array
+from stride0._core.ops.copy cimport assign_array, copy_array
 from stride0._core.exchange.buffers cimport from_buffer
 from stride0._core.exchange.dlpack cimport import_dlpack
 

@@ -13,10 +13,10 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
-from stride0._core.memory.dtype cimport N_DTYPES, NO_DTYPE, itemsize_at
+from stride0._core.memory.dtype cimport NO_DTYPE, N_DTYPES, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM, broadcast
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport exports_read_only, intercept, is_intercepted, check_method_version
+from stride0._core.array.interceptors cimport check_method_version, exports_read_only, intercept, is_intercepted
 from stride0._core.array.array cimport Array, alias, blank, data_of, lend, refuse_device, refuse_export, set_flags, set_ndim
 from stride0._core.array.views cimport is_aligned
 from stride0._core.ops.copy cimport copy_array

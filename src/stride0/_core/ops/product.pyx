@@ -47,18 +47,16 @@ Note [Calls of BLAS]
 from libc.stdint cimport int64_t, uintptr_t
 from libc.string cimport memcpy, memset
 
-from stride0._core.memory.dtype cimport FLOAT32, FLOAT64, DType, dtype_at, is_stored, itemsize_at, letter_at
+from stride0._core.memory.dtype cimport FLOAT32, FLOAT64, DType, is_stored, itemsize_at, letter_at
 from stride0._core.plan.threads cimport run_chunks, run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.plan.table cimport kernels, s0_kernels
+from stride0._core.plan.table cimport TABLE
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
 from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, shape_tuple, swapped_matrix, view_of
 from stride0._core.array.views cimport c_strides_of
 from stride0._core.ops.copy cimport copy_array
 
 from stride0._core.array.views import without_broadcast_axes
-
-cdef s0_kernels* K = kernels()
 
 cdef enum:
     FEW_PRODUCTS = 256      # multiplications altogether, or
@@ -84,7 +82,7 @@ ctypedef void (*Gemm64)(int order, int a_how, int b_how, int64_t m, int64_t p, i
 cdef bint of_our_own(const Product* product, int code) noexcept nogil:
     """Note [Products of our own]: whether a product of matrices in C order is one."""
     cdef Py_ssize_t work = product.m * product.n * product.p
-    if K.products[code] is NULL or product.n < 2:
+    if TABLE.products[code] is NULL or product.n < 2:
         return False
     if letter_at(code) != c"f":
         return product.p >= FEW_COLUMNS or product.n < LONG_SUM
@@ -299,13 +297,13 @@ cdef void run_product(void* context, int chunk) noexcept nogil:
     cdef Py_ssize_t size = itemsize_at(whole.code), first, k
     if whole.matrices:
         first = chunk * whole.matrices
-        K.products[whole.code](
+        TABLE.products[whole.code](
             whole.left + first * whole.strides1[0], whole.strides1, whole.right + first * whole.strides2[0], whole.strides2,
             whole.out + first * whole.m * whole.p * size, min(whole.matrices, whole.count - first), whole.m, whole.n, whole.p)
         return
     first = chunk * whole.rows
     for k in range(whole.count):
-        K.products[whole.code](
+        TABLE.products[whole.code](
             whole.left + k * whole.strides1[0] + first * whole.strides1[1], whole.strides1, whole.right + k * whole.strides2[0],
             whole.strides2, whole.out + (k * whole.m + first) * whole.p * size, 1, min(whole.rows, whole.m - first), whole.n,
             whole.p)

@@ -11,17 +11,17 @@ Note [Repeated elements]
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
-from stride0._core.ops.tables cimport OP_DIVIDE, OP_ISFINITE, OP_MULTIPLY, S0_ACCUMULATOR, S0_REDUCED
+from stride0._core.plan.operations cimport OP_DIVIDE, OP_ISFINITE, OP_MULTIPLY, S0_ACCUMULATOR, S0_REDUCED
 from stride0._core.memory.dtype cimport (
-    BOOL, FLOAT32, FLOAT64, INT64, LARGEST_ITEM, UINT64, DType, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at,
+    BOOL, DType, FLOAT32, FLOAT64, INT64, LARGEST_ITEM, UINT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at,
     promote_codes, write_scalar,
 )
 from stride0._core.plan.plan cimport (
     MAX_NDIM, Operand, Plan, as_rows, broadcast, coalesce, innermost, order_axes, set_result, set_strides,
 )
 from stride0._core.plan.table cimport (
-    KIND_ARG, KIND_ARG_ROWS, KIND_SCAN, KIND_SCAN_ROWS, Kernel, kernel_of, kernels, reduction_kernel,
-    s0_kernels, where_kernel,
+    KIND_ARG, KIND_ARG_ROWS, KIND_SCAN, KIND_SCAN_ROWS, Kernel, S0_DTYPES, S0_REDUCTIONS, kernel_of, loops_of,
+    reduction_kernel, where_kernel,
 )
 from stride0._core.plan.partition cimport LONG_RUN, run_along, run_kernel
 from stride0._core.array.array cimport (
@@ -29,31 +29,40 @@ from stride0._core.array.array cimport (
     read_operand, shape_tuple, view_of,
 )
 from stride0._core.array.views cimport is_broadcast_along, without_axes
-from stride0._core.ops.copy cimport (
-    BINARY_NAMES, apply, assign_array, check_cast, copy_array, fill, named_shapes, scalar_array,
-)
+from stride0._core.ops.operands cimport BINARY_NAMES, named_shapes, scalar_array
+from stride0._core.ops.apply cimport apply
+from stride0._core.ops.copy cimport assign_array, check_codes, copy_array, fill
 from stride0._core.ops.deferred cimport MOST_AXES, defer_reduction, may_defer_reduction
 from stride0._core.ops.elementwise cimport binary, binary_raw, in_place, unary_raw
 
 from stride0._tables import operations
 from stride0._base.errors import AxisError, BroadcastError, DTypeError, ShapeError, counted
 
-cdef s0_kernels* K = kernels()
-
 cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(operations.REDUCTIONS)}
 cdef dict SCAN_NUMBERS = {row.name: number for number, row in enumerate(operations.SCANS)}
 # Of those that do not begin with their first element.
 cdef dict STARTS = {row.name: row.start for row in operations.REDUCTIONS if row.start is not None}
 cdef dict COMPLEX_STARTS = {row.name: row.complex_start for row in operations.REDUCTIONS}
-
-
-cdef int reduction_number(str name) except -1:
-    """The row of a reduction in the table."""
-    return REDUCTION_NUMBERS[name]
+# The same as elements of each dtype.
+cdef bint[S0_REDUCTIONS] HAS_START
+cdef char[S0_REDUCTIONS][S0_DTYPES][LARGEST_ITEM] START
 
 
 cdef object start_of(str name, int code):
     return COMPLEX_STARTS[name] if letter_at(code) == c"c" else STARTS[name]
+
+
+cdef int fill_starts() except -1:
+    cdef int number, code
+    for name, number in REDUCTION_NUMBERS.items():
+        HAS_START[number] = name in STARTS
+        for code in range(S0_DTYPES if HAS_START[number] else 0):
+            if start_of(name, code) is not None:
+                write_scalar(start_of(name, code), code, START[number][code], name)
+    return 0
+
+
+fill_starts()
 
 
 cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint keepdims, int loop, int out_code):
@@ -72,7 +81,6 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
     cdef int axis, ndim, k
     cdef bint empty = False, done
     cdef uint64_t times = 1
-    cdef char element[LARGEST_ITEM]
     guard_gradient(x, name)
     describe_operand(&operands[0], x)
     if nin > 1:
@@ -94,9 +102,8 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             times *= <uint64_t>shape[axis]
             shape[axis] = 1
     if nin == 1 and x.address is NULL and x.size and ndim <= MOST_AXES and may_defer_reduction(x):
-        if name in STARTS:
-            write_scalar(start_of(name, acc_code), acc_code, element, name)
-        total = defer_reduction(reduction_kernel(number, arithmetic_code(loop)), x, axes, keepdims, name not in STARTS, element, name)
+        total = defer_reduction(reduction_kernel(number, arithmetic_code(loop)), x, axes, keepdims, not HAS_START[number],
+                                &START[number][acc_code][0], name)
         return total if out_code == acc_code else copy_array(total, out_code, True)
     total = new_array(acc_code, ndim, kept, NULL, False)
     if total.size:
@@ -177,7 +184,7 @@ cdef Array reduce_array(str name, Array x, tuple axes, bint keepdims, object dty
         if S0_ACCUMULATOR[number][out_code] != S0_ACCUMULATOR[number][x.code] and operations.REDUCTIONS[number].rounded:
             # Elements are cast before they are added; a bool has no sum of its own.
             loop = out_code if out_code != BOOL else x.code
-            check_cast(x.code, loop, name)
+            check_codes(name, x.code, loop)
     return accumulate(name, 1, x, None, axes, keepdims, loop, out_code)
 
 
@@ -207,20 +214,23 @@ cpdef Array reduce_whole(str name, Array x):
 
     One contiguous run needs no plan: Note [Fast path].
     """
-    cdef int number = REDUCTION_NUMBERS[name], acc_code = S0_ACCUMULATOR[number][x.code], out_code
+    cdef int number = REDUCTION_NUMBERS[name], code = arithmetic_code(x.code), acc_code = S0_ACCUMULATOR[number][x.code]
+    cdef int out_code = S0_REDUCED[number][x.code]
     cdef Array total
-    cdef Py_ssize_t steps[2]
+    cdef Py_ssize_t strides[2]
     cdef char* args[2]
     # Note [Partitions]: from LONG_RUN elements on, the planner decides the order, here as elsewhere.
-    if x.address is NULL or x.size >= LONG_RUN or K.reductions[number][x.code][0] is NULL or not x.c_contiguous or x.size == 0 or name not in STARTS or letter_at(acc_code) == c"c":
+    if x.address is NULL or x.size >= LONG_RUN or x.size == 0 or not x.c_contiguous or acc_code < 0:
         return reduce_array(name, x, tuple(range(x.ndim)), False, None)
-    out_code = S0_REDUCED[number][x.code]
     guard_gradient(x, name)
+    if code != x.code:
+        x = copy_array(x, code, True)
     total = new_array(acc_code, 0, NULL, NULL, False)
-    write_scalar(STARTS[name], acc_code, data_of(total), name)
+    # The first element, folded once more, changes no extreme.
+    memcpy(data_of(total), &START[number][acc_code][0] if HAS_START[number] else data_of(x), itemsize_at(acc_code))
     args[0], args[1] = data_of(x), data_of(total)
-    steps[0], steps[1] = itemsize_at(x.code), 0
-    K.reductions[number][x.code][0](args, steps, steps, x.size, 1)
+    strides[0], strides[1] = itemsize_at(code), 0
+    loops_of(reduction_kernel(number, code))[0](args, strides, strides, x.size, 1)
     return total if out_code == acc_code else copy_array(total, out_code, True)
 
 cdef extern from *:

@@ -10,15 +10,15 @@ Note [Computed operands]
 
 from libc.stdlib cimport free, malloc
 
+from stride0._core.memory.dtype cimport itemsize_at
 from stride0._core.plan.chain cimport CALL_COMPUTE, CALL_STREAM, CALL_TRANSPOSE, INNER, OUTER, Call
 from stride0._core.plan.plan cimport MAX_NDIM, MAX_OPERANDS, MAX_VIEWS, SHORTEST
-from stride0._core.plan.table cimport TABLE, s0_stream_end, size_at, width_of
+from stride0._core.plan.table cimport FOLD_BLOCK, TABLE, s0_stream_end, width_of
 
 cdef enum:
     TILE_BYTES = 1 << 13    # of the widest value in a tile, so that the live ones stay in the L1 cache
     MOST_TILE = 1 << 12     # elements, at most
     LEAST_TILE = 1 << 10    # and at least
-    FOLD_BLOCK = 4096       # elements that loops fold at once along a run: Note [Order of a reduction]
     FOLD_ROWS = 4           # and rows
     MOST_ROWS = 64          # of a tile whose slots have one row each
     FEW_ROWS = 4            # and where some of them have
@@ -83,7 +83,7 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
         position[d] = 0
     for k in range(plan.nop):
         data[k] = plan.data[k]
-        inner[k] = plan.strides[k][0] if plan.ndim else 0 if program.folds and k == plan.nop - 1 else size_at(plan.code[k])
+        inner[k] = plan.strides[k][0] if plan.ndim else 0 if program.folds and k == plan.nop - 1 else itemsize_at(plan.code[k])
         outer[k] = plan.strides[k][program.axis] if program.axis else 0
     if not program.direct:
         tile_shape(program, n, m, &wide, &high)
@@ -206,12 +206,12 @@ cdef void compute(const Program* inner, const Plan* space, char* slots, char* ta
     cdef Py_ssize_t n, m, wide, high, quotient, size, length = space.shape[0] if space.ndim else 1
     cdef char* data[MAX_VIEWS]
     cdef int d, k, result = space.nop - 1
-    size = size_at(space.code[result])
+    size = itemsize_at(space.code[result])
     while count > 0:
         quotient = index
         for k in range(space.nop):
             data[k] = space.data[k]
-            strides[k] = space.strides[k][0] if space.ndim else size_at(space.code[k])
+            strides[k] = space.strides[k][0] if space.ndim else itemsize_at(space.code[k])
             outer[k] = space.strides[k][1] if space.ndim > 1 else 0
         for d in range(space.ndim):
             position[d] = quotient % space.shape[d]

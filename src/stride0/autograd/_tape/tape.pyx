@@ -40,7 +40,7 @@ from stride0._core.array.switches cimport enter_package, guarding, leave_package
 from stride0._core.calls.primitive cimport Primitive
 from stride0._core.ops.adjoint cimport add_at, dot_into, sum_into
 from stride0._core.ops.elementwise cimport binary, binary_raw, in_place, masked_product, unary_raw
-from stride0._core.ops.tables cimport OP_ADD
+from stride0._core.plan.operations cimport OP_ADD
 from stride0._core.memory.dtype cimport dtype_at, is_stored, itemsize_at, letter_at
 from stride0._core.memory.storage cimport Storage, foreign_storage
 
