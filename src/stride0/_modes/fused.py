@@ -22,7 +22,7 @@ class fused(Setting):
     Compute whole expressions in one pass over memory: a context manager, a decorator, and a default for the process.
 
     Results of elementwise operations are *deferred*: their shape, dtype, strides and errors are there at once, their
-    elements when somebody needs them: indexing, ``float``, ``repr``, a view, an export to another library, a function
+    elements when they are needed: indexing, ``float``, ``repr``, a view, an export to another library, a function
     that is not elementwise, a write to an operand, or the end of the block. A chain of operations is then computed tile
     by tile, in the caches, and values that nobody can see any more are never written to memory. All elements have the
     same bits as without it.

@@ -92,8 +92,8 @@ cdef int refuse_export(Array x, str operation) except -1
 cdef Array exportable(Array x)
 cdef Array alias(Array x)
 cdef Storage root_of(Storage storage)
-cdef Storage lend(Array x)
-cdef int end_loan(Storage root) noexcept
+cdef Storage begin_export(Array x)
+cdef int end_export(Storage root) noexcept
 
 
 cdef inline bint needs_tape(Array x) noexcept:

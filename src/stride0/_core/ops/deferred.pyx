@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Deferred results of `stride0.fused`: chains of elementwise steps that are computed when somebody needs the elements.
+"""Deferred results of `stride0.fused`: chains of elementwise steps that are computed when the elements are needed.
 
 Note [Deferred results]
     Where `fused` holds, the result of an elementwise operation has its shape, dtype and strides, and all errors have been
@@ -12,7 +12,7 @@ Note [Deferred results]
     2. Who writes to memory settles the chains that read it first: `before_write`, which every writer calls, asks
        `Storage.readers`.
     3. Memory that others may write to is no leaf: that of other libraries (`Storage.owner`), and ours while it is
-       exported (`Storage.lent`). One value is copied into the chain.
+       exported (`Storage.exports`). One value is copied into the chain.
     4. What is still referenced becomes an output: a result's storage tells its chain when it is freed (`forget`). All
        other values stay in slots. A chain that nobody can see any more is freed with its last storage and never computed.
     5. Memory is allocated when a chain is settled. Where there is none, MemoryError names the operation, and everything
@@ -48,8 +48,8 @@ from stride0._core.plan.table cimport Kernel, cast_kernel, inputs_of, result_cod
 cdef enum:
     MOST_CHAINS = 64            # that are pending
     MOST_BYTES = 1 << 30        # of results that are pending
-    MOST_KNOWN = 8              # results of a pass that later ones read
-    MOST_OUTPUTS = 7            # of a pass; the views of a chain are leaves, known results, outputs and a reduction's result
+    MOST_KNOWN = 3              # results of a pass that later ones read
+    MOST_OUTPUTS = 4            # of a pass; the views of a chain are leaves, known results, outputs and a reduction's result
 
 cdef Switch FUSING = FUSED
 
@@ -145,7 +145,7 @@ cdef bint may_be_leaf(Array x):
     if x.address is NULL or x.size == 1:
         return True
     root = root_of(x.storage)
-    return root.owner is None and root.lent == 0
+    return root.owner is None and root.exports == 0
 
 
 cdef int find_leaf(PendingChain chain, const Leaf* leaf) noexcept:
@@ -481,7 +481,7 @@ def settle_pending(bint all_threads=False):
 
 
 cdef int settle_chain(PendingChain chain) except -1:
-    """Compute all results of a chain that somebody can see: Note [Deferred results]."""
+    """Compute all results of a chain that are still referenced: Note [Deferred results]."""
     cdef Leaf* leaf
     cdef int k
     if chain.count == 0:
@@ -545,7 +545,7 @@ cdef int compute(PendingChain chain) except -1:
 
 
 cdef int publish(Storage storage, Storage fresh) except -1:
-    """Give a storage the memory of another one, unless somebody else has computed its elements."""
+    """Give a storage the memory of another one, unless another call has computed its elements."""
     global pending_bytes
     if storage.data is NULL:
         storage.block, storage.data, storage.capacity, storage.bin = fresh.block, fresh.data, fresh.capacity, fresh.bin
