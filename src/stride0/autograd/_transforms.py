@@ -231,7 +231,7 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
 
 def _linearized(
     operation: str, f: Callable[..., Any], xs: Sequence[Any], has_aux: bool = False
-) -> tuple[list[Array], Structure, Any, Callable[[list[Array | None]], tuple[Any, ...]]]:
+) -> tuple[list[Array], Structure, Any, Callable[[Sequence[Array | None]], tuple[Any, ...]]]:
     """Return the leaves of `f(*xs)`, their structure, the auxiliary value, and the pullback.
 
     A cotangent of None is zero.
@@ -243,7 +243,7 @@ def _linearized(
     leaves, structure = flatten(y)
     values, roots = results_of(leaves)
 
-    def pull(seeds: list[Array | None]) -> tuple[Any, ...]:
+    def pull(seeds: Sequence[Array | None]) -> tuple[Any, ...]:
         found = backward(roots, seeds, chosen.nodes, tape)
         return tuple(chosen.gradients(found, [g for g in seeds if g is not None]))
 
