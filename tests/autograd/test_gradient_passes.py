@@ -140,6 +140,29 @@ def test_the_same_cotangent_in_two_places() -> None:
     assert_array_equal(np.asarray(found[1]), [7, 7, 7])
 
 
+def test_cotangents_of_elements_are_added_to_that_of_the_array() -> None:
+    """By whichever read the first cotangent comes, and of elements that are read more than once."""
+    x = xp.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    index, mask = xp.asarray([1, 0, 1]), xp.asarray([[True, False, True], [False, False, True]])
+    reads: list[Callable[[Any], Any]] = [
+        lambda x: x[0, 1] * 3,
+        lambda x: xp.sum(x[1] * X),
+        lambda x: xp.sum(x[:, ::2] * 5),
+        lambda x: xp.sum(x[index] ** 2),
+        lambda x: xp.sum(x[mask] * 7),
+        lambda x: xp.sum(x * x),
+        lambda x: x[-1, -1],
+    ]
+    expected = sum(np.asarray(grad(read)(x)) for read in reads)
+    for first in range(len(reads)):
+        order = reads[first:] + reads[:first]
+        found = grad(lambda x, order=order: sum(read(x) for read in order))(x)
+        assert_array_equal(np.asarray(found), expected)
+        # The second derivative takes another way: the cotangents are tracked.
+        second = grad(lambda x, order=order: xp.sum(grad(lambda x: sum(read(x) for read in order))(x)))(x)
+        np.testing.assert_array_equal(np.asarray(second), [[4, 4, 4], [6, 6, 6]])
+
+
 A = xp.asarray([[0.5, 0.2, 0.1], [0.1, 0.7, -0.4], [1.0, -0.3, 0.25]])
 SHAPE, KEY = (3, 1), (slice(None), 0)
 STEPS: dict[str, Callable[[Any], Any]] = {

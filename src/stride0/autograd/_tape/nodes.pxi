@@ -359,16 +359,16 @@ cdef int save_values(Node node, PyObject** values, PyObject* out) except -1:
                     continue
                 item = shape_tuple(<Array>value) if what == SHAPE else dtype_at((<Array>value).code)
             else:
-                item = facts_of(value, what)
+                item = argument_facts(value, what)
             Py_INCREF(item)
             node.saved[number] = <PyObject*>item
     return 0
 
 
-cdef object facts_of(object value, int what):
+cdef object argument_facts(object value, int what):
     """The shape or the dtype of an argument that is no array, or those of the arrays of a sequence."""
     if isinstance(value, (tuple, list)):
-        return tuple([facts_of(item, what) for item in value])
+        return tuple([argument_facts(item, what) for item in value])
     if what == DTYPE:
         return (<Array>value).dtype if type(value) is Array else None
     return shape_tuple(<Array>value) if type(value) is Array else ()

@@ -83,6 +83,53 @@ def scalar_result(str operation, y):
     return checked_scalar(operation, y)
 
 
+def results_of(list leaves):
+    """The leaves of a result, detached where no open tape tracks them, and their nodes."""
+    cdef list values = [], roots = []
+    cdef Array x
+    for leaf in leaves:
+        x = <Array>leaf if type(leaf) is Array else <Array>asarray(leaf)
+        values.append(detach_closed(x))
+        roots.append(x.node)
+    return values, roots
+
+
+def facts_of(list arrays):
+    """Shape and dtype of each array."""
+    cdef list facts = []
+    for x in arrays:
+        facts.append((shape_tuple(<Array?>x), dtype_at((<Array>x).code)))
+    return facts
+
+
+def like(str operation, x, tuple shape, DType dtype not None):
+    """
+    A cotangent or tangent, checked against the shape and dtype of its array.
+
+    A complex one of a real array stays complex: the backward pass takes its real part.
+    """
+    cdef Array found = <Array>x if type(x) is Array else <Array>asarray(x)
+    cdef bint fits = found.ndim == len(shape)
+    cdef int axis
+    for axis in range(found.ndim if fits else 0):
+        fits = fits and found.shape_[axis] == <Py_ssize_t>shape[axis]
+    if not fits:
+        raise ShapeError(operation, "a tangent or cotangent has another shape than the array that it belongs to",
+                         [("array", str(shape)), ("given", str(shape_tuple(found)))])
+    if not is_floating(found):
+        raise ArgumentTypeError(operation, f"a tangent or cotangent of dtype {dtype_at(found.code).name}")
+    if found.code == dtype.code or (letter_at(found.code) == c"c" and letter_at(dtype.code) != c"c"):
+        return found
+    return asarray(found, dtype=dtype)
+
+
+def all_like(str operation, list given, list facts):
+    """The same for the cotangents of several arrays, with the `facts_of` those."""
+    if len(given) != len(facts):
+        raise ArgumentValueError(operation, f"{len(given)} cotangents were given for {len(facts)} arrays")
+    return [like(operation, x, shape, dtype) for x, (shape, dtype) in zip(given, facts)]
+
+
 def handed_out(list grads, list arrays, cotangents):
     """
     Gradients that a caller may keep and change: each on memory of its own; zeros for None.

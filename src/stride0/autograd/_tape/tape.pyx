@@ -41,7 +41,7 @@ from stride0._core.calls.primitive cimport Primitive
 from stride0._core.ops.adjoint cimport add_at, dot_into, sum_into
 from stride0._core.ops.elementwise cimport binary, binary_raw, in_place, masked_product, unary_raw
 from stride0._core.plan.operations cimport OP_ADD
-from stride0._core.memory.dtype cimport dtype_at, is_stored, itemsize_at, letter_at
+from stride0._core.memory.dtype cimport DType, dtype_at, is_stored, itemsize_at, letter_at
 from stride0._core.memory.storage cimport Storage, foreign_storage
 
 import inspect
@@ -55,7 +55,7 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.ops.adjoint import put
 from stride0._core.ops.elementwise import multiply_masked
 from stride0._core.ops.functions import real
-from stride0._base.errors import ArgumentTypeError, GradientError, ShapeError
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, ShapeError
 from stride0.autograd._tape.trees import flatten, tree_map
 
 cdef extern from *:
