@@ -248,15 +248,14 @@ cdef PendingChain chain_for(int nin, PyObject** operands, int ndim, const Py_ssi
                     chain = other
                 elif not merge(chain, other):
                     blocked = k
-        if chain is None:
-            continue
-        for k in range(nin):
-            other = chain_of(<Array>operands[k])
-            if other is not None and other is not chain and other.serial >= chain.serial:
-                blocked = k
-        if blocked < 0 and (chain.leaves + nin > MOST_LEAVES or chain.count + 2 > MAX_STEPS):
-            settle_chain(chain)
-            chain = None
+        if chain is not None:
+            for k in range(nin):
+                other = chain_of(<Array>operands[k])
+                if other is not None and other is not chain and other.serial >= chain.serial:
+                    blocked = k
+            if blocked < 0 and (chain.leaves + nin > MOST_LEAVES or chain.count + 2 > MAX_STEPS):
+                settle_chain(chain)
+                chain = None
         if blocked >= 0:
             data_of(<Array>operands[blocked])
     return new_chain(ndim, shape) if chain is None else chain
@@ -368,11 +367,17 @@ cdef list pending_chains():
 
 
 def settle_pending(bint all_threads=False):
-    """Compute what this thread has deferred, or all threads have."""
+    """Compute what this thread has deferred, or all threads have: all that there is memory for, before MemoryError."""
     cdef unsigned long thread = PyThread_get_thread_ident()
+    failed = None
     for chain in pending_chains():
         if (all_threads or (<PendingChain>chain).thread == thread) and not (<PendingChain>chain).settling:
-            settle_chain(<PendingChain>chain)
+            try:
+                settle_chain(<PendingChain>chain)
+            except MemoryError as error:
+                failed = failed or error
+    if failed is not None:
+        raise failed
 
 
 cdef int settle_chain(PendingChain chain) except -1:
@@ -414,6 +419,8 @@ cdef int compute(PendingChain chain) except -1:
             results.append(storage)
             memory.append(memory_for(chain, s, storage.nbytes))
     for first in range(0, count, most):
+        if chain.count == 0:
+            return 0    # another call has published them meanwhile
         run_steps(chain, outputs + first, min(most, count - first), memory[first:first + most])
     for storage, fresh in zip(results, memory):
         if storage.data is NULL:
@@ -447,6 +454,7 @@ cdef int run_steps(PendingChain chain, const int* outputs, int count, list memor
     cdef bint done
     cdef Leaf* leaf
     cdef Step* step
+    cdef str name = <str>chain.names[outputs[count - 1]]    # held: another call may release the chain
     for k in range(MOST_LEAVES + chain.count):
         live[k] = False
     for o in range(count):
@@ -496,7 +504,7 @@ cdef int run_steps(PendingChain chain, const int* outputs, int count, list memor
         with nogil:
             done = run_chain(&plan, &program, True)
     if not done:
-        not_completed(<str>chain.names[outputs[count - 1]])
+        not_completed(name)
     return 0
 
 
