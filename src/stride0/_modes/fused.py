@@ -68,7 +68,12 @@ class fused(Setting):
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
         set_fused_from(self._value)
-        settle_pending()
+        try:
+            settle_pending()
+        except MemoryError:
+            # The error that ends the block is not replaced: who reads the array gets this one then.
+            if error[0] is None:
+                raise
 
     @staticmethod
     def set_default(size: int = SIZE) -> int:

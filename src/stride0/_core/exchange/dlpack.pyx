@@ -155,6 +155,7 @@ cdef object export_capsule(Array x, object max_version, object copy):
     if copied:
         x = copy_array(x, x.code, False)
     # Consumers may write to the memory for as long as they keep it.
+    data_of(x)
     begin_export(x)
     # A copy belongs to the caller, also where a test configuration has read-only arrays.
     locked = not is_writable(x) or (not copied and exports_read_only())

@@ -270,15 +270,14 @@ cdef PendingChain chain_for(int nin, PyObject** operands, int ndim, const Py_ssi
                     chain = other
                 elif not merge(chain, other):
                     blocked = k
-        if chain is None:
-            continue
-        for k in range(nin):
-            other = chain_of(<Array>operands[k])
-            if other is not None and other.serial >= chain.serial and not is_step(<Array>operands[k], chain):
-                blocked = k
-        if blocked < 0 and (chain.leaves + nin > MOST_LEAVES or chain.count + 2 > MAX_STEPS):
-            settle_chain(chain)
-            chain = None
+        if chain is not None:
+            for k in range(nin):
+                other = chain_of(<Array>operands[k])
+                if other is not None and other.serial >= chain.serial and not is_step(<Array>operands[k], chain):
+                    blocked = k
+            if blocked < 0 and (chain.leaves + nin > MOST_LEAVES or chain.count + 2 > MAX_STEPS):
+                settle_chain(chain)
+                chain = None
         if blocked >= 0:
             data_of(<Array>operands[blocked])
     return new_chain(ndim, shape) if chain is None else chain
@@ -473,11 +472,17 @@ cdef list pending_chains():
 
 
 def settle_pending(bint all_threads=False):
-    """Compute what this thread has deferred, or all threads have."""
+    """Compute what this thread has deferred, or all threads have: all that there is memory for, before MemoryError."""
     cdef unsigned long thread = PyThread_get_thread_ident()
+    failed = None
     for chain in pending_chains():
         if (all_threads or (<PendingChain>chain).thread == thread) and not (<PendingChain>chain).settling:
-            settle_chain(<PendingChain>chain)
+            try:
+                settle_chain(<PendingChain>chain)
+            except MemoryError as error:
+                failed = failed or error
+    if failed is not None:
+        raise failed
 
 
 cdef int settle_chain(PendingChain chain) except -1:
@@ -528,13 +533,13 @@ cdef int compute(PendingChain chain) except -1:
             memory.append(memory_for(chain, <Storage>one.result, <str>one.name))
     # Outputs in passes of as many as a chain may have, the first of the reductions with the last of these.
     first = 0
-    while count - first > MOST_OUTPUTS or (count > first and reduction is NULL):
+    while (count - first > MOST_OUTPUTS or (count > first and reduction is NULL)) and chain.count:
         run_pass(chain, known, outputs + first, min(<int>MOST_OUTPUTS, count - first), memory[first:], NULL, None)
         first += MOST_OUTPUTS
     s = count
     for k in range(chain.reductions):
         one = &chain.reduction[k]
-        if one.result is not NULL:
+        if one.result is not NULL:     # NULL if another call has published it meanwhile
             run_pass(chain, known, outputs + first, max(0, count - first), memory[first:], one, <Storage>memory[s])
             first = max(first, count)
             s += 1
@@ -588,6 +593,8 @@ cdef int run_pass(
     cdef Plan plan
     cdef Operand operands[MAX_VIEWS]
     cdef int s, k, o, found = 0
+    # A reference: another call may release the chain while this one runs.
+    cdef str name = <str>(chain.names[outputs[count - 1]] if count else reduction.name)
     describe_steps(&program, chain, known, outputs, count, reduction, operands)
     for o in range(count):
         describe_result(&operands[program.leaves + o], chain, outputs[o], (<Storage>memory[o]).data)
@@ -614,7 +621,7 @@ cdef int run_pass(
         for o in range(count):
             set_result(&plan, &operands[program.leaves + o], chain.shape, chain.ndim)
         order_axes(&plan, True)
-    run(chain, &plan, &program, chain.names[outputs[count - 1]] if count else reduction.name)
+    run(chain, &plan, &program, name)
     for s in range(chain.count):
         found += known[s] is not NULL
     for o in range(min(count, MOST_KNOWN - found)):
@@ -639,10 +646,10 @@ cdef int run_first(PendingChain chain, char** known, const Reduction* reduction,
     set_strides(&plan, operands, program.leaves, shape, chain.ndim)
     set_result(&plan, &operands[k], shape, chain.ndim)
     order_axes(&plan, True)
-    return run(chain, &plan, &program, reduction.name)
+    return run(chain, &plan, &program, <str>reduction.name)
 
 
-cdef int run(PendingChain chain, Plan* plan, const Chain* program, PyObject* name) except -1:
+cdef int run(PendingChain chain, Plan* plan, const Chain* program, str name) except -1:
     global passes, steps_run
     cdef bint done
     coalesce(plan, 0)
@@ -653,7 +660,7 @@ cdef int run(PendingChain chain, Plan* plan, const Chain* program, PyObject* nam
     else:
         with nogil:
             done = run_chain(plan, program, True)
-    return 0 if done else not_completed(<str>name)
+    return 0 if done else not_completed(name)
 
 
 cdef int describe_result(Operand* operand, PendingChain chain, int step, char* data) noexcept:
