@@ -301,7 +301,7 @@ def test_few_imports_inside_functions() -> None:
     late = [f for f in ALL if f.inside_function and f.target.partition(".")[0] != "numpy"]
     assert {(f.importer, f.target) for f in late} == {
         ("_compat.html", "html"),
-        ("_core.calls.linear_algebra", "ctypes"),
+        ("_core.exchange.numpy_calls", "ctypes"),
         ("_core.calls.primitive", "inspect"),
         ("_modes.switches", "inspect"),
     }, "\n".join(map(where, late))

@@ -51,7 +51,6 @@ from stride0._core.calls.checks import (
     promote_all,
     refuse_dtype,
 )
-from stride0._core.calls.linear_algebra import multiply_stacks
 from stride0._core.exchange.convert import asarray
 from stride0._core.exchange.numpy_calls import to_numpy
 from stride0._core.memory import dtype as dt
@@ -75,6 +74,7 @@ from stride0._core.ops.functions import (
 )
 from stride0._core.ops.index import gather, nonzero
 from stride0._core.ops.operands import as_array
+from stride0._core.ops.product import multiply_stacks
 from stride0._core.ops.reduce import OFF_CENTRE, argreduce, mean_of_total, reduce, reduce2, reduce_whole, scan
 from stride0._core.ops.sort import search_among, sort_along
 
