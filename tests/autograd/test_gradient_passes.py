@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import stride0 as xp
-from stride0.autograd import custom_vjp, grad, vjp
+from stride0.autograd import Tape, custom_vjp, grad, vjp
 
 X = xp.asarray([0.5, -1.25, 2.0])
 
@@ -93,6 +93,31 @@ def test_a_pass_that_ends_in_an_exception_leaves_no_trace() -> None:
             pullback(xp.asarray(1.0))
     fails = False
     np.testing.assert_allclose(np.asarray(pullback(xp.asarray(1.0))[0]), expected, rtol=1e-14)
+
+
+def test_a_tape_that_is_freed_during_a_pass_of_another_one() -> None:
+    """What its nodes hold is still needed: they lie on the way."""
+    tapes = [Tape()]
+
+    @custom_vjp
+    def probe(x: Any) -> Any:
+        return x * 1
+
+    def backward(_: None, g: Any) -> tuple[Any]:
+        tapes.clear()
+        return (g,)
+
+    probe.defvjp(lambda x: (x * 1, None), backward)
+    tapes[0].start()
+    with Tape() as inner:
+        a = inner.watch(X)
+        y = a * tapes[0].watch(X * 2)
+    # Recorded for the outer tape alone.
+    z = xp.sum(probe(xp.sin(y)))
+    found = inner.gradient(z, a)
+    assert not tapes
+    x = np.asarray(X)
+    np.testing.assert_allclose(np.asarray(found), np.cos(2 * x * x) * 2 * x, rtol=1e-14)
 
 
 def test_sums_of_cotangents_overwrite_nothing_that_the_caller_has() -> None:

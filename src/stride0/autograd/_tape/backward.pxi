@@ -310,6 +310,14 @@ cdef bint is_running(int64_t number) except -1:
     return False
 
 
+cdef bint is_visited(Node node) except -1:
+    """Whether a pass that runs now goes through a node."""
+    for walk in running:
+        if (<Pass>walk).visit(<PyObject*>node) is not NULL:
+            return True
+    return False
+
+
 cdef int by_age(const void* first, const void* second) noexcept nogil:
     cdef int64_t a = (<const Visit*>first).serial, b = (<const Visit*>second).serial
     return (a > b) - (a < b)

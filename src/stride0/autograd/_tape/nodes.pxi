@@ -193,7 +193,9 @@ cdef int release_nodes(State state) except -1:
                 link(node, other)
                 break
         else:
-            dead.append(node)
+            # A pass of another thread may be reading its edges, and frees it afterwards.
+            if not is_visited(node):
+                dead.append(node)
     for node in dead:
         clear(node)
         node.pull = None
