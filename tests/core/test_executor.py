@@ -313,7 +313,7 @@ def test_a_long_chain_uses_slots_again() -> None:
     for name in ("leaves", "steps"):
         with pytest.raises(ValueError, match="limits"):
             run_steps(
-                [view(a)] * (25 if name == "leaves" else 1), [steps[0]] * (33 if name == "steps" else 1), []
+                [view(a)] * (21 if name == "leaves" else 1), [steps[0]] * (33 if name == "steps" else 1), []
             )
 
 

@@ -342,6 +342,7 @@ OWN = {
     "testing",
     "broadcasting",
     "explain",
+    "fused",
     "strict",
     *_extras.__all__,
     "get_num_threads",

@@ -7,7 +7,7 @@ from typing import Any
 
 from stride0._base.errors import ArgumentValueError
 from stride0._core.array.switches import FUSED, set_fused_from
-from stride0._core.ops.deferred import settle_pending
+from stride0._core.ops.deferred import evaluate_pending
 from stride0._modes.switches import Setting
 
 __all__ = ["fused"]
@@ -69,7 +69,7 @@ class fused(Setting):
         super().__exit__(*error)
         set_fused_from(self._value)
         try:
-            settle_pending()
+            evaluate_pending()
         except MemoryError:
             # The error that ends the block is not replaced: who reads the array gets this one then.
             if error[0] is None:
@@ -92,7 +92,7 @@ class fused(Setting):
         """
         before: int = FUSED.set_default(_checked(size))
         set_fused_from(size)
-        settle_pending()
+        evaluate_pending()
         return before
 
     @staticmethod

@@ -56,8 +56,8 @@ cdef struct Hooks:
     object (*binary)(int op, object x1, object x2, str name, bint is_operator)
     object (*in_place)(int op, Array x, object other, str name)
     object (*matmul)(object x1, object x2, bint is_in_place)
-    int (*settle)(Array x) except -1            # compute a deferred array
-    int (*settle_readers)(Storage storage) except -1    # compute what reads a storage that is about to be written to
+    int (*evaluate)(Array x) except -1            # compute a deferred array
+    int (*evaluate_readers)(Storage storage) except -1    # compute what reads a storage that is about to be written to
     Array (*get_item)(Array x, object key)
     int (*set_item)(Array x, object key, object value) except -1
     Array (*reduce)(str name, Array x, tuple axes, bint keepdims, object dtype)
@@ -129,14 +129,14 @@ cdef inline bint may_defer(Py_ssize_t size, Array x) noexcept:
 cdef inline char* data_of(Array x) except NULL:
     """The first element: the only way to the memory of an array, which computes the elements of a deferred one."""
     if x.address is NULL:
-        hooks.settle(x)
+        hooks.evaluate(x)
     return x.address
 
 
 cdef inline int before_write(Array x) except -1:
     """To be called before existing memory is written to: deferred results that read it are computed. Note [Deferred results]."""
     if x.storage.readers or x.storage.owner is not None:
-        hooks.settle_readers(x.storage)
+        hooks.evaluate_readers(x.storage)
     return 0
 
 

@@ -8,7 +8,7 @@ from stride0._core.plan.chain cimport MAX_STEPS, Step
 from stride0._core.plan.table cimport Kernel
 
 cdef enum:
-    MOST_LEAVES = 16
+    MOST_LEAVES = 12
     MOST_AXES = 16
     MOST_REDUCTIONS = 4
 
@@ -38,7 +38,7 @@ cdef class PendingChain:
     cdef Py_ssize_t size
     cdef int leaves
     cdef int count
-    cdef int settling                   # how many calls are computing it now
+    cdef int evaluating                   # how many calls are computing it now
     cdef bint dependent                 # whether a leaf is deferred
     cdef Py_ssize_t serial              # a leaf is deferred only by chains of smaller ones
     cdef unsigned long thread

@@ -4,29 +4,29 @@
 Note [Deferred results]
     Where `fused` holds, the result of an elementwise operation has its shape, dtype and strides, and all errors have been
     raised, but its storage has no memory: it names a chain (`PendingChain`) and a step of that. The chain is computed
-    in one pass (`settle`), by the executor and the kernels that would have run before, so that all bits are the same.
+    in one pass (`evaluate`), by the executor and the kernels that would have run before, so that all bits are the same.
     What holds:
 
     1. Elements that are pending cannot be read: `Array.address` is NULL, and every reader gets it from `data_of`, which
-       settles. A view has an address, so that whoever makes one settles first.
-    2. Who writes to memory settles the chains that read it first: `before_write`, which every writer calls, asks
+       evaluates. A view has an address, so that whoever makes one evaluates first.
+    2. Who writes to memory evaluates the chains that read it first: `before_write`, which every writer calls, asks
        `Storage.readers`.
     3. Memory that others may write to is no leaf: that of other libraries (`Storage.owner`), and ours while it is
        exported (`Storage.exports`). One value is copied into the chain.
     4. What is still referenced becomes an output: a result's storage tells its chain when it is freed (`forget`). All
        other values stay in slots. A chain that nobody can see any more is freed with its last storage and never computed.
-    5. Memory is allocated when a chain is settled. Where there is none, MemoryError names the operation, and everything
+    5. Memory is allocated when a chain is evaluated. Where there is none, MemoryError names the operation, and everything
        is as before.
-    6. Several threads, or a signal handler inside of a call, may settle one chain at once: each computes into memory of
+    6. Several threads, or a signal handler inside of a call, may evaluate one chain at once: each computes into memory of
        its own, the first one to end publishes, the others discard theirs. A chain that is being computed takes no more steps.
-    7. A leaf may be deferred by another chain, which is settled first. Chains are numbered, and depend on chains of
+    7. A leaf may be deferred by another chain, which is evaluated first. Chains are numbered, and depend on chains of
        smaller numbers only, so that there is no circle.
-    8. A chain belongs to the thread that began it; other threads settle it.
+    8. A chain belongs to the thread that began it; other threads evaluate it.
 
     A reduction of a deferred result is deferred as well, and computed in one pass with its operand: by then nobody may see
     that any more. The storage of its result has a negative step.
 
-    A chain is bounded by MOST_LEAVES and MAX_STEPS, all of them by MOST_CHAINS and MOST_BYTES: then the oldest are settled.
+    A chain is bounded by MOST_LEAVES and MAX_STEPS, all of them by MOST_CHAINS and MOST_BYTES: then the oldest are evaluated.
 """
 
 cimport cython
@@ -252,7 +252,7 @@ cdef PendingChain chain_for(int nin, PyObject** operands, int ndim, const Py_ssi
     """
     The chain that a step is appended to, with places for it and its leaves: that of its operands, or a new one.
 
-    Operands that cannot be in it, nor leaves of it, are settled: one at a time, since that may settle others.
+    Operands that cannot be in it, nor leaves of it, are evaluated: one at a time, since that may evaluate others.
     """
     cdef PendingChain chain, other
     cdef unsigned long thread = PyThread_get_thread_ident()
@@ -263,7 +263,7 @@ cdef PendingChain chain_for(int nin, PyObject** operands, int ndim, const Py_ssi
             other = chain_of(<Array>operands[k])
             if other is None or (other is chain and (<Array>operands[k]).storage.step >= 0):
                 continue
-            if other.settling or other.thread != thread:
+            if other.evaluating or other.thread != thread:
                 blocked = k
             elif (<Array>operands[k]).storage.step >= 0 and other.ndim == ndim and memcmp(other.shape, shape, ndim * sizeof(Py_ssize_t)) == 0:
                 if chain is None:
@@ -276,7 +276,7 @@ cdef PendingChain chain_for(int nin, PyObject** operands, int ndim, const Py_ssi
                 if other is not None and other.serial >= chain.serial and not is_step(<Array>operands[k], chain):
                     blocked = k
             if blocked < 0 and (chain.leaves + nin > MOST_LEAVES or chain.count + 2 > MAX_STEPS):
-                settle_chain(chain)
+                evaluate_chain(chain)
                 chain = None
         if blocked >= 0:
             data_of(<Array>operands[blocked])
@@ -331,8 +331,8 @@ cdef Array defer(
         step = append(chain, cast_kernel(result_code(kernel), out_code), inputs, strides, name)
     out = pending_array(chain, step, out_code, ndim, shape, strides)
     chain.results[step] = <PyObject*>out.storage
-    while (chains > MOST_CHAINS or pending_bytes > MOST_BYTES) and oldest is not <PyObject*>chain and (<PendingChain>oldest).settling == 0:
-        settle_chain(<PendingChain>oldest)
+    while (chains > MOST_CHAINS or pending_bytes > MOST_BYTES) and oldest is not <PyObject*>chain and (<PendingChain>oldest).evaluating == 0:
+        evaluate_chain(<PendingChain>oldest)
     return out
 
 
@@ -373,7 +373,7 @@ cdef bint replace_pending(Array x, Array other) noexcept:
 cdef bint may_defer_reduction(Array x) except -1:
     """Whether a reduction of x is deferred: x is a result of a chain that takes one more."""
     cdef PendingChain chain = chain_of(x)
-    return (chain is not None and x.storage.step >= 0 and chain.reductions < MOST_REDUCTIONS and not chain.settling
+    return (chain is not None and x.storage.step >= 0 and chain.reductions < MOST_REDUCTIONS and not chain.evaluating
             and chain.thread == PyThread_get_thread_ident() and defers(x.size, True))
 
 
@@ -437,16 +437,16 @@ cdef void forget_result(Storage storage) noexcept:
 # --- computing
 
 
-cdef int settle(Array x) except -1:
+cdef int evaluate(Array x) except -1:
     """Compute the elements of a deferred array."""
     if x.storage.data is NULL:
-        settle_chain(<PendingChain>x.storage.pending)
+        evaluate_chain(<PendingChain>x.storage.pending)
     x.address = x.storage.data
     return 0
 
 
-cdef int settle_readers(Storage storage) except -1:
-    """Settle the chains that read a storage, which is about to be written to."""
+cdef int evaluate_readers(Storage storage) except -1:
+    """Evaluate the chains that read a storage, which is about to be written to."""
     cdef Storage root = root_of(storage)
     cdef PendingChain chain
     cdef int k
@@ -456,7 +456,7 @@ cdef int settle_readers(Storage storage) except -1:
         chain = <PendingChain>found
         for k in range(chain.leaves):
             if chain.leaf[k].storage is not NULL and root_of(<Storage>chain.leaf[k].storage) is root:
-                settle_chain(chain)
+                evaluate_chain(chain)
                 break
     return 0
 
@@ -471,38 +471,38 @@ cdef list pending_chains():
     return out
 
 
-def settle_pending(bint all_threads=False):
+def evaluate_pending(bint all_threads=False):
     """Compute what this thread has deferred, or all threads have: all that there is memory for, before MemoryError."""
     cdef unsigned long thread = PyThread_get_thread_ident()
     failed = None
     for chain in pending_chains():
-        if (all_threads or (<PendingChain>chain).thread == thread) and not (<PendingChain>chain).settling:
+        if (all_threads or (<PendingChain>chain).thread == thread) and not (<PendingChain>chain).evaluating:
             try:
-                settle_chain(<PendingChain>chain)
+                evaluate_chain(<PendingChain>chain)
             except MemoryError as error:
                 failed = failed or error
     if failed is not None:
         raise failed
 
 
-cdef int settle_chain(PendingChain chain) except -1:
+cdef int evaluate_chain(PendingChain chain) except -1:
     """Compute all results of a chain that are still referenced: Note [Deferred results]."""
     cdef Leaf* leaf
     cdef int k
     if chain.count == 0:
         return 0
-    chain.settling += 1
+    chain.evaluating += 1
     try:
         for k in range(chain.leaves):
             leaf = &chain.leaf[k]
             if leaf.storage is not NULL and leaf.data is NULL:
                 if (<Storage>leaf.storage).data is NULL:
-                    settle_chain(<PendingChain>(<Storage>leaf.storage).pending)
-                if chain.count:     # else a signal handler settled this one, too
+                    evaluate_chain(<PendingChain>(<Storage>leaf.storage).pending)
+                if chain.count:     # else a signal handler evaluated this one, too
                     leaf.data = (<Storage>leaf.storage).data
         compute(chain)
     finally:
-        chain.settling -= 1
+        chain.evaluating -= 1
     return 0
 
 
@@ -742,5 +742,5 @@ cdef inline bint is_same_step(const Step* a, const Step* b) noexcept:
 
 
 set_forget(forget_result)
-hooks.settle = settle
-hooks.settle_readers = settle_readers
+hooks.evaluate = evaluate
+hooks.evaluate_readers = evaluate_readers
