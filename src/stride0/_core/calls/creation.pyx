@@ -27,7 +27,7 @@ from stride0._core.ops.functions import add, multiply
 cdef Py_ssize_t FAR = <Py_ssize_t>1 << 60
 
 
-cdef Array made(str operation, PyObject* shape, PyObject* dtype, PyObject* device, bint zeroed):
+cdef Array make_array(str operation, PyObject* shape, PyObject* dtype, PyObject* device, bint zeroed):
     """A new array of float64, unless another dtype is given."""
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef int ndim
@@ -37,15 +37,15 @@ cdef Array made(str operation, PyObject* shape, PyObject* dtype, PyObject* devic
 
 
 cdef object empty(PyObject** given):
-    return made("empty", given[0], given[1], given[2], False)
+    return make_array("empty", given[0], given[1], given[2], False)
 
 
 cdef object zeros(PyObject** given):
-    return made("zeros", given[0], given[1], given[2], True)
+    return make_array("zeros", given[0], given[1], given[2], True)
 
 
 cdef object ones(PyObject** given):
-    cdef Array out = made("ones", given[0], given[1], given[2], False)
+    cdef Array out = make_array("ones", given[0], given[1], given[2], False)
     fill(out, 1, "ones")
     return out
 
@@ -93,7 +93,7 @@ cdef object arange(PyObject** given):
     numbers = [real_number("start", <object>given[0]), 0 if no_stop else real_number("stop", <object>given[1]), real_number("step", <object>given[2])]
     if no_stop:
         numbers[0], numbers[1] = 0, numbers[0]
-    return counted_up(numbers, <object>given[3])
+    return make_range(numbers, <object>given[3])
 
 
 cdef object real_number(str name, value):
@@ -103,11 +103,11 @@ cdef object real_number(str name, value):
     return int(number) if isinstance(number, bool) else number
 
 
-cdef list named(list numbers):
+cdef list describe_numbers(list numbers):
     return [(name, shown(number)) for name, number in zip(("start", "stop", "step"), numbers)]
 
 
-cdef Array counted_up(list numbers, dtype):
+cdef Array make_range(list numbers, dtype):
     """start, start + step and so on, up to stop."""
     cdef bint integral = all([isinstance(n, int) for n in numbers])
     cdef DType target = check_dtype("arange", dtype, dtype_at(INT64 if integral else FLOAT64))
@@ -115,25 +115,25 @@ cdef Array counted_up(list numbers, dtype):
     if target.kind == "bool":
         refuse_dtype("arange", target, "a numeric dtype", "the result")
     if not all([isinstance(n, int) or math.isfinite(n) for n in numbers]):
-        raise ArgumentValueError("arange", "start, stop and step must be finite", named(numbers))
+        raise ArgumentValueError("arange", "start, stop and step must be finite", describe_numbers(numbers))
     if numbers[2] == 0:
-        raise ArgumentValueError("arange", "step must not be 0", named(numbers))
+        raise ArgumentValueError("arange", "step must not be 0", describe_numbers(numbers))
     if into_integers and not integral:
         if not all([n == int(n) for n in numbers]):
-            raise ArgumentValueError("arange", f"a number has a fraction and the dtype is {target.name}", named(numbers))
+            raise ArgumentValueError("arange", f"a number has a fraction and the dtype is {target.name}", describe_numbers(numbers))
         numbers = [int(n) for n in numbers]
     # ceil((stop - start) / step) of the exact numbers.
     (a, b), (c, d), (e, f) = [n.as_integer_ratio() for n in numbers]
     count = max(0, -((a * d - c * b) * f // (b * d * e)))
     if count >= 2**63:
-        raise ShapeError("arange", "the result would have too many elements", named(numbers))
+        raise ShapeError("arange", "the result would have too many elements", describe_numbers(numbers))
     (count,) = normalize_shape("arange", count)
     if into_integers:
-        return integers_from(count, numbers[0], numbers[2], target)
-    return floats_from(count, numbers[0], numbers[2], target)
+        return make_integers(count, numbers[0], numbers[2], target)
+    return make_floats(count, numbers[0], numbers[2], target)
 
 
-cdef Array integers_from(Py_ssize_t count, start, step, DType dtype):
+cdef Array make_integers(Py_ssize_t count, start, step, DType dtype):
     cdef Array out
     least, most = limits_of(dtype)
     for number in (start, start + (count - 1) * step) if count else ():
@@ -145,7 +145,7 @@ cdef Array integers_from(Py_ssize_t count, start, step, DType dtype):
     return out
 
 
-cdef Array floats_from(Py_ssize_t count, start, step, DType dtype):
+cdef Array make_floats(Py_ssize_t count, start, step, DType dtype):
     cdef Array out
     cdef double first = as_float("arange", start), distance = as_float("arange", step)
     cdef double scale
@@ -159,7 +159,7 @@ cdef Array floats_from(Py_ssize_t count, start, step, DType dtype):
             wide = check_dtype("arange", "int64" if start < 0 or last < 0 else "uint64")
             least, most = limits_of(wide)
             if all([least <= end <= most for end in (start, last)]):
-                return copy_array(integers_from(count, start, step, wide), dtype.code, False)
+                return copy_array(make_integers(count, start, step, wide), dtype.code, False)
     if dtype.kind == "real floating" and not remainder and scale == 1:
         out = new_array(dtype.code, 1, &count, NULL, False)
         iota(out, first, distance)

@@ -27,7 +27,7 @@ cdef object matmul(PyObject** given):
     cdef int code
     if x1.code == BOOL or x2.code == BOOL:
         if x1.code == x2.code:
-            return of_bools(matmul_of, x1, x2)
+            return multiply_bools(call_matmul, x1, x2)
         x1, x2 = as_numbers(x1, x2), as_numbers(x2, x1)
     if x1.ndim == 0 or x2.ndim == 0:
         raise ShapeError("matmul", f"{'x2' if x1.ndim else 'x1'} must have at least one axis", shapes_of(x1, x2), "Numbers are multiplied with *.")
@@ -56,7 +56,7 @@ cdef object matmul(PyObject** given):
     return out
 
 
-cdef object matmul_of(Array x1, Array x2, axis):
+cdef object call_matmul(Array x1, Array x2, axis):
     cdef PyObject* given[2]
     given[0], given[1] = <PyObject*>x1, <PyObject*>x2
     return matmul(given)
@@ -92,7 +92,7 @@ def check_products(op, x1, x2):
 ctypedef object (*ProductOf)(Array x1, Array x2, axis)
 
 
-cdef object of_bools(ProductOf product, Array x1, Array x2, axis=None):
+cdef object multiply_bools(ProductOf product, Array x1, Array x2, axis=None):
     """Where any of the products that would be summed up is true."""
     # Counted in float32 by BLAS: a count stops growing at 2**24, but never returns to 0.
     counts = product(copy_array(x1, FLOAT32, False), copy_array(x2, FLOAT32, False), axis)
@@ -115,17 +115,17 @@ def broadcast_batches(str op, Array x1, Array x2):
 
 cdef object vecdot(PyObject** given):
     """`given`: x1, x2, axis."""
-    return vecdot_of(array_argument(given[0], "vecdot", "x1"), array_argument(given[1], "vecdot", "x2"), <object>given[2])
+    return compute_vecdot(array_argument(given[0], "vecdot", "x1"), array_argument(given[1], "vecdot", "x2"), <object>given[2])
 
 
-cdef object vecdot_of(Array x1, Array x2, axis):
+cdef object compute_vecdot(Array x1, Array x2, axis):
     cdef int code = x1.code, last
     cdef Py_ssize_t place
     if x1.code == x2.code and x1.ndim and type(axis) is int and axis == -1 and x1.code != BOOL and same_shape(x1, x2):
         return accumulate("vecdot", 2, x1, x2, (x1.ndim - 1,), False, code, code)
     if x1.code == BOOL or x2.code == BOOL:
         if x1.code == x2.code:
-            return of_bools(vecdot_of, x1, x2, axis)
+            return multiply_bools(compute_vecdot, x1, x2, axis)
         x1, x2 = as_numbers(x1, x2), as_numbers(x2, x1)
     place = check_vectors("vecdot", x1, x2, axis)
     if x1.shape[place] != x2.shape[place]:

@@ -15,7 +15,7 @@ from stride0._core.array.views cimport c_strides_of, strides_for_shape
 from stride0._core.ops.copy cimport assign_array, copy_array
 from stride0._core.ops.keys cimport read_axis, read_int
 from stride0._core.calls.arguments cimport (
-    array_argument, axes_argument, check_total, flag_argument, implement, read_sizes, shape_argument, slow_axis,
+    array_argument, axes_argument, check_total, convert_axis, flag_argument, implement, read_sizes, shape_argument,
 )
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, AxisError, BroadcastError, ShapeError, shown
@@ -209,7 +209,7 @@ cdef object unstack(PyObject** given):
     cdef Array x = array_argument(given[0], "unstack", "x")
     cdef list out = []
     if not read_axis(given[1], x.ndim, &at):
-        at = slow_axis(given[1], x.ndim, "unstack")
+        at = convert_axis(given[1], x.ndim, "unstack")
     # Views of an empty array keep its offset: it has no element to point to.
     stride = x.strides_[at] if x.size else 0
     for axis in range(x.ndim - 1):
@@ -337,7 +337,7 @@ cdef Array stack_parts(Parts* parts, PyObject* new_axis):
             raise ShapeError("stack", f"arrays[{i}] has another shape than arrays[0]",
                              [("arrays[0]", f"{first.shape}"), (f"arrays[{i}]", f"{x.shape}")], "All shapes must be equal.")
     if not read_axis(new_axis, first.ndim + 1, &at):
-        at = slow_axis(new_axis, first.ndim + 1, "stack")
+        at = convert_axis(new_axis, first.ndim + 1, "stack")
     check_ndim_of(first.ndim + 1, "stack")
     for axis in range(first.ndim + 1):
         shape[axis] = parts.count if axis == at else first.shape_[axis - (axis > at)]
@@ -354,14 +354,14 @@ cdef object concat(PyObject** given):
     return join("concat", given, concat_parts)
 
 
-cdef Array concat_parts(Parts* parts, PyObject* named):
+cdef Array concat_parts(Parts* parts, PyObject* given_axis):
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Array x, out, first = <Array>parts.items[0]
     cdef Py_ssize_t total = 0, start = 0, i, k
     cdef bint fits
     cdef int at, axis
-    if named is <PyObject*>None:
+    if given_axis is <PyObject*>None:
         read_sizes(normalize_shape("concat", sum([(<Array>parts.items[k]).size for k in range(parts.count)])), &total)
         out = new_array(parts.code, 1, &total, NULL, False)
         for k in range(parts.count):
@@ -370,8 +370,8 @@ cdef Array concat_parts(Parts* parts, PyObject* named):
             assign_array(view_of(out, data_of(out) + start * out.strides_[0], x.ndim, x.shape_, byte_strides), x, "concat")
             start += x.size
         return out
-    if not read_axis(named, first.ndim, &at):
-        at = slow_axis(named, first.ndim, "concat")
+    if not read_axis(given_axis, first.ndim, &at):
+        at = convert_axis(given_axis, first.ndim, "concat")
     for i in range(parts.count):
         x = <Array>parts.items[i]
         fits = x.ndim == first.ndim

@@ -19,7 +19,7 @@ from stride0._core.ops.reduce cimport accumulate, argreduce, mean_of_total, redu
 from stride0._core.ops.select cimport s0_count_true
 from stride0._core.ops.keys cimport read_axis
 from stride0._core.calls.arguments cimport (
-    array_argument, axes_tuple, dtype_code_argument, flag_argument, implement, refuse_complex, slow_axis,
+    array_argument, axes_tuple, convert_axis, dtype_code_argument, flag_argument, implement, refuse_complex,
 )
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
@@ -31,7 +31,7 @@ from stride0._core.ops.reduce import OFF_CENTRE
 cdef double FAR_OFF_CENTRE = OFF_CENTRE
 
 
-cdef object reduced(str name, Array x, PyObject* axis, PyObject* keepdims, object dtype):
+cdef object reduce_axes(str name, Array x, PyObject* axis, PyObject* keepdims, object dtype):
     """A reduction over the axes that are named, or over all."""
     cdef bint keep
     if axis is <PyObject*>None and <object>keepdims is False and dtype is None:
@@ -42,27 +42,27 @@ cdef object reduced(str name, Array x, PyObject* axis, PyObject* keepdims, objec
 
 
 cdef object all_(PyObject** given):
-    return reduced("all", array_argument(given[0], "all", "x"), given[1], given[2], None)
+    return reduce_axes("all", array_argument(given[0], "all", "x"), given[1], given[2], None)
 
 
 cdef object any_(PyObject** given):
-    return reduced("any", array_argument(given[0], "any", "x"), given[1], given[2], None)
+    return reduce_axes("any", array_argument(given[0], "any", "x"), given[1], given[2], None)
 
 
 cdef object count_nonzero(PyObject** given):
     cdef Array x = array_argument(given[0], "count_nonzero", "x"), out
     cdef const uint8_t* bits
-    cdef int64_t* total
+    cdef int64_t* count
     if x.code != BOOL or not x.c_contiguous or x.address is NULL or given[1] is not <PyObject*>None or <object>given[2] is not False:
-        return reduced("count_nonzero", x, given[1], given[2], None)
+        return reduce_axes("count_nonzero", x, given[1], given[2], None)
     # Faster than the reduction, which adds in int64.
     out = new_array(INT64, 0, NULL, NULL, True)
-    bits, total = <const uint8_t*>data_of(x), <int64_t*>data_of(out)
+    bits, count = <const uint8_t*>data_of(x), <int64_t*>data_of(out)
     if x.size < LONG_RUN:
-        total[0] = s0_count_true(bits, x.size)
+        count[0] = s0_count_true(bits, x.size)
     else:
         with nogil:
-            total[0] = s0_count_true(bits, x.size)
+            count[0] = s0_count_true(bits, x.size)
     return out
 
 
@@ -83,21 +83,21 @@ cpdef DType sum_dtype(str operation, Array x, object dtype):
     return dtype_at(code)
 
 
-cdef object total(str name, PyObject** given):
+cdef object reduce_in_dtype(str name, PyObject** given):
     """A sum or a product; `given`: x, axis, dtype, keepdims."""
     cdef Array x = array_argument(given[0], name, "x")
-    return reduced(name, x, given[1], given[3], None if given[2] is <PyObject*>None else sum_dtype(name, x, <object>given[2]))
+    return reduce_axes(name, x, given[1], given[3], None if given[2] is <PyObject*>None else sum_dtype(name, x, <object>given[2]))
 
 
 cdef object sum_(PyObject** given):
-    return total("sum", given)
+    return reduce_in_dtype("sum", given)
 
 
 cdef object prod(PyObject** given):
-    return total("prod", given)
+    return reduce_in_dtype("prod", given)
 
 
-cdef object cumulative(str name, PyObject** given):
+cdef object scan_axis(str name, PyObject** given):
     """`given`: x, axis, dtype, include_initial."""
     cdef Py_ssize_t one = 1, stride
     cdef Array x = array_argument(given[0], name, "x")
@@ -110,22 +110,22 @@ cdef object cumulative(str name, PyObject** given):
         if x.ndim > 1:
             raise ArgumentValueError(name, f"axis must be given for an array with {x.ndim} axes", [("x", f"{x.shape}")])
     elif not read_axis(given[1], x.ndim, &axis):
-        axis = slow_axis(given[1], x.ndim, name)
+        axis = convert_axis(given[1], x.ndim, name)
     return scan(name, x, axis, target, flag_argument(given[3], name, "include_initial"))
 
 
 cdef object cumulative_sum(PyObject** given):
-    return cumulative("cumulative_sum", given)
+    return scan_axis("cumulative_sum", given)
 
 
 cdef object cumulative_prod(PyObject** given):
-    return cumulative("cumulative_prod", given)
+    return scan_axis("cumulative_prod", given)
 
 
 # --- extremes
 
 
-cdef object extreme(str name, PyObject** given):
+cdef object find_extreme(str name, PyObject** given):
     """`given`: x, axis, keepdims."""
     cdef Array x = array_argument(given[0], name, "x")
     refuse_complex(x, name, "x")
@@ -139,11 +139,11 @@ cdef object extreme(str name, PyObject** given):
 
 
 cdef object max_(PyObject** given):
-    return extreme("max", given)
+    return find_extreme("max", given)
 
 
 cdef object min_(PyObject** given):
-    return extreme("min", given)
+    return find_extreme("min", given)
 
 
 cdef Array without_repeats(Array x, tuple axes):
@@ -154,7 +154,7 @@ cdef Array without_repeats(Array x, tuple axes):
     return without_broadcast_axes(x, axes)
 
 
-cdef Array flattened(Array x):
+cdef Array flatten(Array x):
     """The elements in C order along one axis; a view where strides allow."""
     cdef Py_ssize_t stride
     if x.ndim == 1:
@@ -165,7 +165,7 @@ cdef Array flattened(Array x):
     return view_of(x, data_of(x), 1, &x.size, &stride)
 
 
-cdef object index_of_extreme(str name, PyObject** given):
+cdef object find_extreme_index(str name, PyObject** given):
     """The index of an extreme; `given`: x, axis, keepdims."""
     cdef Py_ssize_t ones[MAX_NDIM]
     cdef Py_ssize_t strides[MAX_NDIM]
@@ -175,7 +175,7 @@ cdef object index_of_extreme(str name, PyObject** given):
     cdef int axis = -1, k
     refuse_complex(x, name, "x")
     if given[1] is not <PyObject*>None and not read_axis(given[1], x.ndim, &axis):
-        axis = slow_axis(given[1], x.ndim, name)
+        axis = convert_axis(given[1], x.ndim, name)
     if (x.size if axis < 0 else x.shape_[axis]) == 0:
         where = "x" if axis < 0 else f"axis {axis}"
         raise ShapeError(name, f"{where} has no elements to choose from", [("x", f"{x.shape}")])
@@ -183,7 +183,7 @@ cdef object index_of_extreme(str name, PyObject** given):
         return argreduce(name, x, axis, keepdims)
     # Along broadcast axes the first of the equal elements is at index 0; the others keep their order.
     base = x if x.c_contiguous else <Array>without_broadcast_axes(x, tuple(range(x.ndim)))
-    out = argreduce(name, flattened(base), 0, False)
+    out = argreduce(name, flatten(base), 0, False)
     if base.size != x.size:
         index = (<int64_t*>data_of(out))[0]
         for k in range(x.ndim - 1, -1, -1):
@@ -199,11 +199,11 @@ cdef object index_of_extreme(str name, PyObject** given):
 
 
 cdef object argmax(PyObject** given):
-    return index_of_extreme("argmax", given)
+    return find_extreme_index("argmax", given)
 
 
 cdef object argmin(PyObject** given):
-    return index_of_extreme("argmin", given)
+    return find_extreme_index("argmin", given)
 
 
 # --- means and variances
@@ -247,7 +247,7 @@ cdef Array magnitudes(Array x):
     return <Array>unary_raw(OP_ABS, x, "abs")
 
 
-cdef object deviation(str name, PyObject** given, bint root):
+cdef object compute_deviation(str name, PyObject** given, bint root):
     """The variance in float64, or its root, in the dtype of x; `given`: x, axis, correction, keepdims."""
     cdef Array x = array_argument(given[0], name, "x"), middle, squares, centre, error
     cdef tuple axes = axes_tuple(given[1], x.ndim, name)
@@ -300,11 +300,11 @@ cdef object deviation(str name, PyObject** given, bint root):
 
 
 cdef object std(PyObject** given):
-    return deviation("std", given, True)
+    return compute_deviation("std", given, True)
 
 
 cdef object var(PyObject** given):
-    return deviation("var", given, False)
+    return compute_deviation("var", given, False)
 
 
 implement("all", all_)

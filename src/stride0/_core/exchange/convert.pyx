@@ -267,12 +267,12 @@ cdef str text_of(Array x):
 
 cdef str shortest(object value, int code):
     """An element of a storage dtype in as few digits as tell it from its neighbours."""
-    cdef char[LARGEST_ITEM] room
+    cdef char[LARGEST_ITEM] buffer
     cdef int digits
     for digits in range(1, 18):
         text = f"{value:.{digits}g}"
-        write_scalar(float(text), code, room, "str")
-        if read_scalar(room, code) == value:
+        write_scalar(float(text), code, buffer, "str")
+        if read_scalar(buffer, code) == value:
             break
     return str(float(text))
 

@@ -28,7 +28,7 @@ def unreduce(x, tuple shape, axis):
     """
     cdef Array a = <Array?>x
     cdef Py_ssize_t sizes[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef int d, own = 0, ndim = <int>len(shape)
     cdef bint reduced[MAX_NDIM]
     if needs_tape(a):
@@ -41,10 +41,10 @@ def unreduce(x, tuple shape, axis):
             d = operator.index(item)
             reduced[d + ndim if d < 0 else d] = True
     for d in range(ndim):
-        steps[d] = 0 if reduced[d] else a.strides_[own]
+        byte_strides[d] = 0 if reduced[d] else a.strides_[own]
         if not reduced[d] or a.ndim == ndim:
             own += 1
-    return view_of(a, data_of(a), ndim, sizes, steps)
+    return view_of(a, data_of(a), ndim, sizes, byte_strides)
 
 
 cdef tuple axes_into(Array x, int ndim, const Py_ssize_t* shape, tuple target):

@@ -15,6 +15,7 @@ ctypedef fused number:
 
 cpdef int check_cast(str operation, DType source, DType target) except -1
 cdef Array copy_array(Array x, int code, bint c_order)
+cdef Array broadcast_like(Array x, Array like)
 cdef int check_assignment(Array target, Array source) except -1
 cdef int assign_array(Array dst, Array src, str operation) except -1
 cdef int fill(Array out, object value, str name) except -1

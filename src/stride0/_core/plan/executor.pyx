@@ -55,7 +55,7 @@ cdef Py_ssize_t tile_rows(const Program* program, const Plan* plan) noexcept nog
     return high
 
 
-cdef inline Py_ssize_t room_of(const Program* program, Py_ssize_t elements) noexcept nogil:
+cdef inline Py_ssize_t slot_size(const Program* program, Py_ssize_t elements) noexcept nogil:
     """Bytes of a slot: whole cache lines."""
     return (elements * program.widest + 63) & ~<Py_ssize_t>63
 
@@ -71,7 +71,7 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
     cdef Py_ssize_t outer[MAX_VIEWS]
     cdef Py_ssize_t inner[MAX_VIEWS]
     cdef Py_ssize_t position[MAX_NDIM]
-    cdef Py_ssize_t wide = 0, high = 0, room = 0, total
+    cdef Py_ssize_t wide = 0, high = 0, slot_bytes = 0, total
     cdef char* data[MAX_VIEWS]
     cdef char stack[STACK + 64]
     cdef char* memory = NULL
@@ -87,8 +87,8 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
         outer[k] = plan.strides[k][program.axis] if program.axis else 0
     if not program.direct:
         tile_shape(program, n, m, &wide, &high)
-        room = room_of(program, wide if program.flat else wide * high)
-        total = program.slots * room
+        slot_bytes = slot_size(program, wide if program.flat else wide * high)
+        total = program.slots * slot_bytes
         if program.inner is not NULL:
             total += program.inner.slots * <Py_ssize_t>TRANSPOSED_BYTES
         slots = stack
@@ -101,7 +101,7 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
         if program.direct:
             program.loop(data, inner, outer, n, m)
         else:
-            run_tiles(program, slots, room, data, inner, outer, n, m, wide, high)
+            run_tiles(program, slots, slot_bytes, data, inner, outer, n, m, wide, high)
         d = 1
         while d < plan.ndim:
             if d != program.axis:
@@ -123,7 +123,7 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
 
 
 cdef void run_tiles(
-    const Program* program, char* slots, Py_ssize_t room, char** data, const Py_ssize_t* inner, const Py_ssize_t* outer,
+    const Program* program, char* slots, Py_ssize_t slot_bytes, char** data, const Py_ssize_t* inner, const Py_ssize_t* outer,
     Py_ssize_t n, Py_ssize_t m, Py_ssize_t wide, Py_ssize_t high
 ) noexcept nogil:
     """Run all tiles of two axes, along the innermost one first: the memory order of the results."""
@@ -148,10 +148,10 @@ cdef void run_tiles(
                         continue
                     source = &program.calls[place - MAX_VIEWS]
                     size = source.size
-                    args[q] = slots + source.slot * room
+                    args[q] = slots + source.slot * slot_bytes
                     block_inner[q] = size if source.varies & INNER else 0
                     block_outer[q] = (size * bn if source.varies & INNER else size) if source.varies & OUTER else 0
-                run_call(program, call, slots + program.slots * room, args, block_inner, block_outer, bn, bm)
+                run_call(program, call, slots + program.slots * slot_bytes, args, block_inner, block_outer, bn, bm)
 
 
 cdef void run_call(
