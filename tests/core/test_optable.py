@@ -341,6 +341,7 @@ OWN = {
     "memory",
     "testing",
     "broadcasting",
+    "fused",
     "explain",
     "strict",
     *_extras.__all__,
