@@ -632,6 +632,21 @@ def test_a_context_elsewhere_is_eager() -> None:
     assert same(z, (np.array(x) + 1) + 1)
 
 
+def test_calls_while_an_exception_is_raised() -> None:
+    """SciPy's compiled code calls a function again after it raised; no context has a value then."""
+    optimize = pytest.importorskip("scipy.optimize")
+    x, seen = numbers(100), []
+
+    def f(t: float) -> float:
+        seen.append(xp.sin(x + t) * 2)
+        raise KeyError(t)
+
+    with xp.fused(size=1), pytest.raises(KeyError):
+        optimize.brentq(f, 0.0, 1.0)
+    assert same(seen[0], np.array(xp.sin(x + 0.0) * 2))
+    assert len(seen) == 1 or same(seen[1], np.array(xp.sin(x + 1.0) * 2))
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_fork() -> None:
     script = """
