@@ -341,6 +341,7 @@ OWN = {
     "memory",
     "testing",
     "broadcasting",
+    "fused",
     "explain",
     "fused",
     "strict",

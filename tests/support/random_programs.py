@@ -84,7 +84,7 @@ class Writer:
             with contextlib.suppress(ValueError):
                 if np.prod(np.broadcast_shapes(shape, self.space[found].shape)) <= self.most:
                     fitting.append(found)
-        return self.rng.choice(fitting)
+        return self.rng.choice(fitting or [name])
 
     def operand(self, name: str) -> str:
         return self.rng.choice(SCALARS) if self.rng.random() < 0.3 else self.other(name)

@@ -30,6 +30,7 @@ Note [Deferred results]
 """
 
 cimport cython
+from cpython.exc cimport PyErr_Occurred
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
@@ -77,7 +78,8 @@ cdef class PendingChain:
 cdef bint defers(Py_ssize_t size, bint pending) except -1:
     """Whether a result of so many elements is deferred here; `pending`: one of its operands is."""
     cdef Py_ssize_t least
-    if not FUSING.used:
+    # Compiled code of others may go on after an exception; no context can be asked for its value then.
+    if not FUSING.used or PyErr_Occurred() is not NULL:
         return False
     least = FUSING.value()
     return least != 0 and (pending or size >= least)
