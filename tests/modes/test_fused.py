@@ -191,7 +191,7 @@ def test_readers_compute(name: str) -> None:
     assert same(y, np.abs(np.array(x) * 2) + 0.5)
 
 
-# --- 2: who writes settles its readers first
+# --- 2: who writes evaluates its readers first
 
 
 def through(export: Callable[[Any], Any]) -> Callable[[Any], None]:
@@ -242,7 +242,7 @@ WRITERS: dict[str, Callable[[Any], None]] = {
 
 @pytest.mark.parametrize("leaf", ["whole", "view", "chain"])
 @pytest.mark.parametrize("name", WRITERS)
-def test_writers_settle_what_reads(name: str, leaf: str) -> None:
+def test_writers_evaluate_what_reads(name: str, leaf: str) -> None:
     """The leaf is an array, a view of it, or deferred itself; after the write, the result is as before it."""
 
     def make() -> tuple[Any, Any]:
@@ -447,7 +447,7 @@ print(float(big[5]))
     assert "no memory for the deferred result of shape (16777216,)" in lines[21]
 
 
-# --- 6: several threads, or a handler, settle one chain at once
+# --- 6: several threads, or a handler, evaluate one chain at once
 
 
 class Stop(BaseException):
@@ -469,7 +469,7 @@ def timer() -> Iterator[Callable[[Callable[[], None], float], None]]:
 
 
 @pytest.mark.parametrize("size", [100, 200_000])
-def test_threads_settle_one_chain(size: int) -> None:
+def test_threads_evaluate_one_chain(size: int) -> None:
     x, shift = numbers(size), 0.5
     expected = [np.array(xp.exp(xp.sin(x + k) * shift)) for k in range(20)]
     for _ in range(3):
@@ -604,7 +604,7 @@ def test_equal_steps_are_one_value_with_two_places() -> None:
 # --- 8: other threads
 
 
-def test_other_threads_settle_and_continue() -> None:
+def test_other_threads_evaluate_and_continue() -> None:
     x = numbers(1000)
     a = np.array(x) + 1
     with xp.fused(size=1):
