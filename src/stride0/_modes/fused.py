@@ -7,7 +7,7 @@ from typing import Any
 
 from stride0._base.errors import ArgumentValueError
 from stride0._core.array.switches import FUSED, set_fused_from
-from stride0._core.ops.deferred import evaluate_pending
+from stride0._core.ops.deferred import evaluate_pending, statistics
 from stride0._modes.switches import Setting
 
 __all__ = ["fused"]
@@ -54,7 +54,7 @@ class fused(Setting):
     >>> with xp.fused():
     ...     y = 0.5 * x * (1 + xp.tanh(x + 0.044715 * x**3))
     >>> float(y[-1])
-    0.8899535000898692
+    0.8898715779628219
     """
 
     def __init__(self, size: int = SIZE) -> None:
@@ -107,6 +107,20 @@ class fused(Setting):
         """
         value: Any = FUSED.current()
         return int(value)
+
+    @staticmethod
+    def stats() -> dict[str, int]:
+        """
+        Return what was deferred in this process so far.
+
+        Returns
+        -------
+        dict
+            ``pending``: chains that have not been computed; ``passes`` over memory that computed others, ``steps`` in
+            these; ``bytes_saved``: bytes of results that were never written to memory.
+        """
+        found: dict[str, int] = statistics()
+        return found
 
 
 def _checked(size: int) -> int:

@@ -24,7 +24,7 @@ Note [Deferred results]
     8. A chain belongs to the thread that began it; other threads evaluate it.
 
     A reduction of a deferred result is deferred as well, and computed in one pass with its operand: by then nobody may see
-    that any more. The storage of its result has a negative step.
+    that any more. The storage of its result has a number below 0.
 
     A chain is bounded by MOST_LEAVES and MAX_STEPS, all of them by MOST_CHAINS and MOST_BYTES: then the oldest are evaluated.
 """
@@ -39,7 +39,7 @@ from libc.string cimport memcmp, memcpy
 from stride0._core.array.array cimport Array, blank, data_of, hooks, not_completed, root_of, set_flags, set_ndim, shape_tuple
 from stride0._core.array.switches cimport Switch
 from stride0._core.array.switches import FUSED
-from stride0._core.memory.dtype cimport dtype_at, itemsize_at
+from stride0._core.memory.dtype cimport dtype_at, itemsize_at, read_scalar
 from stride0._core.memory.storage cimport Storage, allocate_storage, set_forget
 from stride0._core.plan.chain cimport MAX_STEPS, Chain, Step
 from stride0._core.plan.partition cimport LONG_RUN, run_chain
@@ -61,8 +61,10 @@ cdef int chains = 0
 cdef Py_ssize_t serials = 0
 cdef Py_ssize_t pending_bytes = 0
 
-cdef Py_ssize_t passes = 0          # statistics
+# Statistics: passes over memory, steps in them, and bytes of results that were never written.
+cdef Py_ssize_t passes = 0
 cdef Py_ssize_t steps_run = 0
+cdef Py_ssize_t bytes_saved = 0
 
 
 @cython.final
@@ -526,13 +528,13 @@ cdef int compute(PendingChain chain) except -1:
             outputs[count] = s
             count += 1
             results.append(<Storage>chain.results[s])
-            memory.append(memory_for(chain, <Storage>chain.results[s], <str>chain.names[s]))
+            memory.append(memory_for(chain, <Storage>chain.results[s], chain.steps[s].kernel, chain.strides[s], <str>chain.names[s]))
     for k in range(chain.reductions):
         one = &chain.reduction[k]
         if one.result is not NULL:
             reduction = one if reduction is NULL else reduction
             results.append(<Storage>one.result)
-            memory.append(memory_for(chain, <Storage>one.result, <str>one.name))
+            memory.append(memory_for(chain, <Storage>one.result, one.kernel, one.strides, <str>one.name))
     # Outputs in passes of as many as a chain may have, the first of the reductions with the last of these.
     first = 0
     while (count - first > MOST_OUTPUTS or (count > first and reduction is NULL)) and chain.count:
@@ -562,12 +564,14 @@ cdef int publish(Storage storage, Storage fresh) except -1:
     return 0
 
 
-cdef Storage memory_for(PendingChain chain, Storage storage, str name):
+cdef Storage memory_for(PendingChain chain, Storage storage, Kernel kernel, const Py_ssize_t* strides, str name):
+    """Memory for a result of these strides along the axes of the chain."""
     try:
         return allocate_storage(storage.nbytes, False)
     except MemoryError:
-        shape = tuple([chain.shape[k] for k in range(chain.ndim)])
-        raise MemoryError(f"{name}: no memory for the {storage.nbytes} bytes of a deferred result, of operands of shape {shape}") from None
+        shape = tuple([chain.shape[k] for k in range(chain.ndim) if strides[k] or chain.shape[k] < 2])
+        dtype = dtype_at(result_code(kernel)).name
+        raise MemoryError(f"{name}: no memory for the deferred result of shape {shape} and dtype {dtype}") from None
 
 
 cdef int run_pass(
@@ -652,11 +656,18 @@ cdef int run_first(PendingChain chain, char** known, const Reduction* reduction,
 
 
 cdef int run(PendingChain chain, Plan* plan, const Chain* program, str name) except -1:
-    global passes, steps_run
+    global passes, steps_run, bytes_saved
     cdef bint done
+    cdef int s, o
     coalesce(plan, 0)
     passes += 1
     steps_run += program.count
+    for s in range(program.count):
+        bytes_saved += chain.size * itemsize_at(result_code(program.steps[s].kernel))
+    for o in range(program.outputs):
+        s = program.stored[o] - program.leaves
+        if s >= 0:
+            bytes_saved -= chain.size * itemsize_at(result_code(program.steps[s].kernel))
     if chain.size < LONG_RUN:
         done = run_chain(plan, program, True)
     else:
@@ -731,6 +742,58 @@ cdef int fill_with(Storage storage, const char* value, int itemsize) noexcept:
     for at in range(0, storage.nbytes, itemsize):
         memcpy(storage.data + at, value, itemsize)
     return 0
+
+
+# --- for `stride0.fused.stats` and `stride0.explain`
+
+
+def statistics():
+    """
+    What was deferred in this process so far.
+
+    Returns
+    -------
+    dict
+        ``pending``: chains that have not been computed; ``passes`` over memory that computed others, ``steps`` in these,
+        and ``bytes_saved``: of results that were never written to memory.
+    """
+    return {"pending": chains, "passes": passes, "steps": steps_run, "bytes_saved": bytes_saved}
+
+
+def describe_pending(Array x not None):
+    """
+    The chain that will compute a deferred array.
+
+    Returns
+    -------
+    dict or None
+        ``shape`` of the chain; ``leaves``: (dtype, strides in bytes or value) of each; ``steps``: (name, dtype, inputs, whether
+        the result is stored) of each, the inputs as numbers of leaves and then of steps; ``reductions``: (name, dtype, the number
+        of what is reduced, whether it is stored); ``number`` of the array itself among steps and then reductions. None where the
+        elements are there.
+    """
+    cdef PendingChain chain = chain_of(x)
+    cdef Leaf* leaf
+    cdef int k, s
+    if chain is None:
+        return None
+    leaves, steps, reductions = [], [], []
+    for k in range(chain.leaves):
+        leaf = &chain.leaf[k]
+        what = read_scalar(leaf.value, leaf.code) if leaf.storage is NULL else tuple([leaf.strides[axis] for axis in range(chain.ndim)])
+        leaves.append((dtype_at(leaf.code).name, what))
+    for s in range(chain.count):
+        inputs = [chain.steps[s].inputs[k] for k in range(inputs_of(chain.steps[s].kernel))]
+        inputs = tuple([number if number < MOST_LEAVES else number - MOST_LEAVES + chain.leaves for number in inputs])
+        steps.append((<str>chain.names[s], dtype_at(result_code(chain.steps[s].kernel)).name, inputs, chain.results[s] is not NULL))
+    for k in range(chain.reductions):
+        reductions.append((<str>chain.reduction[k].name, dtype_at(result_code(chain.reduction[k].kernel)).name,
+                           chain.leaves + chain.reduction[k].step, chain.reduction[k].result is not NULL))
+    s = x.storage.step
+    return {
+        "shape": tuple([chain.shape[k] for k in range(chain.ndim)]), "leaves": leaves, "steps": steps, "reductions": reductions,
+        "number": s if s >= 0 else chain.count - 1 - s,
+    }
 
 
 cdef inline bint is_same_step(const Step* a, const Step* b) noexcept:
