@@ -51,7 +51,9 @@ def in_thread(call: Callable[[], Any]) -> Any:
 def run(script: str, **environment: str) -> str:
     """What a script prints in a process of its own."""
     command = [sys.executable, "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=300)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -78,7 +80,9 @@ def test_chains_on_chains(seed: int) -> None:
         values = [numbers(*shape, seed=k) for k, shape in enumerate(shapes)]
         for _ in range(70):
             a, b = rng.choice(values), rng.choice(values)
-            out = rng.choice([lambda: a + b, lambda: a * b - 1, lambda: xp.maximum(a, b), lambda: xp.sin(a)])()
+            out = rng.choice(
+                [lambda: a + b, lambda: a * b - 1, lambda: xp.maximum(a, b), lambda: xp.sin(a)]
+            )()
             if rng.random() < 0.4:
                 values[rng.randrange(len(values))] = out
             else:
@@ -122,7 +126,11 @@ def test_the_threshold() -> None:
             assert live() > before
         assert xp.fused.current() == 10
     assert live() > before
-    assert same(first, np.array(small) + 1) and same(second, np.array(large) + 1) and same(third, np.array(large) + 2)
+    assert (
+        same(first, np.array(small) + 1)
+        and same(second, np.array(large) + 1)
+        and same(third, np.array(large) + 2)
+    )
     with pytest.raises(ValueError, match="size is -1"):
         xp.fused(size=-1)
 
@@ -540,7 +548,11 @@ def test_a_handler_meets_a_chain_that_is_computed(what: str, timer: Any) -> None
                     assert same(found[k], expected[k]), k
             if seen:
                 met += 1
-                wanted = {"reads": expected[3], "reads another": expected[11] + 0, "continues": expected[0] + expected[1]}
+                wanted = {
+                    "reads": expected[3],
+                    "reads another": expected[11] + 0,
+                    "continues": expected[0] + expected[1],
+                }
                 assert same(seen[0], wanted[what])
     assert met or what in ("writes", "forgets")
 
@@ -609,8 +621,8 @@ def test_other_threads_evaluate_and_continue() -> None:
     a = np.array(x) + 1
     with xp.fused(size=1):
         y = x + 1
-        assert same(in_thread(lambda: y * 2), a * 2)      # deferred there, of an array that is deferred here
-        z = in_thread(lambda: x + 1)                      # the thread ends before it is computed
+        assert same(in_thread(lambda: y * 2), a * 2)  # deferred there, of an array that is deferred here
+        z = in_thread(lambda: x + 1)  # the thread ends before it is computed
         w = z * 3
         v = in_thread(lambda: x * 2) + in_thread(lambda: y + z)
         assert same(w, a * 3) and same(z, a) and same(v, np.array(x) * 2 + (a + a))

@@ -20,8 +20,14 @@ def test_explain_shows_the_steps_of_a_deferred_array() -> None:
     steps = shown.pending
     assert steps is not None
     assert steps.shape == (300, 20)
-    assert [(name, stored) for name, _, _, stored in steps.steps] == [("multiply", True), ("add", False), ("exp", True)]
-    assert [(name, dtype, stored) for name, dtype, _, stored in steps.reductions] == [("sum", "float64", True)]
+    assert [(name, stored) for name, _, _, stored in steps.steps] == [
+        ("multiply", True),
+        ("add", False),
+        ("exp", True),
+    ]
+    assert [(name, dtype, stored) for name, dtype, _, stored in steps.reductions] == [
+        ("sum", "float64", True)
+    ]
     assert steps.leaves == [("float64", (160, 8)), ("float64", (8, 0)), ("float64", 2.0)]
     lines = str(shown).splitlines()
     assert lines[0] == "deferred: 4 steps over (300, 20), tile by tile"

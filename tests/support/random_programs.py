@@ -43,15 +43,60 @@ ARITHMETIC = ["+", "-", "*", "/", "+", "-", "*"]
 COMPARISONS = ["<", "<=", "==", "!=", ">", ">="]
 BITWISE = ["&", "|", "^"]
 UNARY = {
-    "f": "abs negative square sqrt exp tanh sin floor ceil trunc round sign isnan isfinite log1p reciprocal positive "
-    "signbit logical_not atan expm1 log2".split(),
-    "c": "abs negative square sqrt exp conj isnan positive sign tanh".split(),
-    "i": "abs negative square sign positive bitwise_invert logical_not floor isfinite".split(),
-    "b": "logical_not bitwise_invert isnan".split(),
+    "f": [
+        "abs",
+        "negative",
+        "square",
+        "sqrt",
+        "exp",
+        "tanh",
+        "sin",
+        "floor",
+        "ceil",
+        "trunc",
+        "round",
+        "sign",
+        "isnan",
+        "isfinite",
+        "log1p",
+        "reciprocal",
+        "positive",
+        "signbit",
+        "logical_not",
+        "atan",
+        "expm1",
+        "log2",
+    ],
+    "c": ["abs", "negative", "square", "sqrt", "exp", "conj", "isnan", "positive", "sign", "tanh"],
+    "i": [
+        "abs",
+        "negative",
+        "square",
+        "sign",
+        "positive",
+        "bitwise_invert",
+        "logical_not",
+        "floor",
+        "isfinite",
+    ],
+    "b": ["logical_not", "bitwise_invert", "isnan"],
 }
 BINARY = "maximum minimum atan2 hypot logaddexp nextafter logical_and logical_or logical_xor floor_divide"
 BINARY += " remainder add multiply subtract divide equal less greater_equal"
-REDUCTIONS = "sum mean max min prod any all var std argmax count_nonzero cumulative_sum".split()
+REDUCTIONS = [
+    "sum",
+    "mean",
+    "max",
+    "min",
+    "prod",
+    "any",
+    "all",
+    "var",
+    "std",
+    "argmax",
+    "count_nonzero",
+    "cumulative_sum",
+]
 SCALARS = ["2", "-1", "0.5", "3", "0", "1e300", "float('nan')", "True", "1j", "255", "-0.0", "10**30", "7"]
 
 
@@ -189,13 +234,17 @@ class Writer:
 
     def in_place(self) -> str:
         a = self.pick()
-        sign = self.rng.choice([*ARITHMETIC, *ARITHMETIC, "//", "**"] if self.kind(a) in "fc" else ["+", "-", "*", "|", "^", "%"])
+        sign = self.rng.choice(
+            [*ARITHMETIC, *ARITHMETIC, "//", "**"] if self.kind(a) in "fc" else ["+", "-", "*", "|", "^", "%"]
+        )
         return f"{a} {sign}= {self.operand(a)}"
 
     def assign(self) -> str:
         a = self.pick()
         key = self.rng.choice(["...", self.key(a), self.key(a), f"{a} > 0", f"({a} != {a})"])
-        value = self.rng.choice(["0", "1", self.operand(a), f"{a}[{self.key(a)}]", f"({a} + {self.operand(a)})"])
+        value = self.rng.choice(
+            ["0", "1", self.operand(a), f"{a}[{self.key(a)}]", f"({a} + {self.operand(a)})"]
+        )
         return f"{a}[{key}] = {value}"
 
     def view(self) -> str:
@@ -309,9 +358,22 @@ class Writer:
         return self.rng.choice(forms)
 
     def statement(self) -> str:
-        kinds = [self.operator] * 6 + [self.chain] * 4 + [self.unary] * 2 + [self.binary] * 2 + [self.ternary] * 2
-        kinds += [self.cast] + [self.reduction] * 3 + [self.in_place] * 4 + [self.assign] * 3 + [self.view] * 4
-        kinds += [self.function, self.look, self.look, self.export, self.export, self.special, self.special, self.make]
+        kinds = (
+            [self.operator] * 6 + [self.chain] * 4 + [self.unary] * 2 + [self.binary] * 2 + [self.ternary] * 2
+        )
+        kinds += (
+            [self.cast] + [self.reduction] * 3 + [self.in_place] * 4 + [self.assign] * 3 + [self.view] * 4
+        )
+        kinds += [
+            self.function,
+            self.look,
+            self.look,
+            self.export,
+            self.export,
+            self.special,
+            self.special,
+            self.make,
+        ]
         return self.rng.choice(kinds)()
 
 
@@ -334,7 +396,13 @@ def shown(value: Any) -> Any:
 
 def alike(copied: Any) -> Any:
     """With one NaN for all: their signs and payloads are nobody's promise (docs/design/kernels.md)."""
-    for part in (copied.real, copied.imag) if copied.dtype.kind == "c" else (copied,) if copied.dtype.kind == "f" else ():
+    for part in (
+        (copied.real, copied.imag)
+        if copied.dtype.kind == "c"
+        else (copied,)
+        if copied.dtype.kind == "f"
+        else ()
+    ):
         part[np.isnan(part)] = np.nan
     return copied
 
@@ -399,7 +467,7 @@ def run(statements: list[str], names: list[str], scope: Scope) -> list[Any]:
             machine.step(statement)
         machine.show_all(names[::2])
     machine.show_all(names[1::2])
-    machine.space.clear()   # its functions are in reference cycles with it
+    machine.space.clear()  # its functions are in reference cycles with it
     return machine.seen
 
 
@@ -418,7 +486,10 @@ def described(a: Any, b: Any) -> str:
     if type(x) is tuple and type(y) is tuple and x[:3] == y[:3] and isinstance(x[-1], bytes):
         width = np.dtype(x[0]).itemsize
         at = next(k for k in range(0, len(x[-1]), width) if x[-1][k : k + width] != y[-1][k : k + width])
-        pair = [f"{np.frombuffer(text[at : at + width], x[0])[0]!r} ({text[at : at + width].hex()})" for text in (x[-1], y[-1])]
+        pair = [
+            f"{np.frombuffer(text[at : at + width], x[0])[0]!r} ({text[at : at + width].hex()})"
+            for text in (x[-1], y[-1])
+        ]
         return f"{a[0]} {x[:3]} element {at // width}: eager {pair[0]}, fused {pair[1]}"
     return f"eager {a!r:.600}\nfused {b!r:.600}"
 
@@ -440,7 +511,9 @@ def differences(seed: int, sizes: list[int]) -> str:
     if not first_difference(statements, names):
         return ""
     statements = smaller(statements, names)
-    return "\n".join([f"seed {seed}, sizes {sizes}:", *statements, f"# names {names}", first_difference(statements, names)])
+    return "\n".join(
+        [f"seed {seed}, sizes {sizes}:", *statements, f"# names {names}", first_difference(statements, names)]
+    )
 
 
 def report(first: int, last: int, sizes: list[int]) -> Iterator[str]:

@@ -36,7 +36,9 @@ class PendingSteps:
     def __str__(self) -> str:
         rows = []
         for number, (dtype, what) in enumerate(self.leaves):
-            rows.append((f"%{number}", "read" if isinstance(what, tuple) else "value", dtype, _leaf(what), ""))
+            rows.append(
+                (f"%{number}", "read" if isinstance(what, tuple) else "value", dtype, _leaf(what), "")
+            )
         first = len(self.leaves)
         for number, (name, dtype, inputs, stored) in enumerate(self.steps):
             operands = ", ".join(f"%{k}" for k in inputs)
@@ -44,7 +46,10 @@ class PendingSteps:
         for k, (name, dtype, source, stored) in enumerate(self.reductions, len(self.steps)):
             rows.append((f"%{first + k}", name, dtype, f"(%{source})", self._place(k, stored)))
         widths = [max(len(row[k]) for row in rows) for k in range(4)]
-        lines = ["    " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False)) for row in rows]
+        lines = [
+            "    " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False))
+            for row in rows
+        ]
         ends = [row[4] for row in rows]
         body = "\n".join(f"{line}  {end}".rstrip() for line, end in zip(lines, ends, strict=True))
         count = len(self.steps) + len(self.reductions)
