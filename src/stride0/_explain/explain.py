@@ -129,7 +129,7 @@ def explain(*arrays_or_shapes: Array | Shape, op: str | Callable[..., Any] | Non
         Its text shows the shapes aligned from the right, the broadcast axes, the strides before and after,
         how many bytes are stored and how many are addressed, and the loops of the plan; or the axis that
         fails and every inserted axis that makes the shapes fit. In a notebook it is a picture.
-        Of one deferred array (`fused`) it shows the steps that will compute it, and which results are written.
+        Of one deferred array (`fused`) it shows the steps that will compute it, and what is written.
 
     Raises
     ------

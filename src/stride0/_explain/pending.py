@@ -20,7 +20,8 @@ class PendingSteps:
     leaves : tuple
         Dtype and strides in bytes (or the value) of each array that the pass reads.
     steps : tuple
-        Name, dtype, inputs and whether the result is written to memory. Inputs are numbers of leaves and then of steps.
+        Name, dtype, inputs and whether the result is written to memory. Inputs are numbers of leaves and
+        then of steps.
     reductions : tuple
         The same of the reductions at the end, with one input.
     number : int
