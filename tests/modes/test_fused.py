@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -25,6 +26,7 @@ import random_programs
 
 import stride0 as xp
 from stride0 import memory, strided
+from stride0.autograd import Tape
 
 PROGRAMS = int(os.environ.get("STRIDE0_FUZZ_PROGRAMS", 400))
 BATCHES = 8
@@ -51,7 +53,9 @@ def in_thread(call: Callable[[], Any]) -> Any:
 def run(script: str, **environment: str) -> str:
     """What a script prints in a process of its own."""
     command = [sys.executable, "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=300)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -78,7 +82,15 @@ def test_chains_on_chains(seed: int) -> None:
         values = [numbers(*shape, seed=k) for k, shape in enumerate(shapes)]
         for _ in range(70):
             a, b = rng.choice(values), rng.choice(values)
-            out = rng.choice([lambda: a + b, lambda: a * b - 1, lambda: xp.maximum(a, b), lambda: xp.sin(a)])()
+            steps: list[Callable[[], Any]] = [
+                lambda: a + b,
+                lambda: a * b - 1,
+                lambda: xp.maximum(a, b),
+                lambda: xp.sin(a),
+                lambda: xp.where(a > b, xp.sum(a, axis=-1, keepdims=True), b),
+                lambda: xp.max(a * b, axis=0, keepdims=True),
+            ]
+            out = rng.choice(steps)()
             if rng.random() < 0.4:
                 values[rng.randrange(len(values))] = out
             else:
@@ -122,7 +134,11 @@ def test_the_threshold() -> None:
             assert live() > before
         assert xp.fused.current() == 10
     assert live() > before
-    assert same(first, np.array(small) + 1) and same(second, np.array(large) + 1) and same(third, np.array(large) + 2)
+    assert (
+        same(first, np.array(small) + 1)
+        and same(second, np.array(large) + 1)
+        and same(third, np.array(large) + 2)
+    )
     with pytest.raises(ValueError, match="size is -1"):
         xp.fused(size=-1)
 
@@ -497,52 +513,70 @@ needs_timer = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs
 
 
 def powers(x: Any) -> list[Any]:
-    """More results than one pass stores, which take long."""
-    return [x ** (0.5 + k) for k in range(12)]
+    """More results than one pass stores, of one chain, which take long."""
+    base = x + 0
+    out = [base**0.7]
+    while len(out) < 14:
+        out.append((out[-1] + base) ** 0.7)
+    return out
 
 
 @needs_timer
 @pytest.mark.parametrize("what", ["reads", "writes", "reads another", "continues", "raises", "forgets"])
 def test_a_handler_meets_a_chain_that_is_computed(what: str, timer: Any) -> None:
-    x = numbers(20_000, dtype="complex128")
+    x = numbers(60_000, dtype="complex128")
     begin = np.array(x)
     expected = [np.array(y) for y in powers(x)]
-    met = 0
-    for after in (0.001, 0.01, 0.025, 0.04):
+    gc.collect()
+    at_first, met = live(), 0
+    # A long call looks for signals now and then; other processes may take the time.
+    for after in (0.01, 0.12, 0.001, 0.05, 0.2, 0.01, 0.1):
+        if met == 2:
+            break
         x[...] = xp.asarray(begin)
-        seen: list[Any] = []
+        inside, when, seen = [False], [], []
         with xp.fused(size=1):
             found = powers(x)
 
-            def call(seen: Any = seen, found: Any = found) -> None:
+            def call(inside: Any = inside, when: Any = when, seen: Any = seen, found: Any = found) -> None:
+                if not inside[0]:
+                    return
+                when.append(time.perf_counter())
                 if what == "reads":
                     seen.append(np.array(found[3]))
                 elif what == "reads another":
-                    seen.append(np.array(found[11] + 0))
+                    seen.append(np.array(found[13] + 0))
                 elif what == "writes":
                     x[...] = 0
                 elif what == "continues":
                     seen.append(found[0] + found[1])
                 elif what == "forgets":
                     found[5] = found[6] = None
-                    gc.collect()
                 else:
                     raise Stop
 
             timer(call, after)
             try:
-                np.array(found[0])
+                inside[0] = True
+                float(found[0][0].real)
+                inside[0] = False
             except Stop:
-                met += 1
-            timer(lambda: None, 10)
-            for k in range(12):
-                if found[k] is not None:
-                    assert same(found[k], expected[k]), k
-            if seen:
-                met += 1
-                wanted = {"reads": expected[3], "reads another": expected[11] + 0, "continues": expected[0] + expected[1]}
-                assert same(seen[0], wanted[what])
-    assert met or what in ("writes", "forgets")
+                inside[0] = False
+            # Not where the handler ran after the last pass.
+            met += bool(when) and (what == "raises" or time.perf_counter() - when[0] > 0.005)
+            wrong = [k for k in range(14) if found[k] is not None and not same(found[k], expected[k])]
+            wanted = {
+                "reads": expected[3],
+                "reads another": expected[13] + 0,
+                "continues": expected[0] + expected[1],
+            }
+            assert not wrong
+            assert all(same(item, wanted[what]) for item in seen)
+        del found, call, seen
+    assert met
+    gc.collect()
+    timer(lambda: None, 10)
+    assert live() == at_first
 
 
 @needs_timer
@@ -609,8 +643,11 @@ def test_other_threads_settle_and_continue() -> None:
     a = np.array(x) + 1
     with xp.fused(size=1):
         y = x + 1
-        assert same(in_thread(lambda: y * 2), a * 2)      # deferred there, of an array that is deferred here
-        z = in_thread(lambda: x + 1)                      # the thread ends before it is computed
+        before = live()
+        v = in_thread(lambda: y * 2)
+        assert live() == before + 8000  # another thread adds nothing to this one's chain
+        assert same(v, a * 2)
+        z = in_thread(lambda: x + 1)  # the thread ends before it is computed
         w = z * 3
         v = in_thread(lambda: x * 2) + in_thread(lambda: y + z)
         assert same(w, a * 3) and same(z, a) and same(v, np.array(x) * 2 + (a + a))
@@ -633,18 +670,13 @@ def test_a_context_elsewhere_is_eager() -> None:
 
 
 def test_calls_while_an_exception_is_raised() -> None:
-    """SciPy's compiled code calls a function again after it raised; no context has a value then."""
+    """SciPy's compiled code calls a function again after an error; no context can be asked for its value then."""
     optimize = pytest.importorskip("scipy.optimize")
-    x, seen = numbers(100), []
-
-    def f(t: float) -> float:
-        seen.append(xp.sin(x + t) * 2)
-        raise KeyError(t)
-
-    with xp.fused(size=1), pytest.raises(KeyError):
-        optimize.brentq(f, 0.0, 1.0)
-    assert same(seen[0], np.array(xp.sin(x + 0.0) * 2))
-    assert len(seen) == 1 or same(seen[1], np.array(xp.sin(x + 1.0) * 2))
+    with xp.fused(size=1), Tape() as tape:
+        x = tape.watch(xp.asarray(0.5))
+        # What the function returns is no number while it is tracked.
+        with pytest.raises(xp.GradientError, match="float: the array is tracked"):
+            optimize.brentq(lambda t: t * t - x, 0, 2)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

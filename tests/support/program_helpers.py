@@ -18,7 +18,7 @@ from stride0 import strided
 
 
 def elements(seed: int, shape: tuple[int, ...], dtype: str) -> Any:
-    """Random elements, with NaN, infinities and both zeros among floats, and the ends of the range among integers."""
+    """Random elements; some have NaN, infinities and both zeros, or the ends of the range of integers."""
     rng, kind = np.random.default_rng(seed), np.dtype(dtype).kind
     size = int(np.prod(shape))
     if kind == "b":
@@ -106,6 +106,6 @@ def namespace(scope: Callable[..., Any]) -> dict[str, Any]:
             return [a * b - 1, a + b][a.ndim % 2]
 
     return {
-        "xp": xp, "np": np, "strided": strided, "copy": copy, "pickle": pickle, "weakref": weakref, "scope": scope,
-        "make": make, "in_thread": in_thread, "stream": stream, "together": together, "decorated": decorated,
+        "xp": xp, "np": np, "strided": strided, "copy": copy, "pickle": pickle, "weakref": weakref,
+        "scope": scope, "make": make, "in_thread": in_thread, "stream": stream, "together": together, "decorated": decorated,
     }  # fmt: skip
