@@ -1,8 +1,9 @@
 """Random programs, run with and without `stride0.fused`: all that they show must be the same, bit for bit.
 
-A program is a list of Python statements. `write` draws one, running each statement eagerly as it goes, so that
-later ones can be chosen by the shapes and dtypes that the earlier ones made. `run` runs it, and returns all it
-shows. `differences` runs it both ways. ``python random_programs.py FIRST LAST [SIZES]`` does so for many seeds.
+A program is a list of Python statements. `write` draws one, running each statement eagerly as it goes, so
+that later ones can be chosen by the shapes and dtypes that the earlier ones made. `run` runs it, and returns
+all it shows. `differences` runs it both ways. ``python random_programs.py FIRST LAST [SIZES]`` does so for
+many seeds.
 """
 
 from __future__ import annotations
