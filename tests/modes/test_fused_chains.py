@@ -258,6 +258,41 @@ def test_a_handler_meets_a_chain_that_is_computed(what: str, timer: Any) -> None
 
 
 @needs_timer
+@pytest.mark.parametrize("write", ["in place", "all", "indices", "mask"])
+def test_a_handler_defers_what_reads_while_an_operand_is_computed(write: str, timer: Any) -> None:
+    x, other = numbers(150_000, dtype="complex128"), numbers(150_000, dtype="complex128", seed=4)
+    begin, met = np.array(x), 0
+    where = xp.asarray(np.arange(150_000))
+    mask = xp.ones(150_000, dtype=xp.bool)
+    for after in (0.01, 0.05, 0.001, 0.1, 0.02, 0.2, 0.01, 0.05):
+        if met:
+            break
+        x[...] = xp.asarray(begin)
+        seen, when = [], []
+        with xp.fused(size=1):
+            y = powers(other)[-1]
+
+            def call(x: Any = x, seen: Any = seen, when: Any = when) -> None:
+                when.append(time.perf_counter())
+                seen.append(x + 1)
+
+            timer(call, after)
+            if write == "in place":
+                x += y
+            elif write == "all":
+                x[...] = y
+            elif write == "indices":
+                x[where] = y
+            else:
+                x[mask] = y
+            if when and time.perf_counter() - when[0] > 0.005:
+                met += 1
+                assert same(seen[0], begin + 1)
+            timer(lambda: None, 10)
+    assert met
+
+
+@needs_timer
 def test_an_interrupt_at_the_end_of_a_block(timer: Any) -> None:
     x = numbers(20_000, dtype="complex128")
     expected = [np.array(y) for y in powers(x)]
