@@ -371,6 +371,7 @@ def test_other_threads_settle_and_continue() -> None:
         assert same(u, expected)
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_a_context_elsewhere_is_eager() -> None:
     x = numbers(1000)
     empty = contextvars.Context()
@@ -419,7 +420,7 @@ def test_the_environment_sets_the_default() -> None:
     assert int(run(script, STRIDE0_FUSED="1", STRIDE0_FUSED_SIZE="8192")) == 8192
 
 
-@pytest.mark.skipif(xp.fused.current() != 0, reason="another default is set")
+@pytest.mark.usefixtures("eagerly")
 def test_the_default_of_the_process() -> None:
     x = numbers(1000)
     assert xp.fused.set_default(100) == 0
