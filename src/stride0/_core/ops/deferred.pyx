@@ -300,6 +300,9 @@ cdef Array defer(
             return None
     chain = chain_for(nin, operands, ndim, shape)
     for k in range(nin):
+        if not may_be_leaf(<Array>operands[k]):
+            return None     # lent by a signal handler or another thread, while chains were settled
+    for k in range(nin):
         if chain_of(<Array>operands[k]) is chain:
             inputs[k] = MOST_LEAVES + (<Array>operands[k]).storage.step
         else:
@@ -347,14 +350,17 @@ cdef int settle_readers(Storage storage) except -1:
     cdef Storage root = root_of(storage)
     cdef PendingChain chain
     cdef int k
-    if root.readers == 0:
-        return 0
-    for found in pending_chains():
-        chain = <PendingChain>found
-        for k in range(chain.leaves):
-            if chain.leaf[k].storage is not NULL and root_of(<Storage>chain.leaf[k].storage) is root:
-                settle_chain(chain)
-                break
+    cdef bint found = True
+    # Again: a signal handler or another thread may defer one more while a chain is settled.
+    while root.readers and found:
+        found = False
+        for each in pending_chains():
+            chain = <PendingChain>each
+            for k in range(chain.leaves):
+                if chain.leaf[k].storage is not NULL and root_of(<Storage>chain.leaf[k].storage) is root:
+                    settle_chain(chain)
+                    found = True
+                    break
     return 0
 
 
