@@ -293,6 +293,70 @@ def test_a_handler_defers_what_reads_while_an_operand_is_computed(write: str, ti
 
 
 @needs_timer
+@pytest.mark.parametrize("then", ["writes", "exports"])
+def test_a_handler_defers_what_reads_while_readers_are_evaluated(then: str, timer: Any) -> None:
+    x, met = numbers(150_000, dtype="complex128"), 0
+    begin = np.array(x)
+    for after in (0.01, 0.05, 0.001, 0.1, 0.02, 0.2, 0.01, 0.05):
+        if met:
+            break
+        x[...] = xp.asarray(begin)
+        seen, when = [], []
+        with xp.fused(size=1):
+            y = powers(x)[-1]
+
+            def call(x: Any = x, seen: Any = seen, when: Any = when) -> None:
+                when.append(time.perf_counter())
+                seen.append(x + 1)
+
+            timer(call, after)
+            if then == "writes":
+                x[...] = 0
+            else:
+                e = np.asarray(x)
+                found = bool(when) and time.perf_counter() - when[0] > 0.005
+                e[...] = 0
+                del e
+            if when and (time.perf_counter() - when[0] > 0.005 if then == "writes" else found):
+                met += 1
+                assert same(seen[0], begin + 1)
+            timer(lambda: None, 10)
+        del y
+    assert met
+
+
+@needs_timer
+def test_a_handler_lends_an_operand(timer: Any) -> None:
+    """While an operation evaluates a chain that has no place left, and before it is deferred itself."""
+    rng = np.random.default_rng(8)
+    x = xp.asarray(rng.uniform(0.5, 1, 60_000) + 0j, copy=True)
+    begin = np.array(x)
+
+    def program() -> Any:
+        r = x + 0
+        for _ in range(40):
+            r = r**x
+        return r
+
+    expected, met = np.array(program()), 0
+    for after in (0.01, 0.05, 0.001, 0.1, 0.02, 0.2, 0.01, 0.05):
+        if met:
+            break
+        x[...] = xp.asarray(begin)
+        lent: list[Any] = []
+        with xp.fused(size=1):
+            timer(lambda lent=lent: lent.append(np.asarray(x)), after)
+            r = program()
+            met += bool(lent)
+            timer(lambda: None, 10)
+            for e in lent:
+                e[...] = 0
+            if lent:
+                assert same(r, expected)
+    assert met
+
+
+@needs_timer
 def test_an_interrupt_at_the_end_of_a_block(timer: Any) -> None:
     x = numbers(20_000, dtype="complex128")
     expected = [np.array(y) for y in powers(x)]
@@ -371,6 +435,7 @@ def test_other_threads_evaluate_and_continue() -> None:
         assert same(u, expected)
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_a_context_elsewhere_is_eager() -> None:
     x = numbers(1000)
     empty = contextvars.Context()
@@ -419,7 +484,7 @@ def test_the_environment_sets_the_default() -> None:
     assert int(run(script, STRIDE0_FUSED="1", STRIDE0_FUSED_SIZE="8192")) == 8192
 
 
-@pytest.mark.skipif(xp.fused.current() != 0, reason="another default is set")
+@pytest.mark.usefixtures("eagerly")
 def test_the_default_of_the_process() -> None:
     x = numbers(1000)
     assert xp.fused.set_default(100) == 0

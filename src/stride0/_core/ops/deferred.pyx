@@ -315,6 +315,9 @@ cdef Array defer(
             return None
     chain = chain_for(nin, operands, ndim, shape)
     for k in range(nin):
+        if not may_be_leaf(<Array>operands[k]):
+            return None     # exported by a signal handler or another thread, while chains were evaluated
+    for k in range(nin):
         if is_step(<Array>operands[k], chain):
             inputs[k] = MOST_LEAVES + (<Array>operands[k]).storage.step
         else:

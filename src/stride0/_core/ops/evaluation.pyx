@@ -34,14 +34,17 @@ cdef int evaluate_readers(Storage storage) except -1:
     cdef Storage root = root_of(storage)
     cdef PendingChain chain
     cdef int k
-    if root.readers == 0:
-        return 0
-    for found in pending_chains():
-        chain = <PendingChain>found
-        for k in range(chain.leaves):
-            if chain.leaf[k].storage is not NULL and root_of(<Storage>chain.leaf[k].storage) is root:
-                evaluate_chain(chain)
-                break
+    cdef bint found = True
+    # Again: a signal handler or another thread may defer one more while a chain is evaluated.
+    while root.readers and found:
+        found = False
+        for each in pending_chains():
+            chain = <PendingChain>each
+            for k in range(chain.leaves):
+                if chain.leaf[k].storage is not NULL and root_of(<Storage>chain.leaf[k].storage) is root:
+                    evaluate_chain(chain)
+                    found = True
+                    break
     return 0
 
 
