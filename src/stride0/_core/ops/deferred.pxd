@@ -8,7 +8,7 @@ from stride0._core.plan.chain cimport MAX_STEPS, Step
 from stride0._core.plan.table cimport Kernel
 
 cdef enum:
-    MOST_LEAVES = 16
+    MOST_LEAVES = 28
     MOST_AXES = 16
 
 
