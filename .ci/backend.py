@@ -15,26 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import mesonpy
-from mesonpy import (
-    build_editable,
-    build_sdist,
-    get_requires_for_build_editable,
-    get_requires_for_build_sdist,
-    get_requires_for_build_wheel,
-)
+from mesonpy import build_editable, build_sdist
 
-__all__ = [
-    "build_editable",
-    "build_sdist",
-    "build_wheel",
-    "get_requires_for_build_editable",
-    "get_requires_for_build_sdist",
-    "get_requires_for_build_wheel",
-]
+# What meson-python requires besides is for libraries that a package brings along; stride0 has none.
+__all__ = ["build_editable", "build_sdist", "build_wheel"]
 
 SOURCES = ("pyproject.toml", "meson.build", "README.md", "LICENSE", "src")
 KEPT = 4  # wheels, at most
-VARIABLES = ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS", "CYTHON")
+VARIABLES = ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS")
 
 
 def key_of(root: Path, config_settings: dict[str, Any] | None) -> str:

@@ -6,6 +6,7 @@ new examples.
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,15 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (SUPPORT, os.environ.get
 
 settings.register_profile("stride0", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("stride0")
+
+
+@pytest.fixture
+def eagerly() -> Iterator[None]:
+    """For tests of how one call runs: with STRIDE0_FUSED=1 its kernels and its memory would come later."""
+    import stride0
+
+    with stride0.fused(size=0):
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)

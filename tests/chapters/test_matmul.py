@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import stride0 as xp
 from stride0 import autograd, strided
-from stride0._core.calls import linear_algebra
+from stride0._core.exchange import numpy_calls
+from stride0._core.ops.blas import set_blas
 from stride0._core.plan import threads as pool
 from stride0._core.plan import tuning
 
@@ -213,9 +214,9 @@ def test_no_warnings_of_overflow_and_nan():
 
 
 class Counted:
-    """Stands for `numpy` in `calls.linear_algebra`, and notes the shapes that its `matmul` is called with."""
+    """Stands for `numpy` in `exchange.numpy_calls`, and notes the shapes that its `matmul` is called with."""
 
-    dtype, ndarray = np.dtype, np.ndarray
+    dtype, ndarray, asarray = np.dtype, np.ndarray, staticmethod(np.asarray)
 
     def __init__(self):
         self.calls = []  # a BLAS is not known, as this has no `_core`
@@ -231,11 +232,11 @@ class Counted:
 @pytest.fixture
 def counted(monkeypatch):
     counter = Counted()
-    monkeypatch.setattr(linear_algebra, "numpy", counter)
+    monkeypatch.setattr(numpy_calls, "numpy", counter)
     # The core has what it needs loaded anew, now and after the test.
-    linear_algebra.set_blas(linear_algebra.load_numpy)
+    set_blas(numpy_calls.load_blas)
     yield counter
-    linear_algebra.set_blas(linear_algebra.load_numpy)
+    set_blas(numpy_calls.load_blas)
     monkeypatch.undo()
 
 
@@ -278,23 +279,23 @@ def test_numpys_own_builds_have_a_blas_that_is_known():
     name = np.show_config("dicts")["Build Dependencies"]["blas"]["name"]
     if name != "scipy-openblas":
         pytest.skip(f"NumPy's BLAS is {name} here")
-    assert all(linear_algebra.functions_of_blas())
+    assert all(numpy_calls.functions_of_blas())
 
 
 @pytest.mark.parametrize("dtype", FLOATING)
 def test_stacks_without_a_blas_that_is_known(dtype, monkeypatch):
     x, y = matrices(dtype, 64, 64, 64), matrices(dtype, 64, 64, 64)
     there = np.asarray(xp.matmul(x[0], y[0]))
-    monkeypatch.setattr(linear_algebra, "functions_of_blas", lambda: (0, 0))
+    monkeypatch.setattr(numpy_calls, "functions_of_blas", lambda: (0, 0))
     try:
-        linear_algebra.set_blas(linear_algebra.load_numpy)
+        set_blas(numpy_calls.load_blas)
         product(x, y)
         off = np.abs(np.asarray(xp.matmul(x[0], y[0])) - there)
         # Sums near zero too are off by so many units of roundoff of the sum of the magnitudes.
         assert np.all(off <= 2 * 64 * np.finfo(dtype).eps * (np.abs(x[1]) @ np.abs(y[1])))
     finally:
         monkeypatch.undo()
-        linear_algebra.set_blas(linear_algebra.load_numpy)
+        set_blas(numpy_calls.load_blas)
 
 
 @pytest.mark.parametrize(
@@ -385,7 +386,7 @@ def test_tall_matrices_are_multiplied_in_pieces(monkeypatch):
     numbers = [ctypes.c_int] * 3 + [ctypes.c_int64] * 3
     places = [ctypes.c_void_p, ctypes.c_int64] * 2 + [ctypes.c_double, ctypes.c_void_p, ctypes.c_int64]
     prototype = ctypes.CFUNCTYPE(None, *numbers, ctypes.c_double, *places)
-    _, there = linear_algebra.functions_of_blas()
+    _, there = numpy_calls.functions_of_blas()
     if not there:
         pytest.skip("this NumPy's BLAS is not known")
     calls = []
@@ -396,10 +397,10 @@ def test_tall_matrices_are_multiplied_in_pieces(monkeypatch):
         prototype(there)(*arguments)
 
     monkeypatch.setattr(
-        linear_algebra, "functions_of_blas", lambda: (0, ctypes.cast(watched, ctypes.c_void_p).value)
+        numpy_calls, "functions_of_blas", lambda: (0, ctypes.cast(watched, ctypes.c_void_p).value)
     )
     try:
-        linear_algebra.set_blas(linear_algebra.load_numpy)
+        set_blas(numpy_calls.load_blas)
         for m, k, n in (*TALL, (300, 200, 150)):
             x, y = matrices("float64", m, k), matrices("float64", k, n)
             product(x, y)
@@ -410,14 +411,14 @@ def test_tall_matrices_are_multiplied_in_pieces(monkeypatch):
             calls.clear()
     finally:
         monkeypatch.undo()
-        linear_algebra.set_blas(linear_algebra.load_numpy)
+        set_blas(numpy_calls.load_blas)
 
 
 def test_blas_is_called_without_numpy_where_it_is_known(counted):
     counted._core = np._core
-    if not all(linear_algebra.functions_of_blas()):
+    if not all(numpy_calls.functions_of_blas()):
         pytest.skip("this NumPy's BLAS is not known")
-    linear_algebra.set_blas(linear_algebra.load_numpy)
+    set_blas(numpy_calls.load_blas)
     for m, k, n in (*TALL, (200, 300, 400)):
         x, y = matrices("float64", m, k), matrices("float64", k, n)
         turned = xp.matrix_transpose(xp.asarray(y[1].T.copy()))

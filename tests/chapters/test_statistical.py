@@ -176,6 +176,7 @@ def test_cumulative(name, dtype):
                 )
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_cumulative_casts_need_no_memory():
     """An operand of another dtype is cast to where the result comes: as many blocks as without a cast."""
 

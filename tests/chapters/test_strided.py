@@ -292,6 +292,7 @@ IMPOSSIBLE = {
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
+@pytest.mark.usefixtures("eagerly")
 def test_results_larger_than_any_memory(name):
     before = live()
     for _ in range(3):

@@ -262,6 +262,7 @@ def test_in_place_is_not_streamed() -> None:
     np.testing.assert_array_equal(np.asarray(x), (a + a) * 2)
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_thresholds_are_as_documented() -> None:
     tuning.tune(transpose_from=1 << 10, stream_from=1 << 22, stream_runs_from=1 << 22)
     small, large = xp.ones((20, 20)), xp.ones((40, 40))

@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     # Scalar bodies, then the kernels they make: C beneath Python.
     ("bodies", ("_core", "_core.math")),
     ("kernels", ("_core.kernels",)),
-    ("numbers of operations", ("_core.ops.tables",)),
+    ("numbers of operations", ("_core.plan.operations",)),
     *((f"core: {name}", (f"_core.{name}",)) for name in COMPILED if not name.startswith("calls.")),
     ("NumPy", ("_core.exchange",)),
     ("checks of arguments", ("_core.calls.checks",)),
@@ -301,7 +301,7 @@ def test_few_imports_inside_functions() -> None:
     late = [f for f in ALL if f.inside_function and f.target.partition(".")[0] != "numpy"]
     assert {(f.importer, f.target) for f in late} == {
         ("_compat.html", "html"),
-        ("_core.calls.linear_algebra", "ctypes"),
+        ("_core.exchange.numpy_calls", "ctypes"),
         ("_core.calls.primitive", "inspect"),
         ("_modes.switches", "inspect"),
     }, "\n".join(map(where, late))

@@ -73,6 +73,7 @@ OURS = {
     "DType",
     "Device",
     "broadcasting",
+    "fused",
     "strict",
     "explain",
     *_extras.__all__,

@@ -51,12 +51,11 @@ from stride0._core.calls.checks import (
     promote_all,
     refuse_dtype,
 )
-from stride0._core.calls.linear_algebra import multiply_stacks
 from stride0._core.exchange.convert import asarray
 from stride0._core.exchange.numpy_calls import to_numpy
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike, promote
-from stride0._core.ops.copy import as_array, assign, copy, iota
+from stride0._core.ops.copy import assign, copy, iota
 from stride0._core.ops.copy import copy as _copy
 from stride0._core.ops.functions import (
     abs as abs_,
@@ -74,8 +73,10 @@ from stride0._core.ops.functions import (
     where,
 )
 from stride0._core.ops.index import gather, nonzero
+from stride0._core.ops.operands import as_array
+from stride0._core.ops.product import multiply_stacks
 from stride0._core.ops.reduce import OFF_CENTRE, argreduce, mean_of_total, reduce, reduce2, reduce_whole, scan
-from stride0._core.ops.sort import distinct, search_among, sort_along
+from stride0._core.ops.sort import search_among, sort_along
 
 # Elements of the longest dot product that the core sums up.
 SHORT = 16384
@@ -684,8 +685,6 @@ def _checked(op: str, x: object, axis: object, descending: object, stable: objec
 
 def unique_values(x: Array, /) -> Array:
     x = check_array("unique_values", x)
-    if x.dtype.kind != _COMPLEX:
-        return distinct(x)
     ordered = _sorted(x)
     return gather(ordered, nonzero(_first_of_equals(ordered))[0], 0)
 

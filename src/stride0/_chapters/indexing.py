@@ -10,7 +10,8 @@ from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.array.views import restride, strides
 from stride0._core.calls.primitive import primitive
 from stride0._core.memory.dtype import int64
-from stride0._core.ops.copy import as_array, iota
+from stride0._core.ops.copy import iota
+from stride0._core.ops.operands import as_array
 
 __all__ = ["take", "take_along_axis"]
 

@@ -19,12 +19,13 @@ from stride0._base.shapes import (
 from stride0._chapters.manipulation import permute_dims, reshape
 from stride0._core.array.array import Array
 from stride0._core.calls.checks import check_array
-from stride0._core.calls.linear_algebra import check_products, multiply_stacks
+from stride0._core.calls.linear_algebra import check_products
 from stride0._core.calls.primitive import primitive, set_matmul
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import promote
 from stride0._core.ops.copy import copy
 from stride0._core.ops.functions import not_equal
+from stride0._core.ops.product import multiply_stacks
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 

@@ -25,7 +25,7 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import promote
-from stride0._core.ops.copy import as_array, assign, copy
+from stride0._core.ops.copy import assign, copy
 from stride0._core.ops.functions import (
     equal,
     greater_equal,
@@ -38,6 +38,7 @@ from stride0._core.ops.functions import (
     subtract,
 )
 from stride0._core.ops.index import gather, nonzero
+from stride0._core.ops.operands import as_array
 from stride0._core.ops.reduce import reduce, scan
 from stride0._core.ops.sort import search_among, sort_along
 

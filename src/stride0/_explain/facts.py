@@ -26,7 +26,7 @@ from stride0._chapters.linear_algebra import matmul
 from stride0._core.array.array import Array, empty
 from stride0._core.array.views import offset, restride, strides
 from stride0._core.memory.dtype import DType, bool, float32, float64, int8, promote
-from stride0._core.ops.copy import plan_summary
+from stride0._core.ops.apply import plan_summary
 from stride0._tables import operations
 
 __all__ = [

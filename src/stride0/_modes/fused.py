@@ -7,7 +7,7 @@ from typing import Any
 
 from stride0._base.errors import ArgumentValueError
 from stride0._core.array.switches import FUSED, set_fused_from
-from stride0._core.ops.deferred import settle_pending
+from stride0._core.ops.deferred import evaluate_pending
 from stride0._modes.switches import Setting
 
 __all__ = ["fused"]
@@ -22,7 +22,7 @@ class fused(Setting):
     Compute whole expressions in one pass over memory: a context manager, a decorator, and a default for the process.
 
     Results of elementwise operations are *deferred*: their shape, dtype, strides and errors are there at once, their
-    elements when somebody needs them: indexing, ``float``, ``repr``, a view, an export to another library, a function
+    elements when they are needed: indexing, ``float``, ``repr``, a view, an export to another library, a function
     that is not elementwise, a write to an operand, or the end of the block. A chain of operations is then computed tile
     by tile, in the caches, and values that nobody can see any more are never written to memory. All elements have the
     same bits as without it.
@@ -68,7 +68,12 @@ class fused(Setting):
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
         set_fused_from(self._value)
-        settle_pending()
+        try:
+            evaluate_pending()
+        except MemoryError:
+            # The error that ends the block is not replaced: who reads the array gets this one then.
+            if error[0] is None:
+                raise
 
     @staticmethod
     def set_default(size: int = SIZE) -> int:
@@ -87,7 +92,7 @@ class fused(Setting):
         """
         before: int = FUSED.set_default(_checked(size))
         set_fused_from(size)
-        settle_pending()
+        evaluate_pending()
         return before
 
     @staticmethod

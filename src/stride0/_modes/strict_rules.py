@@ -15,7 +15,7 @@ from stride0._core.array.array import Array
 from stride0._core.calls.checks import promotes
 from stride0._core.exchange.convert import asarray
 from stride0._core.memory.dtype import STANDARD_DTYPES, DType, known_dtype, promote
-from stride0._core.ops.copy import is_numpy_scalar
+from stride0._core.ops.operands import is_numpy_scalar
 from stride0._modes.strict_keys import check_key
 from stride0._tables.operations import KINDS
 from stride0._tables.standard import ROWS, Row

@@ -19,12 +19,13 @@ from stride0.autograd._tape.tape import (
     frontier,
     held,
     is_tracked,
+    like,
     node_of,
     recalled,
     reopen,
 )
 from stride0.autograd._tape.trees import flatten
-from stride0.autograd._transforms import FLOATING, Tracked, like, matched, recording
+from stride0.autograd._transforms import FLOATING, Tracked, matched, recording
 
 __all__ = ["checkpoint", "custom_vjp"]
 

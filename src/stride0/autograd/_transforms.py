@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, ShapeError
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError
 from stride0._chapters.creation import ones, zeros
 from stride0._chapters.manipulation import reshape, stack
 from stride0._core.array.array import Array
@@ -22,12 +22,16 @@ from stride0._core.ops.functions import conj
 from stride0.autograd._tape import tape as _tape
 from stride0.autograd._tape.tape import (
     Node,
+    all_like,
     backward,
     detach,
     detach_closed,
+    facts_of,
     handed_out,
+    like,
     node_of,
     pair_of,
+    results_of,
     run_value_and_grad,
     scalar_result,
 )
@@ -47,24 +51,6 @@ __all__ = [
 
 Argnums = int | tuple[int, ...] | list[int]
 FLOATING = ("real floating", "complex floating")
-
-
-def like(operation: str, x: Any, shape: tuple[int, ...], dtype: Any) -> Array:
-    """Return a cotangent or tangent, checked against the shape and dtype of its array."""
-    found = asarray(x) if not isinstance(x, Array) else x
-    if found.shape != shape:
-        raise ShapeError(
-            operation,
-            "a tangent or cotangent has another shape than the array that it belongs to",
-            [("array", str(shape)), ("given", str(found.shape))],
-        )
-    if found.dtype.kind not in FLOATING:
-        raise ArgumentTypeError(operation, f"a tangent or cotangent of dtype {found.dtype.name}")
-    return asarray(found, dtype=dtype) if found.dtype is not dtype and not _loses(found, dtype) else found
-
-
-def _loses(x: Array, dtype: Any) -> bool:
-    return x.dtype.kind == "complex floating" and dtype.kind != "complex floating"
 
 
 @contextmanager
@@ -232,20 +218,20 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
         If an argument or cotangent is of a wrong dtype or shape.
     """
     values, structure, aux, pull = _linearized("vjp", f, xs, has_aux)
-    facts = [(x.shape, x.dtype) for x in values]
+    facts = facts_of(values)
     value = structure.rebuild(values)
     del values
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         given = matched("pullback", structure, cotangent, "the cotangents")
-        return pull([like("pullback", g, *fact) for g, fact in zip(given, facts, strict=True)])
+        return pull(all_like("pullback", given, facts))
 
     return (value, pullback, detached_results(aux)) if has_aux else (value, pullback)
 
 
 def _linearized(
     operation: str, f: Callable[..., Any], xs: Sequence[Any], has_aux: bool = False
-) -> tuple[list[Array], Structure, Any, Callable[[list[Array | None]], tuple[Any, ...]]]:
+) -> tuple[list[Array], Structure, Any, Callable[[Sequence[Array | None]], tuple[Any, ...]]]:
     """Return the leaves of `f(*xs)`, their structure, the auxiliary value, and the pullback.
 
     A cotangent of None is zero.
@@ -255,14 +241,13 @@ def _linearized(
         out = f(*chosen.tree)
     y, aux = pair_of(out) if has_aux else (out, None)
     leaves, structure = flatten(y)
-    results = [x if isinstance(x, Array) else asarray(x) for x in leaves]
-    roots = [node_of(x) for x in results]
+    values, roots = results_of(leaves)
 
-    def pull(seeds: list[Array | None]) -> tuple[Any, ...]:
+    def pull(seeds: Sequence[Array | None]) -> tuple[Any, ...]:
         found = backward(roots, seeds, chosen.nodes, tape)
         return tuple(chosen.gradients(found, [g for g in seeds if g is not None]))
 
-    return [detach_closed(x) for x in results], structure, aux, pull
+    return values, structure, aux, pull
 
 
 def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[Any, Any]:
@@ -547,6 +532,6 @@ class Tape(_tape.Tape):
                 "the result was not computed from tracked arrays while the tape was recording",
                 accepts="a result that is computed in the block of the tape",
             )
-        given = [like("gradient", g, r.shape, r.dtype) for g, r in zip(seeds, results, strict=True)]
+        given = all_like("gradient", seeds, facts_of(results))
         found = backward([node_of(r) for r in results], given, nodes, self)
         return structure.rebuild(handed_out(found, leaves, given))

@@ -15,7 +15,7 @@ from stride0._core.array.views import restride as _restride
 from stride0._core.array.views import storage_bounds as _storage_bounds
 from stride0._core.calls.primitive import intercepted_in, primitive_in
 from stride0._core.memory.storage import memory_statistics
-from stride0._core.ops.copy import as_array
+from stride0._core.ops.operands import as_array
 
 __all__ = [
     "as_strided",

@@ -14,8 +14,10 @@ cdef extern from *:
     static inline int s0_times(Py_ssize_t *total, Py_ssize_t factor) {
         return __builtin_mul_overflow(*total, factor, total);
     }
+    #define s0_tuple_items(tuple) (((PyTupleObject *)(tuple))->ob_item)
     """
     bint s0_times(Py_ssize_t* total, Py_ssize_t factor) noexcept nogil
+    PyObject** s0_tuple_items(object items) noexcept
 
 
 @cython.final
@@ -40,7 +42,7 @@ cdef class Tracer:
     # Executes and records a function one of whose operands needs the tape.
     cdef object unary(self, int op, Array x, str name)
     cdef object binary(self, int op, object x1, object x2, str name)
-    cdef object call(self, str name, tuple args, dict kwargs)
+    cdef object call(self, str name, PyObject* const* args, Py_ssize_t n, PyObject* kwnames)
     cdef object in_place(self, str name, Array x, object other)
     cdef object set_item(self, Array x, object key, object value)
     cdef bint is_tracked(self, Array x) except -1
@@ -54,8 +56,8 @@ cdef struct Hooks:
     object (*binary)(int op, object x1, object x2, str name, bint is_operator)
     object (*in_place)(int op, Array x, object other, str name)
     object (*matmul)(object x1, object x2, bint is_in_place)
-    int (*settle)(Array x) except -1            # compute a deferred array
-    int (*settle_readers)(Storage storage) except -1    # compute what reads a storage that is about to be written to
+    int (*evaluate)(Array x) except -1            # compute a deferred array
+    int (*evaluate_readers)(Storage storage) except -1    # compute what reads a storage that is about to be written to
     Array (*get_item)(Array x, object key)
     int (*set_item)(Array x, object key, object value) except -1
     Array (*reduce)(str name, Array x, tuple axes, bint keepdims, object dtype)
@@ -90,8 +92,8 @@ cdef int refuse_export(Array x, str operation) except -1
 cdef Array exportable(Array x)
 cdef Array alias(Array x)
 cdef Storage root_of(Storage storage)
-cdef Storage lend(Array x)
-cdef int end_loan(Storage root) noexcept
+cdef Storage begin_export(Array x)
+cdef int end_export(Storage root) noexcept
 
 
 cdef inline bint needs_tape(Array x) noexcept:
@@ -127,14 +129,14 @@ cdef inline bint may_defer(Py_ssize_t size, Array x) noexcept:
 cdef inline char* data_of(Array x) except NULL:
     """The first element: the only way to the memory of an array, which computes the elements of a deferred one."""
     if x.address is NULL:
-        hooks.settle(x)
+        hooks.evaluate(x)
     return x.address
 
 
 cdef inline int before_write(Array x) except -1:
     """To be called before existing memory is written to: deferred results that read it are computed. Note [Deferred results]."""
     if x.storage.readers or x.storage.owner is not None:
-        hooks.settle_readers(x.storage)
+        hooks.evaluate_readers(x.storage)
     return 0
 
 

@@ -127,7 +127,10 @@ cdef Switch FUSING = FUSED
 def set_fused_from(Py_ssize_t size):
     """Set the fewest elements of a result that may be deferred in any context, while the switch is on in some."""
     global fused_from
-    fused_from = min(size, fused_from) if FUSING.used else NEVER
+    if not FUSING.used:
+        fused_from = NEVER
+    elif size:
+        fused_from = min(size, fused_from)
 
 
 def is_guarding():

@@ -4,7 +4,7 @@
 from libc.stdint cimport uintptr_t
 from libc.string cimport memcpy
 
-from stride0._core.memory.dtype cimport BOOL, UINT8, UINT16, DType, dtype_at, is_stored, itemsize_at, letter_at
+from stride0._core.memory.dtype cimport BOOL, DType, UINT16, UINT8, dtype_at, is_stored, itemsize_at, letter_at
 from stride0._core.memory.storage cimport Storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, shares_location
 from stride0._core.array.array cimport (

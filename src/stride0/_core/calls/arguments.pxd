@@ -1,7 +1,6 @@
 # Arguments of compiled functions: see `arguments.pyx`.
 
 from cpython.object cimport PyObject
-from libc.stdint cimport uint64_t
 
 from stride0._core.array.array cimport Array
 from stride0._core.memory.dtype cimport DType
@@ -28,19 +27,29 @@ cdef class Signature:
     cdef Py_ssize_t index_of(self, str name, Py_ssize_t first) noexcept
 
 
+cdef inline bint bind(Signature signature, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept:
+    """`Signature.bind`; most calls have no argument by name."""
+    cdef int k
+    if kwnames is not NULL or n < signature.required or n > signature.positional:
+        return signature.bind(args, n, kwnames, given)
+    for k in range(signature.count):
+        given[k] = args[k] if k < n else signature.fallback[k]
+    return True
+
+
 cdef void implement(str name, Implementation implementation)
 cdef Implementation implementation_of(str name) noexcept
 
 cdef Array refuse_argument(object x, str operation, str name)
-cdef int slow_axis(PyObject* x, int ndim, str operation) except -1
-cdef int slow_axes(PyObject* x, int ndim, str operation, int* axes) except -1
+cdef int convert_axis(PyObject* x, int ndim, str operation) except -1
+cdef int convert_axes(PyObject* x, int ndim, str operation, int* axes) except -1
 cdef tuple axes_tuple(PyObject* x, int ndim, str operation)
 cdef int shape_argument(PyObject* x, str operation, Py_ssize_t* out) except -1
 cdef int read_sizes(tuple sizes, Py_ssize_t* out) except -1
 cdef int check_total(str operation, int ndim, const Py_ssize_t* shape) except -1
-cdef bint slow_flag(PyObject* x, str operation, str name) except -1
-cdef int slow_dtype_code(PyObject* x, str operation) except -1
-cdef int slow_device(PyObject* x, str operation) except -1
+cdef bint convert_flag(PyObject* x, str operation, str name) except -1
+cdef int convert_dtype(PyObject* x, str operation) except -1
+cdef int check_other_device(PyObject* x, str operation) except -1
 cdef int refuse_complex(Array x, str operation, str name) except -1
 
 
@@ -51,20 +60,20 @@ cdef inline Array array_argument(PyObject* x, str operation, str name):
 
 cdef inline bint flag_argument(PyObject* x, str operation, str name) except -1:
     """An argument that has to be True or False."""
-    return <object>x is True if <object>x is True or <object>x is False else slow_flag(x, operation, name)
+    return <object>x is True if <object>x is True or <object>x is False else convert_flag(x, operation, name)
 
 
 cdef inline int axes_argument(PyObject* x, int ndim, str operation, int* axes) except -1:
     """Write axes, not negative and each once, in the order given, to `axes`; how many. None stands for all."""
-    return 1 if read_axis(x, ndim, axes) else slow_axes(x, ndim, operation, axes)
+    return 1 if read_axis(x, ndim, axes) else convert_axes(x, ndim, operation, axes)
 
 
 cdef inline int dtype_code_argument(PyObject* x, str operation, int default) except -1:
     """The code of a dtype; None stands for the default, unless that is negative."""
     if x is <PyObject*>None and default >= 0:
         return default
-    return (<DType>x).code if type(<object>x) is DType else slow_dtype_code(x, operation)
+    return (<DType>x).code if type(<object>x) is DType else convert_dtype(x, operation)
 
 
 cdef inline int check_device_argument(PyObject* x, str operation) except -1:
-    return 0 if x is <PyObject*>None else slow_device(x, operation)
+    return 0 if x is <PyObject*>None else check_other_device(x, operation)

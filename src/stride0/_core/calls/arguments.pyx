@@ -14,6 +14,7 @@ Note [Declarations]
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
+from libc.stdint cimport uint64_t
 
 from stride0._core.array.array cimport Array, s0_times
 from stride0._core.memory.dtype cimport DType, letter_at
@@ -127,11 +128,11 @@ cdef Array refuse_argument(object x, str operation, str name):
     return check_array(operation, x, name)
 
 
-cdef int slow_axis(PyObject* x, int ndim, str operation) except -1:
+cdef int convert_axis(PyObject* x, int ndim, str operation) except -1:
     return normalize_axis(operation, <object>x, ndim)
 
 
-cdef int slow_axes(PyObject* x, int ndim, str operation, int* axes) except -1:
+cdef int convert_axes(PyObject* x, int ndim, str operation, int* axes) except -1:
     """`axes_argument` of anything but one axis."""
     cdef uint64_t seen = 0
     cdef Py_ssize_t k
@@ -194,15 +195,15 @@ cdef int check_total(str operation, int ndim, const Py_ssize_t* shape) except -1
     return 0
 
 
-cdef bint slow_flag(PyObject* x, str operation, str name) except -1:
+cdef bint convert_flag(PyObject* x, str operation, str name) except -1:
     return check_bool(operation, name, <object>x)
 
 
-cdef int slow_dtype_code(PyObject* x, str operation) except -1:
+cdef int convert_dtype(PyObject* x, str operation) except -1:
     return (<DType>check_dtype(operation, <object>x)).code
 
 
-cdef int slow_device(PyObject* x, str operation) except -1:
+cdef int check_other_device(PyObject* x, str operation) except -1:
     check_device(operation, <object>x)
     return 0
 

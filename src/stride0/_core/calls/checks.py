@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable
-from typing import Final, NoReturn
+from typing import Final
 
 from stride0._base.errors import (
     ArgumentTypeError,
     ArgumentValueError,
     CastError,
-    DTypeError,
     ForeignArrayError,
     RangeError,
     ShapeError,
@@ -23,7 +22,9 @@ from stride0._core.array.array import Array
 from stride0._core.exchange.convert import asarray, dtype_argument
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, promote
-from stride0._core.ops.copy import is_numpy_scalar
+from stride0._core.ops.copy import check_cast as check_cast
+from stride0._core.ops.operands import is_numpy_scalar
+from stride0._core.ops.operands import refuse_dtype as refuse_dtype
 
 Scalar = bool | int | float | complex
 
@@ -74,23 +75,6 @@ def check_kind(operation: str, x: Array, kind: str, wanted: str = "") -> None:
     """Raise DTypeError unless the dtype of `x` is of `kind`, one of :data:`KINDS`."""
     if x.dtype.kind not in KINDS[kind]:
         refuse_dtype(operation, x.dtype, wanted or f"a {kind} dtype")
-
-
-def refuse_dtype(operation: str, dtype: DType, wanted: str, name: str = "x") -> NoReturn:
-    """Raise the error for an array whose dtype is none of those wanted."""
-    raise DTypeError(
-        operation, f"Unsupported dtype {dtype.name} of {name}", accepts=f"{name} must have {wanted}."
-    )
-
-
-def check_cast(operation: str, source: DType, target: DType) -> None:
-    """Raise CastError for complex to real: the caller has to choose a component."""
-    if source.kind == "complex floating" and target.kind not in ("complex floating", "bool"):
-        raise CastError(
-            operation,
-            f"cannot cast complex {source.name} to real {target.name}",
-            accepts="Take a component first: real(x), imag(x) or abs(x).",
-        )
 
 
 def check_bool(operation: str, name: str, value: object) -> bool:

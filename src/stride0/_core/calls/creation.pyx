@@ -4,12 +4,12 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
-from stride0._core.memory.dtype cimport BOOL, FLOAT64, INT64, DType, dtype_at, itemsize_at
-from stride0._core.plan.plan cimport MAX_NDIM, MAX_OPERANDS
-from stride0._core.plan.table cimport cast_kernel, kernels, s0_kernels
-from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
-from stride0._core.array.array cimport Array, data_of, may_defer, new_array, new_like
-from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill, value_operand
+from stride0._core.memory.dtype cimport BOOL, DType, FLOAT64, INT64, dtype_at
+from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.plan.table cimport has_cast
+from stride0._core.array.array cimport Array, data_of, may_defer, new_array
+from stride0._core.ops.operands cimport value_operand
+from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill
 from stride0._core.ops.keys cimport read_int
 from stride0._core.calls.arguments cimport (
     array_argument, check_device_argument, dtype_code_argument, flag_argument, implement, shape_argument,
@@ -20,14 +20,14 @@ import math
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, RangeError, ShapeError, shown
 from stride0._base.shapes import normalize_shape
 from stride0._core.calls.checks import as_float, as_scalar, check_cast, check_dtype, check_fill, limits_of, refuse_dtype
-from stride0._core.ops.copy import as_array, iota
+from stride0._core.ops.operands import as_array
+from stride0._core.ops.copy import iota
 from stride0._core.ops.functions import add, multiply
 
-cdef s0_kernels* K = kernels()
 cdef Py_ssize_t FAR = <Py_ssize_t>1 << 60
 
 
-cdef Array made(str operation, PyObject* shape, PyObject* dtype, PyObject* device, bint zeroed):
+cdef Array make_array(str operation, PyObject* shape, PyObject* dtype, PyObject* device, bint zeroed):
     """A new array of float64, unless another dtype is given."""
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef int ndim
@@ -37,15 +37,15 @@ cdef Array made(str operation, PyObject* shape, PyObject* dtype, PyObject* devic
 
 
 cdef object empty(PyObject** given):
-    return made("empty", given[0], given[1], given[2], False)
+    return make_array("empty", given[0], given[1], given[2], False)
 
 
 cdef object zeros(PyObject** given):
-    return made("zeros", given[0], given[1], given[2], True)
+    return make_array("zeros", given[0], given[1], given[2], True)
 
 
 cdef object ones(PyObject** given):
-    cdef Array out = made("ones", given[0], given[1], given[2], False)
+    cdef Array out = make_array("ones", given[0], given[1], given[2], False)
     fill(out, 1, "ones")
     return out
 
@@ -93,7 +93,7 @@ cdef object arange(PyObject** given):
     numbers = [real_number("start", <object>given[0]), 0 if no_stop else real_number("stop", <object>given[1]), real_number("step", <object>given[2])]
     if no_stop:
         numbers[0], numbers[1] = 0, numbers[0]
-    return counted_up(numbers, <object>given[3])
+    return make_range(numbers, <object>given[3])
 
 
 cdef object real_number(str name, value):
@@ -103,11 +103,11 @@ cdef object real_number(str name, value):
     return int(number) if isinstance(number, bool) else number
 
 
-cdef list named(list numbers):
+cdef list describe_numbers(list numbers):
     return [(name, shown(number)) for name, number in zip(("start", "stop", "step"), numbers)]
 
 
-cdef Array counted_up(list numbers, dtype):
+cdef Array make_range(list numbers, dtype):
     """start, start + step and so on, up to stop."""
     cdef bint integral = all([isinstance(n, int) for n in numbers])
     cdef DType target = check_dtype("arange", dtype, dtype_at(INT64 if integral else FLOAT64))
@@ -115,25 +115,25 @@ cdef Array counted_up(list numbers, dtype):
     if target.kind == "bool":
         refuse_dtype("arange", target, "a numeric dtype", "the result")
     if not all([isinstance(n, int) or math.isfinite(n) for n in numbers]):
-        raise ArgumentValueError("arange", "start, stop and step must be finite", named(numbers))
+        raise ArgumentValueError("arange", "start, stop and step must be finite", describe_numbers(numbers))
     if numbers[2] == 0:
-        raise ArgumentValueError("arange", "step must not be 0", named(numbers))
+        raise ArgumentValueError("arange", "step must not be 0", describe_numbers(numbers))
     if into_integers and not integral:
         if not all([n == int(n) for n in numbers]):
-            raise ArgumentValueError("arange", f"a number has a fraction and the dtype is {target.name}", named(numbers))
+            raise ArgumentValueError("arange", f"a number has a fraction and the dtype is {target.name}", describe_numbers(numbers))
         numbers = [int(n) for n in numbers]
     # ceil((stop - start) / step) of the exact numbers.
     (a, b), (c, d), (e, f) = [n.as_integer_ratio() for n in numbers]
     count = max(0, -((a * d - c * b) * f // (b * d * e)))
     if count >= 2**63:
-        raise ShapeError("arange", "the result would have too many elements", named(numbers))
+        raise ShapeError("arange", "the result would have too many elements", describe_numbers(numbers))
     (count,) = normalize_shape("arange", count)
     if into_integers:
-        return integers_from(count, numbers[0], numbers[2], target)
-    return floats_from(count, numbers[0], numbers[2], target)
+        return make_integers(count, numbers[0], numbers[2], target)
+    return make_floats(count, numbers[0], numbers[2], target)
 
 
-cdef Array integers_from(Py_ssize_t count, start, step, DType dtype):
+cdef Array make_integers(Py_ssize_t count, start, step, DType dtype):
     cdef Array out
     least, most = limits_of(dtype)
     for number in (start, start + (count - 1) * step) if count else ():
@@ -145,7 +145,7 @@ cdef Array integers_from(Py_ssize_t count, start, step, DType dtype):
     return out
 
 
-cdef Array floats_from(Py_ssize_t count, start, step, DType dtype):
+cdef Array make_floats(Py_ssize_t count, start, step, DType dtype):
     cdef Array out
     cdef double first = as_float("arange", start), distance = as_float("arange", step)
     cdef double scale
@@ -159,7 +159,7 @@ cdef Array floats_from(Py_ssize_t count, start, step, DType dtype):
             wide = check_dtype("arange", "int64" if start < 0 or last < 0 else "uint64")
             least, most = limits_of(wide)
             if all([least <= end <= most for end in (start, last)]):
-                return copy_array(integers_from(count, start, step, wide), dtype.code, False)
+                return copy_array(make_integers(count, start, step, wide), dtype.code, False)
     if dtype.kind == "real floating" and not remainder and scale == 1:
         out = new_array(dtype.code, 1, &count, NULL, False)
         iota(out, first, distance)
@@ -177,23 +177,14 @@ cdef Array floats_from(Py_ssize_t count, start, step, DType dtype):
 
 
 cdef object astype(PyObject** given):
-    cdef Py_ssize_t strides[MAX_OPERANDS]
-    cdef char* data[MAX_OPERANDS]
-    cdef Array x = array_argument(given[0], "astype", "x"), out
+    cdef Array x = array_argument(given[0], "astype", "x")
     cdef int code = dtype_code_argument(given[1], "astype", -1)
     check_device_argument(given[3], "astype")
     if not flag_argument(given[2], "astype", "copy") and x.code == code:
         return x
-    if K.casts[x.code][code][0] is NULL:
+    if not has_cast(x.code, code):
         check_cast("astype", x.dtype, dtype_at(code))
-    # From LONG_RUN elements on, several threads may do it.
-    if not x.c_contiguous or x.size >= LONG_RUN or may_defer(x.size, x):
-        return copy_array(x, code, False)
-    out = new_like(x, code)
-    data[0], data[1] = data_of(x), data_of(out)
-    strides[0], strides[1] = itemsize_at(x.code), itemsize_at(code)
-    run_contiguous(cast_kernel(x.code, code), 0, data, strides, x.size)
-    return out
+    return copy_array(x, code, False)
 
 
 cdef object contiguous(PyObject** given):

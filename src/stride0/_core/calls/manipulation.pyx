@@ -3,28 +3,25 @@
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport DType, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.array.array cimport Array, data_of, new_array, s0_times, same_shape, shape_tuple, swapped_matrix, view_of
+from stride0._core.array.array cimport (
+    Array, data_of, new_array, s0_times, s0_tuple_items, same_shape, swapped_matrix, view_of,
+)
 from stride0._core.array.views cimport c_strides_of, strides_for_shape
 from stride0._core.ops.copy cimport assign_array, copy_array
-from stride0._core.ops.keys cimport read_int, read_axis
+from stride0._core.ops.keys cimport read_axis, read_int
 from stride0._core.calls.arguments cimport (
-    array_argument, axes_argument, check_total, flag_argument, implement, read_sizes, shape_argument, slow_axis,
+    array_argument, axes_argument, check_total, convert_axis, flag_argument, implement, read_sizes, shape_argument,
 )
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, AxisError, BroadcastError, ShapeError, shown
 from stride0._base.shapes import check_ndim, infer_shape, normalize_axes, normalize_shape
 from stride0._core.array.views import strides
 from stride0._core.calls.checks import check_arrays, promote_all
-
-cdef extern from *:
-    """
-    #define s0_tuple_items(tuple) (((PyTupleObject *)(tuple))->ob_item)
-    """
-    PyObject** s0_tuple_items(object items) noexcept
 
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 62
 
@@ -151,7 +148,7 @@ cdef object squeeze(PyObject** given):
     return view_of(x, data_of(x), ndim, shape, byte_strides)
 
 
-cdef Array permuted(Array x, const int* order):
+cdef Array permute(Array x, const int* order):
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef int k
@@ -168,15 +165,15 @@ cdef object permute_dims(PyObject** given):
     if axes_argument(given[1], x.ndim, "permute_dims", order) != x.ndim:
         raise AxisError("permute_dims", "axes must name each axis of x once",
                         [("x", f"{x.shape}"), ("axes", shown(tuple(<object>given[1])))])
-    return permuted(x, order)
+    return permute(x, order)
 
 
 cdef object moveaxis(PyObject** given):
     cdef int sources[MAX_NDIM]
     cdef int targets[MAX_NDIM]
     cdef int order[MAX_NDIM]
-    cdef bint moved[MAX_NDIM]
     cdef Array x = array_argument(given[0], "moveaxis", "x")
+    cdef uint64_t moved = 0, taken = 0
     cdef int count, k, axis = 0
     if given[1] is <PyObject*>None or given[2] is <PyObject*>None:
         raise ArgumentTypeError("moveaxis", "source and destination must be integers or tuples of integers")
@@ -184,18 +181,17 @@ cdef object moveaxis(PyObject** given):
     if axes_argument(given[2], x.ndim, "moveaxis", targets) != count:
         raise ArgumentValueError("moveaxis", "source and destination must name equally many axes",
                                  [("source", shown(<object>given[1])), ("destination", shown(<object>given[2]))])
-    for k in range(x.ndim):
-        order[k], moved[k] = -1, False
     for k in range(count):
         order[targets[k]] = sources[k]
-        moved[sources[k]] = True
+        moved |= <uint64_t>1 << sources[k]
+        taken |= <uint64_t>1 << targets[k]
     for k in range(x.ndim):
-        if order[k] < 0:
-            while moved[axis]:
+        if not taken >> k & 1:
+            while moved >> axis & 1:
                 axis += 1
             order[k] = axis
             axis += 1
-    return permuted(x, order)
+    return permute(x, order)
 
 
 cdef object matrix_transpose(PyObject** given):
@@ -213,7 +209,7 @@ cdef object unstack(PyObject** given):
     cdef Array x = array_argument(given[0], "unstack", "x")
     cdef list out = []
     if not read_axis(given[1], x.ndim, &at):
-        at = slow_axis(given[1], x.ndim, "unstack")
+        at = convert_axis(given[1], x.ndim, "unstack")
     # Views of an empty array keep its offset: it has no element to point to.
     stride = x.strides_[at] if x.size else 0
     for axis in range(x.ndim - 1):
@@ -243,7 +239,7 @@ cdef int read_parts(PyObject* given, str operation, Parts* parts) except -1:
     A list may change while memory is allocated, so its arrays get references: a tuple for a few would take a tenth of the call.
     """
     cdef Py_ssize_t k
-    cdef bint one = True
+    cdef bint one = True, contiguous
     if type(<object>given) is list and 0 < len(<list>given) <= FEW_PARTS:
         parts.count, parts.every, parts.items = len(<list>given), NULL, parts.few
         for k in range(parts.count):
@@ -253,16 +249,19 @@ cdef int read_parts(PyObject* given, str operation, Parts* parts) except -1:
         every = <object>given if type(<object>given) is tuple else tuple(check_arrays(operation, <object>given))
         parts.count, parts.every, parts.items = len(<tuple>every), <PyObject*>every, s0_tuple_items(every)
         Py_INCREF(every)
-    parts.alike = True
+    contiguous = True
     for k in range(parts.count):
         if type(<object>parts.items[k]) is not Array:
             break
-        one = one and (<Array>parts.items[k]).code == (<Array>parts.items[0]).code
-        parts.alike = parts.alike and (<Array>parts.items[k]).c_contiguous
+        if k == 0:
+            parts.code = (<Array>parts.items[0]).code
+        one = one and (<Array>parts.items[k]).code == parts.code
+        contiguous = contiguous and (<Array>parts.items[k]).c_contiguous
     else:
         if parts.count:
-            parts.alike = parts.alike and one
-            parts.code = (<Array>parts.items[0]).code if one else (<DType>promote_all([(<Array>parts.items[k]).dtype for k in range(parts.count)])).code
+            parts.alike = one and contiguous
+            if not one:
+                parts.code = (<DType>promote_all([(<Array>parts.items[k]).dtype for k in range(parts.count)])).code
             return 0
     check_arrays(operation, <object>given)
     raise SystemError(f"{operation}: what is not an array was taken for one")
@@ -277,7 +276,7 @@ cdef void release_parts(Parts* parts) noexcept:
         Py_DECREF(<object>parts.few[k])
 
 
-cdef Array joined(str operation, Parts* parts, int ndim, const Py_ssize_t* shape, int at, bint stacked):
+cdef Array join_along(str operation, Parts* parts, int ndim, const Py_ssize_t* shape, int at, bint stacked):
     """A new array of arrays joined along an axis: one of their own, or a new one where they are `stacked`."""
     cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Py_ssize_t blocks = 1, run, j, k
@@ -295,7 +294,7 @@ cdef Array joined(str operation, Parts* parts, int ndim, const Py_ssize_t* shape
         for j in range(blocks):
             for k in range(parts.count):
                 x = <Array>parts.items[k]
-                run = x.size // blocks * itemsize_at(parts.code)
+                run = (x.size if blocks == 1 else x.size // blocks) * itemsize_at(parts.code)
                 memcpy(to, data_of(x) + j * run, run)
                 to += run
         return out
@@ -309,17 +308,25 @@ cdef Array joined(str operation, Parts* parts, int ndim, const Py_ssize_t* shape
     return out
 
 
-cdef object stack(PyObject** given):
+ctypedef Array (*Join)(Parts* parts, PyObject* axis)
+
+
+cdef Array join(str operation, PyObject** given, Join function):
+    """`given`: arrays, axis."""
     cdef Parts parts
     parts.count, parts.every = 0, NULL
     try:
-        read_parts(given[0], "stack", &parts)
-        return stacked_parts(&parts, given[1])
+        read_parts(given[0], operation, &parts)
+        return function(&parts, given[1])
     finally:
         release_parts(&parts)
 
 
-cdef Array stacked_parts(Parts* parts, PyObject* new_axis):
+cdef object stack(PyObject** given):
+    return join("stack", given, stack_parts)
+
+
+cdef Array stack_parts(Parts* parts, PyObject* new_axis):
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Array x, first = <Array>parts.items[0]
     cdef Py_ssize_t i
@@ -330,11 +337,11 @@ cdef Array stacked_parts(Parts* parts, PyObject* new_axis):
             raise ShapeError("stack", f"arrays[{i}] has another shape than arrays[0]",
                              [("arrays[0]", f"{first.shape}"), (f"arrays[{i}]", f"{x.shape}")], "All shapes must be equal.")
     if not read_axis(new_axis, first.ndim + 1, &at):
-        at = slow_axis(new_axis, first.ndim + 1, "stack")
+        at = convert_axis(new_axis, first.ndim + 1, "stack")
     check_ndim_of(first.ndim + 1, "stack")
     for axis in range(first.ndim + 1):
         shape[axis] = parts.count if axis == at else first.shape_[axis - (axis > at)]
-    return joined("stack", parts, first.ndim + 1, shape, at, True)
+    return join_along("stack", parts, first.ndim + 1, shape, at, True)
 
 
 cdef int check_ndim_of(int ndim, str operation) except -1:
@@ -344,23 +351,17 @@ cdef int check_ndim_of(int ndim, str operation) except -1:
 
 
 cdef object concat(PyObject** given):
-    cdef Parts parts
-    parts.count, parts.every = 0, NULL
-    try:
-        read_parts(given[0], "concat", &parts)
-        return concatenated_parts(&parts, given[1])
-    finally:
-        release_parts(&parts)
+    return join("concat", given, concat_parts)
 
 
-cdef Array concatenated_parts(Parts* parts, PyObject* named):
+cdef Array concat_parts(Parts* parts, PyObject* given_axis):
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Array x, out, first = <Array>parts.items[0]
     cdef Py_ssize_t total = 0, start = 0, i, k
     cdef bint fits
     cdef int at, axis
-    if named is <PyObject*>None:
+    if given_axis is <PyObject*>None:
         read_sizes(normalize_shape("concat", sum([(<Array>parts.items[k]).size for k in range(parts.count)])), &total)
         out = new_array(parts.code, 1, &total, NULL, False)
         for k in range(parts.count):
@@ -369,8 +370,8 @@ cdef Array concatenated_parts(Parts* parts, PyObject* named):
             assign_array(view_of(out, data_of(out) + start * out.strides_[0], x.ndim, x.shape_, byte_strides), x, "concat")
             start += x.size
         return out
-    if not read_axis(named, first.ndim, &at):
-        at = slow_axis(named, first.ndim, "concat")
+    if not read_axis(given_axis, first.ndim, &at):
+        at = convert_axis(given_axis, first.ndim, "concat")
     for i in range(parts.count):
         x = <Array>parts.items[i]
         fits = x.ndim == first.ndim
@@ -387,7 +388,7 @@ cdef Array concatenated_parts(Parts* parts, PyObject* named):
         total += x.shape_[at]
     memcpy(shape, first.shape_, first.ndim * sizeof(Py_ssize_t))
     shape[at] = total
-    return joined("concat", parts, first.ndim, shape, at, False)
+    return join_along("concat", parts, first.ndim, shape, at, False)
 
 
 implement("broadcast_to", broadcast_to)

@@ -8,8 +8,10 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from stride0._core.array.switches cimport enter_package, guarding, leave_package
 from stride0._core.array.interceptors cimport end_call, enter_call, is_intercepted, refuse_method, result_of_call
 from stride0._core.array.array cimport Array, Tracer, hooks, needs_tape, operand_needs_tape, same_shape
-from stride0._core.ops.copy cimport assign_array, check_writable, is_known_foreign
-from stride0._core.calls.arguments cimport MAX_PARAMETERS, Signature, implementation_of
+from stride0._core.ops.operands cimport is_known_foreign
+from stride0._core.ops.apply cimport check_writable
+from stride0._core.ops.copy cimport assign_array
+from stride0._core.calls.arguments cimport MAX_PARAMETERS, Signature, bind, implementation_of
 
 from stride0._base.errors import DTypeError, ShapeError, counted
 from stride0._core.array.array import set_attribute
@@ -73,7 +75,7 @@ cdef class Primitive:
         cdef PyObject* given[MAX_PARAMETERS]
         if self.implementation is NULL:
             return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
-        if not self.signature.bind(args, n, kwnames, given):
+        if not bind(self.signature, args, n, kwnames, given):
             # Calling the declaration raises Python's TypeError.
             PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
             raise SystemError(f"{self.traced_name}: the arguments fit the declaration, and were refused")
@@ -95,11 +97,11 @@ cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t narg
         return self.run(args, n, kwnames)
     if not found and not is_intercepted():
         return call_in_package(self, args, n, kwnames)
-    given = tuple([<object>args[i] for i in range(n)])
-    more = {(<tuple>kwnames)[i]: <object>args[n + i] for i in range(named)}
     if not guarding:
-        out = (<Tracer>hooks.tracer).call(self.traced_name, given, more)
+        out = (<Tracer>hooks.tracer).call(self.traced_name, args, n, kwnames)
     else:
+        given = tuple([<object>args[i] for i in range(n)])
+        more = {(<tuple>kwnames)[i]: <object>args[n + i] for i in range(named)}
         out = call_checked(self, given, more, found, args, n, kwnames)
     Py_INCREF(out)
     return <PyObject*>out
@@ -120,7 +122,7 @@ cdef object call_checked(Primitive self, tuple given, dict more, bint found, PyO
     entered = enter_call("function", self.traced_name, given, more) if outside else None
     try:
         if found:
-            out = (<Tracer>hooks.tracer).call(self.traced_name, given, more)
+            out = (<Tracer>hooks.tracer).call(self.traced_name, args, n, kwnames)
         else:
             result = call_in_package(self, args, n, kwnames)
             out = <object>result

@@ -3,33 +3,35 @@
 
 from cpython.object cimport PyObject
 
-from stride0._core.memory.dtype cimport INT64, DType, dtype_at, letter_at, promote_codes
-from stride0._core.array.array cimport Array, data_of, view_of
-from stride0._core.ops.copy cimport copy_array
+from stride0._core.memory.dtype cimport INT64, dtype_at, letter_at, promote_codes
+from stride0._core.array.array cimport Array
+from stride0._core.ops.copy cimport broadcast_like, copy_array
 from stride0._core.ops.keys cimport read_axis
 from stride0._core.ops.index cimport gather
 from stride0._core.ops.sort cimport distinct_values, indices_in, sorted_lanes
-from stride0._core.calls.arguments cimport array_argument, flag_argument, implement, refuse_complex, slow_axis
+from stride0._core.calls.arguments cimport array_argument, convert_axis, flag_argument, implement, refuse_complex
+
+import sys
 
 from stride0._base.errors import ArgumentValueError, DTypeError, OutOfBoundsError, ShapeError, counted, shown
-from stride0._core.array.views import restride, without_broadcast_axes
+from stride0._core.array.views import without_broadcast_axes
 from stride0._core.calls.checks import KINDS, check_array, limits_of, refuse_dtype
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
-from stride0._core.ops.copy import as_array
+from stride0._core.ops.operands import as_array
 from stride0._core.ops.functions import greater, less, where
 from stride0._core.ops.reduce import reduce
 
 cdef frozenset INTEGRAL = frozenset(KINDS["integral"])
 
 
-cdef object sorted_by(str name, PyObject** given, bint indices):
+cdef object sort_or_argsort(str name, PyObject** given, bint indices):
     """`given`: x, axis, descending, stable."""
     cdef Array x = array_argument(given[0], name, "x")
     cdef bint descending
     cdef int axis
     refuse_complex(x, name, "x")
     if not read_axis(given[1], x.ndim, &axis):
-        axis = slow_axis(given[1], x.ndim, name)
+        axis = convert_axis(given[1], x.ndim, name)
     descending = flag_argument(given[2], name, "descending")
     # All sorts are stable.
     flag_argument(given[3], name, "stable")
@@ -37,11 +39,11 @@ cdef object sorted_by(str name, PyObject** given, bint indices):
 
 
 cdef object sort(PyObject** given):
-    return sorted_by("sort", given, False)
+    return sort_or_argsort("sort", given, False)
 
 
 cdef object argsort(PyObject** given):
-    return sorted_by("argsort", given, True)
+    return sort_or_argsort("argsort", given, True)
 
 
 cdef object unique_values(PyObject** given):
@@ -59,6 +61,9 @@ cdef object unique_values(PyObject** given):
 # --- searchsorted
 
 
+cdef str LEFT = sys.intern("left")
+
+
 cdef object searchsorted(PyObject** given):
     """`given`: x1, x2, side, sorter."""
     cdef Array x1 = array_argument(given[0], "searchsorted", "x1"), x2
@@ -74,11 +79,13 @@ cdef object searchsorted(PyObject** given):
     refuse_complex(x2, "searchsorted", "x2")
     if x1.ndim != 1:
         raise ShapeError("searchsorted", "x1 must have one axis", [("x1", f"{x1.shape}")])
-    if not isinstance(side, str) or (side != "left" and side != "right"):
-        raise ArgumentValueError("searchsorted", f"unknown side {shown(side)}", (), "side must be 'left' or 'right'.")
-    right = side == "right"
+    right = side is not LEFT
+    if right and not (isinstance(side, str) and side == "right"):
+        if not (isinstance(side, str) and side == "left"):
+            raise ArgumentValueError("searchsorted", f"unknown side {shown(side)}", (), "side must be 'left' or 'right'.")
+        right = False
     if given[3] is not <PyObject*>None:
-        x1 = put_in_order(x1, <object>given[3])
+        x1 = apply_sorter(x1, <object>given[3])
     if beyond:
         return as_array(x1.size if beyond > 0 else 0, "searchsorted", dtype_at(INT64))
     code = x1.code
@@ -108,16 +115,10 @@ cdef Array cast_lane(Array x, int code):
     """An array of one axis in another dtype; a broadcast axis stays a broadcast axis."""
     if x.code == code:
         return x
-    return broadcast_as(copy_array(without_broadcast_axes(x, (0,)), code, False), x)
+    return broadcast_like(copy_array(without_broadcast_axes(x, (0,)), code, False), x)
 
 
-cdef Array broadcast_as(Array x, Array like):
-    """An array of one axis, of size 1 or that of another array, broadcast to the shape of the other."""
-    cdef Py_ssize_t stride = x.strides_[0] if x.shape_[0] == like.shape_[0] else 0
-    return view_of(x, data_of(x), 1, like.shape_, &stride)
-
-
-cdef Array put_in_order(Array x, object given):
+cdef Array apply_sorter(Array x, object given):
     cdef Array sorter = check_array("searchsorted", given, "sorter"), distinct
     if sorter.dtype.kind not in INTEGRAL:
         refuse_dtype("searchsorted", sorter.dtype, "an integer dtype", "sorter")
@@ -131,7 +132,7 @@ cdef Array put_in_order(Array x, object given):
         raise OutOfBoundsError("searchsorted", f"index {least if least < 0 else most} in sorter is out of bounds for {counted(x.size, 'element')}")
     if x.strides_[0] == 0:
         return x
-    return broadcast_as(gather(x, copy_array(distinct, INT64, False), 0), x)
+    return broadcast_like(gather(x, copy_array(distinct, INT64, False), 0), x)
 
 
 # --- take
@@ -149,7 +150,7 @@ cdef object take(PyObject** given):
             raise ShapeError("take", f"the array has {x.ndim} axes and none is named", (("shape", f"{x.shape}"),),
                              "axis=..., or an array of one axis")
     elif not read_axis(given[2], x.ndim, &axis):
-        axis = slow_axis(given[2], x.ndim, "take")
+        axis = convert_axis(given[2], x.ndim, "take")
     return gather(x, indices, axis)
 
 

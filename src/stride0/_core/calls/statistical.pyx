@@ -4,24 +4,22 @@
 from cpython.object cimport PyObject
 from libc.math cimport NAN, fabs, isnan, sqrt
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport (
-    BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT64, UINT64, DType, dtype_at, is_stored, itemsize_at, letter_at,
+    BOOL, COMPLEX128, COMPLEX64, DType, FLOAT32, FLOAT64, INT64, UINT64, dtype_at, is_stored, itemsize_at, letter_at,
 )
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.plan.table cimport reduction_kernel
-from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
+from stride0._core.plan.partition cimport LONG_RUN
 from stride0._core.array.array cimport Array, data_of, new_array, view_of
 from stride0._core.array.views cimport strides_for_shape, without_axes
-from stride0._core.ops.tables cimport OP_ABS, OP_SUBTRACT
+from stride0._core.plan.operations cimport OP_ABS, OP_SUBTRACT
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.elementwise cimport binary_raw, unary_raw
-from stride0._core.ops.reduce cimport accumulate, argreduce, mean_of_total, reduce_array, reduce_whole, reduction_number, scan
+from stride0._core.ops.reduce cimport accumulate, argreduce, mean_of_total, reduce_array, reduce_whole, scan
 from stride0._core.ops.select cimport s0_count_true
 from stride0._core.ops.keys cimport read_axis
 from stride0._core.calls.arguments cimport (
-    array_argument, axes_tuple, dtype_code_argument, flag_argument, implement, refuse_complex, slow_axis,
+    array_argument, axes_tuple, convert_axis, dtype_code_argument, flag_argument, implement, refuse_complex,
 )
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
@@ -33,7 +31,7 @@ from stride0._core.ops.reduce import OFF_CENTRE
 cdef double FAR_OFF_CENTRE = OFF_CENTRE
 
 
-cdef object reduced(str name, Array x, PyObject* axis, PyObject* keepdims, object dtype):
+cdef object reduce_axes(str name, Array x, PyObject* axis, PyObject* keepdims, object dtype):
     """A reduction over the axes that are named, or over all."""
     cdef bint keep
     if axis is <PyObject*>None and <object>keepdims is False and dtype is None:
@@ -44,26 +42,27 @@ cdef object reduced(str name, Array x, PyObject* axis, PyObject* keepdims, objec
 
 
 cdef object all_(PyObject** given):
-    return reduced("all", array_argument(given[0], "all", "x"), given[1], given[2], None)
+    return reduce_axes("all", array_argument(given[0], "all", "x"), given[1], given[2], None)
 
 
 cdef object any_(PyObject** given):
-    return reduced("any", array_argument(given[0], "any", "x"), given[1], given[2], None)
+    return reduce_axes("any", array_argument(given[0], "any", "x"), given[1], given[2], None)
 
 
 cdef object count_nonzero(PyObject** given):
     cdef Array x = array_argument(given[0], "count_nonzero", "x"), out
     cdef const uint8_t* bits
-    cdef int64_t* total
-    if x.code != BOOL or not x.c_contiguous or given[1] is not <PyObject*>None or <object>given[2] is not False:
-        return reduced("count_nonzero", x, given[1], given[2], None)
+    cdef int64_t* count
+    if x.code != BOOL or not x.c_contiguous or x.address is NULL or given[1] is not <PyObject*>None or <object>given[2] is not False:
+        return reduce_axes("count_nonzero", x, given[1], given[2], None)
+    # Faster than the reduction, which adds in int64.
     out = new_array(INT64, 0, NULL, NULL, True)
-    bits, total = <const uint8_t*>data_of(x), <int64_t*>data_of(out)
+    bits, count = <const uint8_t*>data_of(x), <int64_t*>data_of(out)
     if x.size < LONG_RUN:
-        total[0] = s0_count_true(bits, x.size)
+        count[0] = s0_count_true(bits, x.size)
     else:
         with nogil:
-            total[0] = s0_count_true(bits, x.size)
+            count[0] = s0_count_true(bits, x.size)
     return out
 
 
@@ -84,21 +83,21 @@ cpdef DType sum_dtype(str operation, Array x, object dtype):
     return dtype_at(code)
 
 
-cdef object total(str name, PyObject** given):
+cdef object reduce_in_dtype(str name, PyObject** given):
     """A sum or a product; `given`: x, axis, dtype, keepdims."""
     cdef Array x = array_argument(given[0], name, "x")
-    return reduced(name, x, given[1], given[3], None if given[2] is <PyObject*>None else sum_dtype(name, x, <object>given[2]))
+    return reduce_axes(name, x, given[1], given[3], None if given[2] is <PyObject*>None else sum_dtype(name, x, <object>given[2]))
 
 
 cdef object sum_(PyObject** given):
-    return total("sum", given)
+    return reduce_in_dtype("sum", given)
 
 
 cdef object prod(PyObject** given):
-    return total("prod", given)
+    return reduce_in_dtype("prod", given)
 
 
-cdef object cumulative(str name, PyObject** given):
+cdef object scan_axis(str name, PyObject** given):
     """`given`: x, axis, dtype, include_initial."""
     cdef Py_ssize_t one = 1, stride
     cdef Array x = array_argument(given[0], name, "x")
@@ -111,35 +110,27 @@ cdef object cumulative(str name, PyObject** given):
         if x.ndim > 1:
             raise ArgumentValueError(name, f"axis must be given for an array with {x.ndim} axes", [("x", f"{x.shape}")])
     elif not read_axis(given[1], x.ndim, &axis):
-        axis = slow_axis(given[1], x.ndim, name)
+        axis = convert_axis(given[1], x.ndim, name)
     return scan(name, x, axis, target, flag_argument(given[3], name, "include_initial"))
 
 
 cdef object cumulative_sum(PyObject** given):
-    return cumulative("cumulative_sum", given)
+    return scan_axis("cumulative_sum", given)
 
 
 cdef object cumulative_prod(PyObject** given):
-    return cumulative("cumulative_prod", given)
+    return scan_axis("cumulative_prod", given)
 
 
 # --- extremes
 
 
-cdef object extreme(str name, PyObject** given):
+cdef object find_extreme(str name, PyObject** given):
     """`given`: x, axis, keepdims."""
-    cdef Py_ssize_t strides[2]
-    cdef char* data[2]
-    cdef Array x = array_argument(given[0], name, "x"), out
+    cdef Array x = array_argument(given[0], name, "x")
     refuse_complex(x, name, "x")
-    if given[1] is <PyObject*>None and <object>given[2] is False and x.c_contiguous and 0 < x.size < LONG_RUN and not is_stored(x.code):
-        # The first element, folded once more, changes no extreme.
-        out = new_array(x.code, 0, NULL, NULL, False)
-        memcpy(data_of(out), data_of(x), itemsize_at(x.code))
-        data[0], data[1] = data_of(x), data_of(out)
-        strides[0], strides[1] = itemsize_at(x.code), 0
-        run_contiguous(reduction_kernel(reduction_number(name), x.code), 0, data, strides, x.size)
-        return out
+    if given[1] is <PyObject*>None and <object>given[2] is False and x.size:
+        return reduce_whole(name, x)
     axes = axes_tuple(given[1], x.ndim, name)
     for axis in axes if x.size == 0 else ():
         if x.shape_[<int>axis] == 0:
@@ -148,21 +139,22 @@ cdef object extreme(str name, PyObject** given):
 
 
 cdef object max_(PyObject** given):
-    return extreme("max", given)
+    return find_extreme("max", given)
 
 
 cdef object min_(PyObject** given):
-    return extreme("min", given)
+    return find_extreme("min", given)
 
 
 cdef Array without_repeats(Array x, tuple axes):
     """x with size 1 along broadcast axes: the same mean, without the overflow of n equal summands."""
-    if x.c_contiguous:
+    # A deferred array has none.
+    if x.c_contiguous or x.address is NULL:
         return x
     return without_broadcast_axes(x, axes)
 
 
-cdef Array flattened(Array x):
+cdef Array flatten(Array x):
     """The elements in C order along one axis; a view where strides allow."""
     cdef Py_ssize_t stride
     if x.ndim == 1:
@@ -173,7 +165,7 @@ cdef Array flattened(Array x):
     return view_of(x, data_of(x), 1, &x.size, &stride)
 
 
-cdef object index_of_extreme(str name, PyObject** given):
+cdef object find_extreme_index(str name, PyObject** given):
     """The index of an extreme; `given`: x, axis, keepdims."""
     cdef Py_ssize_t ones[MAX_NDIM]
     cdef Py_ssize_t strides[MAX_NDIM]
@@ -183,7 +175,7 @@ cdef object index_of_extreme(str name, PyObject** given):
     cdef int axis = -1, k
     refuse_complex(x, name, "x")
     if given[1] is not <PyObject*>None and not read_axis(given[1], x.ndim, &axis):
-        axis = slow_axis(given[1], x.ndim, name)
+        axis = convert_axis(given[1], x.ndim, name)
     if (x.size if axis < 0 else x.shape_[axis]) == 0:
         where = "x" if axis < 0 else f"axis {axis}"
         raise ShapeError(name, f"{where} has no elements to choose from", [("x", f"{x.shape}")])
@@ -191,7 +183,7 @@ cdef object index_of_extreme(str name, PyObject** given):
         return argreduce(name, x, axis, keepdims)
     # Along broadcast axes the first of the equal elements is at index 0; the others keep their order.
     base = x if x.c_contiguous else <Array>without_broadcast_axes(x, tuple(range(x.ndim)))
-    out = argreduce(name, flattened(base), 0, False)
+    out = argreduce(name, flatten(base), 0, False)
     if base.size != x.size:
         index = (<int64_t*>data_of(out))[0]
         for k in range(x.ndim - 1, -1, -1):
@@ -207,11 +199,11 @@ cdef object index_of_extreme(str name, PyObject** given):
 
 
 cdef object argmax(PyObject** given):
-    return index_of_extreme("argmax", given)
+    return find_extreme_index("argmax", given)
 
 
 cdef object argmin(PyObject** given):
-    return index_of_extreme("argmin", given)
+    return find_extreme_index("argmin", given)
 
 
 # --- means and variances
@@ -255,7 +247,7 @@ cdef Array magnitudes(Array x):
     return <Array>unary_raw(OP_ABS, x, "abs")
 
 
-cdef object deviation(str name, PyObject** given, bint root):
+cdef object compute_deviation(str name, PyObject** given, bint root):
     """The variance in float64, or its root, in the dtype of x; `given`: x, axis, correction, keepdims."""
     cdef Array x = array_argument(given[0], name, "x"), middle, squares, centre, error
     cdef tuple axes = axes_tuple(given[1], x.ndim, name)
@@ -308,11 +300,11 @@ cdef object deviation(str name, PyObject** given, bint root):
 
 
 cdef object std(PyObject** given):
-    return deviation("std", given, True)
+    return compute_deviation("std", given, True)
 
 
 cdef object var(PyObject** given):
-    return deviation("var", given, False)
+    return compute_deviation("var", given, False)
 
 
 implement("all", all_)

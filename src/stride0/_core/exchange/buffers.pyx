@@ -2,21 +2,19 @@
 """The buffer protocol, both ways."""
 
 from cpython.buffer cimport (
-    PyBUF_ANY_CONTIGUOUS, PyBUF_C_CONTIGUOUS, PyBUF_F_CONTIGUOUS, PyBUF_FORMAT, PyBUF_ND, PyBUF_STRIDES,
+    PyBUF_ANY_CONTIGUOUS, PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_F_CONTIGUOUS, PyBUF_ND, PyBUF_STRIDES,
     PyBUF_WRITABLE,
 )
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.ref cimport Py_INCREF
 from cpython.memoryview cimport PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
 
-from stride0._core.memory.dtype cimport (
-    BOOL, N_DTYPES, NO_DTYPE, dtype_at, format_at, is_stored, itemsize_at, letter_at,
-)
+from stride0._core.memory.dtype cimport BOOL, NO_DTYPE, N_DTYPES, dtype_at, format_at, is_stored, itemsize_at, letter_at
 from stride0._core.memory.storage cimport Storage, foreign_storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast, extent, shares_location
 from stride0._core.array.interceptors cimport exports_read_only
 from stride0._core.array.array cimport (
-    Array, blank, data_of, hooks, is_elsewhere, lend, read_operand, refuse_export, set_flags, set_ndim,
+    Array, blank, data_of, hooks, is_elsewhere, begin_export, read_operand, refuse_export, set_flags, set_ndim,
 )
 from stride0._core.array.views cimport as_bits, is_aligned, is_f_contiguous
 from stride0._core.ops.copy cimport copy_array
@@ -61,7 +59,7 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
     buffer.shape = x.shape_ if flags & PyBUF_ND == PyBUF_ND else NULL
     buffer.strides = x.strides_ if flags & PyBUF_STRIDES == PyBUF_STRIDES else NULL
     buffer.suboffsets = NULL
-    root = lend(x)
+    root = begin_export(x)
     Py_INCREF(root)
     buffer.internal = <void*>root
     buffer.obj = x

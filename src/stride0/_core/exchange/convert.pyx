@@ -13,7 +13,8 @@ from stride0._core.array.array cimport (
     refuse_tracked, same_shape, shape_tuple, single, traced, view_of,
 )
 from stride0._core.array.views cimport as_bits
-from stride0._core.ops.copy cimport assign_array, copy_array, exports_buffer, is_numpy_scalar, scalar_array
+from stride0._core.ops.operands cimport exports_buffer, is_numpy_scalar, scalar_array
+from stride0._core.ops.copy cimport assign_array, copy_array
 from stride0._core.exchange.buffers cimport from_buffer
 from stride0._core.exchange.dlpack cimport import_dlpack
 
@@ -266,12 +267,12 @@ cdef str text_of(Array x):
 
 cdef str shortest(object value, int code):
     """An element of a storage dtype in as few digits as tell it from its neighbours."""
-    cdef char[LARGEST_ITEM] room
+    cdef char[LARGEST_ITEM] buffer
     cdef int digits
     for digits in range(1, 18):
         text = f"{value:.{digits}g}"
-        write_scalar(float(text), code, room, "str")
-        if read_scalar(room, code) == value:
+        write_scalar(float(text), code, buffer, "str")
+        if read_scalar(buffer, code) == value:
             break
     return str(float(text))
 

@@ -13,11 +13,11 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
-from stride0._core.memory.dtype cimport N_DTYPES, NO_DTYPE, itemsize_at
+from stride0._core.memory.dtype cimport NO_DTYPE, N_DTYPES, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM, broadcast
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport exports_read_only, intercept, is_intercepted, check_method_version
-from stride0._core.array.array cimport Array, alias, blank, data_of, lend, refuse_device, refuse_export, set_flags, set_ndim
+from stride0._core.array.interceptors cimport check_method_version, exports_read_only, intercept, is_intercepted
+from stride0._core.array.array cimport Array, alias, blank, data_of, begin_export, refuse_device, refuse_export, set_flags, set_ndim
 from stride0._core.array.views cimport is_aligned
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.exchange.buffers cimport copy_unaligned, set_foreign_storage
@@ -155,7 +155,8 @@ cdef object export_capsule(Array x, object max_version, object copy):
     if copied:
         x = copy_array(x, x.code, False)
     # Consumers may write to the memory for as long as they keep it.
-    lend(x)
+    data_of(x)
+    begin_export(x)
     # A copy belongs to the caller, also where a test configuration has read-only arrays.
     locked = not is_writable(x) or (not copied and exports_read_only())
     if max_version is None or max_version[0] < DLPACK_MAJOR:

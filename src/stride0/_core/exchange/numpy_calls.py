@@ -14,6 +14,8 @@ from typing import Any
 
 from stride0._core.array.array import Array
 from stride0._core.exchange.convert import asarray
+from stride0._core.memory.dtype import STANDARD_DTYPES
+from stride0._core.ops.blas import set_blas
 
 __all__ = ["call_quietly", "from_numpy", "numpy", "quiet", "quiet_context", "to_numpy"]
 
@@ -53,3 +55,29 @@ def call_quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any
     """Call a function of NumPy in such a context, which is faster than `quiet` for one call."""
     # Only one thread at a time can enter a context; a copy is cheap.
     return quiet_context().copy().run(function, *args, **kwargs)
+
+
+def load_blas() -> tuple[Any, ...]:
+    """Return the objects of NumPy by which the core multiplies matrices."""
+    module = numpy()
+    dtypes = tuple([module.dtype(d.name) for d in STANDARD_DTYPES])
+    return module.matmul, dtypes, quiet_context(), functions_of_blas(), to_numpy, module.ndarray
+
+
+def functions_of_blas() -> tuple[int, ...]:
+    """Return the addresses of sgemm and dgemm in the BLAS that NumPy's wheels contain; zeros elsewhere.
+
+    The suffix of the names means that sizes have 64 bits. A name is also found in the libraries that a
+    library is linked with.
+    """
+    try:
+        import ctypes
+
+        library = ctypes.CDLL(numpy()._core._multiarray_umath.__file__)
+        found = [library[f"scipy_cblas_{letter}gemm64_"] for letter in "sd"]
+        return tuple([ctypes.cast(function, ctypes.c_void_p).value or 0 for function in found])
+    except (ImportError, OSError, AttributeError):
+        return 0, 0
+
+
+set_blas(load_blas)

@@ -246,7 +246,7 @@ class Emitter:
             name = f"{red.name}_{row.name}_{layout}"
             ending = "" if acc.exact or layout in (2, 3) else self.units[unit].write(tail, tail_text)
             text = reduction_loop(name, acc, owner, found, layout, ending)
-            self.add(unit, places, name, text, spared=once and not strided)
+            self.add(unit, places, name, text, spared=not strided)
 
     def scans(self) -> None:
         reductions = {red.name: red for red in operations.REDUCTIONS}

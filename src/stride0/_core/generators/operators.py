@@ -68,7 +68,7 @@ def c_table(name: str, rows: list[list[int]]) -> str:
 
 
 def tables() -> str:
-    """Numbers of the operations and resolution of dtypes, as a C header that `ops/tables.pxd` declares."""
+    """Numbers of the operations and resolution of dtypes: a C header that `plan/operations.pxd` declares."""
     ops, reductions = operations.OPS, operations.REDUCTIONS
     text = HEADER.replace("# ", "/* ", 1).replace(".\n", ". */\n", 1).rstrip() + "\n"
     text += (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pathlib
 import sys
 
-from common import BLOCK, CODE, LANES, ROWS, STRIP, operations
+from common import BLOCK, CODE, LANES, ROWS, STRIP, dtypes, operations
 from operators import filled
 
 SIZES = {
@@ -44,14 +44,27 @@ def storage_dtypes() -> str:
 
 
 def codes() -> str:
-    """The codes of the dtypes, and in which dtype each is computed in."""
+    """The codes of the dtypes, and facts about each: the dtype it is computed in, what it combines to."""
     names = "".join(f"    S0_{row.name.upper()} = {code},\n" for code, row in enumerate(ROWS))
     names += f"    S0_LARGEST_ITEM = {max(row.itemsize for row in ROWS)},\n"
-    arithmetic = ", ".join(str(CODE[row.arithmetic or row.name]) for row in ROWS)
+    facts = {
+        "signed char S0_ARITHMETIC": [CODE[row.arithmetic or row.name] for row in ROWS],
+        "signed char S0_ITEMSIZE": [row.itemsize for row in ROWS],
+        "char S0_LETTER": [f"'{row.letter}'" for row in ROWS],
+    }
+    tables = "".join(
+        f"static const {name}[S0_DTYPES] = {{{', '.join(map(str, column))}}};\n"
+        for name, column in facts.items()
+    )
+    promoted = "".join(
+        f"    {{{', '.join(str(CODE[dtypes.promote(row.name, other.name)]) for other in ROWS)}}},\n"
+        for row in ROWS
+    )
+    tables += f"static const signed char S0_PROMOTE[S0_DTYPES][S0_DTYPES] = {{\n{promoted}}};\n"
     return (
         "#ifndef STRIDE0_DTYPES_H\n#define STRIDE0_DTYPES_H\n\n"
         '#include "storage_dtypes.h"\n#include "table_sizes.h"\n\n'
-        f"enum {{\n{names}}};\n\nstatic const signed char S0_ARITHMETIC[S0_DTYPES] = {{{arithmetic}}};\n\n"
+        f"enum {{\n{names}}};\n\n{tables}\n"
         f"{storage_dtypes()}\n#endif\n"
     )
 

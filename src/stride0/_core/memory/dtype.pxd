@@ -17,7 +17,10 @@ cdef extern from "dtypes.h":
         COMPLEX128 "S0_COMPLEX128"
         N_DTYPES "S0_DTYPES"
         LARGEST_ITEM "S0_LARGEST_ITEM"  # bytes of an element, at most
-    const signed char* S0_ARITHMETIC
+    const signed char S0_ARITHMETIC[1]
+    const signed char S0_ITEMSIZE[1]
+    const char S0_LETTER[1]
+    const signed char S0_PROMOTE[1][N_DTYPES]
 
 cdef enum:
     # What a name that is no dtype gives.
@@ -39,9 +42,20 @@ ctypedef int (*s0_dtype_guard)(str attribute) except -1
 cdef void guard_dtypes(const bint* flag, s0_dtype_guard guard) noexcept
 cdef DType dtype_at(int code)
 cpdef DType known_dtype(object value)
-cdef int promote_codes(int code1, int code2) noexcept nogil
-cdef int itemsize_at(int code) noexcept nogil
-cdef char letter_at(int code) noexcept nogil
+
+
+cdef inline int promote_codes(int code1, int code2) noexcept nogil:
+    return S0_PROMOTE[code1][code2]
+
+
+cdef inline Py_ssize_t itemsize_at(int code) noexcept nogil:
+    """Bytes of an element."""
+    return S0_ITEMSIZE[code]
+
+
+cdef inline char letter_at(int code) noexcept nogil:
+    """The kind of a dtype, as NumPy names it."""
+    return S0_LETTER[code]
 
 
 cdef inline int arithmetic_code(int code) noexcept nogil:

@@ -10,9 +10,6 @@ import warnings
 from stride0._tables import dtypes as dtype_table
 from stride0._base.errors import CastError, DTypeError, RangeError, brief
 
-cdef int PROMOTE[N_DTYPES][N_DTYPES]
-cdef int ITEMSIZE[N_DTYPES]
-cdef char LETTER[N_DTYPES]
 cdef bint SEALED = False  # once all are there
 cdef list OBJECTS = []
 cdef list LIMITS = []  # least and greatest integer, as Python integers
@@ -159,7 +156,7 @@ def _by_name(name):
 
 cdef object _fill_tables():
     cdef DType made
-    cdef int code, other
+    cdef int code
     for code, row in enumerate(dtype_table.ROWS):
         made = DType.__new__(DType)
         made.name = row.name
@@ -171,10 +168,6 @@ cdef object _fill_tables():
         OBJECTS.append(made)
         bits = 8 * row.itemsize
         LIMITS.append((0, 2**bits - 1) if row.letter == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
-        ITEMSIZE[code] = row.itemsize
-        LETTER[code] = made.letter
-        for other in range(N_DTYPES):
-            PROMOTE[code][other] = dtype_table.CODES[dtype_table.promote(row.name, dtype_table.ROWS[other].name)]
 
 
 _fill_tables()
@@ -262,25 +255,13 @@ cdef DType dtype_at(int code):
     return <DType>OBJECTS[code]
 
 
-cdef int promote_codes(int code1, int code2) noexcept nogil:
-    return PROMOTE[code1][code2]
-
-
-cdef int itemsize_at(int code) noexcept nogil:
-    return ITEMSIZE[code]
-
-
-cdef char letter_at(int code) noexcept nogil:
-    return LETTER[code]
-
-
 cdef const char* format_at(int code) noexcept:
     return (<DType>OBJECTS[code]).format
 
 
 def promote(DType first not None, DType second not None):
     """Dtype that two dtypes combine to; see `dtype_table.promote`."""
-    return dtype_at(PROMOTE[first.code][second.code])
+    return dtype_at(promote_codes(first.code, second.code))
 
 
 def weak(DType dtype not None, value):
@@ -316,7 +297,7 @@ cdef int scalar_code(object value) except -1:
 
 cdef int weak_code(int code, object value) except -1:
     cdef char letter = letter_of(value)
-    if rank_of(letter) <= rank_of(LETTER[code]):
+    if rank_of(letter) <= rank_of(letter_at(code)):
         return code
     if letter == c"c" and arithmetic_code(code) == FLOAT32:
         return COMPLEX64
@@ -346,7 +327,7 @@ cdef int write_integer(object value, int code, char* out, str operation) except 
         )
     # The bytes of a two's complement integer do not depend on its sign: one path for both.
     cdef uint64_t pattern = <uint64_t>(value & 0xFFFFFFFFFFFFFFFF)
-    memcpy(out, &pattern, ITEMSIZE[code])
+    memcpy(out, &pattern, itemsize_at(code))
     return 0
 
 
@@ -373,7 +354,7 @@ cdef int write_scalar(object value, int code, char* out, str operation) except -
     """
     cdef double real, imag
     cdef float half
-    cdef char letter = LETTER[code]
+    cdef char letter = letter_at(code)
     if letter == c"f" or letter == c"c":
         imag = 0
         if isinstance(value, complex):
@@ -385,7 +366,7 @@ cdef int write_scalar(object value, int code, char* out, str operation) except -
                 real = odd_float(value) if is_stored(code) and isinstance(value, int) else value
             except OverflowError:
                 raise RangeError(operation, f"Python integer is out of bounds for {dtype_at(code).name}") from None
-        if ITEMSIZE[code] == 8 and letter == c"f":
+        if itemsize_at(code) == 8 and letter == c"f":
             memcpy(out, &real, 8)
         elif is_stored(code):
             s0_write_stored(odd_f32(real), code, out)
@@ -432,8 +413,8 @@ cdef object read_scalar(const char* place, int code):
         return place[0] != 0
     if is_stored(code):
         return <double>s0_read_stored(place, code)
-    memcpy(&u, place, ITEMSIZE[code])
-    if LETTER[code] == c"u":
+    memcpy(&u, place, itemsize_at(code))
+    if letter_at(code) == c"u":
         return u
-    cdef int shift = 64 - 8 * ITEMSIZE[code]
+    cdef int shift = 64 - 8 * itemsize_at(code)
     return <int64_t>(u << shift) >> shift

@@ -14,7 +14,7 @@ cdef class Storage:
     cdef object pending   # the chain that will compute the elements, or None
     cdef int step         # of that chain
     cdef int readers      # chains that will read this storage
-    cdef int lent         # exports of the memory to others that are alive
+    cdef int exports      # exports of the memory to others that are alive
 
 
 # Set what is called when a storage is freed whose elements were never computed.

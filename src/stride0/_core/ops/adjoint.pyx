@@ -3,12 +3,14 @@
 
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast
 from stride0._core.memory.dtype cimport arithmetic_code, dtype_at, is_stored, letter_at, promote_codes
-from stride0._core.ops.tables cimport OP_ADD
+from stride0._core.plan.operations cimport OP_ADD
 from stride0._core.array.array cimport (
     Array, data_of, needs_tape, new_array, read_operand, read_shape, same_shape, traced, view_of,
 )
 from stride0._core.array.views cimport without_leading
-from stride0._core.ops.copy cimport BINARY_NAMES, assign_array, check_writable, copy_array, named_shapes
+from stride0._core.ops.operands cimport BINARY_NAMES, named_shapes
+from stride0._core.ops.apply cimport check_writable
+from stride0._core.ops.copy cimport assign_array, copy_array
 from stride0._core.ops.elementwise cimport in_place, masked_product
 from stride0._core.ops.reduce cimport accumulate
 from stride0._core.ops.keys cimport basic_view, expand_key, plain_view
@@ -26,7 +28,7 @@ def unreduce(x, tuple shape, axis):
     """
     cdef Array a = <Array?>x
     cdef Py_ssize_t sizes[MAX_NDIM]
-    cdef Py_ssize_t steps[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef int d, own = 0, ndim = <int>len(shape)
     cdef bint reduced[MAX_NDIM]
     if needs_tape(a):
@@ -39,10 +41,10 @@ def unreduce(x, tuple shape, axis):
             d = operator.index(item)
             reduced[d + ndim if d < 0 else d] = True
     for d in range(ndim):
-        steps[d] = 0 if reduced[d] else a.strides_[own]
+        byte_strides[d] = 0 if reduced[d] else a.strides_[own]
         if not reduced[d] or a.ndim == ndim:
             own += 1
-    return view_of(a, data_of(a), ndim, sizes, steps)
+    return view_of(a, data_of(a), ndim, sizes, byte_strides)
 
 
 cdef tuple axes_into(Array x, int ndim, const Py_ssize_t* shape, tuple target):

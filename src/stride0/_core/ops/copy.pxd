@@ -1,17 +1,11 @@
-# How operations run on arrays: see `copy.pyx`.
+# Copies, casts and assignment: see `copy.pyx`.
 
 from libc.stdint cimport int64_t, uint64_t
 
-from stride0._core.array.array cimport Array
-from stride0._core.memory.dtype cimport letter_at
-from stride0._core.plan.table cimport Kernel
-
-# Whether kernels may use vectors of 512 bits.
-cdef bint WIDE
-
-# Names of the operands, for errors.
-cdef tuple UNARY_NAMES
-cdef tuple BINARY_NAMES
+from stride0._core.array.array cimport Array, data_of
+from stride0._core.memory.dtype cimport DType, dtype_at, itemsize_at
+from stride0._core.plan.table cimport cast_kernel, has_cast
+from stride0._core.plan.partition cimport run_contiguous
 
 ctypedef fused number:
     int64_t
@@ -19,32 +13,37 @@ ctypedef fused number:
     double
 
 
-cdef int check_assignment(Array target, Array source) except -1
-cdef Array scalar_array(object value, int code, str operation)
-cdef Array weak_array(object value, int code, str operation)
-cdef object named_shapes(tuple names, Array x1, Array x2, Array x3)
-cdef int check_writable(Array out, str operation) except -1
-cdef bint overlaps(Array out, Array x) except -1
-cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, Array out, bint keep, str name, tuple names)
-cpdef bint is_numpy_scalar(object value)
-cdef Array foreign_scalar(object value)
-cdef object refuse_operand(str name, str argument, object value)
-cdef bint is_known_foreign(object value)
-cdef Array weak_operand(Array a, object value, str name)
-cdef int check_cast(int source, int target, str operation) except -1
+cpdef int check_cast(str operation, DType source, DType target) except -1
 cdef Array copy_array(Array x, int code, bint c_order)
+cdef Array broadcast_like(Array x, Array like)
+cdef int check_assignment(Array target, Array source) except -1
 cdef int assign_array(Array dst, Array src, str operation) except -1
-cdef Array value_operand(Array dst, object src, str operation)
-cdef bint exports_buffer(object source)
 cdef int fill(Array out, object value, str name) except -1
+
+
+cdef inline int check_codes(str operation, int source, int target) except -1:
+    """`check_cast` of the dtypes of two codes."""
+    return 0 if has_cast(source, target) else check_cast(operation, dtype_at(source), dtype_at(target))
+
+
+cdef inline int cast_run(Array x, int code, char* to) except -1:
+    """Write the elements of a contiguous array, cast, to contiguous memory: Note [Fast path]."""
+    cdef Py_ssize_t strides[2]
+    cdef char* args[2]
+    args[0], args[1] = data_of(x), to
+    strides[0], strides[1] = itemsize_at(x.code), itemsize_at(code)
+    return run_contiguous(cast_kernel(x.code, code), 0, args, strides, x.size)
+
+
+cdef inline char* cast_few(Array x, int code, char* buffer) except? NULL:
+    """The elements of a contiguous array cast to a dtype in a buffer, or its own memory if it has that dtype."""
+    if x.code == code:
+        return data_of(x)
+    cast_run(x, code, buffer)
+    return buffer
 
 
 cdef inline void count_up(number* out, Py_ssize_t n, number start, number step) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
         out[i] = start + <number>i * step
-
-
-cdef inline bint is_same_kind(int source, int target) noexcept:
-    """Whether a dtype that the dtype `target` was promoted to may be cast back to it: the size may change, the kind may not."""
-    return letter_at(source) == letter_at(target) or (letter_at(source) == c"u" and letter_at(target) == c"i")

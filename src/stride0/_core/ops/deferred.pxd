@@ -8,8 +8,9 @@ from stride0._core.plan.chain cimport MAX_STEPS, Step
 from stride0._core.plan.table cimport Kernel
 
 cdef enum:
-    MOST_LEAVES = 28
+    MOST_LEAVES = 24
     MOST_AXES = 16
+    MOST_REDUCTIONS = 4
 
 
 ctypedef struct Leaf:
@@ -20,6 +21,16 @@ ctypedef struct Leaf:
     char value[16]
 
 
+ctypedef struct Reduction:
+    Kernel kernel
+    int step                            # whose result it reduces
+    PyObject* result                    # a storage, not a reference: NULL once nobody can see it
+    PyObject* name                      # a reference
+    Py_ssize_t strides[MOST_AXES]       # of the result, along the axes of the chain: 0 along reduced ones
+    bint from_first                     # starts from the first elements along the reduced axes
+    char start[16]                      # or from this value
+
+
 cdef class PendingChain:
     # Note [Deferred results]. The inputs of a step are numbers of leaves, or MOST_LEAVES and the number of a step.
     cdef int ndim
@@ -27,7 +38,7 @@ cdef class PendingChain:
     cdef Py_ssize_t size
     cdef int leaves
     cdef int count
-    cdef int settling                   # how many calls are computing it now
+    cdef int evaluating                   # how many calls are computing it now
     cdef bint dependent                 # whether a leaf is deferred
     cdef Py_ssize_t serial              # a leaf is deferred only by chains of smaller ones
     cdef unsigned long thread
@@ -36,11 +47,18 @@ cdef class PendingChain:
     cdef Py_ssize_t strides[MAX_STEPS][MOST_AXES]
     cdef PyObject* results[MAX_STEPS]   # storages, not references: NULL once nobody can see the result
     cdef PyObject* names[MAX_STEPS]     # references: the operations
+    cdef int reductions
+    cdef Reduction reduction[MOST_REDUCTIONS]
     cdef PyObject* before               # chains of the list of all, not references
     cdef PyObject* after
 
 
 cdef bint defers(Py_ssize_t size, bint pending) except -1
+cdef bint replace_pending(Array x, Array other) noexcept
+cdef bint may_defer_reduction(Array x) except -1
+cdef Array defer_reduction(
+    Kernel kernel, Array x, tuple axes, bint keepdims, bint from_first, const char* start, str name
+)
 cdef Array defer(
     Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides, str name
 )

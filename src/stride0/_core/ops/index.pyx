@@ -15,7 +15,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.string cimport memcpy
 
-from stride0._core.ops.tables cimport OP_ADD
+from stride0._core.plan.operations cimport OP_ADD
 from stride0._core.memory.dtype cimport (
     BOOL, COMPLEX64, FLOAT32, INT64, LARGEST_ITEM, UINT64, is_python_scalar, itemsize_at, read_scalar, write_scalar,
 )
@@ -28,20 +28,20 @@ from stride0._core.array.array cimport (
     Array, Tracer, data_of, guard_gradient, hooks, needs_tape, new_array, read_operand, same_shape, shape_tuple,
     traced, view_of, writable_data,
 )
-from stride0._core.ops.copy cimport (
-    assign_array, check_assignment, check_cast, check_writable, copy_array, overlaps, value_operand,
-)
+from stride0._core.ops.operands cimport value_operand
+from stride0._core.ops.apply cimport check_writable, overlaps
+from stride0._core.ops.copy cimport assign_array, check_assignment, check_codes, copy_array
 from stride0._core.ops.elementwise cimport binary
 from stride0._core.ops.reduce cimport reduce_array
-from stride0._core.ops.keys cimport Selection, basic_view, check_axes, expand_key, plain_view, take_item, read_int
+from stride0._core.ops.keys cimport Selection, basic_view, check_axes, expand_key, plain_view, read_int, take_item
 from stride0._core.ops.select cimport (
-    gather_by_indices, fill_by_mask, fill_lane, gather_fast, index_offsets, refuse_indices, s0_count_true, truncate,
-    true_indices,
+    fill_by_mask, fill_lane, gather_by_indices, gather_fast, index_offsets, refuse_indices, s0_count_true,
+    true_indices, truncate,
 )
 
 from stride0._base.errors import BroadcastError, BroadcastIndexError, OutOfBoundsError, ShapeError
 from stride0._core.array.views import shares_storage
-from stride0._core.ops.copy import as_array
+from stride0._core.ops.operands import as_array
 
 
 cdef enum:
@@ -476,7 +476,7 @@ cdef int set_item(Array x, object key, object value) except -1:
     if shares_storage(x, where_.offsets):
         # `x[x] = v`: the indices must not change while elements are written.
         where_.offsets = copy_array(where_.offsets, INT64, True)
-    check_cast(source.code, x.code, "setitem")
+    check_codes("setitem", source.code, x.code)
     expected = empty_gathered(where_)
     if source.ndim == 0:
         if source.code != x.code or overlaps(x, source):

@@ -1,12 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Keys, the objects between the brackets, and the views that integers, slices and None make."""
 
-from cpython.object cimport Py_SIZE, PyObject
+from cpython.object cimport PyObject, Py_SIZE
 
 from stride0._core.memory.dtype cimport BOOL, INT64, NO_DTYPE, dtype_at, letter_at, read_scalar
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.array cimport Array, blank, data_of, hooks, set_ndim, shape_tuple, view_of
-from stride0._core.ops.copy cimport copy_array, exports_buffer, scalar_array
+from stride0._core.ops.operands cimport exports_buffer, scalar_array
+from stride0._core.ops.copy cimport copy_array
 
 import operator
 

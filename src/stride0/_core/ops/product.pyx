@@ -1,5 +1,34 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Products of matrices: by kernels of our own (`products.h`), for dtypes without BLAS and small products, or by BLAS.
+# cython: language_level=3, boundscheck=False, wraparound=True, cdivision=True, initializedcheck=False
+"""Products of stacks of matrices: which algorithm computes them, and those of our own (`products.h`).
+
+Note [Algorithms of matrix products]
+    The batch is first merged into as few axes as strides allow, and folded: an axis that is broadcast in `x2`
+    goes into the rows of `x1`, one that is broadcast in `x1` into the columns of `x2`. Other broadcast
+    axes keep the stride 0 and are never copied. Then
+
+    1. a column times a row (K = 1) is a broadcast multiplication;
+    2. integers, few or tiny products of real numbers, and matrices by vectors use kernels of our own, which
+       read any layout: Note [Products of our own]. NumPy is not even imported;
+    3. one dot product (`SHORT`), few or narrow products of complex numbers (`FEW`, `NARROW`) and long sums of
+       integers are the core's reduction "dot" over views of shape (..., M, 1, K) and (..., 1, N, K), copied
+       only where integers are not contiguous along K;
+    4. many tiny complex matrices (`MANY`, `TINY`) use the same reduction with the batch as the innermost
+       axis, so that one vector instruction computes many matrices;
+    5. all others use BLAS: Note [Calls of BLAS], or `numpy.matmul` on views, into memory of ours. Where the
+       batch is folded away, that is one call; otherwise one call per matrix. Operands whose strides BLAS
+       cannot read are packed first.
+
+Note [Thresholds of matrix products]
+    Measured on an AVX-512 server with NumPy 2.4, in microseconds. NumPy's times do not
+    include conversion to NumPy and back, which costs some 4 more.
+
+    1000 products of                2x2  3x3  4x4  8x8  16x16  2x2 times 2x1  2x8 times 8x1  1x128 times 128x2
+    complex128  numpy.matmul         60   79   86  210   1150             32             38                167
+                dot in place (3)     31   66  113  676   4973             15             23                537
+                batch innermost (4)  23   57  116  803   7090
+
+    One dot product of float64: 0.6 against 0.8 (1000 elements), 1.5 against 1.6 (10,000), 9.6 against 5.8
+    (100,000).
 
 Note [Products of our own]
     Integers: every product, except those by few columns with long sums, which are the reduction "dot". Real
@@ -20,71 +49,79 @@ Note [Products of our own]
              numpy.matmul       1700    18000                  numpy.matmul    1.8       10       65
     int8     these loops          23                  float32  these loops     1.6        8       38       22
              numpy.matmul       1250                           numpy.matmul    1.5        5       40        6
-
-Note [Calls of BLAS]
-    If the gemm functions of NumPy's BLAS are found, they are called from here, and NumPy computes the other products:
-    with a row or a column, and of a matrix with its own transpose, for which BLAS has other functions; and complex ones,
-    for which OpenBLAS uses threads of its own from 2^16 multiplications on, which would contend with ours. OpenBLAS
-    computes a product of up to ALONE multiplications of real numbers on one thread, and NumPy calls it for the matrices of
-    a stack one after the other; here the threads of the pool call it, each for a chunk of the stack: 64 products of 64x64,
-    two threads, microseconds, 320 by `numpy.matmul` and 165 by the pool in float32, 850 and 370 in float64.
-
-    Matrices with many rows of THIN elements are such stacks too, of blocks of GEMM_BLOCK multiplications and LEAST_ROWS rows.
-    From 10^6 multiplications on OpenBLAS would copy to buffers first, which is slow where little is computed per element,
-    and use threads of its own. One thread, called from C, and two of ours:
-
-    M x K times K x N   7680x8 by 8x8  8000x16 by 16x16  2000x32 by 32x32  8000x32 by 32x32  8000x96 by 96x96
-    float32  as one                21                59                47               193              1515
-             in blocks             21                38                36               150              1303
-    float64  as one                20               136               105               424              3436
-             in blocks             20                78                74               300              2717
-
-    A transposed second matrix is packed first, since OpenBLAS reads it slowly for each block (8000x96 by 96x96 of float32:
-    2,900, and 1,290 when packed). The blocks depend on shapes and strides alone, so that no bit depends on the number
-    of threads.
 """
 
-from libc.stdint cimport int64_t, uintptr_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int64_t
+from libc.string cimport memcmp, memcpy, memset
 
-from stride0._core.memory.dtype cimport FLOAT32, FLOAT64, DType, dtype_at, is_stored, itemsize_at, letter_at
-from stride0._core.plan.threads cimport run_chunks, run_equal_chunks
+from stride0._core.memory.dtype cimport DType, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at
+from stride0._core.plan.operations cimport OP_MULTIPLY
+from stride0._core.plan.threads cimport run_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.plan.table cimport kernels, s0_kernels
+from stride0._core.plan.table cimport TABLE
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
-from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, shape_tuple, swapped_matrix, view_of
-from stride0._core.array.views cimport c_strides_of
+from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, swapped_matrix
 from stride0._core.ops.copy cimport copy_array
+from stride0._core.ops.elementwise cimport binary_raw
+from stride0._core.ops.blas cimport Product, as_operand, by_blas, by_numpy, in_c_order, multiply_by_blas, packed, time_of
 
-from stride0._core.array.views import without_broadcast_axes
-
-cdef s0_kernels* K = kernels()
+from stride0._base.shapes import c_strides
+from stride0._core.array.array import empty, zeros
+from stride0._core.array.views import restride, strides, without_broadcast_axes
+from stride0._core.ops.copy import copy
+from stride0._core.ops.reduce import reduce2
 
 cdef enum:
+    SHORT_SUM = 32          # inner elements from which a product of reals is no longer summed up in order in double
     FEW_PRODUCTS = 256      # multiplications altogether, or
     TINY_PRODUCT = 64       # of each matrix of a stack
     LONG_SUM = 16           # inner elements from which a product of integers by
     FEW_COLUMNS = 4         # fewer columns is a reduction
-    ALONE = 1 << 18         # multiplications of a product for which BLAS has one thread
-    GEMM_BLOCK = 1 << 16    # multiplications of a block of rows, if the rows of both matrices have at most
-    THIN = 100              # elements; a block has at least
-    LEAST_ROWS = 32         # rows
-    MOST_CALLERS = 64       # threads for which OpenBLAS has buffers, in NumPy's builds
 
-cdef enum:                  # of the interface to BLAS in C
-    BY_ROWS = 101
-    AS_IT_IS = 111
-    TRANSPOSED = 112
+# Note [Thresholds of matrix products]
+cdef enum:
+    FEW = 256           # multiplications of complex numbers altogether
+    NARROW = 4          # elements of the result per matrix, with
+    NARROW_INNER = 4    # K, from
+    SEVERAL = 8         # matrices on
+    TINY = 27           # multiplications per matrix, from
+    MANY = 200          # matrices on
 
-ctypedef void (*Gemm32)(int order, int a_how, int b_how, int64_t m, int64_t p, int64_t n, float alpha, const char* a, int64_t a_step, const char* b, int64_t b_step, float beta, char* c, int64_t c_step) noexcept nogil
+cdef enum:      # how products are computed: Note [Algorithms of matrix products]
+    OWN
+    DOT
+    BATCH_INNERMOST
+    BLAS
 
-ctypedef void (*Gemm64)(int order, int a_how, int b_how, int64_t m, int64_t p, int64_t n, double alpha, const char* a, int64_t a_step, const char* b, int64_t b_step, double beta, char* c, int64_t c_step) noexcept nogil
+cdef enum:      # what is known of the operands' layout
+    ANY_ORDER
+    IN_ROWS     # rows of the first one are contiguous elements of the common dtype
+    C_ORDER     # both
+
+
+cdef int algorithm_of(const Product* product, int code, int layout) noexcept nogil:
+    """Notes [Algorithms of matrix products] and [Thresholds of matrix products]."""
+    cdef Py_ssize_t each = product.m * product.n * product.p, sums = product.count * product.m * product.p
+    cdef char letter = letter_at(code)
+    if sums == 1 and product.n <= SHORT and layout != C_ORDER:
+        return DOT
+    # BLAS reads a matrix without contiguous rows faster for long sums by one column.
+    if of_our_own(product, code) and (layout != ANY_ORDER or letter != c"f" or product.p > 1 or product.n < SHORT_SUM):
+        return OWN
+    if letter == c"c":
+        if sums * product.n <= FEW or (product.count >= SEVERAL and product.m * product.p <= NARROW and product.n <= NARROW_INNER):
+            return DOT
+        if product.count >= MANY and product.m > 1 and product.p > 1 and each <= TINY:
+            return BATCH_INNERMOST
+    elif letter != c"f":
+        return DOT
+    return DOT if is_stored(code) else BLAS
 
 
 cdef bint of_our_own(const Product* product, int code) noexcept nogil:
     """Note [Products of our own]: whether a product of matrices in C order is one."""
     cdef Py_ssize_t work = product.m * product.n * product.p
-    if K.products[code] is NULL or product.n < 2:
+    if TABLE.products[code] is NULL or product.n < 2:
         return False
     if letter_at(code) != c"f":
         return product.p >= FEW_COLUMNS or product.n < LONG_SUM
@@ -95,203 +132,254 @@ cdef bint of_our_own(const Product* product, int code) noexcept nogil:
         return True
     return product.count * work <= FEW_PRODUCTS and product.n < SHORT_SUM
 
-cdef extern from "Python.h":
-    object PyContext_Copy(object context)
-    int PyContext_Enter(object context) except -1
-    int PyContext_Exit(object context) except -1
 
-# Set by `calls/linear_algebra`, a higher layer.
-cdef object load_blas = None
+cdef Array one_product(Array x1, Array x2):
+    """A row by a matrix, or a matrix by a matrix or column, in any layout; None where kernels of our own cannot."""
+    cdef Py_ssize_t shape[2]
+    cdef Product product
+    cdef Array out
+    if x1.ndim > 2 or x2.ndim > 2 or x1.ndim + x2.ndim == 2:
+        return None
+    product.count = 1
+    product.m, product.n = x1.shape_[0] if x1.ndim == 2 else 1, x1.shape_[x1.ndim - 1]
+    product.p = x2.shape_[1] if x2.ndim == 2 else 1
+    if algorithm_of(&product, x1.code, ANY_ORDER) != OWN:
+        return None
+    product.strides1[0] = product.strides2[0] = 0
+    product.strides1[1], product.strides1[2] = x1.strides_[0] if x1.ndim == 2 else 0, x1.strides_[x1.ndim - 1]
+    product.strides2[1], product.strides2[2] = x2.strides_[0], x2.strides_[1] if x2.ndim == 2 else 0
+    shape[0] = product.m if x1.ndim == 2 else product.p
+    shape[1] = product.p
+    out = new_array(x1.code, x1.ndim + x2.ndim - 2, shape, NULL, False)
+    product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
+    run_products(&product, x1.code)
+    return out
 
-# The objects that it loads: NumPy's array type, its matmul, its dtypes by our codes, and a context without warnings.
-cdef object np_array = None
-cdef object np_matmul = None
-cdef tuple np_dtypes = ()
-cdef object np_quiet = None
 
-# The products of float32 and float64 in NumPy's BLAS, where they were found: Note [Calls of BLAS].
-cdef Gemm32 gemm32 = NULL
-cdef Gemm64 gemm64 = NULL
-
-
-def set_blas(load):
+cdef Array usual_product(Array x1, Array x2):
     """
-    Set the function that loads NumPy and its BLAS.
+    Matrices in C order, or stacks of them, by as many, by one matrix, or by a vector; and `one_product`.
 
-    Parameters
-    ----------
-    load : callable
-        Called on first use; returns the objects of NumPy that the core calls.
+    The inner sizes are equal, and so are the dtypes. None where the general algorithms are needed.
     """
-    global load_blas, np_array
-    load_blas, np_array = load, None
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Product product
+    cdef Array out
+    cdef int axis, lead, other, algorithm
+    cdef Py_ssize_t count = 1
+    cdef bint one = True
+    if x1.size == 0 or x2.size == 0:
+        return None
+    if x1.ndim == 1 or not x1.c_contiguous or not x2.c_contiguous:
+        return one_product(x1, x2)
+    if x2.ndim > x1.ndim:
+        return None
+    lead, other = x1.ndim - 2, x2.ndim - 2
+    product.m, product.n = x1.shape_[lead], x1.shape_[lead + 1]
+    product.p = x2.shape_[other + 1] if x2.ndim > 1 else 1
+    for axis in range(lead):
+        count *= x1.shape_[axis]
+    for axis in range(other):
+        one = one and x2.shape_[axis] == 1
+    if one:
+        # One matrix for all of them: as many rows of one product.
+        product.m *= count
+        count = 1
+    elif other != lead or memcmp(x1.shape_, x2.shape_, lead * sizeof(Py_ssize_t)) != 0:
+        return None
+    product.count = count
+    algorithm = algorithm_of(&product, x1.code, C_ORDER)
+    if algorithm != OWN and (algorithm != BLAS or product.n < 2 or count * product.m * product.p == 1):
+        return None
+    memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
+    shape[lead + 1] = product.p
+    out = new_array(x1.code, x1.ndim - 1 if x2.ndim == 1 else x1.ndim, shape, NULL, False)
+    if algorithm == OWN:
+        in_c_order(&product, itemsize_at(x1.code))
+        product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
+        run_products(&product, x1.code)
+    else:
+        by_blas(x1, x2, out, &product)
+    return out
 
 
-cdef object as_ndarray(Array x):
-    return np_array(shape_tuple(x), np_dtypes[x.code], x)
-
-
-cdef int ask_for_blas() except -1:
-    global np_array, np_matmul, np_dtypes, np_quiet, gemm32, gemm64
-    np_matmul, np_dtypes, np_quiet, (single, double_), np_array = load_blas()
-    gemm32, gemm64 = <Gemm32><uintptr_t>single, <Gemm64><uintptr_t>double_
-    return 0
-
-
-cdef int by_blas(Array x1, Array x2, Array out, Product* product) except -1:
-    """Multiply matrices in C order, of one dtype, into a third array."""
-    if np_array is None:
-        ask_for_blas()
-    in_c_order(product, itemsize_at(x1.code))
-    product.left, product.right, product.out, product.code = data_of(x1), data_of(x2), data_of(out), x1.code
-    if is_for_gemm(product):
-        call_blas(product)
-        return 0
-    if product.count == 1:
-        x1, x2 = as_matrix(x1, product.m, product.n), as_matrix(x2, product.n, product.p)
-        out = as_matrix(out, product.m, product.p)
-    a, b, c = as_ndarray(x1), as_ndarray(x2), as_ndarray(out)
-    # A context can be entered by one thread at a time; a copy costs next to nothing.
-    context = PyContext_Copy(np_quiet)
-    PyContext_Enter(context)
-    try:
-        np_matmul(a, b, c)
-    finally:
-        PyContext_Exit(context)
-    return 0
-
-
-cdef bint is_for_blas(const Product* product, int code) noexcept:
-    """Whether BLAS makes a product of matrices in C order, which is not ours; others are decided in `calls/linear_algebra`."""
-    cdef bint floating = letter_at(code) == c"f" and not is_stored(code)
-    if load_blas is None or not (floating or letter_at(code) == c"c"):
-        return False
-    if product.n < 2 or product.count * product.m * product.p == 1:
-        return False
-    return floating or (product.count == 1 and product.m * product.n * product.p > FEW_PRODUCTS)
-
-
-cdef void in_c_order(Product* product, Py_ssize_t size) noexcept nogil:
-    product.strides1[2] = product.strides2[2] = size
-    product.strides1[1], product.strides2[1] = product.n * size, product.p * size
-    product.strides1[0], product.strides2[0] = product.m * product.strides1[1], product.n * product.strides2[1]
-
-
-cdef Py_ssize_t rows_of_block(const Product* product) noexcept nogil:
-    cdef Py_ssize_t each = product.n * product.p
-    if product.n > THIN or product.p > THIN:
-        return product.m
-    return min(product.m, max(8, min(max(LEAST_ROWS, GEMM_BLOCK // each), ALONE // each) // 8 * 8))
-
-
-cdef bint is_for_gemm(const Product* product) noexcept nogil:
-    """Note [Calls of BLAS]: whether gemm was found and computes this product."""
-    if (gemm32 is NULL or product.code != FLOAT32) and (gemm64 is NULL or product.code != FLOAT64):
-        return False
-    if min(product.m, product.n, product.p) < 2:
-        return False
-    if product.left == product.right and product.m == product.p:
-        if product.strides1[1] == product.strides2[2] and product.strides1[2] == product.strides2[1]:
-            return False
-    return True
-
-
-cdef int call_blas(Product* product) except -1:
-    cdef int threads = 1
-    cdef int64_t work = time_of(product)
-    cdef bint done
-    product.rows = rows_of_block(product)
-    product.blocks = (product.m + product.rows - 1) // product.rows
-    with nogil:
-        if product.rows * product.n * product.p <= ALONE:
-            threads = min(threads_for(work), <int>MOST_CALLERS)
-        done = run_equal_chunks(call_for_some, product, &product.matrices, product.count * product.blocks, chunks_for(work, threads), threads)
-    return 0 if done else -1  # with the exception of a signal handler
-
-
-cdef void call_for_some(void* context, int chunk) noexcept nogil:
-    """A chunk of the calls, for matrices with contiguous rows or contiguous columns."""
-    cdef const Product* whole = <const Product*>context
-    cdef Py_ssize_t size = itemsize_at(whole.code), first = chunk * whole.matrices, k, matrix, row, m
-    cdef bint transposed1 = whole.strides1[2] != size, transposed2 = whole.strides2[2] != size
-    cdef int how1 = TRANSPOSED if transposed1 else AS_IT_IS, how2 = TRANSPOSED if transposed2 else AS_IT_IS
-    cdef Py_ssize_t leading1 = whole.strides1[2 if transposed1 else 1] // size, leading2 = whole.strides2[2 if transposed2 else 1] // size
-    cdef const char* a
-    cdef const char* b
-    cdef char* c
-    for k in range(first, min(first + whole.matrices, whole.count * whole.blocks)):
-        matrix, row = k // whole.blocks, k % whole.blocks * whole.rows
-        m = min(whole.rows, whole.m - row)
-        a = whole.left + matrix * whole.strides1[0] + row * whole.strides1[1]
-        b = whole.right + matrix * whole.strides2[0]
-        c = whole.out + (matrix * whole.m + row) * whole.p * size
-        if whole.code == FLOAT32:
-            gemm32(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, leading1, b, leading2, 0, c, whole.p)
-        else:
-            gemm64(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, leading1, b, leading2, 0, c, whole.p)
-
-
-def multiply_by_blas(Array x1 not None, Array x2 not None, Array out not None):
+cpdef Array multiply_stacks(Array x1, Array x2, tuple batch, DType dtype):
     """
-    Multiply stacks of matrices by functions of BLAS: Note [Calls of BLAS].
+    The products of two stacks of matrices.
 
     Parameters
     ----------
     x1, x2 : Array
-        Shapes ([L,] M, K) and ([L,] K, N), where either L may be 1, of one dtype. One of the last two axes of each has
-        stride 1, and the other one a stride not less than the size of the first.
-    out : Array
-        Of shape ([L,] M, N), in C order.
+        Shapes (..., M, K) and (..., K, N), of numeric dtypes; the leading axes broadcast to `batch`.
+    batch : tuple of int
+        Leading axes of the result.
+    dtype : DType
+        What the two dtypes promote to.
 
     Returns
     -------
-    bool
-        Whether the product was computed. If not, `out` is unchanged.
+    Array
+        New array of shape (*batch, M, N), of `dtype`.
     """
+    cdef int code = arithmetic_code(dtype.code)
+    if code != dtype.code:
+        return copy_array(multiply_stacks(copy_array(x1, code, False), copy_array(x2, code, False), batch, dtype_at(code)), dtype.code, False)
+    rows, inner = x1.shape[-2:]
+    columns = x2.shape[-1]
+    shape = (*batch, rows, columns)
+    if not inner or 0 in shape:
+        return zeros(shape, dtype)
+    if inner == 1:
+        return <Array>binary_raw(OP_MULTIPLY, x1, x2, "matmul", False)
+    plain = x1.ndim == x2.ndim == 2 or (x1.c_contiguous and x2.c_contiguous)
+    if len(batch) <= 1 and x1.shape[:-2] == x2.shape[:-2] and plain:
+        return multiply_alike(x1, x2, dtype)
+    strides1, strides2 = batch_strides(x1, batch), batch_strides(x2, batch)
+    x1, x2 = merged_batch(x1, x2, batch, strides1, strides2)
+    # Along an axis that is broadcast in both operands, one product is computed for all indices.
+    moving = tuple([n if s1 or s2 else 1 for n, s1, s2 in zip(batch, strides1, strides2)])
+    if x1.ndim == 3 and strides(x1)[0] == 0 and (folded := folded_rows(swapped_matrix(x2))) is not None:
+        # Computed transposed, so that the batch is the first axis in memory.
+        result = multiply_alike(folded, swapped_matrix(restride(x1, x1.shape[1:], strides(x1)[1:])), dtype)
+        result_strides = (*[rows * columns * s for s in c_strides(moving)], 1, rows)
+    else:
+        while x1.ndim > 2 and strides(x2)[-3] == 0 and (folded := folded_rows(x1)) is not None:
+            x1 = folded
+            x2 = restride(x2, (*x2.shape[:-3], *x2.shape[-2:]), (*strides(x2)[:-3], *strides(x2)[-2:]))
+        result = multiply_alike(x1, x2, dtype)
+        result_strides = c_strides((*moving, rows, columns))
+    if moving == batch:
+        return restride(result, shape, result_strides)
+    broadcast_strides = [s if n == m else 0 for s, n, m in zip(result_strides, batch, moving)]
+    return copy(restride(result, shape, (*broadcast_strides, *result_strides[-2:])), None, "C")
+
+
+cdef tuple batch_strides(Array x, tuple batch):
+    """The strides of the leading axes of `x` when it is broadcast to `batch`."""
+    missing = len(batch) - x.ndim + 2
+    own = zip(x.shape, strides(x), batch[missing:])
+    return (*(0,) * missing, *[s if n == m else 0 for n, s, m in own])
+
+
+cdef tuple merged_batch(Array x1, Array x2, tuple batch, tuple strides1, tuple strides2):
+    """Both operands with the same batch axes: merged, without axes that are broadcast in both."""
+    cdef list merged = []
+    for n, s1, s2 in zip(batch, strides1, strides2):
+        if n == 1 or not (s1 or s2):
+            continue
+        if merged and merged[-1][1:] == (n * s1, n * s2):
+            merged[-1] = (merged[-1][0] * n, s1, s2)
+        else:
+            merged.append((n, s1, s2))
+    sizes = [n for n, _, _ in merged]
+    return (
+        restride(x1, (*sizes, *x1.shape[-2:]), (*[s for _, s, _ in merged], *strides(x1)[-2:])),
+        restride(x2, (*sizes, *x2.shape[-2:]), (*[s for _, _, s in merged], *strides(x2)[-2:])),
+    )
+
+
+cdef Array folded_rows(Array x):
+    """A stack (..., n, R, C) as (..., n * R, C), or None where that is no view."""
+    *lead, n, rows, columns = x.shape
+    *lead_strides, stride, down, across = strides(x)
+    if rows == 1:
+        down = stride
+    elif stride != rows * down:
+        return None
+    return restride(x, (*lead, n * rows, columns), (*lead_strides, down, across))
+
+
+cdef Array multiply_alike(Array x1, Array x2, DType dtype):
+    """The products of stacks with equal leading axes, in C order."""
+    cdef int code = dtype.code, lead = x1.ndim - 2
+    cdef int algorithm = algorithm_of_stacks(x1, x2, code)
+    cdef Array out
+    if algorithm == OWN:
+        return own_product(x1, x2, code)
+    if letter_at(code) == c"f" and x1.shape_[lead] == 1 and x2.shape_[lead + 1] > 1 and x2.strides_[lead] == itemsize_at(x2.code):
+        # A vector by the columns of a matrix, each of which is contiguous.
+        if algorithm_of_stacks(swapped_matrix(x2), swapped_matrix(x1), code) == OWN:
+            out = own_product(swapped_matrix(x2), swapped_matrix(x1), code)
+            return restride(out, (*x1.shape[:-1], x2.shape[-1]), (*strides(out)[:-2], x2.shape[-1], 1))
+    if algorithm == BATCH_INNERMOST:
+        return batch_innermost(x1, x2, dtype)
+    if algorithm == DOT:
+        if letter_at(code) == c"i" or letter_at(code) == c"u":
+            x1 = as_operand(x1, x1.code, True)
+            x2 = swapped_matrix(as_operand(swapped_matrix(x2), x2.code, True))
+        return by_dot(x1, x2, dtype)
+    out = empty((*x1.shape[:-1], x2.shape[-1]), dtype)
+    x1, x2 = readable(x1, dtype), readable(x2, dtype)
+    if not multiply_by_blas(x1, x2, out):
+        by_numpy(x1, x2, out)
+    return out
+
+
+cdef int algorithm_of_stacks(Array x1, Array x2, int code) noexcept:
     cdef Product product
-    cdef int lead = x1.ndim - 2
-    if lead > 1:
-        return False
-    if np_array is None:
-        ask_for_blas()
-    product.code, product.count = x1.code, out.shape_[0] if lead else 1
-    product.m, product.n, product.p = x1.shape_[lead], x1.shape_[lead + 1], x2.shape_[lead + 1]
-    matrix_strides(product.strides1, x1)
-    matrix_strides(product.strides2, x2)
-    product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
-    if not is_for_gemm(&product):
-        return False
-    if rows_of_block(&product) < product.m:
-        x2 = as_operand(x2, x2.code, True)
-        matrix_strides(product.strides2, x2)
-        product.right = data_of(x2)
-    call_blas(&product)
-    return True
+    cdef int axis, lead = x1.ndim - 2
+    product.m, product.n, product.p, product.count = x1.shape_[lead], x1.shape_[lead + 1], x2.shape_[lead + 1], 1
+    for axis in range(lead):
+        product.count *= x1.shape_[axis]
+    return algorithm_of(&product, code, IN_ROWS if x1.code == code and x1.strides_[lead + 1] == itemsize_at(code) else ANY_ORDER)
 
 
-cdef void matrix_strides(Py_ssize_t* strides, Array x) noexcept:
-    """The strides of a matrix, or of a stack with one leading axis: 0 along that if its size is 1."""
-    strides[0] = x.strides_[0] if x.ndim == 3 and x.shape_[0] > 1 else 0
-    strides[1], strides[2] = x.strides_[x.ndim - 2], x.strides_[x.ndim - 1]
+cdef Array by_dot(Array x1, Array x2, DType dtype):
+    """Sum up products in the core: (..., M, 1, K) times (..., 1, N, K)."""
+    *lead1, rows, inner = x1.shape
+    *lead2, _, columns = x2.shape
+    *strides1, down1, across1 = strides(x1)
+    *strides2, down2, across2 = strides(x2)
+    left = restride(x1, (*lead1, rows, 1, inner), (*strides1, down1, 0, across1))
+    right = restride(x2, (*lead2, 1, columns, inner), (*strides2, 0, across2, down2))
+    return reduce2("dot", left, right, (len(lead1) + 2,), False, dtype)
 
 
-cdef Array as_matrix(Array x, Py_ssize_t rows, Py_ssize_t columns):
-    """A view of an array in C order."""
-    cdef Py_ssize_t shape[2]
-    cdef Py_ssize_t strides[2]
-    if x.ndim == 2 and x.shape_[1] == columns:
+cdef Array batch_innermost(Array x1, Array x2, DType dtype):
+    """Sum up products in the core: (M, 1, K, ...) times (1, N, K, ...), both copied to that order."""
+    left = batch_last(x1)
+    right = batch_last(swapped_matrix(x2))
+    strides1, strides2 = strides(left), strides(right)
+    result = reduce2(
+        "dot",
+        restride(left, (left.shape[0], 1, *left.shape[1:]), (strides1[0], 0, *strides1[1:])),
+        restride(right, (1, *right.shape), (0, *strides2)),
+        (2,),
+        False,
+        dtype,
+    )
+    down, across, *lead = strides(result)
+    rows, columns, *sizes = result.shape
+    return copy(restride(result, (*sizes, rows, columns), (*lead, down, across)), None, "C")
+
+
+cdef Array batch_last(Array x):
+    x = without_broadcast_axes(x, tuple(range(x.ndim - 2)))
+    *sizes, rows, columns = x.shape
+    *lead, down, across = strides(x)
+    return copy(restride(x, (rows, columns, *sizes), (down, across, *lead)), None, "C")
+
+
+cdef Array readable(Array x, DType dtype):
+    """A stack of `dtype` whose matrices BLAS can read: `x` itself, or packed.
+
+    One of the two axes must have stride 1, the other one at least the size of the first. (NumPy would take
+    any matrix, but multiply it without BLAS, a hundred times slower.)
+    """
+    if x.dtype is dtype and x.c_contiguous:
         return x
-    shape[0], shape[1] = rows, columns
-    c_strides_of(itemsize_at(x.code), 2, shape, strides)
-    return view_of(x, data_of(x), 2, shape, strides)
+    rows, columns = x.shape[-2:]
+    *lead, down, across = strides(x)
+    # The stride of an axis of size 1 is arbitrary, so a valid one is chosen.
+    if columns == 1:
+        across = 1
+    if rows == 1:
+        down = columns if across == 1 else 1
+    good = (across == 1 and down >= columns) or (down == 1 and across >= rows)
+    return restride(x, x.shape, (*lead, down, across)) if good and x.dtype is dtype else packed(x, dtype.code)
 
 
-cdef int64_t time_of(const Product* product) noexcept nogil:
-    """A rough estimate of its time on one thread, in nanoseconds."""
-    cdef int64_t work = product.count * product.m * product.n * product.p
-    if product.m * product.n * product.p <= FEW_PRODUCTS:
-        return work // 4
-    return work // (8 if product.p == 1 else 128 // itemsize_at(product.code))
+# --- kernels of our own
 
 
 cdef void run_product(void* context, int chunk) noexcept nogil:
@@ -299,13 +387,13 @@ cdef void run_product(void* context, int chunk) noexcept nogil:
     cdef Py_ssize_t size = itemsize_at(whole.code), first, k
     if whole.matrices:
         first = chunk * whole.matrices
-        K.products[whole.code](
+        TABLE.products[whole.code](
             whole.left + first * whole.strides1[0], whole.strides1, whole.right + first * whole.strides2[0], whole.strides2,
             whole.out + first * whole.m * whole.p * size, min(whole.matrices, whole.count - first), whole.m, whole.n, whole.p)
         return
     first = chunk * whole.rows
     for k in range(whole.count):
-        K.products[whole.code](
+        TABLE.products[whole.code](
             whole.left + k * whole.strides1[0] + first * whole.strides1[1], whole.strides1, whole.right + k * whole.strides2[0],
             whole.strides2, whole.out + (k * whole.m + first) * whole.p * size, 1, min(whole.rows, whole.m - first), whole.n,
             whole.p)
@@ -339,41 +427,13 @@ cdef int run_products(Product* product, int code) except -1:
     return 0 if done else -1  # with the exception of a signal handler
 
 
-cdef Array as_operand(Array x, int code, bint in_rows):
-    """A stack of matrices of a dtype; copied if needed, along broadcast axes only once."""
-    cdef Py_ssize_t strides[MAX_NDIM]
-    cdef int axis, last = x.ndim - 1
-    cdef Array base
-    if x.code == code and (not in_rows or x.shape_[last] == 1 or x.strides_[last] == itemsize_at(code)):
-        return x
-    base = without_broadcast_axes(x, tuple(range(x.ndim - 2)))
-    base = copy_array(base, code, True)
-    for axis in range(x.ndim):
-        strides[axis] = base.strides_[axis] if base.shape_[axis] == x.shape_[axis] else 0
-    return view_of(base, data_of(base), x.ndim, x.shape_, strides)
-
-
-def own_product(Array x1 not None, Array x2 not None, DType dtype not None):
-    """
-    The products of two stacks of matrices, if kernels of our own compute them: Note [Products of our own].
-
-    Parameters
-    ----------
-    x1, x2 : Array
-        Shapes (..., M, K) and (..., K, N), with the same leading axes; no size is 0.
-    dtype : DType
-        The dtype to which theirs promote.
-
-    Returns
-    -------
-    Array or None
-        New array in C order, or None where another algorithm is faster.
-    """
+cdef Array own_product(Array x1, Array x2, int code):
+    """The products of two stacks with equal leading axes, by kernels of our own; a new array in C order."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t position[MAX_NDIM]
     cdef Product product
     cdef Array out
-    cdef int axis, lead = x1.ndim - 2, code = dtype.code
+    cdef int axis, lead = x1.ndim - 2
     cdef Py_ssize_t size = itemsize_at(code), outer = 1, k
     guard_gradient(x1, "matmul")
     guard_gradient(x2, "matmul")
@@ -382,12 +442,7 @@ def own_product(Array x1 not None, Array x2 not None, DType dtype not None):
     for axis in range(lead - 1):
         outer *= x1.shape_[axis]
     product.count *= outer
-    if not of_our_own(&product, code):
-        return None
     if product.p == 1 and letter_at(code) == c"f" and product.n >= SHORT_SUM:
-        # BLAS reads a matrix without contiguous rows faster.
-        if x1.code != code or x1.strides_[lead + 1] != size:
-            return None
         x2 = as_operand(x2, code, False)
         if x2.strides_[lead] != size:
             x2 = swapped_matrix(as_operand(swapped_matrix(x2), code, True))

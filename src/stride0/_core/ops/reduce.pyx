@@ -11,43 +11,58 @@ Note [Repeated elements]
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
-from stride0._core.ops.tables cimport OP_MULTIPLY, S0_ACCUMULATOR, S0_REDUCED
+from stride0._core.plan.operations cimport OP_DIVIDE, OP_ISFINITE, OP_MULTIPLY, S0_ACCUMULATOR, S0_REDUCED
 from stride0._core.memory.dtype cimport (
-    BOOL, FLOAT32, FLOAT64, INT64, UINT64, DType, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at,
+    BOOL, DType, FLOAT32, FLOAT64, INT64, LARGEST_ITEM, UINT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at,
     promote_codes, write_scalar,
 )
 from stride0._core.plan.plan cimport (
     MAX_NDIM, Operand, Plan, as_rows, broadcast, coalesce, innermost, order_axes, set_result, set_strides,
 )
 from stride0._core.plan.table cimport (
-    KIND_ARG, KIND_ARG_ROWS, KIND_SCAN, KIND_SCAN_ROWS, Kernel, kernel_of, kernels, reduction_kernel,
-    s0_kernels,
+    KIND_ARG, KIND_ARG_ROWS, KIND_SCAN, KIND_SCAN_ROWS, Kernel, S0_DTYPES, S0_REDUCTIONS, kernel_of, loops_of,
+    reduction_kernel, where_kernel,
 )
 from stride0._core.plan.partition cimport LONG_RUN, run_along, run_kernel
 from stride0._core.array.array cimport (
-    Array, component, data_of, guard_gradient, hooks, new_array, new_like, not_completed, read_operand, shape_tuple, view_of,
+    Array, component, data_of, describe_operand, guard_gradient, hooks, new_array, new_like, not_completed,
+    read_operand, shape_tuple, view_of,
 )
 from stride0._core.array.views cimport is_broadcast_along, without_axes
-from stride0._core.ops.copy cimport (
-    BINARY_NAMES, assign_array, check_cast, copy_array, fill, named_shapes, scalar_array,
-)
-from stride0._core.ops.elementwise cimport binary, in_place
+from stride0._core.ops.operands cimport BINARY_NAMES, named_shapes, scalar_array
+from stride0._core.ops.apply cimport apply
+from stride0._core.ops.copy cimport assign_array, check_codes, copy_array, fill
+from stride0._core.ops.deferred cimport MOST_AXES, defer_reduction, may_defer_reduction
+from stride0._core.ops.elementwise cimport binary, binary_raw, in_place, unary_raw
 
 from stride0._tables import operations
 from stride0._base.errors import AxisError, BroadcastError, DTypeError, ShapeError, counted
-
-cdef s0_kernels* K = kernels()
 
 cdef dict REDUCTION_NUMBERS = {row.name: number for number, row in enumerate(operations.REDUCTIONS)}
 cdef dict SCAN_NUMBERS = {row.name: number for number, row in enumerate(operations.SCANS)}
 # Of those that do not begin with their first element.
 cdef dict STARTS = {row.name: row.start for row in operations.REDUCTIONS if row.start is not None}
 cdef dict COMPLEX_STARTS = {row.name: row.complex_start for row in operations.REDUCTIONS}
+# The same as elements of each dtype.
+cdef bint[S0_REDUCTIONS] HAS_START
+cdef char[S0_REDUCTIONS][S0_DTYPES][LARGEST_ITEM] START
 
 
-cdef int reduction_number(str name) except -1:
-    """The row of a reduction in the table."""
-    return REDUCTION_NUMBERS[name]
+cdef object start_of(str name, int code):
+    return COMPLEX_STARTS[name] if letter_at(code) == c"c" else STARTS[name]
+
+
+cdef int fill_starts() except -1:
+    cdef int number, code
+    for name, number in REDUCTION_NUMBERS.items():
+        HAS_START[number] = name in STARTS
+        for code in range(S0_DTYPES if HAS_START[number] else 0):
+            if start_of(name, code) is not None:
+                write_scalar(start_of(name, code), code, START[number][code], name)
+    return 0
+
+
+fill_starts()
 
 
 cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint keepdims, int loop, int out_code):
@@ -67,10 +82,10 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
     cdef bint empty = False, done
     cdef uint64_t times = 1
     guard_gradient(x, name)
-    read_operand(&operands[0], x)
+    describe_operand(&operands[0], x)
     if nin > 1:
         guard_gradient(x2, name)
-        read_operand(&operands[1], x2)
+        describe_operand(&operands[1], x2)
     if acc_code < 0:
         raise DTypeError(name, f"Unsupported dtype {dtype_at(loop).name}")
     if broadcast(operands, nin, shape, &ndim) != 0:
@@ -86,6 +101,10 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             # Note [Repeated elements]: one of them, multiplied by their number.
             times *= <uint64_t>shape[axis]
             shape[axis] = 1
+    if nin == 1 and x.address is NULL and x.size and ndim <= MOST_AXES and may_defer_reduction(x):
+        total = defer_reduction(reduction_kernel(number, arithmetic_code(loop)), x, axes, keepdims, not HAS_START[number],
+                                &START[number][acc_code][0], name)
+        return total if out_code == acc_code else copy_array(total, out_code, True)
     total = new_array(acc_code, ndim, kept, NULL, False)
     if total.size:
         if name not in STARTS:
@@ -94,10 +113,13 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             # The first element along the reduced axes: folding it once more changes no extreme.
             assign_array(total, view_of(x, data_of(x), ndim, kept, x.strides_), name)
         else:
-            start = COMPLEX_STARTS[name] if letter_at(acc_code) == c"c" else STARTS[name]
+            start = start_of(name, acc_code)
             # Of nothing, -0.0 is 0.
             fill(total, 0 if empty and not start else start, name)
         if not empty:
+            operands[0].data = data_of(x)
+            if nin > 1:
+                operands[1].data = data_of(x2)
             set_strides(&plan, operands, nin, shape, ndim)
             order_axes(&plan, False)
             read_operand(&operands[nin], total)
@@ -162,7 +184,7 @@ cdef Array reduce_array(str name, Array x, tuple axes, bint keepdims, object dty
         if S0_ACCUMULATOR[number][out_code] != S0_ACCUMULATOR[number][x.code] and operations.REDUCTIONS[number].rounded:
             # Elements are cast before they are added; a bool has no sum of its own.
             loop = out_code if out_code != BOOL else x.code
-            check_cast(x.code, loop, name)
+            check_codes(name, x.code, loop)
     return accumulate(name, 1, x, None, axes, keepdims, loop, out_code)
 
 
@@ -192,20 +214,23 @@ cpdef Array reduce_whole(str name, Array x):
 
     One contiguous run needs no plan: Note [Fast path].
     """
-    cdef int number = REDUCTION_NUMBERS[name], acc_code = S0_ACCUMULATOR[number][x.code], out_code
+    cdef int number = REDUCTION_NUMBERS[name], code = arithmetic_code(x.code), acc_code = S0_ACCUMULATOR[number][x.code]
+    cdef int out_code = S0_REDUCED[number][x.code]
     cdef Array total
-    cdef Py_ssize_t steps[2]
+    cdef Py_ssize_t strides[2]
     cdef char* args[2]
     # Note [Partitions]: from LONG_RUN elements on, the planner decides the order, here as elsewhere.
-    if x.size >= LONG_RUN or K.reductions[number][x.code][0] is NULL or not x.c_contiguous or x.size == 0 or name not in STARTS or letter_at(acc_code) == c"c":
+    if x.address is NULL or x.size >= LONG_RUN or x.size == 0 or not x.c_contiguous or acc_code < 0:
         return reduce_array(name, x, tuple(range(x.ndim)), False, None)
-    out_code = S0_REDUCED[number][x.code]
     guard_gradient(x, name)
+    if code != x.code:
+        x = copy_array(x, code, True)
     total = new_array(acc_code, 0, NULL, NULL, False)
-    write_scalar(STARTS[name], acc_code, data_of(total), name)
+    # The first element, folded once more, changes no extreme.
+    memcpy(data_of(total), &START[number][acc_code][0] if HAS_START[number] else data_of(x), itemsize_at(acc_code))
     args[0], args[1] = data_of(x), data_of(total)
-    steps[0], steps[1] = itemsize_at(x.code), 0
-    K.reductions[number][x.code][0](args, steps, steps, x.size, 1)
+    strides[0], strides[1] = itemsize_at(code), 0
+    loops_of(reduction_kernel(number, code))[0](args, strides, strides, x.size, 1)
     return total if out_code == acc_code else copy_array(total, out_code, True)
 
 cdef extern from *:
@@ -236,8 +261,11 @@ cpdef Array mean_of_total(Array total, double count, DType dtype=None):
         dtype, which is rounded to once.
     """
     cdef Py_ssize_t i, n = total.size if total.code == FLOAT64 else 2 * total.size
-    cdef double* values = <double*>data_of(total)
+    cdef double* values
     cdef Array out
+    if total.address is NULL and total.code == FLOAT64:
+        return deferred_mean(total, count, total.code if dtype is None else dtype.code)
+    values = <double*>data_of(total)
     if dtype is None or dtype.code == total.code or is_stored(dtype.code):
         for i in range(n):
             values[i] = values[i] / count
@@ -245,6 +273,16 @@ cpdef Array mean_of_total(Array total, double count, DType dtype=None):
     out = new_like(total, dtype.code)
     s0_means_f32(values, <float*>data_of(out), count, n)
     return out
+
+
+cdef Array deferred_mean(Array total, double count, int code):
+    """The same of deferred sums, which stays deferred."""
+    cdef Array mean = <Array>binary_raw(OP_DIVIDE, total, count, "mean", False), rounded
+    if code != FLOAT32:
+        return mean if code == FLOAT64 else copy_array(mean, code, True)
+    rounded = copy_array(total, FLOAT32, True)
+    return apply(where_kernel(FLOAT32), FLOAT32, 3, <Array>unary_raw(OP_ISFINITE, rounded, "mean"), copy_array(mean, FLOAT32, True), rounded,
+                 None, False, "mean", ("condition", "x1", "x2"))
 
 # Deviations below the mean times this, and the root of their number, are such that the rounding of the mean shows in them.
 OFF_CENTRE = 2.0**-20

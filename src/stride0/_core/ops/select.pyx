@@ -8,7 +8,8 @@ from stride0._core.memory.dtype cimport BOOL, INT64, LARGEST_ITEM, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN
 from stride0._core.array.array cimport Array, data_of, new_array, same_shape, writable_data
-from stride0._core.ops.copy cimport WIDE, overlaps
+from stride0._core.plan.table cimport WIDE_VECTORS
+from stride0._core.ops.apply cimport overlaps
 from stride0._core.ops.keys cimport index_value
 
 from stride0._base.errors import OutOfBoundsError
@@ -94,10 +95,10 @@ cdef bint fill_by_mask(Array x, object key, Array value) except -1:
     memcpy(one, data_of(value), itemsize)
     to = writable_data(x)
     if x.size < LONG_RUN:
-        s0_fill(itemsize, bits, x.size, to, stride, one, WIDE)
+        s0_fill(itemsize, bits, x.size, to, stride, one, WIDE_VECTORS)
     else:
         with nogil:
-            s0_fill(itemsize, bits, x.size, to, stride, one, WIDE)
+            s0_fill(itemsize, bits, x.size, to, stride, one, WIDE_VECTORS)
     return True
 
 

@@ -15,7 +15,8 @@ from stride0._core.plan.threads cimport is_stopped, run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
 from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, not_completed, view_of
-from stride0._core.ops.copy cimport WIDE, assign_array, copy_array
+from stride0._core.plan.table cimport WIDE_VECTORS
+from stride0._core.ops.copy cimport assign_array, copy_array
 from stride0._core.ops.reduce cimport check_axis
 
 from stride0._base.errors import DTypeError, ShapeError
@@ -81,9 +82,9 @@ cdef void sort_lanes(void* context, int chunk) noexcept nogil:
         if is_stopped():
             return
         if lanes.indices:
-            s0_argsort_lane(lanes.source + i * size, lanes.stride, lanes.n, lanes.width, lanes.kind, lanes.descending, WIDE, <int64_t*>(lanes.out + i * out_size), scratch)
+            s0_argsort_lane(lanes.source + i * size, lanes.stride, lanes.n, lanes.width, lanes.kind, lanes.descending, WIDE_VECTORS, <int64_t*>(lanes.out + i * out_size), scratch)
         else:
-            s0_sort_lane(lanes.source + i * size, lanes.stride, lanes.n, lanes.width, lanes.kind, lanes.descending, WIDE, lanes.out + i * out_size, scratch)
+            s0_sort_lane(lanes.source + i * size, lanes.stride, lanes.n, lanes.width, lanes.kind, lanes.descending, WIDE_VECTORS, lanes.out + i * out_size, scratch)
 
 
 cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
@@ -177,14 +178,6 @@ cdef Array distinct_values(Array x):
     out = new_array(x.code, 1, &n, NULL, False)
     memcpy(data_of(out), data_of(ordered), n * width)
     return out
-
-
-def distinct(Array x not None):
-    """The distinct elements of x, of bool or a real dtype, in order: a new array of one axis."""
-    guard_gradient(x, "unique_values")
-    if letter_at(x.code) == c"c":
-        raise DTypeError("unique_values", f"Unsupported dtype {dtype_at(x.code).name}")
-    return distinct_values(x)
 
 cdef enum:
     SEARCH_TIME = 200   # nanoseconds of a search in a lane that is not in a cache

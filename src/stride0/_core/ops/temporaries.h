@@ -1,4 +1,4 @@
-/* Whether an operand of a call is a temporary that is freed after it: Note [Temporary elision], elementwise.pyx. */
+/* Whether an operand of a call is a temporary that is freed after it: Note [Temporary elision], temporaries.pyx. */
 
 #ifndef S0_TEMPORARIES_H
 #define S0_TEMPORARIES_H
@@ -46,34 +46,40 @@ static int s0_is_in_operator(void *address)
 
 /*
  * The caller of PyNumber_Add or the like, as the address where it goes on, if the frames on the C stack are, from the
- * innermost one: functions of this library and of the array type's; PyNumber_Add or the like (perhaps with the one function in between that
+ * innermost one: functions of the libraries of the core; PyNumber_Add or the like (perhaps with the one function in between that
  * it has for all operators); that caller, which is the interpreter's. NULL otherwise.
  */
-static uintptr_t s0_operator_of_type = 0; /* a function of the array type, which lies in another library than this one */
+/* A function of each library that an operator passes: this one, the array type's, and that of its implementation. */
+enum { S0_PASSED = 3 };
+static uintptr_t s0_passed[S0_PASSED];
 
 static void *s0_caller_of_operator(void)
 {
     enum { DEPTH = 12, KNOWN = 16 };
-    static s0_span own, type, python;
+    static s0_span passed[S0_PASSED], python;
     static void *known[KNOWN][3]; /* three frames in a row that were found to be what they should be; NULL: any */
     static int count = 0, next = 0;
     void *frames[DEPTH];
     int n, k, j, has_middle;
 
-    if (own.end == 0) {
-        own.inside = (uintptr_t)&s0_caller_of_operator;
-        type.inside = s0_operator_of_type;
+    if (python.end == 0) {
+        for (k = 0; k < S0_PASSED; k++) {
+            passed[k].inside = s0_passed[k];
+            if (!dl_iterate_phdr(s0_find_span, &passed[k])) {
+                return NULL;
+            }
+        }
         python.inside = (uintptr_t)&PyNumber_Add;
-        if (!dl_iterate_phdr(s0_find_span, &own) || !dl_iterate_phdr(s0_find_span, &type) ||
-            !dl_iterate_phdr(s0_find_span, &python)) {
-            own.end = 0;
+        if (!dl_iterate_phdr(s0_find_span, &python)) {
             return NULL;
         }
     }
     n = backtrace(frames, DEPTH);
     for (k = 0; k < n; k++) {
         uintptr_t frame = (uintptr_t)frames[k];
-        if (!(own.begin <= frame && frame < own.end) && !(type.begin <= frame && frame < type.end)) {
+        for (j = 0; j < S0_PASSED && !(passed[j].begin <= frame && frame < passed[j].end); j++) {
+        }
+        if (j == S0_PASSED) {
             break;
         }
     }
@@ -150,13 +156,16 @@ static int s0_called_by_loop(void)
 
 #endif
 
-/* Set the array type, before any other call. */
-static void s0_learn_type(PyObject *type)
+/* Set the array type and the function that its operators call, before any other call. */
+static void s0_learn_operators(PyObject *type, void *implementation)
 {
 #if S0_TRACES
-    s0_operator_of_type = (uintptr_t)((PyTypeObject *)type)->tp_as_number->nb_add;
+    s0_passed[0] = (uintptr_t)&s0_learn_operators;
+    s0_passed[1] = (uintptr_t)((PyTypeObject *)type)->tp_as_number->nb_add;
+    s0_passed[2] = (uintptr_t)implementation;
 #else
     (void)type;
+    (void)implementation;
 #endif
 }
 

@@ -30,15 +30,15 @@ Note [Prefetching]
 
 from libc.stdint cimport int64_t
 
+from stride0._core.memory.dtype cimport itemsize_at
 from stride0._core.plan.plan cimport SHORTEST
 from stride0._core.plan.table cimport (
-    KIND_CAST, KIND_OP, KIND_REDUCTION, KIND_WHERE, cast_kernel, input_code, inputs_of, loops_of, result_code, size_at,
+    FOLD_BLOCK, KIND_CAST, KIND_OP, KIND_REDUCTION, KIND_WHERE, cast_kernel, input_code, inputs_of, loops_of, result_code,
     stream_loops_of,
 )
 from stride0._core.plan.tuning cimport counters, s0_count, tuning
 
 cdef enum:
-    FOLD_BLOCK = 4096       # elements that loops fold at once along a run: Note [Order of a reduction]
     STREAM_RUN = 1024       # bytes of a run from which its stores are non-temporal
 
 
@@ -48,9 +48,9 @@ cdef int layout_of(Kernel kernel, const Py_ssize_t* inner) noexcept nogil:
     cdef bint rows, contiguous
     if kernel.kind == KIND_REDUCTION:
         rows = inner[nin] != 0
-        contiguous = not rows or inner[nin] == size_at(result_code(kernel))
+        contiguous = not rows or inner[nin] == itemsize_at(result_code(kernel))
         for k in range(nin):
-            if inner[k] != size_at(kernel.code):
+            if inner[k] != itemsize_at(kernel.code):
                 if nin == 2 and k == 1 and inner[1] == 0 and contiguous and not rows:
                     return 4
                 contiguous = False
@@ -58,7 +58,7 @@ cdef int layout_of(Kernel kernel, const Py_ssize_t* inner) noexcept nogil:
     if kernel.kind != KIND_OP and kernel.kind != KIND_CAST and kernel.kind != KIND_WHERE:
         return 0
     for k in range(nin + 1):
-        size = size_at(input_code(kernel, k) if k < nin else result_code(kernel))
+        size = itemsize_at(input_code(kernel, k) if k < nin else result_code(kernel))
         if inner[k] == 0 and k < nin:
             broadcasts |= 1 << k
         elif inner[k] != size:
@@ -88,7 +88,7 @@ ctypedef struct Maker:
 
 cdef int other_axis(const Plan* plan, int k) noexcept nogil:
     """The axis of a plan along which an operand is contiguous, where the innermost one is not it; or 0."""
-    cdef int d, size = size_at(plan.code[k])
+    cdef int d, size = itemsize_at(plan.code[k])
     cdef Py_ssize_t stride = plan.strides[k][0]
     if -2 * size < stride < 2 * size:
         return 0
@@ -135,7 +135,7 @@ cdef bint may_transpose(const Program* program, const Plan* plan, int axis) noex
 
 cdef bint streams(const Program* program, const Plan* plan, int k, int leaves, int64_t at_least) noexcept nogil:
     """Whether an output, if it has so many bytes, is written by non-temporal stores."""
-    cdef int d, size = size_at(plan.code[k])
+    cdef int d, size = itemsize_at(plan.code[k])
     cdef int64_t total = size
     if program.linear or program.folds or plan.ndim == 0 or plan.strides[k][0] != size or plan.shape[0] * size < STREAM_RUN:
         return False
@@ -157,7 +157,7 @@ cdef const s0_loop* loops_for(Kernel kernel, const Py_ssize_t* inner, bint strea
     if streamed:
         found = stream_loops_of(kernel)
         for k in range(inputs_of(kernel)):
-            if inner[k] != size_at(input_code(kernel, k)) and (inner[k] != 0 or kernel.kind == KIND_CAST):
+            if inner[k] != itemsize_at(input_code(kernel, k)) and (inner[k] != 0 or kernel.kind == KIND_CAST):
                 found = NULL
                 break
         if found is not NULL and found[0 if kernel.kind == KIND_CAST else layout[0]] is not NULL:
@@ -195,7 +195,7 @@ cdef void prepare(Program* program, const Plan* plan, Kernel kernel, bint linear
         make(program, plan, &chain)
         return
     for k in range(plan.nop):
-        inner[k] = plan.strides[k][0] if plan.ndim else 0 if program.folds and k == result else size_at(plan.code[k])
+        inner[k] = plan.strides[k][0] if plan.ndim else 0 if program.folds and k == result else itemsize_at(plan.code[k])
     program.direct, program.transposed, program.count = True, 0, 0
     program.axis = 1 if plan.ndim > 1 and not (program.rows and plan.strides[result][1] != 0) else 0
     loops = loops_for(kernel, inner, code >= 0 and streams(program, plan, result, result, tuning.stream_runs_from), &layout)
@@ -248,7 +248,7 @@ cdef Py_ssize_t stride_of(const Maker* maker, int place, bint outer) noexcept no
         return maker.program.calls[place - MAX_VIEWS].size if maker.varies[place] & (OUTER if outer else INNER) else 0
     if outer:
         return plan.strides[place][maker.program.axis]
-    return plan.strides[place][0] if plan.ndim else size_at(plan.code[place])
+    return plan.strides[place][0] if plan.ndim else itemsize_at(plan.code[place])
 
 
 cdef int emit(Maker* maker, int kind, Kernel kernel, int nin, const int* inputs, int result, bint streamed) noexcept nogil:
@@ -262,7 +262,7 @@ cdef int emit(Maker* maker, int kind, Kernel kernel, int nin, const int* inputs,
         call.place[k] = inputs[k]
         varies |= maker.varies[inputs[k]]
     call.kind, call.nop, call.slot = kind, nin + 1, -1
-    call.size = size_at(result_code(kernel) if kind == CALL_LOOP else kernel.code)
+    call.size = itemsize_at(result_code(kernel) if kind == CALL_LOOP else kernel.code)
     if result >= 0:
         varies = INNER | OUTER
     else:
@@ -278,7 +278,7 @@ cdef int emit(Maker* maker, int kind, Kernel kernel, int nin, const int* inputs,
     if kind == CALL_LOOP:
         for k in range(nin + 1):
             # A column: along the other axis of the tile.
-            inner[k] = stride_of(maker, call.place[k], varies == OUTER) if varies else call.size if k == nin else size_at(input_code(kernel, k))
+            inner[k] = stride_of(maker, call.place[k], varies == OUTER) if varies else call.size if k == nin else itemsize_at(input_code(kernel, k))
         loops = loops_for(kernel, inner, streamed, &layout)
         call.loop = loops[layout]
         if loops != loops_of(kernel):
@@ -338,7 +338,7 @@ cdef void make(Program* program, const Plan* plan, const Chain* chain) noexcept 
     for value in range(leaves):
         maker.code[value] = plan.code[value]
         if maker.transposed[value]:
-            program.widest = max(program.widest, size_at(plan.code[value]))
+            program.widest = max(program.widest, itemsize_at(plan.code[value]))
     for o in range(chain.outputs):
         written[o] = False
     if program.inner is not NULL:

@@ -10,9 +10,10 @@ Note [Computed operands]
 
 from libc.stdlib cimport free, malloc
 
+from stride0._core.memory.dtype cimport itemsize_at
 from stride0._core.plan.chain cimport CALL_COMPUTE, CALL_STREAM, CALL_TRANSPOSE, INNER, OUTER, Call
 from stride0._core.plan.plan cimport MAX_NDIM, MAX_OPERANDS, MAX_VIEWS, SHORTEST
-from stride0._core.plan.table cimport TABLE, s0_stream_end, size_at, width_of
+from stride0._core.plan.table cimport FOLD_BLOCK, TABLE, s0_stream_end, width_of
 
 cdef extern from *:
     """
@@ -27,7 +28,6 @@ cdef enum:
     TILE_BYTES = 1 << 13    # of the widest value in a tile, so that the live ones stay in the L1 cache
     MOST_TILE = 1 << 12     # elements, at most
     LEAST_TILE = 1 << 10    # and at least
-    FOLD_BLOCK = 4096       # elements that loops fold at once along a run: Note [Order of a reduction]
     FOLD_ROWS = 4           # and rows
     MOST_ROWS = 64          # of a tile whose slots have one row each
     FEW_ROWS = 4            # and where some of them have
@@ -64,7 +64,7 @@ cdef Py_ssize_t tile_rows(const Program* program, const Plan* plan) noexcept nog
     return high
 
 
-cdef inline Py_ssize_t room_of(const Program* program, Py_ssize_t elements) noexcept nogil:
+cdef inline Py_ssize_t slot_size(const Program* program, Py_ssize_t elements) noexcept nogil:
     """Bytes of a slot: whole cache lines."""
     return (elements * program.widest + 63) & ~<Py_ssize_t>63
 
@@ -80,7 +80,7 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
     cdef Py_ssize_t outer[MAX_VIEWS]
     cdef Py_ssize_t inner[MAX_VIEWS]
     cdef Py_ssize_t position[MAX_NDIM]
-    cdef Py_ssize_t wide = 0, high = 0, room = 0, total
+    cdef Py_ssize_t wide = 0, high = 0, slot_bytes = 0, total
     cdef char* data[MAX_VIEWS]
     cdef char stack[STACK + 64]
     cdef char* memory = NULL
@@ -92,12 +92,12 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
         position[d] = 0
     for k in range(plan.nop):
         data[k] = plan.data[k]
-        inner[k] = plan.strides[k][0] if plan.ndim else 0 if program.folds and k == plan.nop - 1 else size_at(plan.code[k])
+        inner[k] = plan.strides[k][0] if plan.ndim else 0 if program.folds and k == plan.nop - 1 else itemsize_at(plan.code[k])
         outer[k] = plan.strides[k][program.axis] if program.axis else 0
     if not program.direct:
         tile_shape(program, n, m, &wide, &high)
-        room = room_of(program, wide if program.flat else wide * high)
-        total = program.slots * room
+        slot_bytes = slot_size(program, wide if program.flat else wide * high)
+        total = program.slots * slot_bytes
         if program.inner is not NULL:
             total += program.inner.slots * <Py_ssize_t>TRANSPOSED_BYTES
         slots = stack
@@ -110,7 +110,7 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
         if program.direct:
             program.loop(data, inner, outer, n, m)
         else:
-            run_tiles(program, slots, room, data, inner, outer, n, m, wide, high)
+            run_tiles(program, slots, slot_bytes, data, inner, outer, n, m, wide, high)
         d = 1
         while d < plan.ndim:
             if d != program.axis:
@@ -132,7 +132,7 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
 
 
 cdef void run_tiles(
-    const Program* program, char* slots, Py_ssize_t room, char** data, const Py_ssize_t* inner, const Py_ssize_t* outer,
+    const Program* program, char* slots, Py_ssize_t slot_bytes, char** data, const Py_ssize_t* inner, const Py_ssize_t* outer,
     Py_ssize_t n, Py_ssize_t m, Py_ssize_t wide, Py_ssize_t high
 ) noexcept nogil:
     """Run all tiles of two axes, along the innermost one first: the memory order of the results."""
@@ -157,10 +157,10 @@ cdef void run_tiles(
                         continue
                     source = &program.calls[place - MAX_VIEWS]
                     size = source.size
-                    args[q] = slots + source.slot * room
+                    args[q] = slots + source.slot * slot_bytes
                     block_inner[q] = size if source.varies & INNER else 0
                     block_outer[q] = (size * bn if source.varies & INNER else size) if source.varies & OUTER else 0
-                run_call(program, call, slots + program.slots * room, args, block_inner, block_outer, bn, bm)
+                run_call(program, call, slots + program.slots * slot_bytes, args, block_inner, block_outer, bn, bm)
                 if program.ahead:
                     if i + wide < n:
                         prefetch(program, c, data, inner, outer, i + wide, j, min(wide, n - i - wide), bm)
@@ -245,12 +245,12 @@ cdef void compute(const Program* inner, const Plan* space, char* slots, char* ta
     cdef Py_ssize_t n, m, wide, high, quotient, size, length = space.shape[0] if space.ndim else 1
     cdef char* data[MAX_VIEWS]
     cdef int d, k, result = space.nop - 1
-    size = size_at(space.code[result])
+    size = itemsize_at(space.code[result])
     while count > 0:
         quotient = index
         for k in range(space.nop):
             data[k] = space.data[k]
-            strides[k] = space.strides[k][0] if space.ndim else size_at(space.code[k])
+            strides[k] = space.strides[k][0] if space.ndim else itemsize_at(space.code[k])
             outer[k] = space.strides[k][1] if space.ndim > 1 else 0
         for d in range(space.ndim):
             position[d] = quotient % space.shape[d]

@@ -11,14 +11,15 @@ Note [Partitions]
 from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 
+from stride0._core.memory.dtype cimport itemsize_at
 from stride0._core.plan.chain cimport MAX_STEPS, Chain, Program, is_single, prepare, prepare_chain, prepare_computed
 from stride0._core.plan.executor cimport run_program, tile_rows
 from stride0._core.plan.plan cimport (
-    MAX_NDIM, MAX_OPERANDS, MAX_VIEWS, Operand, Plan, broadcast, coalesce, copy_plan, order_axes, set_result, set_strides, swap_axes,
+    MAX_NDIM, MAX_VIEWS, Operand, Plan, broadcast, coalesce, copy_plan, order_axes, set_result, set_strides, swap_axes,
 )
 from stride0._core.plan.table cimport (
-    KIND_OP, KIND_REDUCTION, KIND_WHERE, Kernel, absorbing, cast_kernel, cost_of, fold_of, input_code, inputs_of,
-    kernel_of, loops_of, result_code, size_at,
+    FOLD_BLOCK, KIND_OP, KIND_REDUCTION, KIND_WHERE, Kernel, absorbing, cast_kernel, cost_of, fold_of, input_code, inputs_of,
+    kernel_of, loops_of, result_code,
 )
 from stride0._core.plan.threads cimport run_chunks, threads_worth
 from stride0._core.plan.tuning cimport tuning
@@ -39,7 +40,6 @@ cdef enum:
     ACCUMULATORS = 4096     # most results for which fixed chunks have accumulators
     ROWS_LEAST = 32         # fewest rows of a fixed chunk with accumulators of its own
     CHUNKS_PER_THREAD = 4   # the others wait for one chunk of the slowest thread, not for its whole range
-    FOLD_BLOCK = 4096       # Note [Order of a reduction]
 
 
 cdef int64_t work_of(const Plan* plan, Kernel kernel, const Chain* chain) noexcept nogil:
@@ -60,14 +60,14 @@ cdef int64_t work_of(const Plan* plan, Kernel kernel, const Chain* chain) noexce
     for d in range(plan.ndim):
         total *= plan.shape[d]
     for k in range(plan.nop):
-        moved = size_at(plan.code[k])
+        moved = itemsize_at(plan.code[k])
         if chain is NULL and kernel.kind <= KIND_REDUCTION and plan.code[k] != (input_code(kernel, k) if k < plan.nop - 1 else result_code(kernel)):
             moved *= 3
         for d in range(plan.ndim):
             if plan.strides[k][d] != 0:
                 moved *= plan.shape[d]
         work += moved
-        if plan.ndim and plan.strides[k][0] != 0 and plan.strides[k][0] != size_at(plan.code[k]):
+        if plan.ndim and plan.strides[k][0] != 0 and plan.strides[k][0] != itemsize_at(plan.code[k]):
             strided = True
     return work // 64 + total * (each + (8 if strided else 0)) // 16
 
@@ -154,7 +154,7 @@ cdef bint run_split(const Plan* plan, const Program* program, int64_t work, int 
         return run_program(program, plan)
     if axis == 0 and plan.ndim > 1:
         # Threads that write adjacent short rows would contend for cache lines.
-        most = plan.shape[0] // COLUMNS if program.folds else plan.shape[0] * size_at(plan.code[result]) // WIDTH
+        most = plan.shape[0] // COLUMNS if program.folds else plan.shape[0] * itemsize_at(plan.code[result]) // WIDTH
         chunks = min(chunks, most)
         if chunks < 2:
             return run_program(program, plan)
@@ -233,7 +233,7 @@ cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) no
     inner.stored[inner.outputs - 1] = value
     copy_plan(&space, plan)
     space.code[result] = plan.code[value] if value < chain.leaves else result_code(chain.steps[value - chain.leaves].kernel)
-    stride = size = size_at(space.code[result])
+    stride = size = itemsize_at(space.code[result])
     reduced.nop, reduced.ndim = 2, plan.ndim
     for d in range(plan.ndim):
         reduced.axis[d], reduced.shape[d] = plan.axis[d], plan.shape[d]
@@ -277,7 +277,7 @@ cdef Py_ssize_t fixed_chunks_of(const Plan* plan, int* axis, Py_ssize_t* extent)
         if plan.strides[result][d] != 0:
             results *= plan.shape[d]
     # The dtype of the accumulator decides: a cast before a sum changes no bit.
-    size = total * (size_at(plan.code[result]) if rows else 16)
+    size = total * (itemsize_at(plan.code[result]) if rows else 16)
     if size < 16 * tuning.fixed_from or results > ACCUMULATORS or (rows and plan.shape[0] >= NARROW) or (not rows and results >= FEW):
         return 1
     for d in range(plan.ndim - 1, -1, -1):
@@ -362,7 +362,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
         if count < 2:
             axis, extent = 1, whole.shape[1]
     # The accumulators of all fixed chunks are adjacent, in the order of the plan's axes.
-    size = size_at(code)
+    size = itemsize_at(code)
     fold.nop, fold.ndim = 2, 0
     each = size
     for d in range(whole.ndim):

@@ -1,6 +1,6 @@
 # The table of kernels, and facts about each: a kernel has an id.
 
-from stride0._core.memory.dtype cimport BOOL
+from stride0._core.memory.dtype cimport BOOL, itemsize_at
 
 cdef extern from "kernels.h":
     ctypedef void (*s0_loop)(char**, const Py_ssize_t*, const Py_ssize_t*, Py_ssize_t, Py_ssize_t) noexcept nogil
@@ -17,6 +17,7 @@ cdef extern from "kernels.h":
         S0_LAYOUTS
         S0_REDUCE_LAYOUTS
         S0_WIDTHS
+        FOLD_BLOCK "S0_BLOCK"   # elements that loops fold at once along a run: Note [Order of a reduction]
     ctypedef struct s0_kernels:
         s0_loop ops[S0_OPS][S0_DTYPES][S0_LAYOUTS]
         s0_loop casts[S0_DTYPES][S0_DTYPES][S0_LAYOUTS]
@@ -32,8 +33,10 @@ cdef extern from "kernels.h":
         s0_loop stream_casts[S0_DTYPES][S0_DTYPES]
         s0_product products[S0_DTYPES]
 
-# The loops of every module of kernels that was loaded.
+# The loops of every module of kernels that was loaded. Of an elementwise kernel or a reduction, `loops_of` finds them.
 cdef s0_kernels TABLE
+# Whether loops may use vectors of 512 bits.
+cdef bint WIDE_VECTORS
 
 cdef enum:
     KIND_OP             # row of OPS
@@ -78,7 +81,6 @@ cdef inline Kernel reduction_kernel(int reduction, int code) noexcept nogil:
 
 # Facts about the rows, read from the tables of operations when the module is imported.
 cdef struct Facts:
-    signed char itemsize[S0_DTYPES]
     short cost[S0_OPS][S0_DTYPES]      # sixteenths of a nanosecond per element in addition to memory access, roughly
     signed char inputs[S0_OPS]
     signed char result[S0_OPS][S0_DTYPES]  # the dtype of an operation's result
@@ -88,11 +90,6 @@ cdef struct Facts:
     signed char accumulator[S0_REDUCTIONS][S0_DTYPES]     # and the dtype of those
 
 cdef Facts FACTS
-
-
-cdef inline Py_ssize_t size_at(int code) noexcept nogil:
-    """Bytes of an element of a dtype, as `itemsize_at`."""
-    return FACTS.itemsize[code]
 
 
 cdef inline int inputs_of(Kernel kernel) noexcept nogil:
@@ -157,7 +154,7 @@ cdef inline const s0_loop* loops_of(Kernel kernel) noexcept nogil:
     if kernel.kind == KIND_REDUCTION:
         return &TABLE.reductions[kernel.row][kernel.code][0]
     if kernel.kind == KIND_WHERE:
-        return &TABLE.where[width_of(size_at(kernel.code))][0]
+        return &TABLE.where[width_of(itemsize_at(kernel.code))][0]
     if kernel.kind == KIND_SCAN:
         return &TABLE.scans[kernel.row][kernel.code]
     if kernel.kind == KIND_SCAN_ROWS:
@@ -167,4 +164,6 @@ cdef inline const s0_loop* loops_of(Kernel kernel) noexcept nogil:
     return &TABLE.arg_rows[kernel.row][kernel.code]
 
 
-cdef s0_kernels* kernels() noexcept nogil
+cdef inline bint has_cast(int source, int target) noexcept nogil:
+    """Whether a dtype can be cast to another: not from complex to real."""
+    return loops_of(cast_kernel(source, target))[0] is not NULL

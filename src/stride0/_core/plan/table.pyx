@@ -8,13 +8,12 @@ from stride0._tables import operations
 from stride0._tables.dtypes import CODES, ROWS
 
 instruction_set = load_kernels(PyCapsule_New(&TABLE, "stride0.kernels", NULL))
+WIDE_VECTORS = instruction_set == "v4"
 
 
 cdef int fill_facts() except -1:
     cdef int number, code
     real = {"complex64": CODES["float32"], "complex128": CODES["float64"]}
-    for code, dtype in enumerate(ROWS):
-        FACTS.itemsize[code] = dtype.itemsize
     for number, row in enumerate(operations.OPS):
         FACTS.inputs[number] = row.nin
         slow = bool(row.otherwise or row.run or row.slow)
@@ -33,7 +32,3 @@ cdef int fill_facts() except -1:
 
 
 fill_facts()
-
-
-cdef s0_kernels* kernels() noexcept nogil:
-    return &TABLE

@@ -48,6 +48,7 @@ from stride0._core.array.array import Array
 from stride0._core.ops.elementwise import conjugate
 from stride0._core.ops.functions import where
 from stride0.autograd._rules import inverses as _inverses
+from stride0.autograd._rules.compiled import after, before
 from stride0.autograd._rules.inverses import (
     diagonal_mask,
     differences,
@@ -57,11 +58,7 @@ from stride0.autograd._rules.inverses import (
     solved,
     with_diagonal,
 )
-from stride0.autograd._rules.linalg import (
-    adjoint,
-    after,
-    before,
-)
+from stride0.autograd._rules.linalg import adjoint
 from stride0.autograd._rules.parts import product
 from stride0.linalg import diagonal, eig, eigh, inv, svd
 from stride0.linalg._decompositions import LinAlgError

@@ -16,10 +16,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from stride0._chapters.data_types import astype
 from stride0._chapters.elementwise import (
     abs,
-    cos,
     cosh,
     equal,
     exp,
@@ -29,20 +27,16 @@ from stride0._chapters.elementwise import (
     imag,
     isinf,
     less,
-    log,
     logical_and,
     logical_not,
     logical_or,
-    pow,
     reciprocal,
     sign,
-    sin,
     sinh,
     sqrt,
 )
 from stride0._chapters.utility import any
 from stride0._core.array.array import Array
-from stride0._core.exchange.convert import asarray
 from stride0._core.ops.functions import where
 from stride0.autograd._rules.parts import conjugate, product, times
 from stride0.autograd._tape.tape import LazyProduct
@@ -56,40 +50,12 @@ def unless_zero(x: Array) -> Array:
     return where(equal(x, 0), math.inf, x)
 
 
-def _inverse(x: Any) -> Any:
-    """Return `1 / conj(x)` of an array or a Python scalar."""
-    x = conjugate(x)
-    if isinstance(x, Array):
-        return reciprocal(x)
-    return 1 / x if x else math.copysign(math.inf, x.real)
-
-
 def _sign(g: Array, x: Array, out: Array) -> LazyProduct | None:
     if out.dtype.kind != "complex floating":
         return None
     # z / abs(z) has constant length: only the component of `g` orthogonal to `out` in the complex plane
     # matters.
     return times(imag(product(g, conjugate(out))), 1j * out / unless_zero(abs(x)))
-
-
-def _pow_base(g: Array, x1: Array, x2: Any) -> LazyProduct | None:
-    if not isinstance(x2, Array):
-        if x2 == 2:
-            return times(g, 2 * conjugate(x1))
-        return None if x2 == 0 else times(g, conjugate(x2 * pow(x1, x2 - 1)))
-    if "integer" in x2.dtype.kind:
-        # An unsigned exponent would wrap around below 0.
-        x2 = astype(x2, g.dtype)
-    constant = logical_and(equal(x1, 0), equal(x2, 0))
-    return times(g, conjugate(where(constant, 0, x2 * pow(x1, x2 - 1))))
-
-
-def _pow_exponent(g: Array, x1: Any, out: Array) -> LazyProduct:
-    base = x1 if isinstance(x1, Array) else asarray(x1, dtype=out.dtype)
-    if out.dtype.kind == "complex floating":
-        base = astype(base, out.dtype, copy=False)
-    # The powers of 0 are treated as constant, which they are for positive exponents.
-    return times(g, conjugate(product(log(where(equal(base, 0), 1, base)), out)))
 
 
 def _winner(g: Array, loses: Array, ties: Array) -> Array:
@@ -131,28 +97,9 @@ Rule = Callable[..., Any]
 
 VJP: dict[str, dict[str, Rule]] = {
     # --- arithmetic
-    "add": {
-        "x1": lambda g: g,
-        "x2": lambda g, alpha: g if type(alpha) is int and alpha == 1 else times(g, conjugate(alpha)),
-        "alpha": lambda g, x2: times(g, conjugate(x2)),
-    },
-    "subtract": {"x1": lambda g: g, "x2": lambda g: times(g, -1)},
-    "multiply": {
-        "x1": lambda g, x2: times(g, conjugate(x2)),
-        "x2": lambda g, x1: times(g, conjugate(x1)),
-    },
-    "divide": {
-        "x1": lambda g, x2: times(g, _inverse(x2)),
-        # Without the result, which code like `x /= norm; x += 1` overwrites.
-        "x2": lambda g, x1, x2: times(g, conjugate(x1 / x2 / -x2)),
-    },
     "remainder": {"x1": lambda g: g, "x2": lambda g, x1, x2: times(g, -floor_divide(x1, x2))},
-    "pow": {"x1": _pow_base, "x2": _pow_exponent},
-    "negative": {"x": lambda g: -g},
     "positive": {"x": lambda g: g},
     "reciprocal": {"x": lambda g, out: times(g, -conjugate(out * out))},
-    "square": {"x": lambda g, x: times(g, 2 * conjugate(x))},
-    "sqrt": {"x": lambda g, out: times(g, 0.5 / conjugate(out))},
     # --- magnitudes and signs
     "abs": {"x": lambda g, x: times(g, sign(x))},
     "sign": {"x": _sign},
@@ -184,17 +131,13 @@ VJP: dict[str, dict[str, Rule]] = {
     "real": {"x": lambda g: g},
     "imag": {"x": lambda g: 1j * g},
     # --- exponentials and logarithms
-    "exp": {"x": lambda g, out: times(g, conjugate(out))},
     # Not out + 1, which is 0 for a very negative x.
     "expm1": {"x": lambda g, x: times(g, conjugate(exp(x)))},
-    "log": {"x": lambda g, x: times(g, reciprocal(conjugate(x)))},
     "log1p": {"x": lambda g, x: times(g, reciprocal(conjugate(x + 1)))},
     "log2": {"x": lambda g, x: times(g, reciprocal(conjugate(x) * LN2))},
     "log10": {"x": lambda g, x: times(g, reciprocal(conjugate(x) * LN10))},
     "logaddexp": {"x1": _logaddexp, "x2": lambda g, x1, x2, out: _logaddexp(g, x2, x1, out)},
     # --- trigonometric and hyperbolic functions
-    "sin": {"x": lambda g, x: times(g, conjugate(cos(x)))},
-    "cos": {"x": lambda g, x: times(g, -conjugate(sin(x)))},
     "tan": {"x": lambda g, out: times(g, conjugate(out * out + 1))},
     "asin": {"x": lambda g, x: times(g, conjugate(1 / (sqrt(1 - x) * sqrt(1 + x))))},
     "acos": {"x": lambda g, x: times(g, conjugate(-1 / (sqrt(1 - x) * sqrt(1 + x))))},
@@ -206,7 +149,6 @@ VJP: dict[str, dict[str, Rule]] = {
     },
     "sinh": {"x": lambda g, x: times(g, conjugate(cosh(x)))},
     "cosh": {"x": lambda g, x: times(g, conjugate(sinh(x)))},
-    "tanh": {"x": lambda g, out: times(g, conjugate(1 - out * out))},
     "asinh": {"x": lambda g, x: times(g, conjugate(1 / sqrt(x * x + 1)))},
     # Two roots: the root of a complex product can have the other sign.
     "acosh": {"x": lambda g, x: times(g, conjugate(1 / (sqrt(x - 1) * sqrt(x + 1))))},

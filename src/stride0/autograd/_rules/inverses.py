@@ -45,14 +45,8 @@ from stride0._core.calls.primitive import primitive
 from stride0._core.memory.dtype import bool as _bool
 from stride0._core.ops.elementwise import conjugate
 from stride0._core.ops.functions import where
-from stride0.autograd._rules.linalg import (
-    adjoint,
-    after,
-    before,
-    matmul_x1,
-    per_matrix,
-    tolerance,
-)
+from stride0.autograd._rules.compiled import after, before, matmul_x1
+from stride0.autograd._rules.linalg import adjoint, per_matrix, tolerance
 from stride0.autograd._rules.parts import product, times
 from stride0.linalg import det, diagonal, inv, solve, svd, trace
 from stride0.linalg._decompositions import LinAlgError, _relative_tolerance, _significant

@@ -1,12 +1,4 @@
-"""Gradient rules of matrix products, norms and other functions of linear algebra without a decomposition.
-
-Note [Zero cotangents in products]
-    A term of a contraction whose cotangent is 0 must contribute 0, even where the other factor is infinite or
-    NaN: in `where(valid, x @ w, 0)` some rows of `x` may hold anything, and must not contribute to the
-    gradient of `w`. BLAS does not do that, so `contract` checks its result. Only a result with elements that
-    are not finite is computed again, without the infinite and NaN entries of the factor, and the two results
-    are combined: where such an entry is multiplied with a cotangent other than 0, the first result is right.
-"""
+"""Gradient rules of matrix products, norms and other functions of linear algebra without a decomposition."""
 
 from __future__ import annotations
 
@@ -21,25 +13,23 @@ from stride0._chapters.elementwise import (
     divide,
     equal,
     greater,
-    isfinite,
     less,
     less_equal,
     logical_and,
-    logical_not,
-    not_equal,
     pow,
     sign,
     subtract,
 )
-from stride0._chapters.linear_algebra import matmul, matrix_transpose, tensordot
+from stride0._chapters.linear_algebra import matmul, matrix_transpose
 from stride0._chapters.manipulation import concat, expand_dims, permute_dims, roll
 from stride0._chapters.statistical import max, min, sum
-from stride0._chapters.utility import all, any
+from stride0._chapters.utility import all
 from stride0._core.array.array import Array
 from stride0._core.memory.dtype import bool as _bool
 from stride0._core.ops.adjoint import unreduce
 from stride0._core.ops.elementwise import conjugate
 from stride0._core.ops.functions import where
+from stride0.autograd._rules.compiled import after, before, contract_axes
 from stride0.autograd._rules.parts import product, reduced_axes, times
 from stride0.linalg import inv, svd
 
@@ -49,34 +39,6 @@ Binary = Callable[[Array, Array], Array]
 
 
 # Building blocks
-
-
-def contract(multiply: Binary, g: Array, d: Array) -> Array:
-    """Return a bilinear `multiply(g, d)`, its terms 0 where `g` is: Note [Zero cotangents in products]."""
-    result = multiply(g, d)
-    if all(isfinite(result)):
-        return result
-    culprits = logical_not(isfinite(d))
-    if not any(culprits):
-        return result
-    # Counted in floats, so that BLAS computes it; no terms cancel: none is negative.
-    real = finfo(result.dtype).dtype
-    met = multiply(astype(not_equal(g, 0), real), astype(culprits, real))
-    return where(equal(met, 0), multiply(g, where(culprits, 0, d)), result)
-
-
-def after(d: Array, g: Array) -> Array:
-    """Return ``d @ g`` for a cotangent `g`."""
-    return contract(_reversed_matmul, g, d)
-
-
-def before(g: Array, d: Array) -> Array:
-    """Return ``g @ d`` for a cotangent `g`."""
-    return contract(matmul, g, d)
-
-
-def _reversed_matmul(x1: Array, x2: Array) -> Array:
-    return matmul(x2, x1)
 
 
 def adjoint(x: Array) -> Array:
@@ -97,38 +59,6 @@ def tolerance(x: Array, rows: int, columns: int) -> float:
 # Products
 
 
-def matmul_x1(g: Array, x2: Array, x1_shape: Shape) -> Any:
-    """Return the cotangent of `x1` in ``x1 @ x2``."""
-    d = conjugate(x2)
-    if d.ndim == 1:
-        return times(expand_dims(g, axis=-1), d)
-    if d.ndim == 2 or len(x1_shape) > 2:
-        return before(g, matrix_transpose(d))
-    # One matrix or vector is broadcast over the batch: its gradient is one product that sums over the batch
-    # too.
-    lead = tuple(range(g.ndim - len(x1_shape)))
-    return _tensordot(g, d, ((*lead, g.ndim - 1), (*lead, d.ndim - 1)))
-
-
-def matmul_x2(g: Array, x1: Array, x2_shape: Shape) -> Any:
-    """Return the cotangent of `x2` in ``x1 @ x2``."""
-    d = conjugate(x1)
-    if d.ndim == 1:
-        if len(x2_shape) == 1:
-            return times(g, d)
-        return times(expand_dims(g, axis=-2), expand_dims(d, axis=-1))
-    if len(x2_shape) > 2 or d.ndim == 2:
-        return before(g, d) if len(x2_shape) == 1 else after(matrix_transpose(d), g)
-    rows = tuple(range(d.ndim - 1))
-    if len(x2_shape) == 1:
-        return _tensordot(g, d, (rows, rows))
-    return contract(lambda g, d: tensordot(d, g, axes=(rows, rows)), g, d)
-
-
-def _tensordot(g: Array, d: Array, axes: Axes) -> Array:
-    return contract(lambda g, d: tensordot(g, d, axes=axes), g, d)
-
-
 def _pairs(axes: Axes, ndim1: int, ndim2: int) -> tuple[Shape, Shape]:
     """Return the axes that `tensordot` sums along, none of them negative."""
     if isinstance(axes, (tuple, list)):
@@ -144,7 +74,7 @@ def _tensordot_rule(g: Array, other: Array, own: Shape, others: Shape, ndim: int
     others_free = [k for k in range(other.ndim) if k not in others]
     # The free axes of the other operand are the last ones of g if it was the second operand.
     place = range(len(free), g.ndim) if first else range(len(others_free))
-    result = _tensordot(g, conjugate(other), (tuple(place), tuple(others_free)))
+    result = contract_axes(g, conjugate(other), (tuple(place), tuple(others_free)))
     # The result has the free axes, then the axes of the other operand that were summed along, in its order.
     ranks = sorted(others)
     source = {k: i for i, k in enumerate(free)}
@@ -295,8 +225,6 @@ def _vecdot_x2(g: Array, x1: Array, axis: int) -> Any:
 
 
 VJP: dict[str, dict[str, Callable[..., Any]]] = {
-    "matmul": {"x1": matmul_x1, "x2": matmul_x2},
-    "matrix_transpose": {"x": lambda g: matrix_transpose(g)},
     "tensordot": {"x1": _tensordot_x1, "x2": _tensordot_x2},
     "vecdot": {"x1": _vecdot_x1, "x2": _vecdot_x2},
     "linalg.cross": {

@@ -21,7 +21,6 @@ from stride0._chapters.manipulation import (
     reshape,
     roll,
     stack,
-    unstack,
 )
 from stride0._chapters.statistical import max as _max
 from stride0._chapters.statistical import min as _min
@@ -55,25 +54,6 @@ def _inverse(axes: Any) -> Shape:
     for place, k in enumerate(axes):
         places[k] = place
     return tuple(places)
-
-
-def _split(g: Array, shapes: list[Shape], axis: int | None) -> list[Array]:
-    """Return the parts of `g` that belong to the operands of `concat`."""
-    parts, start = [], 0
-    if axis is None:
-        g = reshape(g, (-1,))
-        for shape in shapes:
-            stop = start + _size(shape)
-            parts.append(reshape(g[start:stop], shape))
-            start = stop
-        return parts
-    at = operator.index(axis) % g.ndim
-    before = (slice(None),) * at
-    for shape in shapes:
-        stop = start + shape[at]
-        parts.append(g[(*before, slice(start, stop))] if at else g[start:stop])
-        start = stop
-    return parts
 
 
 def _size(shape: Shape) -> int:
@@ -264,17 +244,11 @@ def _same(g: Any) -> Any:
 VJP: dict[str, dict[str, Rule]] = {
     # Manipulation
     "broadcast_arrays": {"arrays": lambda g: list(g)},
-    "broadcast_to": {"x": _same},
-    "concat": {"arrays": lambda g, arrays_shape, axis: _split(g, arrays_shape, axis)},
-    "expand_dims": {"x": lambda g, x_shape: reshape(g, x_shape)},
     "flip": {"x": lambda g, axis: flip(g, axis=axis)},
     "moveaxis": {"x": lambda g, source, destination: moveaxis(g, destination, source)},
     "permute_dims": {"x": lambda g, axes: permute_dims(g, _inverse(axes))},
     "repeat": {"x": lambda g, x_shape, repeats, axis: _unrepeat(g, x_shape, repeats, axis)},
-    "reshape": {"x": lambda g, x_shape: reshape(g, x_shape)},
     "roll": {"x": lambda g, shift, axis: roll(g, _negative(shift), axis=axis)},
-    "squeeze": {"x": lambda g, x_shape: reshape(g, x_shape)},
-    "stack": {"arrays": lambda g, axis: unstack(g, axis=axis)},
     "tile": {"x": lambda g, x_shape, repetitions: _untile(g, x_shape, repetitions)},
     "unstack": {"x": lambda g, axis: _restack(g, axis)},
     # Creation
@@ -293,7 +267,6 @@ VJP: dict[str, dict[str, Rule]] = {
     "tril": {"x": lambda g, k: tril(g, k=k)},
     "triu": {"x": lambda g, k: triu(g, k=k)},
     # Indexing
-    "getitem": {"x": lambda g, x_shape, key: put(g, x_shape, key)},
     "setitem": {
         "x": lambda g, key: _cleared(g, key),
         "value": lambda g, key: _written(g, key),

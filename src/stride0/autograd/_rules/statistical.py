@@ -28,7 +28,6 @@ from stride0.autograd._rules.parts import (
     product,
     reduced_axes,
     times,
-    unreduce,
 )
 from stride0.autograd._tape.tape import LazyProduct
 
@@ -180,9 +179,7 @@ def _length(shape: Shape | None, axis: int) -> int:
 
 VJP: dict[str, dict[str, Callable[..., Any]]] = {
     # --- statistical functions
-    "sum": {"x": lambda g, x_shape, axis: unreduce(g, x_shape, axis)},
     "prod": {"x": _prod},
-    "mean": {"x": lambda g, x_shape, axis: unreduce(g / count(x_shape, axis), x_shape, axis)},
     "var": {
         "x": lambda g, x, axis, correction: _spread(g, x, axis, 2 / _divisor(x.shape, axis, correction)),
     },

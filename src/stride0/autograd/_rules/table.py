@@ -15,6 +15,7 @@ from stride0._core.calls.primitive import PRIMITIVES
 from stride0._core.exchange import convert
 from stride0._core.ops import adjoint, functions, index
 from stride0._core.ops import elementwise as operations
+from stride0.autograd._rules import compiled as _compiled
 from stride0.autograd._rules import decompositions as _decompositions
 from stride0.autograd._rules import elementwise as _elementwise
 from stride0.autograd._rules import fft as _fft
@@ -26,7 +27,7 @@ from stride0.autograd._tape.tape import define
 
 Rules = dict[str, dict[str, Callable[..., Any]]]
 
-CHAPTERS = (_elementwise, _statistical, _manipulation, _linalg, _decompositions, _fft)
+CHAPTERS = (_compiled, _elementwise, _statistical, _manipulation, _linalg, _decompositions, _fft)
 
 # Functions of the core that belong to no chapter of rules.
 VJP: Rules = {"asarray": {"obj": lambda g: g}}

@@ -10,24 +10,36 @@ cdef class LazyProduct:
     The engine computes it and sums it into the shape of the operand in one pass.
     """
 
-    cdef readonly object g
-    cdef readonly object d
+    def __init__(self, g, d):
+        self.g, self.d = g, d
 
-    def __cinit__(self, g, d):
-        self.g = g
-        self.d = d
+
+@cython.final
+@cython.no_gc
+@cython.freelist(16)
+cdef class LazyPut:
+    """
+    The cotangent of an array from that of its elements `[key]`.
+
+    The engine adds it to what it has of these elements; the first one makes zeros for all others.
+    """
+
+    def __init__(self, g, key):
+        self.g, self.key = g, key
 
 
 cdef int check_saved(Saved saved, str name) except -1:
     """Refuse a saved value that was overwritten."""
     cdef History history = saved.storage.history
     cdef Write write
+    cdef Array x
     if history is not None and history.last > saved.seen:
+        x = plain_array(saved)
         for write in history.writes:
-            if write.time > saved.seen and touches(write, saved.plain):
-                refuse_overwritten(saved.plain, name, write.where)
-        if were_written(history, saved.storage, saved.plain, saved.seen):
-            refuse_overwritten(saved.plain, name, history.where)
+            if write.time > saved.seen and touches(write, x):
+                refuse_overwritten(x, name, write.where)
+        if were_written(history, saved.storage, x, saved.seen):
+            refuse_overwritten(x, name, history.where)
     return 0
 
 
@@ -38,33 +50,26 @@ cdef int refuse_overwritten(Array x, str name, str where) except -1:
         "a copy of the value, made before it is overwritten: asarray(x, copy=True)")
 
 
-cdef object load(object item, Rules rules, Node node):
+cdef object load(object item, Node node):
     """A saved value, with its node if an open tape may differentiate what is computed from it."""
     cdef Saved saved
-    cdef Array x
-    cdef Node source
+    cdef Node source = None
     if type(item) is Saved:
         saved = <Saved>item
-        check_saved(saved, rules.name)
-        source = saved.node
-        if saved.result == 1 and node.outputs == 0:
-            source = node
-        elif saved.result >= 1:
-            source = new_node(None, [node])
-            source.output = saved.result - 1
-        if source is None or not is_floating(saved.plain) or not is_open(source):
-            return saved.plain
-        x = alias(saved.plain)
-        x.storage = saved.storage
-        if x.storage.history is None:
-            x.storage.history = CLEAN
-        x.node = source
+        check_saved(saved, node.rules.name)
+        if saved.result == 0:
+            if saved.node is not NULL:
+                source = <Node>saved.node
+        elif is_open(node):
+            source = node if saved.result == 1 and node.outputs == 0 else part_node(node, saved.result - 1)
+        if source is None or (letter_at(saved.code) != c"f" and letter_at(saved.code) != c"c") or not is_open(source):
+            return plain_array(saved)
+        found = tracked_array(saved, source)
         if source is not node:
-            describe(source, x)
-        x.seen = clock
-        return x
+            describe(source, found)
+        return found
     if type(item) is tuple and holds(item, Saved):
-        return tuple([load(part, rules, node) for part in item])
+        return tuple([load(part, node) for part in item])
     return item
 
 
@@ -80,9 +85,11 @@ cdef Array fitted(object g, Node node):
             elif x.storage.history is None and factor.storage.history is None:
                 x = dot_into(x, factor, shape_of_node(node))
             else:
-                x = record_call("dot_into", (x, factor, shape_of_node(node)), None)
+                x = traced("dot_into", (x, factor, shape_of_node(node)))
         else:
             x = multiply_masked(summed(x, node), (<LazyProduct>g).d)
+    elif type(g) is LazyPut:
+        x = put((<LazyPut>g).g, shape_of_node(node), (<LazyPut>g).key)
     elif type(g) is Array:
         x = summed(<Array>g, node)
     else:
@@ -98,97 +105,272 @@ cdef Array summed(Array x, Node node):
     """The adjoint of a broadcast: x summed into the shape of the array of a node."""
     if has_shape(node, x):
         return x
-    return sum_into(x, shape_of_node(node)) if x.storage.history is None else record_call("sum_into", (x, shape_of_node(node)), None)
+    return sum_into(x, shape_of_node(node)) if x.storage.history is None else traced("sum_into", (x, shape_of_node(node)))
 
 
-cdef list pull_back(Node node, object g):
-    """The cotangents of the parents, in their order."""
+cdef object apply_rule(Node node, const Edge* edge, object g, PyObject** loaded):
+    """The result of the rule of an edge; the saved values that it needs are loaded into `loaded`."""
     cdef Rules rules = node.rules
-    cdef list out = [], loaded
-    cdef object parts = None
-    cdef int known = -1
-    if node.pull is not None:
-        # The caller's function may return memory that the caller keeps.
-        return [without_history(<Array>x) if type(x) is Array and (<Array>x).storage.history is None else x for x in node.pull(g)]
-    if rules is None:
-        # One of several results: its cotangent goes to their common node.
-        return [g]
-    loaded = [None] * len(node.saved)
-    for edge in node.edges:
-        if type(edge) is int:
-            out.append(apply_rule(rules, edge, node, g, loaded))
-            continue
-        # A rule of a sequence gives the cotangents of all arrays in it at once; its edges follow each other.
-        if <int>edge[0] != known:
-            known = edge[0]
-            parts = apply_rule(rules, known, node, g, loaded)
-        out.append(None if parts is None else parts[edge[1]])
+    cdef PyObject* given[MOST_RULES + 1]
+    cdef PyObject* result
+    cdef int i, number, count = rules.count[edge.rule]
+    given[0] = <PyObject*>g
+    for i in range(count):
+        number = rules.numbers[edge.rule][i]
+        if loaded[number] is NULL:
+            if node.saved[number] is NULL:
+                value = shape_of_node(<Node>edge.parent)
+            else:
+                value = load(<object>node.saved[number], node)
+            Py_INCREF(value)
+            loaded[number] = <PyObject*>value
+        given[i + 1] = loaded[number]
+    result = PyObject_Vectorcall(<PyObject*>rules.rules[edge.rule], given, count + 1, NULL)
+    out = <object>result
+    Py_DECREF(out)
     return out
 
 
-cdef object apply_rule(Rules rules, int r, Node node, object g, list loaded):
-    """The result of a rule, with the saved values that it needs loaded."""
-    cdef int i, number, count = rules.count[r]
-    cdef int* numbers = rules.numbers[r]
-    for i in range(count):
-        number = numbers[i]
-        if loaded[number] is None:
-            loaded[number] = load(node.saved[number], rules, node)
-    if count == 0:
-        return rules.rules[r](g)
-    if count == 1:
-        return rules.rules[r](g, loaded[numbers[0]])
-    if count == 2:
-        return rules.rules[r](g, loaded[numbers[0]], loaded[numbers[1]])
-    return rules.rules[r](g, *[loaded[numbers[i]] for i in range(count)])
+cdef struct Visit:
+    int64_t serial
+    PyObject* node             # a reference
+    PyObject* g                # a reference to the cotangent so far, or NULL; of several results a list of theirs
+    bint useful                # whether a path leads from the node to a target
+    bint target
+
+cdef int64_t passes = 0
+cdef list running = []         # backward passes
 
 
-cdef list reachable(list roots, dict ends, dict places):
+@cython.final
+cdef class Pass:
     """
-    The nodes on paths from the roots to the targets, each after its parents.
+    A backward pass: the nodes that it goes through, by age.
 
-    `places` gets the index of each node in that list, -1 for nodes that lead to no target.
+    A node knows its index there. A rule of the caller, or another thread, may start a pass through the same nodes
+    meanwhile; that one keeps the indices of the nodes that it shares in `others`.
     """
-    cdef list stack = [node for node in roots if node is not None], order = []
-    cdef Node node, parent
-    cdef int64_t oldest = made
-    cdef int64_t last = 0
-    cdef bint ready, useful, sorted_ = True
-    for node in ends:
-        oldest = min(oldest, node.serial)
-    while stack:
-        node = <Node>stack[len(stack) - 1]
-        if node in places:
-            stack.pop()
-            continue
-        ready, useful = True, node in ends
-        for parent in node.parents:
-            if parent.serial < oldest:
-                continue
-            place = places.get(parent)
-            if place is None:
-                stack.append(parent)
-                ready = False
-            elif place >= 0:
-                useful = True
-        if not ready:
-            continue
-        stack.pop()
-        places[node] = len(order) if useful else -1
-        if useful:
-            order.append(node)
-            sorted_ = sorted_ and node.serial > last
-            last = node.serial
-    if not sorted_:
-        # By age: the backward pass then frees each cotangent as early as possible.
-        order.sort(key=serial_of)
-        for i in range(len(order)):
-            places[order[i]] = i
-    return order
+
+    cdef int64_t number
+    cdef Visit* visits
+    cdef Py_ssize_t count
+    cdef Py_ssize_t room
+    cdef dict others
+
+    def __cinit__(self):
+        global passes
+        passes += 1
+        self.number = passes
+
+    def __dealloc__(self):
+        cdef Py_ssize_t i
+        for i in range(self.count):
+            release_node(self.visits[i].node)
+            Py_XDECREF(self.visits[i].g)
+        PyMem_Free(self.visits)
+        free_waiting()
+
+    cdef int add(self, Node node) except -1:
+        """Visit a node, unless it is visited already."""
+        cdef Visit* visits = self.visits
+        cdef Visit* new
+        if node.visit == self.number or (self.others is not None and node in self.others):
+            return 0
+        if self.count == self.room:
+            self.room = 64 + 2 * self.room
+            visits = <Visit*>PyMem_Realloc(visits, self.room * sizeof(Visit))
+            if visits is NULL:
+                raise MemoryError("allocate: no memory for a backward pass")
+            self.visits = visits
+        if node.visit != 0 and is_running(node.visit):
+            if self.others is None:
+                self.others = {}
+            self.others[node] = -1
+        else:
+            node.visit = self.number
+        new = &visits[self.count]
+        Py_INCREF(node)
+        new.serial, new.node, new.g, new.useful, new.target = node.serial, <PyObject*>node, NULL, False, False
+        self.count += 1
+        return 0
+
+    cdef Visit* visit(self, PyObject* node) noexcept:
+        """The visit of a node; NULL where it is not visited."""
+        if (<Node>node).visit == self.number:
+            return &self.visits[(<Node>node).place]
+        if self.others is not None and <object>node in self.others:
+            return &self.visits[<Py_ssize_t>self.others[<object>node]]
+        return NULL
+
+    cdef int find(self, list roots, list targets) except -1:
+        """Visit all nodes between the roots and the targets, and sort them by age: each then comes after its parents."""
+        cdef Py_ssize_t i
+        cdef int e
+        cdef int64_t oldest = made
+        cdef Node node
+        cdef Visit* visit
+        cdef Visit* before
+        for target in targets:
+            oldest = min(oldest, (<Node>target).serial)
+        for root in roots:
+            if root is not None and (<Node>root).serial >= oldest:
+                self.add(<Node>root)
+        i = 0
+        while i < self.count:
+            node = <Node>self.visits[i].node
+            for e in range(node.count):
+                if (<Node>node.edges[e].parent).serial >= oldest:
+                    self.add(<Node>node.edges[e].parent)
+            i += 1
+        qsort(self.visits, self.count, sizeof(Visit), by_age)
+        for i in range(self.count):
+            node = <Node>self.visits[i].node
+            if node.visit == self.number:
+                node.place = i
+            else:
+                self.others[node] = i
+        for target in targets:
+            visit = self.visit(<PyObject*>target)
+            if visit is not NULL:
+                visit.target = visit.useful = True
+        for i in range(self.count):
+            visit = &self.visits[i]
+            node = <Node>visit.node
+            for e in range(node.count):
+                before = self.visit(node.edges[e].parent)
+                if before is not NULL and before.useful:
+                    visit.useful = True
+        return 0
+
+    cdef int run(self, bint beyond) except -1:
+        """Propagate the cotangents, from the youngest node on."""
+        cdef Py_ssize_t i
+        cdef Visit* visit
+        cdef PyObject* g
+        for i in range(self.count - 1, -1, -1):
+            visit = &self.visits[i]
+            if visit.useful and visit.g is not NULL and (beyond or not visit.target):
+                self.pull(<Node>visit.node, <object>visit.g, visit)
+            # Neither is needed any more, and both may hold much memory.
+            release_node(visit.node)
+            visit.node = NULL
+            free_waiting()
+        return 0
+
+    cdef int pull(self, Node node, object g, Visit* visit) except -1:
+        """Add the terms of a node to the cotangents of its parents."""
+        cdef PyObject* loaded[MOST_RULES]
+        cdef Visit* to
+        cdef const Edge* edge
+        cdef int e, k, known = -1
+        cdef object parts = None, results = None, found
+        if node.outputs:
+            g = tuple(g)
+        if not visit.target:
+            Py_XDECREF(visit.g)
+            visit.g = NULL
+        memset(loaded, 0, sizeof(loaded))
+        if node.pull is not None:
+            results = node.pull(g)
+        try:
+            for e in range(node.count):
+                edge = &node.edges[e]
+                to = self.visit(edge.parent)
+                if to is NULL or not to.useful:
+                    continue
+                if node.pull is not None:
+                    found = results[e]
+                    # The caller's function may return memory that the caller keeps.
+                    if type(found) is Array and (<Array>found).storage.history is None:
+                        found = without_history(<Array>found)
+                elif node.rules is None:
+                    # One of several results: its cotangent goes to their common node.
+                    add_part(to, <Node>edge.parent, node.output, g)
+                    continue
+                elif edge.position < 0:
+                    found = apply_rule(node, edge, g, loaded)
+                else:
+                    # A rule of a sequence gives the cotangents of all arrays in it at once.
+                    if edge.rule != known:
+                        known = edge.rule
+                        parts = apply_rule(node, edge, g, loaded)
+                    found = None if parts is None else parts[edge.position]
+                if found is not None and not add_put(to.g, found):
+                    add_to(&to.g, fitted(found, <Node>edge.parent))
+        finally:
+            for k in range(node.kept):
+                Py_XDECREF(loaded[k])
+        return 0
 
 
-def serial_of(Node node not None):
-    return node.serial
+cdef bint is_running(int64_t number) except -1:
+    for walk in running:
+        if (<Pass>walk).number == number:
+            return True
+    return False
+
+
+cdef bint is_visited(Node node) except -1:
+    """Whether a pass that runs now goes through a node."""
+    for walk in running:
+        if (<Pass>walk).visit(<PyObject*>node) is not NULL:
+            return True
+    return False
+
+
+cdef int by_age(const void* first, const void* second) noexcept nogil:
+    cdef int64_t a = (<const Visit*>first).serial, b = (<const Visit*>second).serial
+    return (a > b) - (a < b)
+
+
+cdef int add_part(Visit* visit, Node whole, int output, Array g) except -1:
+    """Add to the cotangent of one of several results."""
+    cdef list parts
+    cdef PyObject* part
+    if visit.g is NULL:
+        parts = [None] * whole.outputs
+        Py_INCREF(parts)
+        visit.g = <PyObject*>parts
+    parts = <list>visit.g
+    before = parts[output]
+    parts[output] = g if before is None else binary(OP_ADD, before, g, "add", False)
+    return 0
+
+
+cdef int add_to(PyObject** sum_, Array g) except -1:
+    """Add to a cotangent: in its own memory, if nothing else refers to that."""
+    cdef PyObject* before = sum_[0]
+    cdef object total = g
+    if before is not NULL:
+        if may_overwrite(before, g) and same_shape(<Array>before, g):
+            in_place(OP_ADD, <Array>before, g, "add")
+            return 0
+        total = binary(OP_ADD, <Array>before, g, "add", False)
+    Py_INCREF(total)
+    sum_[0] = <PyObject*>total
+    Py_XDECREF(before)
+    return 0
+
+
+cdef bint add_put(PyObject* sum_, object found) except -1:
+    """Add a cotangent of some elements to that of all, if nothing else refers to its memory; else False."""
+    cdef Array g
+    if type(found) is not LazyPut or sum_ is NULL:
+        return False
+    g = <Array?>(<LazyPut>found).g
+    if not may_overwrite(sum_, g):
+        return False
+    add_at(<Array>sum_, (<LazyPut>found).key, g)
+    return True
+
+
+cdef bint may_overwrite(PyObject* x, Array g):
+    """Whether a cotangent may be overwritten by its sum with another one."""
+    if s0_references(x) != 1 or s0_references(<PyObject*>(<Array>x).storage) != 1 or (<Array>x).storage.block is NULL:
+        return False
+    if (<Array>x).storage.history is not None or g.storage.history is not None or is_stored(g.code):
+        return False
+    return (<Array>x).code == g.code and (<Array>x).c_contiguous
 
 
 def backward(list roots, list cotangents, list targets, Tape tape not None, bint beyond=True):
@@ -216,258 +398,32 @@ def backward(list roots, list cotangents, list targets, Tape tape not None, bint
     # The modes of the caller do not apply to what rules broadcast.
     token = enter_package()
     try:
-        return run_backward(roots, cotangents, targets, tape, beyond)
+        return run_backward(roots, cotangents, targets, beyond, False)
     finally:
         leave_package(token)
 
 
-cdef list run_backward(list roots, list cotangents, list targets, Tape tape, bint beyond):
-    cdef dict ends = {node: None for node in targets}, places = {}
-    cdef list order = reachable(roots, ends, places), grads = [None] * len(order), results
-    cdef Node node, parent
-    cdef Py_ssize_t i, k, place
-    cdef bint inner
-    for root, g in zip(roots, cotangents):
-        if root is not None and g is not None and places[root] >= 0:
-            add_to(grads, places[root], fitted(g, <Node>root))
-    for i in range(len(order) - 1, -1, -1):
-        node, g = <Node>order[i], grads[i]
-        # The cotangent is not needed any more, and may be large.
-        order[i] = grads[i] = None
-        if g is None:
-            continue
-        if node in ends:
-            ends[node] = g
-            if not beyond:
-                continue
-        inner = False
-        for parent in node.parents:
-            if places.get(parent, -1) >= 0:
-                inner = True
-        if not inner:
-            continue
-        results = pull_back(node, g if node.outputs == 0 else tuple(g))
-        for k in range(len(node.parents)):
-            parent = <Node>node.parents[k]
-            place = places.get(parent, -1)
-            if place < 0 or results[k] is None:
-                continue
-            if node.rules is None and node.pull is None:
-                if grads[place] is None:
-                    grads[place] = [None] * parent.outputs
-                add_to(grads[place], node.output, results[k])
-            else:
-                add_to(grads, place, fitted(results[k], parent))
-    return [ends[node] for node in targets]
-
-
-cdef int add_to(list grads, Py_ssize_t place, object g) except -1:
-    before = grads[place]
-    grads[place] = g if before is None else add(before, g)
-    return 0
-
-
-def run_value_and_grad(f, tuple numbers, bint alone, bint has_aux, tuple args, dict kwargs):
-    """Implementation of `value_and_grad(f)`; compiled, since for small arrays it is most of the time of a call."""
-    cdef Tape tape = Tape()
-    cdef list given = list(args), leaves = [], structures = [], arrays, tracked, nodes, found, lengths = []
-    cdef Py_ssize_t i, start = 0
-    cdef Array y
-    for n in numbers:
-        x = args[n]
-        if type(x) is Array:
-            leaves.append(x)
-            structures.append(None)
-        else:
-            parts, structure = flatten(x)
-            leaves.extend(parts)
-            structures.append(structure)
-            lengths.append(len(parts))
-    arrays, tracked, nodes = track_all("value_and_grad", leaves, tape)
-    tape.state.open = True
+cdef list run_backward(list roots, list cotangents, list targets, bint beyond, bint last):
+    """`backward`; the caller may need no root any more if it is the `last` pass through them."""
+    cdef Pass walk = Pass()
+    cdef Visit* visit
+    cdef list found = []
+    running.append(walk)
     try:
-        put_together(given, numbers, structures, lengths, tracked)
-        out = f(*given, **kwargs) if kwargs else f(*given)
+        walk.find(roots, targets)
+        for root, g in zip(roots, cotangents):
+            visit = NULL if root is None or g is None else walk.visit(<PyObject*>root)
+            if visit is not NULL and visit.useful:
+                add_to(&visit.g, fitted(g, <Node>root))
+        root = None
+        if last:
+            roots.clear()
+        walk.run(beyond)
+        for target in targets:
+            visit = walk.visit(<PyObject*>target)
+            found.append(None if visit is NULL or visit.g is NULL else <object>visit.g)
     finally:
-        tape.state.open = False
-    out, aux = pair_of(out) if has_aux else (out, None)
-    y = checked_scalar("value_and_grad", out)
-    root = y.node
-    value = detach_closed(y)
-    if has_aux:
-        aux = tree_map(detach_closed, aux)
-    # The backward pass must be able to free what it does not need any more.
-    del out, y, given, tracked
-    found = backward([root], [asarray(1.0, dtype=(<Array>value).dtype)], nodes, tape)
-    grads = [None] * len(numbers)
-    put_together(grads, tuple(range(len(numbers))), structures, lengths, handed_out(found, arrays, ()))
-    return ((value, aux) if has_aux else value), (grads[0] if alone else tuple(grads))
+        running.remove(walk)
+    return found
 
 
-def pair_of(out):
-    """Check the result of a function with `has_aux`."""
-    if not isinstance(out, (tuple, list)) or len(out) != 2:
-        raise ArgumentTypeError("has_aux", f"the function returned {type(out).__name__}", (), "a pair: the result, and anything else")
-    return out
-
-
-cdef int put_together(list into, tuple numbers, list structures, list lengths, list leaves) except -1:
-    """Rebuild structures from their leaves and put them into a list."""
-    cdef Py_ssize_t i, start = 0, part = 0
-    for i in range(len(numbers)):
-        if structures[i] is None:
-            into[numbers[i]] = leaves[start]
-            start += 1
-        else:
-            into[numbers[i]] = structures[i].rebuild(leaves[start:start + lengths[part]])
-            start += lengths[part]
-            part += 1
-    return 0
-
-
-cdef Array checked_scalar(str operation, object y):
-    """The result of a function that has a gradient: a real floating-point array without axes."""
-    if isinstance(y, float):
-        y = asarray(y)
-    if type(y) is not Array:
-        raise ArgumentTypeError(operation, f"the function returned {type(y).__name__}", (), "one array without axes")
-    if (<Array>y).ndim:
-        raise ShapeError(
-            operation, "the function returned an array with axes", (("result", f"{shape_tuple(<Array>y)}"),),
-            "one array without axes; vjp and jacobian take functions with any result")
-    if letter_at((<Array>y).code) != c"f":
-        raise ArgumentTypeError(operation, f"the function returned dtype {dtype_at((<Array>y).code).name}", (),
-                                "a real floating-point dtype; vjp takes functions with a complex result")
-    return <Array>y
-
-
-def scalar_result(str operation, y):
-    """The same for Python code."""
-    return checked_scalar(operation, y)
-
-
-def handed_out(list grads, list arrays, cotangents):
-    """
-    Gradients that a caller may keep and change: each on memory of its own; zeros for None.
-
-    Parameters
-    ----------
-    grads : list of Array or None
-    arrays : list of Array
-        What they are gradients with respect to.
-    cotangents : sequence of Array
-        What the caller gave, and keeps.
-    """
-    cdef set taken = set()
-    cdef list out = []
-    cdef Array x, like
-    for g in cotangents:
-        taken.add(id((<Array?>g).storage))
-    for like in arrays:
-        taken.add(id(like.storage))
-    for g, like in zip(grads, arrays):
-        if g is None:
-            x = <Array>zeros(shape_tuple(like), dtype_at(like.code))
-        else:
-            x = <Array>g
-        if type(x.storage.owner) is Storage or id(x.storage) in taken or not is_writable(x):
-            x = asarray(x, copy=True)
-        taken.add(id(x.storage))
-        # A gradient is on the device of its array: Note [Simulated devices].
-        x.storage.device = like.storage.device
-        out.append(x)
-    return out
-
-
-def held(x):
-    """A value, saved for later; values that are no arrays are returned unchanged."""
-    return save(x, x, 0) if type(x) is Array else x
-
-
-def recalled(x, str name):
-    """A value that `held` saved, with its node; GradientError if it was overwritten."""
-    cdef Saved saved
-    cdef Array y
-    if type(x) is not Saved:
-        return x
-    saved = <Saved>x
-    check_saved(saved, name)
-    y = alias(saved.plain)
-    y.storage = saved.storage
-    y.node, y.seen = saved.node, clock
-    return y
-
-
-def custom_node(str name, list parents, pull, out):
-    """
-    Give arrays a node with a backward function of its own.
-
-    Parameters
-    ----------
-    name : str
-        For messages.
-    parents : list of Node
-        What the arrays depend on.
-    pull : callable
-        From the cotangent of `out` (of a tuple: a tuple, None where there is none) to a list of those of the parents.
-    out : Array or tuple of Array
-        New arrays, which are not tracked.
-    """
-    cdef Node node = new_node(None, parents), part
-    cdef int i
-    node.pull = pull
-    node.edges = []
-    if type(out) is Array:
-        if is_floating(<Array>out):
-            attach(<Array>out, node)
-        return
-    node.outputs = len(out)
-    for i, item in enumerate(out):
-        if type(item) is Array and is_floating(<Array>item):
-            part = new_node(None, [node])
-            part.output = i
-            attach(<Array>item, part)
-
-
-def frontier(list roots, Tape tape not None):
-    """The nodes older than a tape that results depend on: what a function uses besides its arguments."""
-    cdef set seen = set()
-    cdef list stack = [node for node in roots if node is not None], out = []
-    cdef Node node
-    while stack:
-        node = <Node>stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if node.serial < tape.state.serial:
-            out.append(node)
-        else:
-            stack.extend(node.parents)
-    return out
-
-
-def reopen(list nodes):
-    """
-    Open the tapes of nodes again, so that what is computed from their arrays is recorded.
-
-    Returns
-    -------
-    list of State
-        For `close`.
-    """
-    cdef Node node
-    cdef State state
-    cdef list out = []
-    for node in nodes:
-        for state in node.tapes:
-            if not state.open:
-                state.open = True
-                out.append(state)
-    return out
-
-
-def close(list states):
-    """Close the tapes that `reopen` opened."""
-    cdef State state
-    for state in states:
-        state.open = False

@@ -1,48 +1,45 @@
 # The forward pass: calls, in-place operators and assignments are executed and recorded. Included in `tape.pyx`.
 
-cdef object plain_argument(object value, str name, list nodes):
-    """An argument without history, for the function; nodes of tracked arrays are appended to `nodes`."""
-    cdef Node node
+cdef object plain_argument(object value, str name, bint* tracked):
+    """An argument without history, for the function; sets `tracked` if it is tracked."""
     if type(value) is Array:
         if (<Array>value).storage.history is None:
             return value
-        node = enter(<Array>value, name, None)
-        if node is not None:
-            nodes.append(node)
+        if enter(<Array>value, name, None) is not None:
+            tracked[0] = True
         return value if (<Array>value).storage.history is None else without_history(<Array>value)
     if type(value) is tuple or type(value) is list:
         for item in value:
             if type(item) is Array and (<Array>item).storage.history is not None:
-                return plain_sequence(value, name, nodes)
+                return plain_sequence(value, name, tracked)
     return value
 
 
-cdef object plain_sequence(object value, str name, list nodes):
+cdef object plain_sequence(object value, str name, bint* tracked):
     cdef list items = []
     for item in value:
-        items.append(plain_argument(item, name, nodes))
+        items.append(plain_argument(item, name, tracked))
     return items if type(value) is list else tuple(items)
 
 
-cdef object run_plain(Rules rules, tuple plain, dict more):
+cdef object run_plain(Rules rules, tuple plain, Py_ssize_t n, PyObject* kwnames):
     """The function, of operands without history."""
     if not guarding:
-        return run_function(rules, plain, more)
+        return run_function(rules, plain, n, kwnames)
     token = enter_package()
     try:
-        return run_function(rules, plain, more)
+        return run_function(rules, plain, n, kwnames)
     finally:
         leave_package(token)
 
 
-cdef object run_function(Rules rules, tuple plain, dict more):
-    cdef tuple every = plain, names = None
+cdef object run_function(Rules rules, tuple plain, Py_ssize_t n, PyObject* kwnames):
+    cdef PyObject* const* args = <PyObject* const*>s0_tuple_items(plain)
     cdef PyObject* result
-    if type(rules.function) is not Primitive:
-        return rules.function(*plain) if more is None else rules.function(*plain, **more)
-    if more is not None:
-        every, names = plain + tuple(more.values()), tuple(more)
-    result = (<Primitive>rules.function).run(<PyObject* const*>s0_tuple_items(every), len(plain), NULL if names is None else <PyObject*>names)
+    if type(rules.function) is Primitive:
+        result = (<Primitive>rules.function).run(args, n, kwnames)
+    else:
+        result = PyObject_Vectorcall(<PyObject*>rules.function, args, n, kwnames)
     out = <object>result
     Py_DECREF(out)
     return out
@@ -52,24 +49,26 @@ cdef object run_unary(int op, Array x, str name):
     cdef Node parent = enter(x, name, None), node
     cdef Array out = unary_raw(op, x, name)
     cdef Rules rules = <Rules>OPERATIONS[op]
+    cdef PyObject* values[1]
     if parent is None:
         return out
-    if rules is None or rules.refused is not None or not rules.rules:
+    if rules is None or rules.refused is not None or rules.size == 0:
         return without_rule(rules, name, out)
     if is_floating(out):
-        node = new_node(rules, [parent])
-        node.edges = FIRST
-        node.saved = saved_values(rules, node, (x,), (x,), out)
+        node = new_node(rules)
+        add_edge(node, parent, 0, -1)
+        values[0] = <PyObject*>x
+        save_values(node, values, <PyObject*>out)
         attach(out, node)
     return out
 
 
 cdef object run_binary(int op, object x1, object x2, str name):
-    cdef Node first = None, second = None, node
+    cdef Node first = None, second = None, parent, node = None
     cdef Array out
     cdef Rules rules = <Rules>OPERATIONS[op]
-    cdef list parents, edges
-    cdef tuple operands
+    cdef PyObject* values[MOST_RULES]
+    cdef int r, k
     if type(x1) is Array and (<Array>x1).storage.history is not None:
         first = enter(<Array>x1, name, None)
     if type(x2) is Array and (<Array>x2).storage.history is not None:
@@ -77,22 +76,22 @@ cdef object run_binary(int op, object x1, object x2, str name):
     out = <Array>binary_raw(op, x1, x2, name, False)
     if first is None and second is None:
         return out
-    if rules is None or rules.refused is not None or not rules.rules:
+    if rules is None or rules.refused is not None or rules.size == 0:
         return without_rule(rules, name, out)
-    parents, edges = [], []
-    for r, at in enumerate(rules.at):
-        if at == 0 and first is not None:
-            parents.append(first)
-            edges.append(r)
-        elif at == 1 and second is not None:
-            parents.append(second)
-            edges.append(r)
-    if parents and is_floating(out):
-        node = new_node(rules, parents)
-        node.edges = edges
+    if not is_floating(out):
+        return out
+    for r in range(rules.size):
+        parent = first if rules.at[r] == 0 else second if rules.at[r] == 1 else None
+        if parent is not None:
+            if node is None:
+                node = new_node(rules)
+            add_edge(node, parent, r, -1)
+    if node is not None:
+        values[0], values[1] = <PyObject*>x1, <PyObject*>x2
         # Further parameters have their defaults.
-        operands = (x1, x2) if len(rules.parameters) == 2 else (x1, x2, *rules.defaults[2:])
-        node.saved = saved_values(rules, node, operands, operands, out)
+        for k in range(2, <int>len(rules.defaults)):
+            values[k] = <PyObject*>rules.defaults[k]
+        save_values(node, values, <PyObject*>out)
         attach(out, node)
     return out
 
@@ -102,40 +101,30 @@ cdef object without_rule(Rules rules, str name, Array out):
     if rules is None:
         rules_of(name)
     if rules.refused is not None:
-        raise GradientError(name, f"a tracked array is not allowed: {rules.refused}", (), "stop_gradient(x), where no gradient is meant to flow")
+        refuse_operation(rules, name)
     return out
 
 
-cdef list FIRST = [0]
+cdef object refuse_operation(Rules rules, str name):
+    raise GradientError(name, f"a tracked array is not allowed: {rules.refused}", (), "stop_gradient(x), where no gradient is meant to flow")
 
 
-cdef Rules rules_of(str name):
-    found = TABLE.get(name)
-    if found is None:
-        raise GradientError(name, "there is no gradient rule", (), "stop_gradient(x), where no gradient is meant to flow")
-    return <Rules>found
-
-
-cdef object record_call(str name, tuple args, dict kwargs):
+cdef object record_call(str name, PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     """Call a function of the namespace with operands on logged storages, and record the call."""
     cdef Rules rules = rules_of(name)
-    cdef list nodes = []
-    cdef tuple plain
-    cdef dict more = None
-    cdef Py_ssize_t i
-    if len(args) == 1:
-        plain = (plain_argument(args[0], name, nodes),)
-    elif len(args) == 2:
-        plain = (plain_argument(args[0], name, nodes), plain_argument(args[1], name, nodes))
-    else:
-        plain = tuple([plain_argument(value, name, nodes) for value in args])
-    if kwargs:
-        more = {key: plain_argument(value, name, nodes) for key, value in kwargs.items()}
-    out = run_plain(rules, plain, more)
+    cdef Py_ssize_t i, count = n + (0 if kwnames is NULL else len(<tuple>kwnames))
+    cdef tuple plain = PyTuple_New(count)
+    cdef PyObject* values[MOST_RULES]
+    cdef bint tracked = False
+    for i in range(count):
+        value = plain_argument(<object>args[i], name, &tracked)
+        Py_INCREF(value)
+        PyTuple_SET_ITEM(plain, i, value)
+    out = run_plain(rules, plain, n, kwnames)
     if type(out) is Array:
-        for i in range(len(plain)):
-            if out is plain[i]:
-                return args[i]
+        for i in range(n):
+            if <PyObject*>out is s0_tuple_items(plain)[i]:
+                return <object>args[i]
         restore_storage(<Array>out)
         (<Array>out).seen = clock
     elif isinstance(out, (tuple, list)):
@@ -143,19 +132,19 @@ cdef object record_call(str name, tuple args, dict kwargs):
             if type(item) is Array:
                 restore_storage(<Array>item)
                 (<Array>item).seen = clock
-    if name == "strided.as_strided" and type(args[0]) is Array:
+    if rules is AS_STRIDED and type(<object>args[0]) is Array:
         check_beyond(<Array>args[0], <Array>out)
-    if not nodes:
+    if not tracked:
         return out
     if rules.refused is not None:
-        raise GradientError(name, f"a tracked array is not allowed: {rules.refused}", (), "stop_gradient(x), where no gradient is meant to flow")
-    if rules.rules:
-        if name == "getitem":
+        refuse_operation(rules, name)
+    if rules.size:
+        keep = rules.bind(args, n, kwnames, values)
+        if rules is GETITEM:
             # The caller may change the key before the backward pass.
-            key = frozen_key(args[1])[0]
-            record(rules, [args[0], key], [plain[0], key], out)
-        else:
-            record(rules, rules.bind(args, kwargs), rules.bind(plain, more), out)
+            keep = constant_key(<object>args[1])
+            values[1] = <PyObject*>keep
+        record(rules, values, out)
     return out
 
 
@@ -174,113 +163,54 @@ cdef int check_beyond(Array x, Array out) except -1:
     return 0
 
 
-cdef int record(Rules rules, list values, list plain, object out) except -1:
+cdef int record(Rules rules, PyObject** values, object out) except -1:
     """Attach a node to the result of a call, or to each of its results."""
     cdef Node node = node_of_call(rules, values), part
-    cdef int i
-    for i in range(len(values)):
-        if type(values[i]) is Array and not rules.has_rule[i] and (<Array>values[i]).node is not None and is_open(<Node>(<Array>values[i]).node):
+    cdef Py_ssize_t i
+    for i in range(len(rules.parameters)):
+        if not rules.has_rule[i] and type(<object>values[i]) is Array and open_node(<Array>values[i]) is not None:
             name = rules.parameters[i]
             raise GradientError(rules.name, f"{name} has no gradient", (), f"stop_gradient({name}), where none is meant to flow")
     if node is None:
         return 0
-    node.saved = saved_values(rules, node, values, plain, out)
+    save_values(node, values, <PyObject*>out)
+    attach_results(node, out)
+    return 0
+
+
+cdef int attach_results(Node node, object out) except -1:
+    cdef int i
     if type(out) is Array:
         if is_floating(<Array>out):
             attach(<Array>out, node)
         return 0
-    node.outputs = len(out)
+    node.outputs = <int>len(out)
     for i, item in enumerate(out):
         if type(item) is Array and is_floating(<Array>item):
-            part = new_node(None, [node])
-            part.output = i
-            attach(<Array>item, part)
+            attach(<Array>item, part_node(node, i))
     return 0
 
 
-cdef Node node_of_call(Rules rules, list values):
+cdef Node node_of_call(Rules rules, PyObject** values):
     """A node with an edge for each tracked operand that has a rule; None if there is none."""
-    cdef list parents = [], edges = []
-    cdef Node node
-    cdef int r, at
-    for r in range(len(rules.rules)):
-        at = rules.at[r]
-        value = values[at]
+    cdef Node node = None, parent
+    cdef int r, i
+    for r in range(rules.size):
+        value = <object>values[rules.at[r]]
         if type(value) is Array:
-            if (<Array>value).node is not None and is_open(<Node>(<Array>value).node):
-                parents.append((<Array>value).node)
-                edges.append(r)
+            parent = open_node(<Array>value)
+            if parent is not None:
+                if node is None:
+                    node = new_node(rules)
+                add_edge(node, parent, r, -1)
         elif type(value) is tuple or type(value) is list:
             for i, item in enumerate(value):
-                if type(item) is Array and (<Array>item).node is not None and is_open(<Node>(<Array>item).node):
-                    parents.append((<Array>item).node)
-                    edges.append((r, i))
-    if not parents:
-        return None
-    node = new_node(rules, parents)
-    node.edges = edges
+                parent = open_node(<Array>item) if type(item) is Array else None
+                if parent is not None:
+                    if node is None:
+                        node = new_node(rules)
+                    add_edge(node, parent, r, i)
     return node
-
-
-cdef list saved_values(Rules rules, Node node, object values, object plain, object out):
-    """The values that the rules of the edges need."""
-    cdef list saved = [None] * len(rules.needs)
-    cdef int number, what, subject, r, k
-    for edge in node.edges:
-        r = edge if type(edge) is int else edge[0]
-        for k in range(rules.count[r]):
-            number = rules.numbers[r][k]
-            if saved[number] is not None:
-                continue
-            what, subject = rules.what[number], rules.subject[number]
-            value = out if subject < 0 else values[subject]
-            if what == VALUE:
-                saved[number] = save(value, out if subject < 0 else plain[subject], subject < 0)
-            elif what == SHAPE:
-                saved[number] = [shape_of(item) for item in value] if isinstance(value, (tuple, list)) else shape_of(value)
-            else:
-                saved[number] = [dtype_of(item) for item in value] if isinstance(value, (tuple, list)) else dtype_of(value)
-    return saved
-
-
-cdef object shape_of(object x):
-    return shape_tuple(<Array>x) if type(x) is Array else ()
-
-
-cdef object dtype_of(object x):
-    return (<Array>x).dtype if type(x) is Array else None
-
-
-cdef bint holds(object items, object kind) except -1:
-    """Whether an item of a tuple or list is of a type."""
-    for item in items:
-        if type(item) is kind:
-            return True
-    return False
-
-
-cdef object save(object value, object plain, int result):
-    """A value as the tape saves it: arrays become `Saved`."""
-    cdef Saved saved
-    cdef Array x
-    if type(value) is Array:
-        x = <Array>value
-        saved = Saved.__new__(Saved)
-        saved.plain = <Array>plain if plain is not value else without_history(x)
-        saved.result = result
-        # An array that a rule was given has a storage without a history, which logs no writes.
-        saved.storage = <Storage>x.storage.owner if type(x.storage.owner) is Storage else x.storage
-        if not result and x.node is not None and is_open(<Node>x.node):
-            saved.node = <Node>x.node
-        if saved.storage.history is None:
-            saved.storage.history = CLEAN
-            x.seen = clock
-        saved.seen = clock
-        return saved
-    if isinstance(value, (tuple, list)) and holds(value, Array):
-        return tuple([save(item, part, result + i if result else 0) for i, (item, part) in enumerate(zip(value, plain))])
-    # The caller may change a list before the backward pass.
-    return list(value) if type(value) is list else value
 
 
 # --- in place
@@ -293,57 +223,67 @@ cdef object write_all(str name, Array x, object other):
         untrack(other)
         return IN_PLACE[name](x, other)
     cdef Rules rules = rules_of(name)
-    cdef list nodes = [], values = rules.bind((x, other), None), plain
-    cdef Node node
-    if x.storage.history is not None:
-        node = enter(x, name, None)
-        if node is not None:
-            nodes.append(node)
-    plain = rules.bind((without_history(x), plain_argument(other, name, nodes)), None)
-    if nodes and rules.refused is not None:
+    cdef PyObject* values[MOST_RULES]
+    cdef PyObject* operands[2]
+    cdef bint tracked = x.storage.history is not None and enter(x, name, None) is not None
+    cdef Array target = without_history(x)
+    plain = plain_argument(other, name, &tracked)
+    if tracked and rules.refused is not None:
         raise GradientError(name, f"a tracked array is not allowed: {rules.refused}")
-    target, operand = plain[0], plain[1]
-    if nodes:
-        snapshot(rules, values, plain)
-    if IN_PLACE[name](target, operand) is NotImplemented:
+    operands[0], operands[1] = <PyObject*>x, <PyObject*>other
+    rules.bind(operands, 2, NULL, values)
+    # What the operation overwrites is copied where a rule needs it.
+    before = snapshot(rules, values, 0) if tracked else None
+    after = snapshot(rules, values, 1) if tracked and type(other) is Array and shares_storage(x, other) else None
+    if before is not None:
+        values[0] = <PyObject*>before
+    if after is not None:
+        values[1] = <PyObject*>after
+    if IN_PLACE[name](target, plain) is NotImplemented:
         return NotImplemented
-    finish_write(rules, x, values, plain, target, None)
+    finish_write(rules, x, values, target, None)
     return x
 
 
-cdef int snapshot(Rules rules, list values, list plain) except -1:
-    """Copy an operand that the operation overwrites if a recorded rule needs it."""
+cdef Array snapshot(Rules rules, PyObject** values, int operand):
+    """A copy of an operand, with its node, if a rule that is recorded needs it; else None."""
     cdef Node node = node_of_call(rules, values)
-    cdef Array before, old
-    cdef int i
-    cdef bint shared = type(values[1]) is Array and shares_storage(values[0], values[1])
+    cdef Array x = <Array>values[operand], out
+    cdef int e
     if node is None:
-        return 0
-    for i in range(2):
-        if i == 1 and not shared:
-            continue
-        if not any([rules.needs[number] == (VALUE, i) for r in node.edges for number in <tuple>rules.rule_needs[r]]):
-            continue
-        before = asarray(without_history(<Array>values[i]), copy=True)
-        old = alias(before)
-        old.storage = before.storage
-        before = without_history(old)
-        old.storage.history = CLEAN
-        old.node, old.seen = (<Array>values[i]).node, clock
-        values[i], plain[i] = old, before
-    return 0
+        return None
+    for e in range(node.count):
+        if rules.needs_value(node.edges[e].rule, operand):
+            out = asarray(without_history(x), copy=True)
+            out.storage.history = CLEAN
+            out.node, out.seen = x.node, clock
+            return out
+    return None
 
 
-cdef int finish_write(Rules rules, Array x, list values, list plain, Array region, tuple key) except -1:
+cdef int finish_write(Rules rules, Array x, PyObject** values, Array region, tuple key) except -1:
     """Record a write that was executed: the node of its result becomes that of x."""
     cdef Node node = node_of_call(rules, values) if is_floating(x) else None
     log_write(x, region, key, node)
     if node is not None:
-        node.saved = saved_values(rules, node, values, plain, x)
+        save_values(node, values, <PyObject*>x)
     x.node = None
     if node is not None:
         attach(x, node)
     return 0
+
+
+cdef object constant_key(object key):
+    """A key that the caller cannot change: itself, or a copy."""
+    if type(key) is int or is_fixed_slice(key):
+        return key
+    if type(key) is tuple:
+        for item in <tuple>key:
+            if not (type(item) is int or item is None or item is Ellipsis or is_fixed_slice(item)):
+                break
+        else:
+            return key
+    return frozen_key(key)[0]
 
 
 cdef tuple frozen_key(object key):
@@ -407,21 +347,20 @@ cdef object write_item(Array x, object key, object value):
         x[key] = value
         return None
     cdef Rules rules = rules_of("setitem")
-    cdef list nodes = []
+    cdef PyObject* values[3]
+    cdef bint tracked = False
     cdef Array plain, region
     items, is_view = frozen_key(key)
     seen = x.seen
     plain = without_history(x)
     region = plain[items] if is_view else plain
     if x.storage.history is not None:
-        node = enter(x, "setitem", region if is_view else None)
-        if node is not None:
-            nodes.append(node)
+        enter(x, "setitem", region if is_view else None)
     try:
-        given = plain_argument(value, "setitem", nodes)
-        plain[items] = given
+        plain[items] = plain_argument(value, "setitem", &tracked)
     except BaseException:
         # Nothing was overwritten: the array is as stale as before.
         x.seen = seen
         raise
-    finish_write(rules, x, [x, items, value], [plain, items, given], region, None if is_view else items)
+    values[0], values[1], values[2] = <PyObject*>x, <PyObject*>items, <PyObject*>value
+    finish_write(rules, x, values, region, None if is_view else items)

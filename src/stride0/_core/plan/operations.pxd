@@ -6,10 +6,12 @@ cdef extern from "operations.h":
         OP_ADD_SCALED
         OP_CLIP
         OP_CONJ
+        OP_DIVIDE
         OP_EQUAL
         OP_FLOOR_DIVIDE
         OP_GREATER
         OP_GREATER_EQUAL
+        OP_ISFINITE
         OP_LESS
         OP_LESS_EQUAL
         OP_MAXIMUM

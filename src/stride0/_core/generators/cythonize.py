@@ -1,0 +1,38 @@
+"""Translates modules from Cython to C, all in one process. Run by the build.
+
+Cython takes longer to start than to translate a module. A module is left alone if no file that it includes or
+cimports is newer than its C, so that a change of one module costs the compilation of one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from Cython.Build.Dependencies import create_dependency_tree
+from Cython.Compiler.Main import CompilationOptions, Context, compile
+
+
+def main(root: str, package: str, depfile: str, *paths: str) -> int:
+    """Translate the first half of the paths to the second, which have the names of modules of the package."""
+    options = CompilationOptions(include_path=[root], language_level=3)
+    tree = create_dependency_tree(Context.from_options(options))
+    read: set[str] = set()
+    failed = 0
+    targets = paths[len(paths) // 2 :]
+    for source, target in zip(paths, targets, strict=False):
+        module = f"{package}.{os.path.basename(target).removesuffix('.c')}"
+        # The declarations of a generated module are not beside it.
+        files = [file for file in (source, tree.find_pxd(module)) if file]
+        found = set().union(*map(tree.all_dependencies, files))
+        read |= found
+        if not os.path.exists(target) or os.path.getmtime(target) < max(map(os.path.getmtime, found)):
+            failed += compile(source, options, module, output_file=target).num_errors
+    escaped = (path.replace(" ", "\\ ") for path in (targets[0] + ":", *sorted(read)))
+    with open(depfile, "w", encoding="utf-8") as written:
+        written.write(" ".join(escaped) + "\n")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

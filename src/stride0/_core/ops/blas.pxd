@@ -1,0 +1,30 @@
+# Products of matrices by BLAS: see `blas.pyx`.
+
+from libc.stdint cimport int64_t
+
+from stride0._core.array.array cimport Array
+
+cdef struct Product:
+    const char* left
+    const char* right
+    char* out               # in C order
+    Py_ssize_t strides1[3]    # in bytes, from matrix to matrix, row to row and column to column
+    Py_ssize_t strides2[3]
+    Py_ssize_t count        # of matrices with
+    Py_ssize_t m            # rows and
+    Py_ssize_t n            # columns, times such of n rows and
+    Py_ssize_t p            # columns
+    # A chunk: so many matrices, or so many rows of each. For BLAS each matrix is `blocks` blocks of `rows` rows, and
+    # a chunk is `matrices` blocks.
+    Py_ssize_t matrices
+    Py_ssize_t rows
+    Py_ssize_t blocks
+    int code
+
+cdef int by_blas(Array x1, Array x2, Array out, Product* product) except -1
+cdef int by_numpy(Array x1, Array x2, Array out) except -1
+cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1
+cdef void in_c_order(Product* product, Py_ssize_t size) noexcept nogil
+cdef int64_t time_of(const Product* product) noexcept nogil
+cdef Array as_operand(Array x, int code, bint in_rows)
+cdef Array packed(Array x, int code)

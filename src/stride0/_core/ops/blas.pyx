@@ -1,0 +1,260 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Products of matrices by BLAS: by its functions, called from C, or by NumPy.
+
+Note [Calls of BLAS]
+    If the gemm functions of NumPy's BLAS are found, they are called from here, and NumPy computes the other products:
+    with a row or a column, and of a matrix with its own transpose, for which BLAS has other functions; and complex ones,
+    for which OpenBLAS uses threads of its own from 2^16 multiplications on, which would contend with ours. OpenBLAS
+    computes a product of up to ALONE multiplications of real numbers on one thread, and NumPy calls it for the matrices of
+    a stack one after the other; here the threads of the pool call it, each for a chunk of the stack: 64 products of 64x64,
+    two threads, microseconds, 320 by `numpy.matmul` and 165 by the pool in float32, 850 and 370 in float64.
+
+    Matrices with many rows of THIN elements are such stacks too, of blocks of GEMM_BLOCK multiplications and LEAST_ROWS rows.
+    From 10^6 multiplications on OpenBLAS would copy to buffers first, which is slow where little is computed per element,
+    and use threads of its own. One thread, called from C, and two of ours:
+
+    M x K times K x N   7680x8 by 8x8  8000x16 by 16x16  2000x32 by 32x32  8000x32 by 32x32  8000x96 by 96x96
+    float32  as one                21                59                47               193              1515
+             in blocks             21                38                36               150              1303
+    float64  as one                20               136               105               424              3436
+             in blocks             20                78                74               300              2717
+
+    A transposed second matrix is packed first, since OpenBLAS reads it slowly for each block (8000x96 by 96x96 of float32:
+    2,900, and 1,290 when packed). The blocks depend on shapes and strides alone, so that no bit depends on the number
+    of threads.
+"""
+
+from libc.stdint cimport int64_t, uintptr_t
+
+from stride0._core.memory.dtype cimport FLOAT32, FLOAT64, itemsize_at
+from stride0._core.plan.threads cimport run_equal_chunks
+from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.plan.partition cimport chunks_for, threads_for
+from stride0._core.array.array cimport Array, data_of, shape_tuple, view_of
+from stride0._core.array.views cimport c_strides_of
+from stride0._core.ops.copy cimport copy_array
+
+from stride0._core.array.views import without_broadcast_axes
+
+cdef enum:
+    FEW_PRODUCTS = 256      # multiplications altogether that are made in a fourth of a nanosecond each
+    ALONE = 1 << 18         # multiplications of a product for which BLAS has one thread
+    GEMM_BLOCK = 1 << 16    # multiplications of a block of rows, if the rows of both matrices have at most
+    THIN = 100              # elements; a block has at least
+    LEAST_ROWS = 32         # rows
+    MOST_CALLERS = 64       # threads for which OpenBLAS has buffers, in NumPy's builds
+
+cdef enum:                  # of the interface to BLAS in C
+    BY_ROWS = 101
+    AS_IT_IS = 111
+    TRANSPOSED = 112
+
+ctypedef void (*Gemm32)(int order, int a_how, int b_how, int64_t m, int64_t p, int64_t n, float alpha, const char* a, int64_t a_step, const char* b, int64_t b_step, float beta, char* c, int64_t c_step) noexcept nogil
+
+ctypedef void (*Gemm64)(int order, int a_how, int b_how, int64_t m, int64_t p, int64_t n, double alpha, const char* a, int64_t a_step, const char* b, int64_t b_step, double beta, char* c, int64_t c_step) noexcept nogil
+
+cdef extern from "Python.h":
+    object PyContext_Copy(object context)
+    int PyContext_Enter(object context) except -1
+    int PyContext_Exit(object context) except -1
+
+# Set by `exchange/numpy_calls`, a higher layer.
+cdef object load_blas = None
+
+# The objects that it loads: NumPy's array type, the function that makes views, its matmul, its dtypes by our codes, and a
+# context without warnings.
+cdef object np_array = None
+cdef object np_view = None
+cdef object np_matmul = None
+cdef tuple np_dtypes = ()
+cdef object np_quiet = None
+
+# The products of float32 and float64 in NumPy's BLAS, where they were found: Note [Calls of BLAS].
+cdef Gemm32 gemm32 = NULL
+cdef Gemm64 gemm64 = NULL
+
+
+def set_blas(load):
+    """
+    Set the function that loads NumPy and its BLAS.
+
+    Parameters
+    ----------
+    load : callable
+        Called on first use; returns the objects of NumPy that the core calls.
+    """
+    global load_blas, np_array
+    load_blas, np_array = load, None
+
+
+cdef object as_ndarray(Array x):
+    return np_array(shape_tuple(x), np_dtypes[x.code], x) if x.c_contiguous else np_view(x)
+
+
+cdef int ask_for_blas() except -1:
+    global np_array, np_view, np_matmul, np_dtypes, np_quiet, gemm32, gemm64
+    np_matmul, np_dtypes, np_quiet, (single, double_), np_view, np_array = load_blas()
+    gemm32, gemm64 = <Gemm32><uintptr_t>single, <Gemm64><uintptr_t>double_
+    return 0
+
+
+cdef int by_numpy(Array x1, Array x2, Array out) except -1:
+    """`numpy.matmul` into a third array."""
+    if np_array is None:
+        ask_for_blas()
+    a, b, c = as_ndarray(x1), as_ndarray(x2), as_ndarray(out)
+    # A context can be entered by one thread at a time; a copy costs next to nothing.
+    context = PyContext_Copy(np_quiet)
+    PyContext_Enter(context)
+    try:
+        np_matmul(a, b, c)
+    finally:
+        PyContext_Exit(context)
+    return 0
+
+
+cdef int by_blas(Array x1, Array x2, Array out, Product* product) except -1:
+    """Multiply matrices in C order, of one dtype, into a third array."""
+    if np_array is None:
+        ask_for_blas()
+    in_c_order(product, itemsize_at(x1.code))
+    product.left, product.right, product.out, product.code = data_of(x1), data_of(x2), data_of(out), x1.code
+    if is_for_gemm(product):
+        call_blas(product)
+        return 0
+    if product.count == 1:
+        x1, x2 = as_matrix(x1, product.m, product.n), as_matrix(x2, product.n, product.p)
+        out = as_matrix(out, product.m, product.p)
+    return by_numpy(x1, x2, out)
+
+
+cdef void in_c_order(Product* product, Py_ssize_t size) noexcept nogil:
+    product.strides1[2] = product.strides2[2] = size
+    product.strides1[1], product.strides2[1] = product.n * size, product.p * size
+    product.strides1[0], product.strides2[0] = product.m * product.strides1[1], product.n * product.strides2[1]
+
+
+cdef Py_ssize_t rows_of_block(const Product* product) noexcept nogil:
+    cdef Py_ssize_t each = product.n * product.p
+    if product.n > THIN or product.p > THIN:
+        return product.m
+    return min(product.m, max(8, min(max(LEAST_ROWS, GEMM_BLOCK // each), ALONE // each) // 8 * 8))
+
+
+cdef bint is_for_gemm(const Product* product) noexcept nogil:
+    """Note [Calls of BLAS]: whether gemm was found and computes this product."""
+    if (gemm32 is NULL or product.code != FLOAT32) and (gemm64 is NULL or product.code != FLOAT64):
+        return False
+    if min(product.m, product.n, product.p) < 2:
+        return False
+    if product.left == product.right and product.m == product.p:
+        if product.strides1[1] == product.strides2[2] and product.strides1[2] == product.strides2[1]:
+            return False
+    return True
+
+
+cdef int call_blas(Product* product) except -1:
+    cdef int threads = 1
+    cdef int64_t work = time_of(product)
+    cdef bint done
+    product.rows = rows_of_block(product)
+    product.blocks = (product.m + product.rows - 1) // product.rows
+    with nogil:
+        if product.rows * product.n * product.p <= ALONE:
+            threads = min(threads_for(work), <int>MOST_CALLERS)
+        done = run_equal_chunks(call_for_some, product, &product.matrices, product.count * product.blocks, chunks_for(work, threads), threads)
+    return 0 if done else -1  # with the exception of a signal handler
+
+
+cdef void call_for_some(void* context, int chunk) noexcept nogil:
+    """A chunk of the calls, for matrices with contiguous rows or contiguous columns."""
+    cdef const Product* whole = <const Product*>context
+    cdef Py_ssize_t size = itemsize_at(whole.code), first = chunk * whole.matrices, k, matrix, row, m
+    cdef bint transposed1 = whole.strides1[2] != size, transposed2 = whole.strides2[2] != size
+    cdef int how1 = TRANSPOSED if transposed1 else AS_IT_IS, how2 = TRANSPOSED if transposed2 else AS_IT_IS
+    cdef Py_ssize_t leading1 = whole.strides1[2 if transposed1 else 1] // size, leading2 = whole.strides2[2 if transposed2 else 1] // size
+    cdef const char* a
+    cdef const char* b
+    cdef char* c
+    for k in range(first, min(first + whole.matrices, whole.count * whole.blocks)):
+        matrix, row = k // whole.blocks, k % whole.blocks * whole.rows
+        m = min(whole.rows, whole.m - row)
+        a = whole.left + matrix * whole.strides1[0] + row * whole.strides1[1]
+        b = whole.right + matrix * whole.strides2[0]
+        c = whole.out + (matrix * whole.m + row) * whole.p * size
+        if whole.code == FLOAT32:
+            gemm32(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, leading1, b, leading2, 0, c, whole.p)
+        else:
+            gemm64(BY_ROWS, how1, how2, m, whole.p, whole.n, 1, a, leading1, b, leading2, 0, c, whole.p)
+
+
+cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1:
+    """
+    Multiply stacks of matrices by functions of BLAS, Note [Calls of BLAS], or return False.
+
+    Their shapes are ([L,] M, K) and ([L,] K, N), where either L may be 1, their dtypes equal. One of the last two axes of
+    each has stride 1, and the other one a stride not less than the size of the first. `out`, of shape ([L,] M, N), is in
+    C order.
+    """
+    cdef Product product
+    cdef int lead = x1.ndim - 2
+    if lead > 1:
+        return False
+    if np_array is None:
+        ask_for_blas()
+    product.code, product.count = x1.code, out.shape_[0] if lead else 1
+    product.m, product.n, product.p = x1.shape_[lead], x1.shape_[lead + 1], x2.shape_[lead + 1]
+    matrix_strides(product.strides1, x1)
+    matrix_strides(product.strides2, x2)
+    product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
+    if not is_for_gemm(&product):
+        return False
+    if rows_of_block(&product) < product.m:
+        x2 = as_operand(x2, x2.code, True)
+        matrix_strides(product.strides2, x2)
+        product.right = data_of(x2)
+    call_blas(&product)
+    return True
+
+
+cdef void matrix_strides(Py_ssize_t* strides, Array x) noexcept:
+    """The strides of a matrix, or of a stack with one leading axis: 0 along that if its size is 1."""
+    strides[0] = x.strides_[0] if x.ndim == 3 and x.shape_[0] > 1 else 0
+    strides[1], strides[2] = x.strides_[x.ndim - 2], x.strides_[x.ndim - 1]
+
+
+cdef Array as_matrix(Array x, Py_ssize_t rows, Py_ssize_t columns):
+    """A view of an array in C order."""
+    cdef Py_ssize_t shape[2]
+    cdef Py_ssize_t strides[2]
+    if x.ndim == 2 and x.shape_[1] == columns:
+        return x
+    shape[0], shape[1] = rows, columns
+    c_strides_of(itemsize_at(x.code), 2, shape, strides)
+    return view_of(x, data_of(x), 2, shape, strides)
+
+
+cdef int64_t time_of(const Product* product) noexcept nogil:
+    """A rough estimate of its time on one thread, in nanoseconds."""
+    cdef int64_t work = product.count * product.m * product.n * product.p
+    if product.m * product.n * product.p <= FEW_PRODUCTS:
+        return work // 4
+    return work // (8 if product.p == 1 else 128 // itemsize_at(product.code))
+
+
+cdef Array as_operand(Array x, int code, bint in_rows):
+    """A stack of matrices of a dtype, with contiguous rows where that is asked for: x itself, or packed."""
+    cdef int last = x.ndim - 1
+    if x.code == code and (not in_rows or x.shape_[last] == 1 or x.strides_[last] == itemsize_at(code)):
+        return x
+    return packed(x, code)
+
+
+cdef Array packed(Array x, int code):
+    """A stack of matrices of a dtype in C order; along broadcast axes it is copied only once."""
+    cdef Py_ssize_t strides[MAX_NDIM]
+    cdef Array base = copy_array(without_broadcast_axes(x, tuple(range(x.ndim - 2))), code, True)
+    cdef int axis
+    for axis in range(x.ndim):
+        strides[axis] = base.strides_[axis] if base.shape_[axis] == x.shape_[axis] else 0
+    return view_of(base, data_of(base), x.ndim, x.shape_, strides)

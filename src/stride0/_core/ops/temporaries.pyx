@@ -1,0 +1,116 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Results of operators in the memory of temporary operands.
+
+Note [Temporary elision]
+    In `a * b + c` the product is freed after the sum is computed, so the sum can be written into its memory: one block
+    instead of two, and three streams of memory instead of four. A wrong result would be worse than a slow one, so it has
+    to be certain that no code can access the product afterwards:
+
+    * one reference to the array, and one to its storage, which is our own memory: no other name, no view, no export
+      through a buffer or a capsule, no thread. No weak reference, no history, so that no tape reads it.
+    * that one reference is on the interpreter's stack. A count of one does not prove it: code in C may call
+      PyNumber_Add with a borrowed reference. So the C stack is inspected: between this code and the interpreter's
+      loop there may be PyNumber_Add (or another function of its kind) and no other frame. A function in C may end in a
+      jump to PyNumber_Add, which leaves no frame; so the loop's current instruction must be a binary operator, too.
+      The loop is identified by its return address after an operator, which one probe at import records:
+      its functions have no symbols in many builds of the interpreter.
+      (An extension's operator that calls ours has a frame on the stack: PyNumber_Add uses its result, and so does
+      not jump.) From Python 3.14 on, where the stack may hold borrowed references, an API of Python is used.
+
+    The inspection costs microseconds, so it is made only for results of ELISION_BYTES bytes or more. Where it is not possible
+    (not Linux with glibc, or code of the interpreter's just-in-time compiler), a result has its own memory.
+"""
+
+cimport cython
+from cpython.object cimport PyObject
+
+from stride0._core.plan.operations cimport S0_CHECK_EXPONENT, S0_LOOP, S0_OUT
+from stride0._core.memory.dtype cimport itemsize_at, weak_code
+from stride0._core.plan.table cimport op_kernel
+from stride0._core.array.switches cimport fused_from, guarding
+from stride0._core.array.array cimport Array, alias, data_of, hooks
+from stride0._core.ops.operands cimport BINARY_NAMES, weak_array
+from stride0._core.ops.apply cimport apply
+
+import opcode
+
+from stride0._base.errors import RangeError
+
+cdef extern from "temporaries.h":
+    bint s0_is_temporary(PyObject* x, int instruction)
+    void s0_learn_loop(int instruction)
+    bint s0_knows_loop()
+    void s0_learn_operators(object type, void* implementation)
+
+cdef int BINARY_OPCODE = opcode.opmap.get("BINARY_OP", -1)
+cdef bint probed = False
+
+
+@cython.final
+cdef class LoopProbe:
+    """Operands for a sum in which the interpreter's loop is found on the C stack."""
+
+    def __add__(self, other):
+        s0_learn_loop(BINARY_OPCODE)
+        return self
+
+
+def elides_temporaries():
+    """Whether temporary elision is possible here: Note [Temporary elision]."""
+    global probed
+    if not probed:
+        probed = True
+        s0_learn_operators(Array, <void*>hooks.binary)
+        # Often enough for the interpreter to specialise the instruction.
+        exec("for _ in range(20): probe + probe", {"probe": LoopProbe()})
+    return s0_knows_loop()
+
+
+cdef bint is_elidable(object x, object other, int op):
+    """Whether the result of the operator has the dtype, the shape and the memory order of x, whose memory is not shared."""
+    cdef int axis, lead
+    if not may_elide(x) or (<Array>x).size >= fused_from or (<Array>x).address is NULL:
+        return False
+    # Borrowed pointers throughout: a variable for x would count as a reference.
+    if (<Array>x).node is not None or not (<Array>x).c_contiguous:
+        return False
+    if s0_references(<PyObject*>(<Array>x).storage) != 1 or (<Array>x).storage.block is NULL or (<Array>x).storage.history is not None:
+        return False
+    if data_of(<Array>x) != (<Array>x).storage.data or (<Array>x).size * itemsize_at((<Array>x).code) != (<Array>x).storage.nbytes:
+        return False
+    if S0_LOOP[op][(<Array>x).code] != (<Array>x).code or S0_OUT[op][(<Array>x).code] != (<Array>x).code or S0_CHECK_EXPONENT[op]:
+        return False
+    if type(other) is not Array:
+        return (type(other) is float or type(other) is int or type(other) is bool or type(other) is complex) and weak_code((<Array>x).code, other) == (<Array>x).code
+    if (<Array>other).code != (<Array>x).code or (<Array>other).ndim > (<Array>x).ndim:
+        return False
+    lead = (<Array>x).ndim - (<Array>other).ndim
+    for axis in range((<Array>other).ndim):
+        if (<Array>other).shape_[axis] != (<Array>x).shape_[lead + axis] and (guarding or (<Array>other).shape_[axis] != 1):
+            return False
+    return not (guarding and lead)
+
+
+cdef object into_temporary(int op, object x1, object x2, str name):
+    """The result of an operator in the memory of a temporary operand; None where no operand is known to be one."""
+    cdef Array out, value = None
+    cdef object other
+    cdef bint second = False
+    if not (probed or elides_temporaries()):
+        return None
+    if is_elidable(x1, x2, op) and s0_is_temporary(<PyObject*>x1, BINARY_OPCODE):
+        out = alias(<Array>x1)
+    elif is_elidable(x2, x1, op) and s0_is_temporary(<PyObject*>x2, BINARY_OPCODE):
+        out = alias(<Array>x2)
+        second = True
+    else:
+        return None
+    other = x1 if second else x2
+    if type(other) is Array:
+        value = <Array>other
+    else:
+        try:
+            value = weak_array(other, out.code, name)
+        except RangeError:
+            return None
+    return apply(op_kernel(op, out.code), out.code, 2, value if second else out, out if second else value, None, out, False, name, BINARY_NAMES)

@@ -1,0 +1,208 @@
+# cython: language_level=3
+"""Gradient rules of functions whose cost per call matters, compiled; and products of matrices, which others use.
+
+The rules read as those of the other modules. A call of one makes no Python frame.
+
+Note [Zero cotangents in products]
+    A term of a contraction whose cotangent is 0 must contribute 0, even where the other factor is infinite or
+    NaN: in `where(valid, x @ w, 0)` some rows of `x` may hold anything, and must not contribute to the
+    gradient of `w`. BLAS does not do that, so `contract` checks its result. Only a result with elements that
+    are not finite is computed again, without the infinite and NaN entries of the factor, and the two results
+    are combined: where such an entry is multiplied with a cotangent other than 0, the first result is right.
+"""
+
+from libc.math cimport isfinite as is_finite
+
+from stride0._core.array.array cimport Array, data_of
+from stride0._core.memory.dtype cimport FLOAT32, FLOAT64
+from stride0.autograd._tape.tape cimport added_at, times
+
+import math
+import operator
+
+from stride0._chapters.data_types import astype, finfo
+from stride0._chapters.elementwise import cos, equal, isfinite, log, logical_not, not_equal, pow, reciprocal, sin
+from stride0._chapters.linear_algebra import matmul, tensordot
+from stride0._chapters.manipulation import reshape, unstack
+from stride0._chapters.utility import all, any
+from stride0._core.exchange.convert import asarray
+from stride0._core.ops.adjoint import unreduce
+from stride0._core.ops.elementwise import conjugate
+from stride0._core.ops.functions import where
+from stride0.autograd._rules.parts import count, product
+
+
+# --- elementwise functions
+
+
+cdef object inverse(object x):
+    """`1 / conj(x)` of an array or a Python scalar."""
+    x = conjugate(x)
+    if type(x) is Array:
+        return reciprocal(x)
+    return 1 / x if x else math.copysign(math.inf, x.real)
+
+
+def pow_base(g, x1, x2):
+    if type(x2) is not Array:
+        if x2 == 2:
+            return times(g, 2 * conjugate(x1))
+        return None if x2 == 0 else times(g, conjugate(x2 * pow(x1, x2 - 1)))
+    if "integer" in x2.dtype.kind:
+        # An unsigned exponent would wrap around below 0.
+        x2 = astype(x2, g.dtype)
+    constant = equal(x1, 0) & equal(x2, 0)
+    return times(g, conjugate(where(constant, 0, x2 * pow(x1, x2 - 1))))
+
+
+def pow_exponent(g, x1, out):
+    base = x1 if type(x1) is Array else asarray(x1, dtype=out.dtype)
+    if out.dtype.kind == "complex floating":
+        base = astype(base, out.dtype, copy=False)
+    # The powers of 0 are treated as constant, which they are for positive exponents.
+    return times(g, conjugate(product(log(where(equal(base, 0), 1, base)), out)))
+
+
+# --- manipulation
+
+
+def split(g, shapes, axis):
+    """The parts of `g` that belong to the operands of `concat`."""
+    cdef list parts = []
+    cdef Py_ssize_t start = 0, stop
+    cdef tuple before
+    if axis is None:
+        g = reshape(g, (-1,))
+        for shape in shapes:
+            stop = start + math.prod(shape)
+            parts.append(reshape(g[start:stop], shape))
+            start = stop
+        return parts
+    at = operator.index(axis) % g.ndim
+    before = (slice(None),) * at
+    for shape in shapes:
+        stop = start + shape[at]
+        parts.append(g[before + (slice(start, stop),)] if at else g[start:stop])
+        start = stop
+    return parts
+
+
+# --- products of matrices
+
+
+cdef bint has_only_finite(Array x) except -1:
+    """Whether all elements are finite; of few, without a call."""
+    cdef Py_ssize_t i
+    cdef const char* values
+    if x.size <= 64 and x.c_contiguous:
+        values = data_of(x)
+        if x.code == FLOAT64:
+            for i in range(x.size):
+                if not is_finite((<const double*>values)[i]):
+                    return False
+            return True
+        if x.code == FLOAT32:
+            for i in range(x.size):
+                if not is_finite((<const float*>values)[i]):
+                    return False
+            return True
+    return bool(all(isfinite(x)))
+
+
+def contract(multiply, g, d):
+    """A bilinear `multiply(g, d)`, its terms 0 where `g` is: Note [Zero cotangents in products]."""
+    result = multiply(g, d)
+    if has_only_finite(result):
+        return result
+    culprits = logical_not(isfinite(d))
+    if not any(culprits):
+        return result
+    # Counted in floats, so that BLAS computes it; no terms cancel: none is negative.
+    real = finfo(result.dtype).dtype
+    met = multiply(astype(not_equal(g, 0), real), astype(culprits, real))
+    return where(equal(met, 0), multiply(g, where(culprits, 0, d)), result)
+
+
+def reversed_matmul(x1, x2):
+    return matmul(x2, x1)
+
+
+def after(d, g):
+    """``d @ g`` for a cotangent `g`."""
+    return contract(reversed_matmul, g, d)
+
+
+def before(g, d):
+    """``g @ d`` for a cotangent `g`."""
+    return contract(matmul, g, d)
+
+
+def contract_axes(g, d, axes):
+    """``tensordot(g, d, axes)`` for a cotangent `g`."""
+    return contract(lambda g, d: tensordot(g, d, axes=axes), g, d)
+
+
+def matmul_x1(g, x2, tuple x1_shape):
+    """The cotangent of `x1` in ``x1 @ x2``."""
+    cdef Array d = conjugate(x2)
+    if d.ndim == 1:
+        return times(g[..., None], d)
+    if d.ndim == 2 or len(x1_shape) > 2:
+        return before(g, d.mT)
+    # One matrix or vector is broadcast over the batch: its gradient is one product that sums over the batch too.
+    lead = tuple(range(g.ndim - len(x1_shape)))
+    return contract_axes(g, d, ((*lead, g.ndim - 1), (*lead, d.ndim - 1)))
+
+
+def matmul_x2(g, x1, tuple x2_shape):
+    """The cotangent of `x2` in ``x1 @ x2``."""
+    cdef Array d = conjugate(x1)
+    if d.ndim == 1:
+        if len(x2_shape) == 1:
+            return times(g, d)
+        return times(g[..., None, :], d[..., None])
+    if len(x2_shape) > 2 or d.ndim == 2:
+        return before(g, d) if len(x2_shape) == 1 else after(d.mT, g)
+    rows = tuple(range(d.ndim - 1))
+    if len(x2_shape) == 1:
+        return contract_axes(g, d, (rows, rows))
+    return contract(lambda g, d: tensordot(d, g, axes=(rows, rows)), g, d)
+
+
+VJP = {
+    # --- elementwise functions
+    "add": {
+        "x1": lambda g: g,
+        "x2": lambda g, alpha: g if type(alpha) is int and alpha == 1 else times(g, conjugate(alpha)),
+        "alpha": lambda g, x2: times(g, conjugate(x2)),
+    },
+    "subtract": {"x1": lambda g: g, "x2": lambda g: times(g, -1)},
+    "multiply": {"x1": lambda g, x2: times(g, conjugate(x2)), "x2": lambda g, x1: times(g, conjugate(x1))},
+    "divide": {
+        "x1": lambda g, x2: times(g, inverse(x2)),
+        # Without the result, which code like `x /= norm; x += 1` overwrites.
+        "x2": lambda g, x1, x2: times(g, conjugate(x1 / x2 / -x2)),
+    },
+    "pow": {"x1": pow_base, "x2": pow_exponent},
+    "negative": {"x": lambda g: -g},
+    "square": {"x": lambda g, x: times(g, 2 * conjugate(x))},
+    "sqrt": {"x": lambda g, out: times(g, 0.5 / conjugate(out))},
+    "exp": {"x": lambda g, out: times(g, conjugate(out))},
+    "log": {"x": lambda g, x: times(g, reciprocal(conjugate(x)))},
+    "sin": {"x": lambda g, x: times(g, conjugate(cos(x)))},
+    "cos": {"x": lambda g, x: times(g, -conjugate(sin(x)))},
+    "tanh": {"x": lambda g, out: times(g, conjugate(1 - out * out))},
+    # --- sums, manipulation, indexing
+    "sum": {"x": lambda g, x_shape, axis: unreduce(g, x_shape, axis)},
+    "mean": {"x": lambda g, x_shape, axis: unreduce(g / count(x_shape, axis), x_shape, axis)},
+    "broadcast_to": {"x": lambda g: g},
+    "concat": {"arrays": lambda g, arrays_shape, axis: split(g, arrays_shape, axis)},
+    "expand_dims": {"x": lambda g, x_shape: reshape(g, x_shape)},
+    "reshape": {"x": lambda g, x_shape: reshape(g, x_shape)},
+    "squeeze": {"x": lambda g, x_shape: reshape(g, x_shape)},
+    "stack": {"arrays": lambda g, axis: unstack(g) if axis == 0 else unstack(g, axis=axis)},
+    "getitem": {"x": lambda g, key: added_at(g, key)},
+    # --- products
+    "matmul": {"x1": matmul_x1, "x2": matmul_x2},
+    "matrix_transpose": {"x": lambda g: g.mT},
+}

@@ -1,0 +1,376 @@
+# The nodes of the graph, and the values that they save: Note [Graph of nodes]. Included in `tape.pyx`.
+
+cdef enum:
+    # What objects hold in themselves; more is allocated.
+    FEW_AXES = 4
+    FEW_EDGES = 2
+    FEW_VALUES = 3
+
+cdef struct Edge:
+    PyObject* parent           # a reference to a node
+    int rule                   # its index; -1 where the node has no rules
+    int position               # of the array in a sequence; -1 for an argument that is an array
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+cdef class Node:
+    """The operation that computed an array; Note [Graph of nodes]."""
+
+    cdef Rules rules
+    cdef int64_t serial
+    cdef tuple tapes           # states of the tapes that it depends on; shared with its parents where possible
+    cdef State home            # the tape in whose list it is
+    cdef PyObject* next        # its neighbours there
+    cdef PyObject* before
+    cdef object pull           # instead of rules: maps a cotangent to those of the parents
+    cdef Edge* edges           # those of a sequence follow each other
+    cdef PyObject** saved      # a reference, or NULL, for each value that the rules need
+    cdef int count             # of edges
+    cdef int kept              # of saved values
+    cdef int code              # dtype and shape of the array that it belongs to
+    cdef int ndim
+    cdef int outputs           # number of results of a function with several, else 0
+    cdef int output            # index of the result of this node, whose only parent is the node of all results
+    cdef Py_ssize_t dims[FEW_AXES]
+    cdef tuple shape           # where it has more axes
+    cdef int64_t visit         # the backward pass that goes through it, and its index there
+    cdef Py_ssize_t place
+    cdef PyObject* queue       # the next node that waits to be freed
+    cdef Edge few_edges[FEW_EDGES]
+    cdef PyObject* few_saved[FEW_VALUES]
+
+    def __dealloc__(self):
+        if self.before is not NULL:
+            (<Node>self.before).next = self.next
+        elif self.home is not None and self.home.first == <PyObject*>self:
+            self.home.first = self.next
+        if self.next is not NULL:
+            (<Node>self.next).before = self.before
+        clear(self)
+
+
+# Nodes are freed one after the other and not each within the one before it: chains are long, the C stack is not.
+cdef PyObject* waiting = NULL
+cdef bint freeing = False
+
+
+cdef inline void release_node(PyObject* node) noexcept:
+    """Drop a reference to a node; `free_waiting` frees it if that was the last one."""
+    global waiting
+    if node is NULL:
+        return
+    if s0_references(node) == 1:
+        (<Node>node).queue = waiting
+        waiting = node
+    else:
+        Py_XDECREF(node)
+
+
+cdef void free_waiting() noexcept:
+    global waiting, freeing
+    cdef PyObject* node
+    if freeing:
+        return
+    freeing = True
+    while waiting is not NULL:
+        node = waiting
+        waiting = (<Node>node).queue
+        Py_XDECREF(node)
+    freeing = False
+
+
+cdef void clear(Node node) noexcept:
+    """Drop the edges and the saved values of a node."""
+    cdef int i, count = node.count, kept = node.kept
+    node.count = node.kept = 0
+    for i in range(count):
+        release_node(node.edges[i].parent)
+    for i in range(kept):
+        Py_XDECREF(node.saved[i])
+    if count > FEW_EDGES:
+        PyMem_Free(node.edges)
+    if kept > FEW_VALUES:
+        PyMem_Free(node.saved)
+    free_waiting()
+
+
+cdef Node new_node(Rules rules):
+    """A node without edges."""
+    global made
+    cdef Node node = Node.__new__(Node)
+    made += 1
+    node.serial = made
+    node.rules = rules
+    node.tapes = NO_TAPES
+    node.edges = node.few_edges
+    return node
+
+cdef tuple NO_TAPES = ()
+
+
+cdef int add_edge(Node node, Node parent, int rule, int position) except -1:
+    """Add an edge; the node then depends on the open tapes of the parent, too."""
+    cdef Edge* edges = node.edges
+    cdef int count = node.count
+    # Beyond FEW_EDGES there is room for the next power of two.
+    if count >= FEW_EDGES and count & (count - 1) == 0:
+        edges = <Edge*>PyMem_Realloc(NULL if count == FEW_EDGES else edges, 2 * count * sizeof(Edge))
+        if edges is NULL:
+            raise MemoryError("allocate: no memory for the edges of a node")
+        if count == FEW_EDGES:
+            memcpy(edges, node.edges, count * sizeof(Edge))
+        node.edges = edges
+    Py_INCREF(parent)
+    edges[count].parent, edges[count].rule, edges[count].position = <PyObject*>parent, rule, position
+    node.count += 1
+    if node.tapes is not parent.tapes:
+        node.tapes = united(node.tapes, parent.tapes)
+    if node.home is None and len(node.tapes):
+        link(node, <State>node.tapes[0])
+    return 0
+
+
+cdef Node part_node(Node whole, int output):
+    """A node of one of several results."""
+    cdef Node node = new_node(None)
+    node.output = output
+    add_edge(node, whole, -1, -1)
+    return node
+
+
+cdef inline bint is_open(Node node) noexcept:
+    cdef Py_ssize_t i
+    for i in range(len(node.tapes)):
+        if (<State>node.tapes[i]).open:
+            return True
+    return False
+
+
+cdef inline Node open_node(Array x):
+    """The node of an array if what is computed from it is recorded, else None."""
+    return <Node>x.node if x.node is not None and is_open(<Node>x.node) else None
+
+
+cdef tuple united(tuple ours, tuple others):
+    """All open tapes of two nodes; usually both have the same tuple."""
+    cdef Py_ssize_t i
+    cdef bint same = len(ours) == 0
+    for i in range(len(others)):
+        same = same and (<State>others[i]).open
+    if same:
+        return others
+    for i in range(len(others)):
+        if (<State>others[i]).open and others[i] not in ours:
+            ours += (others[i],)
+    return ours
+
+
+cdef void link(Node node, State home) noexcept:
+    """Put a node into the list of a tape."""
+    node.home = home
+    node.before = NULL
+    node.next = home.first
+    if node.next is not NULL:
+        (<Node>node.next).before = <PyObject*>node
+    home.first = <PyObject*>node
+
+
+cdef int release_nodes(State state) except -1:
+    """Drop what nodes keep for the gradients of a tape that is freed."""
+    cdef Node node
+    cdef State other
+    cdef list dead = []
+    while state.first is not NULL:
+        node = <Node>state.first
+        state.first = node.next
+        if node.next is not NULL:
+            (<Node>node.next).before = NULL
+        node.next, node.home = NULL, None
+        for other in node.tapes:
+            if other.alive:
+                link(node, other)
+                break
+        else:
+            # A pass of another thread may be reading its edges, and frees it afterwards.
+            if not is_visited(node):
+                dead.append(node)
+    for node in dead:
+        clear(node)
+        node.pull = None
+    return 0
+
+
+cdef inline void describe(Node node, Array x):
+    node.code = x.code
+    node.ndim = x.ndim
+    if x.ndim > FEW_AXES:
+        node.shape = shape_tuple(x)
+    else:
+        memcpy(node.dims, x.shape_, x.ndim * sizeof(Py_ssize_t))
+
+
+cdef tuple shape_of_node(Node node):
+    cdef int axis
+    cdef tuple out
+    cdef object size
+    if node.ndim > FEW_AXES:
+        return node.shape
+    out = PyTuple_New(node.ndim)
+    for axis in range(node.ndim):
+        size = node.dims[axis]
+        Py_INCREF(size)
+        PyTuple_SET_ITEM(out, axis, size)
+    return out
+
+
+cdef inline bint has_shape(Node node, Array x):
+    if x.ndim != node.ndim:
+        return False
+    if x.ndim > FEW_AXES:
+        return shape_tuple(x) == node.shape
+    return memcmp(x.shape_, node.dims, x.ndim * sizeof(Py_ssize_t)) == 0
+
+
+# --- saved values
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+cdef class Saved:
+    """An array that a rule needs: its view of the storage, its node and the last write it has seen."""
+
+    cdef Storage storage
+    cdef PyObject* node        # a reference, or NULL
+    cdef char* data            # NULL while it is deferred
+    cdef int64_t seen
+    cdef int code
+    cdef int ndim
+    cdef int result            # 0 an operand, 1 the result, 2 and up: one of several results
+    cdef Py_ssize_t dims[2 * FEW_AXES]  # sizes, strides
+    cdef Array view            # where it has more axes
+
+    def __dealloc__(self):
+        release_node(self.node)
+        free_waiting()
+
+
+cdef Saved save_array(Array x, int result):
+    """An array as the tape saves it."""
+    cdef Saved saved = Saved.__new__(Saved)
+    cdef Storage storage = x.storage
+    # An array that a rule was given has a storage without a history, which logs no writes.
+    if storage.owner is not None and type(storage.owner) is Storage:
+        storage = <Storage>storage.owner
+    saved.storage, saved.data, saved.code, saved.ndim, saved.result = storage, x.address, x.code, x.ndim, result
+    if x.ndim > FEW_AXES:
+        saved.view = without_history(x)
+    else:
+        memcpy(saved.dims, x.shape_, 2 * x.ndim * sizeof(Py_ssize_t))
+    if not result and x.node is not None and is_open(<Node>x.node):
+        Py_INCREF(x.node)
+        saved.node = <PyObject*>x.node
+    if storage.history is None:
+        storage.history = CLEAN
+        x.seen = clock
+    saved.seen = clock
+    return saved
+
+
+cdef Array plain_array(Saved saved):
+    """A saved array on a storage without history."""
+    cdef Storage storage = saved.storage
+    cdef Array y
+    if saved.view is not None:
+        return saved.view
+    y = blank(saved.code)
+    set_ndim(y, saved.ndim)
+    memcpy(y.shape_, saved.dims, 2 * saved.ndim * sizeof(Py_ssize_t))
+    set_flags(y)
+    if saved.data is NULL:
+        y.storage = storage
+        saved.data = data_of(y)
+    y.storage = foreign_storage(storage.data, storage.nbytes, storage, storage.readonly)
+    y.storage.device = storage.device
+    y.address = saved.data
+    y.is_view = True
+    return y
+
+
+cdef Array tracked_array(Saved saved, Node node):
+    """A saved array with a node."""
+    cdef Array y = plain_array(saved) if saved.view is None else alias(saved.view)
+    y.storage = saved.storage
+    if y.storage.history is None:
+        y.storage.history = CLEAN
+    y.node, y.seen = node, clock
+    return y
+
+
+cdef object save(object value, int result):
+    """A value as the tape saves it: arrays become `Saved`."""
+    cdef list parts
+    if type(value) is Array:
+        return save_array(<Array>value, result)
+    if isinstance(value, (tuple, list)) and holds(value, Array):
+        parts = []
+        for item in value:
+            parts.append(save(item, result))
+            result += result != 0
+        return tuple(parts)
+    # The caller may change a list before the backward pass.
+    return list(value) if type(value) is list else value
+
+
+cdef bint holds(object items, object kind) except -1:
+    """Whether an item of a tuple or list is of a type."""
+    for item in items:
+        if type(item) is kind:
+            return True
+    return False
+
+
+cdef int save_values(Node node, PyObject** values, PyObject* out) except -1:
+    """Save the values that the rules of the edges need, of the arguments in `values` and the result."""
+    cdef Rules rules = node.rules
+    cdef int number, what, subject, r, k, e
+    cdef object value, item
+    if rules.needs == 0:
+        return 0
+    node.saved = node.few_saved
+    if rules.needs > FEW_VALUES:
+        node.saved = <PyObject**>PyMem_Malloc(rules.needs * sizeof(PyObject*))
+        if node.saved is NULL:
+            raise MemoryError("allocate: no memory for the saved values of a node")
+        memset(node.saved, 0, rules.needs * sizeof(PyObject*))
+    node.kept = rules.needs
+    for e in range(node.count):
+        r = node.edges[e].rule
+        for k in range(rules.count[r]):
+            number = rules.numbers[r][k]
+            if node.saved[number] is not NULL:
+                continue
+            what, subject = rules.what[number], rules.subject[number]
+            value = <object>(out if subject < 0 else values[subject])
+            if what == VALUE:
+                item = save(value, subject < 0)
+            elif type(value) is Array:
+                if what == OWN_SHAPE:
+                    continue
+                item = shape_tuple(<Array>value) if what == SHAPE else dtype_at((<Array>value).code)
+            else:
+                item = argument_facts(value, what)
+            Py_INCREF(item)
+            node.saved[number] = <PyObject*>item
+    return 0
+
+
+cdef object argument_facts(object value, int what):
+    """The shape or the dtype of an argument that is no array, or those of the arrays of a sequence."""
+    if isinstance(value, (tuple, list)):
+        return tuple([argument_facts(item, what) for item in value])
+    if what == DTYPE:
+        return (<Array>value).dtype if type(value) is Array else None
+    return shape_tuple(<Array>value) if type(value) is Array else ()

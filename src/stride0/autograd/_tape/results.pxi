@@ -1,0 +1,243 @@
+# Results of functions that are differentiated: values, gradients, nodes of custom functions. Included in `tape.pyx`.
+
+def run_value_and_grad(f, tuple numbers, bint alone, bint has_aux, tuple args, dict kwargs):
+    """Implementation of `value_and_grad(f)`; compiled, since for small arrays it is most of the time of a call."""
+    cdef Tape tape = Tape()
+    cdef list given = list(args), leaves = [], structures = [], arrays, tracked, nodes, roots, found, lengths = []
+    cdef Py_ssize_t i, start = 0
+    cdef Array y
+    for n in numbers:
+        x = args[n]
+        if type(x) is Array:
+            leaves.append(x)
+            structures.append(None)
+        else:
+            parts, structure = flatten(x)
+            leaves.extend(parts)
+            structures.append(structure)
+            lengths.append(len(parts))
+    arrays, tracked, nodes = track_all("value_and_grad", leaves, tape)
+    tape.state.open = True
+    try:
+        put_together(given, numbers, structures, lengths, tracked)
+        out = f(*given, **kwargs) if kwargs else f(*given)
+    finally:
+        tape.state.open = False
+    out, aux = pair_of(out) if has_aux else (out, None)
+    y = checked_scalar("value_and_grad", out)
+    roots = [y.node]
+    value = detach_closed(y)
+    if has_aux:
+        aux = tree_map(detach_closed, aux)
+    # The backward pass must be able to free what it does not need any more.
+    del out, y, given, tracked
+    token = enter_package()
+    try:
+        found = run_backward(roots, [asarray(1.0, dtype=(<Array>value).dtype)], nodes, True, True)
+    finally:
+        leave_package(token)
+    grads = [None] * len(numbers)
+    put_together(grads, tuple(range(len(numbers))), structures, lengths, handed_out(found, arrays, ()))
+    return ((value, aux) if has_aux else value), (grads[0] if alone else tuple(grads))
+
+
+def pair_of(out):
+    """Check the result of a function with `has_aux`."""
+    if not isinstance(out, (tuple, list)) or len(out) != 2:
+        raise ArgumentTypeError("has_aux", f"the function returned {type(out).__name__}", (), "a pair: the result, and anything else")
+    return out
+
+
+cdef int put_together(list into, tuple numbers, list structures, list lengths, list leaves) except -1:
+    """Rebuild structures from their leaves and put them into a list."""
+    cdef Py_ssize_t i, start = 0, part = 0
+    for i in range(len(numbers)):
+        if structures[i] is None:
+            into[numbers[i]] = leaves[start]
+            start += 1
+        else:
+            into[numbers[i]] = structures[i].rebuild(leaves[start:start + lengths[part]])
+            start += lengths[part]
+            part += 1
+    return 0
+
+
+cdef Array checked_scalar(str operation, object y):
+    """The result of a function that has a gradient: a real floating-point array without axes."""
+    if isinstance(y, float):
+        y = asarray(y)
+    if type(y) is not Array:
+        raise ArgumentTypeError(operation, f"the function returned {type(y).__name__}", (), "one array without axes")
+    if (<Array>y).ndim:
+        raise ShapeError(
+            operation, "the function returned an array with axes", (("result", f"{shape_tuple(<Array>y)}"),),
+            "one array without axes; vjp and jacobian take functions with any result")
+    if letter_at((<Array>y).code) != c"f":
+        raise ArgumentTypeError(operation, f"the function returned dtype {dtype_at((<Array>y).code).name}", (),
+                                "a real floating-point dtype; vjp takes functions with a complex result")
+    return <Array>y
+
+
+def scalar_result(str operation, y):
+    """The same for Python code."""
+    return checked_scalar(operation, y)
+
+
+def results_of(list leaves):
+    """The leaves of a result, detached where no open tape tracks them, and their nodes."""
+    cdef list values = [], roots = []
+    cdef Array x
+    for leaf in leaves:
+        x = <Array>leaf if type(leaf) is Array else <Array>asarray(leaf)
+        values.append(detach_closed(x))
+        roots.append(x.node)
+    return values, roots
+
+
+def facts_of(list arrays):
+    """Shape and dtype of each array."""
+    cdef list facts = []
+    for x in arrays:
+        facts.append((shape_tuple(<Array?>x), dtype_at((<Array>x).code)))
+    return facts
+
+
+def like(str operation, x, tuple shape, DType dtype not None):
+    """
+    A cotangent or tangent, checked against the shape and dtype of its array.
+
+    A complex one of a real array stays complex: the backward pass takes its real part.
+    """
+    cdef Array found = <Array>x if type(x) is Array else <Array>asarray(x)
+    cdef bint fits = found.ndim == len(shape)
+    cdef int axis
+    for axis in range(found.ndim if fits else 0):
+        fits = fits and found.shape_[axis] == <Py_ssize_t>shape[axis]
+    if not fits:
+        raise ShapeError(operation, "a tangent or cotangent has another shape than the array that it belongs to",
+                         [("array", str(shape)), ("given", str(shape_tuple(found)))])
+    if not is_floating(found):
+        raise ArgumentTypeError(operation, f"a tangent or cotangent of dtype {dtype_at(found.code).name}")
+    if found.code == dtype.code or (letter_at(found.code) == c"c" and letter_at(dtype.code) != c"c"):
+        return found
+    return asarray(found, dtype=dtype)
+
+
+def all_like(str operation, list given, list facts):
+    """The same for the cotangents of several arrays, with the `facts_of` those."""
+    if len(given) != len(facts):
+        raise ArgumentValueError(operation, f"{len(given)} cotangents were given for {len(facts)} arrays")
+    return [like(operation, x, shape, dtype) for x, (shape, dtype) in zip(given, facts)]
+
+
+def handed_out(list grads, list arrays, cotangents):
+    """
+    Gradients that a caller may keep and change: each on memory of its own; zeros for None.
+
+    Parameters
+    ----------
+    grads : list of Array or None
+    arrays : list of Array
+        What they are gradients with respect to.
+    cotangents : sequence of Array
+        What the caller gave, and keeps.
+    """
+    cdef set taken = set()
+    cdef list out = []
+    cdef Array x, like
+    for g in cotangents:
+        taken.add(id((<Array?>g).storage))
+    for like in arrays:
+        taken.add(id(like.storage))
+    for g, like in zip(grads, arrays):
+        if g is None:
+            x = <Array>zeros(shape_tuple(like), dtype_at(like.code))
+        else:
+            x = <Array>g
+        if type(x.storage.owner) is Storage or id(x.storage) in taken or not is_writable(x):
+            x = asarray(x, copy=True)
+        taken.add(id(x.storage))
+        # A gradient is on the device of its array: Note [Simulated devices].
+        x.storage.device = like.storage.device
+        out.append(x)
+    return out
+
+
+def held(x):
+    """A value, saved for later; values that are no arrays are returned unchanged."""
+    return save_array(<Array>x, 0) if type(x) is Array else x
+
+
+def recalled(x, str name):
+    """A value that `held` saved, with its node; GradientError if it was overwritten."""
+    if type(x) is not Saved:
+        return x
+    check_saved(<Saved>x, name)
+    return tracked_array(<Saved>x, None if (<Saved>x).node is NULL else <Node>(<Saved>x).node)
+
+
+def custom_node(str name, list parents, pull, out):
+    """
+    Give arrays a node with a backward function of its own.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    parents : list of Node
+        What the arrays depend on.
+    pull : callable
+        From the cotangent of `out` (of a tuple: a tuple, None where there is none) to a list of those of the parents.
+    out : Array or tuple of Array
+        New arrays, which are not tracked.
+    """
+    cdef Node node = new_node(None)
+    node.pull = pull
+    for parent in parents:
+        add_edge(node, <Node?>parent, -1, -1)
+    attach_results(node, out)
+
+
+def frontier(list roots, Tape tape not None):
+    """The nodes older than a tape that results depend on: what a function uses besides its arguments."""
+    cdef set seen = set()
+    cdef list stack = [node for node in roots if node is not None], out = []
+    cdef Node node
+    cdef int e
+    while stack:
+        node = <Node>stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if node.serial < tape.state.serial:
+            out.append(node)
+        else:
+            stack.extend([<object>node.edges[e].parent for e in range(node.count)])
+    return out
+
+
+def reopen(list nodes):
+    """
+    Open the tapes of nodes again, so that what is computed from their arrays is recorded.
+
+    Returns
+    -------
+    list of State
+        For `close`.
+    """
+    cdef Node node
+    cdef State state
+    cdef list out = []
+    for node in nodes:
+        for state in node.tapes:
+            if not state.open:
+                state.open = True
+                out.append(state)
+    return out
+
+
+def close(list states):
+    """Close the tapes that `reopen` opened."""
+    cdef State state
+    for state in states:
+        state.open = False

@@ -1,0 +1,111 @@
+"""What the programs of `random_programs.py` call."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import copy
+import pickle
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import stride0 as xp
+from stride0 import strided
+
+
+def elements(seed: int, shape: tuple[int, ...], dtype: str) -> Any:
+    """Random elements, with NaN, infinities and both zeros among floats, and the ends of the range among integers."""
+    rng, kind = np.random.default_rng(seed), np.dtype(dtype).kind
+    size = int(np.prod(shape))
+    if kind == "b":
+        return (rng.integers(0, 2, size) > 0).reshape(shape)
+    if kind in "iu":
+        info = np.iinfo(dtype)
+        out = rng.integers(max(info.min, -9), 10, size).astype(dtype)
+        special: list[Any] = [info.min, info.max, 0, 1]
+    else:
+        out = rng.normal(0, 3, size).astype(dtype)
+        if kind == "c":
+            out += (1j * rng.normal(0, 3, size)).astype(dtype)
+        special = [np.nan, np.inf, -np.inf, -0.0, 0.0]
+    if size > 20 and seed % 2:
+        out[rng.integers(0, size, len(special))] = special
+    return out.reshape(shape)
+
+
+def make(seed: int, shape: tuple[int, ...], dtype: str, layout: str) -> Any:
+    """An array of our own memory in a layout."""
+    if layout == "T":
+        whole = xp.asarray(elements(seed, shape[::-1], dtype), copy=True)
+        return xp.permute_dims(whole, tuple(range(len(shape)))[::-1])
+    if layout == "sliced":
+        whole = xp.asarray(elements(seed, tuple(2 * n for n in shape), dtype), copy=True)
+        return whole[(*[slice(None, None, 2)] * len(shape), ...)]
+    whole = xp.asarray(elements(seed, shape, dtype), copy=True)
+    if layout == "negative":
+        return xp.flip(whole)
+    if layout == "broadcast" and shape:
+        return xp.broadcast_to(whole[:1], shape)
+    return whole
+
+
+def in_thread(call: Callable[[], Any]) -> Any:
+    """What a call returns in another thread that has the settings of this one."""
+    found: list[Any] = []
+
+    def work() -> None:
+        try:
+            found.append(call())
+        except Exception as error:
+            found.append(error)
+
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(work,))
+    thread.start()
+    thread.join()
+    if isinstance(found[0], Exception):
+        raise found[0]
+    return found[0]
+
+
+def namespace(scope: Callable[..., Any]) -> dict[str, Any]:
+    """The global names of a program whose scopes are these."""
+
+    def stream(a: Any, b: Any) -> Iterator[Any]:
+        with scope():
+            t = a + b
+            yield t * 2
+            t += 1
+            yield t
+            yield a - t
+
+    async def step(a: Any, b: Any) -> Any:
+        with scope():
+            t = a * b
+            await asyncio.sleep(0)
+            t = t + a
+            await asyncio.sleep(0)
+            return t - 1
+
+    async def both(a: Any, b: Any) -> Any:
+        first, second = await asyncio.gather(step(a, b), step(b, a))
+        return first + second
+
+    def together(a: Any, b: Any) -> Any:
+        loop = asyncio.new_event_loop()
+        try:
+            return loop.run_until_complete(both(a, b))
+        finally:
+            loop.close()
+
+    def decorated(a: Any, b: Any) -> Any:
+        with scope():
+            return [a * b - 1, a + b][a.ndim % 2]
+
+    return {
+        "xp": xp, "np": np, "strided": strided, "copy": copy, "pickle": pickle, "weakref": weakref, "scope": scope,
+        "make": make, "in_thread": in_thread, "stream": stream, "together": together, "decorated": decorated,
+    }  # fmt: skip
