@@ -14,14 +14,13 @@ VM_INLINE uint32_t vm_pow_sign_f32(float x, float y) {
 }
 
 /* x**3, to 0.501 ULP: p + e is x * x exactly. Near the least normal number e is too small, and it is 1 ULP. */
-#define VM_CUBE(T, B, fma)                                                                                   \
+#define VM_CUBE(T, B, fma, fabs)                                                                             \
     VM_INLINE T vm_cube_f##B(T x) {                                                                          \
-        T p = x * x, e = fma(x, x, -p);                                                                      \
-        e = p < (T)INFINITY ? e * x : 0;                                                                     \
-        return fma(p, x, e);                                                                                 \
+        T p = x * x, e = fma(x, x, -p) * x;                                                                  \
+        return fma(p, x, fabs(e) < (T)INFINITY ? e : 0);                                                     \
     }
-VM_CUBE(float, 32, fmaf)
-VM_CUBE(double, 64, fma)
+VM_CUBE(float, 32, fmaf, fabsf)
+VM_CUBE(double, 64, fma, fabs)
 
 /* log2(x) for a normal number x, which every positive float is in double, by the series of atanh; relative
    error 2**-37 */

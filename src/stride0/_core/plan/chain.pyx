@@ -384,7 +384,7 @@ cdef void look_ahead(Maker* maker) noexcept nogil:
     if program.folds or program.linear or program.count < 2:
         return
     for k in range(plan.nop):
-        each = size_at(plan.code[k])
+        each = itemsize_at(plan.code[k])
         if maker.streamed[k] or plan.ndim == 0 or plan.strides[k][0] != each or (program.axis and not maker.varies[k] & OUTER):
             continue
         for d in range(plan.ndim):
