@@ -343,7 +343,6 @@ OWN = {
     "broadcasting",
     "fused",
     "explain",
-    "fused",
     "strict",
     *_extras.__all__,
     "get_num_threads",

@@ -1,4 +1,4 @@
-"""What the programs of `random_programs.py` call."""
+"""What the programs of `random_programs.py` call, and the tests of `stride0.fused`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stride0 import strided
 
 
 def elements(seed: int, shape: tuple[int, ...], dtype: str) -> Any:
-    """Random elements, with NaN, infinities and both zeros among floats, and the ends of the range among integers."""
+    """Random elements; some have NaN, infinities and both zeros, or the ends of the range of integers."""
     rng, kind = np.random.default_rng(seed), np.dtype(dtype).kind
     size = int(np.prod(shape))
     if kind == "b":
@@ -51,6 +51,21 @@ def make(seed: int, shape: tuple[int, ...], dtype: str, layout: str) -> Any:
     if layout == "broadcast" and shape:
         return xp.broadcast_to(whole[:1], shape)
     return whole
+
+
+def live() -> int:
+    """Bytes of all arrays; a deferred one has none."""
+    return int(xp.memory.stats()["live_bytes"])
+
+
+def numbers(*shape: int, dtype: str = "float64", seed: int = 3) -> Any:
+    """An array of our own memory."""
+    return xp.asarray(np.random.default_rng(seed).normal(0, 3, shape).astype(dtype), copy=True)
+
+
+def same(x: Any, expected: Any) -> bool:
+    """Whether all bits are."""
+    return bool(np.array(x).tobytes() == np.array(expected).tobytes())
 
 
 def in_thread(call: Callable[[], Any]) -> Any:
@@ -106,6 +121,7 @@ def namespace(scope: Callable[..., Any]) -> dict[str, Any]:
             return [a * b - 1, a + b][a.ndim % 2]
 
     return {
-        "xp": xp, "np": np, "strided": strided, "copy": copy, "pickle": pickle, "weakref": weakref, "scope": scope,
-        "make": make, "in_thread": in_thread, "stream": stream, "together": together, "decorated": decorated,
+        "xp": xp, "np": np, "strided": strided, "copy": copy, "pickle": pickle, "weakref": weakref,
+        "scope": scope, "make": make, "in_thread": in_thread, "stream": stream, "together": together,
+        "decorated": decorated,
     }  # fmt: skip

@@ -1,8 +1,9 @@
 """Random programs, run with and without `stride0.fused`: all that they show must be the same, bit for bit.
 
-A program is a list of Python statements. `write` draws one, running each statement eagerly as it goes, so that later
-ones can be chosen by the shapes and dtypes that the earlier ones made. `run` runs it, and returns all it shows.
-`differences` runs it both ways. ``python random_programs.py FIRST LAST [SIZES]`` does so for many seeds.
+A program is a list of Python statements. `write` draws one, running each statement eagerly as it goes, so
+that later ones can be chosen by the shapes and dtypes that the earlier ones made. `run` runs it, and returns
+all it shows. `differences` runs it both ways. ``python random_programs.py FIRST LAST [SIZES]`` does so for
+many seeds.
 """
 
 from __future__ import annotations
@@ -43,15 +44,15 @@ ARITHMETIC = ["+", "-", "*", "/", "+", "-", "*"]
 COMPARISONS = ["<", "<=", "==", "!=", ">", ">="]
 BITWISE = ["&", "|", "^"]
 UNARY = {
-    "f": "abs negative square sqrt exp tanh sin floor ceil trunc round sign isnan isfinite log1p reciprocal positive "
-    "signbit logical_not atan expm1 log2".split(),
-    "c": "abs negative square sqrt exp conj isnan positive sign tanh".split(),
-    "i": "abs negative square sign positive bitwise_invert logical_not floor isfinite".split(),
-    "b": "logical_not bitwise_invert isnan".split(),
+    "f": "abs negative square sqrt exp tanh sin floor ceil trunc round sign isnan isfinite log1p reciprocal "
+    "positive signbit logical_not atan expm1 log2",
+    "c": "abs negative square sqrt exp conj isnan positive sign tanh",
+    "i": "abs negative square sign positive bitwise_invert logical_not floor isfinite",
+    "b": "logical_not bitwise_invert isnan",
 }
-BINARY = "maximum minimum atan2 hypot logaddexp nextafter logical_and logical_or logical_xor floor_divide"
-BINARY += " remainder add multiply subtract divide equal less greater_equal"
-REDUCTIONS = "sum mean max min prod any all var std argmax count_nonzero cumulative_sum".split()
+BINARY = """maximum minimum atan2 hypot logaddexp nextafter logical_and logical_or logical_xor floor_divide
+    remainder add multiply subtract divide equal less greater_equal"""
+REDUCTIONS = "sum mean max min prod any all var std argmax count_nonzero cumulative_sum"
 SCALARS = ["2", "-1", "0.5", "3", "0", "1e300", "float('nan')", "True", "1j", "255", "-0.0", "10**30", "7"]
 
 
@@ -73,18 +74,26 @@ class Writer:
         return [name for name in self.named("v") if type(self.space[name]) is xp.Array]
 
     def pick(self) -> str:
-        return self.rng.choice(self.arrays())
+        name = self.rng.choice(self.arrays())
+        self.span: Shape = self.space[name].shape
+        return name
 
     def other(self, name: str, wild: float = 0.06) -> str:
-        """An array that broadcasts with another one; seldom any."""
-        if self.rng.random() < wild:
-            return self.pick()
-        shape, fitting = self.space[name].shape, []
+        """An array that broadcasts with those picked before it; seldom one that does not."""
+        fitting, refused = [name], []
         for found in self.arrays():
-            with contextlib.suppress(ValueError):
-                if np.prod(np.broadcast_shapes(shape, self.space[found].shape)) <= self.most:
+            try:
+                shape = np.broadcast_shapes(self.span, self.space[found].shape)
+            except ValueError:
+                refused.append(found)
+            else:
+                if np.prod(shape) <= self.most:
                     fitting.append(found)
-        return self.rng.choice(fitting or [name])
+        if refused and self.rng.random() < wild:
+            return self.rng.choice(refused)
+        found = self.rng.choice(fitting)
+        self.span = np.broadcast_shapes(self.span, self.space[found].shape)
+        return found
 
     def operand(self, name: str) -> str:
         return self.rng.choice(SCALARS) if self.rng.random() < 0.3 else self.other(name)
@@ -153,7 +162,7 @@ class Writer:
 
     def unary(self) -> str:
         a = self.pick()
-        name = self.rng.choice(UNARY[self.kind(a)])
+        name = self.rng.choice(UNARY[self.kind(a)].split())
         if name == "signbit":
             a = f"xp.where({a} == {a}, {a}, 1)"
         return f"{self.new()} = xp.{name}({a})"
@@ -169,7 +178,8 @@ class Writer:
         a = self.pick()
         b, c = self.operand(a), self.operand(a)
         if self.rng.random() < 0.6:
-            return f"{self.new()} = xp.where({a} {self.rng.choice(['>', '!='])} {self.rng.choice([b, '0'])}, {b}, {c})"
+            mask = f"{a} {self.rng.choice(['>', '!='])} {self.rng.choice([b, '0'])}"
+            return f"{self.new()} = xp.where({mask}, {b}, {c})"
         return f"{self.new()} = xp.clip({a}, {self.rng.choice(['None', b])}, {c})"
 
     def cast(self) -> str:
@@ -177,7 +187,7 @@ class Writer:
         return f"{self.new()} = xp.astype({a}, xp.{self.rng.choice(DTYPES)}{copy})"
 
     def reduction(self) -> str:
-        a, name = self.pick(), self.rng.choice(REDUCTIONS)
+        a, name = self.pick(), self.rng.choice(REDUCTIONS.split())
         ndim = self.space[a].ndim
         options = []
         if self.rng.random() < 0.6 and ndim:
@@ -189,14 +199,16 @@ class Writer:
 
     def in_place(self) -> str:
         a = self.pick()
-        sign = self.rng.choice([*ARITHMETIC, *ARITHMETIC, "//", "**"] if self.kind(a) in "fc" else ["+", "-", "*", "|", "^", "%"])
-        return f"{a} {sign}= {self.operand(a)}"
+        signs = (
+            [*ARITHMETIC, *ARITHMETIC, "//", "**"] if self.kind(a) in "fc" else ["+", "-", "*", "|", "^", "%"]
+        )
+        return f"{a} {self.rng.choice(signs)}= {self.operand(a)}"
 
     def assign(self) -> str:
         a = self.pick()
         key = self.rng.choice(["...", self.key(a), self.key(a), f"{a} > 0", f"({a} != {a})"])
-        value = self.rng.choice(["0", "1", self.operand(a), f"{a}[{self.key(a)}]", f"({a} + {self.operand(a)})"])
-        return f"{a}[{key}] = {value}"
+        values = ["0", "1", self.operand(a), f"{a}[{self.key(a)}]", f"({a} + {self.operand(a)})"]
+        return f"{a}[{key}] = {self.rng.choice(values)}"
 
     def view(self) -> str:
         a = self.pick()
@@ -259,7 +271,7 @@ class Writer:
         return self.rng.choice(forms)
 
     def export(self) -> str:
-        """Memory that NumPy shares: ours, written through the export, and NumPy's, written behind our back."""
+        """Memory that NumPy shares: ours, written through the export; NumPy's, written behind our back."""
         a, k = self.pick(), self.rng.randrange(3)
         shared = self.named("en")
         turn = self.rng.random()
@@ -309,10 +321,12 @@ class Writer:
         return self.rng.choice(forms)
 
     def statement(self) -> str:
-        kinds = [self.operator] * 6 + [self.chain] * 4 + [self.unary] * 2 + [self.binary] * 2 + [self.ternary] * 2
-        kinds += [self.cast] + [self.reduction] * 3 + [self.in_place] * 4 + [self.assign] * 3 + [self.view] * 4
-        kinds += [self.function, self.look, self.look, self.export, self.export, self.special, self.special, self.make]
-        return self.rng.choice(kinds)()
+        kinds = {
+            self.operator: 6, self.chain: 4, self.unary: 2, self.binary: 2, self.ternary: 2, self.cast: 1,
+            self.reduction: 3, self.in_place: 4, self.assign: 3, self.view: 4, self.function: 1, self.look: 2,
+            self.export: 2, self.special: 2, self.make: 1,
+        }  # fmt: skip
+        return self.rng.choices(list(kinds), list(kinds.values()))[0]()
 
 
 def eager(size: int | None = None) -> Any:
@@ -334,7 +348,8 @@ def shown(value: Any) -> Any:
 
 def alike(copied: Any) -> Any:
     """With one NaN for all: their signs and payloads are nobody's promise (docs/design/kernels.md)."""
-    for part in (copied.real, copied.imag) if copied.dtype.kind == "c" else (copied,) if copied.dtype.kind == "f" else ():
+    kind = copied.dtype.kind
+    for part in (copied.real, copied.imag) if kind == "c" else (copied,) if kind == "f" else ():
         part[np.isnan(part)] = np.nan
     return copied
 
@@ -399,7 +414,7 @@ def run(statements: list[str], names: list[str], scope: Scope) -> list[Any]:
             machine.step(statement)
         machine.show_all(names[::2])
     machine.show_all(names[1::2])
-    machine.space.clear()   # its functions are in reference cycles with it
+    machine.space.clear()  # its functions are in reference cycles with it
     return machine.seen
 
 
@@ -418,8 +433,8 @@ def described(a: Any, b: Any) -> str:
     if type(x) is tuple and type(y) is tuple and x[:3] == y[:3] and isinstance(x[-1], bytes):
         width = np.dtype(x[0]).itemsize
         at = next(k for k in range(0, len(x[-1]), width) if x[-1][k : k + width] != y[-1][k : k + width])
-        pair = [f"{np.frombuffer(text[at : at + width], x[0])[0]!r} ({text[at : at + width].hex()})" for text in (x[-1], y[-1])]
-        return f"{a[0]} {x[:3]} element {at // width}: eager {pair[0]}, fused {pair[1]}"
+        both = [np.frombuffer(text[at : at + width], x[0])[0] for text in (x[-1], y[-1])]
+        return f"{a[0]} {x[:3]} element {at // width}: eager {both[0]!r}, fused {both[1]!r}"
     return f"eager {a!r:.600}\nfused {b!r:.600}"
 
 
@@ -440,7 +455,8 @@ def differences(seed: int, sizes: list[int]) -> str:
     if not first_difference(statements, names):
         return ""
     statements = smaller(statements, names)
-    return "\n".join([f"seed {seed}, sizes {sizes}:", *statements, f"# names {names}", first_difference(statements, names)])
+    found = first_difference(statements, names)
+    return "\n".join([f"seed {seed}, sizes {sizes}:", *statements, f"# names {names}", found])
 
 
 def report(first: int, last: int, sizes: list[int]) -> Iterator[str]:

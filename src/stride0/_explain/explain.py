@@ -14,7 +14,9 @@ from stride0._base.errors import hide_frames
 from stride0._base.shapes import Shape
 from stride0._core.array.array import Array
 from stride0._core.calls.primitive import intercepted
+from stride0._core.ops.deferred import describe_pending
 from stride0._explain.facts import Facts, Insertion, gather
+from stride0._explain.pending import PendingSteps
 from stride0._explain.picture import draw
 from stride0._explain.text import text
 
@@ -63,10 +65,14 @@ class Explanation(Facts):
         All axes at which sizes do not fit.
     insertions : tuple of Insertion
         Where the shapes do not fit: all axes whose insertion, one at a time, makes them fit.
+    pending : PendingSteps or None
+        Of one deferred array, what will compute it; then the text shows that.
     """
 
+    pending: PendingSteps | None = None
+
     def __str__(self) -> str:
-        return text(self)
+        return text(self) if self.pending is None else str(self.pending)
 
     __repr__ = __str__
 
@@ -98,6 +104,8 @@ class Explanation(Facts):
     def _repr_html_(self) -> str:
         style = "white-space:pre;line-height:1.3"
         lines = f'<pre style="{style}">{html.escape(str(self))}</pre>'
+        if self.pending is not None:
+            return lines
         return f"{self.svg()}<details><summary>as text</summary>{lines}</details>"
 
 
@@ -121,6 +129,7 @@ def explain(*arrays_or_shapes: Array | Shape, op: str | Callable[..., Any] | Non
         Its text shows the shapes aligned from the right, the broadcast axes, the strides before and after,
         how many bytes are stored and how many are addressed, and the loops of the plan; or the axis that
         fails and every inserted axis that makes the shapes fit. In a notebook it is a picture.
+        Of one deferred array (`fused`) it shows the steps that will compute it, and what is written.
 
     Raises
     ------
@@ -146,7 +155,12 @@ def explain(*arrays_or_shapes: Array | Shape, op: str | Callable[..., Any] | Non
     <BLANKLINE>
         x1[:, :, None]   gives (5, 6, 10)
     """
-    return Explanation(**vars(gather(arrays_or_shapes, op)))
+    single = arrays_or_shapes[0] if len(arrays_or_shapes) == 1 and op is None else None
+    steps = describe_pending(single) if isinstance(single, Array) else None
+    out = Explanation(**vars(gather(arrays_or_shapes, op)))
+    if steps is not None:
+        out.pending = PendingSteps(**steps)
+    return out
 
 
 hide_frames()

@@ -7,7 +7,7 @@ from typing import Any
 
 from stride0._base.errors import ArgumentValueError
 from stride0._core.array.switches import FUSED, set_fused_from
-from stride0._core.ops.deferred import evaluate_pending
+from stride0._core.ops.evaluation import evaluate_pending, statistics
 from stride0._modes.switches import Setting
 
 __all__ = ["fused"]
@@ -19,19 +19,19 @@ SIZE = 1 << 13
 
 class fused(Setting):
     """
-    Compute whole expressions in one pass over memory: a context manager, a decorator, and a default for the process.
+    Compute whole expressions in one pass over memory: a context manager, decorator or default of the process.
 
-    Results of elementwise operations are *deferred*: their shape, dtype, strides and errors are there at once, their
-    elements when they are needed: indexing, ``float``, ``repr``, a view, an export to another library, a function
-    that is not elementwise, a write to an operand, or the end of the block. A chain of operations is then computed tile
-    by tile, in the caches, and values that nobody can see any more are never written to memory. All elements have the
-    same bits as without it.
+    Results of elementwise operations are *deferred*: their shape, dtype, strides and errors are there at
+    once, their elements when they are needed: indexing, ``float``, ``repr``, a view, an export to another
+    library, a function that is not elementwise, a write to an operand, or the end of the block. A chain of
+    operations is then computed tile by tile, in the caches, and values that nobody can see any more are
+    never written to memory. All elements have the same bits as without it.
 
     Parameters
     ----------
     size : int, optional
-        Fewest elements of a result that is deferred; for fewer, the passes saved cost less than deferring. 0 turns
-        deferring off in the block.
+        Fewest elements of a result that is deferred; for fewer, the passes saved cost less than deferring.
+        0 turns deferring off in the block.
 
     Raises
     ------
@@ -40,12 +40,12 @@ class fused(Setting):
 
     Notes
     -----
-    It holds in the thread and the asynchronous task that set it (a `contextvars` variable), for libraries that are
-    called there too. Elsewhere the default of the process holds, from `set_default` or the environment variable
-    ``STRIDE0_FUSED=1`` (with ``STRIDE0_FUSED_SIZE``, if `size` is to be another one).
+    It holds in the thread and the asynchronous task that set it (a `contextvars` variable), for libraries
+    that are called there too. Elsewhere the default of the process holds, from `set_default` or the
+    environment variable ``STRIDE0_FUSED=1`` (with ``STRIDE0_FUSED_SIZE``, if `size` is to be another one).
 
-    Memory that another library may write to is read at once: only arrays whose memory is stride0's own, and is not
-    exported, are read later.
+    Memory that another library may write to is read at once: only arrays whose memory is stride0's own, and
+    is not exported, are read later.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class fused(Setting):
     >>> with xp.fused():
     ...     y = 0.5 * x * (1 + xp.tanh(x + 0.044715 * x**3))
     >>> float(y[-1])
-    0.8899535000898692
+    0.8898715779628219
     """
 
     def __init__(self, size: int = SIZE) -> None:
@@ -107,6 +107,20 @@ class fused(Setting):
         """
         value: Any = FUSED.current()
         return int(value)
+
+    @staticmethod
+    def stats() -> dict[str, int]:
+        """
+        Return what was deferred in this process so far.
+
+        Returns
+        -------
+        dict
+            ``pending``: chains that have not been computed; ``passes`` over memory that computed others,
+            ``steps`` in these; ``bytes_saved``: bytes of results that were never written to memory.
+        """
+        found: dict[str, int] = statistics()
+        return found
 
 
 def _checked(size: int) -> int:

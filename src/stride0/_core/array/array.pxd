@@ -57,6 +57,7 @@ cdef struct Hooks:
     object (*in_place)(int op, Array x, object other, str name)
     object (*matmul)(object x1, object x2, bint is_in_place)
     int (*evaluate)(Array x) except -1            # compute a deferred array
+    int (*evaluate_chain)(object chain) except -1
     int (*evaluate_readers)(Storage storage) except -1    # compute what reads a storage that is about to be written to
     Array (*get_item)(Array x, object key)
     int (*set_item)(Array x, object key, object value) except -1

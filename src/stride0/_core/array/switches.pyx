@@ -74,11 +74,13 @@ cdef class Switch:
         return self.default_ if found is None else found.value
 
     cdef void update(self) noexcept:
-        global guarding, switches_on
+        global guarding, switches_on, fused_from
         cdef bint used = self.contexts > 0 or self.default_on
         if used != self.used:
             self.used = used
             if not self.guards:
+                if not used:
+                    fused_from = NEVER
                 return
             switches_on += 1 if used else -1
             guarding = switches_on > 0
@@ -93,7 +95,8 @@ cdef class Switch:
         before, self.default_ = self.default_, value
         self.default_on = value != self.off
         self.update()
-        ACTIVE_CALLS = active_calls() if self.default_on else {}
+        if self.guards:
+            ACTIVE_CALLS = active_calls() if self.default_on else {}
         return before
 
     def enter(self, value):

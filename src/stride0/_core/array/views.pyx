@@ -103,6 +103,8 @@ cdef bint is_aligned(Array x) except -1:
 
 def offset(Array x not None):
     """Offset of the first element in its storage, in elements."""
+    if x.address is NULL:
+        return 0    # deferred: all of a storage
     return (data_of(x) - x.storage.data) // itemsize_at(x.code)
 
 

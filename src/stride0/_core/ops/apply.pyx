@@ -140,6 +140,8 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
         read_operand(&operands[nin], out)
         set_result(&plan, &operands[nin], shape, ndim)
     else:
+        # While operands were computed, a signal handler may have deferred what reads `out`.
+        before_write(out)
         read_operand(&operands[nin], out)
         set_result(&plan, &operands[nin], shape, ndim)
         order_axes(&plan, True)

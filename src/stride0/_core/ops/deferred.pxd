@@ -11,6 +11,8 @@ cdef enum:
     MOST_LEAVES = 24
     MOST_AXES = 16
     MOST_REDUCTIONS = 4
+    MOST_KNOWN = 3              # results of a pass that later ones read
+    MOST_OUTPUTS = 4            # of a pass; the views of a chain are leaves, known results, outputs and a reduction's result
 
 
 ctypedef struct Leaf:
@@ -53,6 +55,10 @@ cdef class PendingChain:
     cdef PyObject* after
 
 
+cdef int release(PendingChain chain) noexcept
+cdef void forget_result(Storage storage) noexcept
+cdef list pending_chains()
+cdef int count_chains() noexcept
 cdef bint defers(Py_ssize_t size, bint pending) except -1
 cdef bint replace_pending(Array x, Array other) noexcept
 cdef bint may_defer_reduction(Array x) except -1

@@ -196,7 +196,7 @@ cdef void prepare(Program* program, const Plan* plan, Kernel kernel, bint linear
         return
     for k in range(plan.nop):
         inner[k] = plan.strides[k][0] if plan.ndim else 0 if program.folds and k == result else itemsize_at(plan.code[k])
-    program.direct, program.transposed, program.count = True, 0, 0
+    program.direct, program.transposed, program.count, program.slots = True, 0, 0, 0
     program.axis = 1 if plan.ndim > 1 and not (program.rows and plan.strides[result][1] != 0) else 0
     loops = loops_for(kernel, inner, code >= 0 and streams(program, plan, result, result, tuning.stream_runs_from), &layout)
     program.loop = loops[layout]
