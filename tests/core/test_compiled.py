@@ -590,6 +590,52 @@ def test_a_square_is_a_product():
             assert np.asarray(xp.pow(x, two)).tobytes() == np.asarray(xp.pow(x, xp.full_like(x, 2))).tobytes()
 
 
+def test_a_cube_is_right_to_half_a_unit():
+    """Of one exponent for all, of an array of exponents, in place, at every stride: one way of rounding."""
+    rng = np.random.default_rng(5)
+    for dtype, wide in (("float32", np.float64), ("float64", np.longdouble)):
+        if np.finfo(wide).nmant <= np.finfo(dtype).nmant:
+            continue  # a platform whose long double is double
+        tiny, huge = np.finfo(dtype).tiny, np.finfo(dtype).max
+        edge = [
+            0,
+            -0.0,
+            np.inf,
+            -np.inf,
+            np.nan,
+            1,
+            -1,
+            huge,
+            -huge,
+            tiny,
+            -tiny,
+            huge ** (1 / 3),
+            tiny ** (1 / 3),
+        ]
+        sized = np.ldexp(rng.uniform(-2, 2, 5000), rng.integers(-60, 60, 5000))
+        values = np.concatenate(
+            [rng.uniform(-100, 100, 5000), sized, edge, [1e25, -1e25, 1e-25, -1e-25]]
+        ).astype(dtype)
+        x = xp.asarray(values, copy=True)
+        got = np.asarray(x**3)
+        with np.errstate(all="ignore"):
+            exact = values.astype(wide) ** 3
+            want = exact.astype(dtype)
+            off = np.abs(got.astype(wide) - exact) / np.spacing(np.abs(want)).astype(wide)
+        finite = np.isfinite(want)
+        normal = finite & (np.abs(want) > 2.0**60 * tiny)
+        assert np.max(off[finite]) < 1 and np.max(off[normal]) < 0.501
+        assert np.array_equal(got[~finite], want[~finite], equal_nan=True)
+        assert np.array_equal(np.signbit(got[:-1])[values == 0], np.signbit(values[values == 0]))
+        exponents = xp.asarray(np.resize(np.asarray([3, 2.5, 3, -1], dtype), values.shape), copy=True)
+        mixed = np.asarray(xp.pow(x, exponents))
+        assert np.array_equal(mixed[::2], got[::2], equal_nan=True)
+        assert np.array_equal(np.asarray(xp.pow(x, xp.full_like(x, 3))), got, equal_nan=True)
+        assert np.array_equal(np.asarray(x[::-3] ** 3), got[::-3], equal_nan=True)
+        x **= 3
+        assert np.array_equal(np.asarray(x), got, equal_nan=True)
+
+
 def test_where_in_one_run():
     for dtype in DTYPES:
         for n in (0, 1, 3, 100):

@@ -306,15 +306,32 @@ def test_a_chain_without_steps_copies() -> None:
 
 def test_a_long_chain_uses_slots_again() -> None:
     a = values("float64", (5000,))
-    steps = [("add" if k % 2 else "multiply", "float64", (k, max(k - 3, 0))) for k in range(32)]
+    steps = [("add" if k % 2 else "multiply", "float64", (k, max(k - 3, 0))) for k in range(64)]
     with np.errstate(all="ignore"):
-        check([a / 4], steps, [32])
-        check([a / 4], steps, [32, 7, 20, 1])
+        check([a / 4], steps, [64])
+        check([a / 4], steps, [64, 7, 20, 1])
     for name in ("leaves", "steps"):
         with pytest.raises(ValueError, match="limits"):
             run_steps(
-                [view(a)] * (21 if name == "leaves" else 1), [steps[0]] * (33 if name == "steps" else 1), []
+                [view(a)] * (33 if name == "leaves" else 1), [steps[0]] * (65 if name == "steps" else 1), []
             )
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_large_leaves_and_outputs_are_prefetched(threads: int) -> None:
+    steps = [("subtract", "float32", (0, 1)), ("multiply", "float32", (3, 2)), ("less", "float32", (3, 4))]
+    rows = values("float32", (300, 1)), values("float32", (500,), 1)
+    before = tuning.tune(prefetch_from=1)
+    try:
+        for shape in ((300, 500), (300, 1), (2, 300, 500)):
+            check([values("float32", shape, 2), *rows], steps, [4, 5], "prefetched", threads=threads)
+        check([rows[1]] * 3, steps, [5, 3], "prefetched", threads=threads)
+        check([values("float32", (500, 300)).T, *rows], steps, [5, 3], "prefetched", threads=threads)
+    finally:
+        tuning.tune(**before)
+    counted = tuning.counts()
+    check([values("float32", (300, 500)), *rows], steps, [4])
+    assert tuning.counts()["prefetched"] == counted["prefetched"]
 
 
 def test_kernels_that_do_not_exist_are_refused() -> None:

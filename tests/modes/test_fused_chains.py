@@ -401,6 +401,20 @@ def test_many_operands_steps_results_and_chains() -> None:
         assert all(same(a, b) for a, b in zip(found[::-1], expected[::-1], strict=True))
 
 
+def test_a_reduction_after_as_many_steps_as_there_may_be() -> None:
+    """Sums of float16 are steps of two: the addition, and the cast of its result."""
+    x = xp.asarray(numbers(1000), dtype=xp.float16, copy=True)
+    for count in range(24, 72):
+        y, z = x, x
+        for _ in range(count):
+            y = y + x
+        with xp.fused(size=1):
+            for _ in range(count):
+                z = z + x
+            total = xp.max(z)
+        assert same(total, np.array(xp.max(y))) and same(z, np.array(y))
+
+
 def test_equal_steps_are_one_value_with_two_places() -> None:
     x = numbers(1000)
     with xp.fused(size=1):

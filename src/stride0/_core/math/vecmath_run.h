@@ -105,7 +105,7 @@ VM_RUN(tan_f32, float, uint32_t, VM_SIN_RARE_F32)
 #define VM_POW_BLOCK(B, T, U, RARE, log_series)                                                              \
     VM_INLINE U vm_pow_f##B##_block(const T *x, const T *y, T *z, ptrdiff_t n) {                             \
         T a[VM_BLOCK], b[VM_BLOCK], k[VM_BLOCK];                                                             \
-        U rare = 0;                                                                                          \
+        U rare = 0, cubes = 0;                                                                               \
         VM_ELEMENTWISE                                                                                       \
         for (ptrdiff_t i = 0; i < n; i++) {                                                                  \
             rare |= RARE(x[i]);                                                                              \
@@ -118,6 +118,11 @@ VM_RUN(tan_f32, float, uint32_t, VM_SIN_RARE_F32)
             U flags;                                                                                         \
             z[i] = vm_pow_end_fast_f##B(x[i], y[i], a[i], b[i], &flags);                                     \
             rare |= flags;                                                                                   \
+            cubes |= y[i] == 3 ? ~(U)0 : 0;                                                                  \
+        }                                                                                                    \
+        if (cubes) {                                                                                         \
+            VM_ELEMENTWISE                                                                                   \
+            for (ptrdiff_t i = 0; i < n; i++) z[i] = y[i] == 3 ? vm_cube_f##B(x[i]) : z[i];                  \
         }                                                                                                    \
         return rare;                                                                                         \
     }
@@ -125,8 +130,9 @@ VM_POW_BLOCK(64, double, uint64_t, VM_LOG_RARE_F64, vm_log_series_f64)
 VM_POW_BLOCK(32, float, uint32_t, VM_LOG_RARE_F32, vm_log2_series_f32)
 
 /* z[i] = f(x[i], y[i]) for n elements, with strides in bytes; z may be x or y. */
-#define VM_RUN_2(name, T, U)                                                                                 \
-    static __attribute__((unused)) void vm_##name##_run(                                                     \
+#define VM_RUN_2(name, T, U) VM_RUN_NAMED(vm_##name##_run, name, T, U)
+#define VM_RUN_NAMED(run, name, T, U)                                                                        \
+    static __attribute__((unused)) void run(                                                                 \
         const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n) {      \
         T left[VM_BLOCK], right[VM_BLOCK], results[VM_BLOCK];                                                \
         for (; n > 0; n -= VM_BLOCK, x += VM_BLOCK * sx, y += VM_BLOCK * sy, z += VM_BLOCK * sz) {           \
@@ -148,8 +154,20 @@ VM_POW_BLOCK(32, float, uint32_t, VM_LOG_RARE_F32, vm_log2_series_f32)
     VM_BLOCK_2(name, T, U)                                                                                   \
     VM_RUN_2(name, T, U)
 
-VM_RUN_2(pow_f64, double, uint64_t)
-VM_RUN_2(pow_f32, float, uint32_t)
+/* Powers: the exponent is often one small number. */
+VM_RUN_NAMED(vm_powers_f64, pow_f64, double, uint64_t)
+VM_RUN_NAMED(vm_powers_f32, pow_f32, float, uint32_t)
+VM_RUN_PLAIN(cube)
+#define VM_RUN_POWERS(name, T)                                                                               \
+    static __attribute__((unused)) void vm_pow_##name##_run(                                                 \
+        const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n) {      \
+        if (sy == 0 && n > 0 && *(const T *)y == 3)                                                          \
+            vm_cube_##name##_run(x, sx, z, sz, n);                                                           \
+        else                                                                                                 \
+            vm_powers_##name(x, sx, y, sy, z, sz, n);                                                         \
+    }
+VM_RUN_POWERS(f64, double)
+VM_RUN_POWERS(f32, float)
 VM_PLAIN_2(atan2_f64, double, uint64_t)
 VM_BLOCK_2(atan2_f32, float, uint32_t)
 VM_RUN_2(atan2_f32, float, uint32_t)

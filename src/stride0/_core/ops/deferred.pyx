@@ -270,7 +270,7 @@ cdef PendingChain chain_for(int nin, PyObject** operands, int ndim, const Py_ssi
                 other = chain_of(<Array>operands[k])
                 if other is not None and other.serial >= chain.serial and not is_step(<Array>operands[k], chain):
                     blocked = k
-            if blocked < 0 and (chain.leaves + nin > MOST_LEAVES or chain.count + 2 > MAX_STEPS):
+            if blocked < 0 and (chain.leaves + nin > MOST_LEAVES or chain.count + 3 > MAX_STEPS):
                 hooks.evaluate_chain(chain)
                 chain = None
         if blocked >= 0:

@@ -313,7 +313,8 @@ cdef int describe_steps(
 
 cdef int fill_with(Storage storage, const char* value, int itemsize) noexcept:
     cdef Py_ssize_t at
-    for at in range(0, storage.nbytes, itemsize):
+    # By `range`, of a step that is not constant, Python's numbers would count.
+    for at from 0 <= at < storage.nbytes by itemsize:
         memcpy(storage.data + at, value, itemsize)
     return 0
 

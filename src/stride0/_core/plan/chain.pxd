@@ -18,7 +18,7 @@ from stride0._core.plan.plan cimport MAX_OPERANDS, MAX_VIEWS, Plan
 from stride0._core.plan.table cimport Kernel, s0_loop
 
 cdef enum:
-    MAX_STEPS = 32
+    MAX_STEPS = 64
     MAX_CALLS = 5 * MAX_STEPS   # with casts of operands and outputs, and transposed leaves
 
 
@@ -68,6 +68,8 @@ ctypedef struct Program:
     bint streams
     bint flat               # whether no slot varies along the other axis,
     bint has_rows           # and whether some do not
+    int ahead               # views that are prefetched: Note [Prefetching]
+    int ahead_view[MAX_VIEWS]
     int widest              # largest item size of a slot
     int slots
     int count

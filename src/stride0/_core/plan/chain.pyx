@@ -20,6 +20,12 @@ Note [Non-temporal stores]
     that: a cache line that is written completely need not be read before. For a transposed copy this pays for smaller
     results, since its lines are evicted before they are used. Not where the result is also an operand, whose line has just
     been read. Only contiguous elements fill cache lines.
+
+Note [Prefetching]
+    A tile alternates between calls that read or write memory and calls that compute in slots, and the processor does not
+    look so far ahead that these overlap: it would wait for the memory of a tile, then compute, then wait again. So after each
+    call a part of the memory of the next tile, the leaves that it reads and the outputs that it writes, is prefetched. This pays
+    for data that is not in the second-level cache: from `prefetch_from` bytes on. Non-temporal stores need none.
 """
 
 from libc.stdint cimport int64_t
@@ -77,6 +83,7 @@ ctypedef struct Maker:
     int cast_code[MAX_VIEWS + MAX_STEPS]    # a dtype to which the value was cast, and the place of that; -1 for none
     int cast_place[MAX_VIEWS + MAX_STEPS]
     bint transposed[MAX_VIEWS]
+    bint streamed[MAX_VIEWS]
 
 
 cdef int other_axis(const Plan* plan, int k) noexcept nogil:
@@ -274,7 +281,8 @@ cdef int emit(Maker* maker, int kind, Kernel kernel, int nin, const int* inputs,
             inner[k] = stride_of(maker, call.place[k], varies == OUTER) if varies else call.size if k == nin else itemsize_at(input_code(kernel, k))
         loops = loops_for(kernel, inner, streamed, &layout)
         call.loop = loops[layout]
-        program.streams = program.streams or (streamed and loops != loops_of(kernel))
+        if loops != loops_of(kernel):
+            program.streams = maker.streamed[result] = True
     return result
 
 
@@ -321,6 +329,7 @@ cdef void make(Program* program, const Plan* plan, const Chain* chain) noexcept 
     for k in range(program.transposed):
         s0_count(counters.transposed)
     for k in range(plan.nop):
+        maker.streamed[k] = False
         maker.varies[k] = INNER if plan.ndim and plan.strides[k][0] != 0 else 0
         if program.axis and plan.strides[k][program.axis] != 0:
             maker.varies[k] |= OUTER
@@ -362,6 +371,32 @@ cdef void make(Program* program, const Plan* plan, const Chain* chain) noexcept 
             s0_count(counters.cast)
         emit_output(&maker, cast_kernel(maker.code[value], code), &place, view, True)
     take_slots(program)
+    look_ahead(&maker)
+
+
+cdef void look_ahead(Maker* maker) noexcept nogil:
+    """Which views are prefetched: Note [Prefetching]."""
+    cdef Program* program = maker.program
+    cdef const Plan* plan = maker.plan
+    cdef int k, d
+    cdef int64_t each, total = 0
+    program.ahead = 0
+    if program.folds or program.linear or program.count < 2:
+        return
+    for k in range(plan.nop):
+        each = itemsize_at(plan.code[k])
+        if maker.streamed[k] or plan.ndim == 0 or plan.strides[k][0] != each or (program.axis and not maker.varies[k] & OUTER):
+            continue
+        for d in range(plan.ndim):
+            if plan.strides[k][d] != 0:
+                each *= plan.shape[d]
+        total += each
+        program.ahead_view[program.ahead] = k
+        program.ahead += 1
+    if total < tuning.prefetch_from:
+        program.ahead = 0
+    for k in range(program.ahead):
+        s0_count(counters.prefetched)
 
 
 cdef void emit_output(Maker* maker, Kernel kernel, const int* inputs, int view, bint may_stream) noexcept nogil:
@@ -372,7 +407,7 @@ cdef void emit_output(Maker* maker, Kernel kernel, const int* inputs, int view, 
     cdef bint stream = may_stream and streams(program, maker.plan, view, maker.leaves, tuning.stream_from if copy else tuning.stream_runs_from)
     if copy and stream:
         s0_count(counters.streamed)
-        maker.program.streams = True
+        maker.program.streams = maker.streamed[view] = True
     emit(maker, CALL_STREAM if copy and stream else CALL_LOOP, kernel, inputs_of(kernel), inputs, view, stream)
 
 

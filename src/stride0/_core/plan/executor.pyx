@@ -15,7 +15,16 @@ from stride0._core.plan.chain cimport CALL_COMPUTE, CALL_STREAM, CALL_TRANSPOSE,
 from stride0._core.plan.plan cimport MAX_NDIM, MAX_OPERANDS, MAX_VIEWS, SHORTEST
 from stride0._core.plan.table cimport FOLD_BLOCK, TABLE, s0_stream_end, width_of
 
+cdef extern from *:
+    """
+    /* Into the second-level cache. Without the empty asm, GCC takes a function that only prefetches for one without
+     * effects, and drops calls of it. */
+    #define s0_prefetch(place) do { __builtin_prefetch(place, 0, 2); __asm__ volatile (""); } while (0)
+    """
+    void s0_prefetch(const char* place) nogil
+
 cdef enum:
+    CACHE_LINE = 64
     TILE_BYTES = 1 << 13    # of the widest value in a tile, so that the live ones stay in the L1 cache
     MOST_TILE = 1 << 12     # elements, at most
     LEAST_TILE = 1 << 10    # and at least
@@ -152,6 +161,36 @@ cdef void run_tiles(
                     block_inner[q] = size if source.varies & INNER else 0
                     block_outer[q] = (size * bn if source.varies & INNER else size) if source.varies & OUTER else 0
                 run_call(program, call, slots + program.slots * slot_bytes, args, block_inner, block_outer, bn, bm)
+                if program.ahead:
+                    if i + wide < n:
+                        prefetch(program, c, data, inner, outer, i + wide, j, min(wide, n - i - wide), bm)
+                    elif j + high < m:
+                        prefetch(program, c, data, inner, outer, 0, j + high, min(wide, n), min(high, m - j - high))
+
+
+cdef void prefetch(
+    const Program* program, int call, char** data, const Py_ssize_t* inner, const Py_ssize_t* outer,
+    Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, Py_ssize_t m
+) noexcept nogil:
+    """Prefetch a part of a tile, which has as many parts as there are calls: Note [Prefetching]."""
+    cdef int k, view
+    cdef Py_ssize_t lines, line, row, end
+    cdef const char* first
+    for k in range(program.ahead):
+        view = program.ahead_view[k]
+        lines = (n * inner[view] + CACHE_LINE - 1) // CACHE_LINE
+        line = lines * m * call // program.count
+        end = lines * m * (call + 1) // program.count - line
+        row = line // lines
+        line -= row * lines
+        first = data[view] + i * inner[view] + (j + row) * outer[view]
+        while end > 0:
+            s0_prefetch(first + line * CACHE_LINE)
+            end -= 1
+            line += 1
+            if line == lines:
+                line = 0
+                first += outer[view]
 
 
 cdef void run_call(

@@ -14,6 +14,7 @@ cdef struct Tuning:
     int64_t transpose_from  # elements from which operands are transposed in tiles
     int64_t stream_from     # bytes of a transposed copy from which its stores are non-temporal
     int64_t stream_runs_from    # and of other results
+    int64_t prefetch_from   # bytes of the leaves and outputs of a chain from which they are prefetched
 
 cdef Tuning tuning
 
@@ -31,5 +32,6 @@ cdef struct Counters:
     int64_t cast        # operands and outputs
     int64_t computed    # operands of a reduction that were computed tile by tile
     int64_t tiled       # chains
+    int64_t prefetched  # leaves and outputs
 
 cdef Counters counters

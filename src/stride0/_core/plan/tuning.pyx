@@ -24,6 +24,7 @@ cdef object last_cache():
 tuning.threads_from, tuning.wake_from, tuning.per_thread, tuning.cached_to, tuning.chunk_to = 8000, 100000, 4000, 24000, 2000000
 tuning.fixed_from, tuning.fixed_chunk = 1 << 16, 1 << 13
 tuning.transpose_from, tuning.stream_from, tuning.stream_runs_from = 1 << 10, last_cache() // 4, last_cache()
+tuning.prefetch_from = last_cache() // 4
 
 
 def tune(**values):
@@ -37,5 +38,5 @@ def tune(**values):
 
 
 def counts():
-    """How often chains have transposed an operand, streamed, cast, computed an operand of a reduction, and run in tiles."""
+    """How often chains have transposed an operand, streamed, cast, computed an operand of a reduction, run in tiles, and prefetched a leaf or an output."""
     return counters
