@@ -306,14 +306,14 @@ def test_a_chain_without_steps_copies() -> None:
 
 def test_a_long_chain_uses_slots_again() -> None:
     a = values("float64", (5000,))
-    steps = [("add" if k % 2 else "multiply", "float64", (k, max(k - 3, 0))) for k in range(64)]
+    steps = [("add" if k % 2 else "multiply", "float64", (k, max(k - 3, 0))) for k in range(40)]
     with np.errstate(all="ignore"):
-        check([a / 4], steps, [64])
-        check([a / 4], steps, [64, 7, 20, 1])
+        check([a / 4], steps, [40])
+        check([a / 4], steps, [40, 7, 20, 1])
     for name in ("leaves", "steps"):
         with pytest.raises(ValueError, match="limits"):
             run_steps(
-                [view(a)] * (33 if name == "leaves" else 1), [steps[0]] * (65 if name == "steps" else 1), []
+                [view(a)] * (21 if name == "leaves" else 1), [steps[0]] * (41 if name == "steps" else 1), []
             )
 
 

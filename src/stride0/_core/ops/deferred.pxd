@@ -8,7 +8,7 @@ from stride0._core.plan.chain cimport MAX_STEPS, Step
 from stride0._core.plan.table cimport Kernel
 
 cdef enum:
-    MOST_LEAVES = 24
+    MOST_LEAVES = 12
     MOST_AXES = 16
     MOST_REDUCTIONS = 4
     MOST_KNOWN = 3              # results of a pass that later ones read

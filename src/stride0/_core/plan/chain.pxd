@@ -18,7 +18,7 @@ from stride0._core.plan.plan cimport MAX_OPERANDS, MAX_VIEWS, Plan
 from stride0._core.plan.table cimport Kernel, s0_loop
 
 cdef enum:
-    MAX_STEPS = 64
+    MAX_STEPS = 40
     MAX_CALLS = 5 * MAX_STEPS   # with casts of operands and outputs, and transposed leaves
 
 

@@ -3,7 +3,7 @@
 cdef enum:
     MAX_NDIM = 64
     MAX_OPERANDS = 4    # of a kernel
-    MAX_VIEWS = 32      # of a chain: its leaves, then its outputs
+    MAX_VIEWS = 20      # of a chain: its leaves, then its outputs
     SHORTEST = 8        # elements along both axes from which transposing, or merging rows, is faster
 
 
