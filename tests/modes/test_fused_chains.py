@@ -334,7 +334,7 @@ def test_a_handler_lends_an_operand(timer: Any) -> None:
 
     def program() -> Any:
         r = x + 0
-        for _ in range(40):
+        for _ in range(80):
             r = r**x
         return r
 
