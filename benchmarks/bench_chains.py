@@ -1,8 +1,8 @@
-"""Chains of elementwise operations: stride0 eager and in `stride0.fused()`, beside compilers and eager libraries.
+"""Chains of elementwise operations: `stride0.fused()`, eager calls, compilers and eager libraries.
 
-One process, alternating in rounds; each figure beside a time is how many times as fast as that library stride0's
-fused call is. The results of a fused call are computed within the timed function: it leaves the scope. Then: scopes
-around work too small to gain, first calls, the peak of memory, and a loop that never reads its array.
+One process, alternating in rounds. A figure beside the times is how many times as fast as that library
+the fused call is. Its results are computed within the timed function, which leaves the scope. Then: scopes
+around work too small to gain, the peak of memory, and a loop that never reads its array.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def cases(part: str) -> Any:
 
 
 def first_call(chain: Chain, given: dict[str, Any], call: Call) -> float:
-    """The time of the first call of an expression over that of the second, after its operations ran on other data."""
+    """The time of the first call of an expression over that of the second; its operations ran before."""
     LIBRARIES[OURS](chain, {name: a[..., :1] for name, a in given.items()})()  # type: ignore[misc]
     call_eager = LIBRARIES["eager"](chain, given)
     call_eager()  # type: ignore[misc]
@@ -213,9 +213,8 @@ def small_scopes(rounds: int) -> list[dict[str, Any]]:
     """What a scope costs around arrays too small to gain: many expressions in one, and one in each."""
     import stride0 as xp
 
-    print(
-        "\n| small work | eager | many in a scope | a scope around each | many / eager |\n|---|---:|---:|---:|---:|"
-    )
+    header = ["small work", "eager", "many in a scope", "a scope around each", "many / eager"]
+    print("\n| " + " | ".join(header) + " |\n|---|---:|---:|---:|---:|")
     rows = []
     for n in SMALL:
         x = xp.asarray([1 + k / n for k in range(n)], dtype=xp.float64)
@@ -268,7 +267,7 @@ def peaks() -> list[dict[str, Any]]:
 
 
 def endless() -> dict[str, float]:
-    """`for _ in range(10**4): x = x * 0.99 + 0.01`, which nothing reads: seconds, and the most bytes that were owned."""
+    """10^4 times `x = x * 0.99 + 0.01`, which nothing reads: seconds, and the most bytes that were owned."""
     import stride0 as xp
 
     x = xp.ones(10_000, dtype=xp.float32)

@@ -1,7 +1,7 @@
 """The expressions of `bench_chains.py`: each written once, as the standard has it, for every library.
 
-numexpr reads text; its expressions stand beside. It reduces only over all axes or one and only last, so that rows with
-reductions in between are several calls there, and it has complex128 alone.
+numexpr reads text; its expressions stand beside. It reduces only at the end, so that rows with reductions in
+between are several calls there, and complex128 is its only complex dtype.
 """
 
 from __future__ import annotations
@@ -20,12 +20,10 @@ Evaluate = Callable[..., Any]  # numexpr.evaluate
 
 @dataclass(frozen=True)
 class Chain:
-    """An expression; its arrays by shapes, of `n * n` elements in all; how numexpr computes it."""
+    """An expression; its arrays (shape in terms of n, lowest and highest value); how numexpr computes it."""
 
     expression: Expression
-    operands: Mapping[
-        str, tuple[tuple[str, ...], float, float]
-    ]  # shape in terms of n, lowest and highest value
+    operands: Mapping[str, tuple[tuple[str, ...], float, float]]
     numexpr: Callable[[Evaluate, dict[str, Any]], Any] | None = None
     transcendental: bool = False
     dtypes: tuple[str, ...] = ("float32", "float64")

@@ -334,7 +334,7 @@ def test_a_handler_lends_an_operand(timer: Any) -> None:
 
     def program(lent: list[Any]) -> list[Any]:
         out = [x + 0]
-        while len(out) < 40 and not lent:
+        while len(out) < 80 and not lent:
             out.append(out[-1] ** x)
         return out
 

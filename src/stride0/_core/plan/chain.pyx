@@ -381,9 +381,10 @@ cdef void look_ahead(Maker* maker) noexcept nogil:
     cdef int k, d
     cdef int64_t each, total = 0
     program.ahead = 0
-    if program.folds or program.linear or program.count < 2:
+    if program.folds or program.count < 2:
         return
-    for k in range(plan.nop):
+    # The last operand of a linear program has no memory.
+    for k in range(plan.nop - program.linear):
         each = itemsize_at(plan.code[k])
         if maker.streamed[k] or plan.ndim == 0 or plan.strides[k][0] != each or (program.axis and not maker.varies[k] & OUTER):
             continue

@@ -166,6 +166,9 @@ cdef void run_tiles(
                         prefetch(program, c, data, inner, outer, i + wide, j, min(wide, n - i - wide), bm)
                     elif j + high < m:
                         prefetch(program, c, data, inner, outer, 0, j + high, min(wide, n), min(high, m - j - high))
+                    elif program.linear:
+                        # What is computed next follows in memory.
+                        prefetch(program, c, data, inner, outer, 0 if m > 1 else i + wide, j + high if m > 1 else j, bn, bm)
 
 
 cdef void prefetch(
