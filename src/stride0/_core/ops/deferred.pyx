@@ -300,7 +300,6 @@ cdef Array defer(
 
     The operands broadcast to `shape`; `strides` are those of the result, and `out_code` its dtype.
     """
-    global pending_bytes
     cdef PyObject* operands[3]
     cdef Array out
     cdef PendingChain chain

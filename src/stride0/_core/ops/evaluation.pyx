@@ -132,7 +132,6 @@ cdef int compute(PendingChain chain) except -1:
 
 cdef int publish(Storage storage, Storage fresh) except -1:
     """Give a storage the memory of another one, unless another call has computed its elements."""
-    global pending_bytes
     if storage.data is NULL:
         storage.block, storage.data, storage.capacity, storage.bin = fresh.block, fresh.data, fresh.capacity, fresh.bin
         fresh.block = NULL
@@ -152,7 +151,7 @@ cdef Storage memory_for(PendingChain chain, Storage storage, Kernel kernel, cons
 
 
 cdef int run_pass(
-    PendingChain chain, char** known, const int* outputs, int count, list memory, const Reduction* reduction, Storage total
+    PendingChain chain, char** known, const int* outputs, int count, list memory, Reduction* reduction, Storage total
 ) except -1:
     """
     Run the steps that some outputs and a reduction need, as one chain of the executor.
@@ -212,7 +211,7 @@ cdef int run_pass(
     return 0
 
 
-cdef int run_first(PendingChain chain, char** known, const Reduction* reduction, Storage total) except -1:
+cdef int run_first(PendingChain chain, char** known, Reduction* reduction, Storage total) except -1:
     """The first elements of the operand of a reduction along the reduced axes, cast to the accumulators, which are of the same size."""
     cdef Chain program
     cdef Plan plan
@@ -260,7 +259,7 @@ cdef int describe_result(Operand* operand, PendingChain chain, int step, char* d
 
 
 cdef int describe_steps(
-    Chain* program, PendingChain chain, char** known, const int* outputs, int count, const Reduction* reduction, Operand* operands
+    Chain* program, PendingChain chain, char** known, const int* outputs, int count, Reduction* reduction, Operand* operands
 ) noexcept:
     """Fill in the leaves, steps and stored values that outputs, and a reduction after them, need; and operands for the leaves."""
     cdef bint live[MOST_LEAVES + MAX_STEPS]
@@ -318,7 +317,10 @@ cdef int fill_with(Storage storage, const char* value, int itemsize) noexcept:
     cdef Py_ssize_t filled = 0, more = itemsize
     # Twice as much each time, as far as it stays in the first-level cache.
     while filled < storage.nbytes:
-        memcpy(storage.data + filled, storage.data if filled else value, more)
+        if filled:
+            memcpy(storage.data + filled, storage.data, more)
+        else:
+            memcpy(storage.data, value, more)
         filled += more
         more = min(min(filled, <Py_ssize_t>FILL_BYTES), storage.nbytes - filled)
     return 0
