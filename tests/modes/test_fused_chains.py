@@ -257,6 +257,18 @@ def test_a_handler_meets_a_chain_that_is_computed(what: str, timer: Any) -> None
     assert live() == at_first
 
 
+def reader(x: Any) -> tuple[list[Any], list[float], Callable[[], None]]:
+    """A signal handler that defers `x + 1`; its results, and when it was called."""
+    seen: list[Any] = []
+    when: list[float] = []
+
+    def call() -> None:
+        when.append(time.perf_counter())
+        seen.append(x + 1)
+
+    return seen, when, call
+
+
 @needs_timer
 @pytest.mark.parametrize("write", ["in place", "all", "indices", "mask"])
 def test_a_handler_defers_what_reads_while_an_operand_is_computed(write: str, timer: Any) -> None:
@@ -268,15 +280,10 @@ def test_a_handler_defers_what_reads_while_an_operand_is_computed(write: str, ti
         if met:
             break
         x[...] = xp.asarray(begin)
-        seen, when = [], []
+        seen, when, handler = reader(x)
         with xp.fused(size=1):
             y = powers(other)[-1]
-
-            def call(x: Any = x, seen: Any = seen, when: Any = when) -> None:
-                when.append(time.perf_counter())
-                seen.append(x + 1)
-
-            timer(call, after)
+            timer(handler, after)
             if write == "in place":
                 x += y
             elif write == "all":
@@ -301,15 +308,10 @@ def test_a_handler_defers_what_reads_while_readers_are_evaluated(then: str, time
         if met:
             break
         x[...] = xp.asarray(begin)
-        seen, when = [], []
+        seen, when, handler = reader(x)
         with xp.fused(size=1):
             y = powers(x)[-1]
-
-            def call(x: Any = x, seen: Any = seen, when: Any = when) -> None:
-                when.append(time.perf_counter())
-                seen.append(x + 1)
-
-            timer(call, after)
+            timer(handler, after)
             if then == "writes":
                 x[...] = 0
             else:
