@@ -210,3 +210,33 @@ def test_text_of_the_refused_cast(name):
         f"astype: cannot cast complex {name} to real float32\n\n"
         "    Take a component first: real(x), imag(x) or abs(x)."
     )
+
+
+@pytest.mark.parametrize("source", ["float32", "float64"])
+def test_casts_to_integers_of_runs_with_values_that_do_not_fit(source):
+    """Through a 64-bit integer, whose least value stands for what does not fit."""
+    rng = np.random.default_rng(0)
+    fits = (rng.uniform(-(2.0**31) + 200, 2.0**31 - 200, 2500)).astype(source)
+    for value in (
+        None,
+        2.0**31,
+        -(2.0**31),
+        2.0**32 + 2**20,
+        -(2.0**40),
+        2.0**63,
+        1e30,
+        np.inf,
+        -np.inf,
+        np.nan,
+    ):
+        for place in (0, 1023, 1024, 2499):
+            a = fits.copy()
+            if value is not None:
+                a[place] = value
+            x = xp.asarray(a, copy=True)
+            wide = [int(v) if abs(v) < 2.0**63 else -(2**63) for v in a.tolist()]
+            for target in ("int8", "int16", "int32", "uint8", "uint16", "uint32", "int64"):
+                bits = 8 * np.dtype(target).itemsize
+                expected = np.array([v % 2**bits for v in wide], dtype=f"uint{bits}").view(f"int{bits}")
+                found = np.asarray(xp.astype(x, getattr(xp, target))).view(f"int{bits}")
+                assert np.array_equal(found, expected), (value, place, target)

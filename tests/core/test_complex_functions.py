@@ -281,6 +281,30 @@ def test_absolute_values_neither_overflow_nor_vanish():
         )
 
 
+def test_magnitudes_of_complex64_next_to_the_middle_of_two_floats():
+    """Each rounded from 53 bits, also where the root of the sum in float64 is beyond the middle."""
+    rng = np.random.default_rng(0)
+    re = (1 + rng.integers(0, 1 << 23, 60_000) / 2**23).astype(np.float32)
+    middle = re.astype(np.float64) + 2.0**-24
+    im = np.sqrt(middle**2 - re.astype(np.float64) ** 2).astype(np.float32)
+    im[::3] = np.nextafter(im[::3], np.float32(2))
+    z = np.empty((2, re.size), np.complex64)
+    z[0].real, z[0].imag = re * np.float32(2.0**20), im * np.float32(2.0**20)
+    z[1].real, z[1].imag = im * np.float32(1e-38), re * np.float32(1e-38)
+    special = np.array([0, -0.0, 1, np.inf, -np.inf, np.nan, 1e-45, 3e38], np.float32)
+    z[1, :64] = (special[:, None] + 0j).repeat(8, 1).ravel()
+    z[1, :64].imag = np.tile(special, 8)
+    x = xp.asarray(z.ravel())
+    every_second = xp.zeros(2 * x.size, dtype=x.dtype)[::2]  # the loop over any strides, which rounds once
+    every_second[...] = x
+    found = np.asarray(xp.abs(x))
+    assert found.tobytes() == np.array(xp.abs(every_second)).tobytes()
+    for k in range(0, 60_000, 997):
+        exact = mpmath.sqrt(mpmath.mpf(float(z[0, k].real)) ** 2 + mpmath.mpf(float(z[0, k].imag)) ** 2)
+        assert abs(mpmath.mpf(float(found[k])) - exact) <= 0.5001 * np.spacing(found[k])
+    assert np.isinf(found[60_000 + 8 * 3 + 5]) and np.isnan(found[60_000 + 8 * 2 + 5])
+
+
 def test_tangents_far_from_the_axis():
     for x in (25.0, 400.0, 1e300):
         assert complex(xp.tanh(xp.asarray(complex(x, 1.0)))).real == 1.0

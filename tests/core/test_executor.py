@@ -6,6 +6,7 @@ steps run one by one, bytes and all, and counters make sure that it went the way
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -52,6 +53,7 @@ def did(call: Callable[[], Any], *counters: str, threads: int = 1, streams: bool
         per_thread=1,
         stream_from=1 if streams else 1 << 62,
         stream_runs_from=1 if streams else 1 << 62,
+        stream_calls=1 << 30,
     )
     before = tuning.counts()
     try:
@@ -154,6 +156,7 @@ def test_where_casts_in_tiles(threads: int) -> None:
 # --- reductions in tiles
 
 
+@pytest.mark.usefixtures("eagerly")
 @pytest.mark.parametrize("threads", THREADS)
 def test_kernels_of_several_operands_cast_in_tiles(threads: int) -> None:
     """Operands of another dtype, transposed ones too, give what they give when they are cast first."""
@@ -306,15 +309,59 @@ def test_a_chain_without_steps_copies() -> None:
 
 def test_a_long_chain_uses_slots_again() -> None:
     a = values("float64", (5000,))
-    steps = [("add" if k % 2 else "multiply", "float64", (k, max(k - 3, 0))) for k in range(40)]
+    steps = [("add" if k % 2 else "multiply", "float64", (k, max(k - 3, 0))) for k in range(96)]
     with np.errstate(all="ignore"):
-        check([a / 4], steps, [40])
-        check([a / 4], steps, [40, 7, 20, 1])
-    for name in ("leaves", "steps"):
+        check([a / 4], steps, [96])
+        check([a / 4], steps, [96, 7, 20, 1])
+    one = (view(a)[0], "float64")
+    for leaves, count, constants in ((25, 1, 0), (1, 97, 0), (1, 1, 33)):
         with pytest.raises(ValueError, match="limits"):
-            run_steps(
-                [view(a)] * (21 if name == "leaves" else 1), [steps[0]] * (41 if name == "steps" else 1), []
-            )
+            run_steps([view(a)] * leaves, [steps[0]] * count, [], [one] * constants)
+    deep = np.ones((1,) * 15 + (2, 3))
+    with pytest.raises(ValueError, match="limits"):
+        run_steps([view(deep)], [("negative", "float64", (0,))], [(view(deep), 1)])
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_every_step_casts_every_operand(threads: int) -> None:
+    """As many calls as a chain may have: each value is read in two dtypes by turns."""
+    a, b, mask = (
+        values("float32", (130, 77)),
+        values("float64", (77, 130), 1).T,
+        values("bool", (130, 77), 2),
+    )
+    steps: list[Any] = []
+    for k in range(95):
+        dtype, last = ("float64", "float32")[k % 2], 2 + len(steps)
+        steps.append(("where", dtype, (2, last, k % 2)) if k % 3 else ("subtract", dtype, (last, 1 - k % 2)))
+    check([a, b, mask], steps, [97], "cast", "transposed", threads=threads)
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_constants_are_operands(threads: int) -> None:
+    for shape in ((), (5000,), (130, 77)):
+        a, b = values("float64", shape), values("float32", shape, 1)
+        ones = [values(name, (1,), 3 + k) for k, name in enumerate(["float64", "int16"] * 16)]
+        steps: list[Any] = [("add", "float64", (0, 2))]
+        steps += [("maximum", "float64", (33 + k, 2 + k)) for k in range(1, 32)]
+        steps += [("add", "float64", (2, 3)), ("multiply", "float64", (65, 66)), ("add", "float64", (67, 1))]
+        expected = [np.asarray(e) for e in eager([a, b, *(one.reshape(()) for one in ones)], steps)]
+        targets = [np.empty(shape), np.empty(shape, "float32"), np.empty(shape)]
+        leaves, constants = [view(a), view(b)], [view(one)[:2] for one in ones]
+        outputs = [(view(t), number) for t, number in zip(targets, (68, 67, 3), strict=True)]
+        call = functools.partial(run_steps, leaves, steps, outputs, constants)
+        did(call, "tiled", "cast", threads=threads)
+        same(targets[0], expected[68])
+        same(targets[1], xp.astype(xp.asarray(expected[67]), xp.float32))
+        same(targets[2], xp.astype(xp.asarray(np.broadcast_to(expected[3], shape)), xp.float64))
+        # A reduction of what is computed from them.
+        if shape:
+            total = np.zeros(())
+            reduced = [*steps, ("sum", "float64", (68,))]
+            outputs = [(view(np.broadcast_to(total, shape)), 69)]
+            call = functools.partial(run_steps, leaves, reduced, outputs, constants)
+            did(call, "computed", threads=threads)
+            same(total, xp.sum(xp.asarray(expected[68])))
 
 
 @pytest.mark.parametrize("threads", THREADS)

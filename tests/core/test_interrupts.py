@@ -86,6 +86,7 @@ CASES: dict[str, tuple[Callable[[], tuple[Any, ...]], Callable[..., Any]]] = {
 }
 
 
+@pytest.mark.usefixtures("eagerly")  # a call that is deferred is short
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("name", CASES)
 def test_a_signal_ends_a_long_call(name: str, count: int) -> None:

@@ -32,7 +32,8 @@ pytestmark = [
 def compiled(tmp_path_factory: Any) -> Path:
     assert COMPILER is not None
     library = tmp_path_factory.mktemp("pool") / "pool_checks.so"
-    includes = [f"-I{HERE.parents[1] / 'src/stride0/_core/plan'}", f"-I{sysconfig.get_path('include')}"]
+    core = HERE.parents[1] / "src" / "stride0" / "_core"
+    includes = [f"-I{core / 'plan'}", f"-I{core / 'memory'}", f"-I{sysconfig.get_path('include')}"]
     command = [
         COMPILER,
         "-std=gnu11",

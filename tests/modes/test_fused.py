@@ -10,6 +10,7 @@ import os
 import pickle
 import random
 import sys
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -209,6 +210,7 @@ WRITERS: dict[str, Callable[[Any], None]] = {
     "points": lambda x: x.__setitem__((xp.asarray([0, 2]), xp.asarray([1, 3])), 9),
     "itself": lambda x: x.__setitem__(..., x[::-1, ::-1]),
     "in place": iadd,
+    "contiguous in place": lambda x: x.__isub__(xp.ones((8, 8))),
     "scalar in place": lambda x: x.__imul__(3),
     "power in place": lambda x: x.__ipow__(2),
     "matrix in place": imatmul,
@@ -324,3 +326,87 @@ def test_a_deferred_result_that_is_lent_becomes_no_leaf() -> None:
         e[...] = 0
         assert same(w, (np.array(x) + 1) + np.array(x) * 3)
         assert same(y, np.zeros(1000))
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+def test_lent_memory_is_no_leaf_of_another_array_on_it(size: int) -> None:
+    x = numbers(size)
+    with xp.fused(size=1):
+        y = x + 1
+        other = xp.from_dlpack(y)
+        e = np.asarray(y)
+        z = other * 2
+        e[...] = 0
+        assert same(z, (np.array(x) + 1) * 2)
+
+
+def test_a_dlpack_export_ends_with_its_tensor() -> None:
+    x = numbers(1000)
+    for version in (None, (1, 0)):
+        for consume in (True, False):
+            held = np.from_dlpack(x) if consume else x.__dlpack__(max_version=version)
+            with xp.fused(size=1):
+                before = live()
+                first = x + 1
+                assert live() == before + 8000
+                del held
+                second = x + 1
+                assert live() == before + 8000
+            assert same(first, second)
+            del first, second
+
+
+def test_memory_of_numpy_that_nothing_else_refers_to_is_a_leaf() -> None:
+    own = np.random.default_rng(1).normal(0, 1, (50, 20))
+    kept, locked = own.copy(), own.copy()
+    locked.flags.writeable = False
+    view = memoryview(own.copy())
+    text = own.tobytes()
+    weak, cached = own.copy(), own.copy()
+    alone: dict[str, tuple[bool, Any]] = {
+        "new": (True, xp.asarray(own.copy())),
+        "views of it": (True, xp.asarray(own.copy().T[::2])),
+        "bytes": (True, xp.asarray(np.frombuffer(text).reshape(50, 20))),
+        "memory of bytes": (True, xp.asarray(memoryview(text).cast("d", [50, 20]))),
+        "a copy": (True, xp.asarray(own, copy=True)),
+        "a name": (False, xp.asarray(kept)),
+        "a name, read-only": (False, xp.asarray(locked)),
+        "a name for the base": (False, xp.asarray(own[:, ::2])),
+        "a name for the memoryview": (False, xp.asarray(view)),
+        "a subclass": (False, xp.asarray(np.ma.masked_array(own.copy()))),
+        "a bytearray": (False, xp.asarray(memoryview(bytearray(text)).cast("d", [50, 20]))),
+        "DLPack": (False, xp.from_dlpack(own.copy())),
+        "an iterator": (False, xp.asarray(weak)),
+        "a weak reference": (False, xp.asarray(cached)),
+    }
+    rows, found = iter(weak), weakref.ref(cached)
+    del weak, cached
+    for name, (deferred, x) in alone.items():
+        expected = np.array(x) * 2
+        with xp.fused(size=1):
+            before = live()
+            y = x * 2
+            assert (live() == before) == deferred, name
+            assert same(y, expected), name
+        del y
+    next(rows)[...] = 5
+    assert float(alone["an iterator"][1][0, 0]) == 5
+    assert found() is not None
+
+
+def test_memory_of_numpy_changes_hands() -> None:
+    """Whether NumPy can write to it is asked for each operation."""
+    n = np.arange(2000.0)
+    x = xp.asarray(n)
+    with xp.fused(size=1):
+        before = live()
+        first = x + 1
+        assert live() == before + 16000
+        del n
+        before = live()
+        second = x + 1
+        assert live() == before
+        e = np.asarray(x)
+        third = x + 2
+        e[...] = -1
+        assert same(second, first) and same(third, np.array(first) + 1)

@@ -56,7 +56,7 @@ def test_only_what_can_be_seen_is_written() -> None:
     assert same(w, np.array(z) * np.array(z))
 
 
-def test_what_nobody_can_see_is_never_computed() -> None:
+def test_what_nothing_refers_to_is_never_computed() -> None:
     x = numbers(1000)
     with xp.fused(size=1):
         before = live()
@@ -127,7 +127,7 @@ except MemoryError as error:
     print(error)
 else:
     print("no error")
-print(float(later[7]))
+print(xp.fused.stats()["pending"], float(later[7]))
 limit(1024)
 print(float(big[5]), float(xp.sum(big)) == 2.0 * (1 << 24))
 x[...] = 4
@@ -138,7 +138,7 @@ print(float(big[5]))
     assert lines[:21] == ["'mine'", "3.0", *[message] * 5] * 3
     # The end of a block evaluates what it can, and names what it cannot.
     assert "no memory for the deferred result of shape (16777216,)" in lines[21]
-    assert lines[22:] == ["4.0", "2.0 True", "2.0"]
+    assert lines[22:] == ["1 4.0", "2.0 True", "2.0"]
 
 
 # --- 6: several threads, or a handler, evaluate one chain at once
@@ -187,6 +187,40 @@ def test_threads_evaluate_one_chain(size: int) -> None:
             assert not wrong
 
 
+def test_threads_evaluate_a_chain_while_an_update_computes_a_part_of_it() -> None:
+    """A race: in a process of its own, which it ended within seconds."""
+    assert (
+        run("""
+import sys, threading, time
+import stride0 as xp
+sys.setswitchinterval(1e-5)
+a, x, given, ended = xp.arange(1 << 18, dtype=xp.float64), xp.zeros(1 << 18), [], []
+def read():
+    while not ended:
+        if given:
+            float(given.pop()[0])
+reader = threading.Thread(target=read)
+reader.start()
+end = time.monotonic() + 5
+with xp.fused(size=1):
+    while time.monotonic() < end:
+        b = a + 1
+        c = b * 2
+        for _ in range(3):
+            c = c * 1.5 + b
+        given.append(c)
+        x += b * 1.5
+        del b, c
+ended.append(True)
+reader.join()
+print("done")
+""")
+        == "done"
+    )
+
+
+# Until a handler runs in the middle of a call, which looks for signals now and then.
+DELAYS = (0.01, 0.05, 0.001, 0.1, 0.02, 0.2) * 6
 needs_timer = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
 
 
@@ -200,15 +234,17 @@ def powers(x: Any) -> list[Any]:
 
 
 @needs_timer
-@pytest.mark.parametrize("what", ["reads", "writes", "reads another", "continues", "raises", "forgets"])
+@pytest.mark.parametrize(
+    "what", ["reads", "writes", "reads another", "continues", "reduces", "raises", "forgets"]
+)
 def test_a_handler_meets_a_chain_that_is_computed(what: str, timer: Any) -> None:
     x = numbers(150_000, dtype="complex128")
     begin = np.array(x)
     expected = [np.array(y) for y in powers(x)]
+    total = np.array(xp.sum(xp.asarray(expected[13], copy=True)))
     gc.collect()
     at_first, met = live(), 0
-    # A long call looks for signals now and then; other processes may take the time.
-    for after in (0.01, 0.05, 0.001, 0.1, 0.02, 0.2, 0.01, 0.05):
+    for after in DELAYS:
         if met:
             break
         x[...] = xp.asarray(begin)
@@ -228,6 +264,8 @@ def test_a_handler_meets_a_chain_that_is_computed(what: str, timer: Any) -> None
                     x[...] = 0
                 elif what == "continues":
                     seen.append(found[0] + found[1])
+                elif what == "reduces":
+                    seen.append(xp.sum(found[13], axis=0))
                 elif what == "forgets":
                     found[5] = found[6] = None
                 else:
@@ -247,6 +285,7 @@ def test_a_handler_meets_a_chain_that_is_computed(what: str, timer: Any) -> None
                 "reads": expected[3],
                 "reads another": expected[13] + 0,
                 "continues": expected[0] + expected[1],
+                "reduces": total,
             }
             assert not wrong
             assert all(same(item, wanted[what]) for item in seen)
@@ -276,7 +315,7 @@ def test_a_handler_defers_what_reads_while_an_operand_is_computed(write: str, ti
     begin, met = np.array(x), 0
     where = xp.asarray(np.arange(150_000))
     mask = xp.ones(150_000, dtype=xp.bool)
-    for after in (0.01, 0.05, 0.001, 0.1, 0.02, 0.2, 0.01, 0.05):
+    for after in DELAYS:
         if met:
             break
         x[...] = xp.asarray(begin)
@@ -304,7 +343,7 @@ def test_a_handler_defers_what_reads_while_an_operand_is_computed(write: str, ti
 def test_a_handler_defers_what_reads_while_readers_are_evaluated(then: str, timer: Any) -> None:
     x, met = numbers(150_000, dtype="complex128"), 0
     begin = np.array(x)
-    for after in (0.01, 0.05, 0.001, 0.1, 0.02, 0.2, 0.01, 0.05):
+    for after in DELAYS:
         if met:
             break
         x[...] = xp.asarray(begin)
@@ -336,12 +375,12 @@ def test_a_handler_lends_an_operand(timer: Any) -> None:
 
     def program(lent: list[Any]) -> list[Any]:
         out = [x + 0]
-        while len(out) < 80 and not lent:
+        while len(out) < 120 and not lent:
             out.append(out[-1] ** x)
         return out
 
     expected, met = [np.array(r) for r in program([])], 0
-    for after in (0.01, 0.05, 0.001, 0.1, 0.02, 0.2, 0.01, 0.05):
+    for after in DELAYS:
         if met:
             break
         x[...] = xp.asarray(begin)
@@ -415,6 +454,36 @@ def test_a_reduction_after_as_many_steps_as_there_may_be() -> None:
                 z = z + x
             total = xp.max(z)
         assert same(total, np.array(xp.max(y))) and same(z, np.array(y))
+
+
+def test_a_long_expression_is_one_pass() -> None:
+    """With as many leaves, constants and steps as a chain may have, in a thread of a small stack."""
+    leaves = [xp.reshape(numbers(2000, seed=k), (40, 50)) for k in range(16)]
+
+    def value() -> Any:
+        x = leaves[0] * 1.5
+        for k, leaf in enumerate(leaves[1:]):
+            x = x + (leaf * (k + 2.5) - (k + 0.25))
+        for k in range(45):
+            x = abs(x) if k % 2 else xp.sin(x)
+        return xp.sum(x, axis=0)
+
+    def compute() -> None:
+        with xp.fused(size=1):
+            total = value()
+            before = xp.fused.stats()["passes"]
+            found.append((np.array(total), xp.fused.stats()["passes"] - before))
+
+    found: list[Any] = []
+    size = threading.stack_size(65536)
+    try:
+        thread = threading.Thread(target=compute)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(size)
+    assert same(value(), found[0][0])
+    assert found[0][1] == 1
 
 
 def test_equal_steps_are_one_value_with_two_places() -> None:

@@ -17,7 +17,7 @@ import stride0 as xp
 from stride0._base import errors as _errors
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("docs", "benchmarks", "conformance", "examples")
+FOLDERS = ("docs", "benchmarks", "conformance", "examples", ".github")
 PAGES = sorted([*ROOT.glob("*.md"), *(page for name in FOLDERS for page in (ROOT / name).rglob("*.md"))])
 TEXT = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
 
@@ -69,8 +69,14 @@ def outcome(statement: Statement, names: dict[str, object]) -> str:
     return shown.getvalue().rstrip()
 
 
+# It shows what one call allocates: with STRIDE0_FUSED=1 that comes later, and may be less.
+EAGER = "docs/design/memory.md"
+
+
 @pytest.mark.parametrize("page", [page for page in TEXT if "```pycon" in TEXT[page]])
-def test_sessions(page: str) -> None:
+def test_sessions(page: str, request: pytest.FixtureRequest) -> None:
+    if page == EAGER:
+        request.getfixturevalue("eagerly")
     names: dict[str, object] = {"__name__": "__main__"}
     for statement in statements(page):
         got = outcome(statement, names)
@@ -213,3 +219,57 @@ def test_names_of_our_own() -> None:
     assert own == listed
     strided = next(row[1] for row in table("docs/index.md", "name") if row[0] == "`strided`")
     assert set(re.findall(r"`(\w+)`", strided)) == set(xp.strided.__all__)
+
+
+# --- the overview names what there is
+
+OVERVIEW = "docs/design/overview.md"
+COMPILED = re.findall(r"^  '([a-z]+\.[a-z_]+)': ", SOURCES["src/stride0/_core/meson.build"], re.MULTILINE)
+# How names are defined in Python, Cython and C.
+DEFINITIONS = (
+    r"^ *(?:@\w+ *)?(?:def|cdef|cpdef|class|ctypedef)\b[^=(:]*?\b(\w+) *[(:]",
+    r"^ *(?:cdef|cpdef|ctypedef) [^=(]*?\b(\w+)(?: *=.*)?$",
+    r"^ *([A-Za-z_]\w*)(?:: [^=]+)? = ",
+    r"^#define (\w+)|^.*\bcdef enum (\w+)",
+    r"^static [^(=]*?\b(\w+)(?:\[|\()",
+)
+
+
+def defined_names() -> set[str]:
+    found: set[str] = set()
+    for text in SOURCES.values():
+        for pattern in DEFINITIONS:
+            found.update(
+                *(
+                    filter(None, (m if isinstance(m, tuple) else (m,)))
+                    for m in re.findall(pattern, text, re.MULTILINE)
+                )
+            )
+    return found
+
+
+def test_the_overview_lists_each_module_of_the_core_with_its_tests() -> None:
+    listed = []
+    for modules, _, tests in table(OVERVIEW, "module"):
+        listed += [name.replace("/", ".") for name in re.findall(r"`([\w/]+)`", modules)]
+        files = re.findall(r"`(\w+/test_\w+)`", tests)
+        assert files, modules
+        assert [file for file in files if not (ROOT / "tests" / f"{file}.py").exists()] == [], modules
+    compiled = [name for name in listed if name in COMPILED]
+    assert compiled == COMPILED and len(set(listed)) == len(listed)
+    for name in set(listed) - set(COMPILED):
+        assert (ROOT / "src/stride0/_core" / f"{name.replace('.', '/')}.py").exists(), name
+
+
+def test_the_lives_of_calls_name_functions_that_exist() -> None:
+    """In the sections that follow a call through the core."""
+    text = TEXT[OVERVIEW]
+    section = text[text.index("## The life of one call") : text.index("## Where the notes are")]
+    names = set(re.findall(r"`([A-Za-z_]{3,}\w*)`", section))
+    for fence in FENCE.finditer(section):
+        for line in fence[2].splitlines():
+            names |= set(re.findall(r"\w+", line.partition("  ")[0]))
+    assert len(names) > 70
+    public = {*dir(xp), "self", "int", "fused"}
+    files = {Path(file).stem.partition(".")[0] for file in SOURCES}
+    assert names - defined_names() - public - files == set()

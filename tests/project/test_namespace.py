@@ -21,7 +21,7 @@ from helpers import DTYPES, INTEGERS
 import stride0 as xp
 from stride0._compat import extras as _extras
 from stride0._tables import methods as method_table
-from stride0._tables import operations
+from stride0._tables import operations, standard
 
 CHAPTERS = {
     "constants": "e inf nan newaxis pi",
@@ -113,6 +113,17 @@ CPU = xp.Device("cpu")
 def test_names_of_the_standard(chapter):
     missing = [name for name in CHAPTERS[chapter].split() if not hasattr(xp, name)]
     assert not missing
+
+
+@pytest.mark.parametrize("name", standard.ROWS)
+def test_docstrings_say_where_the_standard_defines_a_function(name):
+    module, _, short = name.rpartition(".")
+    function = getattr(getattr(xp, module) if module else xp, short)
+    place = f'Array API standard {standard.NEWEST}, "{standard.ROWS[name].chapter}", ``{short}``'
+    text = inspect.getdoc(function)
+    assert text.count("\nReferences\n----------\n") == 1
+    last = text.rpartition("\n----------\n")[2]
+    assert last.startswith(place) and last.endswith(".") and "\n" not in last
 
 
 @pytest.mark.parametrize(("module", "names"), [("linalg", LINALG), ("fft", FFT)])

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import copy
+import os
 import pickle
+import signal
 import threading
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -86,6 +90,76 @@ def in_thread(call: Callable[[], Any]) -> Any:
     return found[0]
 
 
+def attempt(call: Callable[[], Any]) -> Any:
+    """What a call returns, or how it fails."""
+    try:
+        return call()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    """What calls return that run in threads of their own, all at the same time."""
+    found: list[Any] = [None] * len(calls)
+    barrier = threading.Barrier(len(calls))
+
+    def work(number: int) -> None:
+        barrier.wait()
+        found[number] = attempt(calls[number])
+
+    threads = [
+        threading.Thread(target=contextvars.copy_context().run, args=(work, k)) for k in range(len(calls))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def during(call: Callable[[], Any], handle: Callable[[], Any], after: float) -> list[Any]:
+    """What a call returns, and what a function that a signal handler calls somewhere in it, or after it."""
+    found: list[Any] = []
+
+    def handler(number: int, frame: Any) -> None:
+        if not found:
+            found.append(None)
+            found[0] = attempt(handle)
+
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        return [attempt(call), attempt(handle)]
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, after)
+    try:
+        out = attempt(call)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        handler(0, None)
+        signal.signal(signal.SIGALRM, before)
+    return [out, found[0]]
+
+
+def in_child(call: Callable[[], str]) -> str:
+    """What a call returns in a fork of this process."""
+    if not hasattr(os, "fork"):
+        return call()
+    read, write = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of threads, which the child does not use
+        child = os.fork()
+    if child == 0:
+        try:
+            os.close(read)
+            os.write(write, str(attempt(call)).encode()[:4000])
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        shown = pipe.read().decode()
+    os.waitpid(child, 0)
+    return shown
+
+
 def namespace(scope: Callable[..., Any]) -> dict[str, Any]:
     """The global names of a program whose scopes are these."""
 
@@ -96,6 +170,23 @@ def namespace(scope: Callable[..., Any]) -> dict[str, Any]:
             t += 1
             yield t
             yield a - t
+
+    def nested(a: Any, b: Any) -> Iterator[Any]:
+        """A generator that is left and entered in the middle of scopes, of several sizes."""
+        with scope(20):
+            t = a - b
+            with scope(0):
+                u = t * 2
+                yield u
+                with scope(2):
+                    t *= 3
+                    try:
+                        yield t + u
+                    except KeyError:
+                        t = t - u
+                yield t
+            u[...] = t
+            yield u + a
 
     async def step(a: Any, b: Any) -> Any:
         with scope():
@@ -123,5 +214,6 @@ def namespace(scope: Callable[..., Any]) -> dict[str, Any]:
     return {
         "xp": xp, "np": np, "strided": strided, "copy": copy, "pickle": pickle, "weakref": weakref,
         "scope": scope, "make": make, "in_thread": in_thread, "stream": stream, "together": together,
-        "decorated": decorated,
+        "decorated": decorated, "nested": nested, "at_once": at_once, "during": during, "in_child": in_child,
+        "contextlib": contextlib,
     }  # fmt: skip

@@ -195,6 +195,22 @@ class Writer:
         if self.rng.random() < 0.5 and name != "cumulative_sum":
             options.append("keepdims=True")
         inner = a if self.rng.random() < 0.5 else f"{a} {self.rng.choice(ARITHMETIC)} {self.operand(a)}"
+        turn = self.rng.random()
+        if turn < 0.15:
+            # Several of one chain; and what is reduced has a name.
+            t = self.new()
+            more = self.rng.choice(["sum", "max", "mean", "any", "prod"])
+            lines = [f"{t} = {inner}", f"{self.new()} = xp.{more}({', '.join([t, *options])})"]
+            return "\n".join([*lines, f"{self.new()} = xp.{name}({', '.join([t, *options])})"])
+        if turn < 0.3:
+            b = self.other(a)
+            axis = f", axis={self.rng.randrange(-ndim, 0)}" if ndim else ""
+            pair = [
+                f"{a} {self.rng.choice('+-*')} {self.operand(a)}",
+                self.rng.choice([b, f"{b} * 2", f"{a} - {b}"]),
+            ]
+            self.rng.shuffle(pair)
+            return f"{self.new()} = xp.vecdot({pair[0]}, {pair[1]}{axis})"
         return f"{self.new()} = xp.{name}({', '.join([inner, *options])})"
 
     def in_place(self) -> str:
@@ -202,7 +218,18 @@ class Writer:
         signs = (
             [*ARITHMETIC, *ARITHMETIC, "//", "**"] if self.kind(a) in "fc" else ["+", "-", "*", "|", "^", "%"]
         )
-        return f"{a} {self.rng.choice(signs)}= {self.operand(a)}"
+        sign, b = self.rng.choice(signs), self.operand(a)
+        turn = self.rng.random()
+        if turn < 0.3:
+            b = f"({b} {self.rng.choice('+-*')} {self.operand(a)})"
+        elif turn < 0.4:
+            key = self.key(a)
+            return f"{a}[{key}] {sign}= ({a}[{key}] * {self.rng.choice(SCALARS)})"
+        elif turn < 0.5:
+            # Of an array that is computed, by what is pending and has a name.
+            b, t = self.new(), b
+            return f"{b} = {a} * {t}\nshow({a})\n{a} {sign}= {b}"
+        return f"{a} {sign}= {b}"
 
     def assign(self) -> str:
         a = self.pick()
@@ -284,6 +311,11 @@ class Writer:
             f"e{k} = np.from_dlpack({a})",
             f"e{k} = np.asarray(memoryview({a}))",
             f"e{k} = np.asarray({a} + {self.operand(a)})",
+            f"e{k} = np.asarray(memoryview({a} * 2))\n{a} = {a} - 1",
+            f"with memoryview({a}) as m:\n    {self.new()} = {a} + {a}\n    show(m.nbytes)\n{a} += 1",
+            f"e{k} = np.from_dlpack({a} + 1)\ne{k} = None\n{a} = {a} + 1",
+            f"capsule = {a}.__dlpack__()\n{self.new()} = {a} * 3\ndel capsule\n{a} += 2",
+            f"{self.new()} = xp.from_dlpack({a}, copy=True)\n{a} *= 2",
             f"n{k} = np.array({a})\n{self.new()} = xp.asarray(n{k}, copy=False)",
             f"n{k} = np.array({a})\n{self.new()} = xp.from_dlpack(n{k})",
             f"{self.new()} = xp.from_dlpack({a})",
@@ -291,10 +323,30 @@ class Writer:
         return self.rng.choice(forms)
 
     def special(self) -> str:
-        """Generators, coroutines, threads, scopes, weak references, deletions, long chains."""
+        """Generators, coroutines, threads, signals, scopes, weak references, deletions, long chains."""
         a = self.pick()
         b, k = self.other(a), self.rng.randrange(3)
+        size, after = self.rng.choice([0, 1, 10, 100, 5000]), self.rng.choice([1e-5, 5e-5, 2e-4, 1e-3])
+        calls = [f"{a} * 2 + {b}", f"repr({a} + {b})", f"xp.sum({a} - 1)", f"({a} + 1)[...]", f"{a} @ {b}"]
+        handlers = [*calls, f"{a}[...]", f"np.asarray({a} + 0)"]
+        call, handle = self.rng.choice(calls), self.rng.choice(handlers)
+        several = ", ".join(f"lambda: {self.rng.choice(calls)}" for _ in range(self.rng.choice([2, 3, 4])))
         forms = [
+            f"g{k} = nested({a}, {b})",
+            *[f"{self.new()} = {name}.throw(KeyError())" for name in self.named("g")],
+            f"l{k} = at_once({several})",
+            f"l{k} = at_once({several})",
+            f"l{k} = during(lambda: {call}, lambda: {handle}, {after})",
+            f"l{k} = during(lambda: {call}, lambda: {handle}, {after})",
+            # A handler runs anywhere in a call: it may write to what chains read, but the call does not.
+            f"o = {a} * 1\nt = o + {b}\nl{k} = during(lambda: {call}, lambda: o.__iadd__(1), {after}) + [t]",
+            f"o = {a} * 1\nt = o[:1] + {b}\nl{k} = during(lambda: {call}, lambda: np.asarray(o), {after})",
+            f"with scope({size}):\n    {self.new()} = {a} * {b} - 1\n    with scope(1):\n        {a} += {b}",
+            f"with contextlib.suppress(ValueError), scope({size}):\n    {a} -= {b}\n    {a}.nothing",
+            f"{a}[1:] = {a}[:-1] + {b}[1:]",
+            f"{a}[::-1] += {a}",
+            f"{a}[...] = {a}[::-1] * 2 - {a}",
+            f"{a}.T[...] = {a}[...].T + {b}",
             f"g{k} = stream({a}, {b})",
             *[f"{self.new()} = next({name})" for name in self.named("g")],
             *[f"{name}.close()" for name in self.named("g")],
@@ -306,6 +358,7 @@ class Writer:
             f"with scope():\n    {self.new()} = {a} + {b}\n    raise KeyError({a}.size)",
             f"r{k} = weakref.ref({a})",
             *[f"show({name}() is None)" for name in self.named("r")],
+            *([f"show(in_child(lambda: repr({a} * 2 + {b})))"] if self.rng.random() < 0.2 else []),
             *([f"del {a}", f"del {a}, {b}", f"del {a}"] if len(self.arrays()) > 5 else []),
             f"for _ in range(40):\n    {a} = {a} * 0.5 + 1",
             f"l{k} = [{a} + i for i in range(20)]",

@@ -93,10 +93,6 @@ def arange(
         If `step` is 0, an argument is not finite, or has a fraction although the dtype is integer.
     RangeError
         If an element does not fit the dtype.
-
-    References
-    ----------
-    Array API standard 2025.12, "Creation Functions", ``arange``.
     """
 
 
@@ -119,10 +115,6 @@ def empty(
     -------
     Array
         New array, in C order.
-
-    References
-    ----------
-    Array API standard 2025.12, "Creation Functions", ``empty``.
     """
 
 
@@ -152,10 +144,6 @@ def empty_like(
     -------
     Array
         New array, in C order.
-
-    References
-    ----------
-    Array API standard 2025.12, "Creation Functions", ``empty_like``.
     """
     shape, dtype = _like("empty_like", x, dtype, device, shape)
     return _empty(shape, dtype)
@@ -198,10 +186,6 @@ def eye(
     -------
     Array
         New array of shape ``(n_rows, n_cols)``.
-
-    References
-    ----------
-    Array API standard 2025.12, "Creation Functions", ``eye``.
     """
     check_device("eye", device)
     rows = normalize_index("eye", "n_rows", n_rows)
@@ -248,10 +232,6 @@ def full(
         If the dtype cannot hold the value.
     CastError
         If the value is complex and the dtype is real.
-
-    References
-    ----------
-    Array API standard 2025.12, "Creation Functions", ``full``.
     """
 
 
@@ -298,10 +278,6 @@ def full_like(
         If the dtype cannot hold the value.
     CastError
         If the value is complex and the dtype is real.
-
-    References
-    ----------
-    Array API standard 2025.12, "Creation Functions", ``full_like``.
     """
     shape, dtype = _like("full_like", x, dtype, device, shape)
     return _full("full_like", shape, fill_value, dtype)
@@ -346,10 +322,6 @@ def linspace(
         If `num` is negative.
     CastError
         If an end is complex and the dtype is real.
-
-    References
-    ----------
-    Array API standard 2025.12, "Creation Functions", ``linspace``.
     """
     op = "linspace"
     check_device(op, device)
@@ -421,10 +393,6 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     -----
     The results are copies, so they can be written to. Broadcasting gives the same without the memory:
     ``x[:, None]`` with ``y[None, :]``.
-
-    References
-    ----------
-    Array API standard 2025.12, "Creation Functions", ``meshgrid``.
     """
     if indexing not in ("xy", "ij"):
         raise ArgumentValueError(
@@ -466,10 +434,6 @@ def ones(shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device
     -------
     Array
         New array, in C order.
-
-    References
-    ----------
-    Array API standard 2025.12, "Creation Functions", ``ones``.
     """
 
 
@@ -499,10 +463,6 @@ def ones_like(
     -------
     Array
         New array, in C order.
-
-    References
-    ----------
-    Array API standard 2025.12, "Creation Functions", ``ones_like``.
     """
     shape, dtype = _like("ones_like", x, dtype, device, shape)
     return _full("ones_like", shape, 1, dtype)
@@ -528,10 +488,6 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
     ------
     ShapeError
         If `x` has fewer than two axes.
-
-    References
-    ----------
-    Array API standard 2025.12, "Creation Functions", ``tril``.
     """
     x, below = _on_or_below("tril", x, k)
     return where(below, x, _zeros((), x.dtype))
@@ -557,10 +513,6 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
     ------
     ShapeError
         If `x` has fewer than two axes.
-
-    References
-    ----------
-    Array API standard 2025.12, "Creation Functions", ``triu``.
     """
     # Elements strictly below diagonal k are on or below diagonal k - 1.
     x, below = _on_or_below("triu", x, k, 1)
@@ -602,10 +554,6 @@ def zeros(
     -------
     Array
         New array, in C order.
-
-    References
-    ----------
-    Array API standard 2025.12, "Creation Functions", ``zeros``.
     """
 
 
@@ -635,10 +583,6 @@ def zeros_like(
     -------
     Array
         New array, in C order.
-
-    References
-    ----------
-    Array API standard 2025.12, "Creation Functions", ``zeros_like``.
     """
     shape, dtype = _like("zeros_like", x, dtype, device, shape)
     return _zeros(shape, dtype)

@@ -122,10 +122,6 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Device |
     ------
     CastError
         If `x` is complex and `dtype` is real. It is a TypeError.
-
-    References
-    ----------
-    Array API standard 2025.12, "Data Type Functions", ``astype``.
     """
 
 
@@ -149,10 +145,6 @@ def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
     -----
     Mixed kinds follow NumPy's table, where the standard has no entry: int64 can be cast to float64. Where
     `stride0.strict` is on, it cannot.
-
-    References
-    ----------
-    Array API standard 2025.12, "Data Type Functions", ``can_cast``.
     """
     target = check_dtype("can_cast", to)
     source = _dtype_of("can_cast", from_)
@@ -180,10 +172,6 @@ def finfo(type: DTypeLike | Array, /) -> finfo_object:
     ------
     DTypeError
         For other dtypes.
-
-    References
-    ----------
-    Array API standard 2025.12, "Data Type Functions", ``finfo``.
     """
     dtype = _dtype_of("finfo", type)
     if dtype.kind == "complex floating":
@@ -211,10 +199,6 @@ def iinfo(type: DTypeLike | Array, /) -> iinfo_object:
     ------
     DTypeError
         For other dtypes.
-
-    References
-    ----------
-    Array API standard 2025.12, "Data Type Functions", ``iinfo``.
     """
     dtype = _dtype_of("iinfo", type)
     if dtype.kind not in KINDS["integral"]:
@@ -243,10 +227,6 @@ def isdtype(dtype: DTypeLike, kind: DType | str | tuple[DType | str, ...]) -> bo
     ------
     ArgumentValueError
         If a kind is not one of those words.
-
-    References
-    ----------
-    Array API standard 2025.12, "Data Type Functions", ``isdtype``.
     """
     given = check_dtype("isdtype", dtype)
     found = False
@@ -290,10 +270,6 @@ def result_type(*arrays_and_dtypes: Array | int | float | complex | bool | DType
     ------
     ArgumentValueError
         If there is neither an array nor a dtype.
-
-    References
-    ----------
-    Array API standard 2025.12, "Data Type Functions", ``result_type``.
     """
     dtypes: list[DType] = []
     scalars: list[Scalar] = []

@@ -52,10 +52,6 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
         If an index lies outside the axis.
     DTypeError
         If the indices are not integers.
-
-    References
-    ----------
-    Array API standard 2025.12, "Indexing Functions", ``take`` (since 2022.12).
     """
 
 
@@ -90,10 +86,6 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
         If an index lies outside the axis.
     DTypeError
         If the indices are not integers.
-
-    References
-    ----------
-    Array API standard 2025.12, "Indexing Functions", ``take_along_axis`` (since 2024.12).
     """
     x = as_array(x, "take_along_axis")
     found = _check_indices("take_along_axis", indices)

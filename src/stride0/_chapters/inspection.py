@@ -141,9 +141,5 @@ def __array_namespace_info__() -> ArrayNamespaceInfo:
     -------
     ArrayNamespaceInfo
         With the methods ``capabilities``, ``default_device``, ``default_dtypes``, ``devices`` and ``dtypes``.
-
-    References
-    ----------
-    Array API standard 2025.12, "Inspection", ``__array_namespace_info__``.
     """
     return ArrayNamespaceInfo()

@@ -20,7 +20,7 @@ from stride0._chapters.manipulation import permute_dims, reshape
 from stride0._core.array.array import Array
 from stride0._core.calls.checks import check_array
 from stride0._core.calls.linear_algebra import check_products
-from stride0._core.calls.primitive import primitive, set_matmul
+from stride0._core.calls.primitive import primitive
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import promote
 from stride0._core.ops.copy import copy
@@ -63,10 +63,6 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     real matrices whose rows are contiguous by a vector of at least 32 elements, summed up in their own dtype
     into 32 accumulators, which are added up in 64 bits every 1024 elements (float64: 4096). Integers wrap
     around. The result of two bool arrays is bool: whether any of the products is true.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Functions", ``matmul``.
     """
 
 
@@ -88,10 +84,6 @@ def matrix_transpose(x: Array, /) -> Array:
     ------
     ShapeError
         If `x` has fewer than two axes.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Functions", ``matrix_transpose``.
     """
 
 
@@ -126,10 +118,6 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
         If the axes of a pair differ in size. They never broadcast.
     AxisError
         If there is no such axis, or one is named twice.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Functions", ``tensordot``.
     """
     op = "tensordot"
     x1, x2 = check_products(op, x1, x2)
@@ -209,11 +197,4 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     Notes
     -----
     Products are summed up in 64 bits, in an order that depends on the size alone.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Functions", ``vecdot``.
     """
-
-
-set_matmul(matmul)

@@ -74,10 +74,6 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     ------
     BroadcastError
         If the shapes do not broadcast.
-
-    References
-    ----------
-    Array API standard 2025.12, "Manipulation Functions", ``broadcast_arrays``.
     """
     named = [
         (f"arrays[{i}]", check_array("broadcast_arrays", x, f"arrays[{i}]")) for i, x in enumerate(arrays)
@@ -128,17 +124,13 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     Returns
     -------
     Array
-        View of `x`. Broadcast axes have stride 0: their elements share one place in memory, so the view is
-        read-only.
+        View of `x`. Broadcast axes have stride 0: their elements share one place in memory, so a view with
+        such axes is read-only.
 
     Raises
     ------
     BroadcastError
         If `x` does not broadcast to the shape.
-
-    References
-    ----------
-    Array API standard 2025.12, "Manipulation Functions", ``broadcast_to``.
     """
 
 
@@ -171,10 +163,6 @@ def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) 
         If the shapes do not fit.
     AxisError
         If the first array has no such axis.
-
-    References
-    ----------
-    Array API standard 2025.12, "Manipulation Functions", ``concat``.
     """
 
 
@@ -198,10 +186,6 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     ------
     AxisError
         If the result has no such axis, or one is named twice.
-
-    References
-    ----------
-    Array API standard 2025.12, "Manipulation Functions", ``expand_dims``.
     """
 
 
@@ -219,16 +203,12 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     Returns
     -------
     Array
-        View of `x` with negative strides.
+        View of `x`, whose strides along these axes are negated.
 
     Raises
     ------
     AxisError
         If there is no such axis, or one is named twice.
-
-    References
-    ----------
-    Array API standard 2025.12, "Manipulation Functions", ``flip``.
     """
     x = check_array("flip", x)
     x_strides, offset = list(strides(x)), 0
@@ -263,10 +243,6 @@ def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[i
         If there is no such axis, or one is named twice.
     ArgumentValueError
         If `source` and `destination` do not name equally many axes.
-
-    References
-    ----------
-    Array API standard 2025.12, "Manipulation Functions", ``moveaxis``.
     """
 
 
@@ -290,10 +266,6 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     ------
     AxisError
         If `axes` is not a permutation of the axes of `x`.
-
-    References
-    ----------
-    Array API standard 2025.12, "Manipulation Functions", ``permute_dims``.
     """
 
 
@@ -321,10 +293,6 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
         If a number of repetitions is negative.
     ShapeError
         If there is neither one such number nor one for each element.
-
-    References
-    ----------
-    Array API standard 2025.12, "Manipulation Functions", ``repeat``.
     """
     x = check_array("repeat", x)
     if axis is not None:
@@ -456,10 +424,6 @@ def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ..
         If there is no such axis.
     ArgumentValueError
         If there are not as many shifts as axes.
-
-    References
-    ----------
-    Array API standard 2025.12, "Manipulation Functions", ``roll``.
     """
     x = check_array("roll", x)
     shifts = [
@@ -533,10 +497,6 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
         If an axis has another size.
     AxisError
         If there is no such axis, or one is named twice.
-
-    References
-    ----------
-    Array API standard 2025.12, "Manipulation Functions", ``squeeze``.
     """
 
 
@@ -562,10 +522,6 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
         If the shapes differ.
     AxisError
         If the result has no such axis.
-
-    References
-    ----------
-    Array API standard 2025.12, "Manipulation Functions", ``stack``.
     """
 
 
@@ -590,10 +546,6 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     ------
     ArgumentValueError
         If a number of repetitions is negative.
-
-    References
-    ----------
-    Array API standard 2025.12, "Manipulation Functions", ``tile``.
     """
     x = check_array("tile", x)
     if not isinstance(repetitions, (tuple, list)):
@@ -640,8 +592,4 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     ------
     AxisError
         If there is no such axis.
-
-    References
-    ----------
-    Array API standard 2025.12, "Manipulation Functions", ``unstack``.
     """

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
-from stride0._core.calls.checks import check_array
 from stride0._core.calls.primitive import primitive
-from stride0._core.ops.index import nonzero as _nonzero
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted"]
 
@@ -42,10 +39,6 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
         If there is no element to choose from.
     DTypeError
         If `x` is complex.
-
-    References
-    ----------
-    Array API standard 2025.12, "Searching Functions", ``argmax``.
     """
 
 
@@ -73,10 +66,6 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
         If there is no element to choose from.
     DTypeError
         If `x` is complex.
-
-    References
-    ----------
-    Array API standard 2025.12, "Searching Functions", ``argmin``.
     """
 
 
@@ -97,13 +86,10 @@ def count_nonzero(x: Array, /, *, axis: int | tuple[int, ...] | None = None, kee
     -------
     Array
         New int64 array. NaN is not zero.
-
-    References
-    ----------
-    Array API standard 2025.12, "Searching Functions", ``count_nonzero``.
     """
 
 
+@primitive
 def nonzero(x: Array, /) -> tuple[Array, ...]:
     """Return where the elements are not zero.
 
@@ -121,17 +107,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     ------
     ShapeError
         If `x` is 0-d.
-
-    References
-    ----------
-    Array API standard 2025.12, "Searching Functions", ``nonzero``.
     """
-    x = check_array("nonzero", x)
-    if x.ndim == 0:
-        raise ShapeError(
-            "nonzero", "x must have at least one axis", [("x", "()")], "A 0-d array has no indices."
-        )
-    return _nonzero(x)
 
 
 @primitive
@@ -175,8 +151,4 @@ def searchsorted(
     -----
     Elements are compared in the dtype that those of `x1` and `x2` promote to; the order is that of ``sort``:
     NaN is larger than any number, and -0.0 is equal to 0.0. Whether `x1` is in order is not checked.
-
-    References
-    ----------
-    Array API standard 2025.12, "Searching Functions", ``searchsorted``.
     """

@@ -106,10 +106,6 @@ def isin(x1: Array | Scalar, x2: Array | Scalar, /, *, invert: bool = False) -> 
     -----
     Elements are compared as by ``equal``: in the dtype that those of `x1` and `x2` promote to. NaN is never
     found, and -0.0 is equal to 0.0.
-
-    References
-    ----------
-    Array API standard 2025.12, "Set Functions", ``isin``.
     """
     invert = check_bool("isin", "invert", invert)
     if not isinstance(x1, Array) and not isinstance(x2, Array):
@@ -170,10 +166,6 @@ def unique_all(x: Array, /) -> UniqueAllResult:
         ``values`` of shape ``(n,)``, sorted (complex ones by real part first); ``indices``, where in `x` each
         occurs first; ``inverse_indices`` of the shape of `x`, with ``values[inverse_indices]`` equal to `x`;
         and ``counts``. The last three are int64. Each NaN is a value of its own; -0.0 and 0.0 are one value.
-
-    References
-    ----------
-    Array API standard 2025.12, "Set Functions", ``unique_all``.
     """
     x = check_array("unique_all", x)
     order, ordered = _ordered(x)
@@ -201,10 +193,6 @@ def unique_counts(x: Array, /) -> UniqueCountsResult:
     UniqueCountsResult
         ``values`` of shape ``(n,)``, sorted (complex ones by real part first), and int64 ``counts``. Each NaN
         is a value of its own; -0.0 and 0.0 are one value.
-
-    References
-    ----------
-    Array API standard 2025.12, "Set Functions", ``unique_counts``.
     """
     ordered = _sorted(check_array("unique_counts", x))
     (starts,) = nonzero(_first_of_equals(ordered))
@@ -226,10 +214,6 @@ def unique_inverse(x: Array, /) -> UniqueInverseResult:
         ``values`` of shape ``(n,)``, sorted (complex ones by real part first), and int64 ``inverse_indices``
         of the shape of `x`, with ``values[inverse_indices]`` equal to `x`. Each NaN is a value of its own;
         -0.0 and 0.0 are one value.
-
-    References
-    ----------
-    Array API standard 2025.12, "Set Functions", ``unique_inverse``.
     """
     x = check_array("unique_inverse", x)
     order, ordered = _ordered(x)
@@ -251,10 +235,6 @@ def unique_values(x: Array, /) -> Array:
     Array
         New array of shape ``(n,)``, sorted (complex ones by real part first). Each NaN is a value of its own;
         -0.0 and 0.0 are one value.
-
-    References
-    ----------
-    Array API standard 2025.12, "Set Functions", ``unique_values``.
     """
 
 

@@ -47,10 +47,6 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     Notes
     -----
     NaN counts as larger than any number: it comes last in ascending and first in descending order.
-
-    References
-    ----------
-    Array API standard 2025.12, "Sorting Functions", ``argsort``.
     """
 
 
@@ -85,8 +81,4 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     Notes
     -----
     NaN counts as larger than any number: it comes last in ascending and first in descending order.
-
-    References
-    ----------
-    Array API standard 2025.12, "Sorting Functions", ``sort``.
     """

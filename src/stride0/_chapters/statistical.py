@@ -56,10 +56,6 @@ def cumulative_prod(
     Notes
     -----
     A 0-d array is taken as one with a single axis of size 1.
-
-    References
-    ----------
-    Array API standard 2025.12, "Statistical Functions", ``cumulative_prod``.
     """
 
 
@@ -94,10 +90,6 @@ def cumulative_sum(
     Notes
     -----
     A 0-d array is taken as one with a single axis of size 1.
-
-    References
-    ----------
-    Array API standard 2025.12, "Statistical Functions", ``cumulative_sum``.
     """
 
 
@@ -125,10 +117,6 @@ def max(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
         If there is no element to choose from.
     DTypeError
         If `x` is complex.
-
-    References
-    ----------
-    Array API standard 2025.12, "Statistical Functions", ``max``.
     """
 
 
@@ -165,10 +153,6 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, dtype: DType
     -----
     float32 is summed up and divided in float64, and rounded once. Where the sum overflows float32, the mean
     is infinite all the same, as in NumPy, PyTorch and JAX: code that rescales its data asks for that.
-
-    References
-    ----------
-    Array API standard 2025.12, "Statistical Functions", ``mean``.
     """
 
 
@@ -196,10 +180,6 @@ def min(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
         If there is no element to choose from.
     DTypeError
         If `x` is complex.
-
-    References
-    ----------
-    Array API standard 2025.12, "Statistical Functions", ``min``.
     """
 
 
@@ -228,10 +208,6 @@ def prod(x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keep
     ------
     CastError
         If `x` is complex and `dtype` is real.
-
-    References
-    ----------
-    Array API standard 2025.12, "Statistical Functions", ``prod``.
     """
 
 
@@ -255,10 +231,6 @@ def std(x: Array, /, *, axis: Axis = None, correction: int | float = 0.0, keepdi
     Array
         New array of the dtype of `x`; float64 for integers and bool, the components' dtype for complex ones.
         NaN where there are no more elements than `correction`.
-
-    References
-    ----------
-    Array API standard 2025.12, "Statistical Functions", ``std``.
     """
 
 
@@ -287,10 +259,6 @@ def sum(x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepd
     ------
     CastError
         If `x` is complex and `dtype` is real.
-
-    References
-    ----------
-    Array API standard 2025.12, "Statistical Functions", ``sum``.
     """
 
 
@@ -314,8 +282,4 @@ def var(x: Array, /, *, axis: Axis = None, correction: int | float = 0.0, keepdi
     Array
         New array of the dtype of `x`; float64 for integers and bool, the components' dtype for complex ones.
         NaN where there are no more elements than `correction`.
-
-    References
-    ----------
-    Array API standard 2025.12, "Statistical Functions", ``var``.
     """

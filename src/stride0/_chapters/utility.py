@@ -37,10 +37,6 @@ def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     -------
     Array
         New bool array; True where there is no element.
-
-    References
-    ----------
-    Array API standard 2025.12, "Utility Functions", ``all``.
     """
 
 
@@ -61,10 +57,6 @@ def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     -------
     Array
         New bool array; False where there is no element.
-
-    References
-    ----------
-    Array API standard 2025.12, "Utility Functions", ``any``.
     """
 
 
@@ -98,10 +90,6 @@ def diff(
         If `n` is negative.
     ShapeError
         If what is to be joined does not fit.
-
-    References
-    ----------
-    Array API standard 2025.12, "Utility Functions", ``diff``.
     """
     x = check_array("diff", x)
     axis = normalize_axis("diff", axis, x.ndim)

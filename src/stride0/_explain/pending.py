@@ -23,7 +23,7 @@ class PendingSteps:
         Name, dtype, inputs and whether the result is written to memory. Inputs are numbers of leaves and
         then of steps.
     reductions : tuple
-        The same of the reductions at the end, with one input.
+        The same of the reductions at the end.
     number : int
         Of the array itself, among steps and then reductions.
     """
@@ -41,11 +41,9 @@ class PendingSteps:
                 (f"%{number}", "read" if isinstance(what, tuple) else "value", dtype, _leaf(what), "")
             )
         first = len(self.leaves)
-        for number, (name, dtype, inputs, stored) in enumerate(self.steps):
+        for number, (name, dtype, inputs, stored) in enumerate((*self.steps, *self.reductions)):
             operands = ", ".join(f"%{k}" for k in inputs)
             rows.append((f"%{first + number}", name, dtype, f"({operands})", self._place(number, stored)))
-        for k, (name, dtype, source, stored) in enumerate(self.reductions, len(self.steps)):
-            rows.append((f"%{first + k}", name, dtype, f"(%{source})", self._place(k, stored)))
         widths = [max(len(row[k]) for row in rows) for k in range(4)]
         lines = [
             "    " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False))

@@ -20,10 +20,11 @@ from stride0._base.errors import (
     WriteError,
 )
 from stride0._chapters.data_types import astype, iinfo_object
-from stride0._core.array.array import Array, device_number, put_on
+from stride0._core.array.array import Array
 from stride0._core.array.interceptors import CONFIGURATION
 from stride0._core.array.views import shares_storage
 from stride0._core.calls.checks import KINDS, promotes
+from stride0._core.exchange.buffers import device_number, put_on
 from stride0._core.exchange.convert import asarray
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, known_dtype, promote

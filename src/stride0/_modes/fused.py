@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from stride0._base.errors import ArgumentValueError
-from stride0._core.array.switches import FUSED, set_fused_from
+from stride0._core.array.switches import FUSED, FUSED_SIZE, enter_fused, leave_fused, set_fused_from
 from stride0._core.ops.evaluation import evaluate_pending, statistics
 from stride0._modes.switches import Setting
 
@@ -14,24 +14,23 @@ __all__ = ["fused"]
 
 VARIABLE = "STRIDE0_FUSED"
 SIZE_VARIABLE = "STRIDE0_FUSED_SIZE"
-SIZE = 1 << 13
 
 
 class fused(Setting):
     """
     Compute whole expressions in one pass over memory: a context manager, decorator or default of the process.
 
-    Results of elementwise operations are *deferred*: their shape, dtype, strides and errors are there at
-    once, their elements when they are needed: indexing, ``float``, ``repr``, a view, an export to another
-    library, a function that is not elementwise, a write to an operand, or the end of the block. A chain of
-    operations is then computed tile by tile, in the caches, and values that nobody can see any more are
+    Results of elementwise operations, and reductions of these, are *deferred*: their shape, dtype, strides
+    and errors are there at once, their elements when they are needed: indexing, ``float``, ``repr``, a view,
+    an export to another library, any other function, a write to an operand, or the end of the block. A chain
+    of operations is then computed tile by tile, in the caches, and values that nothing refers to any more are
     never written to memory. All elements have the same bits as without it.
 
     Parameters
     ----------
     size : int, optional
-        Fewest elements of a result that is deferred; for fewer, the passes saved cost less than deferring.
-        0 turns deferring off in the block.
+        Fewest elements of a result that is deferred, unless an operand is; for fewer, the passes saved cost
+        less than deferring. 0 turns deferring off in the block.
 
     Raises
     ------
@@ -44,8 +43,8 @@ class fused(Setting):
     that are called there too. Elsewhere the default of the process holds, from `set_default` or the
     environment variable ``STRIDE0_FUSED=1`` (with ``STRIDE0_FUSED_SIZE``, if `size` is to be another one).
 
-    Memory that another library may write to is read at once: only arrays whose memory is stride0's own, and
-    is not exported, are read later.
+    Memory that another library may write to is read at once: only arrays whose memory nothing outside of
+    stride0 refers to, and single values, are read later.
 
     Examples
     --------
@@ -57,17 +56,15 @@ class fused(Setting):
     0.8898715779628219
     """
 
-    def __init__(self, size: int = SIZE) -> None:
+    def __init__(self, size: int = FUSED_SIZE) -> None:
         super().__init__(FUSED, _checked(size))
 
     def __enter__(self) -> fused:
-        super().__enter__()
-        set_fused_from(self._value)
+        self._before.append(enter_fused(self._value))
         return self
 
     def __exit__(self, *error: object) -> None:
-        super().__exit__(*error)
-        set_fused_from(self._value)
+        leave_fused(self._before.pop(), self._value)
         try:
             evaluate_pending()
         except MemoryError:
@@ -76,7 +73,7 @@ class fused(Setting):
                 raise
 
     @staticmethod
-    def set_default(size: int = SIZE) -> int:
+    def set_default(size: int = FUSED_SIZE) -> int:
         """
         Set it for every context that has no value of its own.
 
@@ -130,4 +127,4 @@ def _checked(size: int) -> int:
 
 
 if os.environ.get(VARIABLE, "0") not in ("", "0"):
-    fused.set_default(int(os.environ.get(SIZE_VARIABLE, SIZE)))
+    fused.set_default(int(os.environ.get(SIZE_VARIABLE, FUSED_SIZE)))

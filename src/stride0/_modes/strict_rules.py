@@ -134,7 +134,7 @@ def _check_others(name: str, row: Row, given: Arguments) -> None:
             raise StrictError(name, "device is a string", BY_NAME)
         if parameter in row.tuples and isinstance(value, int):
             raise StrictError(name, f"{parameter} is an integer", f"{place} is a tuple of integers")
-        sequences = row.chapter == "Fourier transforms" or name == "tensordot"
+        sequences = name.startswith("fft.") or name == "tensordot"
         _check_other(name, f"{parameter} is", place, value, parameter in FLAGS, sequences)
 
 

@@ -127,13 +127,7 @@ _DIVIDED: Final = ("uint64", *_REALS)
 
 
 def _transcendental(
-    name: str,
-    doc: str,
-    *,
-    complex_too: bool = True,
-    low: float = -100.0,
-    high: float = 100.0,
-    **more: Any,
+    name: str, doc: str, *, complex_too: bool = True, low: float = -100.0, high: float = 100.0, **more: Any
 ) -> Op:
     """Row of a transcendental function, whose loops stand in `vecmath.h` and `cvecmath.h`."""
     body = {"f": f"vm_{name}_{{t}}(x)"}
@@ -155,6 +149,7 @@ def _transcendental(
 
 
 _COMPARE: Final[dict[str, Any]] = {"out": "bool"}
+_LOGIC: Final = (("AND", "&"), ("OR", "|"), ("XOR", "^"))
 
 OPS: Final = (
     # --- arithmetic
@@ -254,6 +249,7 @@ OPS: Final = (
         out="real",
         operator="abs",
         gains=_COMPLEX,
+        written={("complex64", 0): "s0_abs_complex64"},
     ),
     _unary(
         "sign",
@@ -297,29 +293,19 @@ OPS: Final = (
         ulp=2,
         since="2023.12",
     ),
-    _binary(
-        "maximum",
-        "real-valued",
-        {
-            "b": "x1 | x2",
-            "i": "x1 > x2 ? x1 : x2",
-            "u": "x1 > x2 ? x1 : x2",
-            "f": "maximum_{t}(x1, x2)",
-        },
-        "Larger of each pair of elements; NaN where either is NaN.",
-        since="2023.12",
-    ),
-    _binary(
-        "minimum",
-        "real-valued",
-        {
-            "b": "x1 & x2",
-            "i": "x1 < x2 ? x1 : x2",
-            "u": "x1 < x2 ? x1 : x2",
-            "f": "minimum_{t}(x1, x2)",
-        },
-        "Smaller of each pair of elements; NaN where either is NaN.",
-        since="2023.12",
+    *(
+        _binary(
+            name,
+            "real-valued",
+            {
+                "b": f"x1 {bits} x2",
+                **dict.fromkeys("iu", f"x1 {sign} x2 ? x1 : x2"),
+                "f": f"{name}_{{t}}(x1, x2)",
+            },
+            f"{word} of each pair of elements; NaN where either is NaN.",
+            since="2023.12",
+        )
+        for name, bits, sign, word in (("maximum", "|", ">", "Larger"), ("minimum", "&", "<", "Smaller"))
     ),
     Op(
         "clip",
@@ -404,53 +390,29 @@ OPS: Final = (
         **_COMPARE,
     ),
     # --- logic and bits
-    _binary(
-        "logical_and",
-        "boolean",
-        {"b": "x1 & x2"},
-        "Logical AND of each pair of elements.",
-        otherwise="bool",
-        **_COMPARE,
-    ),
-    _binary(
-        "logical_or",
-        "boolean",
-        {"b": "x1 | x2"},
-        "Logical OR of each pair of elements.",
-        otherwise="bool",
-        **_COMPARE,
-    ),
-    _binary(
-        "logical_xor",
-        "boolean",
-        {"b": "x1 ^ x2"},
-        "Logical XOR of each pair of elements.",
-        otherwise="bool",
-        **_COMPARE,
+    *(
+        _binary(
+            f"logical_{name.lower()}",
+            "boolean",
+            {"b": f"x1 {sign} x2"},
+            f"Logical {name} of each pair of elements.",
+            otherwise="bool",
+            **_COMPARE,
+        )
+        for name, sign in _LOGIC
     ),
     _unary(
         "logical_not", "boolean", {"b": "x ^ 1"}, "Logical NOT of each element.", otherwise="bool", **_COMPARE
     ),
-    _binary(
-        "bitwise_and",
-        "integer or boolean",
-        {"b": "x1 & x2", "iu": "x1 & x2"},
-        "Bitwise AND of each pair of elements.",
-        operator="&",
-    ),
-    _binary(
-        "bitwise_or",
-        "integer or boolean",
-        {"b": "x1 | x2", "iu": "x1 | x2"},
-        "Bitwise OR of each pair of elements.",
-        operator="|",
-    ),
-    _binary(
-        "bitwise_xor",
-        "integer or boolean",
-        {"b": "x1 ^ x2", "iu": "x1 ^ x2"},
-        "Bitwise XOR of each pair of elements.",
-        operator="^",
+    *(
+        _binary(
+            f"bitwise_{name.lower()}",
+            "integer or boolean",
+            {"b": f"x1 {sign} x2", "iu": f"x1 {sign} x2"},
+            f"Bitwise {name} of each pair of elements.",
+            operator=sign,
+        )
+        for name, sign in _LOGIC
     ),
     _unary(
         "bitwise_invert",
@@ -549,18 +511,28 @@ _INT_SUM = {"b": "int64", "i": "int64", "u": "uint64", "f": "float64", "c": "com
 _COUNT = dict.fromkeys("biufc", "int64")
 _FLAG = dict.fromkeys("biufc", "bool")
 _NONZERO = {"b": "x", "iu": "x != 0", "f": "x != 0", "c": "(x.re != 0) | (x.im != 0)"}
+_ADDED = {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"}
+# -0.0, so that a sum of negative zeros keeps its sign.
+_NOTHING = {"iu": "0", "f": "-0.0", "c": "make_c(-0.0, -0.0)"}
+_PRODUCTS = {"b": "x1 & x2", **dict.fromkeys("iuf", "x1 * x2")}
+
+
+def _sum_of_products(name: str, body: dict[str, str], **more: Any) -> Reduction:
+    return Reduction(
+        *(name, 2, body, _ADDED, {letter: _INT_SUM[letter] for letter in body}, _NOTHING),
+        start=-0.0,
+        complex_start=complex(-0.0, -0.0),
+        repeated="multiply",
+        folded_by="sum",
+        **more,
+    )
+
 
 # The fold of max and min asks the new element b for NaN, which keeps that test out of the chain of
 # operations that each accumulator waits for.
 REDUCTIONS: Final = (
-    # The identity is -0.0, so that a sum of negative zeros keeps its sign.
     Reduction(
-        "sum",
-        1,
-        dict.fromkeys("biufc", "x"),
-        {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"},
-        _INT_SUM,
-        {"iu": "0", "f": "-0.0", "c": "make_c(-0.0, -0.0)"},
+        *("sum", 1, dict.fromkeys("biufc", "x"), _ADDED, _INT_SUM, _NOTHING),
         start=-0.0,
         # A sum of complex negative zeros is 0, as NumPy's is: its users expect the logarithm's phase 0.
         complex_start=0j,
@@ -582,25 +554,23 @@ REDUCTIONS: Final = (
         repeated="power",
         rounded=True,
     ),
-    Reduction(
-        "max",
-        1,
-        dict.fromkeys("biuf", "x"),
-        {"b": "a | b", "i": "a > b ? a : b", "u": "a > b ? a : b", "f": "maximum_{t}(b, a)"},
-        dict.fromkeys("biuf", "same"),
-        {"b": "0", "i": "{MIN}", "u": "0", "f": "-INFINITY"},
-        gains=("uint64",),
-        written={0: ("int64", *_REALS), 2: _REALS},
-    ),
-    Reduction(
-        "min",
-        1,
-        dict.fromkeys("biuf", "x"),
-        {"b": "a & b", "i": "a < b ? a : b", "u": "a < b ? a : b", "f": "minimum_{t}(b, a)"},
-        dict.fromkeys("biuf", "same"),
-        {"b": "1", "i": "{MAX}", "u": "{MAX}", "f": "INFINITY"},
-        gains=("uint64",),
-        written={0: ("int64", *_REALS), 2: _REALS},
+    *(
+        Reduction(
+            *(name, 1, dict.fromkeys("biuf", "x")),
+            {
+                "b": f"a {bits} b",
+                **dict.fromkeys("iu", f"a {sign} b ? a : b"),
+                "f": f"{name}imum_{{t}}(b, a)",
+            },
+            dict.fromkeys("biuf", "same"),
+            least,
+            gains=("uint64",),
+            written={0: ("int64", *_REALS), 2: _REALS},
+        )
+        for name, bits, sign, least in (
+            ("max", "|", ">", {"b": "0", "i": "{MIN}", "u": "0", "f": "-INFINITY"}),
+            ("min", "&", "<", {"b": "1", "i": "{MAX}", "u": "{MAX}", "f": "INFINITY"}),
+        )
     ),
     *(
         Reduction(
@@ -628,42 +598,11 @@ REDUCTIONS: Final = (
         repeated="multiply",
         folded_by="sum",
     ),
-    Reduction(
-        "dot",
-        2,
-        {"b": "x1 & x2", "i": "x1 * x2", "u": "x1 * x2", "f": "x1 * x2", "c": "multiply_c(x1, x2)"},
-        {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"},
-        _INT_SUM,
-        {"iu": "0", "f": "-0.0", "c": "make_c(-0.0, -0.0)"},
-        start=-0.0,
-        complex_start=complex(-0.0, -0.0),
-        repeated="multiply",
-        folded_by="sum",
-        written={0: _REALS},
-    ),
-    Reduction(
-        "dot_masked",
-        2,
-        {"f": "x1 != 0 ? x1 * x2 : x1", "c": "multiply_masked_c(x1, x2)"},
-        {"f": "a + b", "c": "add_c(a, b)"},
-        {"f": "float64", "c": "complex128"},
-        {"f": "-0.0", "c": "make_c(-0.0, -0.0)"},
-        start=-0.0,
-        complex_start=complex(-0.0, -0.0),
-        repeated="multiply",
-        folded_by="sum",
-    ),
-    Reduction(
+    _sum_of_products("dot", {**_PRODUCTS, "c": "multiply_c(x1, x2)"}, written={0: _REALS}),
+    _sum_of_products("dot_masked", {"f": "x1 != 0 ? x1 * x2 : x1", "c": "multiply_masked_c(x1, x2)"}),
+    _sum_of_products(
         "vecdot",
-        2,
-        {"b": "x1 & x2", "i": "x1 * x2", "u": "x1 * x2", "f": "x1 * x2", "c": "multiply_c(conj_c(x1), x2)"},
-        {"iu": "a + b", "f": "a + b", "c": "add_c(a, b)"},
-        _INT_SUM,
-        {"iu": "0", "f": "-0.0", "c": "make_c(-0.0, -0.0)"},
-        start=-0.0,
-        complex_start=complex(-0.0, -0.0),
-        repeated="multiply",
-        folded_by="sum",
+        {**_PRODUCTS, "c": "multiply_c(conj_c(x1), x2)"},
         written={0: _REALS},
         # Real numbers have no conjugates.
         alike={dtype: ("dot", dtype) for dtype in _REALS},

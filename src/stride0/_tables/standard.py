@@ -88,7 +88,7 @@ def _pairs(chapter: str, kind: str, names: str, prefix: str = "") -> dict[str, R
 _CREATION, _DATA_TYPES, _INDEXING = "Creation Functions", "Data Type Functions", "Indexing Functions"
 _MANIPULATION, _SEARCHING, _SET = "Manipulation Functions", "Searching Functions", "Set Functions"
 _SORTING, _STATISTICAL, _UTILITY = "Sorting Functions", "Statistical Functions", "Utility Functions"
-_LINALG, _FFT = "Linear Algebra", "Fourier transforms"
+_LINEAR_ALGEBRA, _LINALG, _FFT = "Linear Algebra Functions", "Linear Algebra Extension", "FFT Extension"
 
 ROWS: Final[dict[str, Row]] = {
     **dict(_elementwise()),
@@ -211,8 +211,8 @@ ROWS: Final[dict[str, Row]] = {
         since="2024.12",
     ),
     # --- linear algebra
-    **_pairs(_LINALG, "numeric", "matmul tensordot vecdot"),
-    "matrix_transpose": Row(_LINALG, {"x": ""}),
+    **_pairs(_LINEAR_ALGEBRA, "numeric", "matmul tensordot vecdot"),
+    "matrix_transpose": Row(_LINEAR_ALGEBRA, {"x": ""}),
     **_rows(
         _LINALG,
         "floating-point",
@@ -276,6 +276,20 @@ def names_of(version: str = NEWEST, extensions: Iterable[str] = tuple(EXTENSIONS
     dtypes = {name for name in DTYPES if version >= COMPLEX_SINCE or not name.startswith("complex")}
     wanted = {name for name in extensions if EXTENSIONS[name] <= version}
     return frozenset({*functions, *dtypes, *wanted, *CONSTANTS, "__array_api_version__"})
+
+
+def documented(name: str, text: str | None) -> str | None:
+    """Return a docstring with the section that says where the standard defines the function."""
+    row = ROWS.get(name)
+    if text is None or row is None or "References\n" in text:
+        return text
+    body = text.rstrip()
+    margin = text[len(body) :].lstrip("\n")
+    place = f'"{row.chapter}", ``{name.rpartition(".")[2]}`` (since {row.since}).'
+    section = "\n".join(
+        margin + line for line in ("References", "-" * 10, f"Array API standard {NEWEST}, {place}", "")
+    )
+    return f"{body}\n\n{section}"
 
 
 def check() -> None:

@@ -21,6 +21,7 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.ops.functions import conj
 from stride0.autograd._tape import tape as _tape
 from stride0.autograd._tape.tape import (
+    Deferring,
     Node,
     all_like,
     backward,
@@ -236,12 +237,13 @@ def _linearized(
 
     A cotangent of None is zero.
     """
-    with recording() as tape:
-        chosen = Tracked(operation, list(xs), tape)
-        out = f(*chosen.tree)
-    y, aux = pair_of(out) if has_aux else (out, None)
-    leaves, structure = flatten(y)
-    values, roots = results_of(leaves)
+    with Deferring():
+        with recording() as tape:
+            chosen = Tracked(operation, list(xs), tape)
+            out = f(*chosen.tree)
+        y, aux = pair_of(out) if has_aux else (out, None)
+        leaves, structure = flatten(y)
+        values, roots = results_of(leaves)
 
     def pull(seeds: Sequence[Array | None]) -> tuple[Any, ...]:
         found = backward(roots, seeds, chosen.nodes, tape)

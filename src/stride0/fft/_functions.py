@@ -1,4 +1,4 @@
-"""Definitions of the FFT extension, `stride0.fft`.
+"""Definitions of the FFT extension, `stride0.fft`: the transforms. Their frequencies are in `_frequencies`.
 
 References
 ----------
@@ -10,19 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from stride0._base.devices import DeviceLike, check_device
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, brief, shown
 from stride0._base.shapes import normalize_axes, normalize_axis, normalize_index, normalize_shape
-from stride0._chapters.manipulation import roll
-from stride0._core.array.array import Array, empty, zeros
-from stride0._core.array.views import restride
-from stride0._core.calls.checks import as_float, as_scalar, check_array, check_dtype, refuse_dtype
-from stride0._core.calls.primitive import intercepted_in, primitive_in
+from stride0._core.array.array import Array, zeros
+from stride0._core.calls.checks import check_array, refuse_dtype
+from stride0._core.calls.primitive import primitive_in
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, quiet, to_numpy
 from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType, DTypeLike, arithmetic_dtype
-from stride0._core.ops.copy import copy, iota
-from stride0._core.ops.functions import divide
+from stride0._core.memory.dtype import arithmetic_dtype
+from stride0._core.ops.copy import copy
+from stride0.fft._frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 
 __all__ = [
     "fft",
@@ -51,9 +48,9 @@ _TO_HALF = ("rfft", "rfftn", "ihfft")
 _REAL = "a real floating-point dtype; fft and its kin take complex ones"
 
 
-def _transform(op: str, kind: str, x: object, n: object, axis: object, norm: object) -> Array:
+def _transform(op: str, x: object, n: object, axis: object, norm: object) -> Array:
     """Check the arguments of a transform along one axis, and call NumPy."""
-    found = _operand(op, kind, x, norm)
+    found = _operand(op, x, norm)
     axis = normalize_axis(op, axis, found.ndim)
     length = _whole(op, found.shape[axis]) if n is None else normalize_index(op, "n", n)
     _check_length(op, length, found)
@@ -61,9 +58,9 @@ def _transform(op: str, kind: str, x: object, n: object, axis: object, norm: obj
     return _by_numpy(op, found, shape, axis, n=length, axis=axis, norm=norm)
 
 
-def _transform_nd(op: str, kind: str, x: object, s: object, axes: object, norm: object) -> Array:
+def _transform_nd(op: str, x: object, s: object, axes: object, norm: object) -> Array:
     """Check the arguments of a transform along several axes, and call NumPy."""
-    found = _operand(op, kind, x, norm)
+    found = _operand(op, x, norm)
     if s is not None and axes is None:
         raise ArgumentValueError(op, "axes must be given where s is", [("s", shown(s))])
     if axes is not None and not isinstance(axes, Sequence):
@@ -108,10 +105,10 @@ def _by_numpy(op: str, x: Array, shape: tuple[int, ...], last: int, **options: A
     return zeros(shape, dt.complex64 if single else dt.complex128)
 
 
-def _operand(op: str, kind: str, x: object, norm: object) -> Array:
+def _operand(op: str, x: object, norm: object) -> Array:
     found = check_array(op, x)
     if found.dtype.kind == "complex floating":
-        if kind == "real floating":
+        if op in _TO_HALF:
             refuse_dtype(op, found.dtype, _REAL)
     elif found.dtype.kind != "real floating":
         found = copy(found, dt.float64)
@@ -166,12 +163,8 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
     ------
     ShapeError
         If the transform would have no elements.
-
-    References
-    ----------
-    Array API standard 2025.12, "FFT Extension", ``fft``.
     """
-    return _transform("fft", "complex floating", x, n, axis, norm)
+    return _transform("fft", x, n, axis, norm)
 
 
 @primitive_in("fft")
@@ -199,12 +192,8 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     ------
     ShapeError
         If the transform would have no elements.
-
-    References
-    ----------
-    Array API standard 2025.12, "FFT Extension", ``ifft``.
     """
-    return _transform("ifft", "complex floating", x, n, axis, norm)
+    return _transform("ifft", x, n, axis, norm)
 
 
 @primitive_in("fft")
@@ -242,12 +231,8 @@ def fftn(
         If `s` and `axes` do not match, or `s` is given and `axes` is not.
     ShapeError
         If the transform would have no elements.
-
-    References
-    ----------
-    Array API standard 2025.12, "FFT Extension", ``fftn``.
     """
-    return _transform_nd("fftn", "complex floating", x, s, axes, norm)
+    return _transform_nd("fftn", x, s, axes, norm)
 
 
 @primitive_in("fft")
@@ -285,12 +270,8 @@ def ifftn(
         If `s` and `axes` do not match, or `s` is given and `axes` is not.
     ShapeError
         If the transform would have no elements.
-
-    References
-    ----------
-    Array API standard 2025.12, "FFT Extension", ``ifftn``.
     """
-    return _transform_nd("ifftn", "complex floating", x, s, axes, norm)
+    return _transform_nd("ifftn", x, s, axes, norm)
 
 
 @primitive_in("fft")
@@ -318,12 +299,8 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     ------
     ShapeError
         If the transform would have no elements.
-
-    References
-    ----------
-    Array API standard 2025.12, "FFT Extension", ``rfft``.
     """
-    return _transform("rfft", "real floating", x, n, axis, norm)
+    return _transform("rfft", x, n, axis, norm)
 
 
 @primitive_in("fft")
@@ -351,12 +328,8 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     ------
     ShapeError
         If the transform would have no elements.
-
-    References
-    ----------
-    Array API standard 2025.12, "FFT Extension", ``irfft``.
     """
-    return _transform("irfft", "complex floating", x, n, axis, norm)
+    return _transform("irfft", x, n, axis, norm)
 
 
 @primitive_in("fft")
@@ -394,12 +367,8 @@ def rfftn(
         If `s` and `axes` do not match, or `s` is given and `axes` is not.
     ShapeError
         If the transform would have no elements.
-
-    References
-    ----------
-    Array API standard 2025.12, "FFT Extension", ``rfftn``.
     """
-    return _transform_nd("rfftn", "real floating", x, s, axes, norm)
+    return _transform_nd("rfftn", x, s, axes, norm)
 
 
 @primitive_in("fft")
@@ -438,12 +407,8 @@ def irfftn(
         If `s` and `axes` do not match, or `s` is given and `axes` is not.
     ShapeError
         If the transform would have no elements.
-
-    References
-    ----------
-    Array API standard 2025.12, "FFT Extension", ``irfftn``.
     """
-    return _transform_nd("irfftn", "complex floating", x, s, axes, norm)
+    return _transform_nd("irfftn", x, s, axes, norm)
 
 
 @primitive_in("fft")
@@ -471,12 +436,8 @@ def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
     ------
     ShapeError
         If the transform would have no elements.
-
-    References
-    ----------
-    Array API standard 2025.12, "FFT Extension", ``hfft``.
     """
-    return _transform("hfft", "complex floating", x, n, axis, norm)
+    return _transform("hfft", x, n, axis, norm)
 
 
 @primitive_in("fft")
@@ -504,158 +465,5 @@ def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
     ------
     ShapeError
         If the transform would have no elements.
-
-    References
-    ----------
-    Array API standard 2025.12, "FFT Extension", ``ihfft``.
     """
-    return _transform("ihfft", "real floating", x, n, axis, norm)
-
-
-@intercepted_in("fft")
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """Return the frequencies that the elements of :func:`fft` belong to.
-
-    Parameters
-    ----------
-    n : int
-        Length of the transform, at least 1.
-    d : float
-        Distance of the samples.
-    dtype : DType, optional
-        A real floating-point dtype; by default float64.
-    device : Device, optional
-        There is only one.
-
-    Returns
-    -------
-    Array
-        New array of shape ``(n,)``: ``[0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1] / (d * n)``.
-
-    Raises
-    ------
-    ArgumentValueError
-        If `n` is less than 1, or `d` is 0.
-
-    References
-    ----------
-    Array API standard 2025.12, "FFT Extension", ``fftfreq``.
-    """
-    n, spacing, target = _frequency_arguments("fftfreq", n, d, dtype, device)
-    half = (n + 1) // 2
-    result = empty((n,), dt.float64)
-    iota(restride(result, (half,), (1,)), 0, 1)
-    iota(restride(result, (n - half,), (1,), half if n > half else 0), -(n // 2), 1)
-    return _as_dtype(divide(result, spacing), target)
-
-
-@intercepted_in("fft")
-def rfftfreq(
-    n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None
-) -> Array:
-    """Return the frequencies that the elements of :func:`rfft` belong to.
-
-    Parameters
-    ----------
-    n : int
-        Length of the transform, at least 1.
-    d : float
-        Distance of the samples.
-    dtype : DType, optional
-        A real floating-point dtype; by default float64.
-    device : Device, optional
-        There is only one.
-
-    Returns
-    -------
-    Array
-        New array of shape ``(n // 2 + 1,)``: ``[0, 1, ..., n // 2] / (d * n)``.
-
-    Raises
-    ------
-    ArgumentValueError
-        If `n` is less than 1, or `d` is 0.
-
-    References
-    ----------
-    Array API standard 2025.12, "FFT Extension", ``rfftfreq``.
-    """
-    n, spacing, target = _frequency_arguments("rfftfreq", n, d, dtype, device)
-    result = empty((n // 2 + 1,), dt.float64)
-    iota(result, 0, 1)
-    return _as_dtype(divide(result, spacing), target)
-
-
-def _frequency_arguments(
-    op: str, n: object, d: object, dtype: object, device: object
-) -> tuple[int, float, DType]:
-    """Return the length, the distance of the samples times the length, and the dtype of the result."""
-    check_device(op, device)
-    length = normalize_index(op, "n", n)
-    if length < 1 or length.bit_length() > 63:
-        raise ArgumentValueError(op, "n must be at least 1, and less than 2**63", [("n", brief(length))])
-    spacing = as_scalar(op, "d", d)
-    if isinstance(spacing, (bool, complex)):
-        raise ArgumentTypeError(op, "d must be a real number", [("d", shown(d))])
-    if spacing == 0:
-        raise ArgumentValueError(op, "d must not be 0", [("d", shown(d))])
-    target = check_dtype(op, dtype, dt.float64)
-    if target.kind != "real floating":
-        refuse_dtype(op, target, "a real floating-point dtype", "the result")
-    return length, as_float(op, spacing) * length, target
-
-
-def _as_dtype(x: Array, dtype: DType) -> Array:
-    return x if x.dtype is dtype else copy(x, dtype)
-
-
-@primitive_in("fft")
-def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
-    """Move the frequency 0 from the front to the middle.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any dtype.
-    axes : int or sequence of int, optional
-        The axes to shift, each once; by default all.
-
-    Returns
-    -------
-    Array
-        New array of the shape and dtype of `x`.
-
-    References
-    ----------
-    Array API standard 2025.12, "FFT Extension", ``fftshift``.
-    """
-    return _shift("fftshift", x, axes, 1)
-
-
-@primitive_in("fft")
-def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
-    """Move the frequency 0 from the middle back to the front: the inverse of :func:`fftshift`.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any dtype.
-    axes : int or sequence of int, optional
-        The axes to shift, each once; by default all.
-
-    Returns
-    -------
-    Array
-        New array of the shape and dtype of `x`.
-
-    References
-    ----------
-    Array API standard 2025.12, "FFT Extension", ``ifftshift``.
-    """
-    return _shift("ifftshift", x, axes, -1)
-
-
-def _shift(op: str, x: object, axes: Any, sign: int) -> Array:
-    found = check_array(op, x)
-    along = normalize_axes(op, tuple(axes) if isinstance(axes, Sequence) else axes, found.ndim)
-    return roll(found, tuple(sign * (found.shape[k] // 2) for k in along), axis=along)
+    return _transform("ihfft", x, n, axis, norm)

@@ -211,10 +211,6 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     ------
     LinAlgError
         If a matrix is not positive definite.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``cholesky``.
     """
     x = _floating_square("cholesky", x)
     upper = check_bool("cholesky", "upper", upper)
@@ -234,10 +230,6 @@ def det(x: Array, /) -> Array:
     -------
     Array
         New array of shape ``(...)``, of the dtype of `x`. 1 where M is 0.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``det``.
     """
     return from_numpy(_lapack("det", numpy().linalg.det, _floating_square("det", x)))
 
@@ -261,10 +253,6 @@ def eig(x: Array, /) -> EigResult:
     ------
     LinAlgError
         If a matrix has NaN or infinity in it, or the iteration does not converge.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``eig``.
     """
     x = _floating_square("eig", x)
     eigenvalues, eigenvectors = _lapack("eig", numpy().linalg.eig, x)
@@ -291,10 +279,6 @@ def eigh(x: Array, /) -> EighResult:
     ------
     LinAlgError
         If the iteration does not converge.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``eigh``.
     """
     eigenvalues, eigenvectors = _lapack("eigh", numpy().linalg.eigh, _floating_square("eigh", x))
     return EighResult(from_numpy(eigenvalues), from_numpy(eigenvectors))
@@ -318,10 +302,6 @@ def eigvals(x: Array, /) -> Array:
     ------
     LinAlgError
         If a matrix has NaN or infinity in it, or the iteration does not converge.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``eigvals``.
     """
     x = _floating_square("eigvals", x)
     return _as_complex(_lapack("eigvals", numpy().linalg.eigvals, x), x.dtype)
@@ -346,10 +326,6 @@ def eigvalsh(x: Array, /) -> Array:
     ------
     LinAlgError
         If the iteration does not converge.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``eigvalsh``.
     """
     return from_numpy(_lapack("eigvalsh", numpy().linalg.eigvalsh, _floating_square("eigvalsh", x)))
 
@@ -372,10 +348,6 @@ def inv(x: Array, /) -> Array:
     ------
     LinAlgError
         If a matrix is singular.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``inv``.
     """
     return inverse("inv", _floating_square("inv", x))
 
@@ -407,10 +379,6 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     ------
     LinAlgError
         If a matrix has NaN or infinity in it.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``matrix_rank``.
     """
     x = _floating_matrices("matrix_rank", x)
     limit = _relative_tolerance("matrix_rank", x, rtol)
@@ -459,10 +427,6 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     ------
     LinAlgError
         If a matrix has NaN or infinity in it.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``pinv``.
     """
     x = _floating_matrices("pinv", x)
     limit = _relative_tolerance("pinv", x, rtol)
@@ -488,10 +452,6 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     QRResult
         ``Q`` of shape ``(..., M, K)``, with orthonormal columns, and ``R`` of shape ``(..., K, N)``, upper
         triangular; or ``(..., M, M)`` and ``(..., M, N)``. Both of the dtype of `x`.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``qr``.
     """
     x = _floating_matrices("qr", x)
     if not isinstance(mode, str) or mode not in ("reduced", "complete"):
@@ -516,10 +476,6 @@ def slogdet(x: Array, /) -> SlogdetResult:
     SlogdetResult
         ``sign`` of the dtype of `x`, a number of absolute value 1, or 0; ``logabsdet``, real, of the
         precision of `x`, minus infinity where the determinant is 0. Both of shape ``(...)``.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``slogdet``.
     """
     sign, logabsdet = _lapack("slogdet", numpy().linalg.slogdet, _floating_square("slogdet", x))
     return SlogdetResult(from_numpy(sign), from_numpy(logabsdet))
@@ -551,10 +507,6 @@ def solve(x1: Array, x2: Array, /) -> Array:
         If `x1` is not square, or `x2` has another number of rows.
     BroadcastError
         If the leading axes do not broadcast.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``solve``.
     """
     x1 = _floating_square("solve", x1, "x1")
     x2 = as_floating(check_array("solve", x2, "x2"))
@@ -594,10 +546,6 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     ------
     LinAlgError
         If a matrix has NaN or infinity in it.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``svd``.
     """
     x = _floating_matrices("svd", x)
     return _svd("svd", x, check_bool("svd", "full_matrices", full_matrices))
@@ -626,10 +574,6 @@ def svdvals(x: Array, /) -> Array:
     ------
     LinAlgError
         If a matrix has NaN or infinity in it.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``svdvals``.
     """
     return singular_values("svdvals", _floating_matrices("svdvals", x))
 

@@ -122,10 +122,6 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
         If the other axes do not broadcast.
     DTypeError
         If both arrays are of bool, which cannot be subtracted.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``cross``.
     """
     x1, x2 = check_products("cross", x1, x2)
     if x1.dtype.kind == "bool":
@@ -171,10 +167,6 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     -------
     Array
         View of `x`, of shape ``(..., K)``; empty where there is no such diagonal.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``diagonal``.
     """
     return _diagonal("diagonal", x, offset)
 
@@ -219,10 +211,6 @@ def matrix_norm(
         If there is nothing to take the smallest of.
     LinAlgError
         If singular values are asked for and a matrix has NaN or infinity in it.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``matrix_norm``.
     """
     op = "matrix_norm"
     x = as_floating(check_matrices(op, x))
@@ -269,10 +257,6 @@ def matrix_power(x: Array, n: int, /) -> Array:
     ------
     LinAlgError
         If `n` is negative and a matrix singular.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``matrix_power``.
     """
     x = check_square("matrix_power", x)
     n = normalize_index("matrix_power", "n", n)
@@ -312,10 +296,6 @@ def outer(x1: Array, x2: Array, /) -> Array:
     ------
     ShapeError
         If an array is not one-dimensional.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``outer``.
     """
     x1, x2 = check_products("outer", x1, x2)
     for name, x in (("x1", x1), ("x2", x2)):
@@ -349,10 +329,6 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Ar
     ------
     CastError
         If `x` is complex and `dtype` is real.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``trace``.
     """
     elements = _diagonal("trace", x, offset)
     return reduce("sum", elements, (elements.ndim - 1,), False, sum_dtype("trace", elements, dtype))
@@ -388,10 +364,6 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     -----
     Elements are scaled where their powers would overflow or underflow: the norm of ``[3e200, 4e200]`` is
     5e200. float32 is summed up in float64.
-
-    References
-    ----------
-    Array API standard 2025.12, "Linear Algebra Extension", ``vector_norm``.
     """
     op = "vector_norm"
     x = as_floating(check_array(op, x))

@@ -58,6 +58,7 @@ cdef struct Hooks:
     object (*matmul)(object x1, object x2, bint is_in_place)
     int (*evaluate)(Array x) except -1            # compute a deferred array
     int (*evaluate_chain)(object chain) except -1
+    bint (*is_sole_owner)(Storage storage) except -1     # whether nothing else refers to foreign memory
     int (*evaluate_readers)(Storage storage) except -1    # compute what reads a storage that is about to be written to
     Array (*get_item)(Array x, object key)
     int (*set_item)(Array x, object key, object value) except -1
@@ -82,19 +83,13 @@ cdef Array new_like(Array x, int code)
 cdef Array view_of(Array x, char* data, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides)
 cdef tuple shape_tuple(Array x)
 cdef int read_shape(object shape, Py_ssize_t* out, str operation) except -1
-cdef bint is_elsewhere(Array x) except -1
-cdef int refuse_device(Array x, str operation) except -1
 cdef Array component(Array x, Py_ssize_t offset)
 cdef Array swapped_matrix(Array x)
 cdef object single(Array x, str operation)
 cdef object traced(str name, tuple args, dict kwargs=*)
-cdef int refuse_tracked(Array x, str operation) except -1
-cdef int refuse_export(Array x, str operation) except -1
-cdef Array exportable(Array x)
+cdef int refuse_tracked(Array x, str operation, object error=*) except -1
 cdef Array alias(Array x)
 cdef Storage root_of(Storage storage)
-cdef Storage begin_export(Array x)
-cdef int end_export(Storage root) noexcept
 
 
 cdef inline bint needs_tape(Array x) noexcept:

@@ -5,6 +5,9 @@ cimport cython
 # Whether any switch is on in any context.
 cdef bint guarding
 
+cdef enum:
+    DEFERRED_SIZE = 1 << 13     # fewest elements of a result that is deferred, if nobody says another number
+
 # Fewest elements of a result that may be deferred in some context: Note [Deferred results].
 cdef Py_ssize_t fused_from
 

@@ -125,6 +125,7 @@ cdef class Switch:
 FUSED = Switch("stride0.fused", 0, guards=False)
 
 cdef Switch FUSING = FUSED
+FUSED_SIZE = <int>DEFERRED_SIZE
 
 
 def set_fused_from(Py_ssize_t size):
@@ -134,6 +135,18 @@ def set_fused_from(Py_ssize_t size):
         fused_from = NEVER
     elif size:
         fused_from = min(size, fused_from)
+
+
+def enter_fused(Py_ssize_t size):
+    """Enter a block that defers results of so many elements; returns what `leave_fused` needs."""
+    entered = FUSING.enter(size)
+    set_fused_from(size)
+    return entered
+
+
+def leave_fused(tuple entered not None, Py_ssize_t size):
+    FUSING.leave(entered)
+    set_fused_from(size)
 
 
 def is_guarding():

@@ -10,7 +10,7 @@ cdef enum:
     MAX_PARAMETERS = 8
 
 # A compiled function of the namespace. `given` has a borrowed reference for each parameter of the declaration.
-ctypedef object (*Implementation)(PyObject** given)
+ctypedef object (*Implementation)(str name, PyObject** given)
 
 
 cdef class Signature:

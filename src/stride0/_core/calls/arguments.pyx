@@ -5,7 +5,7 @@ Note [Declarations]
     A public function is declared once, in its chapter: a Python function with the signature, the annotations and the
     docstring. Help, type checkers, the stubs of methods and strict mode read that declaration. Where the overhead of a
     call matters, the declaration has no body, and the function that runs is compiled: an `Implementation` in one of the
-    modules of this folder, which takes one pointer for each parameter. A `Signature`, read from the declaration,
+    modules of this folder, which takes its name and a pointer for each parameter. A `Signature`, read from the declaration,
     binds the arguments of a call to the parameters.
 
     Unusual arguments go to functions in Python: `calls/checks.py` and `_base/shapes.py` convert arguments of

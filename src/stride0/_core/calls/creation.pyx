@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 from stride0._core.memory.dtype cimport BOOL, DType, FLOAT64, INT64, dtype_at
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.table cimport has_cast
-from stride0._core.array.array cimport Array, data_of, may_defer, new_array
+from stride0._core.array.array cimport Array, data_of, new_array
 from stride0._core.ops.operands cimport value_operand
 from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill
 from stride0._core.ops.keys cimport read_int
@@ -36,21 +36,21 @@ cdef Array make_array(str operation, PyObject* shape, PyObject* dtype, PyObject*
     return new_array(dtype_code_argument(dtype, operation, FLOAT64), ndim, sizes, NULL, zeroed)
 
 
-cdef object empty(PyObject** given):
+cdef object empty(str name, PyObject** given):
     return make_array("empty", given[0], given[1], given[2], False)
 
 
-cdef object zeros(PyObject** given):
+cdef object zeros(str name, PyObject** given):
     return make_array("zeros", given[0], given[1], given[2], True)
 
 
-cdef object ones(PyObject** given):
+cdef object ones(str name, PyObject** given):
     cdef Array out = make_array("ones", given[0], given[1], given[2], False)
     fill(out, 1, "ones")
     return out
 
 
-cdef object full(PyObject** given):
+cdef object full(str name, PyObject** given):
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef Py_ssize_t value
     cdef int ndim, code = -1
@@ -77,7 +77,7 @@ cdef object full(PyObject** given):
 # --- arange
 
 
-cdef object arange(PyObject** given):
+cdef object arange(str name, PyObject** given):
     cdef Py_ssize_t start = 0, stop, step, size
     cdef bint no_stop = given[1] is <PyObject*>None
     cdef Array out
@@ -176,7 +176,7 @@ cdef Array make_floats(Py_ssize_t count, start, step, DType dtype):
 # --- copies
 
 
-cdef object astype(PyObject** given):
+cdef object astype(str name, PyObject** given):
     cdef Array x = array_argument(given[0], "astype", "x")
     cdef int code = dtype_code_argument(given[1], "astype", -1)
     check_device_argument(given[3], "astype")
@@ -187,7 +187,7 @@ cdef object astype(PyObject** given):
     return copy_array(x, code, False)
 
 
-cdef object contiguous(PyObject** given):
+cdef object contiguous(str name, PyObject** given):
     cdef Array x = <Array>given[0] if type(<object>given[0]) is Array else as_array(<object>given[0], "contiguous")
     return x if x.c_contiguous else copy_array(x, x.code, True)
 

@@ -21,7 +21,7 @@ from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.calls.checks import check_array
 
 
-cdef object matmul(PyObject** given):
+cdef object matmul(str name, PyObject** given):
     cdef Array x1 = array_argument(given[0], "matmul", "x1"), x2 = array_argument(given[1], "matmul", "x2")
     cdef Array a, b, out
     cdef int code
@@ -59,7 +59,7 @@ cdef object matmul(PyObject** given):
 cdef object call_matmul(Array x1, Array x2, axis):
     cdef PyObject* given[2]
     given[0], given[1] = <PyObject*>x1, <PyObject*>x2
-    return matmul(given)
+    return matmul("matmul", given)
 
 
 cdef list shapes_of(Array x1, Array x2):
@@ -113,7 +113,7 @@ def broadcast_batches(str op, Array x1, Array x2):
 # --- vecdot
 
 
-cdef object vecdot(PyObject** given):
+cdef object vecdot(str name, PyObject** given):
     """`given`: x1, x2, axis."""
     return compute_vecdot(array_argument(given[0], "vecdot", "x1"), array_argument(given[1], "vecdot", "x2"), <object>given[2])
 

@@ -55,7 +55,7 @@ cdef int sizes_for_reshape(PyObject* shape, Py_ssize_t size, Py_ssize_t* out) ex
     return read_sizes(infer_shape("reshape", size, <object>shape), out)
 
 
-cdef object reshape(PyObject** given):
+cdef object reshape(str name, PyObject** given):
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Array x = array_argument(given[0], "reshape", "x")
@@ -77,7 +77,7 @@ cdef object reshape(PyObject** given):
     return view_of(x, data_of(x), ndim, shape, byte_strides)
 
 
-cdef object broadcast_to(PyObject** given):
+cdef object broadcast_to(str name, PyObject** given):
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Array x = array_argument(given[0], "broadcast_to", "x")
@@ -96,7 +96,7 @@ cdef object broadcast_to(PyObject** given):
     return view_of(x, data_of(x), ndim, shape, byte_strides)
 
 
-cdef object expand_dims(PyObject** given):
+cdef object expand_dims(str name, PyObject** given):
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef int axes[MAX_NDIM]
@@ -125,7 +125,7 @@ cdef object expand_dims(PyObject** given):
     return view_of(x, data_of(x), ndim, shape, byte_strides)
 
 
-cdef object squeeze(PyObject** given):
+cdef object squeeze(str name, PyObject** given):
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef int axes[MAX_NDIM]
@@ -157,7 +157,7 @@ cdef Array permute(Array x, const int* order):
     return view_of(x, data_of(x), x.ndim, shape, byte_strides)
 
 
-cdef object permute_dims(PyObject** given):
+cdef object permute_dims(str name, PyObject** given):
     cdef int order[MAX_NDIM]
     cdef Array x = array_argument(given[0], "permute_dims", "x")
     if type(<object>given[1]) is not tuple and not isinstance(<object>given[1], (tuple, list)):
@@ -168,7 +168,7 @@ cdef object permute_dims(PyObject** given):
     return permute(x, order)
 
 
-cdef object moveaxis(PyObject** given):
+cdef object moveaxis(str name, PyObject** given):
     cdef int sources[MAX_NDIM]
     cdef int targets[MAX_NDIM]
     cdef int order[MAX_NDIM]
@@ -194,14 +194,14 @@ cdef object moveaxis(PyObject** given):
     return permute(x, order)
 
 
-cdef object matrix_transpose(PyObject** given):
+cdef object matrix_transpose(str name, PyObject** given):
     cdef Array x = array_argument(given[0], "matrix_transpose", "x")
     if x.ndim < 2:
         raise ShapeError("matrix_transpose", "x must be a matrix or a stack of them", [("x", f"{x.shape}")])
     return swapped_matrix(x)
 
 
-cdef object unstack(PyObject** given):
+cdef object unstack(str name, PyObject** given):
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Py_ssize_t k, stride
@@ -308,22 +308,15 @@ cdef Array join_along(str operation, Parts* parts, int ndim, const Py_ssize_t* s
     return out
 
 
-ctypedef Array (*Join)(Parts* parts, PyObject* axis)
-
-
-cdef Array join(str operation, PyObject** given, Join function):
+cdef object join(str name, PyObject** given):
     """`given`: arrays, axis."""
     cdef Parts parts
     parts.count, parts.every = 0, NULL
     try:
-        read_parts(given[0], operation, &parts)
-        return function(&parts, given[1])
+        read_parts(given[0], name, &parts)
+        return stack_parts(&parts, given[1]) if name == "stack" else concat_parts(&parts, given[1])
     finally:
         release_parts(&parts)
-
-
-cdef object stack(PyObject** given):
-    return join("stack", given, stack_parts)
 
 
 cdef Array stack_parts(Parts* parts, PyObject* new_axis):
@@ -348,10 +341,6 @@ cdef int check_ndim_of(int ndim, str operation) except -1:
     if ndim > MAX_NDIM:
         check_ndim(operation, ndim)
     return 0
-
-
-cdef object concat(PyObject** given):
-    return join("concat", given, concat_parts)
 
 
 cdef Array concat_parts(Parts* parts, PyObject* given_axis):
@@ -392,12 +381,12 @@ cdef Array concat_parts(Parts* parts, PyObject* given_axis):
 
 
 implement("broadcast_to", broadcast_to)
-implement("concat", concat)
+implement("concat", join)
 implement("expand_dims", expand_dims)
 implement("matrix_transpose", matrix_transpose)
 implement("moveaxis", moveaxis)
 implement("permute_dims", permute_dims)
 implement("reshape", reshape)
 implement("squeeze", squeeze)
-implement("stack", stack)
+implement("stack", join)
 implement("unstack", unstack)

@@ -15,6 +15,7 @@ from stride0._core.calls.arguments cimport MAX_PARAMETERS, Signature, bind, impl
 
 from stride0._base.errors import DTypeError, ShapeError, counted
 from stride0._core.array.array import set_attribute
+from stride0._tables.standard import documented
 # They register their implementations.
 from stride0._core.calls import creation, linear_algebra, manipulation, sorting, statistical
 
@@ -53,6 +54,10 @@ cdef class Primitive:
         return self.function
 
     @property
+    def __doc__(self):
+        return documented(self.traced_name, self.function.__doc__)
+
+    @property
     def __signature__(self):
         # Imported late: the module takes long to import and is seldom needed.
         import inspect
@@ -79,7 +84,7 @@ cdef class Primitive:
             # Calling the declaration raises Python's TypeError.
             PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
             raise SystemError(f"{self.traced_name}: the arguments fit the declaration, and were refused")
-        out = self.implementation(given)
+        out = self.implementation(self.traced_name, given)
         Py_INCREF(out)
         return <PyObject*>out
 
@@ -144,6 +149,7 @@ cdef bint argument_needs_tape(object x):
     return False
 
 PRIMITIVES = {}
+cdef Primitive matmul = None    # what the operator @ calls
 
 
 def primitive(function, extension=""):
@@ -161,7 +167,10 @@ def primitive(function, extension=""):
         The namespace that the function is in, where that is not the main one.
     """
     cdef Primitive out = intercepted(function, extension)
+    global matmul
     out.differentiable = True
+    if out.traced_name == "matmul":
+        matmul = out
     PRIMITIVES[out.traced_name] = out
     return out
 
@@ -181,7 +190,7 @@ def intercepted(function, extension=""):
     """
     cdef str name = f"{extension}.{function.__name__}" if extension else function.__name__
     cdef Primitive out = Primitive(function, name, False)
-    for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):
+    for attribute in ("__module__", "__name__", "__qualname__"):
         setattr(out, attribute, getattr(function, attribute))
     if out.implementation is NULL:
         out.__wrapped__ = function
@@ -204,15 +213,6 @@ s0_enable_vectorcall(Primitive, <char*>&_sample.vectorcall - <char*><PyObject*>_
 
 
 # --- the operator @
-
-cdef Primitive matmul = None
-
-
-def set_matmul(Primitive function):
-    """Give the operator `@` its function."""
-    global matmul
-    matmul = function
-
 
 cdef object matmul_operator(object x1, object x2, bint is_in_place):
     """`x1 @ x2`, or `x1 @= x2`, which keeps the shape and the dtype of x1 or changes nothing and raises."""
@@ -304,6 +304,10 @@ cdef class Method:
         Py_DECREF(bound)
         return bound
 
+    @property
+    def __doc__(self):
+        return self.function.__doc__
+
     def __repr__(self):
         return f"<method {self.__name__} of stride0 arrays>"
 
@@ -387,7 +391,6 @@ def add_method(
     method.__name__ = name
     method.__qualname__ = f"Array.{name}"
     method.__module__ = "stride0"
-    method.__doc__ = function.__doc__
     method.__wrapped__ = function
     set_attribute(name, method)
 

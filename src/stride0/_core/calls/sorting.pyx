@@ -24,7 +24,7 @@ from stride0._core.ops.reduce import reduce
 cdef frozenset INTEGRAL = frozenset(KINDS["integral"])
 
 
-cdef object sort_or_argsort(str name, PyObject** given, bint indices):
+cdef object sort_or_argsort(str name, PyObject** given):
     """`given`: x, axis, descending, stable."""
     cdef Array x = array_argument(given[0], name, "x")
     cdef bint descending
@@ -35,18 +35,10 @@ cdef object sort_or_argsort(str name, PyObject** given, bint indices):
     descending = flag_argument(given[2], name, "descending")
     # All sorts are stable.
     flag_argument(given[3], name, "stable")
-    return sorted_lanes(x, axis, descending, indices)
+    return sorted_lanes(x, axis, descending, name == "argsort")
 
 
-cdef object sort(PyObject** given):
-    return sort_or_argsort("sort", given, False)
-
-
-cdef object argsort(PyObject** given):
-    return sort_or_argsort("argsort", given, True)
-
-
-cdef object unique_values(PyObject** given):
+cdef object unique_values(str name, PyObject** given):
     cdef Array x = array_argument(given[0], "unique_values", "x")
     if letter_at(x.code) != c"c":
         return distinct_values(x)
@@ -64,7 +56,7 @@ cdef object unique_values(PyObject** given):
 cdef str LEFT = sys.intern("left")
 
 
-cdef object searchsorted(PyObject** given):
+cdef object searchsorted(str name, PyObject** given):
     """`given`: x1, x2, side, sorter."""
     cdef Array x1 = array_argument(given[0], "searchsorted", "x1"), x2
     cdef int beyond = 0, code
@@ -138,7 +130,7 @@ cdef Array apply_sorter(Array x, object given):
 # --- take
 
 
-cdef object take(PyObject** given):
+cdef object take(str name, PyObject** given):
     """`given`: x, indices, axis."""
     cdef Array x = <Array>given[0] if type(<object>given[0]) is Array else as_array(<object>given[0], "take")
     cdef Array indices = <Array>given[1] if type(<object>given[1]) is Array else as_array(<object>given[1], "take")
@@ -154,8 +146,8 @@ cdef object take(PyObject** given):
     return gather(x, indices, axis)
 
 
-implement("argsort", argsort)
+implement("argsort", sort_or_argsort)
 implement("searchsorted", searchsorted)
-implement("sort", sort)
+implement("sort", sort_or_argsort)
 implement("take", take)
 implement("unique_values", unique_values)

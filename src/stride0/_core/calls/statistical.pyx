@@ -18,6 +18,7 @@ from stride0._core.ops.elementwise cimport binary_raw, unary_raw
 from stride0._core.ops.reduce cimport accumulate, argreduce, mean_of_total, reduce_array, reduce_whole, scan
 from stride0._core.ops.select cimport s0_count_true
 from stride0._core.ops.keys cimport read_axis
+from stride0._core.ops.index cimport nonzero as indices_of_nonzero
 from stride0._core.calls.arguments cimport (
     array_argument, axes_tuple, convert_axis, dtype_code_argument, flag_argument, implement, refuse_complex,
 )
@@ -41,15 +42,19 @@ cdef object reduce_axes(str name, Array x, PyObject* axis, PyObject* keepdims, o
     return reduce_array(name, x, axes, keep, dtype)
 
 
-cdef object all_(PyObject** given):
-    return reduce_axes("all", array_argument(given[0], "all", "x"), given[1], given[2], None)
+cdef object all_or_any(str name, PyObject** given):
+    """`given`: x, axis, keepdims."""
+    return reduce_axes(name, array_argument(given[0], name, "x"), given[1], given[2], None)
 
 
-cdef object any_(PyObject** given):
-    return reduce_axes("any", array_argument(given[0], "any", "x"), given[1], given[2], None)
+cdef object nonzero(str name, PyObject** given):
+    cdef Array x = array_argument(given[0], name, "x")
+    if x.ndim == 0:
+        raise ShapeError(name, "x must have at least one axis", [("x", "()")], "A 0-d array has no indices.")
+    return indices_of_nonzero(x)
 
 
-cdef object count_nonzero(PyObject** given):
+cdef object count_nonzero(str name, PyObject** given):
     cdef Array x = array_argument(given[0], "count_nonzero", "x"), out
     cdef const uint8_t* bits
     cdef int64_t* count
@@ -89,14 +94,6 @@ cdef object reduce_in_dtype(str name, PyObject** given):
     return reduce_axes(name, x, given[1], given[3], None if given[2] is <PyObject*>None else sum_dtype(name, x, <object>given[2]))
 
 
-cdef object sum_(PyObject** given):
-    return reduce_in_dtype("sum", given)
-
-
-cdef object prod(PyObject** given):
-    return reduce_in_dtype("prod", given)
-
-
 cdef object scan_axis(str name, PyObject** given):
     """`given`: x, axis, dtype, include_initial."""
     cdef Py_ssize_t one = 1, stride
@@ -114,14 +111,6 @@ cdef object scan_axis(str name, PyObject** given):
     return scan(name, x, axis, target, flag_argument(given[3], name, "include_initial"))
 
 
-cdef object cumulative_sum(PyObject** given):
-    return scan_axis("cumulative_sum", given)
-
-
-cdef object cumulative_prod(PyObject** given):
-    return scan_axis("cumulative_prod", given)
-
-
 # --- extremes
 
 
@@ -136,14 +125,6 @@ cdef object find_extreme(str name, PyObject** given):
         if x.shape_[<int>axis] == 0:
             raise ShapeError(name, f"axis {axis} has no elements to choose from", [("x", f"{x.shape}")])
     return reduce_array(name, x, axes, flag_argument(given[2], name, "keepdims"), None)
-
-
-cdef object max_(PyObject** given):
-    return find_extreme("max", given)
-
-
-cdef object min_(PyObject** given):
-    return find_extreme("min", given)
 
 
 cdef Array without_repeats(Array x, tuple axes):
@@ -198,14 +179,6 @@ cdef object find_extreme_index(str name, PyObject** given):
     return view_of(out, data_of(out), x.ndim, ones, strides)
 
 
-cdef object argmax(PyObject** given):
-    return find_extreme_index("argmax", given)
-
-
-cdef object argmin(PyObject** given):
-    return find_extreme_index("argmin", given)
-
-
 # --- means and variances
 
 
@@ -222,7 +195,7 @@ cdef Array wide_mean(Array x, tuple axes, bint keepdims, DType dtype):
     return mean_of_total(total, <double>(x.size // total.size if total.size else 0), dtype)
 
 
-cdef object mean(PyObject** given):
+cdef object mean(str name, PyObject** given):
     cdef Array x = array_argument(given[0], "mean", "x")
     cdef DType dtype = None
     if given[3] is not <PyObject*>None:
@@ -247,8 +220,8 @@ cdef Array magnitudes(Array x):
     return <Array>unary_raw(OP_ABS, x, "abs")
 
 
-cdef object compute_deviation(str name, PyObject** given, bint root):
-    """The variance in float64, or its root, in the dtype of x; `given`: x, axis, correction, keepdims."""
+cdef object deviation(str name, PyObject** given):
+    """The variance in the dtype of x, computed in float64, or its root; `given`: x, axis, correction, keepdims."""
     cdef Array x = array_argument(given[0], name, "x"), middle, squares, centre, error
     cdef tuple axes = axes_tuple(given[1], x.ndim, name)
     cdef Py_ssize_t i
@@ -288,7 +261,7 @@ cdef object compute_deviation(str name, PyObject** given, bint root):
         divisor = NAN
     for i in range(squares.size):
         values[i] = values[i] / divisor
-    for i in range(squares.size if root else 0):
+    for i in range(squares.size if name == "std" else 0):
         values[i] = sqrt(values[i])
     if not keepdims:
         squares = without_axes(squares, axes)
@@ -299,25 +272,18 @@ cdef object compute_deviation(str name, PyObject** given, bint root):
     return squares
 
 
-cdef object std(PyObject** given):
-    return compute_deviation("std", given, True)
-
-
-cdef object var(PyObject** given):
-    return compute_deviation("var", given, False)
-
-
-implement("all", all_)
-implement("any", any_)
-implement("argmax", argmax)
-implement("argmin", argmin)
+implement("all", all_or_any)
+implement("any", all_or_any)
+implement("argmax", find_extreme_index)
+implement("argmin", find_extreme_index)
 implement("count_nonzero", count_nonzero)
-implement("cumulative_prod", cumulative_prod)
-implement("cumulative_sum", cumulative_sum)
-implement("max", max_)
+implement("nonzero", nonzero)
+implement("cumulative_prod", scan_axis)
+implement("cumulative_sum", scan_axis)
+implement("max", find_extreme)
 implement("mean", mean)
-implement("min", min_)
-implement("prod", prod)
-implement("std", std)
-implement("sum", sum_)
-implement("var", var)
+implement("min", find_extreme)
+implement("prod", reduce_in_dtype)
+implement("std", deviation)
+implement("sum", reduce_in_dtype)
+implement("var", deviation)

@@ -1,25 +1,75 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The buffer protocol, both ways."""
+"""What leaves the package and comes in: devices, exports, and the buffer protocol both ways."""
 
 from cpython.buffer cimport (
     PyBUF_ANY_CONTIGUOUS, PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_F_CONTIGUOUS, PyBUF_ND, PyBUF_STRIDES,
     PyBUF_WRITABLE,
 )
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.ref cimport Py_INCREF
 from cpython.memoryview cimport PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
 
 from stride0._core.memory.dtype cimport BOOL, NO_DTYPE, N_DTYPES, dtype_at, format_at, is_stored, itemsize_at, letter_at
 from stride0._core.memory.storage cimport Storage, foreign_storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast, extent, shares_location
-from stride0._core.array.interceptors cimport exports_read_only
+from stride0._core.array.interceptors cimport exports_read_only, is_users_call
 from stride0._core.array.array cimport (
-    Array, blank, data_of, hooks, is_elsewhere, begin_export, read_operand, refuse_export, set_flags, set_ndim,
+    Array, before_write, blank, data_of, hooks, read_operand, refuse_tracked, root_of, set_flags, set_ndim, without_history,
 )
 from stride0._core.array.views cimport as_bits, is_aligned, is_f_contiguous
 from stride0._core.ops.copy cimport copy_array
 
-from stride0._base.errors import DTypeError, ExchangeError, ShapeError, counted
+from weakref import getweakrefcount
+
+from stride0._base.errors import DeviceError, DTypeError, ExchangeError, ShapeError, counted
+
+# --- out: devices, Note [Simulated devices], and exports
+
+
+def device_number(Array x not None):
+    """Number of the device of an array; 0 is the CPU."""
+    return x.storage.device
+
+
+def put_on(Array x not None, int number):
+    """Set the device of the storage of an array, and so of all its views."""
+    x.storage.device = number
+
+
+cdef bint is_elsewhere(Array x) except -1:
+    """Whether the user's own code reads memory of a simulated device."""
+    return x.storage.device != 0 and is_users_call()
+
+
+cdef int refuse_device(Array x, str operation) except -1:
+    if is_elsewhere(x):
+        raise DeviceError(operation, f"the array is on the device {str(x.device)!r}", (), "to_device, which moves it to the CPU")
+    return 0
+
+
+cdef Array exportable(Array x):
+    """x, or an array on its memory that is not tracked and on the CPU, for text and pickles."""
+    cdef Array y
+    if x.node is None and x.storage.device == 0:
+        return x
+    y = without_history(x)
+    y.storage.device = 0
+    return y
+
+
+cdef Storage begin_export(Array x):
+    """Count an export of the memory of x, which others may write to from now on. Returns the storage that counts."""
+    cdef Storage root = root_of(x.storage)
+    root.exports += 1      # first: what is deferred while readers are evaluated must not read it later
+    if not root.readonly:
+        try:
+            before_write(x)
+        except BaseException:
+            root.exports -= 1
+            raise
+    return root
+
 
 # --- out: the buffer protocol
 
@@ -36,7 +86,7 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
     buffer.obj = None
     read_operand(&view, x)
     readonly = x.storage.readonly or (not x.c_contiguous and shares_location(&view))
-    refuse_export(x, "buffer")
+    refuse_tracked(x, "buffer", ExchangeError)
     if is_elsewhere(x):
         raise ExchangeError("buffer", f"the array is on the device {str(x.device)!r}", (), "to_device, which moves it to the CPU")
     if format_at(x.code)[0] == 0:
@@ -178,6 +228,39 @@ cdef int use_own_storage(Array x, object source) except -1:
     return 0
 
 
+cdef extern from *:
+    """
+    static int s0_is_only_view(PyObject *view) {
+        return PyMemoryView_Check(view) && Py_REFCNT(view) == 1 && ((PyMemoryViewObject *)view)->mbuf->exports == 1;
+    }
+    """
+    bint s0_is_only_view(PyObject* view) noexcept
+    Py_ssize_t s0_references "Py_REFCNT"(PyObject* x) noexcept
+
+
+cdef bint is_sole_owner(Storage storage) except -1:
+    """
+    Whether nothing but a storage refers to its memory, which is another library's, or the memory never changes.
+
+    The owner is then a memoryview that nothing else refers to, of `bytes`, or of a NumPy array with memory of its own that only
+    the memoryview refers to. That array may be a view of another one, which only it refers to, and so on.
+    """
+    cdef object source
+    if not s0_is_only_view(<PyObject*>storage.owner):
+        return False
+    source = storage.owner.obj
+    while type(source).__module__ == "numpy":
+        import numpy
+
+        # One reference is that of the variable.
+        if type(source) is not numpy.ndarray or s0_references(<PyObject*>source) != 2 or getweakrefcount(source):
+            return False
+        if source.base is None:
+            return bool(source.flags.owndata)
+        source = source.base
+    return type(source) is bytes
+
+
 cdef bytes c_bytes(Array x):
     """The elements in C order."""
     cdef Array c = x if x.c_contiguous else copy_array(x, x.code, True)
@@ -185,3 +268,4 @@ cdef bytes c_bytes(Array x):
 
 
 hooks.export_buffer = export_buffer
+hooks.is_sole_owner = is_sole_owner

@@ -1,11 +1,9 @@
 from types import ModuleType
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from stride0._base.devices import Device
 from stride0._core.array.array import Array
 from stride0._core.memory.dtype import DType, DTypeLike
-
-VERSIONS: Final[tuple[str, ...]]
 
 def namespace_for(api_version: str | None) -> ModuleType: ...
 def asarray(

@@ -9,13 +9,13 @@ from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport beyond_standard, intercept, is_intercepted, test_configuration
 from stride0._core.array.array cimport (
-    Array, data_of, exportable, hooks, needs_tape, new_array, operand_needs_tape, read_shape, refuse_device,
-    refuse_tracked, same_shape, shape_tuple, single, traced, view_of,
+    Array, data_of, hooks, needs_tape, new_array, operand_needs_tape, read_shape, refuse_tracked, same_shape, shape_tuple,
+    single, traced, view_of,
 )
 from stride0._core.array.views cimport as_bits
 from stride0._core.ops.operands cimport exports_buffer, is_numpy_scalar, scalar_array
 from stride0._core.ops.copy cimport assign_array, copy_array
-from stride0._core.exchange.buffers cimport from_buffer
+from stride0._core.exchange.buffers cimport exportable, from_buffer, refuse_device
 from stride0._core.exchange.dlpack cimport import_dlpack
 
 import sys
@@ -27,8 +27,7 @@ from stride0._base.errors import (
 from stride0._core.array.interceptors import check_standard
 from stride0._core.array.array import add_special
 from stride0._core.memory.dtype import numpy_dtype
-
-VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+from stride0._tables.standard import VERSIONS
 
 
 def namespace_for(api_version):
@@ -202,7 +201,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     ArgumentValueError
         If `copy` is False and a copy would be needed.
     DTypeError
-        If the elements are of a dtype that is not one of the standard's, or no numbers at all.
+        If the elements are of a dtype that stride0 does not have, or no numbers at all.
     CastError
         If complex elements are to become real.
     RangeError

@@ -14,13 +14,14 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
 from stride0._core.memory.dtype cimport NO_DTYPE, N_DTYPES, itemsize_at
+from stride0._core.memory.storage cimport Storage
 from stride0._core.plan.plan cimport MAX_NDIM, broadcast
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport check_method_version, exports_read_only, intercept, is_intercepted
-from stride0._core.array.array cimport Array, alias, blank, data_of, begin_export, refuse_device, refuse_export, set_flags, set_ndim
+from stride0._core.array.array cimport Array, alias, blank, data_of, refuse_tracked, root_of, set_flags, set_ndim
 from stride0._core.array.views cimport is_aligned
 from stride0._core.ops.copy cimport copy_array
-from stride0._core.exchange.buffers cimport copy_unaligned, set_foreign_storage
+from stride0._core.exchange.buffers cimport begin_export, copy_unaligned, refuse_device, set_foreign_storage
 
 import operator
 
@@ -92,11 +93,17 @@ fill_codes()
 # --- out
 
 
+cdef void end_lending(Array x) noexcept:
+    cdef Storage root = root_of(x.storage)
+    root.exports -= 1
+
+
 cdef void release_array(void* context) noexcept nogil:
     """Release the array of a tensor; consumers may call this from any thread, with or without the GIL."""
     if Py_IsInitialized():
         with gil:
-            Py_DECREF(<object>context)
+            end_lending(<Array>context)
+            Py_DECREF(<Array>context)
 
 
 cdef void delete_unversioned(DLManagedTensor* managed) noexcept nogil:
@@ -144,19 +151,23 @@ cdef void describe(DLTensor* tensor, Array x, int64_t* shape) noexcept:
         shape[x.ndim + axis] = x.strides_[axis] // itemsize_at(x.code)
 
 
+cdef Storage begin_lending(Array x):
+    """Count an export of the memory of x, which ends with the tensor: consumers may write to it until then."""
+    data_of(x)
+    return begin_export(x)
+
+
 cdef object export_capsule(Array x, object max_version, object copy):
     """A capsule of x, of the newest layout that the consumer understands."""
     cdef DLManagedTensor* old
     cdef DLManagedTensorVersioned* new
     cdef size_t more = 2 * x.ndim * sizeof(int64_t)
+    cdef Storage root
     cdef bint copied = copy is True
     cdef bint locked
-    refuse_export(x, "__dlpack__")
+    refuse_tracked(x, "__dlpack__", ExchangeError)
     if copied:
         x = copy_array(x, x.code, False)
-    # Consumers may write to the memory for as long as they keep it.
-    data_of(x)
-    begin_export(x)
     # A copy belongs to the caller, also where a test configuration has read-only arrays.
     locked = not is_writable(x) or (not copied and exports_read_only())
     if max_version is None or max_version[0] < DLPACK_MAJOR:
@@ -164,15 +175,19 @@ cdef object export_capsule(Array x, object max_version, object copy):
             # The old layout has no flag for read-only memory, and a consumer would write to it.
             raise ExchangeError("__dlpack__", "the memory of the array is read-only or broadcast, and DLPack before 1.0 cannot say so",
                                 (), "max_version=(1, 0) or copy=True")
+        root = begin_lending(x)
         old = <DLManagedTensor*>malloc(sizeof(DLManagedTensor) + more)
         if old is NULL:
+            root.exports -= 1
             raise MemoryError("__dlpack__: no memory for the capsule")
         describe(&old.dl_tensor, x, <int64_t*>(old + 1))
         old.manager_ctx, old.deleter = <void*>x, delete_unversioned
         Py_INCREF(x)
         return PyCapsule_New(old, "dltensor", destroy_unversioned)
+    root = begin_lending(x)
     new = <DLManagedTensorVersioned*>malloc(sizeof(DLManagedTensorVersioned) + more)
     if new is NULL:
+        root.exports -= 1
         raise MemoryError("__dlpack__: no memory for the capsule")
     describe(&new.dl_tensor, x, <int64_t*>(new + 1))
     new.version.major, new.version.minor = DLPACK_MAJOR, DLPACK_MINOR
@@ -381,11 +396,11 @@ def from_dlpack(x, /, *, device=None, copy=None):
         raise ArgumentTypeError("from_dlpack", f"copy is {copy!r}", (), "True, False or None")
     if type(x) is Array and (<Array>x).storage.device:
         # On a simulated device: the interceptor sets the result's device.
-        refuse_export(<Array>x, "from_dlpack")
+        refuse_tracked(<Array>x, "from_dlpack", ExchangeError)
         return copy_array(<Array>x, (<Array>x).code, False) if copy else alias(<Array>x)
     if type(x) is Array and copy is None and device is None:
         # One storage, so that writes through both arrays are in one log.
-        refuse_export(<Array>x, "from_dlpack")
+        refuse_tracked(<Array>x, "from_dlpack", ExchangeError)
         return alias(<Array>x)
     return import_dlpack(x, device, copy, "from_dlpack")
 

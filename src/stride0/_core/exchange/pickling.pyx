@@ -13,10 +13,10 @@ from libc.stdint cimport uintptr_t
 from stride0._core.memory.dtype cimport UINT8, DType, dtype_at, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.interceptors cimport resume_checks, suspend_checks
-from stride0._core.array.array cimport Array, data_of, exportable, refuse_tracked, shape_tuple, view_of
+from stride0._core.array.array cimport Array, data_of, refuse_tracked, shape_tuple, view_of
 from stride0._core.array.views cimport as_bits, retyped
 from stride0._core.ops.copy cimport copy_array
-from stride0._core.exchange.buffers cimport c_bytes, from_buffer
+from stride0._core.exchange.buffers cimport c_bytes, exportable, from_buffer
 
 import math
 

@@ -17,7 +17,7 @@ from typing import Any
 
 PACKAGE = pathlib.Path(__file__).resolve().parents[2]
 ARGUMENTS = "(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)"
-LANES = 32
+ACCUMULATORS = 32
 BLOCK = 4096
 STRIP = 1024  # columns that a loop over rows takes at once, where it keeps something for each
 

@@ -6,6 +6,7 @@ cimports is newer than its C, so that a change of one module costs the compilati
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -15,6 +16,8 @@ from Cython.Compiler.Main import CompilationOptions, Context, compile
 
 def main(root: str, package: str, depfile: str, *paths: str) -> int:
     """Translate the first half of the paths to the second, which have the names of modules of the package."""
+    # Cython keeps most of what it makes: the search for garbage takes a fifth of the time. It needs 0.5 GiB.
+    gc.disable()
     options = CompilationOptions(include_path=[root], language_level=3)
     tree = create_dependency_tree(Context.from_options(options))
     read: set[str] = set()

@@ -30,9 +30,11 @@ from common import (
     ELEMENTWISE_LAYOUTS,
     KERNEL_ROWS,
     ROWS,
+    STRIP,
     Operand,
     Row,
     block,
+    elementwise,
     fill,
     function,
     map_loop,
@@ -56,6 +58,10 @@ VECTORS = REDUCTIONS, ARITHMETIC, COMPLEX, MOVES, FUNCTIONS, PRODUCTS = (
     *("reductions", "arithmetic", "complex_functions", "moves", "functions", "products"),
 )
 COMMON = STRIDED, STRIDED_REDUCTIONS = ("strided", "strided_reductions")
+
+
+# Integers of values that 32 signed bits hold.
+NARROW = ("int8", "int16", "int32", "uint8", "uint16")
 
 
 class Unit:
@@ -201,6 +207,9 @@ class Emitter:
             self.add(MOVES, [place], name, text)
             return
         x, out = Operand(0, source, how[0]), Operand(1, target, how[1])
+        if how == "cc" and source.letter == "f" and not source.arithmetic and target.name in NARROW:
+            self.add(MOVES, [place], name, truncating_loop(name, x, out))
+            return
         unit = STRIDED if how == "vv" and not converted(source, target) else MOVES
         self.add(unit, [place], name, map_loop(name, [x], out, expression, ["x"]))
 
@@ -314,6 +323,30 @@ def fill_loop(name: str, source: Row, target: Row, expression: str) -> str:
         "char *args[2] = {(char *)value, a[1] + j * t[1]};",
         f"s0_table->casts[{CODE[target.name]}][{CODE[target.name]}][1](args, s, t, n, 1);",
     ]
+    return function(name, [], block("for (Py_ssize_t j = 0; j < m; j++)", body))
+
+
+def truncating_loop(name: str, x: Operand, out: Operand) -> str:
+    """
+    Floating point to integers of at most 32 bits.
+
+    Every instruction set has an instruction for values that fit 32 bits, as most do. Others go through 64.
+    """
+    largest = "0x1p31f" if x.row.itemsize == 4 else "0x1p31"
+    absolute = "fabsf" if x.row.itemsize == 4 else "fabs"
+    body = [x.start("a[0] + j * t[0]"), out.start("a[1] + j * t[1]")]
+
+    def each(*lines: str) -> list[str]:
+        return elementwise("first", "last", [x.let("x", "i"), *lines])
+
+    blocks = [
+        f"const Py_ssize_t last = n - first < {STRIP} ? n : first + {STRIP};",
+        "int outside = 0;",
+        *each(f"outside |= !({absolute}(x) < {largest});"),
+        *block("if (outside)", each(*out.store("i", "to_int(x)"))),
+        *block("else", each(*out.store("i", "(int32_t)x"))),
+    ]
+    body += block(f"for (Py_ssize_t first = 0; first < n; first += {STRIP})", blocks)
     return function(name, [], block("for (Py_ssize_t j = 0; j < m; j++)", body))
 
 

@@ -2,11 +2,11 @@
 
 Note [Order of a reduction]
     The order in which a run is folded depends on its length alone, never on the instruction set or on
-    the number of threads. A block of at most BLOCK elements is folded into LANES accumulators (lanes).
-    These are halved: lane k is folded with lane k + 16, then with k + 8, 4, 2 and 1. The remainder
-    of the block, r < LANES elements, is divided into groups of powers of two, the largest one first; a
-    group is folded into the lanes after the halving that leaves as many lanes as it has elements. Without a
-    complete group of LANES, the largest group initialises the lanes. The blocks are folded one after the
+    the number of threads. A block of at most BLOCK elements is folded into 32 (ACCUMULATORS) accumulators.
+    These are halved: accumulator k is folded with accumulator k + 16, then with k + 8, 4, 2 and 1. The
+    remainder of the block, r < 32 elements, is divided into groups of powers of two, the largest one first; a
+    group is folded in after the halving that leaves as many accumulators as it has elements. Without a
+    complete group of 32, the largest group initialises the accumulators. The blocks are folded one after the
     other. `folding.h` has the same order, in most of its loops. Integers give the same result in
     any order: their loops are simple, and the compiler vectorises them.
 """
@@ -18,9 +18,9 @@ import string
 from typing import Any
 
 from common import (
+    ACCUMULATORS,
     ARGUMENTS,
     CODE,
-    LANES,
     ROWS,
     Operand,
     Row,
@@ -103,7 +103,7 @@ def tail_function(acc: Accumulator) -> tuple[str, str]:
         return block(f"for (int k = 0; k < {width}; k++)", [f"lane[k] = {value};"])
 
     body = []
-    for w in (LANES >> level for level in range(1, LANES.bit_length())):
+    for w in (ACCUMULATORS >> level for level in range(1, ACCUMULATORS.bit_length())):
         join = [*over(w, acc.kept(acc.folded("lane[k]", "rest[k]"))), f"rest += {w};"]
         body += block(
             f"if (count >= {2 * w})",
@@ -130,8 +130,8 @@ def run_loop(
         return block(f"for (Py_ssize_t k = 0; k < {count}; k++)", body)
 
     join = [*value("i + k"), f"lane[k] = {acc.kept(acc.folded('lane[k]', 'v'))};"]
-    whole = over("S0_LANES", [f"lane[k] = {acc.kept(acc.identity)};"])
-    whole += block("for (; i < stop; i += S0_LANES)", over("S0_LANES", join))
+    whole = over("S0_ACCUMULATORS", [f"lane[k] = {acc.kept(acc.identity)};"])
+    whole += block("for (; i < stop; i += S0_ACCUMULATORS)", over("S0_ACCUMULATORS", join))
     # Fewer than 32 elements, as in rows of short axes, stay in registers.
     # GCC takes the lanes of complex numbers for uninitialised, which they never are when they are read.
     few = [f"{acc.lane} lane[{FEW}]{' = {{0}}' if acc.operand.complex else ''};"]
@@ -148,12 +148,12 @@ def run_loop(
             few += block(f"if (count >= {FEW})", first)
     few += [f"acc = {acc.folded('acc', 'lane[0]')};"]
     many = [
-        f"{acc.lane} lane[S0_LANES], rest[S0_LANES], *group = rest;",
-        "const Py_ssize_t left = count & (S0_LANES - 1), stop = i + count - left;",
+        f"{acc.lane} lane[S0_ACCUMULATORS], rest[S0_ACCUMULATORS], *group = rest;",
+        "const Py_ssize_t left = count & (S0_ACCUMULATORS - 1), stop = i + count - left;",
         *block("if (i < stop)", whole),
     ]
     # Stored in the groups in which they are read: a vector load soon after single stores would stall.
-    for w in (LANES >> level for level in range(1, LANES.bit_length())):
+    for w in (ACCUMULATORS >> level for level in range(1, ACCUMULATORS.bit_length())):
         group = over(str(w), [*value("i + k"), f"group[k] = {acc.kept('v')};"])
         many += block(f"if (left & {w})", [*group, f"i += {w}, group += {w};"])
     many += [f"const {acc.value} v = {tail}(lane, rest, count);", f"acc = {acc.folded('acc', 'v')};"]
@@ -161,9 +161,9 @@ def run_loop(
     if acc.exact:
         # In any order. The compiler's loop over bytes needs more of them than short axes have.
         one = f"acc = {acc.folded('acc', 'v')};"
-        fold += ["const Py_ssize_t stop = i + (count & ~(Py_ssize_t)(S0_LANES - 1)), end = i + count;"]
-        lanes = over("S0_LANES", [f"acc = {acc.folded('acc', 'lane[k]')};"])
-        fold += block("if (i < stop)", [f"{acc.lane} lane[S0_LANES];", *whole, *lanes])
+        fold += ["const Py_ssize_t stop = i + (count & ~(Py_ssize_t)(S0_ACCUMULATORS - 1)), end = i + count;"]
+        lanes = over("S0_ACCUMULATORS", [f"acc = {acc.folded('acc', 'lane[k]')};"])
+        fold += block("if (i < stop)", [f"{acc.lane} lane[S0_ACCUMULATORS];", *whole, *lanes])
         for w in (16, 8, 4) if inputs[0].row.itemsize == 1 else ():
             fold += block(f"if (count & {w})", [*over(str(w), [*value("i + k"), one]), f"i += {w};"])
         fold += block("for (; i < end; i++)", [*value("i"), one])

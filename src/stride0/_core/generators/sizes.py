@@ -9,7 +9,7 @@ from __future__ import annotations
 import pathlib
 import sys
 
-from common import BLOCK, CODE, LANES, ROWS, STRIP, dtypes, operations
+from common import ACCUMULATORS, BLOCK, CODE, ROWS, STRIP, dtypes, operations
 from operators import filled
 
 SIZES = {
@@ -18,7 +18,7 @@ SIZES = {
     "REDUCTIONS": len(operations.REDUCTIONS),
     "SCANS": len(operations.SCANS),
     "ARG_REDUCTIONS": len(operations.ARG_REDUCTIONS),
-    "LANES": LANES,
+    "ACCUMULATORS": ACCUMULATORS,
     "BLOCK": BLOCK,
     "STRIP": STRIP,
 }

@@ -9,7 +9,7 @@
 #include "kernels.h"
 #include "packs.h"
 
-#if S0_LANES != 32
+#if S0_ACCUMULATORS != 32
 #error "the levels of a run are written for 32 lanes"
 #endif
 
@@ -147,7 +147,7 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
     {                                                                                                                \
         S0_PARTS(E);                                                                                                 \
         (void)a64, (void)a1, (void)r;                                                                                \
-        if (n >= S0_LANES)                                                                                           \
+        if (n >= S0_ACCUMULATORS)                                                                                    \
             __builtin_unreachable();                                                                                 \
         S0_LEVELS_##parts(fold, E, load)                                                                             \
     }                                                                                                                \
@@ -155,10 +155,10 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
                                                                          Py_ssize_t n)                               \
     {                                                                                                                \
         S0_PARTS(E);                                                                                                 \
-        const Py_ssize_t remainder = n % S0_LANES;                                                                   \
+        const Py_ssize_t remainder = n % S0_ACCUMULATORS;                                                            \
         const type *const stop = p + (n - remainder) * parts;                                                        \
         (void)a64, (void)a32, (void)a1, (void)r;                                                                     \
-        if (n < S0_LANES)                                                                                            \
+        if (n < S0_ACCUMULATORS)                                                                                     \
             __builtin_unreachable();                                                                                 \
         S0_GROUPS_##parts(among, E, load)                                                                            \
         S0_LEVELS_##parts(among, E, load)                                                                            \
@@ -179,7 +179,7 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
     {                                                                                                                \
         Py_ssize_t i, j;                                                                                             \
         (void)s;                                                                                                     \
-        if (n < S0_LANES) {                                                                                          \
+        if (n < S0_ACCUMULATORS) {                                                                                   \
             if (n > 0)                                                                                               \
                 s0_##what##_##name##_short(a, t, n, m);                                                              \
             return;                                                                                                  \
@@ -188,7 +188,7 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
             const type *p = (const type *)(a[0] + j * t[0]);                                                         \
             scalar *q = (scalar *)(a[nin] + j * t[nin]);                                                             \
             E##_##parts acc = s0_load_##E##_##parts(q);                                                              \
-            for (i = 0; n - i >= S0_LANES; i += S0_BLOCK)                                                            \
+            for (i = 0; n - i >= S0_ACCUMULATORS; i += S0_BLOCK)                                                     \
                 acc = s0_##fold##_##E##_##parts(                                                                     \
                     acc, s0_##what##_##name##_block(p + i * parts, S0_SECOND_##nin(type, i),                         \
                                                     n - i < S0_BLOCK ? n - i : S0_BLOCK));                           \

@@ -242,21 +242,21 @@ S0_PRODUCT(f32, float, double, double, -0.0)
 S0_PRODUCT(f64, double, double, double, -0.0)
 
 /*
- * A matrix of floating-point numbers by a vector: LANES sums over blocks of BLOCK elements, in the dtype
+ * A matrix of floating-point numbers by a vector: ACCUMULATORS sums over blocks of BLOCK elements, in the dtype
  * itself; these are folded pairwise, and the blocks added up in double, in order. The remainder of a row
  * is padded with pairs whose product is -0.0, which changes no sum.
  */
-#define S0_BY_VECTOR(NAME, TYPE, LANES, BLOCK)                                                                         \
+#define S0_BY_VECTOR(NAME, TYPE, ACCUMULATORS, BLOCK)                                                                  \
     typedef TYPE s0_r##NAME __attribute__((vector_size(S0_VECTOR)));                                                   \
     typedef TYPE s0_q##NAME __attribute__((vector_size(S0_VECTOR), aligned(sizeof(TYPE))));                            \
     S0_INLINE void s0_rows_##NAME(const char *a, Py_ssize_t down, const TYPE *b, const TYPE *last, TYPE *out,          \
                                   Py_ssize_t n, int rows)                                                              \
     {                                                                                                                  \
-        enum { WIDTH = S0_VECTOR / sizeof(TYPE), COUNT = LANES / WIDTH };                                              \
+        enum { WIDTH = S0_VECTOR / sizeof(TYPE), COUNT = ACCUMULATORS / WIDTH };                                       \
         double total[S0_AT_ONCE];                                                                                      \
         s0_r##NAME sum[S0_AT_ONCE][COUNT], none, part;                                                                 \
-        TYPE edge[LANES];                                                                                              \
-        Py_ssize_t k, stop, whole = n / LANES * LANES;                                                                 \
+        TYPE edge[ACCUMULATORS];                                                                                       \
+        Py_ssize_t k, stop, whole = n / ACCUMULATORS * ACCUMULATORS;                                                   \
         int i, j, w;                                                                                                   \
         for (i = 0; i < rows; i++)                                                                                     \
             total[i] = -0.0;                                                                                           \
@@ -267,7 +267,7 @@ S0_PRODUCT(f64, double, double, double, -0.0)
             for (i = 0; i < rows; i++)                                                                                 \
                 for (j = 0; j < COUNT; j++)                                                                            \
                     sum[i][j] = none;                                                                                  \
-            for (; k < stop; k += LANES)                                                                               \
+            for (; k < stop; k += ACCUMULATORS)                                                                        \
                 for (j = 0; j < COUNT; j++) {                                                                          \
                     part = *(const s0_q##NAME *)(b + k + j * WIDTH);                                                   \
                     for (i = 0; i < rows; i++)                                                                         \
@@ -305,8 +305,8 @@ S0_PRODUCT(f64, double, double, double, -0.0)
     static void s0_by_vector_##NAME(const char *a, Py_ssize_t down, const TYPE *b, TYPE *out, Py_ssize_t m,            \
                                     Py_ssize_t n)                                                                      \
     {                                                                                                                  \
-        TYPE last[LANES] = {0};                                                                                        \
-        Py_ssize_t i = 0, remainder = n % LANES;                                                                       \
+        TYPE last[ACCUMULATORS] = {0};                                                                                 \
+        Py_ssize_t i = 0, remainder = n % ACCUMULATORS;                                                                \
         memcpy(last, b + n - remainder, remainder * sizeof(TYPE));                                                     \
         for (; i + S0_AT_ONCE <= m; i += S0_AT_ONCE)                                                                   \
             s0_rows_##NAME(a + i * down, down, b, last, out + i, n, S0_AT_ONCE);                                       \

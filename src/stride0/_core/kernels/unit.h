@@ -4,6 +4,7 @@
 
 #include "kernels.h"
 
+#include "cabs.h"
 #include "complexmath.h"
 #include "finding.h"
 #include "folding.h"

@@ -269,11 +269,6 @@ def weak(DType dtype not None, value):
     return dtype_at(weak_code(dtype.code, value))
 
 
-def default_for(value):
-    """Dtype of an array made of the Python scalar `value` alone."""
-    return dtype_at(scalar_code(value))
-
-
 cdef bint is_python_scalar(object value) noexcept:
     return isinstance(value, (float, int, complex))
 
@@ -326,8 +321,9 @@ cdef int write_integer(object value, int code, char* out, str operation) except 
             f"{dtype_at(code).name} holds the integers from {low} to {high}",
         )
     # The bytes of a two's complement integer do not depend on its sign: one path for both.
-    cdef uint64_t pattern = <uint64_t>(value & 0xFFFFFFFFFFFFFFFF)
-    memcpy(out, &pattern, itemsize_at(code))
+    cdef uint64_t pattern[2]
+    pattern[0] = <uint64_t>(value & 0xFFFFFFFFFFFFFFFF)
+    copy_item(out, <const char*>pattern, code)
     return 0
 
 
@@ -396,7 +392,7 @@ cdef object read_scalar(const char* place, int code):
     """The element as a Python scalar."""
     cdef double d[2]
     cdef float f[2]
-    cdef uint64_t u = 0
+    cdef uint64_t u[2]
     if code == FLOAT64:
         memcpy(d, place, 8)
         return d[0]
@@ -413,8 +409,9 @@ cdef object read_scalar(const char* place, int code):
         return place[0] != 0
     if is_stored(code):
         return <double>s0_read_stored(place, code)
-    memcpy(&u, place, itemsize_at(code))
+    u[0] = 0
+    copy_item(<char*>u, place, code)
     if letter_at(code) == c"u":
-        return u
+        return u[0]
     cdef int shift = 64 - 8 * itemsize_at(code)
-    return <int64_t>(u << shift) >> shift
+    return <int64_t>(u[0] << shift) >> shift

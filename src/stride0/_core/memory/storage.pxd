@@ -21,5 +21,4 @@ cdef class Storage:
 cdef void set_forget(void (*function)(Storage storage) noexcept) noexcept
 
 cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed)
-cdef int allocate(Storage storage, Py_ssize_t nbytes, bint zeroed) except -1
 cdef Storage foreign_storage(char* data, Py_ssize_t nbytes, object owner, bint readonly)

@@ -305,15 +305,9 @@ cdef void set_forget(void (*function)(Storage storage) noexcept) noexcept:
 
 
 cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed):
-    """A storage with memory of its own."""
-    cdef Storage storage = Storage.__new__(Storage)
-    allocate(storage, nbytes, zeroed)
-    return storage
-
-
-cdef int allocate(Storage storage, Py_ssize_t nbytes, bint zeroed) except -1:
-    """Give a storage memory of our own, aligned by its size (`s0_alignment`); MemoryError where there is none."""
+    """A storage with memory of our own, aligned by its size (`s0_alignment`); MemoryError where there is none."""
     global live_bytes, peak_bytes, allocations, reused
+    cdef Storage storage = Storage.__new__(Storage)
     cdef Py_ssize_t size = nbytes
     cdef size_t alignment
     cdef int bin
@@ -347,7 +341,7 @@ cdef int allocate(Storage storage, Py_ssize_t nbytes, bint zeroed) except -1:
     live_bytes += nbytes
     if live_bytes > peak_bytes:
         peak_bytes = live_bytes
-    return 0
+    return storage
 
 
 cdef Storage foreign_storage(char* data, Py_ssize_t nbytes, object owner, bint readonly):

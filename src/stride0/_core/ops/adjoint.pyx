@@ -1,17 +1,24 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Operations of backward passes: adjoints of broadcasts, reductions and indexing."""
+"""Operations of backward passes: adjoints of broadcasts, reductions and indexing.
+
+Note [Repeated cotangents]
+    Where a cotangent was broadcast, it repeats its elements along axes of stride 0. So does its product with an
+    operand that was broadcast along the same axes. It is computed once: the result has stride 0 there, too. Of
+    `sum(a * b)` with a column and a row, each gradient is one sum, repeated.
+"""
 
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast
 from stride0._core.memory.dtype cimport arithmetic_code, dtype_at, is_stored, letter_at, promote_codes
-from stride0._core.plan.operations cimport OP_ADD
+from stride0._core.plan.operations cimport OP_ADD, OP_MULTIPLY_MASKED
 from stride0._core.array.array cimport (
-    Array, data_of, needs_tape, new_array, read_operand, read_shape, same_shape, traced, view_of,
+    Array, data_of, describe_operand, needs_tape, new_array, read_shape, same_shape, traced, view_of,
 )
-from stride0._core.array.views cimport without_leading
+from stride0._core.array.switches cimport DEFERRED_SIZE
+from stride0._core.array.views cimport is_broadcast_along, without_leading
 from stride0._core.ops.operands cimport BINARY_NAMES, named_shapes
 from stride0._core.ops.apply cimport check_writable
 from stride0._core.ops.copy cimport assign_array, copy_array
-from stride0._core.ops.elementwise cimport in_place, masked_product
+from stride0._core.ops.elementwise cimport binary, in_place, masked_product
 from stride0._core.ops.reduce cimport accumulate
 from stride0._core.ops.keys cimport basic_view, expand_key, plain_view
 from stride0._core.ops.index cimport ADD, Gathering, count_arrays, empty_gathered, gathering, move_gathered
@@ -66,31 +73,113 @@ cdef int check_fits(int ndim, tuple shape) except -1:
     return 0
 
 
+cdef int repeated_axes(Array x1, Array x2, int ndim, const Py_ssize_t* shape, bint* repeated) noexcept:
+    """Find the axes of a common shape along which both operands repeat their elements; their number."""
+    cdef Operand first, second
+    cdef int axis, count = 0
+    describe_operand(&first, x1)
+    describe_operand(&second, x2)
+    for axis in range(ndim):
+        repeated[axis] = shape[axis] > 1 and is_broadcast_along(&first, axis, ndim) and is_broadcast_along(&second, axis, ndim)
+        count += repeated[axis]
+    return count
+
+
+cdef Array once(Array x, int ndim, const bint* repeated):
+    """A view of x with size 1 along axes of a common shape that it repeats its elements along."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef int axis
+    cdef bint changed = False
+    for axis in range(x.ndim):
+        shape[axis] = x.shape_[axis]
+        if repeated[ndim - x.ndim + axis] and shape[axis] != 1:
+            shape[axis], changed = 1, True
+    return view_of(x, data_of(x), x.ndim, shape, x.strides_) if changed else x
+
+
+cdef Array repeat(Array x, int ndim, const Py_ssize_t* shape, const bint* repeated):
+    """A view of x of ndim axes, whose sizes along repeated axes are those of a shape."""
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
+    cdef int axis, own
+    for axis in range(ndim):
+        own = axis - (ndim - x.ndim)
+        sizes[axis] = shape[axis] if repeated[axis] else x.shape_[own] if own >= 0 else 1
+        byte_strides[axis] = 0 if repeated[axis] or own < 0 else x.strides_[own]
+    return view_of(x, data_of(x), ndim, sizes, byte_strides)
+
+
+cdef Array scaled(Array x, object factor):
+    """`multiply_masked(x, factor)` for a scalar: Note [Repeated cotangents]."""
+    cdef bint repeated[MAX_NDIM]
+    if x.c_contiguous or x.storage.history is not None or repeated_axes(x, x, x.ndim, x.shape_, repeated) == 0:
+        return <Array>binary(OP_MULTIPLY_MASKED, x, factor, "multiply_masked", False)
+    return repeat(<Array>binary(OP_MULTIPLY_MASKED, once(x, x.ndim, repeated), factor, "multiply_masked", False), x.ndim, x.shape_, repeated)
+
+
+cdef Array added(Array x1, Array x2):
+    """`x1 + x2` of two cotangents of one shape: Note [Repeated cotangents]."""
+    cdef bint repeated[MAX_NDIM]
+    if (x1.c_contiguous or x2.c_contiguous or x1.storage.history is not None or x2.storage.history is not None
+            or repeated_axes(x1, x2, x1.ndim, x1.shape_, repeated) == 0):
+        return <Array>binary(OP_ADD, x1, x2, "add", False)
+    return repeat(<Array>binary(OP_ADD, once(x1, x1.ndim, repeated), once(x2, x1.ndim, repeated), "add", False), x1.ndim, x1.shape_, repeated)
+
+
+cdef Array total_along(str name, int nin, Array x1, Array x2, tuple axes, int missing, int code):
+    """A reduction along axes, the first `missing` of which are removed and the others kept with size 1."""
+    if <int>len(axes) == missing:
+        return accumulate(name, nin, x1, x2, axes, False, code, code)
+    return without_leading(accumulate(name, nin, x1, x2, axes, True, code, code), missing)
+
+
 cpdef Array sum_into(Array x, tuple shape):
     """x summed to a shape that broadcasts to its own: the adjoint of a broadcast. x itself where it has that shape."""
     cdef tuple axes
     check_fits(x.ndim, shape)
     axes = axes_into(x, x.ndim, x.shape_, shape)
-    if not axes:
-        return x
-    return without_leading(accumulate("sum", 1, x, None, axes, True, x.code, x.code), x.ndim - <int>len(shape))
+    return total_along("sum", 1, x, None, axes, x.ndim - <int>len(shape), x.code) if axes else x
 
 
 cpdef Array dot_into(Array x1, Array x2, tuple shape):
-    """`multiply_masked(x1, x2)` summed to a shape, in one pass and without a temporary."""
+    """
+    `multiply_masked(x1, x2)` summed to a shape, in one pass and without a temporary: Note [Repeated cotangents].
+
+    The number of elements decides how, not whether an operand is deferred: Note [Deferred passes].
+    """
     cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef bint repeated[MAX_NDIM]
     cdef Operand operands[2]
-    cdef int ndim, code = x1.code if x1.code == x2.code else promote_codes(x1.code, x2.code)
+    cdef int axis, ndim, missing, again, code = x1.code if x1.code == x2.code else promote_codes(x1.code, x2.code)
+    cdef Py_ssize_t size = 1
+    cdef bint folded = False
     cdef tuple axes
-    read_operand(&operands[0], x1)
-    read_operand(&operands[1], x2)
+    cdef Array out
+    describe_operand(&operands[0], x1)
+    describe_operand(&operands[1], x2)
     if broadcast(operands, 2, sizes, &ndim) != 0:
         raise BroadcastError("multiply_masked", named_shapes(BINARY_NAMES, x1, x2, None))
     check_fits(ndim, shape)
     axes = axes_into(x1, ndim, sizes, shape)
+    again = repeated_axes(x1, x2, ndim, sizes, repeated)
+    for axis in range(ndim):
+        size *= 1 if repeated[axis] else sizes[axis]
+    for axis in axes:
+        # Note [Repeated elements] is about these.
+        again -= repeated[axis]
+        folded = folded or repeated[axis]
+        repeated[axis] = False
+    if again:
+        x1, x2 = once(x1, ndim, repeated), once(x2, ndim, repeated)
+    missing = ndim - <int>len(shape)
     if not axes:
-        return masked_product(x1, x2)
-    return without_leading(accumulate("dot_masked", 2, x1, x2, axes, True, code, code), ndim - <int>len(shape))
+        out = masked_product(x1, x2)
+    elif folded or size < DEFERRED_SIZE or is_stored(code):
+        out = total_along("dot_masked", 2, x1, x2, axes, missing, code)
+    else:
+        # The product is a step of the chain that computes its factors.
+        out = total_along("sum", 1, masked_product(x1, x2), None, axes, missing, code)
+    return repeat(out, ndim - missing, &sizes[missing], &repeated[missing]) if again else out
 
 
 cdef int add_at(Array x, key, Array values) except -1:

@@ -2,9 +2,9 @@
 """Copies, casts and assignment; values that fill an array."""
 
 from libc.stdint cimport uint64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp
 
-from stride0._core.memory.dtype cimport DType, FLOAT64, UINT64, itemsize_at, letter_at, write_scalar
+from stride0._core.memory.dtype cimport DType, FLOAT64, UINT64, copy_item, itemsize_at, letter_at, write_scalar
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast
 from stride0._core.plan.table cimport cast_kernel, has_cast, loops_of
 from stride0._core.plan.partition cimport LONG_RUN
@@ -100,14 +100,15 @@ def copy(Array x not None, dtype=None, str order="K"):
 cdef int fill(Array out, object value, str name) except -1:
     """Write a value that the dtype holds to every element of a new array."""
     cdef Py_ssize_t i
-    cdef int itemsize = itemsize_at(out.code)
+    cdef char* first
     if out.size == 0:
         return 0
     if out.size > 64:
         return assign_array(out, scalar_array(value, out.code, name), name)
-    write_scalar(value, out.code, data_of(out), name)
+    first = data_of(out)
+    write_scalar(value, out.code, first, name)
     for i in range(1, out.size):
-        memcpy(data_of(out) + i * itemsize, data_of(out), itemsize)
+        copy_item(first + i * itemsize_at(out.code), first, out.code)
     return 0
 
 

@@ -4,19 +4,21 @@ from cpython.object cimport PyObject
 
 from stride0._core.array.array cimport Array
 from stride0._core.memory.storage cimport Storage
-from stride0._core.plan.chain cimport MAX_STEPS, Step
+from stride0._core.plan.chain cimport MAX_CONSTANTS, MAX_STEPS, Step
+from stride0._core.plan.plan cimport MAX_CHAIN_NDIM
 from stride0._core.plan.table cimport Kernel
 
 cdef enum:
-    MOST_LEAVES = 12
-    MOST_AXES = 16
+    MOST_VIEWS = 16             # leaves in memory
+    MOST_LEAVES = MOST_VIEWS + MAX_CONSTANTS
+    MOST_AXES = MAX_CHAIN_NDIM
     MOST_REDUCTIONS = 4
     MOST_KNOWN = 3              # results of a pass that later ones read
     MOST_OUTPUTS = 4            # of a pass; the views of a chain are leaves, known results, outputs and a reduction's result
 
 
 ctypedef struct Leaf:
-    PyObject* storage                   # a reference; NULL where the leaf is one value
+    PyObject* storage                   # a reference; NULL where the leaf is one value, a constant of the chain
     char* data                          # the first element; NULL while it is deferred itself
     int code
     Py_ssize_t strides[MOST_AXES]       # along the axes of the chain
@@ -25,12 +27,26 @@ ctypedef struct Leaf:
 
 ctypedef struct Reduction:
     Kernel kernel
-    int step                            # whose result it reduces
-    PyObject* result                    # a storage, not a reference: NULL once nobody can see it
+    int inputs[2]                       # what it reduces, as the inputs of a step; -1 for no second one
+    PyObject* result                    # a storage, not a reference: NULL once nothing refers to it
     PyObject* name                      # a reference
     Py_ssize_t strides[MOST_AXES]       # of the result, along the axes of the chain: 0 along reduced ones
     bint from_first                     # starts from the first elements along the reduced axes
     char start[16]                      # or from this value
+    double divisor                      # of the accumulators; 0 for none
+    int code                            # dtype of the result: the accumulators, perhaps divided, are cast to it
+
+
+ctypedef Py_ssize_t Along[MOST_AXES]
+
+
+ctypedef struct Places:
+    # What a chain holds: some 20 KiB, of which most chains use a part, so that nothing clears it.
+    Leaf leaf[MOST_LEAVES]
+    Step steps[MAX_STEPS]
+    Along strides[MAX_STEPS]
+    PyObject* results[MAX_STEPS]
+    PyObject* names[MAX_STEPS]
 
 
 cdef class PendingChain:
@@ -39,16 +55,18 @@ cdef class PendingChain:
     cdef Py_ssize_t shape[MOST_AXES]
     cdef Py_ssize_t size
     cdef int leaves
+    cdef int constants                  # of these
     cdef int count
     cdef int evaluating                   # how many calls are computing it now
     cdef bint dependent                 # whether a leaf is deferred
     cdef Py_ssize_t serial              # a leaf is deferred only by chains of smaller ones
     cdef unsigned long thread
-    cdef Leaf leaf[MOST_LEAVES]
-    cdef Step steps[MAX_STEPS]
-    cdef Py_ssize_t strides[MAX_STEPS][MOST_AXES]
-    cdef PyObject* results[MAX_STEPS]   # storages, not references: NULL once nobody can see the result
-    cdef PyObject* names[MAX_STEPS]     # references: the operations
+    cdef Places* places                 # where the following are
+    cdef Leaf* leaf
+    cdef Step* steps
+    cdef Along* strides
+    cdef PyObject** results             # storages, not references: NULL once nothing refers to the result
+    cdef PyObject** names               # references: the operations
     cdef int reductions
     cdef Reduction reduction[MOST_REDUCTIONS]
     cdef PyObject* before               # chains of the list of all, not references
@@ -58,13 +76,15 @@ cdef class PendingChain:
 cdef int release(PendingChain chain) noexcept
 cdef void forget_result(Storage storage) noexcept
 cdef list pending_chains()
-cdef int count_chains() noexcept
 cdef bint defers(Py_ssize_t size, bint pending) except -1
+cdef int drop_step(PendingChain chain, Storage result, Storage root) noexcept
+cdef bint may_be_leaf(Array x) except -1
 cdef bint replace_pending(Array x, Array other) noexcept
-cdef bint may_defer_reduction(Array x) except -1
+cdef bint may_defer_reduction(int nin, Array x, Array x2) except -1
 cdef Array defer_reduction(
-    Kernel kernel, Array x, tuple axes, bint keepdims, bint from_first, const char* start, str name
+    Kernel kernel, int nin, Array x, Array x2, tuple axes, bint keepdims, bint from_first, const char* start, int code, str name
 )
+cdef bint divide_pending(Array total, double divisor, int code) except -1
 cdef Array defer(
     Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides, str name
 )

@@ -8,13 +8,14 @@ Note [Deferred results]
     What holds:
 
     1. Elements that are pending cannot be read: `Array.address` is NULL, and every reader gets it from `data_of`, which
-       evaluates. A view has an address, so that whoever makes one evaluates first.
+       evaluates. A view has an address, so that whoever makes one evaluates first; only a view of all elements as they
+       are (`alias`, `without_history`) may be pending as well.
     2. Who writes to memory evaluates the chains that read it first: `before_write`, which every writer calls, asks
        `Storage.readers`.
-    3. Memory that others may write to is no leaf: that of other libraries (`Storage.owner`), and ours while it is
-       exported (`Storage.exports`). One value is copied into the chain.
+    3. Memory that others may write to is no leaf: that of other libraries (`Storage.owner`), unless nothing else refers to
+       it (`is_sole_owner`), and ours while it is exported (`Storage.exports`). One value is copied into the chain.
     4. What is still referenced becomes an output: a result's storage tells its chain when it is freed (`forget`). All
-       other values stay in slots. A chain that nobody can see any more is freed with its last storage and never computed.
+       other values stay in slots. A chain whose results nothing refers to any more is freed with the last of their storages and never computed.
     5. Memory is allocated when a chain is evaluated. Where there is none, MemoryError names the operation, and everything
        is as before.
     6. Several threads, or a signal handler inside of a call, may evaluate one chain at once: each computes into memory of
@@ -23,10 +24,10 @@ Note [Deferred results]
        smaller numbers only, so that there is no circle.
     8. A chain belongs to the thread that began it; other threads evaluate it.
 
-    A reduction of a deferred result is deferred as well, and computed in one pass with its operand: by then nobody may see
-    that any more. The storage of its result has a number below 0.
+    A reduction of a deferred result, or of the product of one and another array, is deferred as well, and computed in one pass with its operand, which nothing may refer
+    to by then. The storage of its result has a number below 0.
 
-    A chain is bounded by MOST_LEAVES and MAX_STEPS, all of them by MOST_CHAINS and MOST_BYTES: then the oldest are evaluated.
+    A chain is bounded by MOST_VIEWS, MAX_CONSTANTS and MAX_STEPS, all of them by MOST_CHAINS and MOST_BYTES: then the oldest are evaluated.
 """
 
 cimport cython
@@ -34,21 +35,29 @@ from cpython.exc cimport PyErr_Occurred
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
-from libc.string cimport memcmp, memcpy
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp, memcpy, memset
 
 from stride0._core.array.array cimport Array, blank, data_of, hooks, root_of, set_flags, set_ndim
 from stride0._core.array.switches cimport Switch
 from stride0._core.array.switches import FUSED
-from stride0._core.memory.dtype cimport dtype_at, itemsize_at, read_scalar
+from stride0._core.memory.dtype cimport copy_item, dtype_at, itemsize_at, read_scalar
 from stride0._core.memory.storage cimport Storage, set_forget
-from stride0._core.plan.chain cimport MAX_STEPS
-from stride0._core.plan.table cimport Kernel, cast_kernel, inputs_of, result_code
+from stride0._core.plan.chain cimport MAX_CONSTANTS, MAX_STEPS
+from stride0._core.plan.table cimport KIND_CAST, Kernel, cast_kernel, inputs_of, result_code
+
+cdef extern from *:
+    """
+    #define s0_references(object) Py_REFCNT(object)
+    """
+    Py_ssize_t s0_references(PyObject* object) noexcept
 
 cdef enum:
     MOST_CHAINS = 64            # that are pending
     MOST_BYTES = 1 << 30        # of results that are pending
 
 cdef Switch FUSING = FUSED
+cdef str MEAN = "mean"
 
 # The chains that are pending, from the oldest on.
 cdef PyObject* oldest = NULL
@@ -66,6 +75,7 @@ cdef class PendingChain:
 
     def __dealloc__(self):
         release(self)
+        free(self.places)
 
 
 cdef bint defers(Py_ssize_t size, bint pending) except -1:
@@ -81,7 +91,12 @@ cdef bint defers(Py_ssize_t size, bint pending) except -1:
 cdef PendingChain new_chain(int ndim, const Py_ssize_t* shape):
     global oldest, youngest, chains, serials
     cdef PendingChain chain = PendingChain.__new__(PendingChain)
+    cdef Places* places = <Places*>malloc(sizeof(Places))
     cdef int axis
+    if places is NULL:
+        raise MemoryError("fused: no memory for deferred operations")
+    chain.places, chain.leaf, chain.steps, chain.strides = places, places.leaf, places.steps, places.strides
+    chain.results, chain.names = places.results, places.names
     chain.ndim, chain.size = ndim, 1
     for axis in range(ndim):
         chain.shape[axis] = shape[axis]
@@ -120,27 +135,51 @@ cdef int release(PendingChain chain) noexcept:
         Py_XDECREF(chain.names[k])
     for k in range(chain.reductions):
         Py_XDECREF(chain.reduction[k].name)
-    chain.leaves = chain.count = chain.reductions = 0
+    chain.leaves = chain.constants = chain.count = chain.reductions = 0
     return 0
 
 
 cdef int release_leaf(Leaf* leaf) noexcept:
-    cdef Storage root
     if leaf.storage is not NULL:
-        root = root_of(<Storage>leaf.storage)
-        root.readers -= 1
+        (<Storage>leaf.storage).readers -= 1
         Py_DECREF(<Storage>leaf.storage)
         leaf.storage = NULL
     return 0
 
 
-cdef bint may_be_leaf(Array x):
-    """Whether nobody outside can write to the memory of x."""
-    cdef Storage root
-    if x.address is NULL or x.size == 1:
+cdef int drop_step(PendingChain chain, Storage result, Storage root) noexcept:
+    """Forget a result, and the leaf on the storage `root` that only its step reads, or the one whose result this casts."""
+    cdef int k, steps
+    forget_result(result)
+    if chain.evaluating > 1 or result.step != chain.count - 1:
+        return 0    # another call computes the step, too
+    steps = 2 if chain.steps[result.step].kernel.kind == KIND_CAST else 1
+    for k in range(steps):
+        chain.count -= 1
+        Py_XDECREF(chain.names[chain.count])
+    for k in range(chain.leaves):
+        if chain.leaf[k].storage is <PyObject*>root:
+            release_leaf(&chain.leaf[k])
+            if k == chain.leaves - 1:
+                chain.leaves -= 1
+            else:
+                # A constant, which nothing reads.
+                memset(chain.leaf[k].value, 0, sizeof(chain.leaf[k].value))
+                memset(chain.leaf[k].strides, 0, sizeof(chain.leaf[k].strides))
+                chain.constants += 1
+    return 0
+
+
+cdef bint may_be_leaf(Array x) except -1:
+    """Whether only this library can write to the memory of x, or x is one value."""
+    cdef Storage root = root_of(x.storage)
+    if x.address is NULL:
+        if root.data is NULL:
+            return True
+        data_of(x)      # another array on its memory has been evaluated
+    if x.size == 1:
         return True
-    root = root_of(x.storage)
-    return root.owner is None and root.exports == 0
+    return root.exports == 0 and (root.owner is None or hooks.is_sole_owner(root))
 
 
 cdef int find_leaf(PendingChain chain, const Leaf* leaf) noexcept:
@@ -162,16 +201,15 @@ cdef int find_leaf(PendingChain chain, const Leaf* leaf) noexcept:
 cdef int add_leaf(PendingChain chain, const Leaf* leaf) noexcept:
     """The number of a leaf, which the caller has made sure that there is a place for."""
     cdef int k = find_leaf(chain, leaf)
-    cdef Storage root
     if k >= 0:
         return k
     k = chain.leaves
     chain.leaf[k] = leaf[0]
     chain.leaves += 1
+    chain.constants += leaf.storage is NULL
     if leaf.storage is not NULL:
         Py_INCREF(<Storage>leaf.storage)
-        root = root_of(<Storage>leaf.storage)
-        root.readers += 1
+        (<Storage>leaf.storage).readers += 1
         chain.dependent = chain.dependent or leaf.data is NULL
     return k
 
@@ -179,37 +217,57 @@ cdef int add_leaf(PendingChain chain, const Leaf* leaf) noexcept:
 cdef int make_leaf(Leaf* leaf, Array x, int ndim, const Py_ssize_t* shape) except -1:
     """Describe an operand of a chain of a shape."""
     cdef int axis, lead = ndim - x.ndim
+    cdef Storage root
     leaf.code, leaf.storage, leaf.data = x.code, NULL, NULL
     for axis in range(ndim):
         leaf.strides[axis] = 0 if axis < lead or x.shape_[axis - lead] == 1 else x.strides_[axis - lead]
     if x.address is not NULL and x.size == 1:
-        memcpy(leaf.value, data_of(x), itemsize_at(x.code))
+        copy_item(leaf.value, data_of(x), x.code)
         return 0
-    leaf.storage, leaf.data = <PyObject*>x.storage, x.address
+    root = root_of(x.storage)
+    leaf.storage, leaf.data = <PyObject*>root, x.address
     return 0
+
+
+cdef inline bint has_room(PendingChain chain, int views, int constants, int steps) noexcept:
+    """Whether a chain may have so many more leaves in memory, constants and steps."""
+    return (chain.leaves - chain.constants + views <= MOST_VIEWS and chain.constants + constants <= MAX_CONSTANTS
+            and chain.count + steps <= MAX_STEPS)
 
 
 cdef inline PendingChain chain_of(Array x):
     """The chain that x is a result of; None where its elements are there."""
-    return None if x.address is not NULL or x.storage.data is not NULL else <PendingChain>x.storage.pending
+    cdef Storage root
+    if x.address is not NULL:
+        return None
+    root = root_of(x.storage)
+    return None if root.data is not NULL else <PendingChain>root.pending
+
+
+cdef inline int step_of(Array x):
+    """The step of its chain that computes x; below 0 a reduction."""
+    return root_of(x.storage).step
 
 
 cdef inline bint is_step(Array x, PendingChain chain):
     """Whether a step of a chain computes x."""
-    return chain_of(x) is chain and x.storage.step >= 0
+    return chain_of(x) is chain and step_of(x) >= 0
 
 
 cdef bint merge(PendingChain chain, PendingChain other):
     """Move the steps of another chain of the same shape to the end of a chain, if neither depends on a third one."""
     cdef int leaf[MOST_LEAVES]
-    cdef int k, q, s, more = 0, step
+    cdef int k, q, s, views = 0, constants = 0, step
     cdef Reduction* reduction
     cdef Storage storage
-    if chain.dependent or other.dependent or chain.count + other.count >= MAX_STEPS or chain.reductions + other.reductions > MOST_REDUCTIONS:
+    if chain.dependent or other.dependent or chain.reductions + other.reductions > MOST_REDUCTIONS:
         return False
     for k in range(other.leaves):
-        more += find_leaf(chain, &other.leaf[k]) < 0
-    if chain.leaves + more > MOST_LEAVES:
+        if find_leaf(chain, &other.leaf[k]) < 0:
+            constants += other.leaf[k].storage is NULL
+            views += other.leaf[k].storage is not NULL
+    # And a reduction.
+    if not has_room(chain, views, constants, other.count + 1):
         return False
     for k in range(other.leaves):
         leaf[k] = add_leaf(chain, &other.leaf[k])
@@ -230,7 +288,9 @@ cdef bint merge(PendingChain chain, PendingChain other):
     for k in range(other.reductions):
         reduction = &chain.reduction[chain.reductions]
         reduction[0] = other.reduction[k]
-        reduction.step += chain.count
+        for q in range(2):
+            s = reduction.inputs[q]
+            reduction.inputs[q] = s if s < 0 else leaf[s] if s < MOST_LEAVES else s + chain.count
         other.reduction[k].name = NULL
         if reduction.result is not NULL:
             storage = <Storage>reduction.result
@@ -256,11 +316,11 @@ cdef PendingChain chain_for(int nin, PyObject** operands, int ndim, const Py_ssi
         chain, blocked = None, -1
         for k in range(nin):
             other = chain_of(<Array>operands[k])
-            if other is None or (other is chain and (<Array>operands[k]).storage.step >= 0):
+            if other is None or (other is chain and step_of(<Array>operands[k]) >= 0):
                 continue
             if other.evaluating or other.thread != thread:
                 blocked = k
-            elif (<Array>operands[k]).storage.step >= 0 and other.ndim == ndim and memcmp(other.shape, shape, ndim * sizeof(Py_ssize_t)) == 0:
+            elif step_of(<Array>operands[k]) >= 0 and other.ndim == ndim and memcmp(other.shape, shape, ndim * sizeof(Py_ssize_t)) == 0:
                 if chain is None:
                     chain = other
                 elif not merge(chain, other):
@@ -270,7 +330,7 @@ cdef PendingChain chain_for(int nin, PyObject** operands, int ndim, const Py_ssi
                 other = chain_of(<Array>operands[k])
                 if other is not None and other.serial >= chain.serial and not is_step(<Array>operands[k], chain):
                     blocked = k
-            if blocked < 0 and (chain.leaves + nin > MOST_LEAVES or chain.count + 3 > MAX_STEPS):
+            if blocked < 0 and not has_room(chain, nin, nin, 3):
                 hooks.evaluate_chain(chain)
                 chain = None
         if blocked >= 0:
@@ -303,7 +363,6 @@ cdef Array defer(
     cdef PyObject* operands[3]
     cdef Array out
     cdef PendingChain chain
-    cdef Leaf leaf
     cdef int inputs[3]
     cdef int k, step
     operands[0], operands[1], operands[2] = <PyObject*>x1, <PyObject*>x2, <PyObject*>x3
@@ -317,11 +376,7 @@ cdef Array defer(
         if not may_be_leaf(<Array>operands[k]):
             return None     # exported by a signal handler or another thread, while chains were evaluated
     for k in range(nin):
-        if is_step(<Array>operands[k], chain):
-            inputs[k] = MOST_LEAVES + (<Array>operands[k]).storage.step
-        else:
-            make_leaf(&leaf, <Array>operands[k], ndim, shape)
-            inputs[k] = add_leaf(chain, &leaf)
+        inputs[k] = input_of(chain, <Array>operands[k])
     step = append(chain, kernel, inputs, strides, name)
     if result_code(kernel) != out_code:
         inputs[0] = MOST_LEAVES + step
@@ -352,43 +407,75 @@ cdef bint replace_pending(Array x, Array other) noexcept:
     """
     Make x the deferred result that `other` is: `x op= y` of a deferred x. False, with nothing done, where that is not one.
 
-    `other` is dropped by the caller. What was computed from x before has its own step.
+    `other` is dropped by the caller. What was computed from x before reads the storage that x had.
     """
-    global pending_bytes
-    cdef PendingChain chain = chain_of(other)
-    if chain is None or other.storage.step < 0 or chain_of(x) is None or x.storage.readers or other.code != x.code or other.ndim != x.ndim:
+    if chain_of(other) is None or other.storage.step < 0 or chain_of(x) is None or other.code != x.code or other.ndim != x.ndim:
+        return False
+    # Another array on its memory would see the change.
+    if x.storage.owner is not None or s0_references(<PyObject*>x.storage) > 1 + x.storage.readers:
         return False
     if memcmp(other.shape_, x.shape_, x.ndim * sizeof(Py_ssize_t)) != 0 or memcmp(other.strides_, x.strides_, x.ndim * sizeof(Py_ssize_t)) != 0:
         return False
-    forget_result(x.storage)
-    x.storage.pending, x.storage.step = chain, other.storage.step
-    chain.results[x.storage.step] = <PyObject*>x.storage
-    other.storage.pending = None
+    other.storage.device = x.storage.device
+    x.storage = other.storage
     return True
 
 
-cdef bint may_defer_reduction(Array x) except -1:
-    """Whether a reduction of x is deferred: x is a result of a chain that takes one more."""
-    cdef PendingChain chain = chain_of(x)
-    return (chain is not None and x.storage.step >= 0 and chain.reductions < MOST_REDUCTIONS and not chain.evaluating
-            and chain.thread == PyThread_get_thread_ident() and defers(x.size, True))
+cdef bint may_defer_reduction(int nin, Array x, Array x2) except -1:
+    """Whether a reduction of x, or of the product of two arrays of one shape, is deferred: a result of a chain that takes one more."""
+    cdef PyObject* operands[2]
+    cdef PendingChain chain
+    if not defers(x.size, True):
+        return False
+    operands[0], operands[1] = <PyObject*>x, <PyObject*>x2
+    if nin > 1 and not (may_be_leaf(x) and may_be_leaf(x2)):
+        return False
+    if nin > 1 and x is not x2:
+        # One chain for both, or one of them is a leaf.
+        chain_for(2, operands, x.ndim, x.shape_)
+        if not may_be_leaf(x) or not may_be_leaf(x2) or not is_same_order(x, x2):
+            return False
+    chain = chain_of(x)
+    if chain is None and nin > 1:
+        chain = chain_of(x2)
+    return (chain is not None and (is_step(x, chain) or (nin > 1 and is_step(x2, chain))) and chain.reductions < MOST_REDUCTIONS
+            and not chain.evaluating and chain.thread == PyThread_get_thread_ident())
+
+
+cdef bint is_same_order(Array a, Array b) noexcept:
+    """Whether two arrays of one shape have the same strides in elements."""
+    cdef int axis
+    for axis in range(a.ndim):
+        if a.shape_[axis] > 1 and a.strides_[axis] * itemsize_at(b.code) != b.strides_[axis] * itemsize_at(a.code):
+            return False
+    return True
+
+
+cdef int input_of(PendingChain chain, Array x) except -1:
+    """The number of an operand of a step or reduction: a step of the chain, or else a leaf, which is added."""
+    cdef Leaf leaf
+    if is_step(x, chain):
+        return MOST_LEAVES + step_of(x)
+    make_leaf(&leaf, x, chain.ndim, chain.shape)
+    return add_leaf(chain, &leaf)
 
 
 cdef Array defer_reduction(
-    Kernel kernel, Array x, tuple axes, bint keepdims, bint from_first, const char* start, str name
+    Kernel kernel, int nin, Array x, Array x2, tuple axes, bint keepdims, bint from_first, const char* start, int code, str name
 ):
     """
-    The deferred accumulators of a reduction of a deferred array.
+    The deferred result, of a dtype, of a reduction for which `may_defer_reduction` said so.
 
-    `from_first`: they start from the first elements along the axes, else from the value at `start`.
+    `from_first`: the accumulators start from the first elements along the axes, else from the value at `start`.
     """
-    cdef PendingChain chain = chain_of(x)
+    cdef PendingChain chain = chain_of(x) if nin == 1 or (chain_of(x) is not None and step_of(x) >= 0) else chain_of(x2)
     cdef Reduction* reduction = &chain.reduction[chain.reductions]
     cdef Py_ssize_t shape[MOST_AXES]
     cdef Py_ssize_t strides[MOST_AXES]
-    cdef Py_ssize_t stride = itemsize_at(result_code(kernel))
+    cdef Py_ssize_t stride = itemsize_at(result_code(kernel)), itemsize = itemsize_at(code)
     cdef int axis, ndim = 0
     cdef Array out
+    reduction.inputs[0], reduction.inputs[1] = input_of(chain, x), input_of(chain, x2) if nin > 1 else -1
     for axis in range(x.ndim - 1, -1, -1):
         reduction.strides[axis] = 0
         if axis not in axes:
@@ -396,13 +483,17 @@ cdef Array defer_reduction(
             stride *= x.shape_[axis]
     for axis in range(x.ndim):
         if axis not in axes:
-            shape[ndim], strides[ndim] = x.shape_[axis], reduction.strides[axis]
+            shape[ndim] = x.shape_[axis]
             ndim += 1
         elif keepdims:
-            shape[ndim], strides[ndim] = 1, itemsize_at(result_code(kernel)) * following(x, axes, axis)
+            shape[ndim] = 1
             ndim += 1
-    out = pending_array(chain, -1 - chain.reductions, result_code(kernel), ndim, shape, strides)
-    reduction.kernel, reduction.step, reduction.from_first = kernel, x.storage.step, from_first
+    for axis in range(ndim - 1, -1, -1):
+        strides[axis] = itemsize
+        itemsize *= shape[axis]
+    out = pending_array(chain, -1 - chain.reductions, code, ndim, shape, strides)
+    reduction.kernel, reduction.from_first = kernel, from_first
+    reduction.divisor, reduction.code = 0, code
     reduction.result, reduction.name = <PyObject*>out.storage, <PyObject*>name
     Py_INCREF(name)
     memcpy(reduction.start, start, sizeof(reduction.start))
@@ -410,14 +501,28 @@ cdef Array defer_reduction(
     return out
 
 
-cdef Py_ssize_t following(Array x, tuple axes, int first):
-    """Elements of a C-contiguous result along the axes after one that is kept with size 1."""
-    cdef Py_ssize_t out = 1
+cdef bint divide_pending(Array total, double divisor, int code) except -1:
+    """
+    Make deferred sums, which nothing has seen, means of a dtype: `mean_of_total` of later. False, with nothing done, where they are computed now.
+    """
+    global pending_bytes
+    cdef PendingChain chain = chain_of(total)
+    cdef Reduction* reduction
     cdef int axis
-    for axis in range(first + 1, x.ndim):
-        if axis not in axes:
-            out *= x.shape_[axis]
-    return out
+    if chain is None or total.storage.step >= 0 or chain.evaluating:
+        return False
+    reduction = &chain.reduction[-1 - total.storage.step]
+    reduction.divisor, reduction.code = divisor, code
+    Py_XDECREF(reduction.name)
+    Py_INCREF(MEAN)
+    reduction.name = <PyObject*>MEAN
+    for axis in range(total.ndim):
+        total.strides_[axis] = total.strides_[axis] // itemsize_at(total.code) * itemsize_at(code)
+    total.code = code
+    pending_bytes -= total.storage.nbytes
+    total.storage.nbytes = total.size * itemsize_at(code)
+    pending_bytes += total.storage.nbytes
+    return True
 
 
 cdef void forget_result(Storage storage) noexcept:
@@ -429,10 +534,6 @@ cdef void forget_result(Storage storage) noexcept:
     else:
         chain.reduction[-1 - storage.step].result = NULL
     pending_bytes -= storage.nbytes
-
-
-cdef int count_chains() noexcept:
-    return chains
 
 
 cdef list pending_chains():
@@ -448,6 +549,10 @@ cdef list pending_chains():
 # --- for `stride0.explain`
 
 
+cdef int number_of(PendingChain chain, int value) noexcept:
+    return value if value < MOST_LEAVES else value - MOST_LEAVES + chain.leaves
+
+
 def describe_pending(Array x not None):
     """
     The chain that will compute a deferred array.
@@ -456,7 +561,7 @@ def describe_pending(Array x not None):
     -------
     dict or None
         ``shape`` of the chain; ``leaves``: (dtype, strides in bytes or value) of each; ``steps``: (name, dtype, inputs, whether
-        the result is stored) of each, the inputs as numbers of leaves and then of steps; ``reductions``: (name, dtype, the number
+        the result is stored) of each, the inputs as numbers of leaves and then of steps; ``reductions``: (name, dtype, the numbers
         of what is reduced, whether it is stored); ``number`` of the array itself among steps and then reductions. None where the
         elements are there.
     """
@@ -472,12 +577,12 @@ def describe_pending(Array x not None):
         leaves.append((dtype_at(leaf.code).name, what))
     for s in range(chain.count):
         inputs = [chain.steps[s].inputs[k] for k in range(inputs_of(chain.steps[s].kernel))]
-        inputs = tuple([number if number < MOST_LEAVES else number - MOST_LEAVES + chain.leaves for number in inputs])
+        inputs = tuple([number_of(chain, value) for value in inputs])
         steps.append((<str>chain.names[s], dtype_at(result_code(chain.steps[s].kernel)).name, inputs, chain.results[s] is not NULL))
     for k in range(chain.reductions):
-        reductions.append((<str>chain.reduction[k].name, dtype_at(result_code(chain.reduction[k].kernel)).name,
-                           chain.leaves + chain.reduction[k].step, chain.reduction[k].result is not NULL))
-    s = x.storage.step
+        reductions.append((<str>chain.reduction[k].name, dtype_at(chain.reduction[k].code).name,
+                           tuple([number_of(chain, s) for s in chain.reduction[k].inputs[:2] if s >= 0]), chain.reduction[k].result is not NULL))
+    s = step_of(x)
     return {
         "shape": tuple([chain.shape[k] for k in range(chain.ndim)]), "leaves": leaves, "steps": steps, "reductions": reductions,
         "number": s if s >= 0 else chain.count - 1 - s,

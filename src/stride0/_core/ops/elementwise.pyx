@@ -1,6 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Elementwise operations of the table: operands, dtypes, fast paths, in place."""
 
+from cpython.object cimport PyObject
+
 from stride0._core.plan.operations cimport (
     OP_CONJ, OP_MULTIPLY, OP_MULTIPLY_MASKED, OP_POW, OP_SQUARE, S0_CHECK_EXPONENT, S0_COMPARES, S0_LOOP, S0_OUT,
 )
@@ -8,7 +10,7 @@ from stride0._core.memory.dtype cimport (
     LARGEST_ITEM, UINT64, dtype_at, is_python_scalar, is_stored, itemsize_at, letter_at, promote_codes, read_scalar,
     scalar_code, weak_code, write_scalar,
 )
-from stride0._core.plan.table cimport op_kernel
+from stride0._core.plan.table cimport Kernel, cast_kernel, op_kernel
 from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport beyond_standard, end_call, enter_call, is_intercepted, result_of_call
@@ -19,10 +21,11 @@ from stride0._core.ops.operands cimport (
     BINARY_NAMES, UNARY_NAMES, foreign_scalar, is_known_foreign, refuse_operand, scalar_array, weak_array,
     weak_operand,
 )
-from stride0._core.ops.deferred cimport replace_pending
+from stride0._core.ops.deferred cimport defers, may_be_leaf, replace_pending
+from stride0._core.ops.evaluation cimport store_result
 from stride0._core.ops.apply cimport apply, check_writable, overlaps
 from stride0._core.ops.copy cimport cast_few, copy_array
-from stride0._core.ops.temporaries cimport into_temporary, may_elide
+from stride0._core.ops.temporaries cimport into_temporary, may_elide, s0_references
 from stride0._core.ops.comparisons cimport compare_beyond, compare_other, compare_signs, is_equality, is_operand
 
 from stride0._tables import operations
@@ -199,7 +202,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         return binary_other(op, x1, x2, name, is_operator)
     if S0_CHECK_EXPONENT[op]:
         check_exponent(a, b, loop, name)
-    if a.size <= FEW_CAST >= b.size and a.c_contiguous and b.c_contiguous and (same_shape(a, b) or a.weak or b.weak) and not (may_defer(max(a.size, b.size), a) or b.address is NULL):
+    if a.size <= FEW_CAST >= b.size and a.c_contiguous and b.c_contiguous and (same_shape(a, b) or a.weak or b.weak) and not (may_defer(b.size if a.weak else a.size, a) or b.address is NULL):
         return few_binary(op, a, b, loop, code)
     return apply(op_kernel(op, loop), S0_OUT[op][code], 2, a, b, None, None, False, name, BINARY_NAMES)
 
@@ -233,6 +236,15 @@ cdef int check_exponent(Array base, Array exponent, int loop, str name) except -
         if read_scalar(data_of(<Array>smallest), exponent.code) < 0:
             refuse_exponent(name)
     return 0
+
+
+cdef bint broadcasts_to(Array b, Array x) noexcept:
+    """Whether the shape of b broadcasts to that of x."""
+    cdef int axis, lead = x.ndim - b.ndim
+    for axis in range(b.ndim):
+        if lead < 0 or (b.shape_[axis] != 1 and b.shape_[axis] != x.shape_[lead + axis]):
+            return False
+    return True
 
 
 cdef object in_place(int op, Array x, object other, str name):
@@ -273,10 +285,14 @@ cdef object in_place(int op, Array x, object other, str name):
                         "Array object, in-place operators: promotion must not change the dtype of the array")
     if S0_CHECK_EXPONENT[op]:
         check_exponent(x, b, loop, name)
-    if x.address is NULL:
+    if x.address is NULL and broadcasts_to(b, x):
         result = apply(op_kernel(op, loop), x.code, 2, x, b, None, None, False, name, BINARY_NAMES)
-        if replace_pending(x, result):
-            return x
+        if not replace_pending(x, result):
+            # Not once more: a check of operands that warns would warn twice.
+            apply(cast_kernel(x.code, x.code), x.code, 1, result, None, None, x, True, name, UNARY_NAMES)
+        return x
+    if b.address is NULL and x.address is not NULL and type(other) is Array and update_with_pending(op_kernel(op, loop), x, b, s0_references(<PyObject*>b) == 2, name):
+        return x
     if loop == x.code == b.code and S0_OUT[op][loop] == loop and x.size < LONG_RUN and x.c_contiguous and b.c_contiguous and same_shape(x, b) and not overlaps(x, b):
         # Note [Fast path]
         check_writable(x, name)
@@ -286,6 +302,25 @@ cdef object in_place(int op, Array x, object other, str name):
         return x
     apply(op_kernel(op, loop), S0_OUT[op][code], 2, x, b, None, x, True, name, BINARY_NAMES)
     return x
+
+
+cdef bint update_with_pending(Kernel kernel, Array x, Array b, bint alone, str name) except -1:
+    """
+    `x op= b` of a deferred b, in the pass that computes b; False, with nothing done, where that is not possible.
+
+    `alone`: nothing besides the caller seems to refer to b, which then stays deferred, and is not written.
+    """
+    cdef Array result
+    if not same_shape(x, b) or not defers(x.size, True):
+        return False
+    check_writable(x, name)
+    # Where the chain of b reads x, it has just been evaluated.
+    if b.address is not NULL or b.storage.data is not NULL or not may_be_leaf(x):
+        return False
+    result = apply(kernel, x.code, 2, x, b, None, None, False, name, BINARY_NAMES)
+    if not store_result(result, x, b.storage if alone else None):
+        apply(cast_kernel(x.code, x.code), x.code, 1, result, None, None, x, True, name, UNARY_NAMES)
+    return True
 
 
 cdef object ternary(int op, object x1, object x2, object x3, str name, tuple names):

@@ -1,34 +1,47 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Computing deferred results: Note [Deferred results] of `deferred.pyx`."""
 
+from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from stride0._core.array.array cimport Array, hooks, not_completed, root_of
-from stride0._core.memory.dtype cimport dtype_at, itemsize_at
-from stride0._core.memory.storage cimport Storage, allocate_storage
+from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, dtype_at, itemsize_at
+from stride0._core.memory.storage cimport Storage, allocate_storage, foreign_storage
 from stride0._core.ops.deferred cimport (
-    MOST_AXES, MOST_KNOWN, MOST_LEAVES, MOST_OUTPUTS, Leaf, PendingChain, Reduction, count_chains, forget_result, pending_chains, release,
+    MOST_AXES, MOST_KNOWN, MOST_LEAVES, MOST_OUTPUTS, Leaf, PendingChain, Reduction, drop_step, forget_result, pending_chains,
+    release,
 )
 from stride0._core.plan.chain cimport MAX_STEPS, Chain, Step
-from stride0._core.plan.partition cimport LONG_RUN, run_chain
+from stride0._core.plan.partition cimport LONG_RUN, run_chain, run_contiguous
 from stride0._core.plan.plan cimport MAX_VIEWS, Operand, Plan, coalesce, order_axes, set_result, set_strides
-from stride0._core.plan.table cimport Kernel, inputs_of, result_code
+from stride0._core.plan.table cimport cast_kernel, cost_of, inputs_of, result_code
+from stride0._core.plan.tuning cimport tuning
+
+import os
 
 cdef enum:
     FILL_BYTES = 1 << 14        # that are copied at once, from the first-level cache
+    SHARED_COST = 10            # of an element that is stored for a later pass, in the unit of `cost_of`
 
 # Statistics: passes over memory, steps in them, and bytes of results that were never written.
 cdef Py_ssize_t passes = 0
 cdef Py_ssize_t steps_run = 0
 cdef Py_ssize_t bytes_saved = 0
 
+# The calls that compute a chain now: threads and chains.
+cdef list evaluations = []
+
 
 cdef int evaluate(Array x) except -1:
     """Compute the elements of a deferred array."""
-    if x.storage.data is NULL:
-        evaluate_chain(<PendingChain>x.storage.pending)
-    x.address = x.storage.data
+    cdef Storage root = root_of(x.storage)
+    # Again: a signal handler or another thread may give x another deferred result meanwhile.
+    while root.data is NULL:
+        evaluate_chain(<PendingChain>root.pending)
+        root = root_of(x.storage)
+    x.storage.data = x.address = root.data
     return 0
 
 
@@ -44,19 +57,19 @@ cdef int evaluate_readers(Storage storage) except -1:
         for each in pending_chains():
             chain = <PendingChain>each
             for k in range(chain.leaves):
-                if chain.leaf[k].storage is not NULL and root_of(<Storage>chain.leaf[k].storage) is root:
+                if chain.leaf[k].storage is <PyObject*>root:
                     evaluate_chain(chain)
                     found = True
                     break
     return 0
 
 
-def evaluate_pending(bint all_threads=False):
-    """Compute what this thread has deferred, or all threads have: all that there is memory for, before MemoryError."""
+def evaluate_pending():
+    """Compute what this thread has deferred: all that there is memory for, before MemoryError."""
     cdef unsigned long thread = PyThread_get_thread_ident()
     failed = None
     for chain in pending_chains():
-        if (all_threads or (<PendingChain>chain).thread == thread) and not (<PendingChain>chain).evaluating:
+        if (<PendingChain>chain).thread == thread and not (<PendingChain>chain).evaluating:
             try:
                 evaluate_chain(chain)
             except MemoryError as error:
@@ -68,10 +81,35 @@ def evaluate_pending(bint all_threads=False):
 cdef int evaluate_chain(object given) except -1:
     """Compute all results of a chain that are still referenced: Note [Deferred results]."""
     cdef PendingChain chain = <PendingChain>given
+    if chain.count:
+        begin_evaluation(chain, None, None, None)
+    return 0
+
+
+cdef bint store_result(Array result, Array x, Storage spared) except -1:
+    """
+    Compute a deferred result of which x is an operand, and the only one on its memory, into x; drop the result.
+
+    False, with nothing done, where that is not possible in one pass that no signal interrupts. `spared`: see `compute`.
+    """
+    cdef PendingChain chain
+    cdef int64_t cost = 0
+    cdef int s
+    if result.address is not NULL or result.storage.data is not NULL:
+        return False
+    chain = <PendingChain>result.storage.pending
+    for s in range(chain.count):
+        cost += cost_of(chain.steps[s].kernel)
+    return chain.size * cost // 16 < tuning.chunk_to and begin_evaluation(chain, result.storage, x, spared)
+
+
+cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage spared) except -1:
+    """Evaluate what a chain depends on, then the chain: see `compute`."""
     cdef Leaf* leaf
     cdef int k
-    if chain.count == 0:
-        return 0
+    cdef bint done
+    evaluation = (PyThread_get_thread_ident(), chain)
+    evaluations.append(evaluation)
     chain.evaluating += 1
     try:
         for k in range(chain.leaves):
@@ -81,58 +119,224 @@ cdef int evaluate_chain(object given) except -1:
                     evaluate_chain(<PendingChain>(<Storage>leaf.storage).pending)
                 if chain.count:     # else a signal handler evaluated this one, too
                     leaf.data = (<Storage>leaf.storage).data
-        compute(chain)
+        done = compute(chain, result, x, spared)
     finally:
         chain.evaluating -= 1
+        remove_evaluation(evaluation)
+    return done
+
+
+cdef int remove_evaluation(tuple evaluation) except -1:
+    cdef Py_ssize_t k
+    for k in range(len(evaluations)):
+        if evaluations[k] is evaluation:
+            del evaluations[k]
+            break
     return 0
 
 
-cdef int compute(PendingChain chain) except -1:
-    """Allocate memory for the results that are still referenced, run the steps, and publish."""
+def forget_other_threads():
+    """In a forked process, which has the thread that forked only: the others go on computing in their own process."""
+    cdef unsigned long thread = PyThread_get_thread_ident()
+    for found in evaluations[:]:
+        if found[0] != thread:
+            (<PendingChain>found[1]).evaluating -= 1
+            remove_evaluation(found)
+
+
+cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared) except -1:
+    """
+    Allocate memory for the results that are still referenced, run the steps, and publish.
+
+    `result`, if not None, is computed into the memory of x, and is gone then. If `spared` is not None, it stays deferred,
+    and what `result` does not depend on. False, with nothing done, where what has happened since `result` was deferred forbids that.
+    """
+    cdef bint needed[MAX_STEPS]
     cdef list results = [], memory = [], held = []
     cdef char* known[MAX_STEPS]         # where results lie that were computed
     cdef int outputs[MAX_STEPS]
-    cdef int s, k, first, count = 0
-    cdef Storage storage
+    cdef int s, k, first = 0, count = 0
+    cdef Storage storage, total
     cdef Reduction* reduction = NULL
     cdef Reduction* one
     for k in range(chain.leaves):
         if chain.leaf[k].storage is not NULL:
             held.append(<Storage>chain.leaf[k].storage)
+    if find_needed(chain, needed, result, spared) > MOST_OUTPUTS:
+        spared = None
+        find_needed(chain, needed, result, None)
+    if result is not None:
+        if chain.count == 0 or result.data is not NULL or root_of(x.storage).readers > 1 or root_of(x.storage).exports:
+            return False
+        # A later pass could fail, with x written already.
+        if spared is None and takes_passes(chain):
+            return False
+        outputs[0], count, first = result.step, 1, 1
+        results.append(result)
+        memory.append(foreign_storage(x.address, 0, x.storage, False))
+        memcpy(chain.strides[result.step], x.strides_, x.ndim * sizeof(Py_ssize_t))
     for s in range(chain.count):
         known[s] = NULL
-        if chain.results[s] is not NULL:
+        if chain.results[s] is not NULL and needed[s] and not (count and s == outputs[0]) and chain.results[s] is not <PyObject*>spared:
             outputs[count] = s
             count += 1
             results.append(<Storage>chain.results[s])
-            memory.append(memory_for(chain, <Storage>chain.results[s], chain.steps[s].kernel, chain.strides[s], <str>chain.names[s]))
-    for k in range(chain.reductions):
+            memory.append(memory_for(chain, <Storage>chain.results[s], result_code(chain.steps[s].kernel), chain.strides[s], <str>chain.names[s]))
+    if spared is None:
+        count = store_shared(chain, outputs, count, results, memory)
+    for k in range(chain.reductions if spared is None else 0):
         one = &chain.reduction[k]
         if one.result is not NULL:
             reduction = one if reduction is NULL else reduction
             results.append(<Storage>one.result)
-            memory.append(memory_for(chain, <Storage>one.result, one.kernel, one.strides, <str>one.name))
+            memory.append(memory_for(chain, <Storage>one.result, one.code, one.strides, <str>one.name))
+    if first:
+        # No signal handler sees x half written. It is the only pass.
+        first = count
+        run_pass(chain, known, outputs, first, memory, NULL, None, False)
+        if spared is not None:
+            if result.data is NULL:     # else another call has published it meanwhile
+                drop_step(chain, result, root_of(x.storage))
+                result.pending = None
+            for k in range(1, count):
+                publish(<Storage>results[k], <Storage>memory[k])
+            return True
     # Outputs in passes of as many as a chain may have, the first of the reductions with the last of these.
-    first = 0
-    while (count - first > MOST_OUTPUTS or (count > first and reduction is NULL)) and chain.count:
-        run_pass(chain, known, outputs + first, min(<int>MOST_OUTPUTS, count - first), memory[first:], NULL, None)
+    while (count - first > MOST_OUTPUTS or (count > first and (reduction is NULL or reduction.inputs[1] >= 0))) and chain.count:
+        run_pass(chain, known, outputs + first, min(<int>MOST_OUTPUTS, count - first), memory[first:], NULL, None, True)
         first += MOST_OUTPUTS
     s = count
     for k in range(chain.reductions):
         one = &chain.reduction[k]
         if one.result is not NULL:     # NULL if another call has published it meanwhile
-            run_pass(chain, known, outputs + first, max(0, count - first), memory[first:], one, <Storage>memory[s])
+            total = <Storage>memory[s]
+            if one.code != result_code(one.kernel):
+                total = allocate_storage(total.nbytes // itemsize_at(one.code) * itemsize_at(result_code(one.kernel)), False)
+            run_pass(chain, known, outputs + first, max(0, count - first), memory[first:], one, total, True)
+            finish_reduction(one, total, <Storage>memory[s])
             first = max(first, count)
             s += 1
     for storage, fresh in zip(results, memory):
-        publish(storage, <Storage>fresh)
+        if storage is not None:
+            publish(storage, <Storage>fresh)
     release(chain)
-    return 0
+    return True
+
+
+cdef int store_shared(PendingChain chain, int* outputs, int count, list results, list memory) except -1:
+    """
+    Add to the outputs what several passes need and is faster to read than to compute again; the number of outputs then.
+
+    Each reduction takes a pass, of which the first computes the outputs, too.
+    """
+    cdef int needed[MAX_STEPS]          # by which passes, in bits
+    cdef int cost[MAX_STEPS]
+    cdef bint stored[MAX_STEPS]
+    cdef int s, k, q, mask = 1
+    for s in range(chain.count):
+        needed[s], stored[s] = 0, False
+        cost[s] = cost_of(chain.steps[s].kernel)
+        for q in range(inputs_of(chain.steps[s].kernel)):
+            k = chain.steps[s].inputs[q] - MOST_LEAVES
+            cost[s] += cost[k] if k >= 0 else 0
+        cost[s] = min(cost[s], <int>SHARED_COST)
+    for k in range(count):
+        needed[outputs[k]], stored[outputs[k]] = 1, True
+    for k in range(chain.reductions):
+        if chain.reduction[k].result is not NULL:
+            for q in range(inputs_of(chain.reduction[k].kernel)):
+                s = chain.reduction[k].inputs[q] - MOST_LEAVES
+                if s >= 0:
+                    needed[s] |= mask
+            mask <<= 1
+    if mask <= 2:
+        return count
+    for s in range(chain.count - 1, -1, -1):
+        if not stored[s] and needed[s] & (needed[s] - 1) and cost[s] == SHARED_COST and count < MOST_KNOWN and chain.results[s] is NULL:
+            try:
+                memory.append(allocate_storage(chain.size * itemsize_at(result_code(chain.steps[s].kernel)), False))
+            except MemoryError:     # then it is computed again
+                return count
+            results.append(None)
+            outputs[count], stored[s] = s, True
+            count += 1
+        for q in range(inputs_of(chain.steps[s].kernel)):
+            k = chain.steps[s].inputs[q] - MOST_LEAVES
+            if k >= 0:
+                needed[k] |= 1 if stored[s] else needed[s]
+    return count
+
+
+cdef bint takes_passes(PendingChain chain) noexcept:
+    """Whether all that is referenced of a chain takes more than one pass, or one that checks for signals."""
+    cdef int s, k, count = 0
+    for k in range(chain.reductions):
+        if chain.reduction[k].result is not NULL:
+            return True
+    for s in range(chain.count):
+        count += chain.results[s] is not NULL
+    return count > MOST_OUTPUTS
+
+
+cdef int find_needed(PendingChain chain, bint* needed, Storage result, Storage spared) noexcept:
+    """The steps that a result depends on, and how many of them are outputs then; all if nothing is spared."""
+    cdef int s, q, count = 0
+    for s in range(chain.count):
+        needed[s] = spared is None or s == result.step
+    if spared is None:
+        return 0
+    for s in range(chain.count - 1, -1, -1):
+        count += needed[s] and chain.results[s] is not NULL and chain.results[s] is not <PyObject*>spared
+        for q in range(inputs_of(chain.steps[s].kernel) if needed[s] else 0):
+            if chain.steps[s].inputs[q] >= MOST_LEAVES:
+                needed[chain.steps[s].inputs[q] - MOST_LEAVES] = True
+    return count
+
+
+cdef extern from *:
+    """
+    /* Quotients of sums in float64, rounded to float32 where the sum itself does not overflow it. */
+    static void s0_means_f32(const double *total, float *out, double count, Py_ssize_t n) {
+        for (Py_ssize_t i = 0; i < n; i++) {
+            float sum = (float)total[i], mean = (float)(total[i] / count);
+            out[i] = sum - sum == 0 ? mean : sum;
+        }
+    }
+    """
+    void s0_means_f32(const double* total, float* out, double count, Py_ssize_t n) noexcept nogil
+
+
+cdef void divide_sums(double* total, char* out, bint is_single, double count, Py_ssize_t n) noexcept:
+    """Means of sums: in float32 (`is_single`) at `out`, else in float64 in place."""
+    cdef Py_ssize_t i
+    if is_single:
+        s0_means_f32(total, <float*>out, count, n)
+        return
+    for i in range(n):
+        total[i] = total[i] / count
+
+
+cdef int finish_reduction(const Reduction* reduction, Storage total, Storage result) except -1:
+    """The result of a reduction from its accumulators, which are other memory where they are of another dtype."""
+    cdef int code = result_code(reduction.kernel)
+    cdef char* args[2]
+    cdef Py_ssize_t strides[2]
+    cdef bint is_single = reduction.code == FLOAT32 or reduction.code == COMPLEX64
+    if reduction.divisor:
+        divide_sums(<double*>total.data, result.data, is_single, reduction.divisor, total.nbytes // <int>sizeof(double))
+        if is_single:
+            return 0
+    if reduction.code == code:
+        return 0
+    args[0], args[1] = total.data, result.data
+    strides[0], strides[1] = itemsize_at(code), itemsize_at(reduction.code)
+    return run_contiguous(cast_kernel(code, reduction.code), 0, args, strides, total.nbytes // itemsize_at(code))
 
 
 cdef int publish(Storage storage, Storage fresh) except -1:
     """Give a storage the memory of another one, unless another call has computed its elements."""
-    if storage.data is NULL:
+    # One without a chain was computed in place by another call, and is gone.
+    if storage.data is NULL and storage.pending is not None:
         storage.block, storage.data, storage.capacity, storage.bin = fresh.block, fresh.data, fresh.capacity, fresh.bin
         fresh.block = NULL
         forget_result(storage)
@@ -140,18 +344,18 @@ cdef int publish(Storage storage, Storage fresh) except -1:
     return 0
 
 
-cdef Storage memory_for(PendingChain chain, Storage storage, Kernel kernel, const Py_ssize_t* strides, str name):
+cdef Storage memory_for(PendingChain chain, Storage storage, int code, const Py_ssize_t* strides, str name):
     """Memory for a result of these strides along the axes of the chain."""
     try:
         return allocate_storage(storage.nbytes, False)
     except MemoryError:
         shape = tuple([chain.shape[k] for k in range(chain.ndim) if strides[k] or chain.shape[k] < 2])
-        dtype = dtype_at(result_code(kernel)).name
+        dtype = dtype_at(code).name
         raise MemoryError(f"{name}: no memory for the deferred result of shape {shape} and dtype {dtype}") from None
 
 
 cdef int run_pass(
-    PendingChain chain, char** known, const int* outputs, int count, list memory, Reduction* reduction, Storage total
+    PendingChain chain, char** known, const int* outputs, int count, list memory, Reduction* reduction, Storage total, bint interruptible
 ) except -1:
     """
     Run the steps that some outputs and a reduction need, as one chain of the executor.
@@ -170,10 +374,12 @@ cdef int run_pass(
         Or NULL.
     total : Storage
         For the result of the reduction.
+    interruptible : bool
+        Whether to check for signals; a pass with a reduction always does.
     """
     cdef Chain program
     cdef Plan plan
-    cdef Operand operands[MAX_VIEWS]
+    cdef Operand operands[MAX_VIEWS + 1]
     cdef int s, k, o, found = 0
     # A reference: another call may release the chain while this one runs.
     cdef str name = <str>(chain.names[outputs[count - 1]] if count else reduction.name)
@@ -186,9 +392,10 @@ cdef int run_pass(
             run_first(chain, known, reduction, total)
         else:
             fill_with(total, reduction.start, itemsize_at(result_code(reduction.kernel)))
-        # The axes are ordered as those of the operand are: that decides the order of additions.
-        describe_result(&operands[program.leaves + count], chain, reduction.step, NULL)
-        set_strides(&plan, &operands[program.leaves + count], 1, chain.shape, chain.ndim)
+        # The axes are ordered as those of the operands are: that decides the order of additions.
+        for k in range(inputs_of(reduction.kernel)):
+            describe_value(&operands[program.leaves + count + k], chain, reduction.inputs[k], NULL)
+        set_strides(&plan, &operands[program.leaves + count], inputs_of(reduction.kernel), chain.shape, chain.ndim)
         order_axes(&plan, False)
         plan.nop = 0
         for k in range(program.leaves + count):
@@ -196,14 +403,14 @@ cdef int run_pass(
         k = program.leaves + count
         operands[k].data, operands[k].code, operands[k].strides = total.data, result_code(reduction.kernel), reduction.strides
         set_result(&plan, &operands[k], chain.shape, chain.ndim)
-        program.stored[count] = program.leaves + program.count - 1
+        program.stored[count] = program.leaves + program.constants + program.count - 1
         program.outputs += 1
     else:
         set_strides(&plan, operands, program.leaves, chain.shape, chain.ndim)
         for o in range(count):
             set_result(&plan, &operands[program.leaves + o], chain.shape, chain.ndim)
         order_axes(&plan, True)
-    run(chain, &plan, &program, name)
+    run(chain, &plan, &program, name, interruptible)
     for s in range(chain.count):
         found += known[s] is not NULL
     for o in range(min(count, MOST_KNOWN - found)):
@@ -217,21 +424,21 @@ cdef int run_first(PendingChain chain, char** known, Reduction* reduction, Stora
     cdef Plan plan
     cdef Operand operands[MAX_VIEWS]
     cdef Py_ssize_t shape[MOST_AXES]
-    cdef int axis, k
+    cdef int axis, k, step = reduction.inputs[0] - MOST_LEAVES
     for axis in range(chain.ndim):
         shape[axis] = 1 if reduction.strides[axis] == 0 else chain.shape[axis]
-    describe_steps(&program, chain, known, &reduction.step, 1, NULL, operands)
+    describe_steps(&program, chain, known, &step, 1, NULL, operands)
     k = program.leaves
-    describe_result(&operands[k], chain, reduction.step, total.data)
+    describe_result(&operands[k], chain, step, total.data)
     operands[k].code, operands[k].strides = result_code(reduction.kernel), reduction.strides
     program.outputs = 1
     set_strides(&plan, operands, program.leaves, shape, chain.ndim)
     set_result(&plan, &operands[k], shape, chain.ndim)
     order_axes(&plan, True)
-    return run(chain, &plan, &program, <str>reduction.name)
+    return run(chain, &plan, &program, <str>reduction.name, True)
 
 
-cdef int run(PendingChain chain, Plan* plan, const Chain* program, str name) except -1:
+cdef int run(PendingChain chain, Plan* plan, const Chain* program, str name, bint interruptible) except -1:
     global passes, steps_run, bytes_saved
     cdef bint done
     cdef int s, o
@@ -241,20 +448,29 @@ cdef int run(PendingChain chain, Plan* plan, const Chain* program, str name) exc
     for s in range(program.count):
         bytes_saved += chain.size * itemsize_at(result_code(program.steps[s].kernel))
     for o in range(program.outputs):
-        s = program.stored[o] - program.leaves
+        s = program.stored[o] - program.leaves - program.constants
         if s >= 0:
             bytes_saved -= chain.size * itemsize_at(result_code(program.steps[s].kernel))
     if chain.size < LONG_RUN:
-        done = run_chain(plan, program, True)
+        done = run_chain(plan, program, interruptible)
     else:
         with nogil:
-            done = run_chain(plan, program, True)
+            done = run_chain(plan, program, interruptible)
     return 0 if done else not_completed(name)
+
+
+cdef int describe_value(Operand* operand, PendingChain chain, int value, char* data) noexcept:
+    """A leaf, or the result of a step, as an operand."""
+    if value >= MOST_LEAVES:
+        return describe_result(operand, chain, value - MOST_LEAVES, data)
+    operand.data, operand.code, operand.ndim = data, chain.leaf[value].code, chain.ndim
+    operand.shape, operand.strides = chain.shape, chain.leaf[value].strides
+    return 0
 
 
 cdef int describe_result(Operand* operand, PendingChain chain, int step, char* data) noexcept:
     operand.data, operand.code, operand.ndim = data, result_code(chain.steps[step].kernel), chain.ndim
-    operand.shape, operand.strides = chain.shape, chain.strides[step]
+    operand.shape, operand.strides = chain.shape, &chain.strides[step][0]
     return 0
 
 
@@ -272,18 +488,19 @@ cdef int describe_steps(
     for o in range(count):
         live[MOST_LEAVES + outputs[o]] = True
     if reduction is not NULL:
-        live[MOST_LEAVES + reduction.step] = True
+        for q in range(inputs_of(reduction.kernel)):
+            live[reduction.inputs[q]] = True
     for s in range(chain.count - 1, -1, -1):
         if live[MOST_LEAVES + s] and known[s] is NULL:
             for q in range(inputs_of(chain.steps[s].kernel)):
                 live[chain.steps[s].inputs[q]] = True
-    program.leaves = program.count = 0
+    program.leaves = program.constants = program.count = 0
     for k in range(chain.leaves):
         if live[k]:
             leaf = &chain.leaf[k]
-            operands[program.leaves].data = &leaf.value[0] if leaf.storage is NULL else leaf.data
-            operands[program.leaves].code, operands[program.leaves].ndim = leaf.code, chain.ndim
-            operands[program.leaves].shape, operands[program.leaves].strides = chain.shape, leaf.strides
+            if leaf.storage is NULL:
+                continue
+            describe_value(&operands[program.leaves], chain, k, leaf.data)
             value[k] = program.leaves
             program.leaves += 1
     for s in range(chain.count):
@@ -291,6 +508,12 @@ cdef int describe_steps(
             describe_result(&operands[program.leaves], chain, s, known[s])
             value[MOST_LEAVES + s] = program.leaves
             program.leaves += 1
+    for k in range(chain.leaves):
+        leaf = &chain.leaf[k]
+        if live[k] and leaf.storage is NULL:
+            program.constant[program.constants], program.constant_code[program.constants] = leaf.value, leaf.code
+            value[k] = program.leaves + program.constants
+            program.constants += 1
     for s in range(chain.count):
         if not live[MOST_LEAVES + s] or known[s] is not NULL:
             continue
@@ -302,13 +525,15 @@ cdef int describe_steps(
         k = 0
         while not is_same_step(&program.steps[k], step):
             k += 1
-        value[MOST_LEAVES + s] = program.leaves + k
+        value[MOST_LEAVES + s] = program.leaves + program.constants + k
         program.count += k == program.count
     for o in range(count):
         program.stored[o] = value[MOST_LEAVES + outputs[o]]
     if reduction is not NULL:
         step = &program.steps[program.count]
-        step.kernel, step.inputs[0] = reduction.kernel, value[MOST_LEAVES + reduction.step]
+        step.kernel = reduction.kernel
+        for q in range(inputs_of(reduction.kernel)):
+            step.inputs[q] = value[reduction.inputs[q]]
         program.count += 1
     return 0
 
@@ -346,9 +571,11 @@ def statistics():
         ``pending``: chains that have not been computed; ``passes`` over memory that computed others, ``steps`` in these,
         and ``bytes_saved``: of results that were never written to memory.
     """
-    return {"pending": count_chains(), "passes": passes, "steps": steps_run, "bytes_saved": bytes_saved}
+    return {"pending": len(pending_chains()), "passes": passes, "steps": steps_run, "bytes_saved": bytes_saved}
 
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forget_other_threads)
 hooks.evaluate = evaluate
 hooks.evaluate_readers = evaluate_readers
 hooks.evaluate_chain = evaluate_chain

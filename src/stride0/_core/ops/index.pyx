@@ -17,13 +17,13 @@ from libc.string cimport memcpy
 
 from stride0._core.plan.operations cimport OP_ADD
 from stride0._core.memory.dtype cimport (
-    BOOL, COMPLEX64, FLOAT32, INT64, LARGEST_ITEM, UINT64, is_python_scalar, itemsize_at, read_scalar, write_scalar,
+    BOOL, COMPLEX64, FLOAT32, INT64, LARGEST_ITEM, UINT64, copy_item, is_python_scalar, itemsize_at, read_scalar, write_scalar,
 )
 from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, Plan, coalesce, extent, set_strides
 from stride0._core.plan.partition cimport chunks_for, threads_for
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport end_call, enter_call, intercept, is_intercepted, result_of_call
+from stride0._core.array.interceptors cimport end_call, enter_call, is_intercepted, result_of_call
 from stride0._core.array.array cimport (
     Array, Tracer, data_of, guard_gradient, hooks, needs_tape, new_array, read_operand, same_shape, shape_tuple,
     traced, view_of, writable_data,
@@ -39,9 +39,8 @@ from stride0._core.ops.select cimport (
     true_indices, truncate,
 )
 
-from stride0._base.errors import BroadcastError, BroadcastIndexError, OutOfBoundsError, ShapeError
+from stride0._base.errors import BroadcastError, BroadcastIndexError, OutOfBoundsError
 from stride0._core.array.views import shares_storage
-from stride0._core.ops.operands import as_array
 
 
 cdef enum:
@@ -344,15 +343,17 @@ cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
     cdef Py_ssize_t strides[MAX_NDIM]
     cdef Py_ssize_t position[MAX_NDIM]
     cdef Py_ssize_t stride = itemsize_at(base.code), run = itemsize_at(base.code), n = where_.offsets.size
-    cdef char* here = data_of(base) if mode == READ else writable_data(base)
+    # What is written to comes last: while operands are computed, a signal handler may defer what reads it.
+    cdef char* offsets = data_of(where_.offsets)
     cdef char* there = data_of(other)
+    cdef char* here = data_of(base) if mode == READ else writable_data(base)
     cdef Offsets at
     cdef bint done = True, one = other.ndim == 0 and (base.ndim > 0 or where_.offsets.ndim > 0)
     cdef int axis, d, first = 0
     if n == 0 or base.size == 0:
         # No kernel runs, so the indices are checked here.
         return refuse_indices(where_.offsets, where_.wrap, where_.axis) if where_.wrap else 0
-    at.values, at.n, at.wrap, at.scale = <const int64_t*>data_of(where_.offsets), n, where_.wrap, where_.scale
+    at.values, at.n, at.wrap, at.scale = <const int64_t*>offsets, n, where_.wrap, where_.scale
     at.changed = False
     for axis in range(base.ndim - 1, -1, -1):
         if axis == where_.at - 1:
@@ -442,7 +443,7 @@ cdef bint set_element(Array x, object key, object value) except -1:
     if type(value) is not float and type(value) is not int and type(value) is not bool and type(value) is not complex:
         return False
     write_scalar(value, x.code, element, "setitem")
-    memcpy(writable_data(x) + (index + x.shape_[0] if index < 0 else index) * x.strides_[0], element, itemsize_at(x.code))
+    copy_item(writable_data(x) + (index + x.shape_[0] if index < 0 else index) * x.strides_[0], element, x.code)
     return True
 
 
@@ -496,38 +497,9 @@ cpdef Array gather(Array x, Array indices, int axis):
     return out if out is not None else get_item(x, tuple([slice(None)] * axis + [indices]))
 
 
-def nonzero(x, /):
-    """
-    Indices of the elements that are not zero.
-
-    Parameters
-    ----------
-    x : Array
-        Of any dtype, with at least one axis.
-
-    Returns
-    -------
-    tuple of Array
-        One one-dimensional array of dtype ``int64`` per axis, in C order of the elements.
-
-    Raises
-    ------
-    ShapeError
-        If `x` has no axes.
-
-    References
-    ----------
-    Array API standard 2025.12, "Searching Functions", ``nonzero``.
-    """
-    cdef Array a
-    if guarding and is_intercepted():
-        return intercept("function", "nonzero", nonzero, (x,), {})
-    a = as_array(x, "nonzero")
-    if a.ndim == 0:
-        raise ShapeError("nonzero", "the array has no axes", (), "an array of one or more axes")
-    if needs_tape(a):
-        return traced("nonzero", (a,))
-    return true_indices(a if a.code == BOOL and a.c_contiguous else copy_array(a, BOOL, True))
+cpdef object nonzero(Array x):
+    """The indices of the elements that are not zero, an array for each axis; in C order."""
+    return true_indices(x if x.code == BOOL and x.c_contiguous else copy_array(x, BOOL, True))
 
 
 # --- intercepted calls: Note [Interceptors]

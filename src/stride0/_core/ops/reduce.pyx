@@ -11,9 +11,9 @@ Note [Repeated elements]
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
-from stride0._core.plan.operations cimport OP_DIVIDE, OP_ISFINITE, OP_MULTIPLY, S0_ACCUMULATOR, S0_REDUCED
+from stride0._core.plan.operations cimport OP_MULTIPLY, S0_ACCUMULATOR, S0_REDUCED
 from stride0._core.memory.dtype cimport (
-    BOOL, DType, FLOAT32, FLOAT64, INT64, LARGEST_ITEM, UINT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at,
+    BOOL, DType, FLOAT64, INT64, LARGEST_ITEM, UINT64, arithmetic_code, copy_item, dtype_at, is_stored, itemsize_at, letter_at,
     promote_codes, write_scalar,
 )
 from stride0._core.plan.plan cimport (
@@ -21,19 +21,19 @@ from stride0._core.plan.plan cimport (
 )
 from stride0._core.plan.table cimport (
     KIND_ARG, KIND_ARG_ROWS, KIND_SCAN, KIND_SCAN_ROWS, Kernel, S0_DTYPES, S0_REDUCTIONS, kernel_of, loops_of,
-    reduction_kernel, where_kernel,
+    reduction_kernel,
 )
 from stride0._core.plan.partition cimport LONG_RUN, run_along, run_kernel
 from stride0._core.array.array cimport (
     Array, component, data_of, describe_operand, guard_gradient, hooks, new_array, new_like, not_completed,
-    read_operand, shape_tuple, view_of,
+    read_operand, same_shape, shape_tuple, view_of,
 )
 from stride0._core.array.views cimport is_broadcast_along, without_axes
 from stride0._core.ops.operands cimport BINARY_NAMES, named_shapes, scalar_array
-from stride0._core.ops.apply cimport apply
 from stride0._core.ops.copy cimport assign_array, check_codes, copy_array, fill
-from stride0._core.ops.deferred cimport MOST_AXES, defer_reduction, may_defer_reduction
-from stride0._core.ops.elementwise cimport binary, binary_raw, in_place, unary_raw
+from stride0._core.ops.deferred cimport MOST_AXES, defer_reduction, divide_pending, may_defer_reduction
+from stride0._core.ops.elementwise cimport binary, in_place
+from stride0._core.ops.evaluation cimport divide_sums
 
 from stride0._tables import operations
 from stride0._base.errors import AxisError, BroadcastError, DTypeError, ShapeError, counted
@@ -78,7 +78,8 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t kept[MAX_NDIM]
     cdef Array total, first
-    cdef int axis, ndim, k
+    cdef Py_ssize_t size = 1
+    cdef int axis, ndim
     cdef bint empty = False, done
     cdef uint64_t times = 1
     guard_gradient(x, name)
@@ -101,10 +102,10 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             # Note [Repeated elements]: one of them, multiplied by their number.
             times *= <uint64_t>shape[axis]
             shape[axis] = 1
-    if nin == 1 and x.address is NULL and x.size and ndim <= MOST_AXES and may_defer_reduction(x):
-        total = defer_reduction(reduction_kernel(number, arithmetic_code(loop)), x, axes, keepdims, not HAS_START[number],
-                                &START[number][acc_code][0], name)
-        return total if out_code == acc_code else copy_array(total, out_code, True)
+    if (x.address is NULL or (nin > 1 and x2.address is NULL)) and x.size and ndim <= MOST_AXES and (nin == 1 or same_shape(x, x2)) and may_defer_reduction(nin, x, x2):
+        check_codes("copy", acc_code, out_code)
+        return defer_reduction(reduction_kernel(number, arithmetic_code(loop)), nin, x, x2, axes, keepdims, not HAS_START[number],
+                               &START[number][acc_code][0], out_code, name)
     total = new_array(acc_code, ndim, kept, NULL, False)
     if total.size:
         if name not in STARTS:
@@ -125,8 +126,14 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             read_operand(&operands[nin], total)
             set_result(&plan, &operands[nin], shape, ndim)
             coalesce(&plan, 0)
-            with nogil:
+            # To release the lock takes longer than to add some elements.
+            for axis in range(ndim):
+                size = min(size * shape[axis], <Py_ssize_t>LONG_RUN)
+            if size < LONG_RUN:
                 done = run_kernel(&plan, reduction_kernel(number, arithmetic_code(loop)), True)
+            else:
+                with nogil:
+                    done = run_kernel(&plan, reduction_kernel(number, arithmetic_code(loop)), True)
             if not done:
                 not_completed(name)
             if times > 1:
@@ -227,23 +234,11 @@ cpdef Array reduce_whole(str name, Array x):
         x = copy_array(x, code, True)
     total = new_array(acc_code, 0, NULL, NULL, False)
     # The first element, folded once more, changes no extreme.
-    memcpy(data_of(total), &START[number][acc_code][0] if HAS_START[number] else data_of(x), itemsize_at(acc_code))
+    copy_item(data_of(total), &START[number][acc_code][0] if HAS_START[number] else data_of(x), acc_code)
     args[0], args[1] = data_of(x), data_of(total)
     strides[0], strides[1] = itemsize_at(code), 0
     loops_of(reduction_kernel(number, code))[0](args, strides, strides, x.size, 1)
     return total if out_code == acc_code else copy_array(total, out_code, True)
-
-cdef extern from *:
-    """
-    /* Quotients of sums in float64, rounded to float32 where the sum itself does not overflow it. */
-    static void s0_means_f32(const double *total, float *out, double count, Py_ssize_t n) {
-        for (Py_ssize_t i = 0; i < n; i++) {
-            float sum = (float)total[i], mean = (float)(total[i] / count);
-            out[i] = sum - sum == 0 ? mean : sum;
-        }
-    }
-    """
-    void s0_means_f32(const double* total, float* out, double count, Py_ssize_t n) noexcept nogil
 
 
 cpdef Array mean_of_total(Array total, double count, DType dtype=None):
@@ -260,29 +255,17 @@ cpdef Array mean_of_total(Array total, double count, DType dtype=None):
         Of the result: that of `total`, the one of half its precision, which is infinite where the sum is, or a storage
         dtype, which is rounded to once.
     """
-    cdef Py_ssize_t i, n = total.size if total.code == FLOAT64 else 2 * total.size
-    cdef double* values
-    cdef Array out
-    if total.address is NULL and total.code == FLOAT64:
-        return deferred_mean(total, count, total.code if dtype is None else dtype.code)
-    values = <double*>data_of(total)
-    if dtype is None or dtype.code == total.code or is_stored(dtype.code):
-        for i in range(n):
-            values[i] = values[i] / count
-        return total if dtype is None or dtype.code == total.code else copy_array(total, dtype.code, True)
-    out = new_like(total, dtype.code)
-    s0_means_f32(values, <float*>data_of(out), count, n)
-    return out
+    cdef Py_ssize_t n = total.size if total.code == FLOAT64 else 2 * total.size
+    cdef int code = total.code if dtype is None else dtype.code
+    cdef Array out = total
+    if total.address is NULL and divide_pending(total, count, code):
+        return total
+    if code != total.code and not is_stored(code):
+        out = new_like(total, code)
+    divide_sums(<double*>data_of(total), data_of(out), out.code != total.code, count, n)
+    return out if out.code == code else copy_array(out, code, True)
 
 
-cdef Array deferred_mean(Array total, double count, int code):
-    """The same of deferred sums, which stays deferred."""
-    cdef Array mean = <Array>binary_raw(OP_DIVIDE, total, count, "mean", False), rounded
-    if code != FLOAT32:
-        return mean if code == FLOAT64 else copy_array(mean, code, True)
-    rounded = copy_array(total, FLOAT32, True)
-    return apply(where_kernel(FLOAT32), FLOAT32, 3, <Array>unary_raw(OP_ISFINITE, rounded, "mean"), copy_array(mean, FLOAT32, True), rounded,
-                 None, False, "mean", ("condition", "x1", "x2"))
 
 # Deviations below the mean times this, and the root of their number, are such that the rounding of the mean shows in them.
 OFF_CENTRE = 2.0**-20

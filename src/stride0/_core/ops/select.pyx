@@ -2,9 +2,8 @@
 """Fast paths of indexing: the usual keys with one mask or with plain index arrays (kernels: `gathering.h`)."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
-from libc.string cimport memcpy
 
-from stride0._core.memory.dtype cimport BOOL, INT64, LARGEST_ITEM, itemsize_at
+from stride0._core.memory.dtype cimport BOOL, INT64, LARGEST_ITEM, copy_item, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN
 from stride0._core.array.array cimport Array, data_of, new_array, same_shape, writable_data
@@ -92,7 +91,7 @@ cdef bint fill_by_mask(Array x, object key, Array value) except -1:
     if stride == 0 or overlaps(x, <Array>key):
         return False
     bits = <const uint8_t*>data_of(<Array>key)
-    memcpy(one, data_of(value), itemsize)
+    copy_item(one, data_of(value), x.code)
     to = writable_data(x)
     if x.size < LONG_RUN:
         s0_fill(itemsize, bits, x.size, to, stride, one, WIDE_VECTORS)
@@ -236,7 +235,7 @@ cdef Array gather_points(Array x, tuple keys):
             elif itemsize == 4:
                 (<uint32_t*>to)[i] = (<uint32_t*>(source + offset))[0]
             else:
-                memcpy(to + i * itemsize, source + offset, itemsize)
+                copy_item(to + i * itemsize, source + offset, x.code)
     # The general path raises the error, for the first axis that is wrong.
     return out if bad == 0 else None
 

@@ -11,6 +11,8 @@
 #include <execinfo.h>
 #include <link.h>
 #include <string.h>
+#include "glibc.h"
+S0_FIRST_VERSION(dladdr)
 #else
 #define S0_TRACES 0
 #endif

@@ -12,7 +12,7 @@ Note [Temporary elision]
       PyNumber_Add with a borrowed reference. So the C stack is inspected: between this code and the interpreter's
       loop there may be PyNumber_Add (or another function of its kind) and no other frame. A function in C may end in a
       jump to PyNumber_Add, which leaves no frame; so the loop's current instruction must be a binary operator, too.
-      The loop is identified by its return address after an operator, which one probe at import records:
+      The loop is identified by its return address after an operator, which one probe records before the first inspection:
       its functions have no symbols in many builds of the interpreter.
       (An extension's operator that calls ours has a frame on the stack: PyNumber_Add uses its result, and so does
       not jump.) From Python 3.14 on, where the stack may hold borrowed references, an API of Python is used.

@@ -19,7 +19,8 @@ Note [Non-temporal stores]
     A result that is larger than the last cache is written by stores that bypass the caches, if the kernel has a loop for
     that: a cache line that is written completely need not be read before. For a transposed copy this pays for smaller
     results, since its lines are evicted before they are used. Not where the result is also an operand, whose line has just
-    been read. Only contiguous elements fill cache lines.
+    been read. Only contiguous elements fill cache lines. A chain of many calls computes for longer than its results take to
+    be written, if they are prefetched: there, these stores would only cost their own copies of each line.
 
 Note [Prefetching]
     A tile alternates between calls that read or write memory and calls that compute in slots, and the processor does not
@@ -29,6 +30,7 @@ Note [Prefetching]
 """
 
 from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
 
 from stride0._core.memory.dtype cimport itemsize_at
 from stride0._core.plan.plan cimport SHORTEST
@@ -77,11 +79,11 @@ ctypedef struct Maker:
     Program* program
     const Plan* plan
     int leaves
-    int code[MAX_VIEWS + MAX_STEPS]
-    int place[MAX_VIEWS + MAX_STEPS]
-    int varies[MAX_VIEWS + MAX_CALLS]       # of places
-    int cast_code[MAX_VIEWS + MAX_STEPS]    # a dtype to which the value was cast, and the place of that; -1 for none
-    int cast_place[MAX_VIEWS + MAX_STEPS]
+    int code[MAX_VALUES]
+    int place[MAX_VALUES]
+    int cast_code[MAX_VALUES]       # a dtype to which the value was cast, and the place of that; -1 for none
+    int cast_place[MAX_VALUES]
+    int varies[MAX_VIEWS]           # of the views
     bint transposed[MAX_VIEWS]
     bint streamed[MAX_VIEWS]
 
@@ -186,8 +188,9 @@ cdef void prepare(Program* program, const Plan* plan, Kernel kernel, bint linear
                 direct = False
         if choose_axis(program, plan, result, transposed):
             direct = False
+    program.calls = program.few
     if not direct:
-        chain.leaves, chain.count, chain.outputs = result, 1, 1
+        chain.leaves, chain.constants, chain.count, chain.outputs = result, 0, 1, 1
         chain.steps[0].kernel = kernel
         for k in range(result):
             chain.steps[0].inputs[k] = k
@@ -207,21 +210,46 @@ cdef void begin_fold(Program* program, const Plan* plan, Kernel kernel) noexcept
     program.rows = program.folds and plan.ndim > 0 and plan.strides[plan.nop - 1][0] != 0
 
 
-cdef void prepare_chain(Program* program, const Plan* plan, const Chain* chain, bint linear) noexcept nogil:
-    """Prepare a chain; its reduction, if it has one, reads leaves only."""
+cdef bint prepare_chain(Program* program, const Plan* plan, const Chain* chain, bint linear) noexcept nogil:
+    """
+    Prepare a chain; its reduction, if it has one, reads leaves only.
+
+    `release_program` frees its memory. False, with nothing to free, where there is none.
+    """
+    cdef int s, calls = chain.leaves + chain.outputs
     if is_single(chain):
         prepare(program, plan, chain.steps[0].kernel, linear)
-        return
+        return True
+    # At most: each leaf transposed, each operand and each output cast.
+    for s in range(chain.count):
+        calls += inputs_of(chain.steps[s].kernel) + 1
+    program.calls = <Call*>malloc(calls * sizeof(Call))
+    if program.calls is NULL:
+        return False
     program.inner, program.streams, program.linear, program.folds, program.rows = NULL, False, linear, False, False
     if chain.count:
         begin_fold(program, plan, chain.steps[chain.count - 1].kernel)
     make(program, plan, chain)
+    return True
+
+
+cdef void release_program(Program* program) noexcept nogil:
+    if program.calls != program.few:
+        free(program.calls)
+
+
+cdef int code_of(const Plan* plan, const Chain* chain, int value) noexcept nogil:
+    """Code of the dtype of a value."""
+    if value < chain.leaves:
+        return plan.code[value]
+    value -= chain.leaves
+    return chain.constant_code[value] if value < chain.constants else result_code(chain.steps[value - chain.constants].kernel)
 
 
 cdef bint is_single(const Chain* chain) noexcept nogil:
     """Whether a chain is one kernel, whose operands are the leaves in their order, and its result the output."""
     cdef int k
-    if chain.count != 1 or chain.outputs != 1 or chain.stored[0] != chain.leaves or inputs_of(chain.steps[0].kernel) != chain.leaves:
+    if chain.count != 1 or chain.outputs != 1 or chain.constants or chain.stored[0] != chain.leaves or inputs_of(chain.steps[0].kernel) != chain.leaves:
         return False
     for k in range(chain.leaves):
         if chain.steps[0].inputs[k] != k:
@@ -230,22 +258,34 @@ cdef bint is_single(const Chain* chain) noexcept nogil:
 
 
 cdef void prepare_computed(Program* program, const Plan* plan, Kernel kernel, const Program* inner, const Plan* space) noexcept nogil:
-    """Prepare a reduction of a computed operand (Note [Computed operands]), which `inner` computes."""
+    """Prepare a reduction of one or two computed operands (Note [Computed operands]), which `inner` computes."""
     cdef Chain chain
+    cdef int k
     begin_fold(program, plan, kernel)
     program.inner, program.space, program.streams, program.linear = inner, space, False, False
-    chain.leaves, chain.count, chain.outputs = 1, 1, 1
+    program.calls = program.few
+    chain.leaves, chain.constants, chain.count, chain.outputs = plan.nop - 1, 0, 1, 1
     chain.steps[0].kernel = kernel
-    chain.steps[0].inputs[0] = 0
-    chain.stored[0] = 1
+    for k in range(inputs_of(kernel)):
+        chain.steps[0].inputs[k] = min(k, chain.leaves - 1)
+    chain.stored[0] = chain.leaves
     make(program, plan, &chain)
+
+
+cdef inline int varies(const Maker* maker, int place) noexcept nogil:
+    """Along which axes of a tile the elements of a place vary."""
+    if place >= FIRST_SLOT:
+        return maker.program.calls[place - FIRST_SLOT].varies
+    return maker.varies[place] if place < FIRST_CONSTANT else 0
 
 
 cdef Py_ssize_t stride_of(const Maker* maker, int place, bint outer) noexcept nogil:
     """Stride of a place along an axis of a tile, for the choice of a layout: a slot's item size, or 0."""
     cdef const Plan* plan = maker.plan
-    if place >= MAX_VIEWS:
-        return maker.program.calls[place - MAX_VIEWS].size if maker.varies[place] & (OUTER if outer else INNER) else 0
+    if place >= FIRST_SLOT:
+        return maker.program.calls[place - FIRST_SLOT].size if varies(maker, place) & (OUTER if outer else INNER) else 0
+    if place >= FIRST_CONSTANT:
+        return 0
     if outer:
         return plan.strides[place][maker.program.axis]
     return plan.strides[place][0] if plan.ndim else itemsize_at(plan.code[place])
@@ -257,28 +297,27 @@ cdef int emit(Maker* maker, int kind, Kernel kernel, int nin, const int* inputs,
     cdef Call* call = &program.calls[program.count]
     cdef Py_ssize_t inner[MAX_OPERANDS]
     cdef const s0_loop* loops
-    cdef int k, layout, varies = 0
+    cdef int k, layout, along = 0
     for k in range(nin):
         call.place[k] = inputs[k]
-        varies |= maker.varies[inputs[k]]
+        along |= varies(maker, inputs[k])
     call.kind, call.nop, call.slot = kind, nin + 1, -1
     call.size = itemsize_at(result_code(kernel) if kind == CALL_LOOP else kernel.code)
     if result >= 0:
-        varies = INNER | OUTER
+        along = INNER | OUTER
     else:
-        result = MAX_VIEWS + program.count
+        result = FIRST_SLOT + program.count
         call.slot = 0
         program.widest = max(program.widest, call.size)
-        program.flat = program.flat and not varies & OUTER
-        program.has_rows = program.has_rows or varies == INNER
+        program.flat = program.flat and not along & OUTER
+        program.has_rows = program.has_rows or along == INNER
     call.place[nin] = result
-    call.varies = varies
-    maker.varies[result] = varies
+    call.varies = along
     program.count += 1
     if kind == CALL_LOOP:
         for k in range(nin + 1):
             # A column: along the other axis of the tile.
-            inner[k] = stride_of(maker, call.place[k], varies == OUTER) if varies else call.size if k == nin else itemsize_at(input_code(kernel, k))
+            inner[k] = stride_of(maker, call.place[k], along == OUTER) if along else call.size if k == nin else itemsize_at(input_code(kernel, k))
         loops = loops_for(kernel, inner, streamed, &layout)
         call.loop = loops[layout]
         if loops != loops_of(kernel):
@@ -315,7 +354,7 @@ cdef bint is_read(const Chain* chain, int value, int after) noexcept nogil:
 cdef void make(Program* program, const Plan* plan, const Chain* chain) noexcept nogil:
     cdef Maker maker
     cdef Kernel kernel
-    cdef int s, k, o, value, view, place, code, leaves = chain.leaves
+    cdef int s, k, o, value, view, place, leaves = chain.leaves
     cdef int inputs[MAX_OPERANDS]
     cdef bint written[MAX_VIEWS]
     cdef bint stream
@@ -323,6 +362,8 @@ cdef void make(Program* program, const Plan* plan, const Chain* chain) noexcept 
     maker.program, maker.plan, maker.leaves = program, plan, leaves
     program.direct, program.count, program.slots, program.widest = False, 0, 0, 1
     program.flat, program.has_rows = not program.folds, False
+    for k in range(leaves):
+        maker.transposed[k] = False
     choose_axis(program, plan, leaves if program.inner is NULL else 0, maker.transposed)
     if program.rows and plan.ndim > 1 and plan.strides[plan.nop - 1][1] != 0:
         program.axis = 0
@@ -333,28 +374,32 @@ cdef void make(Program* program, const Plan* plan, const Chain* chain) noexcept 
         maker.varies[k] = INNER if plan.ndim and plan.strides[k][0] != 0 else 0
         if program.axis and plan.strides[k][program.axis] != 0:
             maker.varies[k] |= OUTER
-    for value in range(leaves + chain.count):
-        maker.place[value], maker.cast_code[value] = value, -1
+    program.constant = &chain.constant[0]
+    for value in range(leaves + chain.constants + chain.count):
+        maker.place[value] = value if value < leaves else FIRST_CONSTANT + value - leaves
+        maker.code[value], maker.cast_code[value] = code_of(plan, chain, value), -1
     for value in range(leaves):
-        maker.code[value] = plan.code[value]
         if maker.transposed[value]:
             program.widest = max(program.widest, itemsize_at(plan.code[value]))
     for o in range(chain.outputs):
         written[o] = False
     if program.inner is not NULL:
-        maker.transposed[0] = False
-        k = 0
         s0_count(counters.computed)
-        maker.place[0] = emit(&maker, CALL_COMPUTE, cast_kernel(plan.code[0], plan.code[0]), 1, &k, -1, False)
+        if leaves > 1:
+            inputs[0] = 1
+            maker.place[1] = inputs[1] = emit(&maker, CALL_RESERVE, cast_kernel(plan.code[1], plan.code[1]), 1, inputs, -1, False)
+        inputs[0] = 0
+        # Into a slot, or into the memory of the output that has the same elements.
+        view = -1 if program.space.data[program.space.nop - 1] is NULL else 0
+        maker.place[0] = emit(&maker, CALL_COMPUTE, cast_kernel(plan.code[0], plan.code[0]), leaves, inputs, view, False)
     for s in range(chain.count):
         kernel = chain.steps[s].kernel
-        value = leaves + s
-        code = maker.code[value] = result_code(kernel)
+        value = leaves + chain.constants + s
         for k in range(inputs_of(kernel)):
             inputs[k] = fetch(&maker, chain.steps[s].inputs[k], input_code(kernel, k))
         view = -1
         for o in range(chain.outputs):
-            if chain.stored[o] == value and plan.code[leaves + o] == code and view < 0:
+            if chain.stored[o] == value and plan.code[leaves + o] == maker.code[value] and view < 0:
                 view = leaves + o
                 written[o] = True
         if view < 0:
@@ -366,10 +411,10 @@ cdef void make(Program* program, const Plan* plan, const Chain* chain) noexcept 
         if written[o]:
             continue
         value, view = chain.stored[o], leaves + o
-        place, code = fetch(&maker, value, maker.code[value]), plan.code[view]
-        if code != maker.code[value]:
+        place = fetch(&maker, value, maker.code[value])
+        if plan.code[view] != maker.code[value]:
             s0_count(counters.cast)
-        emit_output(&maker, cast_kernel(maker.code[value], code), &place, view, True)
+        emit_output(&maker, cast_kernel(maker.code[value], plan.code[view]), &place, view, True)
     take_slots(program)
     look_ahead(&maker)
 
@@ -383,10 +428,10 @@ cdef void look_ahead(Maker* maker) noexcept nogil:
     program.ahead = 0
     if program.folds or program.count < 2:
         return
-    # The last operand of a linear program has no memory.
-    for k in range(plan.nop - program.linear):
+    for k in range(plan.nop):
         each = itemsize_at(plan.code[k])
-        if maker.streamed[k] or plan.ndim == 0 or plan.strides[k][0] != each or (program.axis and not maker.varies[k] & OUTER):
+        # What a linear program computes into a slot has no memory.
+        if plan.data[k] is NULL or maker.streamed[k] or plan.ndim == 0 or plan.strides[k][0] != each or (program.axis and not maker.varies[k] & OUTER):
             continue
         for d in range(plan.ndim):
             if plan.strides[k][d] != 0:
@@ -403,9 +448,10 @@ cdef void look_ahead(Maker* maker) noexcept nogil:
 cdef void emit_output(Maker* maker, Kernel kernel, const int* inputs, int view, bint may_stream) noexcept nogil:
     """Add the call that writes an output, by non-temporal stores where these are faster."""
     cdef const Program* program = maker.program
-    cdef int source = inputs[0] - MAX_VIEWS
+    cdef int source = inputs[0] - FIRST_SLOT
     cdef bint copy = kernel.kind == KIND_CAST and kernel.row == kernel.code and source >= 0 and program.calls[source].kind == CALL_TRANSPOSE
-    cdef bint stream = may_stream and streams(program, maker.plan, view, maker.leaves, tuning.stream_from if copy else tuning.stream_runs_from)
+    cdef bint stream = may_stream and (copy or program.count < tuning.stream_calls)
+    stream = stream and streams(program, maker.plan, view, maker.leaves, tuning.stream_from if copy else tuning.stream_runs_from)
     if copy and stream:
         s0_count(counters.streamed)
         maker.program.streams = maker.streamed[view] = True
@@ -414,24 +460,23 @@ cdef void emit_output(Maker* maker, Kernel kernel, const int* inputs, int view, 
 
 cdef void take_slots(Program* program) noexcept nogil:
     """Assign slots to the results of calls; a slot is free after the last call that reads it."""
-    cdef int last[MAX_CALLS]
-    cdef int idle[MAX_CALLS]
+    cdef Call* calls = program.calls
     cdef int c, k, from_, count = 0
     for c in range(program.count):
-        for k in range(program.calls[c].nop - 1):
-            if program.calls[c].place[k] >= MAX_VIEWS:
-                last[program.calls[c].place[k] - MAX_VIEWS] = c
+        for k in range(calls[c].nop - 1):
+            if calls[c].place[k] >= FIRST_SLOT:
+                calls[calls[c].place[k] - FIRST_SLOT].last = c
     for c in range(program.count):
-        if program.calls[c].slot >= 0:
+        if calls[c].slot >= 0:
             if count:
                 count -= 1
-                program.calls[c].slot = idle[count]
+                calls[c].slot = calls[count].idle
             else:
-                program.calls[c].slot = program.slots
+                calls[c].slot = program.slots
                 program.slots += 1
-        for k in range(program.calls[c].nop - 1):
-            from_ = program.calls[c].place[k] - MAX_VIEWS
-            if from_ >= 0 and last[from_] == c:
-                idle[count] = program.calls[from_].slot
+        for k in range(calls[c].nop - 1):
+            from_ = calls[c].place[k] - FIRST_SLOT
+            if from_ >= 0 and calls[from_].last == c:
+                calls[count].idle = calls[from_].slot
                 count += 1
-                last[from_] = -1    # an operand may occur twice
+                calls[from_].last = -1  # an operand may occur twice

@@ -4,16 +4,18 @@
 Note [Computed operands]
     A reduction of the result of a chain has the same bits as one that reads an array. That array, in the memory order of the
     plan's axes, is an operand of the reduction like any other, except that it has no memory: its addresses are byte offsets
-    from 0. The reduction is ordered, partitioned and made of fixed chunks like one of an array; where it reads elements from
+    from 0. (If the same elements are an output, in the same order, it is that memory, and is written before it is read.) The reduction is ordered, partitioned and made of fixed chunks like one of an array; where it reads elements from
     an address on, these are computed: the offset gives their indices in the iteration space.
 """
 
 from libc.stdlib cimport free, malloc
 
 from stride0._core.memory.dtype cimport itemsize_at
-from stride0._core.plan.chain cimport CALL_COMPUTE, CALL_STREAM, CALL_TRANSPOSE, INNER, OUTER, Call
+from stride0._core.plan.chain cimport (
+    CALL_LOOP, CALL_RESERVE, CALL_STREAM, CALL_TRANSPOSE, FIRST_CONSTANT, FIRST_SLOT, INNER, OUTER, Call,
+)
 from stride0._core.plan.plan cimport MAX_NDIM, MAX_OPERANDS, MAX_VIEWS, SHORTEST
-from stride0._core.plan.table cimport FOLD_BLOCK, TABLE, s0_stream_end, width_of
+from stride0._core.plan.table cimport FOLD_BLOCK, TABLE, s0_loop, s0_stream_end, width_of
 
 cdef extern from *:
     """
@@ -25,22 +27,48 @@ cdef extern from *:
 
 cdef enum:
     CACHE_LINE = 64
-    TILE_BYTES = 1 << 13    # of the widest value in a tile, so that the live ones stay in the L1 cache
+    TILE_BYTES = 1 << 12    # of the widest value in a tile, so that the live ones stay in the L1 cache
     MOST_TILE = 1 << 12     # elements, at most
-    LEAST_TILE = 1 << 10    # and at least
+    LEAST_TILE = 1 << 9     # and at least
     FOLD_ROWS = 4           # and rows
     MOST_ROWS = 64          # of a tile whose slots have one row each
     FEW_ROWS = 4            # and where some of them have
     TRANSPOSED_BYTES = 1 << 14  # of the widest value in a tile with a transposed leaf; the most, but for folds
     SIDE = 128              # elements along the side of such a tile, at most
     ROW_BYTES = 256         # bytes of a row of the leaf that are read at once: some cache lines
-    STACK = 2048            # bytes of slots on the stack, which may be small in a thread
+    STACK = 4096            # bytes of slots and calls on the stack, which may be small in a thread
+
+
+ctypedef struct Bound:
+    # A call, for the tiles of a size.
+    s0_loop loop                # NULL: by `run_special`
+    int nop
+    int view[MAX_OPERANDS]      # of the plan, or -1 where the argument is the same for each tile
+    Py_ssize_t n
+    Py_ssize_t m
+    Py_ssize_t inner[MAX_OPERANDS]
+    Py_ssize_t outer[MAX_OPERANDS]
+    char* args[MAX_OPERANDS]
+
+
+ctypedef struct Ahead:
+    # What is prefetched next: Note [Prefetching].
+    int view                    # of `ahead_view`
+    Py_ssize_t row
+    Py_ssize_t line
+    Py_ssize_t quota            # lines after each call
+    Py_ssize_t i                # the tile
+    Py_ssize_t j
+    Py_ssize_t n
+    Py_ssize_t m
 
 
 cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssize_t* wide, Py_ssize_t* high) noexcept nogil:
     """Elements of a tile along its two axes, for a plan with n and m elements along them."""
     cdef Py_ssize_t limit = max(<Py_ssize_t>LEAST_TILE, min(<Py_ssize_t>MOST_TILE, TILE_BYTES // program.widest)), unit = 1
-    if program.transposed and not program.folds:
+    if program.count == 1 and program.slots == 0 and not program.folds:
+        wide[0], high[0] = n, m
+    elif program.transposed and not program.folds:
         high[0] = min(<Py_ssize_t>SIDE, ROW_BYTES // program.widest)
         wide[0] = min(n, TRANSPOSED_BYTES // (high[0] * program.widest))
     elif program.folds:
@@ -80,7 +108,8 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
     cdef Py_ssize_t outer[MAX_VIEWS]
     cdef Py_ssize_t inner[MAX_VIEWS]
     cdef Py_ssize_t position[MAX_NDIM]
-    cdef Py_ssize_t wide = 0, high = 0, slot_bytes = 0, total
+    cdef Py_ssize_t wide = 0, high = 0, slot_bytes = 0, total, calls
+    cdef Bound* bounds = NULL
     cdef char* data[MAX_VIEWS]
     cdef char stack[STACK + 64]
     cdef char* memory = NULL
@@ -97,20 +126,24 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
     if not program.direct:
         tile_shape(program, n, m, &wide, &high)
         slot_bytes = slot_size(program, wide if program.flat else wide * high)
-        total = program.slots * slot_bytes
+        total, calls = program.slots * slot_bytes, program.count
         if program.inner is not NULL:
             total += program.inner.slots * <Py_ssize_t>TRANSPOSED_BYTES
+            calls += program.inner.count
         slots = stack
-        if total > STACK:
-            slots = memory = <char*>malloc(total + 64)
+        # Of each call, for complete tiles and those at the end of a run.
+        calls *= 2 * <Py_ssize_t>sizeof(Bound)
+        if total + calls > STACK:
+            slots = memory = <char*>malloc(total + calls + 64)
             if memory is NULL:
                 return False
         slots += -<Py_ssize_t>(<size_t>slots) & 63
+        bounds = <Bound*>(slots + total)
     while True:
         if program.direct:
             program.loop(data, inner, outer, n, m)
         else:
-            run_tiles(program, slots, slot_bytes, data, inner, outer, n, m, wide, high)
+            run_tiles(program, bounds, slots, slot_bytes, data, inner, outer, n, m, wide, high)
         d = 1
         while d < plan.ndim:
             if d != program.axis:
@@ -131,124 +164,184 @@ cdef bint run_program(const Program* program, const Plan* plan) noexcept nogil:
     return True
 
 
-cdef void run_tiles(
-    const Program* program, char* slots, Py_ssize_t slot_bytes, char** data, const Py_ssize_t* inner, const Py_ssize_t* outer,
-    Py_ssize_t n, Py_ssize_t m, Py_ssize_t wide, Py_ssize_t high
+cdef void bind(
+    const Program* program, Bound* bounds, char* slots, Py_ssize_t slot_bytes, const Py_ssize_t* inner, const Py_ssize_t* outer,
+    Py_ssize_t n, Py_ssize_t m
 ) noexcept nogil:
-    """Run all tiles of two axes, along the innermost one first: the memory order of the results."""
-    cdef Py_ssize_t i, j, bn, bm, size
-    cdef Py_ssize_t block_inner[MAX_OPERANDS]
-    cdef Py_ssize_t block_outer[MAX_OPERANDS]
-    cdef char* args[MAX_OPERANDS]
+    """Describe all calls for tiles of n elements by m."""
     cdef const Call* call
     cdef const Call* source
+    cdef Bound* bound
+    cdef Py_ssize_t size
     cdef int c, q, place
+    for c in range(program.count):
+        call, bound = &program.calls[c], &bounds[c]
+        bound.nop, bound.n, bound.m = call.nop, n, m
+        bound.loop = call.loop if call.kind == CALL_LOOP else NULL
+        for q in range(call.nop):
+            place = call.place[q]
+            bound.view[q] = -1
+            if place < FIRST_CONSTANT:
+                bound.view[q], bound.inner[q], bound.outer[q] = place, inner[place], outer[place]
+            elif place < FIRST_SLOT:
+                bound.args[q] = <char*>program.constant[place - FIRST_CONSTANT]
+                bound.inner[q] = bound.outer[q] = 0
+            else:
+                source = &program.calls[place - FIRST_SLOT]
+                size = source.size
+                bound.args[q] = slots + source.slot * slot_bytes
+                bound.inner[q] = size if source.varies & INNER else 0
+                bound.outer[q] = (size * n if source.varies & INNER else size) if source.varies & OUTER else 0
+        if call.kind != CALL_LOOP:
+            continue
+        if call.varies != (INNER | OUTER):
+            bound.m = 1
+            if call.varies == OUTER:
+                bound.n = m
+                for q in range(call.nop):
+                    bound.inner[q] = bound.outer[q]
+            elif call.varies == 0:
+                bound.n = 1
+        elif m > 1 and (call.slot >= 0 or not program.folds):
+            # Rows that are adjacent in all operands are one run.
+            for q in range(call.nop):
+                if bound.outer[q] != n * bound.inner[q]:
+                    break
+            else:
+                bound.n, bound.m = n * m, 1
+
+
+cdef void run_tiles(
+    const Program* program, Bound* bounds, char* slots, Py_ssize_t slot_bytes, char** data, const Py_ssize_t* inner,
+    const Py_ssize_t* outer, Py_ssize_t n, Py_ssize_t m, Py_ssize_t wide, Py_ssize_t high
+) noexcept nogil:
+    """Run all tiles of two axes, along the innermost one first: the memory order of the results."""
+    cdef Py_ssize_t i, j, bn, bm
+    cdef Py_ssize_t[2] bound_m = [-1, -1]
+    cdef Bound* first
+    cdef Bound* bound
+    cdef Ahead ahead
+    cdef int c, q, view, edge
     for j from 0 <= j < m by high:
         bm = min(high, m - j)
         for i from 0 <= i < n by wide:
             bn = min(wide, n - i)
+            edge = bn < wide
+            first = bounds + edge * program.count
+            if bm != bound_m[edge]:
+                bind(program, first, slots, slot_bytes, inner, outer, bn, bm)
+                bound_m[edge] = bm
+            if program.ahead:
+                look_ahead(program, &ahead, inner, outer, n, m, i, j, wide, high)
             for c in range(program.count):
-                call = &program.calls[c]
-                for q in range(call.nop):
-                    place = call.place[q]
-                    if place < MAX_VIEWS:
-                        args[q] = data[place] + i * inner[place] + j * outer[place]
-                        block_inner[q], block_outer[q] = inner[place], outer[place]
-                        continue
-                    source = &program.calls[place - MAX_VIEWS]
-                    size = source.size
-                    args[q] = slots + source.slot * slot_bytes
-                    block_inner[q] = size if source.varies & INNER else 0
-                    block_outer[q] = (size * bn if source.varies & INNER else size) if source.varies & OUTER else 0
-                run_call(program, call, slots + program.slots * slot_bytes, args, block_inner, block_outer, bn, bm)
+                bound = first + c
+                for q in range(bound.nop):
+                    view = bound.view[q]
+                    if view >= 0:
+                        bound.args[q] = data[view] + i * inner[view] + j * outer[view]
+                if bound.loop is not NULL:
+                    bound.loop(bound.args, bound.inner, bound.outer, bound.n, bound.m)
+                else:
+                    run_special(program, &program.calls[c], bounds + 2 * program.count, slots + program.slots * slot_bytes, bound)
                 if program.ahead:
-                    if i + wide < n:
-                        prefetch(program, c, data, inner, outer, i + wide, j, min(wide, n - i - wide), bm)
-                    elif j + high < m:
-                        prefetch(program, c, data, inner, outer, 0, j + high, min(wide, n), min(high, m - j - high))
-                    elif program.linear:
-                        # What is computed next follows in memory.
-                        prefetch(program, c, data, inner, outer, 0 if m > 1 else i + wide, j + high if m > 1 else j, bn, bm)
+                    prefetch(program, &ahead, data, inner, outer)
 
 
-cdef void prefetch(
-    const Program* program, int call, char** data, const Py_ssize_t* inner, const Py_ssize_t* outer,
-    Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, Py_ssize_t m
+cdef void look_ahead(
+    const Program* program, Ahead* ahead, const Py_ssize_t* inner, const Py_ssize_t* outer,
+    Py_ssize_t n, Py_ssize_t m, Py_ssize_t i, Py_ssize_t j, Py_ssize_t wide, Py_ssize_t high
 ) noexcept nogil:
-    """Prefetch a part of a tile, which has as many parts as there are calls: Note [Prefetching]."""
-    cdef int k, view
-    cdef Py_ssize_t lines, line, row, end
-    cdef const char* first
+    """The tile after one, and how much of it is prefetched after each call."""
+    cdef Py_ssize_t lines = 0
+    cdef int k
+    ahead.view, ahead.row, ahead.line, ahead.quota = program.ahead, 0, 0, 0
+    if i + wide < n:
+        ahead.i, ahead.j, ahead.n, ahead.m = i + wide, j, min(wide, n - i - wide), min(high, m - j)
+    elif j + high < m:
+        ahead.i, ahead.j, ahead.n, ahead.m = 0, j + high, min(wide, n), min(high, m - j - high)
+    elif program.linear:
+        # What is computed next follows in memory.
+        ahead.i, ahead.j, ahead.n, ahead.m = 0 if m > 1 else i + wide, j + high if m > 1 else j, min(wide, n), min(high, m)
+    else:
+        return
+    ahead.view = 0
     for k in range(program.ahead):
-        view = program.ahead_view[k]
-        lines = (n * inner[view] + CACHE_LINE - 1) // CACHE_LINE
-        line = lines * m * call // program.count
-        end = lines * m * (call + 1) // program.count - line
-        row = line // lines
-        line -= row * lines
-        first = data[view] + i * inner[view] + (j + row) * outer[view]
-        while end > 0:
-            s0_prefetch(first + line * CACHE_LINE)
-            end -= 1
-            line += 1
-            if line == lines:
-                line = 0
-                first += outer[view]
+        lines += (ahead.n * inner[program.ahead_view[k]] + CACHE_LINE - 1) // CACHE_LINE
+    ahead.quota = (lines * ahead.m + program.count - 1) // program.count
 
 
-cdef void run_call(
-    const Program* program, const Call* call, char* more, char** args, Py_ssize_t* inner, Py_ssize_t* outer, Py_ssize_t n, Py_ssize_t m
-) noexcept nogil:
-    """Run a call on a tile. `more` has the slots of the program that computes an operand."""
-    cdef int q
-    cdef Py_ssize_t j, count
-    cdef char* first
+cdef void prefetch(const Program* program, Ahead* ahead, char** data, const Py_ssize_t* inner, const Py_ssize_t* outer) noexcept nogil:
+    """Prefetch the next lines."""
+    cdef int view
+    cdef Py_ssize_t lines, count, left = ahead.quota
+    cdef const char* first
+    while ahead.view < program.ahead and left > 0:
+        view = program.ahead_view[ahead.view]
+        lines = (ahead.n * inner[view] + CACHE_LINE - 1) // CACHE_LINE - ahead.line
+        count = min(lines, left)
+        first = data[view] + ahead.i * inner[view] + (ahead.j + ahead.row) * outer[view] + ahead.line * CACHE_LINE
+        left -= count
+        ahead.line += count
+        if count == lines:
+            ahead.line = 0
+            ahead.row += 1
+            if ahead.row == ahead.m:
+                ahead.row = 0
+                ahead.view += 1
+        while count > 0:
+            s0_prefetch(first)
+            first += CACHE_LINE
+            count -= 1
+
+
+cdef void run_special(const Program* program, const Call* call, Bound* more_bounds, char* more, Bound* bound) noexcept nogil:
+    """Run a call that is not a loop. `more_bounds` and `more` are for the program that computes an operand: its calls and slots."""
+    cdef char* source = bound.args[0]
+    cdef char* target = bound.args[1]
+    cdef char* second = NULL
+    cdef Py_ssize_t n = bound.n, m = bound.m, j, index, count = n * call.size
+    cdef int result
     if call.kind == CALL_TRANSPOSE:
         # For an operand of negative stride, the last row of the tile comes first.
-        first = args[0]
-        count = n * call.size
-        if outer[0] < 0:
-            first += (m - 1) * outer[0]
-            args[1] += (m - 1) * count
+        if bound.outer[0] < 0:
+            source += (m - 1) * bound.outer[0]
+            target += (m - 1) * count
             count = -count
-        TABLE.transpose[width_of(call.size)](first, inner[0], args[1], count, n, m)
-        return
-    if call.kind == CALL_COMPUTE:
-        if m == 1 or outer[0] == n * call.size:
-            compute(program.inner, program.space, more, args[1], <Py_ssize_t>args[0] // call.size, n * m)
-        else:
-            for j in range(m):
-                compute(program.inner, program.space, more, args[1] + j * outer[1], (<Py_ssize_t>args[0] + j * outer[0]) // call.size, n)
-        return
-    if call.varies != (INNER | OUTER):
-        if call.varies == OUTER:
-            call.loop(args, outer, outer, m, 1)
-        else:
-            call.loop(args, inner, outer, n if call.varies else 1, 1)
-        return
-    if call.kind == CALL_STREAM:
+        TABLE.transpose[width_of(call.size)](source, bound.inner[0], target, count, n, m)
+    elif call.kind == CALL_STREAM:
         for j in range(m):
-            TABLE.stream(args[1] + j * outer[1], args[0] + j * outer[0], n * call.size)
-        return
-    if m > 1 and (call.slot >= 0 or not program.folds):
-        # Rows that are adjacent in all operands are one run.
-        for q in range(call.nop):
-            if outer[q] != n * inner[q]:
-                break
-        else:
-            n, m = n * m, 1
-    call.loop(args, inner, outer, n, m)
+            TABLE.stream(target + j * bound.outer[1], source + j * bound.outer[0], count)
+    elif call.kind != CALL_RESERVE:
+        # With two computed operands, the second one is an argument before the result.
+        result = call.nop - 1
+        target = bound.args[result]
+        if result > 1:
+            second = bound.args[1]
+        index = source - program.space.data[program.space.nop - 1]
+        if m == 1 or bound.outer[0] == count:
+            compute(program.inner, program.space, more_bounds, more, target, second, index // call.size, n * m)
+            return
+        for j in range(m):
+            compute(program.inner, program.space, more_bounds, more, target, second, index // call.size, n)
+            target += bound.outer[result]
+            index += bound.outer[0]
+            if second is not NULL:
+                second += bound.outer[1]
 
 
-cdef void compute(const Program* inner, const Plan* space, char* slots, char* target, Py_ssize_t index, Py_ssize_t count) noexcept nogil:
-    """Compute a range of elements of a computed operand, in the order of the axes of its plan."""
+cdef void compute(
+    const Program* inner, const Plan* space, Bound* bounds, char* slots, char* target, char* second, Py_ssize_t index, Py_ssize_t count
+) noexcept nogil:
+    """Compute a range of elements of a computed operand, and of a second one if not NULL, in the order of the axes of their plan."""
     cdef Py_ssize_t position[MAX_NDIM]
     cdef Py_ssize_t strides[MAX_VIEWS]
     cdef Py_ssize_t outer[MAX_VIEWS]
-    cdef Py_ssize_t n, m, wide, high, quotient, size, length = space.shape[0] if space.ndim else 1
+    cdef Py_ssize_t n, m, wide, high, quotient, size, other = 0, length = space.shape[0] if space.ndim else 1
     cdef char* data[MAX_VIEWS]
     cdef int d, k, result = space.nop - 1
     size = itemsize_at(space.code[result])
+    if second is not NULL:
+        other = itemsize_at(space.code[result - 1])
     while count > 0:
         quotient = index
         for k in range(space.nop):
@@ -267,11 +360,14 @@ cdef void compute(const Program* inner, const Plan* space, char* slots, char* ta
         elif space.ndim:
             n = min(length - position[0], count)
         data[result], strides[result], outer[result] = target, size, n * size
+        if second is not NULL:
+            data[result - 1], strides[result - 1], outer[result - 1] = second, other, n * other
+            second += n * m * other
         if inner.direct:
             inner.loop(data, strides, outer, n, m)
         else:
             tile_shape(inner, n, m, &wide, &high)
-            run_tiles(inner, slots, TRANSPOSED_BYTES, data, strides, outer, n, m, wide, high)
+            run_tiles(inner, bounds, slots, TRANSPOSED_BYTES, data, strides, outer, n, m, wide, high)
         target += n * m * size
         index += n * m
         count -= n * m

@@ -1,4 +1,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-def run_steps(leaves: Sequence[Any], steps: Sequence[Any], outputs: Sequence[Any]) -> None: ...
+def run_steps(
+    leaves: Sequence[Any], steps: Sequence[Any], outputs: Sequence[Any], constants: Sequence[Any] = ()
+) -> None: ...

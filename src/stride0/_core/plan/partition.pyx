@@ -12,10 +12,12 @@ from libc.stdint cimport int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 
 from stride0._core.memory.dtype cimport itemsize_at
-from stride0._core.plan.chain cimport MAX_STEPS, Chain, Program, is_single, prepare, prepare_chain, prepare_computed
+from stride0._core.plan.chain cimport (
+    MAX_CONSTANTS, MAX_STEPS, Chain, Program, code_of, is_single, prepare, prepare_chain, prepare_computed, release_program,
+)
 from stride0._core.plan.executor cimport run_program, tile_rows
 from stride0._core.plan.plan cimport (
-    MAX_NDIM, MAX_VIEWS, Operand, Plan, broadcast, coalesce, copy_plan, order_axes, set_result, set_strides, swap_axes,
+    MAX_CHAIN_NDIM, MAX_NDIM, MAX_VIEWS, Operand, Plan, add_operand, broadcast, coalesce, copy_plan, copy_space, order_axes, set_result, set_strides, swap_axes,
 )
 from stride0._core.plan.table cimport (
     FOLD_BLOCK, KIND_OP, KIND_REDUCTION, KIND_WHERE, Kernel, absorbing, cast_kernel, cost_of, fold_of, input_code, inputs_of,
@@ -198,10 +200,10 @@ cdef bint run_long(Kernel kernel, char** args, const Py_ssize_t* strides, Py_ssi
     """One contiguous run, which is long: `run_contiguous`."""
     cdef Plan plan
     cdef int k, nin = inputs_of(kernel)
-    plan.nop, plan.ndim, plan.shape[0], plan.axis[0] = nin + 1, 1, n, 0
+    plan.nop, plan.ndim, plan.pitch, plan.shape[0], plan.axis[0] = 0, 1, 1, n, 0
     for k in range(nin + 1):
-        plan.data[k], plan.strides[k][0] = args[k], strides[k]
-        plan.code[k] = input_code(kernel, k) if k < nin else result_code(kernel)
+        add_operand(&plan, args[k], input_code(kernel, k) if k < nin else result_code(kernel))
+        plan.strides[k][0] = strides[k]
     return run_kernel(&plan, kernel, True)
 
 
@@ -215,38 +217,79 @@ cdef bint run_chain(const Plan* plan, const Chain* chain, bint interruptible) no
     cdef Plan space, reduced
     cdef Chain inner
     cdef Kernel last
-    cdef Py_ssize_t size, stride
-    cdef int k, d, value, result = plan.nop - 1
+    cdef int d, k, nin, result = plan.nop - 1
+    cdef int values[2]
     cdef int64_t work = work_of(plan, kernel_of(KIND_OP, 0, 0), chain)
+    cdef bint done
     last = chain.steps[max(chain.count - 1, 0)].kernel
     if chain.count == 0 or last.kind != KIND_REDUCTION:
-        prepare_chain(&program, plan, chain, False)
-        return run_split(plan, &program, work, -1, interruptible)
+        done = prepare_chain(&program, plan, chain, False) and run_split(plan, &program, work, -1, interruptible)
+        release_program(&program)
+        return done
     if is_single(chain):
         return run_reduction(plan, last, NULL, NULL, work, True)
-    if inputs_of(last) != 1:
-        return False
-    # Note [Computed operands]: the reduction reads a dense array, which is the last output of the other steps.
+    # Note [Computed operands]: the reduction reads dense arrays, which are the last outputs of the other steps.
     inner = chain[0]
     inner.count -= 1
-    value = chain.steps[inner.count].inputs[0]
-    inner.stored[inner.outputs - 1] = value
+    inner.outputs -= 1
     copy_plan(&space, plan)
-    space.code[result] = plan.code[value] if value < chain.leaves else result_code(chain.steps[value - chain.leaves].kernel)
-    stride = size = itemsize_at(space.code[result])
-    reduced.nop, reduced.ndim = 2, plan.ndim
+    space.nop = result
+    nin = inputs_of(last)
+    for k in range(nin):
+        values[k] = chain.steps[inner.count].inputs[k]
+    if nin > 1 and values[0] == values[1]:
+        nin = 1
+    if not (nin == 1 and move_last(&space, &inner, values[0])):
+        if result + nin > MAX_VIEWS:
+            return False
+        for k in range(nin - 1, -1, -1):
+            add_operand(&space, NULL, code_of(plan, chain, values[k]))
+            set_dense(&space, space.nop - 1)
+            inner.stored[inner.outputs] = values[k]
+            inner.outputs += 1
+    copy_space(&reduced, plan)
+    for k in range(nin):
+        add_operand(&reduced, space.data[space.nop - 1 - k], space.code[space.nop - 1 - k])
+        set_dense(&reduced, k)
+    add_operand(&reduced, plan.data[result], plan.code[result])
     for d in range(plan.ndim):
-        reduced.axis[d], reduced.shape[d] = plan.axis[d], plan.shape[d]
-        reduced.strides[0][d], reduced.strides[1][d] = stride, plan.strides[result][d]
-        space.strides[result][d] = stride
-        stride *= plan.shape[d]
-    reduced.data[0], reduced.data[1] = NULL, plan.data[result]
-    space.data[result] = NULL
-    reduced.code[0], reduced.code[1] = space.code[result], plan.code[result]
+        reduced.strides[nin][d] = plan.strides[result][d]
     coalesce(&reduced, 0)
     coalesce(&space, 0)
-    prepare_chain(&program, &space, &inner, True)
-    return run_reduction(&reduced, last, &program, &space, work, inner.outputs == 1)
+    done = prepare_chain(&program, &space, &inner, True) and run_reduction(&reduced, last, &program, &space, work, chain.outputs == 1)
+    release_program(&program)
+    return done
+
+
+cdef void set_dense(Plan* plan, int k) noexcept nogil:
+    """Give an operand the strides of a dense array in the order of the axes."""
+    cdef Py_ssize_t stride = itemsize_at(plan.code[k])
+    cdef int d
+    for d in range(plan.ndim):
+        plan.strides[k][d] = stride
+        stride *= plan.shape[d]
+
+
+cdef bint move_last(Plan* space, Chain* chain, int value) noexcept nogil:
+    """Make the output that stores a value, in its dtype and dense in the order of the axes, the last one; whether there is one."""
+    cdef int o, d, k, last = space.nop - 1
+    cdef Py_ssize_t stride
+    cdef bint dense
+    for o in range(chain.outputs):
+        k = chain.leaves + o
+        if chain.stored[o] != value or space.code[k] != code_of(space, chain, value):
+            continue
+        stride, dense = itemsize_at(space.code[k]), True
+        for d in range(space.ndim):
+            dense = dense and space.strides[k][d] == stride
+            stride *= space.shape[d]
+        if dense:
+            chain.stored[o], chain.stored[chain.outputs - 1] = chain.stored[chain.outputs - 1], chain.stored[o]
+            space.data[k], space.data[last] = space.data[last], space.data[k]
+            space.code[k], space.code[last] = space.code[last], space.code[k]
+            space.strides[k], space.strides[last] = space.strides[last], space.strides[k]
+            return True
+    return False
 
 
 # --- reductions
@@ -363,7 +406,9 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
             axis, extent = 1, whole.shape[1]
     # The accumulators of all fixed chunks are adjacent, in the order of the plan's axes.
     size = itemsize_at(code)
-    fold.nop, fold.ndim = 2, 0
+    fold.nop, fold.ndim, fold.pitch = 0, 0, whole.ndim + 2
+    add_operand(&fold, NULL, code)
+    add_operand(&fold, plan.data[result], code)
     each = size
     for d in range(whole.ndim):
         if d == 0 and several > 1:
@@ -384,11 +429,9 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
     memory = <char*>malloc(count * each)
     if memory is NULL:
         return False
-    for k in range(2):
-        fold.code[k] = code
     # Copy the start into the accumulators of every fixed chunk, and fold them into the result.
+    fold.data[0] = memory
     swap_operands(&fold)
-    fold.data[0], fold.data[1] = plan.data[result], memory
     run_alone(&fold, cast_kernel(code, code))
     make_ready(&program, &whole, kernel, inner, space)
     split.plan, split.program, split.axis, split.extent = &whole, &program, axis, extent
@@ -396,7 +439,6 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
     split.absorbing = end if each == 1 else -1
     done = run_chunks(run_chunk, &split, count, threads_for(work), True)
     swap_operands(&fold)
-    fold.data[0], fold.data[1] = memory, plan.data[result]
     coalesce(&fold, 0)
     done = done and not split.failed and run_alone(&fold, fold_of(kernel))
     free(memory)
@@ -419,9 +461,8 @@ cdef void add_axis(Plan* plan, Py_ssize_t size, Py_ssize_t step0, Py_ssize_t ste
 
 
 cdef void swap_operands(Plan* plan) noexcept nogil:
-    cdef int d
-    for d in range(plan.ndim):
-        plan.strides[0][d], plan.strides[1][d] = plan.strides[1][d], plan.strides[0][d]
+    plan.data[0], plan.data[1] = plan.data[1], plan.data[0]
+    plan.strides[0], plan.strides[1] = plan.strides[1], plan.strides[0]
 
 
 # --- for tests
@@ -437,7 +478,7 @@ cdef int read_operand(Operand* operand, Py_ssize_t* room, tuple given) except -1
     return 0
 
 
-def run_steps(leaves, steps, outputs):
+def run_steps(leaves, steps, outputs, constants=()):
     """
     Run a chain, for tests: the axes are ordered by the leaves.
 
@@ -449,6 +490,8 @@ def run_steps(leaves, steps, outputs):
         Name of an operation or reduction of the table, "cast" or "where", of a dtype, and the numbers of the values.
     outputs : sequence of tuple
         As the leaves, and the number of the value that each holds.
+    constants : sequence of tuple
+        Address and name of the dtype of each.
     """
     cdef Operand operands[MAX_VIEWS]
     cdef Py_ssize_t layouts[MAX_VIEWS][2 * MAX_NDIM]
@@ -457,11 +500,13 @@ def run_steps(leaves, steps, outputs):
     cdef Chain chain
     cdef int k, s, ndim
     cdef bint done
-    if len(leaves) + len(outputs) > MAX_VIEWS or len(steps) > MAX_STEPS:
+    if len(leaves) + len(outputs) > MAX_VIEWS or len(steps) > MAX_STEPS or len(constants) > MAX_CONSTANTS:
         raise ValueError("run_steps: beyond the limits of a chain")
     ops = {row.name: number for number, row in enumerate(operations.OPS)}
     reductions = {row.name: number for number, row in enumerate(operations.REDUCTIONS)}
-    chain.leaves, chain.count, chain.outputs = len(leaves), len(steps), len(outputs)
+    chain.leaves, chain.constants, chain.count, chain.outputs = len(leaves), len(constants), len(steps), len(outputs)
+    for k, (address, dtype) in enumerate(constants):
+        chain.constant[k], chain.constant_code[k] = <char*><uintptr_t>address, CODES[dtype]
     for s, (name, dtype, inputs) in enumerate(steps):
         code = CODES[dtype]
         if name in ops:
@@ -480,6 +525,8 @@ def run_steps(leaves, steps, outputs):
         read_operand(&operands[k], layouts[k], given)
     if broadcast(operands, chain.leaves, shape, &ndim) != 0:
         raise ValueError("run_steps: shapes do not broadcast")
+    if ndim > MAX_CHAIN_NDIM:
+        raise ValueError("run_steps: beyond the limits of a chain")
     set_strides(&plan, operands, chain.leaves, shape, ndim)
     order_axes(&plan, False)
     for k, (given, value) in enumerate(outputs):

@@ -38,32 +38,29 @@ cdef Py_ssize_t stride_at(const Operand* operand, int back) noexcept nogil:
     return operand.strides[operand.ndim - back]
 
 
-cdef void place(Plan* plan, int k, const Operand* operand, int ndim) noexcept nogil:
-    cdef int d
-    plan.data[k] = operand.data
-    plan.code[k] = operand.code
-    for d in range(plan.ndim):
-        plan.strides[k][d] = stride_at(operand, ndim - plan.axis[d])
 
 
 cdef void set_strides(Plan* plan, const Operand* operands, int nop, const Py_ssize_t* shape, int ndim) noexcept nogil:
     """Axes of more than one element, innermost first, and the strides of the first `nop` operands."""
     cdef int k, axis
-    plan.nop = nop
+    plan.nop = 0
     plan.ndim = 0
     for axis in range(ndim - 1, -1, -1):
         if shape[axis] != 1:
             plan.axis[plan.ndim] = axis
             plan.shape[plan.ndim] = shape[axis]
             plan.ndim += 1
+    plan.pitch = plan.ndim
     for k in range(nop):
-        place(plan, k, &operands[k], ndim)
+        set_result(plan, &operands[k], shape, ndim)
 
 
 cdef void set_result(Plan* plan, const Operand* result, const Py_ssize_t* shape, int ndim) noexcept nogil:
     """Add the result as the last operand of a plan whose axes are already ordered."""
-    place(plan, plan.nop, result, ndim)
-    plan.nop += 1
+    cdef int d, k = plan.nop
+    add_operand(plan, result.data, result.code)
+    for d in range(plan.ndim):
+        plan.strides[k][d] = stride_at(result, ndim - plan.axis[d])
 
 
 cdef int compare_axes(const Plan* plan, int first, int second, bint result_first) noexcept nogil:
@@ -252,11 +249,16 @@ cdef bint shares_location(const Operand* operand) noexcept nogil:
 
 
 cdef void copy_plan(Plan* out, const Plan* plan) noexcept nogil:
-    """Copy the fields of a plan that are used."""
+    """Copy what is used of a plan."""
     cdef int k
-    out.nop, out.ndim = plan.nop, plan.ndim
+    copy_space(out, plan)
+    for k in range(plan.nop):
+        add_operand(out, plan.data[k], plan.code[k])
+        memcpy(out.strides[k], plan.strides[k], plan.ndim * sizeof(Py_ssize_t))
+
+
+cdef void copy_space(Plan* out, const Plan* plan) noexcept nogil:
+    """Copy the axes of a plan, without its operands."""
+    out.nop, out.ndim, out.pitch = 0, plan.ndim, plan.ndim
     memcpy(out.axis, plan.axis, plan.ndim * sizeof(int))
     memcpy(out.shape, plan.shape, plan.ndim * sizeof(Py_ssize_t))
-    for k in range(plan.nop):
-        out.data[k], out.code[k] = plan.data[k], plan.code[k]
-        memcpy(out.strides[k], plan.strides[k], plan.ndim * sizeof(Py_ssize_t))

@@ -16,6 +16,9 @@
 #if defined(__linux__)
 #include <sys/syscall.h>
 #endif
+#include "glibc.h"
+S0_FIRST_VERSION(pthread_create)
+S0_FIRST_VERSION(pthread_sigmask)
 #else
 #define S0_POOL 0
 #endif

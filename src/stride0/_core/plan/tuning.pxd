@@ -14,6 +14,7 @@ cdef struct Tuning:
     int64_t transpose_from  # elements from which operands are transposed in tiles
     int64_t stream_from     # bytes of a transposed copy from which its stores are non-temporal
     int64_t stream_runs_from    # and of other results
+    int64_t stream_calls    # of a chain before an output, from which its stores are ordinary
     int64_t prefetch_from   # bytes of the leaves and outputs of a chain from which they are prefetched
 
 cdef Tuning tuning

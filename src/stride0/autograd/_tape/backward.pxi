@@ -80,14 +80,14 @@ cdef Array fitted(object g, Node node):
         x = <Array?>(<LazyProduct>g).g
         if type((<LazyProduct>g).d) is Array:
             factor = <Array>(<LazyProduct>g).d
-            if has_shape(node, x) and has_shape(node, factor):
+            if has_shape(node, x) and has_shape(node, factor) and (x.c_contiguous or factor.c_contiguous):
                 x = masked_product(x, factor)
             elif x.storage.history is None and factor.storage.history is None:
                 x = dot_into(x, factor, shape_of_node(node))
             else:
                 x = traced("dot_into", (x, factor, shape_of_node(node)))
         else:
-            x = multiply_masked(summed(x, node), (<LazyProduct>g).d)
+            x = scaled(summed(x, node), (<LazyProduct>g).d)
     elif type(g) is LazyPut:
         x = put((<LazyPut>g).g, shape_of_node(node), (<LazyPut>g).key)
     elif type(g) is Array:
@@ -333,7 +333,7 @@ cdef int add_part(Visit* visit, Node whole, int output, Array g) except -1:
         visit.g = <PyObject*>parts
     parts = <list>visit.g
     before = parts[output]
-    parts[output] = g if before is None else binary(OP_ADD, before, g, "add", False)
+    parts[output] = g if before is None else added(<Array>before, g)
     return 0
 
 
@@ -345,7 +345,7 @@ cdef int add_to(PyObject** sum_, Array g) except -1:
         if may_overwrite(before, g) and same_shape(<Array>before, g):
             in_place(OP_ADD, <Array>before, g, "add")
             return 0
-        total = binary(OP_ADD, <Array>before, g, "add", False)
+        total = added(<Array>before, g)
     Py_INCREF(total)
     sum_[0] = <PyObject*>total
     Py_XDECREF(before)
@@ -358,6 +358,8 @@ cdef bint add_put(PyObject* sum_, object found) except -1:
     if type(found) is not LazyPut or sum_ is NULL:
         return False
     g = <Array?>(<LazyPut>found).g
+    # Not deferred: one element after the other is added in place.
+    data_of(<Array>sum_)
     if not may_overwrite(sum_, g):
         return False
     add_at(<Array>sum_, (<LazyPut>found).key, g)
@@ -395,16 +397,28 @@ def backward(list roots, list cotangents, list targets, Tape tape not None, bint
     list of Array or None
         One for each target; None where no result depends on it.
     """
-    # The modes of the caller do not apply to what rules broadcast.
-    token = enter_package()
+    cdef list found
+    entered = begin_deferring()
     try:
-        return run_backward(roots, cotangents, targets, beyond, False)
-    finally:
-        leave_package(token)
+        found = run_backward(roots, cotangents, targets, beyond, False)
+    except BaseException:
+        end_deferring(entered, True)
+        raise
+    end_deferring(entered, False)
+    return found
 
 
 cdef list run_backward(list roots, list cotangents, list targets, bint beyond, bint last):
     """`backward`; the caller may need no root any more if it is the `last` pass through them."""
+    # The modes of the caller do not apply to what rules broadcast.
+    token = enter_package()
+    try:
+        return walk_backward(roots, cotangents, targets, beyond, last)
+    finally:
+        leave_package(token)
+
+
+cdef list walk_backward(list roots, list cotangents, list targets, bint beyond, bint last):
     cdef Pass walk = Pass()
     cdef Visit* visit
     cdef list found = []

@@ -290,8 +290,8 @@ cdef Array plain_array(Saved saved):
     memcpy(y.shape_, saved.dims, 2 * saved.ndim * sizeof(Py_ssize_t))
     set_flags(y)
     if saved.data is NULL:
-        y.storage = storage
-        saved.data = data_of(y)
+        # All of a storage; it may still be deferred.
+        saved.data = storage.data
     y.storage = foreign_storage(storage.data, storage.nbytes, storage, storage.readonly)
     y.storage.device = storage.device
     y.address = saved.data

@@ -2,6 +2,18 @@
 
 def run_value_and_grad(f, tuple numbers, bint alone, bint has_aux, tuple args, dict kwargs):
     """Implementation of `value_and_grad(f)`; compiled, since for small arrays it is most of the time of a call."""
+    entered = begin_deferring()
+    try:
+        found = value_and_gradients(f, numbers, alone, has_aux, args, kwargs)
+    except BaseException:
+        end_deferring(entered, True)
+        raise
+    end_deferring(entered, False)
+    return found
+
+
+cdef tuple value_and_gradients(f, tuple numbers, bint alone, bint has_aux, tuple args, dict kwargs):
+    """The same, deferred. All that only the passes need is freed at the end."""
     cdef Tape tape = Tape()
     cdef list given = list(args), leaves = [], structures = [], arrays, tracked, nodes, roots, found, lengths = []
     cdef Py_ssize_t i, start = 0
@@ -31,11 +43,7 @@ def run_value_and_grad(f, tuple numbers, bint alone, bint has_aux, tuple args, d
         aux = tree_map(detach_closed, aux)
     # The backward pass must be able to free what it does not need any more.
     del out, y, given, tracked
-    token = enter_package()
-    try:
-        found = run_backward(roots, [asarray(1.0, dtype=(<Array>value).dtype)], nodes, True, True)
-    finally:
-        leave_package(token)
+    found = run_backward(roots, [asarray(1.0, dtype=(<Array>value).dtype)], nodes, True, True)
     grads = [None] * len(numbers)
     put_together(grads, tuple(range(len(numbers))), structures, lengths, handed_out(found, arrays, ()))
     return ((value, aux) if has_aux else value), (grads[0] if alone else tuple(grads))
@@ -154,7 +162,7 @@ def handed_out(list grads, list arrays, cotangents):
             x = <Array>zeros(shape_tuple(like), dtype_at(like.code))
         else:
             x = <Array>g
-        if type(x.storage.owner) is Storage or id(x.storage) in taken or not is_writable(x):
+        if type(x.storage.owner) is Storage or id(x.storage) in taken or not (x.address is NULL or is_writable(x)):
             x = asarray(x, copy=True)
         taken.add(id(x.storage))
         # A gradient is on the device of its array: Note [Simulated devices].

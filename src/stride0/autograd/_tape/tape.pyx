@@ -2,7 +2,7 @@
 """The tape: recording of what is computed from tracked arrays, and the backward pass.
 
 One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `nodes.pxi`, `writes.pxi`,
-`recording.pxi`, `backward.pxi`, `results.pxi`.
+`recording.pxi`, `deferral.pxi`, `backward.pxi`, `results.pxi`.
 
 Note [Graph of nodes]
     The tape is not a list of operations. Each tracked array holds a node; a node holds the nodes of its operands
@@ -21,6 +21,12 @@ Note [Overwritten values]
     Writes to logged storages are logged with their region and the line of the caller's code. An array, and a saved
     value, has the number of the last write that it has seen. A later write to elements that it shares makes it
     stale: using it raises. Regions are compared exactly.
+
+Note [Deferred passes]
+    Forward and backward passes defer their results, as within `stride0.fused`, unless the caller has chosen a size. A
+    saved value that is deferred is an edge of the graph like any other: where the backward pass drops it before anything
+    needs its elements, it is never written to memory. Everything is computed when the outermost pass ends. Values have
+    the bits that they have without it, since no rule may depend on whether an array is deferred.
 """
 
 cimport cython
@@ -36,10 +42,10 @@ from stride0._core.array.array cimport (
     Array, Tracer, alias, blank, data_of, restore_storage, s0_tuple_items, same_shape, set_flags, set_ndim, set_tracer, shape_tuple, traced,
     without_history,
 )
-from stride0._core.array.switches cimport enter_package, guarding, leave_package
+from stride0._core.array.switches cimport DEFERRED_SIZE, Switch, enter_package, guarding, leave_package
 from stride0._core.calls.primitive cimport Primitive
-from stride0._core.ops.adjoint cimport add_at, dot_into, sum_into
-from stride0._core.ops.elementwise cimport binary, binary_raw, in_place, masked_product, unary_raw
+from stride0._core.ops.adjoint cimport add_at, added, dot_into, scaled, sum_into
+from stride0._core.ops.elementwise cimport binary_raw, in_place, masked_product, unary_raw
 from stride0._core.plan.operations cimport OP_ADD
 from stride0._core.memory.dtype cimport DType, dtype_at, is_stored, itemsize_at, letter_at
 from stride0._core.memory.storage cimport Storage, foreign_storage
@@ -49,11 +55,11 @@ import operator
 
 from stride0._tables import operations
 from stride0._core.array.array import zeros
-from stride0._core.array.switches import frame_of_caller
+from stride0._core.array.switches import FUSED, frame_of_caller, set_fused_from
 from stride0._core.array.views import is_writable, shares_storage
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.adjoint import put
-from stride0._core.ops.elementwise import multiply_masked
+from stride0._core.ops.evaluation import evaluate_pending
 from stride0._core.ops.functions import real
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, ShapeError
 from stride0.autograd._tape.trees import flatten, tree_map
@@ -209,6 +215,7 @@ def node_of(x):
 
 include "writes.pxi"
 include "recording.pxi"
+include "deferral.pxi"
 include "backward.pxi"
 include "results.pxi"
 

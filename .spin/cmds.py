@@ -1,0 +1,130 @@
+"""The commands of `spin`: one word for what a contributor does often; `spin` alone lists them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from spin.cmds import util
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON = sys.executable
+MINORS = (11, 12, 13, 14)  # of Python 3, as the classifiers of pyproject.toml say
+SHOWN = ("test_docs", "test_broadcasting_guide", "test_testing_guide", "test_accuracy_page")
+# Options that a command does not know go to the program that it runs.
+PASSES_ON = {"ignore_unknown_options": True, "help_option_names": ["-h"]}
+
+
+def passes_on(command: click.Command) -> click.Command:
+    """Give a command what follows it on the command line."""
+    command.params.append(click.Argument(["arguments"], nargs=-1, type=click.UNPROCESSED))
+    return command
+
+
+@click.command()
+def build() -> None:
+    """Build stride0 into this environment; the build follows the sources from then on."""
+    util.run([PYTHON, "-m", "pip", "install", "--no-build-isolation", "--no-deps", "--editable", str(ROOT)])
+
+
+@passes_on
+@click.command(context_settings=PASSES_ON)
+def test(arguments: Sequence[str]) -> None:
+    """Run the tests: all, or those that pytest's ARGUMENTS select."""
+    util.run([PYTHON, "-m", "pytest", *arguments], cwd=str(ROOT))
+
+
+@click.command()
+def lint() -> None:
+    """Check style and types, as .ci/run does."""
+    commands = (
+        ("ruff", "check", "."),
+        ("ruff", "format", "--check", "."),
+        ("mypy", "--strict", "-p", "stride0"),
+        ("mypy", "--strict", "conformance", "examples"),
+        ("pytest", "-q", "tests/project/test_typing.py"),
+    )
+    for command in commands:
+        util.run([PYTHON, "-m", *command], cwd=str(ROOT))
+
+
+@passes_on
+@click.command(context_settings=PASSES_ON)
+def bench(arguments: Sequence[str]) -> None:
+    """Compare with NumPy, and with what else is installed; benchmarks/README.md has the ARGUMENTS."""
+    util.run([PYTHON, "benchmarks/compare.py", *arguments], cwd=str(ROOT))
+
+
+@click.command()
+def docs() -> None:
+    """Run what the documentation shows, follow its links, compare its tables with the sources."""
+    tests = [f"tests/project/{name}.py" for name in SHOWN]
+    util.run([PYTHON, "-m", "pytest", "-q", *tests], cwd=str(ROOT))
+
+
+@click.command()
+@click.option("--output", default="dist", show_default=True, help="Folder for both.")
+def wheel(output: str) -> None:
+    """Build the sdist, and a wheel from it, and check their metadata; needs `build` and `twine`."""
+    util.run([PYTHON, "-m", "build", "--outdir", output, str(ROOT)])
+    files = sorted(str(path) for pattern in ("*.tar.gz", "*.whl") for path in Path(output).glob(pattern))
+    util.run([PYTHON, "-m", "twine", "check", "--strict", *files])
+
+
+def pythons(candidates: Sequence[Path]) -> dict[int, Path]:
+    """The interpreters that are CPython 3 of a supported minor version and start, by that version."""
+    found: dict[int, Path] = {}
+    ask = "import sys; print(sys.implementation.name, *sys.version_info[:2], sys.executable)"
+    for candidate in candidates:
+        # pyenv has commands for versions that are installed but not chosen: they fail.
+        try:
+            done = subprocess.run([candidate, "-c", ask], capture_output=True, text=True, check=True)
+        except (OSError, subprocess.CalledProcessError):
+            continue
+        name, major, minor, path = done.stdout.rstrip("\n").split(" ", 3)
+        if (name, major) == ("cpython", "3") and int(minor) in MINORS:
+            found.setdefault(int(minor), Path(path))
+    return found
+
+
+def candidates() -> list[Path]:
+    """Interpreters on PATH, and those of pyenv."""
+    files = (file for folder in os.get_exec_path() for file in Path(folder).glob("python3.*"))
+    on_path = [file for file in files if re.fullmatch(r"python3\.\d+", file.name)]
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    return [*sorted(on_path), *sorted(root.glob("versions/3.*/bin/python"))]
+
+
+@passes_on
+@click.command(context_settings=PASSES_ON)
+@click.option("--python", multiple=True, type=click.Path(path_type=Path), help="One more interpreter.")
+@click.option("--only", multiple=True, type=click.Choice([f"3.{m}" for m in MINORS]), help="A version.")
+def all_pythons(arguments: Sequence[str], python: Sequence[Path], only: Sequence[str]) -> None:
+    """Build and test on each supported Python that is found; ARGUMENTS go to pytest."""
+    found = pythons([*python, *candidates()])
+    verdicts: dict[int, str] = {}
+    for minor in MINORS:
+        if only and f"3.{minor}" not in only:
+            continue
+        if minor not in found:
+            verdicts[minor] = "NOT RUN: there is none here"
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            inside = str(Path(folder, "bin", "python"))
+            steps = (
+                [str(found[minor]), "-m", "venv", folder],
+                [inside, "-m", "pip", "install", "--quiet", f"{ROOT}[test]", "pytest-xdist"],
+                [inside, "-m", "pytest", "-q", *arguments],
+            )
+            codes = (util.run(step, cwd=str(ROOT), sys_exit=False).returncode for step in steps)
+            verdicts[minor] = "FAILED" if any(codes) else "passed"
+    for minor, verdict in verdicts.items():
+        click.echo(f"3.{minor}  {verdict}")
+    if "FAILED" in verdicts.values() or "passed" not in verdicts.values():
+        sys.exit(1)

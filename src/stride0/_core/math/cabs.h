@@ -1,0 +1,38 @@
+/* Magnitudes of complex64. */
+#ifndef STRIDE0_CABS_H
+#define STRIDE0_CABS_H
+
+#include "complexmath.h"
+
+/* The bits of abs_c, which is the loop over any strides. Squares of float32 are exact in float64, so that the root of
+ * their sum is wrong by little more than the last bit. That can show in a float32 only where the root is next to the
+ * middle of two of these; such blocks, and those of values that have fewer digits, take abs_c itself. */
+static void s0_abs_complex64(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)
+{
+    enum { TILE = 256 };
+    const uint64_t digits = ((uint64_t)1 << 29) - 1, middle = (uint64_t)1 << 28;
+    const uint64_t least = vm_bits64(0x1p-126), infinity = vm_bits64(INFINITY);
+    (void)s;
+    for (Py_ssize_t j = 0; j < m; j++) {
+        const float *x = (const float *)(a[0] + j * t[0]);
+        float *y = (float *)(a[1] + j * t[1]);
+        for (Py_ssize_t first = 0; first < n; first += TILE) {
+            const Py_ssize_t last = n - first < TILE ? n : first + TILE;
+            uint64_t near = 0;
+            S0_ELEMENTWISE
+            for (Py_ssize_t i = first; i < last; i++) {
+                const double re = x[2 * i], im = x[2 * i + 1], root = sqrt(re * re + im * im);
+                /* Differences of which the first bit is set where the first number is smaller. */
+                const uint64_t bits = vm_bits64(root), beside = ((bits + 4 - middle) & digits) - 9;
+                const uint64_t tiny = (bits - least) & ~(bits - 1), nan = (infinity - bits) | bits;
+                near |= beside | tiny | nan;
+                y[i] = (float)root;
+            }
+            if (near >> 63)
+                for (Py_ssize_t i = first; i < last; i++)
+                    y[i] = (float)abs_c(make_c(x[2 * i], x[2 * i + 1]));
+        }
+    }
+}
+
+#endif

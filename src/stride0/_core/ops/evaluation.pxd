@@ -1,0 +1,8 @@
+# Computing deferred results: see `evaluation.pyx`.
+
+from stride0._core.array.array cimport Array
+from stride0._core.memory.storage cimport Storage
+
+
+cdef void divide_sums(double* total, char* out, bint is_single, double count, Py_ssize_t n) noexcept
+cdef bint store_result(Array result, Array x, Storage spared) except -1

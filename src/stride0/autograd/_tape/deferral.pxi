@@ -1,0 +1,38 @@
+# Deferring results within forward and backward passes: Note [Deferred passes]. Included in `tape.pyx`.
+
+cdef Switch FUSING = FUSED
+
+
+cdef object begin_deferring():
+    """Defer results in this context from here on; None where the caller has said what is deferred."""
+    if FUSING.default_on or FUSING.innermost() is not None:
+        return None
+    entered = FUSING.enter(DEFERRED_SIZE)
+    set_fused_from(DEFERRED_SIZE)
+    return entered
+
+
+cdef int end_deferring(object entered, bint failed) except -1:
+    """Compute what is still referenced of what was deferred since; `failed`: an exception ends the pass, and is not replaced."""
+    if entered is None:
+        return 0
+    FUSING.leave(entered)
+    try:
+        evaluate_pending()
+    except MemoryError:
+        if not failed:
+            raise
+    return 0
+
+
+@cython.final
+cdef class Deferring:
+    """The same as a context manager."""
+
+    cdef object entered
+
+    def __enter__(self):
+        self.entered = begin_deferring()
+
+    def __exit__(self, kind, error, traceback):
+        end_deferring(self.entered, kind is not None)

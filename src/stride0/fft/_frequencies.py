@@ -1,0 +1,159 @@
+"""Frequencies of the FFT extension, `stride0.fft`: which they are, and their order.
+
+References
+----------
+Array API standard 2025.12, "FFT Extension".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from stride0._base.devices import DeviceLike, check_device
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, brief, shown
+from stride0._base.shapes import normalize_axes, normalize_index
+from stride0._chapters.manipulation import roll
+from stride0._core.array.array import Array, empty
+from stride0._core.array.views import restride
+from stride0._core.calls.checks import as_float, as_scalar, check_array, check_dtype, refuse_dtype
+from stride0._core.calls.primitive import intercepted_in, primitive_in
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType, DTypeLike
+from stride0._core.ops.copy import copy, iota
+from stride0._core.ops.functions import divide
+
+__all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
+
+
+@intercepted_in("fft")
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+    """Return the frequencies that the elements of :func:`fft` belong to.
+
+    Parameters
+    ----------
+    n : int
+        Length of the transform, at least 1.
+    d : float
+        Distance of the samples.
+    dtype : DType, optional
+        A real floating-point dtype; by default float64.
+    device : Device, optional
+        There is only one.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(n,)``: ``[0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1] / (d * n)``.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `n` is less than 1, or `d` is 0.
+    """
+    n, spacing, target = _frequency_arguments("fftfreq", n, d, dtype, device)
+    half = (n + 1) // 2
+    result = empty((n,), dt.float64)
+    iota(restride(result, (half,), (1,)), 0, 1)
+    iota(restride(result, (n - half,), (1,), half if n > half else 0), -(n // 2), 1)
+    return _as_dtype(divide(result, spacing), target)
+
+
+@intercepted_in("fft")
+def rfftfreq(
+    n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None
+) -> Array:
+    """Return the frequencies that the elements of :func:`rfft` belong to.
+
+    Parameters
+    ----------
+    n : int
+        Length of the transform, at least 1.
+    d : float
+        Distance of the samples.
+    dtype : DType, optional
+        A real floating-point dtype; by default float64.
+    device : Device, optional
+        There is only one.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(n // 2 + 1,)``: ``[0, 1, ..., n // 2] / (d * n)``.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `n` is less than 1, or `d` is 0.
+    """
+    n, spacing, target = _frequency_arguments("rfftfreq", n, d, dtype, device)
+    result = empty((n // 2 + 1,), dt.float64)
+    iota(result, 0, 1)
+    return _as_dtype(divide(result, spacing), target)
+
+
+def _frequency_arguments(
+    op: str, n: object, d: object, dtype: object, device: object
+) -> tuple[int, float, DType]:
+    """Return the length, the distance of the samples times the length, and the dtype of the result."""
+    check_device(op, device)
+    length = normalize_index(op, "n", n)
+    if length < 1 or length.bit_length() > 63:
+        raise ArgumentValueError(op, "n must be at least 1, and less than 2**63", [("n", brief(length))])
+    spacing = as_scalar(op, "d", d)
+    if isinstance(spacing, (bool, complex)):
+        raise ArgumentTypeError(op, "d must be a real number", [("d", shown(d))])
+    if spacing == 0:
+        raise ArgumentValueError(op, "d must not be 0", [("d", shown(d))])
+    target = check_dtype(op, dtype, dt.float64)
+    if target.kind != "real floating":
+        refuse_dtype(op, target, "a real floating-point dtype", "the result")
+    return length, as_float(op, spacing) * length, target
+
+
+def _as_dtype(x: Array, dtype: DType) -> Array:
+    return x if x.dtype is dtype else copy(x, dtype)
+
+
+@primitive_in("fft")
+def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+    """Move the frequency 0 from the front to the middle.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any dtype.
+    axes : int or sequence of int, optional
+        The axes to shift, each once; by default all.
+
+    Returns
+    -------
+    Array
+        New array of the shape and dtype of `x`.
+    """
+    return _shift("fftshift", x, axes, 1)
+
+
+@primitive_in("fft")
+def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+    """Move the frequency 0 from the middle back to the front: the inverse of :func:`fftshift`.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any dtype.
+    axes : int or sequence of int, optional
+        The axes to shift, each once; by default all.
+
+    Returns
+    -------
+    Array
+        New array of the shape and dtype of `x`.
+    """
+    return _shift("ifftshift", x, axes, -1)
+
+
+def _shift(op: str, x: object, axes: Any, sign: int) -> Array:
+    found = check_array(op, x)
+    along = normalize_axes(op, tuple(axes) if isinstance(axes, Sequence) else axes, found.ndim)
+    return roll(found, tuple(sign * (found.shape[k] // 2) for k in along), axis=along)
