@@ -90,7 +90,8 @@ import signal, time
 import stride0 as xp
 xp.memory.set_limit(0)
 met = 0
-for after in (0.03, 0.1, 0.05, 0.01, 0.2) * 6:
+duration = None  # processor time that the chain takes, as the timer counts it: other work on the machine does not matter
+for part in (None, *(0.3, 0.5, 0.1, 0.7, 0.2) * 6):
     x = xp.full(1 << 18, 1.5 + 0.5j)
     with xp.fused(size=1):
         y = [x**0.7]
@@ -100,12 +101,16 @@ for after in (0.03, 0.1, 0.05, 0.01, 0.2) * 6:
         when = []
         def read(number, frame):
             float(y[3][0].real)
-            when.append(time.perf_counter())
-        signal.signal(signal.SIGALRM, read)
-        signal.setitimer(signal.ITIMER_REAL, after)
+            when.append(time.process_time())
+        signal.signal(signal.SIGPROF, read)
+        start = time.process_time()
+        if part is not None:
+            signal.setitimer(signal.ITIMER_PROF, part * duration)
         found = y[0][0]
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        if when and time.perf_counter() - when[0] > 0.01:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        if duration is None:
+            duration = time.process_time() - start
+        elif when and time.process_time() - when[0] > 0.1 * duration:
             met = 1
             break
 expected = xp.full(1, 1.5 + 0.5j)**0.7
