@@ -5,6 +5,7 @@ This module is the namespace: the names of the standard, and of our own `strided
 """
 
 import importlib as _importlib
+import sys as _sys
 import typing as _typing
 
 from stride0 import fft, linalg, strided
@@ -46,6 +47,7 @@ from stride0._compat import threadpoolctl as _threadpoolctl  # noqa: F401
 from stride0._compat import ufuncs as _ufuncs  # noqa: F401
 from stride0._compat.extras import *  # noqa: F403
 from stride0._core.array.array import Array
+from stride0._core.calls.primitive import shared_by_threads as _shared_by_threads
 from stride0._core.exchange.convert import asarray
 from stride0._core.exchange.dlpack import from_dlpack
 from stride0._core.memory import dtype as _dtype
@@ -124,4 +126,5 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LATER})
 
 
+_shared_by_threads(_sys.modules[__name__])
 _hide_frames()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from free_threading import only_with_the_lock
 from program_helpers import in_thread, live, same
 
 import stride0 as xp
@@ -311,6 +312,7 @@ def test_an_exception_switches_it_off(where: str) -> None:
     assert_allclose(np.array(xp.real(xp.astype(escaped[0], xp.float32))), y + 1, rtol=1e-5)
 
 
+@only_with_the_lock
 def test_generators_and_threads_within_a_function() -> None:
     (x,) = arrays((N, N))
 

@@ -95,7 +95,7 @@ def test_available():
         (lambda: xp.add(A * B, C), 10.0, 2.0),  # a function is given borrowed references
         (lambda: operator.add(A * B, C), 10.0, 2.0),
         (lambda: (A * B) ** 2.0, 36.0, 2.0),
-        (lambda: (A + B) * (A + B)[:1], 25.0, 2.0),
+        (lambda: (A + B) * (A + B)[:1], 25.0, 2.0 if core.elides_temporaries() else 3.0),
         (lambda: (A * B)[: N // 2] + C[: N // 2], 10.0, 1.5),  # a view
         (lambda: xp.astype(A * B, xp.float32) + xp.astype(C, xp.float64), 10.0, 2.5),  # another dtype
     ],
@@ -378,6 +378,8 @@ PyMODINIT_FUNC PyInit_borrower(void) {
 @pytest.fixture(scope="module")
 def borrower(tmp_path_factory):
     """An extension in C that gives PyNumber_Add what it borrows, in ways that leave no trace on the stack."""
+    if not core.elides_temporaries():
+        pytest.skip("no result is written to the memory of a temporary here")
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     include = sysconfig.get_paths()["include"]
     if compiler is None or sys.platform != "linux":

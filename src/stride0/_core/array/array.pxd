@@ -5,6 +5,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libc.string cimport memcmp
 
+from stride0._core.memory.guards cimport s0_read
 from stride0._core.memory.storage cimport Storage
 from stride0._core.array.switches cimport fused_from
 from stride0._core.plan.plan cimport Operand
@@ -124,9 +125,11 @@ cdef inline bint may_defer(Py_ssize_t size, Array x) noexcept:
 
 cdef inline char* data_of(Array x) except NULL:
     """The first element: the only way to the memory of an array, which computes the elements of a deferred one."""
-    if x.address is NULL:
+    cdef char* address = s0_read(x.address)
+    if address is NULL:
         hooks.evaluate(x)
-    return x.address
+        address = x.address
+    return address
 
 
 cdef inline int before_write(Array x) except -1:

@@ -27,6 +27,7 @@ cdef class Switch:
     cdef bint used             # whether it is on in any context
     cdef readonly object off   # the value of a switch that is off
     cdef object default_
+    cdef list defaults         # all values that were the default
     cdef bint default_on
     cdef Py_ssize_t contexts   # values of contexts that are not off
     cdef object variable

@@ -13,7 +13,8 @@ Note [Switches]
     value lives as long as those contexts, and its destructor says that they are gone.
 
     No depth is counted while every switch is off. When the default of the process is set, the active calls of other
-    threads are therefore found on their stacks, and end without checks, as they began.
+    threads are therefore found on their stacks, and end without checks, as they began. In a free-threaded interpreter the
+    stacks of other threads cannot be read: there a default is to be set before they start.
 """
 
 cimport cython
@@ -22,12 +23,17 @@ import sys
 from contextvars import ContextVar
 from _thread import get_ident
 
+from stride0._core.memory.guards cimport FREE_THREADED, s0_acquire, s0_leave, s0_lock
+
 from stride0._base.errors import counted
 
 # Whether any switch is on in any context that calls are checked for, and how many are.
 cdef bint guarding = False
 
 cdef int switches_on = 0
+
+# Of the flags and counters of all switches, in a free-threaded interpreter.
+cdef s0_lock counting = 0
 
 cdef Py_ssize_t NEVER = sys.maxsize
 cdef Py_ssize_t fused_from = NEVER
@@ -45,10 +51,12 @@ cdef class ContextValue:
     """The value of a switch in a context (and its copies), and the value before it."""
 
     cdef void uncount(self) noexcept:
+        s0_acquire(&counting)
         if self.counted:
             self.counted = False
             self.switch.contexts -= 1
             self.switch.update()
+        s0_leave(&counting)
 
     def __dealloc__(self):
         self.uncount()
@@ -60,6 +68,7 @@ cdef class Switch:
 
     def __cinit__(self, str name, off, bint guards=True):
         self.off = self.default_ = off
+        self.defaults = [off]
         self.guards = guards
         self.variable = ContextVar(name)
 
@@ -74,6 +83,7 @@ cdef class Switch:
         return self.default_ if found is None else found.value
 
     cdef void update(self) noexcept:
+        """Set the flags by the counters; the caller holds the lock."""
         global guarding, switches_on, fused_from
         cdef bint used = self.contexts > 0 or self.default_on
         if used != self.used:
@@ -91,12 +101,21 @@ cdef class Switch:
 
     def set_default(self, value):
         """Set the value of all contexts that have none of their own; returns the previous one."""
-        global ACTIVE_CALLS
-        before, self.default_ = self.default_, value
-        self.default_on = value != self.off
+        cdef bint is_on = value != self.off
+        if FREE_THREADED:
+            # Never freed: another thread may have read the pointer, and not yet taken a reference.
+            value = kept(self.defaults, value)
+        with cython.critical_section(self):
+            before = self.default_
+            self.default_ = value
+        s0_acquire(&counting)
+        self.default_on = is_on
         self.update()
+        s0_leave(&counting)
         if self.guards:
-            ACTIVE_CALLS = active_calls() if self.default_on else {}
+            found = active_calls() if is_on else {}
+            ACTIVE_CALLS.clear()
+            ACTIVE_CALLS.update(found)
         return before
 
     def enter(self, value):
@@ -105,9 +124,11 @@ cdef class Switch:
         new.switch, new.value, new.before = self, value, self.innermost()
         token = self.variable.set(new)
         if value != self.off:
+            s0_acquire(&counting)
             new.counted = True
             self.contexts += 1
             self.update()
+            s0_leave(&counting)
         return token, new
 
     def leave(self, tuple entered not None):
@@ -121,6 +142,15 @@ cdef class Switch:
             (<ContextValue>value).uncount()
 
 
+cdef object kept(list values, object value):
+    """An item of a list that equals a value; the value itself, which is appended, where there is none."""
+    for item in values:
+        if type(item) is type(value) and item == value:
+            return item
+    values.append(value)
+    return value
+
+
 # The fewest elements of a result that is deferred; 0 where none is: Note [Deferred results] of `ops/deferred`.
 FUSED = Switch("stride0.fused", 0, guards=False)
 
@@ -131,10 +161,12 @@ FUSED_SIZE = <int>DEFERRED_SIZE
 def set_fused_from(Py_ssize_t size):
     """Set the fewest elements of a result that may be deferred in any context, while the switch is on in some."""
     global fused_from
+    s0_acquire(&counting)
     if not FUSING.used:
         fused_from = NEVER
     elif size:
         fused_from = min(size, fused_from)
+    s0_leave(&counting)
 
 
 def enter_fused(Py_ssize_t size):
@@ -187,7 +219,9 @@ cdef dict active_calls():
     """The value of `ACTIVE_CALLS` now, without the calls that lead to this one."""
     cdef dict found = {}, frames
     own = get_ident()
-    for thread, frame in sys._current_frames().items():
+    # The frames of a thread that runs cannot be read: in a free-threaded interpreter those of others run.
+    stacks = {own: sys._getframe(0)} if FREE_THREADED else sys._current_frames()
+    for thread, frame in stacks.items():
         while thread == own and frame is not None and is_package_frame(frame):
             frame = frame.f_back
         frames = {}

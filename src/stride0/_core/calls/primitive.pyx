@@ -5,6 +5,7 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
+from stride0._core.memory.guards cimport s0_immortalize
 from stride0._core.array.switches cimport enter_package, guarding, leave_package
 from stride0._core.array.interceptors cimport end_call, enter_call, is_intercepted, refuse_method, result_of_call
 from stride0._core.array.array cimport Array, Tracer, hooks, needs_tape, operand_needs_tape, same_shape
@@ -47,6 +48,9 @@ cdef class Primitive:
         self.signature = None if self.implementation is NULL else Signature(function)
         self.function = function
         self.traced_name = name
+        s0_immortalize(<PyObject*>self)
+        if self.signature is not None:
+            s0_immortalize(<PyObject*>self.signature)
 
     @property
     def declaration(self):
@@ -198,6 +202,18 @@ def intercepted(function, extension=""):
     return out
 
 
+def shared_by_threads(value):
+    """
+    Never free an object: all threads of a free-threaded interpreter use it, and would wait for each other to count its references.
+
+    Parameters
+    ----------
+    value : object
+        A module, or a function of one. With the interpreter's lock nothing is done.
+    """
+    s0_immortalize(<PyObject*>value)
+
+
 def intercepted_in(str extension):
     """The decorator `intercepted` for the functions of an extension: ``@intercepted_in("fft")``."""
     return lambda function: intercepted(function, extension)
@@ -295,6 +311,7 @@ cdef class Method:
         self.wider = wider
         self.keywords = keywords
         self.flattening = flattening
+        s0_immortalize(<PyObject*>self)
 
     def __get__(self, instance, owner):
         if instance is None:

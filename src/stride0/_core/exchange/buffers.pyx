@@ -11,6 +11,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 
 from stride0._core.memory.dtype cimport BOOL, NO_DTYPE, N_DTYPES, dtype_at, format_at, is_stored, itemsize_at, letter_at
+from stride0._core.memory.guards cimport s0_count_int, s0_has_references
 from stride0._core.memory.storage cimport Storage, foreign_storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast, extent, shares_location
 from stride0._core.array.interceptors cimport exports_read_only, is_users_call
@@ -61,12 +62,12 @@ cdef Array exportable(Array x):
 cdef Storage begin_export(Array x):
     """Count an export of the memory of x, which others may write to from now on. Returns the storage that counts."""
     cdef Storage root = root_of(x.storage)
-    root.exports += 1      # first: what is deferred while readers are evaluated must not read it later
+    s0_count_int(root.exports, 1)      # first: what is deferred while readers are evaluated must not read it later
     if not root.readonly:
         try:
             before_write(x)
         except BaseException:
-            root.exports -= 1
+            s0_count_int(root.exports, -1)
             raise
     return root
 
@@ -231,11 +232,10 @@ cdef int use_own_storage(Array x, object source) except -1:
 cdef extern from *:
     """
     static int s0_is_only_view(PyObject *view) {
-        return PyMemoryView_Check(view) && Py_REFCNT(view) == 1 && ((PyMemoryViewObject *)view)->mbuf->exports == 1;
+        return PyMemoryView_Check(view) && s0_has_references(view, 1) && ((PyMemoryViewObject *)view)->mbuf->exports == 1;
     }
     """
     bint s0_is_only_view(PyObject* view) noexcept
-    Py_ssize_t s0_references "Py_REFCNT"(PyObject* x) noexcept
 
 
 cdef bint is_sole_owner(Storage storage) except -1:
@@ -253,7 +253,7 @@ cdef bint is_sole_owner(Storage storage) except -1:
         import numpy
 
         # One reference is that of the variable.
-        if type(source) is not numpy.ndarray or s0_references(<PyObject*>source) != 2 or getweakrefcount(source):
+        if type(source) is not numpy.ndarray or not s0_has_references(<PyObject*>source, 2) or getweakrefcount(source):
             return False
         if source.base is None:
             return bool(source.flags.owndata)

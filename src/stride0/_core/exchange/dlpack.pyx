@@ -14,6 +14,7 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, malloc
 
 from stride0._core.memory.dtype cimport NO_DTYPE, N_DTYPES, itemsize_at
+from stride0._core.memory.guards cimport s0_count_int
 from stride0._core.memory.storage cimport Storage
 from stride0._core.plan.plan cimport MAX_NDIM, broadcast
 from stride0._core.array.switches cimport guarding
@@ -95,7 +96,7 @@ fill_codes()
 
 cdef void end_lending(Array x) noexcept:
     cdef Storage root = root_of(x.storage)
-    root.exports -= 1
+    s0_count_int(root.exports, -1)
 
 
 cdef void release_array(void* context) noexcept nogil:
@@ -178,7 +179,7 @@ cdef object export_capsule(Array x, object max_version, object copy):
         root = begin_lending(x)
         old = <DLManagedTensor*>malloc(sizeof(DLManagedTensor) + more)
         if old is NULL:
-            root.exports -= 1
+            s0_count_int(root.exports, -1)
             raise MemoryError("__dlpack__: no memory for the capsule")
         describe(&old.dl_tensor, x, <int64_t*>(old + 1))
         old.manager_ctx, old.deleter = <void*>x, delete_unversioned
@@ -187,7 +188,7 @@ cdef object export_capsule(Array x, object max_version, object copy):
     root = begin_lending(x)
     new = <DLManagedTensorVersioned*>malloc(sizeof(DLManagedTensorVersioned) + more)
     if new is NULL:
-        root.exports -= 1
+        s0_count_int(root.exports, -1)
         raise MemoryError("__dlpack__: no memory for the capsule")
     describe(&new.dl_tensor, x, <int64_t*>(new + 1))
     new.version.major, new.version.minor = DLPACK_MAJOR, DLPACK_MINOR

@@ -11,6 +11,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uintptr_t
 
 from stride0._core.memory.dtype cimport UINT8, DType, dtype_at, itemsize_at
+from stride0._core.memory.guards cimport s0_has_references
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.interceptors cimport resume_checks, suspend_checks
 from stride0._core.array.array cimport Array, data_of, refuse_tracked, shape_tuple, view_of
@@ -26,7 +27,6 @@ from stride0._core.array.array import add_special, empty
 from stride0._core.array.views import restride, without_broadcast_axes
 
 cdef extern from "Python.h":
-    Py_ssize_t s0_references "Py_REFCNT"(PyObject* x)
     object PyPickleBuffer_FromObject(object exporter)
 
 
@@ -131,7 +131,7 @@ cdef Array rebuilt(tuple shape, DType dtype, strides, data, bint copy):
 cdef Py_ssize_t size_in_memory(Array x):
     """Bytes of the object and, where it is the array that the memory was made for or the only one left on it, of the memory."""
     cdef Py_ssize_t own = Array.__basicsize__ if x.shape_ is x.small else Array.__basicsize__ + 2 * x.ndim * sizeof(Py_ssize_t)
-    if x.storage.owner is None and (not x.is_view or s0_references(<PyObject*>x.storage) == 1):
+    if x.storage.owner is None and (not x.is_view or s0_has_references(<PyObject*>x.storage, 1)):
         own += x.storage.nbytes
     return own
 

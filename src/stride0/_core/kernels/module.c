@@ -28,8 +28,16 @@ static PyMethodDef s0_methods[] = {
 
 #define S0_TEXT_OF(name) #name
 #define S0_TEXT(name) S0_TEXT_OF(name)
+
+static PyModuleDef_Slot s0_slots[] = {
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
 static struct PyModuleDef s0_module = {PyModuleDef_HEAD_INIT, .m_name = S0_TEXT(S0_MODULE), .m_size = 0,
-                                       .m_methods = s0_methods};
+                                       .m_methods = s0_methods, .m_slots = s0_slots};
 
 #define S0_INIT_OF(name) PyInit_##name
 #define S0_INIT(name) S0_INIT_OF(name)

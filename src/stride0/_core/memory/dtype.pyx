@@ -2,7 +2,10 @@
 """The data type objects, how they combine, and single values between Python and memory."""
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from cpython.object cimport PyObject
 from libc.string cimport memcpy
+
+from stride0._core.memory.guards cimport s0_immortalize
 
 import importlib
 import warnings
@@ -165,6 +168,7 @@ cdef object _fill_tables():
         made.code = code
         made.letter = ord(row.letter)
         made.format = row.format.encode()
+        s0_immortalize(<PyObject*>made)
         OBJECTS.append(made)
         bits = 8 * row.itemsize
         LIMITS.append((0, 2**bits - 1) if row.letter == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
@@ -185,19 +189,18 @@ cdef tuple BUILTIN_DTYPES = ((bool, dtype_at(BOOL)), (int, dtype_at(INT64)), (fl
 cdef frozenset NUMPY_MODULES = frozenset([row.numpy for row in dtype_table.ROWS])
 cdef dict NAMED_DTYPES = {made.name: made for made in DTYPES}
 # By the types of NumPy's scalars; made when first asked for.
-cdef dict NUMPY_TYPES = None
+cdef dict NUMPY_TYPES = {}
 
 
 cdef dict numpy_types():
     """The dtypes by the types of NumPy's scalars."""
-    global NUMPY_TYPES
-    if NUMPY_TYPES is None:
+    if not NUMPY_TYPES:
         import numpy
 
         # Of numbers alone: asked for the dtype of an abstract type, or of times without a unit, NumPy warns.
         letters = "?" + numpy.typecodes["AllInteger"] + numpy.typecodes["AllFloat"]
         made = [numpy.dtype(letter) for letter in letters]
-        NUMPY_TYPES = {dtype.type: NAMED_DTYPES[dtype.name] for dtype in made if dtype.name in NAMED_DTYPES}
+        NUMPY_TYPES.update({dtype.type: NAMED_DTYPES[dtype.name] for dtype in made if dtype.name in NAMED_DTYPES})
     return NUMPY_TYPES
 
 

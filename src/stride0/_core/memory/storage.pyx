@@ -16,19 +16,20 @@ Note [Cached blocks]
     block above the small ones is allocated or freed; there is no thread for it.
 
     All of this is touched only with the interpreter's lock held, so it needs no lock of its own, and
-    os.fork, which takes the interpreter's lock, never finds it half changed.
+    os.fork, which takes the interpreter's lock, never finds it half changed. In a free-threaded interpreter small blocks
+    are cached by each thread for itself, and one lock protects all others; os.fork stops the other threads, which are
+    never stopped while they hold it.
 """
 
 cimport cython
 from libc.stdint cimport int64_t, uintptr_t
 from libc.string cimport memset
 
+from stride0._core.memory.guards cimport s0_add_own
+
 import os
 
 cdef enum:
-    UNIT = 64  # small blocks are multiples of it
-    BINS = 32  # blocks of 1 to 32 units
-    STACK_DEPTH = 32
     FIRST = 11  # the smallest class begins above 2**11 bytes, where the small blocks end
     CLASSES = 8 * 29  # up to 2**40 bytes; larger blocks are not cached
     NODES = 1024  # most blocks that are cached
@@ -51,6 +52,33 @@ cdef extern from "blocks.h":
     int s0_highest_bit(unsigned long long n) noexcept nogil
     int64_t s0_milliseconds() noexcept nogil
 
+cdef extern from "small_blocks.h":
+    enum:
+        UNIT "S0_UNIT"
+        BINS "S0_BINS"
+        STACK_DEPTH "S0_STACK_DEPTH"
+        KEPT "S0_KEPT"
+        KEPT_SIZE "S0_KEPT_SIZE"
+    ctypedef struct s0_kept:
+        void* block
+        Py_ssize_t size
+    ctypedef struct s0_stacks:
+        void* blocks[BINS][STACK_DEPTH]
+        int count[BINS]
+        Py_ssize_t live, most, allocations, reused
+        s0_kept kept[KEPT]
+        s0_stacks* next
+    s0_stacks s0_totals
+    s0_stacks* s0_own_stacks() noexcept nogil
+    s0_stacks* s0_first_stacks() noexcept nogil
+    void s0_add_to_totals(s0_stacks* own) noexcept nogil
+    void* s0_take_kept(s0_stacks* own, Py_ssize_t size) noexcept nogil
+    bint s0_keep(s0_stacks* own, s0_kept* kept) noexcept nogil
+    void s0_empty_all_stacks() noexcept nogil
+    void s0_after_fork_stacks() noexcept nogil
+    void s0_acquire_cache() noexcept nogil
+    void s0_leave_cache() noexcept nogil
+
 cdef struct Node:
     # A cached block; or an unused node, with the next unused one in `below`.
     void* block
@@ -64,8 +92,6 @@ cdef struct Queue:
     int youngest, oldest
     Py_ssize_t nbytes
 
-cdef void* small_blocks[BINS][STACK_DEPTH]
-cdef int count[BINS]
 cdef int stack_limit = STACK_DEPTH
 cdef Node nodes[NODES]
 cdef int unused = NONE
@@ -75,13 +101,8 @@ cdef Py_ssize_t limit, medium_limit, large_limit
 cdef bint has_huge_pages = s0_has_huge_pages()
 cdef int64_t idle_limit = 10000  # milliseconds
 
-cdef Py_ssize_t live_bytes = 0
-cdef Py_ssize_t peak_bytes = 0
-cdef Py_ssize_t allocations = 0
-cdef Py_ssize_t reused = 0
 
-
-# --- the cached blocks: Note [Cached blocks]
+# --- the cached blocks: Note [Cached blocks]. Their lock is held by the callers of these functions.
 
 
 cdef void initialize() noexcept:
@@ -204,18 +225,9 @@ cdef void trim(int64_t now) noexcept:
         drop(k)
 
 
-cdef void* take(Py_ssize_t size, int size_class, bint zeroed) noexcept:
+cdef void* take(int size_class) noexcept:
     """A cached block; NULL where there is none of the class."""
-    global reused
-    cdef void* block
-    if top[size_class] == NONE:
-        return NULL
-    block = unlink(top[size_class])
-    reused += 1
-    # Fresh pages are zero and cost nothing until they are touched; below LARGE_SIZE, memset is cheaper.
-    if zeroed and not (size >= LARGE_SIZE and s0_is_mapped(size) and s0_discard(block, size)):
-        memset(block, 0, s0_extent(size))
-    return block
+    return NULL if top[size_class] == NONE else unlink(top[size_class])
 
 
 cdef void put(void* block, Py_ssize_t size) noexcept:
@@ -244,27 +256,36 @@ cdef void put(void* block, Py_ssize_t size) noexcept:
 
 
 cdef void drop_all() noexcept:
-    cdef int k, bin
+    """Give all blocks back; other threads do so with their small ones when they next use such."""
+    cdef int k
+    s0_acquire_cache()
     while True:
         k = oldest_node()
         if k == NONE:
             break
         drop(k)
-    for bin in range(BINS):
-        while count[bin] > 0:
-            count[bin] -= 1
-            s0_release(small_blocks[bin][count[bin]], (bin + 1) * UNIT)
+    s0_leave_cache()
+    s0_empty_all_stacks()
 
 
-cdef void* large_block(Py_ssize_t* size, bint zeroed) noexcept:
+cdef void* large_block(Py_ssize_t* size, bint zeroed, s0_stacks* own) noexcept:
     """A block above the small ones; its size is rounded up. NULL where there is no memory."""
     cdef int size_class = class_of(size)
     cdef void* block = NULL
     if size_class == NONE:
         size[0] = (size[0] + 4095) & ~<Py_ssize_t>4095
     else:
-        block = take(size[0], size_class, zeroed)
-        trim(s0_milliseconds())
+        block = s0_take_kept(own, size[0])
+        if block is NULL:
+            s0_acquire_cache()
+            block = take(size_class)
+            trim(s0_milliseconds())
+            s0_leave_cache()
+    if block is not NULL:
+        s0_add_own(own.reused, 1)
+        # Fresh pages are zero and cost nothing until they are touched; below LARGE_SIZE, memset is cheaper.
+        if zeroed and not (size[0] >= LARGE_SIZE and s0_is_mapped(size[0]) and s0_discard(block, size[0])):
+            memset(block, 0, s0_extent(size[0]))
     if block is NULL:
         block = s0_obtain(size[0], zeroed)
     return block
@@ -281,17 +302,25 @@ cdef class Storage:
     """A block of memory, of our own or of another library, kept alive by the object that exported it."""
 
     def __dealloc__(self):
-        global live_bytes
+        cdef s0_stacks* own
+        cdef s0_kept freed
         if self.block is NULL:
             if self.pending is not None:
                 forget(self)
             return
-        live_bytes -= self.nbytes
+        own = s0_own_stacks()
+        if own is not NULL:
+            s0_add_own(own.live, -self.nbytes)
+            s0_add_to_totals(own)
         if self.capacity:
-            put(self.block, self.capacity)
-        elif count[self.bin] < stack_limit:
-            small_blocks[self.bin][count[self.bin]] = self.block
-            count[self.bin] += 1
+            freed.block, freed.size = self.block, self.capacity
+            if own is NULL or freed.size > KEPT_SIZE or stack_limit == 0 or s0_keep(own, &freed):
+                s0_acquire_cache()
+                put(freed.block, freed.size)
+                s0_leave_cache()
+        elif own is not NULL and own.count[self.bin] < stack_limit:
+            own.blocks[self.bin][own.count[self.bin]] = self.block
+            own.count[self.bin] += 1
         else:
             s0_release(self.block, (self.bin + 1) * UNIT)
 
@@ -306,26 +335,28 @@ cdef void set_forget(void (*function)(Storage storage) noexcept) noexcept:
 
 cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed):
     """A storage with memory of our own, aligned by its size (`s0_alignment`); MemoryError where there is none."""
-    global live_bytes, peak_bytes, allocations, reused
     cdef Storage storage = Storage.__new__(Storage)
+    cdef s0_stacks* own = s0_own_stacks()
     cdef Py_ssize_t size = nbytes
     cdef size_t alignment
     cdef int bin
     cdef void* block = NULL
+    if own is NULL:
+        raise MemoryError(f"allocate: no memory for an array of {nbytes} bytes")
     if nbytes <= BINS * UNIT:
         bin = <int>((nbytes - 1) // UNIT) if nbytes else 0
         size = (bin + 1) * UNIT
         storage.bin = bin
-        if count[bin] > 0:
-            count[bin] -= 1
-            reused += 1
-            block = small_blocks[bin][count[bin]]
+        if own.count[bin] > 0:
+            own.count[bin] -= 1
+            s0_add_own(own.reused, 1)
+            block = own.blocks[bin][own.count[bin]]
             if zeroed:
                 memset(block, 0, s0_extent(size))
         else:
             block = s0_obtain(size, zeroed)
     else:
-        block = large_block(&size, zeroed)
+        block = large_block(&size, zeroed, own)
         storage.capacity = size
     if block is NULL:
         # The system may have memory once the cache has given its blocks back.
@@ -337,10 +368,11 @@ cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed):
     alignment = s0_alignment(size)
     storage.data = <char*>((<uintptr_t>block + alignment - 1) & ~<uintptr_t>(alignment - 1))
     storage.nbytes = nbytes
-    allocations += 1
-    live_bytes += nbytes
-    if live_bytes > peak_bytes:
-        peak_bytes = live_bytes
+    s0_add_own(own.allocations, 1)
+    s0_add_own(own.live, nbytes)
+    if own.live > own.most:
+        own.most = own.live
+    s0_add_to_totals(own)
     return storage
 
 
@@ -372,33 +404,68 @@ def memory_statistics(*, bint reset_peak=False):
     dict
         ``live_bytes``, ``peak_bytes``, ``allocations``.
     """
-    global peak_bytes
-    found = {"live_bytes": live_bytes, "peak_bytes": peak_bytes, "allocations": allocations}
+    cdef s0_stacks found = counted(reset_peak)
+    return {"live_bytes": found.live, "peak_bytes": found.most, "allocations": found.allocations}
+
+
+cdef s0_stacks counted(bint reset_peak) noexcept:
+    """What all threads have counted; `count[0]` blocks are cached beside the cache of all, of `kept[0].size` bytes."""
+    cdef s0_stacks found
+    cdef s0_stacks* one
+    cdef int bin, k
+    s0_acquire_cache()
+    found = s0_totals
+    found.most = 0
+    one = s0_first_stacks()
+    while one is not NULL:
+        found.live += one.live
+        found.most += one.most
+        found.allocations += one.allocations
+        found.reused += one.reused
+        for bin in range(BINS):
+            found.count[0] += one.count[bin]
+            found.kept[0].size += one.count[bin] * (bin + 1) * UNIT
+        for k in range(KEPT):
+            if one.kept[k].block is not NULL:
+                found.count[0] += 1
+                found.kept[0].size += one.kept[k].size
+        if reset_peak:
+            one.most = one.live
+        one = one.next
+    found.most = max(s0_totals.most, s0_totals.live + found.most)
     if reset_peak:
-        peak_bytes = live_bytes
+        s0_totals.most = 0
+    s0_leave_cache()
     return found
 
 
 def cache_statistics():
     """The cached blocks, their bytes, the reclaimable ones of these; and the allocations that were served from the cache."""
-    cdef Py_ssize_t blocks = 0, small = 0
-    cdef int k
-    for k in range(BINS):
-        blocks += count[k]
-        small += count[k] * (k + 1) * UNIT
-    for queue in queues:
-        k = queue.oldest
+    cdef s0_stacks found = counted(False)
+    cdef Py_ssize_t blocks = found.count[0], nbytes, reclaimable
+    cdef int which, k
+    s0_acquire_cache()
+    for which in range(QUEUES):
+        k = queues[which].oldest
         while k != NONE:
             blocks += 1
             k = nodes[k].younger
+    nbytes, reclaimable = queued_bytes(), queues[RECLAIMABLE].nbytes
+    s0_leave_cache()
     return {
-        "reused": reused, "cached_blocks": blocks, "cached_bytes": small + queued_bytes(),
-        "offered_bytes": queues[RECLAIMABLE].nbytes, "limit": limit,
+        "reused": found.reused, "cached_blocks": blocks, "cached_bytes": found.kept[0].size + nbytes,
+        "offered_bytes": reclaimable, "limit": limit,
     }
 
 
 def empty_cache():
     """Give every cached block back to the system."""
+    drop_all()
+
+
+def empty_after_fork():
+    """In a forked process: the blocks of its parent, and the stacks of threads that are not there."""
+    s0_after_fork_stacks()
     drop_all()
 
 
@@ -455,7 +522,9 @@ def set_cache_limit(bound=None):
     stack_limit = STACK_DEPTH if limit else 0
     if not limit:
         drop_all()
+    s0_acquire_cache()
     trim(s0_milliseconds())
+    s0_leave_cache()
 
 
 def set_idle_limit(long long milliseconds):
@@ -477,4 +546,4 @@ initialize()
 set_cache_limit(limit_of_environment())
 # A block cached in both processes is copied page by page when the parent writes to it.
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=empty_cache)
+    os.register_at_fork(after_in_child=empty_after_fork)

@@ -27,6 +27,7 @@ Note [Calls of BLAS]
 from libc.stdint cimport int64_t, uintptr_t
 
 from stride0._core.memory.dtype cimport FLOAT32, FLOAT64, itemsize_at
+from stride0._core.memory.guards cimport s0_acquire, s0_leave, s0_lock, s0_read_int, s0_write_int
 from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport chunks_for, threads_for
@@ -58,6 +59,9 @@ cdef extern from "Python.h":
     int PyContext_Enter(object context) except -1
     int PyContext_Exit(object context) except -1
 
+cdef s0_lock setting = 0
+cdef bint is_set = False
+
 # Set by `exchange/numpy_calls`, a higher layer.
 cdef object load_blas = None
 
@@ -83,8 +87,8 @@ def set_blas(load):
     load : callable
         Called on first use; returns the objects of NumPy that the core calls.
     """
-    global load_blas, np_array
-    load_blas, np_array = load, None
+    global load_blas, is_set
+    load_blas, is_set = load, False
 
 
 cdef object as_ndarray(Array x):
@@ -92,15 +96,22 @@ cdef object as_ndarray(Array x):
 
 
 cdef int ask_for_blas() except -1:
-    global np_array, np_view, np_matmul, np_dtypes, np_quiet, gemm32, gemm64
-    np_matmul, np_dtypes, np_quiet, (single, double_), np_view, np_array = load_blas()
-    gemm32, gemm64 = <Gemm32><uintptr_t>single, <Gemm64><uintptr_t>double_
+    global np_array, np_view, np_matmul, np_dtypes, np_quiet, gemm32, gemm64, is_set
+    found = load_blas()
+    single, double_ = found[3]
+    # Of several threads that ask at once, the first one sets them: what is set is never replaced, as others read it.
+    s0_acquire(&setting)
+    if not is_set:
+        np_matmul, np_dtypes, np_quiet, np_view, np_array = found[0], found[1], found[2], found[4], found[5]
+        gemm32, gemm64 = <Gemm32><uintptr_t>single, <Gemm64><uintptr_t>double_
+        s0_write_int(is_set, True)
+    s0_leave(&setting)
     return 0
 
 
 cdef int by_numpy(Array x1, Array x2, Array out) except -1:
     """`numpy.matmul` into a third array."""
-    if np_array is None:
+    if not s0_read_int(is_set):
         ask_for_blas()
     a, b, c = as_ndarray(x1), as_ndarray(x2), as_ndarray(out)
     # A context can be entered by one thread at a time; a copy costs next to nothing.
@@ -115,7 +126,7 @@ cdef int by_numpy(Array x1, Array x2, Array out) except -1:
 
 cdef int by_blas(Array x1, Array x2, Array out, Product* product) except -1:
     """Multiply matrices in C order, of one dtype, into a third array."""
-    if np_array is None:
+    if not s0_read_int(is_set):
         ask_for_blas()
     in_c_order(product, itemsize_at(x1.code))
     product.left, product.right, product.out, product.code = data_of(x1), data_of(x2), data_of(out), x1.code
@@ -200,7 +211,7 @@ cdef bint multiply_by_blas(Array x1, Array x2, Array out) except -1:
     cdef int lead = x1.ndim - 2
     if lead > 1:
         return False
-    if np_array is None:
+    if not s0_read_int(is_set):
         ask_for_blas()
     product.code, product.count = x1.code, out.shape_[0] if lead else 1
     product.m, product.n, product.p = x1.shape_[lead], x1.shape_[lead + 1], x2.shape_[lead + 1]

@@ -3,6 +3,7 @@
 from cpython.object cimport PyObject
 
 from stride0._core.array.array cimport Array
+from stride0._core.memory.guards cimport FREE_THREADED, s0_drops, s0_enter_section, s0_has_drops, s0_is_last_leave, s0_leave_section, s0_section
 from stride0._core.memory.storage cimport Storage
 from stride0._core.plan.chain cimport MAX_CONSTANTS, MAX_STEPS, Step
 from stride0._core.plan.plan cimport MAX_CHAIN_NDIM
@@ -73,6 +74,25 @@ cdef class PendingChain:
     cdef PyObject* after
 
 
+cdef s0_section pending_lock
+cdef s0_drops dropped
+
+cdef void drop_and_leave() noexcept
+
+
+cdef inline void enter_pending() noexcept:
+    """Enter the lock of chains, in a free-threaded interpreter; a thread may do so again."""
+    s0_enter_section(&pending_lock)
+
+
+cdef inline void leave_pending() noexcept:
+    if FREE_THREADED and s0_is_last_leave(&pending_lock) and s0_has_drops(&dropped):
+        drop_and_leave()
+    else:
+        s0_leave_section(&pending_lock)
+
+
+cdef object alive(PyObject* pointer)
 cdef int release(PendingChain chain) noexcept
 cdef void forget_result(Storage storage) noexcept
 cdef list pending_chains()
@@ -80,8 +100,7 @@ cdef bint defers(Py_ssize_t size, bint pending) except -1
 cdef int drop_step(PendingChain chain, Storage result, Storage root) noexcept
 cdef bint may_be_leaf(Array x) except -1
 cdef bint replace_pending(Array x, Array other) noexcept
-cdef bint may_defer_reduction(int nin, Array x, Array x2) except -1
-cdef Array defer_reduction(
+cdef Array try_to_defer_reduction(
     Kernel kernel, int nin, Array x, Array x2, tuple axes, bint keepdims, bint from_first, const char* start, int code, str name
 )
 cdef bint divide_pending(Array total, double divisor, int code) except -1

@@ -23,6 +23,9 @@ Note [Deferred results]
     7. A leaf may be deferred by another chain, which is evaluated first. Chains are numbered, and depend on chains of
        smaller numbers only, so that there is no circle.
     8. A chain belongs to the thread that began it; other threads evaluate it.
+    9. In a free-threaded interpreter one lock, `pending_lock`, stands for the interpreter's: it is held wherever chains or what
+       refers to them are read or changed, and released where the other would be, while elements are computed. What only
+       points to a result or a chain may be about to be freed by another thread: `alive` tells. What has no chain needs no lock.
 
     A reduction of a deferred result, or of the product of one and another array, is deferred as well, and computed in one pass with its operand, which nothing may refer
     to by then. The storage of its result has a number below 0.
@@ -42,15 +45,12 @@ from stride0._core.array.array cimport Array, blank, data_of, hooks, root_of, se
 from stride0._core.array.switches cimport Switch
 from stride0._core.array.switches import FUSED
 from stride0._core.memory.dtype cimport copy_item, dtype_at, itemsize_at, read_scalar
+from stride0._core.memory.guards cimport (
+    FREE_THREADED, s0_drop_all, s0_drop_later, s0_drops, s0_enable_try_incref, s0_has_references, s0_leave_section, s0_section, s0_try_incref,
+)
 from stride0._core.memory.storage cimport Storage, set_forget
 from stride0._core.plan.chain cimport MAX_CONSTANTS, MAX_STEPS
 from stride0._core.plan.table cimport KIND_CAST, Kernel, cast_kernel, inputs_of, result_code
-
-cdef extern from *:
-    """
-    #define s0_references(object) Py_REFCNT(object)
-    """
-    Py_ssize_t s0_references(PyObject* object) noexcept
 
 cdef enum:
     MOST_CHAINS = 64            # that are pending
@@ -58,6 +58,10 @@ cdef enum:
 
 cdef Switch FUSING = FUSED
 cdef str MEAN = "mean"
+
+cdef s0_section pending_lock
+# References that are dropped once nobody holds the lock: the owners of foreign memory may run any code.
+cdef s0_drops dropped
 
 # The chains that are pending, from the oldest on.
 cdef PyObject* oldest = NULL
@@ -74,8 +78,28 @@ cdef class PendingChain:
     """Elementwise steps over one iteration space that have not been computed."""
 
     def __dealloc__(self):
+        enter_pending()
         release(self)
+        leave_pending()
         free(self.places)
+
+
+cdef void drop_and_leave() noexcept:
+    """Leave the lock, which this thread entered once, and drop what is to be dropped then."""
+    global dropped
+    cdef s0_drops found = dropped
+    memset(&dropped, 0, sizeof(dropped))
+    s0_leave_section(&pending_lock)
+    s0_drop_all(&found)
+
+
+cdef object alive(PyObject* pointer):
+    """A result or a chain that is only pointed to; None where there is none, or another thread is about to free it."""
+    if pointer is NULL or not s0_try_incref(pointer):
+        return None
+    found = <object>pointer
+    Py_DECREF(found)
+    return found
 
 
 cdef bint defers(Py_ssize_t size, bint pending) except -1:
@@ -103,6 +127,7 @@ cdef PendingChain new_chain(int ndim, const Py_ssize_t* shape):
         chain.size *= shape[axis]
     serials += 1
     chain.serial, chain.thread = serials, PyThread_get_thread_ident()
+    s0_enable_try_incref(<PyObject*>chain)
     chain.before, chain.after = youngest, NULL
     if youngest is NULL:
         oldest = <PyObject*>chain
@@ -142,7 +167,10 @@ cdef int release(PendingChain chain) noexcept:
 cdef int release_leaf(Leaf* leaf) noexcept:
     if leaf.storage is not NULL:
         (<Storage>leaf.storage).readers -= 1
-        Py_DECREF(<Storage>leaf.storage)
+        if FREE_THREADED:
+            s0_drop_later(&dropped, leaf.storage)
+        else:
+            Py_DECREF(<Storage>leaf.storage)
         leaf.storage = NULL
     return 0
 
@@ -281,8 +309,10 @@ cdef bint merge(PendingChain chain, PendingChain other):
         chain.results[step] = other.results[s]
         chain.names[step], other.names[s] = other.names[s], NULL
     for s in range(other.count):
-        if other.results[s] is not NULL:
-            storage = <Storage>other.results[s]
+        storage = <Storage>alive(other.results[s])
+        if storage is None:
+            chain.results[chain.count + s] = NULL
+        else:
             storage.step += chain.count
             storage.pending = chain
     for k in range(other.reductions):
@@ -292,8 +322,10 @@ cdef bint merge(PendingChain chain, PendingChain other):
             s = reduction.inputs[q]
             reduction.inputs[q] = s if s < 0 else leaf[s] if s < MOST_LEAVES else s + chain.count
         other.reduction[k].name = NULL
-        if reduction.result is not NULL:
-            storage = <Storage>reduction.result
+        storage = <Storage>alive(reduction.result)
+        if storage is None:
+            reduction.result = NULL
+        else:
             storage.step = -1 - chain.reductions
             storage.pending = chain
         chain.reductions += 1
@@ -360,6 +392,16 @@ cdef Array defer(
 
     The operands broadcast to `shape`; `strides` are those of the result, and `out_code` its dtype.
     """
+    enter_pending()
+    try:
+        return defer_step(kernel, out_code, nin, x1, x2, x3, ndim, shape, strides, name)
+    finally:
+        leave_pending()
+
+
+cdef Array defer_step(
+    Kernel kernel, int out_code, int nin, Array x1, Array x2, Array x3, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides, str name
+):
     cdef PyObject* operands[3]
     cdef Array out
     cdef PendingChain chain
@@ -384,7 +426,10 @@ cdef Array defer(
     out = pending_array(chain, step, out_code, ndim, shape, strides)
     chain.results[step] = <PyObject*>out.storage
     while (chains > MOST_CHAINS or pending_bytes > MOST_BYTES) and oldest is not <PyObject*>chain and (<PendingChain>oldest).evaluating == 0:
-        hooks.evaluate_chain(<PendingChain>oldest)
+        first = alive(oldest)
+        if first is None:
+            break
+        hooks.evaluate_chain(first)
     return out
 
 
@@ -399,6 +444,7 @@ cdef Array pending_array(PendingChain chain, int step, int code, int ndim, const
     out.storage = Storage.__new__(Storage)
     out.storage.nbytes = out.size * itemsize_at(code)
     out.storage.pending, out.storage.step = chain, step
+    s0_enable_try_incref(<PyObject*>out.storage)
     pending_bytes += out.storage.nbytes
     return out
 
@@ -409,16 +455,55 @@ cdef bint replace_pending(Array x, Array other) noexcept:
 
     `other` is dropped by the caller. What was computed from x before reads the storage that x had.
     """
+    cdef bint done
+    enter_pending()
+    done = replace_locked(x, other)
+    leave_pending()
+    return done
+
+
+cdef bint replace_locked(Array x, Array other) noexcept:
     if chain_of(other) is None or other.storage.step < 0 or chain_of(x) is None or other.code != x.code or other.ndim != x.ndim:
         return False
     # Another array on its memory would see the change.
-    if x.storage.owner is not None or s0_references(<PyObject*>x.storage) > 1 + x.storage.readers:
+    if x.storage.owner is not None or not s0_has_references(<PyObject*>x.storage, 1 + x.storage.readers):
         return False
     if memcmp(other.shape_, x.shape_, x.ndim * sizeof(Py_ssize_t)) != 0 or memcmp(other.strides_, x.strides_, x.ndim * sizeof(Py_ssize_t)) != 0:
         return False
+    if FREE_THREADED:
+        # Another thread may be about to read the storage of x, which therefore stays.
+        return x.storage.readers == 0 and take_over(x.storage, other.storage)
     other.storage.device = x.storage.device
     x.storage = other.storage
     return True
+
+
+cdef bint take_over(Storage storage, Storage other) noexcept:
+    """Make a storage, whose elements nothing else asks for, the result that another one is, which then is none."""
+    global pending_bytes
+    cdef PendingChain chain = <PendingChain>other.pending
+    forget_result(storage)
+    storage.pending, storage.step = chain, other.step
+    chain.results[other.step] = <PyObject*>storage
+    other.pending = None
+    return True
+
+
+cdef Array try_to_defer_reduction(
+    Kernel kernel, int nin, Array x, Array x2, tuple axes, bint keepdims, bint from_first, const char* start, int code, str name
+):
+    """
+    The deferred result, of a dtype, of a reduction of x or of the product of two arrays; None where it has to be computed now.
+
+    `from_first`: the accumulators start from the first elements along the axes, else from the value at `start`.
+    """
+    enter_pending()
+    try:
+        if may_defer_reduction(nin, x, x2):
+            return defer_reduction(kernel, nin, x, x2, axes, keepdims, from_first, start, code, name)
+        return None
+    finally:
+        leave_pending()
 
 
 cdef bint may_defer_reduction(int nin, Array x, Array x2) except -1:
@@ -463,11 +548,7 @@ cdef int input_of(PendingChain chain, Array x) except -1:
 cdef Array defer_reduction(
     Kernel kernel, int nin, Array x, Array x2, tuple axes, bint keepdims, bint from_first, const char* start, int code, str name
 ):
-    """
-    The deferred result, of a dtype, of a reduction for which `may_defer_reduction` said so.
-
-    `from_first`: the accumulators start from the first elements along the axes, else from the value at `start`.
-    """
+    """The deferred result of a reduction for which `may_defer_reduction` said so."""
     cdef PendingChain chain = chain_of(x) if nin == 1 or (chain_of(x) is not None and step_of(x) >= 0) else chain_of(x2)
     cdef Reduction* reduction = &chain.reduction[chain.reductions]
     cdef Py_ssize_t shape[MOST_AXES]
@@ -505,6 +586,14 @@ cdef bint divide_pending(Array total, double divisor, int code) except -1:
     """
     Make deferred sums, which nothing has seen, means of a dtype: `mean_of_total` of later. False, with nothing done, where they are computed now.
     """
+    enter_pending()
+    try:
+        return divide_locked(total, divisor, code)
+    finally:
+        leave_pending()
+
+
+cdef bint divide_locked(Array total, double divisor, int code) except -1:
     global pending_bytes
     cdef PendingChain chain = chain_of(total)
     cdef Reduction* reduction
@@ -525,8 +614,15 @@ cdef bint divide_pending(Array total, double divisor, int code) except -1:
     return True
 
 
-cdef void forget_result(Storage storage) noexcept:
+cdef void forget_freed(Storage storage) noexcept:
     """A result is freed that was never computed."""
+    enter_pending()
+    forget_result(storage)
+    leave_pending()
+
+
+cdef void forget_result(Storage storage) noexcept:
+    """A result is not that of a chain any more."""
     global pending_bytes
     cdef PendingChain chain = <PendingChain>storage.pending
     if storage.step >= 0:
@@ -541,7 +637,9 @@ cdef list pending_chains():
     cdef list out = []
     cdef PyObject* at = oldest
     while at is not NULL:
-        out.append(<PendingChain>at)
+        chain = alive(at)
+        if chain is not None:
+            out.append(chain)
         at = (<PendingChain>at).after
     return out
 
@@ -565,6 +663,14 @@ def describe_pending(Array x not None):
         of what is reduced, whether it is stored); ``number`` of the array itself among steps and then reductions. None where the
         elements are there.
     """
+    enter_pending()
+    try:
+        return describe_chain(x)
+    finally:
+        leave_pending()
+
+
+cdef dict describe_chain(Array x):
     cdef PendingChain chain = chain_of(x)
     cdef Leaf* leaf
     cdef int k, s
@@ -589,4 +695,4 @@ def describe_pending(Array x not None):
     }
 
 
-set_forget(forget_result)
+set_forget(forget_freed)

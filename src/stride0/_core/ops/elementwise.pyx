@@ -10,6 +10,7 @@ from stride0._core.memory.dtype cimport (
     LARGEST_ITEM, UINT64, dtype_at, is_python_scalar, is_stored, itemsize_at, letter_at, promote_codes, read_scalar,
     scalar_code, weak_code, write_scalar,
 )
+from stride0._core.memory.guards cimport s0_has_references
 from stride0._core.plan.table cimport Kernel, cast_kernel, op_kernel
 from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
 from stride0._core.array.switches cimport guarding
@@ -25,7 +26,7 @@ from stride0._core.ops.deferred cimport defers, may_be_leaf, replace_pending
 from stride0._core.ops.evaluation cimport store_result
 from stride0._core.ops.apply cimport apply, check_writable, overlaps
 from stride0._core.ops.copy cimport cast_few, copy_array
-from stride0._core.ops.temporaries cimport into_temporary, may_elide, s0_references
+from stride0._core.ops.temporaries cimport into_temporary, may_elide
 from stride0._core.ops.comparisons cimport compare_beyond, compare_other, compare_signs, is_equality, is_operand
 
 from stride0._tables import operations
@@ -291,7 +292,7 @@ cdef object in_place(int op, Array x, object other, str name):
             # Not once more: a check of operands that warns would warn twice.
             apply(cast_kernel(x.code, x.code), x.code, 1, result, None, None, x, True, name, UNARY_NAMES)
         return x
-    if b.address is NULL and x.address is not NULL and type(other) is Array and update_with_pending(op_kernel(op, loop), x, b, s0_references(<PyObject*>b) == 2, name):
+    if b.address is NULL and x.address is not NULL and type(other) is Array and update_with_pending(op_kernel(op, loop), x, b, s0_has_references(<PyObject*>b, 2), name):
         return x
     if loop == x.code == b.code and S0_OUT[op][loop] == loop and x.size < LONG_RUN and x.c_contiguous and b.c_contiguous and same_shape(x, b) and not overlaps(x, b):
         # Note [Fast path]

@@ -3,15 +3,17 @@
 
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
+from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from stride0._core.array.array cimport Array, hooks, not_completed, root_of
 from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, dtype_at, itemsize_at
+from stride0._core.memory.guards cimport FREE_THREADED, s0_drop_later, s0_pause_section, s0_reset_section, s0_resume_section, s0_write
 from stride0._core.memory.storage cimport Storage, allocate_storage, foreign_storage
 from stride0._core.ops.deferred cimport (
-    MOST_AXES, MOST_KNOWN, MOST_LEAVES, MOST_OUTPUTS, Leaf, PendingChain, Reduction, drop_step, forget_result, pending_chains,
-    release,
+    MOST_AXES, MOST_KNOWN, MOST_LEAVES, MOST_OUTPUTS, Leaf, PendingChain, Reduction, alive, drop_step, dropped, enter_pending,
+    forget_result, leave_pending, pending_chains, pending_lock, release,
 )
 from stride0._core.plan.chain cimport MAX_STEPS, Chain, Step
 from stride0._core.plan.partition cimport LONG_RUN, run_chain, run_contiguous
@@ -36,18 +38,37 @@ cdef list evaluations = []
 
 cdef int evaluate(Array x) except -1:
     """Compute the elements of a deferred array."""
+    enter_pending()
+    try:
+        return evaluate_array(x)
+    finally:
+        leave_pending()
+
+
+cdef int evaluate_array(Array x) except -1:
     cdef Storage root = root_of(x.storage)
     # Again: a signal handler or another thread may give x another deferred result meanwhile.
     while root.data is NULL:
         evaluate_chain(<PendingChain>root.pending)
         root = root_of(x.storage)
-    x.storage.data = x.address = root.data
+    x.storage.data = root.data
+    s0_write(x.address, root.data)
     return 0
 
 
 cdef int evaluate_readers(Storage storage) except -1:
     """Evaluate the chains that read a storage, which is about to be written to."""
     cdef Storage root = root_of(storage)
+    if root.readers == 0:
+        return 0
+    enter_pending()
+    try:
+        return evaluate_readers_of(root)
+    finally:
+        leave_pending()
+
+
+cdef int evaluate_readers_of(Storage root) except -1:
     cdef PendingChain chain
     cdef int k
     cdef bint found = True
@@ -66,6 +87,14 @@ cdef int evaluate_readers(Storage storage) except -1:
 
 def evaluate_pending():
     """Compute what this thread has deferred: all that there is memory for, before MemoryError."""
+    enter_pending()
+    try:
+        evaluate_own()
+    finally:
+        leave_pending()
+
+
+cdef int evaluate_own() except -1:
     cdef unsigned long thread = PyThread_get_thread_ident()
     failed = None
     for chain in pending_chains():
@@ -76,13 +105,18 @@ def evaluate_pending():
                 failed = failed or error
     if failed is not None:
         raise failed
+    return 0
 
 
 cdef int evaluate_chain(object given) except -1:
     """Compute all results of a chain that are still referenced: Note [Deferred results]."""
     cdef PendingChain chain = <PendingChain>given
-    if chain.count:
-        begin_evaluation(chain, None, None, None)
+    enter_pending()
+    try:
+        if chain.count:
+            begin_evaluation(chain, None, None, None)
+    finally:
+        leave_pending()
     return 0
 
 
@@ -92,6 +126,14 @@ cdef bint store_result(Array result, Array x, Storage spared) except -1:
 
     False, with nothing done, where that is not possible in one pass that no signal interrupts. `spared`: see `compute`.
     """
+    enter_pending()
+    try:
+        return store_locked(result, x, spared)
+    finally:
+        leave_pending()
+
+
+cdef bint store_locked(Array result, Array x, Storage spared) except -1:
     cdef PendingChain chain
     cdef int64_t cost = 0
     cdef int s
@@ -138,6 +180,7 @@ cdef int remove_evaluation(tuple evaluation) except -1:
 def forget_other_threads():
     """In a forked process, which has the thread that forked only: the others go on computing in their own process."""
     cdef unsigned long thread = PyThread_get_thread_ident()
+    s0_reset_section(&pending_lock)
     for found in evaluations[:]:
         if found[0] != thread:
             (<PendingChain>found[1]).evaluating -= 1
@@ -162,6 +205,9 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared) e
     for k in range(chain.leaves):
         if chain.leaf[k].storage is not NULL:
             held.append(<Storage>chain.leaf[k].storage)
+    if FREE_THREADED:
+        Py_INCREF(held)
+        s0_drop_later(&dropped, <PyObject*>held)
     if find_needed(chain, needed, result, spared) > MOST_OUTPUTS:
         spared = None
         find_needed(chain, needed, result, None)
@@ -178,18 +224,25 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared) e
     for s in range(chain.count):
         known[s] = NULL
         if chain.results[s] is not NULL and needed[s] and not (count and s == outputs[0]) and chain.results[s] is not <PyObject*>spared:
+            storage = <Storage>alive(chain.results[s])
+            if storage is None:
+                chain.results[s] = NULL
+                continue
             outputs[count] = s
             count += 1
-            results.append(<Storage>chain.results[s])
-            memory.append(memory_for(chain, <Storage>chain.results[s], result_code(chain.steps[s].kernel), chain.strides[s], <str>chain.names[s]))
+            results.append(storage)
+            memory.append(memory_for(chain, storage, result_code(chain.steps[s].kernel), chain.strides[s], <str>chain.names[s]))
     if spared is None:
         count = store_shared(chain, outputs, count, results, memory)
     for k in range(chain.reductions if spared is None else 0):
         one = &chain.reduction[k]
-        if one.result is not NULL:
+        storage = <Storage>alive(one.result)
+        if storage is None:
+            one.result = NULL
+        else:
             reduction = one if reduction is NULL else reduction
-            results.append(<Storage>one.result)
-            memory.append(memory_for(chain, <Storage>one.result, one.code, one.strides, <str>one.name))
+            results.append(storage)
+            memory.append(memory_for(chain, storage, one.code, one.strides, <str>one.name))
     if first:
         # No signal handler sees x half written. It is the only pass.
         first = count
@@ -441,7 +494,7 @@ cdef int run_first(PendingChain chain, char** known, Reduction* reduction, Stora
 cdef int run(PendingChain chain, Plan* plan, const Chain* program, str name, bint interruptible) except -1:
     global passes, steps_run, bytes_saved
     cdef bint done
-    cdef int s, o
+    cdef int s, o, depth
     coalesce(plan, 0)
     passes += 1
     steps_run += program.count
@@ -454,8 +507,11 @@ cdef int run(PendingChain chain, Plan* plan, const Chain* program, str name, bin
     if chain.size < LONG_RUN:
         done = run_chain(plan, program, interruptible)
     else:
+        # As where the interpreter's lock is released: others may defer and evaluate meanwhile.
+        depth = s0_pause_section(&pending_lock)
         with nogil:
             done = run_chain(plan, program, interruptible)
+        s0_resume_section(&pending_lock, depth)
     return 0 if done else not_completed(name)
 
 
@@ -571,7 +627,11 @@ def statistics():
         ``pending``: chains that have not been computed; ``passes`` over memory that computed others, ``steps`` in these,
         and ``bytes_saved``: of results that were never written to memory.
     """
-    return {"pending": len(pending_chains()), "passes": passes, "steps": steps_run, "bytes_saved": bytes_saved}
+    enter_pending()
+    try:
+        return {"pending": len(pending_chains()), "passes": passes, "steps": steps_run, "bytes_saved": bytes_saved}
+    finally:
+        leave_pending()
 
 
 if hasattr(os, "register_at_fork"):

@@ -31,7 +31,7 @@ from stride0._core.array.array cimport (
 from stride0._core.array.views cimport is_broadcast_along, without_axes
 from stride0._core.ops.operands cimport BINARY_NAMES, named_shapes, scalar_array
 from stride0._core.ops.copy cimport assign_array, check_codes, copy_array, fill
-from stride0._core.ops.deferred cimport MOST_AXES, defer_reduction, divide_pending, may_defer_reduction
+from stride0._core.ops.deferred cimport MOST_AXES, divide_pending, try_to_defer_reduction
 from stride0._core.ops.elementwise cimport binary, in_place
 from stride0._core.ops.evaluation cimport divide_sums
 
@@ -102,10 +102,12 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             # Note [Repeated elements]: one of them, multiplied by their number.
             times *= <uint64_t>shape[axis]
             shape[axis] = 1
-    if (x.address is NULL or (nin > 1 and x2.address is NULL)) and x.size and ndim <= MOST_AXES and (nin == 1 or same_shape(x, x2)) and may_defer_reduction(nin, x, x2):
+    if (x.address is NULL or (nin > 1 and x2.address is NULL)) and x.size and ndim <= MOST_AXES and (nin == 1 or same_shape(x, x2)):
         check_codes("copy", acc_code, out_code)
-        return defer_reduction(reduction_kernel(number, arithmetic_code(loop)), nin, x, x2, axes, keepdims, not HAS_START[number],
-                               &START[number][acc_code][0], out_code, name)
+        total = try_to_defer_reduction(reduction_kernel(number, arithmetic_code(loop)), nin, x, x2, axes, keepdims, not HAS_START[number],
+                                       &START[number][acc_code][0], out_code, name)
+        if total is not None:
+            return total
     total = new_array(acc_code, ndim, kept, NULL, False)
     if total.size:
         if name not in STARTS:

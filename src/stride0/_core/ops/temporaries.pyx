@@ -26,6 +26,7 @@ from cpython.object cimport PyObject
 
 from stride0._core.plan.operations cimport S0_CHECK_EXPONENT, S0_LOOP, S0_OUT
 from stride0._core.memory.dtype cimport itemsize_at, weak_code
+from stride0._core.memory.guards cimport s0_has_references
 from stride0._core.plan.table cimport op_kernel
 from stride0._core.array.switches cimport fused_from, guarding
 from stride0._core.array.array cimport Array, alias, data_of, hooks
@@ -74,7 +75,7 @@ cdef bint is_elidable(object x, object other, int op):
     # Borrowed pointers throughout: a variable for x would count as a reference.
     if (<Array>x).node is not None or not (<Array>x).c_contiguous:
         return False
-    if s0_references(<PyObject*>(<Array>x).storage) != 1 or (<Array>x).storage.block is NULL or (<Array>x).storage.history is not None:
+    if not s0_has_references(<PyObject*>(<Array>x).storage, 1) or (<Array>x).storage.block is NULL or (<Array>x).storage.history is not None:
         return False
     if data_of(<Array>x) != (<Array>x).storage.data or (<Array>x).size * itemsize_at((<Array>x).code) != (<Array>x).storage.nbytes:
         return False

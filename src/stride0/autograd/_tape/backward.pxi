@@ -30,10 +30,17 @@ cdef class LazyPut:
 
 cdef int check_saved(Saved saved, str name) except -1:
     """Refuse a saved value that was overwritten."""
-    cdef History history = saved.storage.history
+    cdef History history = history_of(saved.storage)
+    if history is not None and history.last > saved.seen:
+        with cython.critical_section(history):
+            check_since(history, saved, name)
+    return 0
+
+
+cdef int check_since(History history, Saved saved, str name) except -1:
     cdef Write write
     cdef Array x
-    if history is not None and history.last > saved.seen:
+    if history.last > saved.seen:
         x = plain_array(saved)
         for write in history.writes:
             if write.time > saved.seen and touches(write, x):
@@ -156,11 +163,14 @@ cdef class Pass:
     cdef Py_ssize_t count
     cdef Py_ssize_t room
     cdef dict others
+    cdef unsigned long thread
+    cdef list used             # states of tapes: Note [Thread of a tape]
+    cdef tuple last_used
 
     def __cinit__(self):
-        global passes
-        passes += 1
-        self.number = passes
+        self.number = s0_count_up(passes, 1)
+        self.thread = PyThread_get_thread_ident()
+        self.used = []
 
     def __dealloc__(self):
         cdef Py_ssize_t i
@@ -174,6 +184,8 @@ cdef class Pass:
         """Visit a node, unless it is visited already."""
         cdef Visit* visits = self.visits
         cdef Visit* new
+        if FREE_THREADED and node.tapes is not self.last_used:
+            self.use_tapes(node)
         if node.visit == self.number or (self.others is not None and node in self.others):
             return 0
         if self.count == self.room:
@@ -192,6 +204,22 @@ cdef class Pass:
         Py_INCREF(node)
         new.serial, new.node, new.g, new.useful, new.target = node.serial, <PyObject*>node, NULL, False, False
         self.count += 1
+        return 0
+
+    cdef int use_tapes(self, Node node) except -1:
+        cdef State state
+        for state in node.tapes:
+            if state not in self.used:
+                use_tape(state, "backward")
+                self.used.append(state)
+        self.last_used = node.tapes
+        return 0
+
+    cdef int leave_tapes(self) except -1:
+        cdef State state
+        for state in self.used:
+            leave_tape(state)
+        self.used = []
         return 0
 
     cdef Visit* visit(self, PyObject* node) noexcept:
@@ -304,7 +332,7 @@ cdef class Pass:
 
 
 cdef bint is_running(int64_t number) except -1:
-    for walk in running:
+    for walk in running[:]:
         if (<Pass>walk).number == number:
             return True
     return False
@@ -312,7 +340,10 @@ cdef bint is_running(int64_t number) except -1:
 
 cdef bint is_visited(Node node) except -1:
     """Whether a pass that runs now goes through a node."""
-    for walk in running:
+    for walk in running[:]:
+        # Those of other threads go through other nodes where nothing else keeps threads apart.
+        if FREE_THREADED and (<Pass>walk).thread != PyThread_get_thread_ident():
+            continue
         if (<Pass>walk).visit(<PyObject*>node) is not NULL:
             return True
     return False
@@ -368,7 +399,7 @@ cdef bint add_put(PyObject* sum_, object found) except -1:
 
 cdef bint may_overwrite(PyObject* x, Array g):
     """Whether a cotangent may be overwritten by its sum with another one."""
-    if s0_references(x) != 1 or s0_references(<PyObject*>(<Array>x).storage) != 1 or (<Array>x).storage.block is NULL:
+    if not s0_has_references(x, 1) or not s0_has_references(<PyObject*>(<Array>x).storage, 1) or (<Array>x).storage.block is NULL:
         return False
     if (<Array>x).storage.history is not None or g.storage.history is not None or is_stored(g.code):
         return False
@@ -438,6 +469,7 @@ cdef list walk_backward(list roots, list cotangents, list targets, bint beyond, 
             found.append(None if visit is NULL or visit.g is NULL else <object>visit.g)
     finally:
         running.remove(walk)
+        walk.leave_tapes()
     return found
 
 

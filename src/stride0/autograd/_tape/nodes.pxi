@@ -42,16 +42,29 @@ cdef class Node:
     cdef PyObject* few_saved[FEW_VALUES]
 
     def __dealloc__(self):
-        if self.before is not NULL:
-            (<Node>self.before).next = self.next
-        elif self.home is not None and self.home.first == <PyObject*>self:
-            self.home.first = self.next
-        if self.next is not NULL:
-            (<Node>self.next).before = self.before
+        if self.home is not None:
+            s0_acquire(&listing)
+            unlist(self)
+            s0_leave(&listing)
         clear(self)
+
+# Of the lists of nodes of all tapes.
+cdef s0_lock listing = 0
+
+
+cdef inline void unlist(Node node) noexcept:
+    """Take a node out of the list of its tape; the caller holds the lock, and may be freeing the node."""
+    if node.before is not NULL:
+        (<Node>node.before).next = node.next
+    elif node.home is not None and node.home.first == <PyObject*>node:
+        node.home.first = node.next
+    if node.next is not NULL:
+        (<Node>node.next).before = node.before
+    node.before = node.next = NULL
 
 
 # Nodes are freed one after the other and not each within the one before it: chains are long, the C stack is not.
+# In a free-threaded interpreter nobody can say whether a reference is the last one: all wait to be dropped.
 cdef PyObject* waiting = NULL
 cdef bint freeing = False
 
@@ -61,7 +74,9 @@ cdef inline void release_node(PyObject* node) noexcept:
     global waiting
     if node is NULL:
         return
-    if s0_references(node) == 1:
+    if FREE_THREADED:
+        s0_drop_later(&s0_waiting, node)
+    elif s0_has_references(node, 1):
         (<Node>node).queue = waiting
         waiting = node
     else:
@@ -71,6 +86,9 @@ cdef inline void release_node(PyObject* node) noexcept:
 cdef void free_waiting() noexcept:
     global waiting, freeing
     cdef PyObject* node
+    if FREE_THREADED:
+        s0_drop_all(&s0_waiting)
+        return
     if freeing:
         return
     freeing = True
@@ -98,10 +116,8 @@ cdef void clear(Node node) noexcept:
 
 cdef Node new_node(Rules rules):
     """A node without edges."""
-    global made
     cdef Node node = Node.__new__(Node)
-    made += 1
-    node.serial = made
+    node.serial = s0_count_up(made, 1)
     node.rules = rules
     node.tapes = NO_TAPES
     node.edges = node.few_edges
@@ -148,9 +164,75 @@ cdef inline bint is_open(Node node) noexcept:
     return False
 
 
+cdef inline Node node_at(Array x):
+    """The node of an array, or None."""
+    if x.node is None:
+        return None
+    with cython.critical_section(x):
+        return <Node>x.node
+
+
+cdef inline int set_node(Array x, Node node) except -1:
+    cdef object before      # freed outside
+    with cython.critical_section(x):
+        before = x.node
+        x.node = node
+    return 0
+
+
 cdef inline Node open_node(Array x):
     """The node of an array if what is computed from it is recorded, else None."""
-    return <Node>x.node if x.node is not None and is_open(<Node>x.node) else None
+    cdef Node node = node_at(x)
+    return node if node is not None and is_open(node) else None
+
+
+# --- Note [Thread of a tape]
+
+
+cdef int open_tape(State state, str name) except -1:
+    """Record what is computed from arrays that a tape tracks, in this thread."""
+    if not state.open:
+        use_tape(state, name)
+        state.open = True
+    return 0
+
+
+cdef int close_tape(State state) noexcept:
+    if state.open:
+        state.open = False
+        if s0_is_mine(state.thread):
+            leave_tape(state)
+    return 0
+
+
+cdef int use_tape(State state, str name) except -1:
+    if not s0_claim_for(&state.thread):
+        refuse_thread(name)
+    state.uses += 1
+    return 0
+
+
+cdef int leave_tape(State state) noexcept:
+    state.uses -= 1
+    if state.uses == 0:
+        s0_give_up(state.thread)
+        if FREE_THREADED and not state.alive:
+            free_graph(state)
+    return 0
+
+
+cdef int refuse_thread(str name) except -1:
+    raise GradientError(
+        name, "another thread uses the tape", (), "a tape of its own in each thread, or one pass after the other")
+
+
+cdef int check_thread(Node node, str name) except -1:
+    """Refuse to record what another thread than that of the tape computes."""
+    cdef State state
+    for state in node.tapes:
+        if state.open and not s0_is_mine(state.thread):
+            refuse_thread(name)
+    return 0
 
 
 cdef tuple united(tuple ours, tuple others):
@@ -169,12 +251,39 @@ cdef tuple united(tuple ours, tuple others):
 
 cdef void link(Node node, State home) noexcept:
     """Put a node into the list of a tape."""
+    s0_acquire(&listing)
     node.home = home
     node.before = NULL
     node.next = home.first
     if node.next is not NULL:
         (<Node>node.next).before = <PyObject*>node
     home.first = <PyObject*>node
+    s0_leave(&listing)
+
+
+cdef Node next_listed(State state):
+    """Take the first node out of the list of a tape that is not about to be freed by another thread; None at the end."""
+    cdef PyObject* first
+    cdef Node node = None
+    s0_acquire(&listing)
+    while node is None and state.first is not NULL:
+        first = state.first
+        unlist(<Node>first)
+        (<Node>first).home = None
+        if s0_try_incref(first):
+            node = <Node>first
+            Py_DECREF(node)
+    s0_leave(&listing)
+    return node
+
+
+cdef int free_graph(State state) noexcept:
+    """`release_nodes` of a tape that is freed, unless another thread goes through its nodes, which does so afterwards."""
+    if s0_claim_for(&state.thread):
+        release_nodes(state)
+        if state.uses == 0:
+            s0_give_up(state.thread)
+    return 0
 
 
 cdef int release_nodes(State state) except -1:
@@ -182,12 +291,10 @@ cdef int release_nodes(State state) except -1:
     cdef Node node
     cdef State other
     cdef list dead = []
-    while state.first is not NULL:
-        node = <Node>state.first
-        state.first = node.next
-        if node.next is not NULL:
-            (<Node>node.next).before = NULL
-        node.next, node.home = NULL, None
+    while True:
+        node = next_listed(state)
+        if node is None:
+            break
         for other in node.tapes:
             if other.alive:
                 link(node, other)
@@ -261,6 +368,7 @@ cdef Saved save_array(Array x, int result):
     """An array as the tape saves it."""
     cdef Saved saved = Saved.__new__(Saved)
     cdef Storage storage = x.storage
+    cdef Node node
     # An array that a rule was given has a storage without a history, which logs no writes.
     if storage.owner is not None and type(storage.owner) is Storage:
         storage = <Storage>storage.owner
@@ -269,11 +377,11 @@ cdef Saved save_array(Array x, int result):
         saved.view = without_history(x)
     else:
         memcpy(saved.dims, x.shape_, 2 * x.ndim * sizeof(Py_ssize_t))
-    if not result and x.node is not None and is_open(<Node>x.node):
-        Py_INCREF(x.node)
-        saved.node = <PyObject*>x.node
-    if storage.history is None:
-        storage.history = CLEAN
+    node = None if result else open_node(x)
+    if node is not None:
+        Py_INCREF(node)
+        saved.node = <PyObject*>node
+    if start_history(storage):
         x.seen = clock
     saved.seen = clock
     return saved
@@ -303,8 +411,7 @@ cdef Array tracked_array(Saved saved, Node node):
     """A saved array with a node."""
     cdef Array y = plain_array(saved) if saved.view is None else alias(saved.view)
     y.storage = saved.storage
-    if y.storage.history is None:
-        y.storage.history = CLEAN
+    start_history(y.storage)
     y.node, y.seen = node, clock
     return y
 

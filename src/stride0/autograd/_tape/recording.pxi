@@ -150,11 +150,14 @@ cdef object record_call(str name, PyObject* const* args, Py_ssize_t n, PyObject*
 
 cdef int check_beyond(Array x, Array out) except -1:
     """Refuse a view of elements that x does not have and that were written with tracked values."""
-    cdef History history = x.storage.history
+    cdef History history = history_of(x.storage)
     cdef Write write
+    cdef list writes
     if history is None:
         return 0
-    for write in history.writes:
+    with cython.critical_section(history):
+        writes = history.writes[:]
+    for write in writes:
         if any([(<State>tape).open for tape in write.tapes]) and touches(write, out) and not touches(write, x):
             raise GradientError(
                 "as_strided", "the result shows elements that x does not have, and their gradient is not known",
@@ -256,7 +259,7 @@ cdef Array snapshot(Rules rules, PyObject** values, int operand):
         if rules.needs_value(node.edges[e].rule, operand):
             out = asarray(without_history(x), copy=True)
             out.storage.history = CLEAN
-            out.node, out.seen = x.node, clock
+            out.node, out.seen = node_at(x), clock
             return out
     return None
 
@@ -267,7 +270,7 @@ cdef int finish_write(Rules rules, Array x, PyObject** values, Array region, tup
     log_write(x, region, key, node)
     if node is not None:
         save_values(node, values, <PyObject*>x)
-    x.node = None
+    set_node(x, None)
     if node is not None:
         attach(x, node)
     return 0

@@ -29,15 +29,15 @@ cdef tuple value_and_gradients(f, tuple numbers, bint alone, bint has_aux, tuple
             structures.append(structure)
             lengths.append(len(parts))
     arrays, tracked, nodes = track_all("value_and_grad", leaves, tape)
-    tape.state.open = True
+    open_tape(tape.state, "value_and_grad")
     try:
         put_together(given, numbers, structures, lengths, tracked)
         out = f(*given, **kwargs) if kwargs else f(*given)
     finally:
-        tape.state.open = False
+        close_tape(tape.state)
     out, aux = pair_of(out) if has_aux else (out, None)
     y = checked_scalar("value_and_grad", out)
-    roots = [y.node]
+    roots = [node_at(y)]
     value = detach_closed(y)
     if has_aux:
         aux = tree_map(detach_closed, aux)
@@ -98,7 +98,7 @@ def results_of(list leaves):
     for leaf in leaves:
         x = <Array>leaf if type(leaf) is Array else <Array>asarray(leaf)
         values.append(detach_closed(x))
-        roots.append(x.node)
+        roots.append(node_at(x))
     return values, roots
 
 
@@ -239,7 +239,7 @@ def reopen(list nodes):
     for node in nodes:
         for state in node.tapes:
             if not state.open:
-                state.open = True
+                open_tape(state, "checkpoint")
                 out.append(state)
     return out
 
@@ -248,4 +248,4 @@ def close(list states):
     """Close the tapes that `reopen` opened."""
     cdef State state
     for state in states:
-        state.open = False
+        close_tape(state)

@@ -22,6 +22,13 @@ Note [Overwritten values]
     value, has the number of the last write that it has seen. A later write to elements that it shares makes it
     stale: using it raises. Regions are compared exactly.
 
+Note [Thread of a tape]
+    In a free-threaded interpreter a tape belongs to the thread that opened it, as long as it is open, and else to the thread
+    whose backward pass goes through its nodes: a thread that finds it taken raises. So nodes have one user at a time and
+    need no locks, but for the list of a tape: an array may be freed by any thread. An array that is not tracked belongs to all:
+    the pointers to its node and to its storage's history are read and replaced in critical sections of array and
+    storage, what a history lists in one of the history.
+
 Note [Deferred passes]
     Forward and backward passes defer their results, as within `stride0.fused`, unless the caller has chosen a size. A
     saved value that is deferred is an edge of the graph like any other: where the backward pass drops it before anything
@@ -32,6 +39,7 @@ Note [Deferred passes]
 cimport cython
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject
+from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport int64_t, uintptr_t
@@ -48,6 +56,9 @@ from stride0._core.ops.adjoint cimport add_at, added, dot_into, scaled, sum_into
 from stride0._core.ops.elementwise cimport binary_raw, in_place, masked_product, unary_raw
 from stride0._core.plan.operations cimport OP_ADD
 from stride0._core.memory.dtype cimport DType, dtype_at, is_stored, itemsize_at, letter_at
+from stride0._core.memory.guards cimport (
+    FREE_THREADED, s0_acquire, s0_count_up, s0_add, s0_drop_all, s0_drop_later, s0_drops, s0_has_references, s0_leave, s0_lock, s0_try_incref,
+)
 from stride0._core.memory.storage cimport Storage, foreign_storage
 
 import inspect
@@ -66,9 +77,29 @@ from stride0.autograd._tape.trees import flatten, tree_map
 
 cdef extern from *:
     """
-    #define s0_references(object) Py_REFCNT(object)
+    #include "guards.h"
+    /* Nodes that this thread is about to free. */
+    S0_OF_THREAD s0_drops s0_waiting;
+
+    #if S0_FREE_THREADED
+    /* The thread that uses a tape; 0 for none. */
+    #define s0_is_mine(thread) (__atomic_load_n(&(thread), __ATOMIC_SEQ_CST) == PyThread_get_thread_ident())
+    static inline int s0_claim_for(unsigned long *thread)
+    {
+        unsigned long none = 0, self = PyThread_get_thread_ident();
+        return __atomic_compare_exchange_n(thread, &none, self, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) || none == self;
+    }
+    #define s0_give_up(thread) __atomic_store_n(&(thread), 0, __ATOMIC_SEQ_CST)
+    #else
+    #define s0_is_mine(thread) ((void)(thread), 1)
+    #define s0_claim_for(thread) ((void)(thread), 1)
+    #define s0_give_up(thread) ((thread) = 0)
+    #endif
     """
-    Py_ssize_t s0_references(PyObject* object) noexcept
+    s0_drops s0_waiting
+    bint s0_is_mine(unsigned long thread) noexcept
+    bint s0_claim_for(unsigned long* thread) noexcept
+    void s0_give_up(unsigned long thread) noexcept
 
 cdef extern from "Python.h":
     PyObject* PyObject_Vectorcall(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL
@@ -89,6 +120,8 @@ cdef class State:
     cdef bint open
     cdef bint alive            # whether the tape still exists
     cdef PyObject* first       # its list of nodes; Note [Graph of nodes]
+    cdef unsigned long thread  # the one that uses it, in a free-threaded interpreter: Note [Thread of a tape]
+    cdef int uses              # how often it does
 
 
 @cython.no_gc_clear
@@ -98,18 +131,16 @@ cdef class Tape:
     cdef State state
 
     def __cinit__(self, *args, **kwargs):
-        global made, live_tapes
-        made += 1
-        live_tapes += 1
+        s0_add(live_tapes, 1)
         self.state = State.__new__(State)
-        self.state.serial = made
+        self.state.serial = s0_count_up(made, 1)
         self.state.alive = True
 
     def __dealloc__(self):
-        global live_tapes
-        live_tapes -= 1
-        self.state.open = self.state.alive = False
-        release_nodes(self.state)
+        s0_add(live_tapes, -1)
+        close_tape(self.state)
+        self.state.alive = False
+        free_graph(self.state)
 
     @property
     def open(self):
@@ -118,11 +149,11 @@ cdef class Tape:
 
     def start(self):
         """Start recording what is computed from tracked arrays."""
-        self.state.open = True
+        open_tape(self.state, "Tape")
 
     def stop(self):
         """Stop recording; gradients can still be taken."""
-        self.state.open = False
+        close_tape(self.state)
 
 
 include "rules.pxi"
@@ -179,10 +210,9 @@ cdef str ACCEPTED = "arrays of a floating-point dtype, or nested tuples, lists a
 
 cdef int attach(Array x, Node node) except -1:
     """Make x a tracked array."""
-    if x.storage.history is None:
-        x.storage.history = CLEAN
+    start_history(x.storage)
     describe(node, x)
-    x.node = node
+    set_node(x, node)
     x.seen = clock
     return 0
 
@@ -200,17 +230,18 @@ def detach(Array x not None):
 
 def detach_closed(x):
     """A result, detached if no open tape tracks it."""
-    return x if type(x) is not Array or (<Array>x).node is None or is_open(<Node>(<Array>x).node) else detach(<Array>x)
+    cdef Node node = node_of(x)
+    return x if node is None or is_open(node) else detach(<Array>x)
 
 
 def is_tracked(Array x not None):
     """Whether what is computed from x is recorded."""
-    return x.node is not None and is_open(<Node>x.node)
+    return open_node(x) is not None
 
 
 def node_of(x):
     """The node of an array, or None."""
-    return (<Array>x).node if type(x) is Array else None
+    return node_at(<Array>x) if type(x) is Array else None
 
 
 include "writes.pxi"
@@ -239,15 +270,15 @@ cdef class TapeTracer(Tracer):
         return write_item(x, key, value)
 
     cdef bint is_tracked(self, Array x) except -1:
-        return x.node is not None and is_open(<Node>x.node)
+        return open_node(x) is not None
 
     cdef bint needs_tape(self, Array x) noexcept:
         cdef History history
         if live_tapes == 0:
-            x.storage.history = x.node = None
+            untrack(x)
             return False
-        history = <History>x.storage.history
-        return history.has_tracked or history.last > x.seen or (x.node is not None and is_open(<Node>x.node))
+        history = history_of(x.storage)
+        return history is not None and (history.has_tracked or history.last > x.seen or open_node(x) is not None)
 
 
 set_tracer(TapeTracer())

@@ -29,6 +29,33 @@ cdef class History:
 cdef History CLEAN = History()
 
 
+cdef inline History history_of(Storage storage):
+    """The log of writes to a storage, or None."""
+    if storage.history is None:
+        return None
+    with cython.critical_section(storage):
+        return <History>storage.history
+
+
+cdef inline int set_history(Storage storage, History history) except -1:
+    cdef object before      # freed outside
+    with cython.critical_section(storage):
+        before = storage.history
+        storage.history = history
+    return 0
+
+
+cdef inline bint start_history(Storage storage) except -1:
+    """Begin to log writes to a storage; False where they are logged already."""
+    if storage.history is not None:
+        return False
+    with cython.critical_section(storage):
+        if storage.history is not None:
+            return False
+        storage.history = CLEAN
+    return True
+
+
 cdef tuple byte_strides(Array x):
     cdef int axis
     return tuple([x.strides_[axis] for axis in range(x.ndim)])
@@ -41,27 +68,34 @@ cdef str line_of_caller():
 
 cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
     """Log a write to elements of x: those of `region`, or of those the ones that `key` selects."""
-    global clock
-    cdef History history = x.storage.history
-    cdef Write write = Write(), old
-    clock += 1
+    cdef History history = history_of(x.storage)
+    cdef Write write = Write()
+    write.time = x.seen = s0_count_up(clock, 1)
     if history is None or history is CLEAN:
-        history = x.storage.history = History()
-    write.time = history.last = x.seen = clock
+        history = History()
+        set_history(x.storage, history)
     write.data, write.itemsize = <uintptr_t>data_of(region), itemsize_at(region.code)
     write.shape, write.strides, write.key = shape_tuple(region), byte_strides(region), key
     reach(region, &write.low, &write.high)
     write.solid = key is None and region.c_contiguous
     write.where = line_of_caller()
     write.tapes = () if node is None else node.tapes
-    history.has_tracked = history.has_tracked or node is not None
-    if key is None:
+    with cython.critical_section(history):
+        list_write(history, write, x.storage, region)
+    return 0
+
+
+cdef int list_write(History history, Write write, Storage storage, Array region) except -1:
+    cdef Write old
+    history.last = write.time
+    history.has_tracked = history.has_tracked or len(write.tapes) > 0
+    if write.key is None:
         # A region that is written repeatedly has one entry.
         history.writes = [old for old in history.writes if not is_region(old, region)]
     history.writes.append(write)
-    history.keyed += key is not None
+    history.keyed += write.key is not None
     if len(history.writes) > MANY_WRITES or history.keyed > MANY_KEYS:
-        fold_writes(history, x.storage)
+        fold_writes(history, storage)
     return 0
 
 # Limits of the list of writes; entries with index arrays and masks hold copies of them.
@@ -161,7 +195,8 @@ cdef object granules(object numpy, uintptr_t data, tuple shape, tuple strides, P
 cdef int untrack(object x) except -1:
     """Remove node and history of an array: no tape exists any more."""
     if type(x) is Array:
-        (<Array>x).storage.history = (<Array>x).node = None
+        set_history((<Array>x).storage, None)
+        set_node(<Array>x, None)
     return 0
 
 
@@ -171,14 +206,22 @@ cdef Node enter(Array x, str name, Array overwritten):
 
     Raises if the array is stale; writes to exactly the region `overwritten` are accepted.
     """
-    cdef Node node = None
-    cdef History history = <History>x.storage.history
-    cdef Write write
-    if live_tapes == 0:
+    cdef Node node
+    cdef History history = history_of(x.storage)
+    if live_tapes == 0 or history is None:
         untrack(x)
         return None
-    if x.node is not None and is_open(<Node>x.node):
-        node = <Node>x.node
+    node = open_node(x)
+    if FREE_THREADED and node is not None:
+        check_thread(node, name)
+    if history.last > x.seen:
+        with cython.critical_section(history):
+            check_writes(history, x, node, name, overwritten)
+    return node
+
+
+cdef int check_writes(History history, Array x, Node node, str name, Array overwritten) except -1:
+    cdef Write write
     if history.last > x.seen:
         for write in history.writes:
             if write.time <= x.seen or (node is None and not any([(<State>tape).open for tape in write.tapes])):
@@ -192,7 +235,7 @@ cdef Node enter(Array x, str name, Array overwritten):
         # A closed tape may be opened again (`reopen`), and must find the array stale then.
         if x.node is None or node is not None:
             x.seen = history.last
-    return node
+    return 0
 
 
 cdef int refuse_stale(Array x, str name, str where) except -1:

@@ -1,0 +1,165 @@
+"""Small operations in several Python threads at once: how many more of them than in one thread.
+
+    python3.13t benchmarks/bench_threads_python.py                  stride0 beside NumPy
+    python benchmarks/bench_threads_python.py --libraries stride0   with the interpreter's lock: about 1
+
+Each thread has arrays of its own, and repeats one operation on them; all start together. Threads that compute large
+arrays are another matter (docs/design/threads.md): the libraries get one thread for each call. The runs on one thread
+and on several alternate in rounds, and the median of the ratios of a round is reported. On a machine
+that does other work besides, the ratio says what is left for the second thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import harness
+
+Call = Callable[[Any], Callable[[], Any]]
+
+
+def operands(xp: Any, size: int) -> tuple[Any, Any]:
+    return xp.asarray([1.5] * size), xp.asarray([0.5] * size)
+
+
+def operator(size: int) -> Call:
+    def make(xp: Any) -> Callable[[], Any]:
+        x, y = operands(xp, size)
+        return lambda: x + y
+
+    return make
+
+
+def expression(size: int) -> Call:
+    def make(xp: Any) -> Callable[[], Any]:
+        x, y = operands(xp, size)
+        return lambda: (x + y) * 2.0 - x
+
+    return make
+
+
+def function(name: str, size: int) -> Call:
+    def make(xp: Any) -> Callable[[], Any]:
+        x, _ = operands(xp, size)
+        call = getattr(xp, name)
+        return lambda: call(x)
+
+    return make
+
+
+def attribute(name: str, size: int) -> Call:
+    def make(xp: Any) -> Callable[[], Any]:
+        x, _ = operands(xp, size)
+        return lambda: getattr(xp, name)(x)
+
+    return make
+
+
+def item(size: int) -> Call:
+    def make(xp: Any) -> Callable[[], Any]:
+        x, _ = operands(xp, size)
+        return lambda: x[1:3]
+
+    return make
+
+
+def broadcast(size: int) -> Call:
+    def make(xp: Any) -> Callable[[], Any]:
+        x, y = operands(xp, size)
+        column = xp.reshape(y, (size, 1))
+        return lambda: x + column
+
+    return make
+
+
+CASES: tuple[tuple[str, Call], ...] = (
+    ("x + y, 4 elements", operator(4)),
+    ("x + y, 100 elements", operator(100)),
+    ("x + y, 1,000 elements", operator(1000)),
+    ("(x + y) * 2.0 - x, 100 elements", expression(100)),
+    ("exp(x), 100 elements", function("exp", 100)),
+    ("xp.sin(x), 100 elements", attribute("sin", 100)),
+    ("sum(x), 100 elements", function("sum", 100)),
+    ("x[1:3]", item(100)),
+    ("x + column, 30 by 30", broadcast(30)),
+)
+
+
+def per_second(make: Call, xp: Any, threads: int, seconds: float) -> float:
+    """Operations of all threads together."""
+    start = threading.Barrier(threads + 1)
+    counts = [0] * threads
+    times = [0.0] * threads
+    stop = False
+
+    def run(number: int) -> None:
+        call = make(xp)
+        done = 0
+        start.wait()
+        began = time.perf_counter()
+        while not stop:
+            for _ in range(200):
+                call()
+            done += 200
+        times[number] = time.perf_counter() - began
+        counts[number] = done
+
+    workers = [threading.Thread(target=run, args=(number,)) for number in range(threads)]
+    for worker in workers:
+        worker.start()
+    start.wait()
+    time.sleep(seconds)
+    stop = True
+    for worker in workers:
+        worker.join()
+    return sum(count / taken for count, taken in zip(counts, times, strict=True))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--threads", type=int, default=2, metavar="N", help="Python threads (2)")
+    parser.add_argument("--libraries", nargs="+", metavar="NAME", default=["stride0", "numpy"])
+    parser.add_argument("--rounds", type=int, default=7, metavar="N")
+    parser.add_argument("--seconds", type=float, default=0.15, help="of each run (0.15)")
+    parser.add_argument("-k", default="", metavar="TEXT", help="only cases with this in their name")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args()
+
+    harness.limit_threads(1)
+    libraries = {
+        name: library for name, library in harness.load(options.libraries).items() if name in options.libraries
+    }
+    lock = "with" if getattr(sys, "_is_gil_enabled", lambda: True)() else "without"
+    print(f"## Small operations in {options.threads} Python threads, {lock} the interpreter's lock\n")
+    print(f"{harness.describe(libraries)}; {options.rounds} rounds.")
+    print("Nanoseconds for each operation in one thread, and operations per second in all threads / in one.\n")
+    print("| case | " + " | ".join(f"{name}, ns | {name}, ratio" for name in libraries) + " |")
+    print("|---|" + "---:|" * (2 * len(libraries)), flush=True)
+    rows = []
+    for case, make in CASES:
+        if options.k not in case:
+            continue
+        alone: dict[str, list[float]] = {name: [] for name in libraries}
+        ratios: dict[str, list[float]] = {name: [] for name in libraries}
+        for _ in range(options.rounds):
+            for name, library in libraries.items():
+                one = per_second(make, library, 1, options.seconds)
+                alone[name].append(1e9 / one)
+                ratios[name].append(per_second(make, library, options.threads, options.seconds) / one)
+        found = {name: (statistics.median(alone[name]), statistics.median(ratios[name])) for name in libraries}
+        print(f"| {case} | " + " | ".join(f"{ns:.0f} | {ratio:.2f}" for ns, ratio in found.values()) + " |", flush=True)
+        rows.append({"case": case, "found": found})
+    harness.write_json(options.json, {"threads": options.threads, "lock": lock, "rows": rows})
+
+
+if __name__ == "__main__":
+    main()

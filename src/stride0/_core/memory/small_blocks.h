@@ -1,0 +1,228 @@
+/* The stacks of small blocks, and what is counted beside them: of the process, or in a free-threaded interpreter of each
+ * thread. Only storage.pyx may include it, so that its variables exist once. */
+#ifndef STRIDE0_SMALL_BLOCKS_H
+#define STRIDE0_SMALL_BLOCKS_H
+
+#include "blocks.h"
+#include "guards.h"
+
+enum {
+    S0_UNIT = 64,        /* small blocks are multiples of it */
+    S0_BINS = 32,        /* blocks of 1 to 32 units */
+    S0_STACK_DEPTH = 32,
+    S0_KEPT = 4,
+    S0_KEPT_SIZE = 1 << 16, /* of these, at most */
+};
+
+typedef struct {
+    void *block;
+    Py_ssize_t size;
+} s0_kept;
+
+typedef struct s0_stacks {
+    void *blocks[S0_BINS][S0_STACK_DEPTH];
+    int count[S0_BINS];
+    Py_ssize_t live, most;          /* bytes that arrays own, now and at most, since they were last added to the totals */
+    Py_ssize_t allocations, reused;
+    unsigned emptied;               /* `s0_emptied` when the stacks were last emptied */
+    s0_kept kept[S0_KEPT];          /* freed blocks above the small ones, youngest first: Note [Blocks of threads] */
+    struct s0_stacks *next, *before; /* those of other threads */
+} s0_stacks;
+
+static void s0_empty_stacks(s0_stacks *stacks)
+{
+    for (int bin = 0; bin < S0_BINS; bin++)
+        while (stacks->count[bin] > 0)
+            s0_release(stacks->blocks[bin][--stacks->count[bin]], (size_t)(bin + 1) * S0_UNIT);
+    for (int k = 0; k < S0_KEPT; k++)
+        if (stacks->kept[k].block != NULL) {
+            s0_release(stacks->kept[k].block, (size_t)stacks->kept[k].size);
+            stacks->kept[k].block = NULL;
+        }
+}
+
+/* What threads have counted that have ended, and what others have added: Note [Counts of threads]. */
+static s0_stacks s0_totals;
+
+#if !S0_FREE_THREADED
+
+static s0_stacks s0_only;
+#define s0_own_stacks() (&s0_only)
+#define s0_first_stacks() (&s0_only)
+#define s0_add_to_totals(own) ((void)(own))
+#define s0_after_fork_stacks() ((void)0)
+#define s0_acquire_cache() ((void)0)
+#define s0_leave_cache() ((void)0)
+#define s0_take_kept(own, size) ((void *)NULL)
+#define s0_keep(own, kept) ((void)(kept), 1)
+static inline void s0_empty_all_stacks(void)
+{
+    s0_empty_stacks(&s0_only);
+}
+
+#else
+
+/* Note [Counts of threads]
+       Each thread counts for itself; a counter of all would be passed from processor to processor in every call. What a
+       thread has counted is added to the totals when it is more than S0_MOST_UNCOUNTED bytes. The peak of the process is
+       that of a thread on top of the totals: exact where one thread allocates, else too high or too low by so many
+       bytes for each thread. */
+enum { S0_MOST_UNCOUNTED = 1 << 16 };
+
+/* Note [Blocks of threads]
+       A lock around the cached blocks would make threads wait for each other that work on arrays of some kilobytes. So each
+       thread keeps the last blocks of up to S0_KEPT_SIZE bytes that it has freed, and gives older ones to the
+       cache. It has them until it needs them or ends, like its small blocks. */
+
+/* A block of that size that this thread keeps, or NULL. */
+static inline void *s0_take_kept(s0_stacks *own, Py_ssize_t size)
+{
+    for (int k = 0; k < S0_KEPT; k++)
+        if (own->kept[k].block != NULL && own->kept[k].size == size) {
+            void *block = own->kept[k].block;
+            own->kept[k].block = NULL;
+            return block;
+        }
+    return NULL;
+}
+
+/* Keep a freed block; whether another one is to be cached in its place, which `block` is then. */
+static inline int s0_keep(s0_stacks *own, s0_kept *block)
+{
+    s0_kept last = own->kept[S0_KEPT - 1];
+    int k;
+    for (k = 0; k < S0_KEPT - 1 && own->kept[k].block != NULL; k++)
+        ;
+    if (k < S0_KEPT - 1)
+        last.block = NULL;
+    for (; k > 0; k--)
+        own->kept[k] = own->kept[k - 1];
+    own->kept[0] = *block;
+    *block = last;
+    return last.block != NULL;
+}
+
+/* Protects the cached blocks, the totals and the list of stacks. */
+static s0_lock s0_cache_lock = 0;
+#define s0_acquire_cache() s0_acquire(&s0_cache_lock)
+#define s0_leave_cache() s0_leave(&s0_cache_lock)
+
+S0_OF_THREAD s0_stacks *s0_mine = NULL;
+static s0_stacks *s0_first = NULL;
+#define s0_first_stacks() s0_first
+/* How often all stacks were emptied: each thread empties its own, when it next uses them. */
+static unsigned s0_emptied = 0;
+
+static void s0_add_counts(s0_stacks *own)
+{
+    if (s0_totals.live + own->most > s0_totals.most)
+        s0_totals.most = s0_totals.live + own->most;
+    s0_totals.live += own->live;
+    __atomic_store_n(&own->live, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&own->most, 0, __ATOMIC_RELAXED);
+}
+
+static inline void s0_add_to_totals(s0_stacks *own)
+{
+    if (own->live > S0_MOST_UNCOUNTED || own->live < -S0_MOST_UNCOUNTED) {
+        s0_acquire_cache();
+        s0_add_counts(own);
+        s0_leave_cache();
+    }
+}
+
+/* Take stacks out of the list, whose thread ends or is gone; the caller holds the lock. */
+static void s0_unlist(s0_stacks *own)
+{
+    s0_add_counts(own);
+    s0_totals.allocations += own->allocations;
+    s0_totals.reused += own->reused;
+    if (own->before != NULL)
+        own->before->next = own->next;
+    else
+        s0_first = own->next;
+    if (own->next != NULL)
+        own->next->before = own->before;
+}
+
+static void s0_free_stacks(void *stacks)
+{
+    s0_stacks *own = (s0_stacks *)stacks;
+    s0_mine = NULL;
+    s0_acquire_cache();
+    s0_unlist(own);
+    s0_leave_cache();
+    s0_empty_stacks(own);
+    free(own);
+}
+
+#if !defined(_WIN32)
+#include <pthread.h>
+static pthread_key_t s0_stacks_key;
+static pthread_once_t s0_stacks_once = PTHREAD_ONCE_INIT;
+static void s0_make_key(void)
+{
+    pthread_key_create(&s0_stacks_key, s0_free_stacks);
+}
+#endif
+
+static s0_stacks *s0_new_stacks(void)
+{
+    s0_stacks *own = (s0_stacks *)calloc(1, sizeof(s0_stacks));
+    if (own == NULL)
+        return NULL;
+#if !defined(_WIN32)
+    pthread_once(&s0_stacks_once, s0_make_key);
+    pthread_setspecific(s0_stacks_key, own);
+#endif
+    s0_acquire_cache();
+    own->emptied = s0_emptied;
+    own->next = s0_first;
+    if (s0_first != NULL)
+        s0_first->before = own;
+    s0_first = own;
+    s0_leave_cache();
+    s0_mine = own;
+    return own;
+}
+
+/* The stacks of this thread; NULL where there is no memory for them. */
+static inline s0_stacks *s0_own_stacks(void)
+{
+    s0_stacks *own = s0_mine;
+    unsigned emptied = __atomic_load_n(&s0_emptied, __ATOMIC_RELAXED);
+    if (own == NULL)
+        return s0_new_stacks();
+    if (own->emptied != emptied) {
+        own->emptied = emptied;
+        s0_empty_stacks(own);
+    }
+    return own;
+}
+
+static inline void s0_empty_all_stacks(void)
+{
+    s0_stacks *own = s0_own_stacks();
+    if (own != NULL)
+        s0_empty_stacks(own);
+    __atomic_fetch_add(&s0_emptied, 1, __ATOMIC_RELAXED);
+}
+
+/* In a forked process: the other threads are gone. They were stopped outside of these functions. */
+static void s0_after_fork_stacks(void)
+{
+    s0_stacks *at = s0_first, *next;
+    s0_cache_lock = 0;
+    for (; at != NULL; at = next) {
+        next = at->next;
+        if (at != s0_mine) {
+            s0_unlist(at);
+            s0_empty_stacks(at);
+            free(at);
+        }
+    }
+}
+
+#endif
+
+#endif

@@ -1,0 +1,46 @@
+"""Whether the interpreter has its lock, and functions that run at once in several threads."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
+
+only_with_the_lock = pytest.mark.skipif(
+    FREE_THREADED, reason="a tape belongs to one thread where no lock keeps others from it"
+)
+needs_free_threads = pytest.mark.skipif(not FREE_THREADED, reason="the interpreter has its lock")
+
+
+def together(*functions: Callable[[], Any]) -> list[Any]:
+    """Call functions at once, each in a thread of its own; their results, or the first exception."""
+    barrier = threading.Barrier(len(functions))
+    results: list[Any] = [None] * len(functions)
+    errors: list[BaseException] = []
+
+    def run(number: int, function: Callable[[], Any]) -> None:
+        barrier.wait()
+        try:
+            results[number] = function()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(functions)]
+    # With the lock, threads take turns as often as they can.
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    if errors:
+        raise errors[0]
+    return results
