@@ -30,7 +30,6 @@ SETUP = ("b_sanitize=address,undefined", "b_lundef=false", "optimization=1", "de
 LEFT_OUT: dict[str, str] = {
     # Its functions lie on the C stack between an operator and the interpreter: no operand is known to die.
     "tests/core/test_temporaries.py::test_available": "temporaries are not elided",
-    "tests/core/test_temporaries.py::test_more_blocks[<lambda>-25.0-2.0]": "temporaries are not elided",
 }
 
 # The cache of freed blocks hides from AddressSanitizer that a block was freed; off, every block is malloc's.

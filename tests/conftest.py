@@ -4,10 +4,12 @@ A run in CI says whether a change broke something, so it must not depend on luck
 new examples.
 """
 
+import inspect
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -28,6 +30,43 @@ def eagerly() -> Iterator[None]:
     before = stride0.fused.set_default(0)
     yield
     stride0.fused.set_default(before)
+
+
+# What a test says that cannot be run by several threads at once (pytest-run-parallel), and why.
+ALONE = {
+    "it changes settings of the process": (
+        *("set_default", "everywhere", "set_num_threads", "tune(", "back_off", "set_limit", "set_blas", "set_idle_limit"),
+        *("setswitchinterval", "environ", "add_method", "sys.modules", "signal.", "threadpool_limits", "set_interceptor"),
+    ),
+    "it reads what the process has counted": (
+        *("stats(", "live(", "passes", "blocks(", "counts(", "counted(", "memory_statistics", "gc.", "getrefcount", "weakref"),
+        *("perf_counter", "tracemalloc", "process_time"),
+    ),
+    "it runs other processes or threads": ("subprocess", "run(", "fork", "Thread(", "in_thread", "ThreadPool", "together(", "in_each("),
+}
+# Modules and fixtures of which that holds as a whole.
+ALONE_MODULES = ("test_memory", "test_temporaries", "test_flags", "test_flags_devices", "test_flags_dtypes", "test_switches")
+
+
+def text_of(function: Any) -> str:
+    """The text of a test or a fixture; hypothesis keeps the function that it wraps."""
+    return inspect.getsource(getattr(getattr(function, "hypothesis", None), "inner_test", function))
+
+
+def reason_to_run_alone(item: pytest.Function) -> str | None:
+    if item.path.stem in ALONE_MODULES:
+        return "it changes settings of the process, or reads what that has counted"
+    own = [found[-1] for found in item._fixtureinfo.name2fixturedefs.values() if "tests" in found[-1].baseid]
+    text = "".join([text_of(item.function), *(text_of(fixture.func) for fixture in own)])
+    return next((reason for reason, names in ALONE.items() if any(name in text for name in names)), None)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if getattr(config.option, "parallel_threads", None) in (None, 1):
+        return
+    for item in items:
+        if isinstance(item, pytest.Function) and (reason := reason_to_run_alone(item)):
+            item.add_marker(pytest.mark.thread_unsafe(reason=reason))
 
 
 @pytest.hookimpl(tryfirst=True)

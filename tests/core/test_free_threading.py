@@ -488,3 +488,29 @@ def test_arrays_of_a_tape_are_freed_by_other_threads_while_it_records() -> None:
             pass
 
     together(record, record, free, free)
+
+
+# --- what else several threads may hold
+
+
+def test_one_iterator() -> None:
+    for _ in range(ROUNDS // 20):
+        iterator = iter(xp.arange(200.0))
+        found = sum(together(*[lambda iterator=iterator: [float(x) for x in iterator]] * 4), [])
+        assert sorted(found) == list(range(200))
+
+
+def test_a_list_of_arrays_that_changes() -> None:
+    parts = [xp.ones(3) for _ in range(4)]
+
+    def join() -> None:
+        for _ in range(ROUNDS):
+            assert bool(xp.all(xp.concat(parts) == 1.0))
+
+    def change() -> None:
+        for _ in range(ROUNDS):
+            parts.append(xp.ones(2))
+            parts[0] = xp.ones(5)
+            del parts[1:2]
+
+    together(join, join, change)

@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("bodies", ("_core", "_core.math")),
     ("kernels", ("_core.kernels",)),
     ("numbers of operations", ("_core.plan.operations",)),
+    ("guards", ("_core.memory.guards",)),
     *((f"core: {name}", (f"_core.{name}",)) for name in COMPILED if not name.startswith("calls.")),
     ("NumPy", ("_core.exchange",)),
     ("checks of arguments", ("_core.calls.checks",)),

@@ -209,15 +209,16 @@ class Filtered(ModuleType):
             if configuration is not None:
                 if name == "__array_api_version__":
                     return configuration.api_version
-                if reason := _reason(configuration, super().__getattribute__("__name__"), name):
+                if reason := _reason(configuration, ModuleType.__getattribute__(self, "__name__"), name):
                     setting = f"stride0.testing.flags({reason[1]}) is on."
                     raise StrictAttributeError(name, "the namespace is asked for it", reason[0], setting)
-        return super().__getattribute__(name)
+        # Not `super()`: another thread may turn the last configuration off, and the module is none of these then.
+        return ModuleType.__getattribute__(self, name)
 
     def __dir__(self) -> list[str]:
         configuration = current_configuration()
         module = self.__name__
-        names = list(super().__dir__())
+        names = list(ModuleType.__dir__(self))
         return (
             names
             if configuration is None

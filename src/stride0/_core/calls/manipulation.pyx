@@ -8,6 +8,7 @@ from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport DType, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.memory.guards cimport FREE_THREADED
 from stride0._core.array.array cimport (
     Array, data_of, new_array, s0_times, s0_tuple_items, same_shape, swapped_matrix, view_of,
 )
@@ -237,10 +238,11 @@ cdef int read_parts(PyObject* given, str operation, Parts* parts) except -1:
     Read a tuple or list of arrays, which `release_parts` lets go, also after an exception.
 
     A list may change while memory is allocated, so its arrays get references: a tuple for a few would take a tenth of the call.
+    In a free-threaded interpreter it may change at any time.
     """
     cdef Py_ssize_t k
     cdef bint one = True, contiguous
-    if type(<object>given) is list and 0 < len(<list>given) <= FEW_PARTS:
+    if not FREE_THREADED and type(<object>given) is list and 0 < len(<list>given) <= FEW_PARTS:
         parts.count, parts.every, parts.items = len(<list>given), NULL, parts.few
         for k in range(parts.count):
             parts.few[k] = <PyObject*>(<list>given)[k]

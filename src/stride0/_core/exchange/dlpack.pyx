@@ -296,6 +296,17 @@ cdef int check_tensor(const DLTensor* tensor, Py_ssize_t itemsize, str operation
     return 0
 
 
+cdef int take_tensor(ImportedTensor owner, object capsule) except -1:
+    """Take the tensor of a capsule, of which only one caller may have it; nothing where it is of another kind."""
+    if PyCapsule_IsValid(capsule, "dltensor_versioned"):
+        owner.new = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
+        PyCapsule_SetName(capsule, "used_dltensor_versioned")
+    elif PyCapsule_IsValid(capsule, "dltensor"):
+        owner.old = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
+        PyCapsule_SetName(capsule, "used_dltensor")
+    return 0
+
+
 cdef Array import_dlpack(object x, object device, object copy, str operation):
     """An array on the memory of an object with the methods of DLPack."""
     cdef ImportedTensor owner = ImportedTensor.__new__(ImportedTensor)
@@ -312,9 +323,9 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
     if where_to[0] != kDLCPU and device is None:
         raise ExchangeError(operation, f"the memory is on the device {where_to}", (), "memory of the CPU, or device='cpu'")
     capsule = request_capsule(x, device, copy)
-    if PyCapsule_IsValid(capsule, "dltensor_versioned"):
-        owner.new = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
-        PyCapsule_SetName(capsule, "used_dltensor_versioned")
+    with cython.critical_section(capsule):
+        take_tensor(owner, capsule)
+    if owner.new is not NULL:
         if owner.new.version.major > DLPACK_MAJOR:
             raise ExchangeError(operation, f"the capsule is of DLPack {owner.new.version.major}.{owner.new.version.minor}", (),
                                 f"DLPack up to {DLPACK_MAJOR}.x")
@@ -324,9 +335,7 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
         readonly = owner.new.flags & DLPACK_READ_ONLY and not (copied and copy is True)
         if copied and copy is False:
             raise ExchangeError(operation, f"copy=False, but {type(x).__name__}.__dlpack__ made a copy")
-    elif PyCapsule_IsValid(capsule, "dltensor"):
-        owner.old = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
-        PyCapsule_SetName(capsule, "used_dltensor")
+    elif owner.old is not NULL:
         tensor = &owner.old.dl_tensor
     else:
         raise ExchangeError(operation, f"{type(x).__name__}.__dlpack__ gave no fresh DLPack capsule")
