@@ -3,10 +3,10 @@
     python3.13t benchmarks/bench_threads_python.py                  stride0 beside NumPy
     python benchmarks/bench_threads_python.py --libraries stride0   with the interpreter's lock: about 1
 
-Each thread has arrays of its own, and repeats one operation on them; all start together. Threads that compute large
-arrays are another matter (docs/design/threads.md): the libraries get one thread for each call. The runs on one thread
-and on several alternate in rounds, and the median of the ratios of a round is reported. On a machine
-that does other work besides, the ratio says what is left for the second thread.
+Each thread has arrays of its own, and repeats one operation on them; all start together. Threads that
+compute large arrays are another matter (docs/design/threads.md): the libraries get one thread for each call.
+The runs on one thread and on several alternate in rounds, and the median of the ratios of a round is
+reported. On a machine that does other work besides, the ratio says what is left for the second thread.
 """
 
 from __future__ import annotations
@@ -136,12 +136,16 @@ def main() -> None:
 
     harness.limit_threads(1)
     libraries = {
-        name: library for name, library in harness.load(options.libraries).items() if name in options.libraries
+        name: library
+        for name, library in harness.load(options.libraries).items()
+        if name in options.libraries
     }
     lock = "with" if getattr(sys, "_is_gil_enabled", lambda: True)() else "without"
     print(f"## Small operations in {options.threads} Python threads, {lock} the interpreter's lock\n")
     print(f"{harness.describe(libraries)}; {options.rounds} rounds.")
-    print("Nanoseconds for each operation in one thread, and operations per second in all threads / in one.\n")
+    print(
+        "Nanoseconds for each operation in one thread, and operations per second in all threads / in one.\n"
+    )
     print("| case | " + " | ".join(f"{name}, ns | {name}, ratio" for name in libraries) + " |")
     print("|---|" + "---:|" * (2 * len(libraries)), flush=True)
     rows = []
@@ -155,8 +159,13 @@ def main() -> None:
                 one = per_second(make, library, 1, options.seconds)
                 alone[name].append(1e9 / one)
                 ratios[name].append(per_second(make, library, options.threads, options.seconds) / one)
-        found = {name: (statistics.median(alone[name]), statistics.median(ratios[name])) for name in libraries}
-        print(f"| {case} | " + " | ".join(f"{ns:.0f} | {ratio:.2f}" for ns, ratio in found.values()) + " |", flush=True)
+        found = {
+            name: (statistics.median(alone[name]), statistics.median(ratios[name])) for name in libraries
+        }
+        print(
+            f"| {case} | " + " | ".join(f"{ns:.0f} | {ratio:.2f}" for ns, ratio in found.values()) + " |",
+            flush=True,
+        )
         rows.append({"case": case, "found": found})
     harness.write_json(options.json, {"threads": options.threads, "lock": lock, "rows": rows})
 

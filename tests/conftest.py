@@ -35,17 +35,61 @@ def eagerly() -> Iterator[None]:
 # What a test says that cannot be run by several threads at once (pytest-run-parallel), and why.
 ALONE = {
     "it changes settings of the process": (
-        *("set_default", "everywhere", "set_num_threads", "tune(", "back_off", "set_limit", "set_blas", "set_idle_limit"),
-        *("setswitchinterval", "environ", "add_method", "sys.modules", "signal.", "threadpool_limits", "set_interceptor"),
+        *(
+            "set_default",
+            "everywhere",
+            "set_num_threads",
+            "tune(",
+            "back_off",
+            "set_limit",
+            "set_blas",
+            "set_idle_limit",
+        ),
+        *(
+            "setswitchinterval",
+            "environ",
+            "add_method",
+            "sys.modules",
+            "signal.",
+            "threadpool_limits",
+            "set_interceptor",
+        ),
     ),
     "it reads what the process has counted": (
-        *("stats(", "live(", "passes", "blocks(", "counts(", "counted(", "memory_statistics", "gc.", "getrefcount", "weakref"),
+        *(
+            "stats(",
+            "live(",
+            "passes",
+            "blocks(",
+            "counts(",
+            "counted(",
+            "memory_statistics",
+            "gc.",
+            "getrefcount",
+            "weakref",
+        ),
         *("perf_counter", "tracemalloc", "process_time"),
     ),
-    "it runs other processes or threads": ("subprocess", "run(", "fork", "Thread(", "in_thread", "ThreadPool", "together(", "in_each("),
+    "it runs other processes or threads": (
+        "subprocess",
+        "run(",
+        "fork",
+        "Thread(",
+        "in_thread",
+        "ThreadPool",
+        "together(",
+        "in_each(",
+    ),
 }
 # Modules and fixtures of which that holds as a whole.
-ALONE_MODULES = ("test_memory", "test_temporaries", "test_flags", "test_flags_devices", "test_flags_dtypes", "test_switches")
+ALONE_MODULES = (
+    "test_memory",
+    "test_temporaries",
+    "test_flags",
+    "test_flags_devices",
+    "test_flags_dtypes",
+    "test_switches",
+)
 
 
 def text_of(function: Any) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
 from free_threading import only_with_the_lock
+from numpy.testing import assert_allclose, assert_array_equal
 from program_helpers import in_thread, live, same
 
 import stride0 as xp

@@ -42,7 +42,9 @@ def values(name: str, shape: tuple[int, ...], seed: int = 0) -> Any:
     if "int" in name:
         return np.asarray(rng.integers(0 if "uint" in name else -100, 100, shape)).astype(name)
     # Without axes NumPy makes a scalar, whose memory would not live as long as the value.
-    return np.asarray(rng.normal(size=shape) + (1j * rng.normal(size=shape) if "complex" in name else 0)).astype(name)
+    return np.asarray(
+        rng.normal(size=shape) + (1j * rng.normal(size=shape) if "complex" in name else 0)
+    ).astype(name)
 
 
 def did(call: Callable[[], Any], *counters: str, threads: int = 1, streams: bool = False) -> Any:

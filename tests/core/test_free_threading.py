@@ -1,7 +1,7 @@
 """Python threads at once: with the interpreter's lock they take turns, without it they run beside each other.
 
-What holds either way: arrays that threads share may be read; threads that write to one array may mix its values,
-and nothing else; each thread's own arrays are its own.
+What holds either way: arrays that threads share may be read; threads that write to one array may mix its
+values, and nothing else; each thread's own arrays are its own.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ def run(script: str, **environment: str) -> str:
 
 @needs_free_threads
 def test_no_extension_module_needs_the_lock() -> None:
-    names = [found.name for found in pkgutil.walk_packages(xp.__path__, "stride0.") if "__main__" not in found.name]
+    names = [
+        found.name for found in pkgutil.walk_packages(xp.__path__, "stride0.") if "__main__" not in found.name
+    ]
     # All builds of the kernels that this processor can run are imported, too.
     script = f"""
 import importlib, sys
@@ -293,7 +295,7 @@ def test_one_chain_is_computed_by_several_threads() -> None:
 
 
 def test_results_are_dropped_while_others_compute_them() -> None:
-    """A chain only points to its results: a thread frees one while another thread evaluates the chain, or merges it."""
+    """A chain only points to its results: a thread frees one while another thread evaluates or merges the chain."""
     slots: list[Any] = [None] * 8
 
     def work(number: int) -> None:
@@ -317,7 +319,7 @@ def test_results_are_dropped_while_others_compute_them() -> None:
 
 
 def test_writes_come_after_what_reads_the_array() -> None:
-    """Of a leaf that other threads read: the writer computes their results first, or they read what it has written."""
+    """Of a leaf that other threads read: the writer computes their results first, or they read what it wrote."""
     x = xp.zeros(50)
 
     def read() -> None:
@@ -496,8 +498,8 @@ def test_arrays_of_a_tape_are_freed_by_other_threads_while_it_records() -> None:
 def test_one_iterator() -> None:
     for _ in range(ROUNDS // 20):
         iterator = iter(xp.arange(200.0))
-        found = sum(together(*[lambda iterator=iterator: [float(x) for x in iterator]] * 4), [])
-        assert sorted(found) == list(range(200))
+        found = together(*[lambda iterator=iterator: [float(x) for x in iterator]] * 4)
+        assert sorted(itertools.chain(*found)) == list(range(200))
 
 
 def test_a_list_of_arrays_that_changes() -> None:

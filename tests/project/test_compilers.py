@@ -56,7 +56,7 @@ GROUPS = {
         *("folding.h", "finding.h", "scanning.h", "scalars.h", "realmath.h", "complexmath.h"),
     ),
     "array": ("kernels.h", "dlpack.h", "temporaries.h", "gathering.h", "sorting.h", "searching.h"),
-    "storage": ("blocks.h",),
+    "storage": ("blocks.h", "small_blocks.h"),
     "threads": ("pool.h",),
     "_cpu": ("cpu.h",),
 }

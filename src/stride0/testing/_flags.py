@@ -212,7 +212,7 @@ class Filtered(ModuleType):
                 if reason := _reason(configuration, ModuleType.__getattribute__(self, "__name__"), name):
                     setting = f"stride0.testing.flags({reason[1]}) is on."
                     raise StrictAttributeError(name, "the namespace is asked for it", reason[0], setting)
-        # Not `super()`: another thread may turn the last configuration off, and the module is none of these then.
+        # Not `super()`: another thread may end the last configuration, and the module is none of these then.
         return ModuleType.__getattribute__(self, name)
 
     def __dir__(self) -> list[str]:
