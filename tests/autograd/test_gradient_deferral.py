@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from free_threading import only_with_the_lock
+from free_threading import ONE_THREAD_FOR_A_TAPE, only_with_the_lock
 from numpy.testing import assert_allclose, assert_array_equal
 from program_helpers import in_thread, live, same
 
@@ -312,7 +312,7 @@ def test_an_exception_switches_it_off(where: str) -> None:
     assert_allclose(np.array(xp.real(xp.astype(escaped[0], xp.float32))), y + 1, rtol=1e-5)
 
 
-@only_with_the_lock
+@only_with_the_lock(ONE_THREAD_FOR_A_TAPE)
 def test_generators_and_threads_within_a_function() -> None:
     (x,) = arrays((N, N))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from free_threading import only_with_the_lock
+from free_threading import ONE_THREAD_FOR_A_TAPE, only_with_the_lock
 from numpy.testing import assert_array_equal
 
 import stride0 as xp
@@ -54,7 +54,7 @@ def test_a_pass_within_a_pass_through_the_same_nodes() -> None:
         np.testing.assert_allclose(np.asarray(g), expected, rtol=1e-14)
 
 
-@only_with_the_lock
+@only_with_the_lock(ONE_THREAD_FOR_A_TAPE)
 def test_passes_of_two_threads_through_the_same_nodes() -> None:
     """The first pass waits in the middle until the second one, and a third after it, are through."""
     entered, done = threading.Event(), threading.Event()

@@ -20,7 +20,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from free_threading import FREE_THREADED, needs_free_threads, only_with_the_lock, together
+from free_threading import (
+    FREE_THREADED,
+    ONE_THREAD_FOR_A_TAPE,
+    needs_free_threads,
+    only_with_the_lock,
+    together,
+)
 
 import stride0 as xp
 from stride0 import memory
@@ -295,7 +301,7 @@ def test_one_chain_is_computed_by_several_threads() -> None:
 
 
 def test_results_are_dropped_while_others_compute_them() -> None:
-    """A chain only points to its results: a thread frees one while another thread evaluates or merges the chain."""
+    """A chain only points to its results: a thread frees one while another one evaluates or merges the chain."""
     slots: list[Any] = [None] * 8
 
     def work(number: int) -> None:
@@ -319,7 +325,7 @@ def test_results_are_dropped_while_others_compute_them() -> None:
 
 
 def test_writes_come_after_what_reads_the_array() -> None:
-    """Of a leaf that other threads read: the writer computes their results first, or they read what it wrote."""
+    """Of a leaf that others read: the writer computes their results first, or they read what it wrote."""
     x = xp.zeros(50)
 
     def read() -> None:
@@ -425,7 +431,7 @@ def test_an_open_tape_belongs_to_one_thread() -> None:
     np.testing.assert_allclose(np.asarray(tape.gradient(y, x)), 2)
 
 
-@only_with_the_lock
+@only_with_the_lock(ONE_THREAD_FOR_A_TAPE)
 def test_with_the_lock_other_threads_record_too() -> None:
     tape = Tape()
     with tape:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from free_threading import FREE_THREADED
 from program_helpers import attempt, in_thread, live, numbers, same
 
 import stride0 as xp
@@ -50,7 +51,8 @@ def test_in_place_operators_with_a_reader(passes: Passes) -> None:
     y = x * 2
     reader = y + cube
     y += 1  # the reader keeps what was there before
-    assert passes() == 0
+    # Where another thread may be reading its storage, y keeps it, and is computed.
+    assert passes() == (2 if FREE_THREADED else 0)
     assert same(reader, np.array(x) * 2 + np.array(cube)) and same(y, np.array(x) * 2 + 1)
     passes()
     y = x * 2

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from free_threading import NO_FRAMES_OF_OTHERS, only_with_the_lock
 
 import stride0 as xp
 from stride0._core.array import switches
@@ -415,6 +416,7 @@ def test_code_without_a_name() -> None:
         assert space["found"] == [True] and is_off()
 
 
+@only_with_the_lock(NO_FRAMES_OF_OTHERS)
 def test_defaults_that_come_and_go_beside_a_thread() -> None:
     x, s = xp.reshape(xp.arange(6.0), (2, 3)), xp.asarray([[4.0, 1.0], [1.0, 3.0]])
     calls = [

@@ -11,10 +11,13 @@ import pytest
 
 FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
 
-only_with_the_lock = pytest.mark.skipif(
-    FREE_THREADED, reason="a tape belongs to one thread where no lock keeps others from it"
-)
+ONE_THREAD_FOR_A_TAPE = "without the interpreter's lock a tape belongs to one thread"
+NO_FRAMES_OF_OTHERS = "without the interpreter's lock the calls of other threads are not found"
 needs_free_threads = pytest.mark.skipif(not FREE_THREADED, reason="the interpreter has its lock")
+
+
+def only_with_the_lock(reason: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(FREE_THREADED, reason=reason)
 
 
 def together(*functions: Callable[[], Any]) -> list[Any]:
