@@ -35,12 +35,12 @@ def eagerly() -> Iterator[None]:
 # What a test says that cannot be run by several threads at once (pytest-run-parallel), and why.
 ALONE = {
     "it changes settings of the process": (
-        "set_default everywhere set_num_threads tune( back_off set_limit set_blas set_idle_limit set_interceptor "
-        "setswitchinterval environ add_method sys.modules signal. threadpool_limits xp.zeros="
+        "set_default everywhere set_num_threads tune( back_off set_limit set_blas set_idle_limit "
+        "set_interceptor setswitchinterval environ add_method sys.modules signal. threadpool_limits xp.zeros="
     ),
     "it reads what the process has counted": (
-        "stats( live( passes blocks( counts( counted( memory_statistics gc. getrefcount weakref perf_counter "
-        "tracemalloc process_time python_functions"
+        "stats( live( passes blocks( counts( counted( memory_statistics gc. getrefcount weakref "
+        "perf_counter tracemalloc process_time python_functions"
     ),
     "it runs other processes or threads": "subprocess run( fork Thread( in_thread ThreadPool together( in_each(",
 }
@@ -57,7 +57,8 @@ def reason_to_run_alone(item: pytest.Function) -> str | None:
     if item.path.stem in ALONE_MODULES.split():
         return "it changes settings of the process, or reads what that has counted"
     own = [found[-1] for found in item._fixtureinfo.name2fixturedefs.values() if "tests" in found[-1].baseid]
-    text = "".join([text_of(item.function), *(text_of(fixture.func) for fixture in own)]).replace(" = ", "=")
+    text = "".join([text_of(item.function), *(text_of(fixture.func) for fixture in own)])
+    text = text.replace(" = ", "=")
     return next(
         (reason for reason, names in ALONE.items() if any(name in text for name in names.split())), None
     )

@@ -301,7 +301,7 @@ def test_one_chain_is_computed_by_several_threads() -> None:
 
 
 def test_results_are_dropped_while_others_compute_them() -> None:
-    """A chain only points to its results: a thread frees one while another one evaluates or merges the chain."""
+    """A chain only points to its results: a thread frees one while another one evaluates the chain."""
     slots: list[Any] = [None] * 8
 
     def work(number: int) -> None:
