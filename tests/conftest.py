@@ -42,7 +42,7 @@ ALONE = {
         "stats( live( passes blocks( counts( counted( memory_statistics gc. getrefcount weakref "
         "perf_counter tracemalloc process_time python_functions"
     ),
-    "it runs other processes or threads": "subprocess run( fork Thread( in_thread ThreadPool together( in_each(",
+    "it starts processes or threads": "subprocess run( fork Thread( in_thread ThreadPool together( in_each(",
 }
 # Modules of which that holds as a whole.
 ALONE_MODULES = "test_memory test_temporaries test_flags test_flags_devices test_flags_dtypes test_switches"
