@@ -130,7 +130,8 @@ class Emitter:
                 one_loop = row.name in op.call or row.name in op.run
                 places = [f"ops[{number}][{CODE[row.name]}][{layout}]" for layout in range(4)]
                 streams = [place.replace("ops", "streams") for place in places]
-                if one_loop or not row.streamed or op.out != "same":
+                # A slow operation does not wait for memory, and its loads wait for non-temporal stores.
+                if one_loop or op.slow or not row.streamed or op.out != "same":
                     streams = []
                 # The loop over any strides serves all layouts, until another one takes its place.
                 name, text, home = self._elementwise(op, owner, expression, unsigned, 3, layouts[3])
