@@ -10,7 +10,7 @@ from stride0._core.array.array cimport Array, hooks, not_completed, root_of
 from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, dtype_at, itemsize_at
 from stride0._core.memory.storage cimport Storage, allocate_storage, foreign_storage
 from stride0._core.ops.deferred cimport (
-    MOST_AXES, MOST_KNOWN, MOST_LEAVES, MOST_OUTPUTS, Leaf, PendingChain, Reduction, drop_step, forget_result, pending_chains,
+    MOST_AXES, MOST_KNOWN, MOST_LEAVES, MOST_OUTPUTS, Leaf, PendingChain, Reduction, drop_reductions, drop_step, forget_result, pending_chains,
     release,
 )
 from stride0._core.plan.chain cimport MAX_STEPS, Chain, Step
@@ -24,6 +24,7 @@ import os
 cdef enum:
     FILL_BYTES = 1 << 14        # that are copied at once, from the first-level cache
     SHARED_COST = 10            # of an element that is stored for a later pass, in the unit of `cost_of`
+    STEP_COST = 2               # of one in a slot, beside that
 
 # Statistics: passes over memory, steps in them, and bytes of results that were never written.
 cdef Py_ssize_t passes = 0
@@ -39,7 +40,7 @@ cdef int evaluate(Array x) except -1:
     cdef Storage root = root_of(x.storage)
     # Again: a signal handler or another thread may give x another deferred result meanwhile.
     while root.data is NULL:
-        evaluate_chain(<PendingChain>root.pending)
+        evaluate_result(root)
         root = root_of(x.storage)
     x.storage.data = x.address = root.data
     return 0
@@ -82,8 +83,30 @@ cdef int evaluate_chain(object given) except -1:
     """Compute all results of a chain that are still referenced: Note [Deferred results]."""
     cdef PendingChain chain = <PendingChain>given
     if chain.count:
-        begin_evaluation(chain, None, None, None)
+        begin_evaluation(chain, None, None, None, False)
     return 0
+
+
+cdef int evaluate_result(Storage storage) except -1:
+    """Compute a result of a chain: with all others, or a reduction with its like, where the others are computed as fast as read."""
+    cdef PendingChain chain = <PendingChain>storage.pending
+    begin_evaluation(chain, None, None, None, storage.step < 0 and chain.evaluating == 0 and may_leave_steps(chain))
+    return 0
+
+
+cdef bint may_leave_steps(PendingChain chain) noexcept:
+    """Whether all results of steps that are referenced are as fast to compute again as to write and to read."""
+    cdef int cost[MAX_STEPS]
+    cdef int s, q, k
+    for s in range(chain.count):
+        cost[s] = cost_of(chain.steps[s].kernel) + STEP_COST
+        for q in range(inputs_of(chain.steps[s].kernel)):
+            k = chain.steps[s].inputs[q] - MOST_LEAVES
+            cost[s] += cost[k] if k >= 0 else 0
+        cost[s] = min(cost[s], <int>SHARED_COST)
+        if chain.results[s] is not NULL and cost[s] == SHARED_COST:
+            return False
+    return True
 
 
 cdef bint store_result(Array result, Array x, Storage spared) except -1:
@@ -100,10 +123,10 @@ cdef bint store_result(Array result, Array x, Storage spared) except -1:
     chain = <PendingChain>result.storage.pending
     for s in range(chain.count):
         cost += cost_of(chain.steps[s].kernel)
-    return chain.size * cost // 16 < tuning.chunk_to and begin_evaluation(chain, result.storage, x, spared)
+    return chain.size * cost // 16 < tuning.chunk_to and begin_evaluation(chain, result.storage, x, spared, False)
 
 
-cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage spared) except -1:
+cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage spared, bint leaves_steps) except -1:
     """Evaluate what a chain depends on, then the chain: see `compute`."""
     cdef Leaf* leaf
     cdef int k
@@ -116,10 +139,10 @@ cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage 
             leaf = &chain.leaf[k]
             if leaf.storage is not NULL and leaf.data is NULL:
                 if (<Storage>leaf.storage).data is NULL:
-                    evaluate_chain(<PendingChain>(<Storage>leaf.storage).pending)
+                    evaluate_result(<Storage>leaf.storage)
                 if chain.count:     # else a signal handler evaluated this one, too
                     leaf.data = (<Storage>leaf.storage).data
-        done = compute(chain, result, x, spared)
+        done = compute(chain, result, x, spared, leaves_steps)
     finally:
         chain.evaluating -= 1
         remove_evaluation(evaluation)
@@ -144,12 +167,13 @@ def forget_other_threads():
             remove_evaluation(found)
 
 
-cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared) except -1:
+cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, bint leaves_steps) except -1:
     """
     Allocate memory for the results that are still referenced, run the steps, and publish.
 
     `result`, if not None, is computed into the memory of x, and is gone then. If `spared` is not None, it stays deferred,
-    and what `result` does not depend on. False, with nothing done, where what has happened since `result` was deferred forbids that.
+    and what `result` does not depend on. With `leaves_steps`, all but reductions stays deferred.
+    False, with nothing done, where what has happened since `result` was deferred forbids that.
     """
     cdef bint needed[MAX_STEPS]
     cdef list results = [], memory = [], held = []
@@ -177,7 +201,7 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared) e
         memcpy(chain.strides[result.step], x.strides_, x.ndim * sizeof(Py_ssize_t))
     for s in range(chain.count):
         known[s] = NULL
-        if chain.results[s] is not NULL and needed[s] and not (count and s == outputs[0]) and chain.results[s] is not <PyObject*>spared:
+        if chain.results[s] is not NULL and needed[s] and not leaves_steps and not (count and s == outputs[0]) and chain.results[s] is not <PyObject*>spared:
             outputs[count] = s
             count += 1
             results.append(<Storage>chain.results[s])
@@ -219,7 +243,10 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared) e
     for storage, fresh in zip(results, memory):
         if storage is not None:
             publish(storage, <Storage>fresh)
-    release(chain)
+    if leaves_steps:
+        drop_reductions(chain)
+    else:
+        release(chain)
     return True
 
 

@@ -294,6 +294,15 @@ cdef void pair_steps(const Plan* plan, const Chain* chain, Chain* out) noexcept 
         out.stored[k] = value[chain.stored[k]]
 
 
+cdef bint is_in_runs(const Plan* plan, const Chain* chain, int value) noexcept nogil:
+    """Whether the outputs that hold a value, if there are any, are contiguous along the innermost axis."""
+    cdef int o
+    for o in range(chain.outputs):
+        if chain.stored[o] == value and plan.strides[chain.leaves + o][0] != itemsize_at(plan.code[chain.leaves + o]):
+            return False
+    return True
+
+
 cdef bint pair_step(const Plan* plan, const Chain* chain, Uses* uses, int s, int at, Step* out) noexcept nogil:
     """Make a step of one and that which computes its operand `at`; False, with nothing done, where that is not possible."""
     cdef int first = chain.leaves + chain.constants, value = chain.steps[s].inputs[at], p = value - first
@@ -338,9 +347,10 @@ cdef bint pair_step(const Plan* plan, const Chain* chain, Uses* uses, int s, int
         if code_of(plan, chain, k) != kernel.code and inner[q] != 0:
             # It is cast into a slot.
             inner[q] = itemsize_at(kernel.code)
-    for o in range(chain.outputs):
-        if chain.stored[o] == first + s and plan.strides[chain.leaves + o][0] != itemsize_at(plan.code[chain.leaves + o]):
+        if not is_in_runs(plan, chain, k):
             return False
+    if not is_in_runs(plan, chain, first + s):
+        return False
     inner[count] = itemsize_at(kernel.code)
     if loops_of(made.kernel)[layout_of(made.kernel, inner)] is NULL:
         return False
