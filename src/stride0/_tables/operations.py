@@ -618,7 +618,7 @@ ARG_REDUCTIONS: Final = {"argmax": ">", "argmin": "<"}
 
 
 class Pair(NamedTuple):
-    """Two elementwise steps of a chain in one loop, in floating point: the first one's result is only read by the second."""
+    """Two steps of a chain in one loop, in floating point: the second one reads the first one's result."""
 
     first: str
     second: str

@@ -3,8 +3,9 @@
 Note [Layouts]
     A loop is written once per layout, so that the compiler sees constant strides and vectorises:
     elementwise 0 all contiguous; 1, 2 and 4 with operands of stride 0, whose value is read once per run;
-    3 any strides, which pairs do not have. Reductions 0 a contiguous run into one accumulator, 1 a strided one, 2 contiguous rows
-    into a row of accumulators, 3 strided ones, 4 a contiguous run whose second operand has stride 0.
+    3 any strides, which pairs do not have. Reductions 0 a contiguous run into one accumulator, 1 a strided
+    one, 2 contiguous rows into a row of accumulators, 3 strided ones, 4 a contiguous run whose second operand
+    has stride 0.
 """
 
 from __future__ import annotations

@@ -235,7 +235,7 @@ class Emitter:
     def where(self) -> None:
         for number, (width, row) in enumerate(BITS.items()):
             places = [f"where[{number}][{layout}]" for layout in (*range(4), *MIDDLE)]
-            for layout, how in sorted({**ELEMENTWISE_LAYOUTS[3], **MIDDLE}.items(), key=lambda item: item[0] != 3):
+            for layout, how in reversed({**MIDDLE, **ELEMENTWISE_LAYOUTS[3]}.items()):
                 inputs = [Operand(0, ROWS[0], how[0])] + [Operand(k, row, how[k]) for k in (1, 2)]
                 name = f"where_{width}_{layout}"
                 text = map_loop(name, inputs, Operand(3, row, how[3]), "x1 ? x2 : x3", names_of(3))
@@ -326,7 +326,7 @@ def body_of(op: Any, row: Row) -> tuple[str, bool] | None:
 
 
 def pair_body(pair: Any, first: Any, second: Any, row: Row) -> str:
-    """The body of the second operation, with that of the first one for an operand, rounded as if it had been stored."""
+    """The second operation's body, whose operand is that of the first one, rounded as if it was stored."""
     names = names_of(first.nin + second.nin - 1)
     other = iter(names[first.nin :])
     inner = substituted(first, fill(first.body["f"], row), names[: first.nin])

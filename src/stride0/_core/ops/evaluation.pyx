@@ -6,7 +6,7 @@ from cpython.pythread cimport PyThread_get_thread_ident
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from stride0._core.array.array cimport Array, hooks, not_completed, root_of
+from stride0._core.array.array cimport Array, hooks, not_completed, root_of, same_shape
 from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, dtype_at, itemsize_at
 from stride0._core.memory.storage cimport Storage, allocate_storage, foreign_storage
 from stride0._core.ops.deferred cimport (
@@ -126,6 +126,17 @@ cdef bint store_result(Array result, Array x, Storage spared) except -1:
     return chain.size * cost // 16 < tuning.chunk_to and begin_evaluation(chain, result.storage, x, spared, False)
 
 
+cdef bint assign_pending(Array x, Array source) except -1:
+    """
+    `x[...] = source` of a deferred source, to which nothing else seems to refer, in the pass that computes it.
+
+    False, with nothing done, where that is not possible. The source stays deferred; chains that read x have been evaluated.
+    """
+    if source.code != x.code or not same_shape(x, source) or source.storage.pending is None or source.storage.step < 0:
+        return False
+    return store_result(source, x, source.storage)
+
+
 cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage spared, bint leaves_steps) except -1:
     """Evaluate what a chain depends on, then the chain: see `compute`."""
     cdef Leaf* leaf
@@ -172,10 +183,12 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
     Allocate memory for the results that are still referenced, run the steps, and publish.
 
     `result`, if not None, is computed into the memory of x, and is gone then. If `spared` is not None, it stays deferred,
-    and what `result` does not depend on. With `leaves_steps`, all but reductions stays deferred.
+    and what `result` does not depend on; it may be `result` itself. With `leaves_steps`, all but reductions stays deferred.
     False, with nothing done, where what has happened since `result` was deferred forbids that.
     """
     cdef bint needed[MAX_STEPS]
+    cdef bint stays = result is not None and spared is result
+    cdef Py_ssize_t strides[MOST_AXES]
     cdef list results = [], memory = [], held = []
     cdef char* known[MAX_STEPS]         # where results lie that were computed
     cdef int outputs[MAX_STEPS]
@@ -186,11 +199,13 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
     for k in range(chain.leaves):
         if chain.leaf[k].storage is not NULL:
             held.append(<Storage>chain.leaf[k].storage)
-    if find_needed(chain, needed, result, spared) > MOST_OUTPUTS:
+    if find_needed(chain, needed, result, spared) + stays > MOST_OUTPUTS:
+        if stays:
+            return False
         spared = None
         find_needed(chain, needed, result, None)
     if result is not None:
-        if chain.count == 0 or result.data is not NULL or root_of(x.storage).readers > 1 or root_of(x.storage).exports:
+        if chain.count == 0 or result.data is not NULL or root_of(x.storage).readers > (0 if stays else 1) or root_of(x.storage).exports:
             return False
         # A later pass could fail, with x written already.
         if spared is None and takes_passes(chain):
@@ -198,6 +213,7 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
         outputs[0], count, first = result.step, 1, 1
         results.append(result)
         memory.append(foreign_storage(x.address, 0, x.storage, False))
+        memcpy(strides, chain.strides[result.step], chain.ndim * sizeof(Py_ssize_t))
         memcpy(chain.strides[result.step], x.strides_, x.ndim * sizeof(Py_ssize_t))
     for s in range(chain.count):
         known[s] = NULL
@@ -217,9 +233,13 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
     if first:
         # No signal handler sees x half written. It is the only pass.
         first = count
-        run_pass(chain, known, outputs, first, memory, NULL, None, False)
+        try:
+            run_pass(chain, known, outputs, first, memory, NULL, None, False)
+        finally:
+            if stays and result.pending is chain:
+                memcpy(chain.strides[result.step], strides, chain.ndim * sizeof(Py_ssize_t))
         if spared is not None:
-            if result.data is NULL:     # else another call has published it meanwhile
+            if result.data is NULL and not stays:   # else another call has published it meanwhile
                 drop_step(chain, result, root_of(x.storage))
                 result.pending = None
             for k in range(1, count):
