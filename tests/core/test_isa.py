@@ -183,6 +183,7 @@ def selections() -> Iterator[tuple[str, Any]]:
                 condition, x, y = (lay_out(v, length, layout) for v in (c, a, b))
                 yield f"where {dtype} {length} {layout}", xp.where(condition, x, y)
                 yield f"where {dtype} {length} {layout} still last", xp.where(condition, x, y[0])
+                yield f"where {dtype} {length} {layout} still first", xp.where(condition, x[0], y)
                 yield f"where {dtype} {length} {layout} still", xp.where(condition, x[0], y[0])
 
 
