@@ -99,7 +99,7 @@ cdef class Switch:
             ACTIVE_CALLS = active_calls() if self.default_on else {}
         return before
 
-    def enter(self, value):
+    cpdef tuple enter(self, value):
         """Set the value of this context; returns what `leave` needs to reset it."""
         cdef ContextValue new = ContextValue()
         new.switch, new.value, new.before = self, value, self.innermost()
@@ -110,7 +110,7 @@ cdef class Switch:
             self.update()
         return token, new
 
-    def leave(self, tuple entered not None):
+    cpdef object leave(self, tuple entered):
         """Reset the value of this context; called in another context, end the value in all that have it."""
         token, value = entered
         try:
@@ -128,13 +128,14 @@ cdef Switch FUSING = FUSED
 FUSED_SIZE = <int>DEFERRED_SIZE
 
 
-def set_fused_from(Py_ssize_t size):
+cpdef int set_fused_from(Py_ssize_t size) except -1:
     """Set the fewest elements of a result that may be deferred in any context, while the switch is on in some."""
     global fused_from
     if not FUSING.used:
         fused_from = NEVER
     elif size:
         fused_from = min(size, fused_from)
+    return 0
 
 
 def enter_fused(Py_ssize_t size):

@@ -147,6 +147,21 @@ cdef int release_leaf(Leaf* leaf) noexcept:
     return 0
 
 
+cdef int drop_reductions(PendingChain chain) noexcept:
+    """Make room for reductions after all have been published or forgotten."""
+    cdef int k
+    # Others that compute the chain read them.
+    if chain.evaluating > 1:
+        return 0
+    for k in range(chain.reductions):
+        if chain.reduction[k].result is not NULL:
+            return 0
+    for k in range(chain.reductions):
+        Py_XDECREF(chain.reduction[k].name)
+    chain.reductions = 0
+    return 0
+
+
 cdef int drop_step(PendingChain chain, Storage result, Storage root) noexcept:
     """Forget a result, and the leaf on the storage `root` that only its step reads, or the one whose result this casts."""
     cdef int k, steps

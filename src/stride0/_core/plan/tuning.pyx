@@ -38,5 +38,5 @@ def tune(**values):
 
 
 def counts():
-    """How often chains have transposed an operand, streamed, cast, computed an operand of a reduction, run in tiles, and prefetched a leaf or an output."""
+    """How often chains have transposed an operand, streamed, cast, computed an operand of a reduction, run in tiles, paired two steps, and prefetched a leaf or an output."""
     return counters
