@@ -303,6 +303,7 @@ def test_few_imports_inside_functions() -> None:
         ("_compat.html", "html"),
         ("_core.exchange.numpy_calls", "ctypes"),
         ("_core.calls.primitive", "inspect"),
+        ("_core.calls.primitive", "stride0._tables.documents"),
         ("_modes.switches", "inspect"),
     }, "\n".join(map(where, late))
 

@@ -78,8 +78,6 @@ def arange(
         Distance of neighbours; negative to count down, never 0.
     dtype : DType, optional
         Any numeric dtype. By default int64 if all arguments are integers, else float64.
-    device : Device, optional
-        There is only one.
 
     Returns
     -------
@@ -100,22 +98,7 @@ def arange(
 def empty(
     shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None
 ) -> Array:
-    """Return an array whose elements are not set.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the result.
-    dtype : DType, optional
-        By default float64.
-    device : Device, optional
-        There is only one.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-    """
+    """Return an array whose elements are not set."""
 
 
 @intercepted
@@ -127,24 +110,7 @@ def empty_like(
     device: DeviceLike = None,
     shape: int | tuple[int, ...] | None = None,
 ) -> Array:
-    """Return an array of the shape of another one, whose elements are not set.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any shape.
-    dtype : DType, optional
-        By default that of `x`.
-    device : Device, optional
-        There is only one.
-    shape : int or tuple of int, optional
-        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-    """
+    """Return an array of the shape of another one, whose elements are not set."""
     shape, dtype = _like("empty_like", x, dtype, device, shape)
     return _empty(shape, dtype)
 
@@ -177,10 +143,6 @@ def eye(
         Number of columns; by default `n_rows`.
     k : int
         Which diagonal: 0 is the main one, positive ones lie above, negative ones below.
-    dtype : DType, optional
-        By default float64.
-    device : Device, optional
-        There is only one.
 
     Returns
     -------
@@ -211,27 +173,9 @@ def full(
 
     Parameters
     ----------
-    shape : int or tuple of int
-        Shape of the result.
-    fill_value : bool, int, float, complex or Array
-        The value: a number, or an array of shape ``()``.
     dtype : DType, optional
         By default bool, int64, float64 or complex128, whichever is of the kind of `fill_value`; if that is an
         array, its dtype.
-    device : Device, optional
-        There is only one.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-
-    Raises
-    ------
-    RangeError
-        If the dtype cannot hold the value.
-    CastError
-        If the value is complex and the dtype is real.
     """
 
 
@@ -252,33 +196,7 @@ def full_like(
     device: DeviceLike = None,
     shape: int | tuple[int, ...] | None = None,
 ) -> Array:
-    """Return an array of the shape of another one, filled with one value.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any shape.
-    fill_value : bool, int, float, complex or Array
-        The value: a number, or an array of shape ``()``.
-    dtype : DType, optional
-        By default that of `x`.
-    device : Device, optional
-        There is only one.
-    shape : int or tuple of int, optional
-        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-
-    Raises
-    ------
-    RangeError
-        If the dtype cannot hold the value.
-    CastError
-        If the value is complex and the dtype is real.
-    """
+    """Return an array of the shape of another one, filled with one value."""
     shape, dtype = _like("full_like", x, dtype, device, shape)
     return _full("full_like", shape, fill_value, dtype)
 
@@ -300,13 +218,9 @@ def linspace(
     ----------
     start, stop : int, float or complex
         The ends.
-    num : int
-        How many numbers.
     dtype : DType, optional
         By default complex128 if an end is complex, else float64. For an integer dtype the numbers are rounded
         down.
-    device : Device, optional
-        There is only one.
     endpoint : bool
         Whether `stop` is the last number, exactly; else the numbers are those of ``num + 1`` without the
         last.
@@ -318,8 +232,6 @@ def linspace(
 
     Raises
     ------
-    ArgumentValueError
-        If `num` is negative.
     CastError
         If an end is complex and the dtype is real.
     """
@@ -419,22 +331,7 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
 
 @intercepted
 def ones(shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """Return an array of ones.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the result.
-    dtype : DType, optional
-        By default float64.
-    device : Device, optional
-        There is only one.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-    """
+    """Return an array of ones."""
 
 
 @intercepted
@@ -446,24 +343,7 @@ def ones_like(
     device: DeviceLike = None,
     shape: int | tuple[int, ...] | None = None,
 ) -> Array:
-    """Return an array of ones, of the shape of another one.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any shape.
-    dtype : DType, optional
-        By default that of `x`.
-    device : Device, optional
-        There is only one.
-    shape : int or tuple of int, optional
-        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-    """
+    """Return an array of ones, of the shape of another one."""
     shape, dtype = _like("ones_like", x, dtype, device, shape)
     return _full("ones_like", shape, 1, dtype)
 
@@ -474,20 +354,8 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
 
     Parameters
     ----------
-    x : Array
-        Array of shape ``(..., M, N)`` and any dtype.
     k : int
         Last diagonal that is kept: 0 is the main one, positive ones lie above, negative ones below.
-
-    Returns
-    -------
-    Array
-        New array of the shape and dtype of `x`.
-
-    Raises
-    ------
-    ShapeError
-        If `x` has fewer than two axes.
     """
     x, below = _on_or_below("tril", x, k)
     return where(below, x, _zeros((), x.dtype))
@@ -499,20 +367,8 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
 
     Parameters
     ----------
-    x : Array
-        Array of shape ``(..., M, N)`` and any dtype.
     k : int
         First diagonal that is kept: 0 is the main one, positive ones lie above, negative ones below.
-
-    Returns
-    -------
-    Array
-        New array of the shape and dtype of `x`.
-
-    Raises
-    ------
-    ShapeError
-        If `x` has fewer than two axes.
     """
     # Elements strictly below diagonal k are on or below diagonal k - 1.
     x, below = _on_or_below("triu", x, k, 1)
@@ -539,22 +395,7 @@ def _on_or_below(op: str, x: Array, k: int, less: int = 0) -> tuple[Array, Array
 def zeros(
     shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None
 ) -> Array:
-    """Return an array of zeros.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the result.
-    dtype : DType, optional
-        By default float64.
-    device : Device, optional
-        There is only one.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-    """
+    """Return an array of zeros."""
 
 
 @intercepted
@@ -566,23 +407,6 @@ def zeros_like(
     device: DeviceLike = None,
     shape: int | tuple[int, ...] | None = None,
 ) -> Array:
-    """Return an array of zeros, of the shape of another one.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any shape.
-    dtype : DType, optional
-        By default that of `x`.
-    device : Device, optional
-        There is only one.
-    shape : int or tuple of int, optional
-        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-    """
+    """Return an array of zeros, of the shape of another one."""
     shape, dtype = _like("zeros_like", x, dtype, device, shape)
     return _zeros(shape, dtype)

@@ -103,8 +103,6 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Device |
 
     Parameters
     ----------
-    x : Array
-        Array of any shape and dtype.
     dtype : DType
         The wanted dtype. Casts from complex to real are refused, all others done: floats are truncated
         towards zero, integers wrap, non-zero is True.
@@ -167,11 +165,6 @@ def finfo(type: DTypeLike | Array, /) -> finfo_object:
     -------
     finfo_object
         ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal`` and ``dtype``.
-
-    Raises
-    ------
-    DTypeError
-        For other dtypes.
     """
     dtype = _dtype_of("finfo", type)
     if dtype.kind == "complex floating":
@@ -194,11 +187,6 @@ def iinfo(type: DTypeLike | Array, /) -> iinfo_object:
     -------
     iinfo_object
         ``bits``, ``max``, ``min`` and ``dtype``.
-
-    Raises
-    ------
-    DTypeError
-        For other dtypes.
     """
     dtype = _dtype_of("iinfo", type)
     if dtype.kind not in KINDS["integral"]:

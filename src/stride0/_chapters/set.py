@@ -183,11 +183,6 @@ def unique_all(x: Array, /) -> UniqueAllResult:
 def unique_counts(x: Array, /) -> UniqueCountsResult:
     """Return the distinct elements of an array and how many there are of each.
 
-    Parameters
-    ----------
-    x : Array
-        Array of any shape and dtype.
-
     Returns
     -------
     UniqueCountsResult
@@ -202,11 +197,6 @@ def unique_counts(x: Array, /) -> UniqueCountsResult:
 @primitive
 def unique_inverse(x: Array, /) -> UniqueInverseResult:
     """Return the distinct elements of an array and which of them each element is.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any shape and dtype.
 
     Returns
     -------
@@ -224,11 +214,6 @@ def unique_inverse(x: Array, /) -> UniqueInverseResult:
 @primitive
 def unique_values(x: Array, /) -> Array:
     """Return the distinct elements of an array.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any shape and dtype.
 
     Returns
     -------

@@ -23,12 +23,6 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 
     Parameters
     ----------
-    x : Array
-        Array with at least one axis, of bool or a real dtype.
-    axis : int
-        The axis to sort along.
-    descending : bool
-        Whether the largest element comes first.
     stable : bool
         Whether equal elements must keep their order, in descending order too.
 
@@ -36,17 +30,6 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     -------
     Array
         New int64 array of the shape of `x`.
-
-    Raises
-    ------
-    AxisError
-        If there is no such axis.
-    DTypeError
-        If `x` is complex.
-
-    Notes
-    -----
-    NaN counts as larger than any number: it comes last in ascending and first in descending order.
     """
 
 
@@ -56,29 +39,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
 
     Parameters
     ----------
-    x : Array
-        Array with at least one axis, of bool or a real dtype.
-    axis : int
-        The axis to sort along.
-    descending : bool
-        Whether the largest element comes first.
     stable : bool
         Whether equal elements must keep their order, in descending order too. Only -0.0 and 0.0 are equal and
         can be told apart.
-
-    Returns
-    -------
-    Array
-        New array of the shape and dtype of `x`.
-
-    Raises
-    ------
-    AxisError
-        If there is no such axis.
-    DTypeError
-        If `x` is complex.
-
-    Notes
-    -----
-    NaN counts as larger than any number: it comes last in ascending and first in descending order.
     """

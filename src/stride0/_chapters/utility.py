@@ -24,15 +24,6 @@ __all__ = ["all", "any", "diff"]
 def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
     """Tell whether all elements are true.
 
-    Parameters
-    ----------
-    x : Array
-        Array of any dtype. Numbers are true unless they are 0; NaN is true.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether to keep the reduced axes, with size 1.
-
     Returns
     -------
     Array
@@ -43,15 +34,6 @@ def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 @primitive
 def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
     """Tell whether any element is true.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any dtype. Numbers are true unless they are 0; NaN is true.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether to keep the reduced axes, with size 1.
 
     Returns
     -------
@@ -68,8 +50,6 @@ def diff(
 
     Parameters
     ----------
-    x : Array
-        Array with at least one axis, of any dtype.
     axis : int
         The axis.
     n : int
@@ -84,8 +64,6 @@ def diff(
 
     Raises
     ------
-    AxisError
-        If there is no such axis.
     ArgumentValueError
         If `n` is negative.
     ShapeError

@@ -140,59 +140,13 @@ def _check_length(op: str, n: int, x: Array) -> None:
 
 @primitive_in("fft")
 def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the discrete Fourier transform along an axis.
-
-    Parameters
-    ----------
-    x : Array
-        Array with at least one axis, of a complex dtype; others are cast to one.
-    n : int, optional
-        Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
-        elements.
-    axis : int
-        The axis to transform.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order.
-
-    Returns
-    -------
-    Array
-        New array, complex, of the precision of `x`.
-
-    Raises
-    ------
-    ShapeError
-        If the transform would have no elements.
-    """
+    """Return the discrete Fourier transform along an axis."""
     return _transform("fft", x, n, axis, norm)
 
 
 @primitive_in("fft")
 def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the inverse discrete Fourier transform along an axis.
-
-    Parameters
-    ----------
-    x : Array
-        Array with at least one axis, of a complex dtype; others are cast to one.
-    n : int, optional
-        Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
-        elements.
-    axis : int
-        The axis to transform.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order.
-
-    Returns
-    -------
-    Array
-        New array, complex, of the precision of `x`.
-
-    Raises
-    ------
-    ShapeError
-        If the transform would have no elements.
-    """
+    """Return the inverse discrete Fourier transform along an axis."""
     return _transform("ifft", x, n, axis, norm)
 
 
@@ -205,33 +159,7 @@ def fftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> Array:
-    """Return the discrete Fourier transform along several axes.
-
-    Parameters
-    ----------
-    x : Array
-        Array of a complex dtype; others are cast to one.
-    s : sequence of int, optional
-        Lengths of the transform, for each axis: elements beyond it are left out, zeros are added up to it.
-        -1 stands for all elements. Needs `axes`.
-    axes : sequence of int, optional
-        The axes to transform, each once; by default all.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order. n is the
-        product of the lengths.
-
-    Returns
-    -------
-    Array
-        New array, complex, of the precision of `x`.
-
-    Raises
-    ------
-    ArgumentValueError
-        If `s` and `axes` do not match, or `s` is given and `axes` is not.
-    ShapeError
-        If the transform would have no elements.
-    """
+    """Return the discrete Fourier transform along several axes."""
     return _transform_nd("fftn", x, s, axes, norm)
 
 
@@ -244,91 +172,19 @@ def ifftn(
     axes: Sequence[int] | None = None,
     norm: Norm = "backward",
 ) -> Array:
-    """Return the inverse discrete Fourier transform along several axes.
-
-    Parameters
-    ----------
-    x : Array
-        Array of a complex dtype; others are cast to one.
-    s : sequence of int, optional
-        Lengths of the transform, for each axis: elements beyond it are left out, zeros are added up to it.
-        -1 stands for all elements. Needs `axes`.
-    axes : sequence of int, optional
-        The axes to transform, each once; by default all.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order. n is the
-        product of the lengths.
-
-    Returns
-    -------
-    Array
-        New array, complex, of the precision of `x`.
-
-    Raises
-    ------
-    ArgumentValueError
-        If `s` and `axes` do not match, or `s` is given and `axes` is not.
-    ShapeError
-        If the transform would have no elements.
-    """
+    """Return the inverse discrete Fourier transform along several axes."""
     return _transform_nd("ifftn", x, s, axes, norm)
 
 
 @primitive_in("fft")
 def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the discrete Fourier transform of real numbers: its first half, which the other one mirrors.
-
-    Parameters
-    ----------
-    x : Array
-        Array with at least one axis, of a real floating-point dtype; integers and bool become float64.
-    n : int, optional
-        Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
-        elements.
-    axis : int
-        The axis to transform.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order.
-
-    Returns
-    -------
-    Array
-        New array, complex, of the precision of `x`, and of size ``n // 2 + 1`` along `axis`.
-
-    Raises
-    ------
-    ShapeError
-        If the transform would have no elements.
-    """
+    """Return the discrete Fourier transform of real numbers: its first half, which the other one mirrors."""
     return _transform("rfft", x, n, axis, norm)
 
 
 @primitive_in("fft")
 def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the real numbers whose :func:`rfft` an array is.
-
-    Parameters
-    ----------
-    x : Array
-        Array with at least one axis, of a complex dtype; others are cast to one.
-    n : int, optional
-        Length of the result along `axis`, of which `x` needs ``n // 2 + 1`` elements: more are left out,
-        zeros are added up to that. By default ``2 * (m - 1)`` for m elements; an odd length has to be said.
-    axis : int
-        The axis to transform.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order.
-
-    Returns
-    -------
-    Array
-        New array, real, of the precision of `x`.
-
-    Raises
-    ------
-    ShapeError
-        If the transform would have no elements.
-    """
+    """Return the real numbers whose :func:`rfft` an array is."""
     return _transform("irfft", x, n, axis, norm)
 
 
@@ -347,26 +203,11 @@ def rfftn(
     ----------
     x : Array
         Array of a real floating-point dtype; integers and bool become float64.
-    s : sequence of int, optional
-        Lengths of the transform, for each axis: elements beyond it are left out, zeros are added up to it.
-        -1 stands for all elements. Needs `axes`.
-    axes : sequence of int, optional
-        The axes to transform, each once; by default all; the last one is the one that is halved.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order. n is the
-        product of the lengths.
 
     Returns
     -------
     Array
         New array, complex, of the precision of `x`, and of size ``s[-1] // 2 + 1`` along the last of `axes`.
-
-    Raises
-    ------
-    ArgumentValueError
-        If `s` and `axes` do not match, or `s` is given and `axes` is not.
-    ShapeError
-        If the transform would have no elements.
     """
     return _transform_nd("rfftn", x, s, axes, norm)
 
@@ -384,86 +225,21 @@ def irfftn(
 
     Parameters
     ----------
-    x : Array
-        Array of a complex dtype; others are cast to one.
     s : sequence of int, optional
         Lengths of the result, for each axis; of the last one `x` needs ``s[-1] // 2 + 1`` elements. More
         are left out, zeros are added. -1 stands for all elements; for the last axis, with m of them, for
         ``2 * (m - 1)``. Needs `axes`.
-    axes : sequence of int, optional
-        The axes to transform, each once; by default all; the last one is the one that is halved.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order. n is the
-        product of the lengths.
-
-    Returns
-    -------
-    Array
-        New array, real, of the precision of `x`.
-
-    Raises
-    ------
-    ArgumentValueError
-        If `s` and `axes` do not match, or `s` is given and `axes` is not.
-    ShapeError
-        If the transform would have no elements.
     """
     return _transform_nd("irfftn", x, s, axes, norm)
 
 
 @primitive_in("fft")
 def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the discrete Fourier transform, which is real, of a signal whose other half mirrors `x`.
-
-    Parameters
-    ----------
-    x : Array
-        Array with at least one axis, of a complex dtype; others are cast to one.
-    n : int, optional
-        Length of the result along `axis`, of which `x` needs ``n // 2 + 1`` elements: more are left out,
-        zeros are added up to that. By default ``2 * (m - 1)`` for m elements; an odd length has to be said.
-    axis : int
-        The axis to transform.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order.
-
-    Returns
-    -------
-    Array
-        New array, real, of the precision of `x`.
-
-    Raises
-    ------
-    ShapeError
-        If the transform would have no elements.
-    """
+    """Return the discrete Fourier transform, which is real, of a signal whose other half mirrors `x`."""
     return _transform("hfft", x, n, axis, norm)
 
 
 @primitive_in("fft")
 def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the half of a signal whose :func:`hfft` an array is.
-
-    Parameters
-    ----------
-    x : Array
-        Array with at least one axis, of a real floating-point dtype; integers and bool become float64.
-    n : int, optional
-        Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
-        elements.
-    axis : int
-        The axis to transform.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order.
-
-    Returns
-    -------
-    Array
-        New array, complex, of the precision of `x`, and of size ``n // 2 + 1`` along `axis`.
-
-    Raises
-    ------
-    ShapeError
-        If the transform would have no elements.
-    """
+    """Return the half of a signal whose :func:`hfft` an array is."""
     return _transform("ihfft", x, n, axis, norm)

@@ -103,9 +103,6 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     ----------
     x1, x2 : Array
         Arrays with size 3 along `axis`, one of them of a numeric dtype; the other axes broadcast.
-    axis : int
-        The axis that the vectors lie along, counted from the last one in both arrays: from -N to -1, where N
-        is the smaller number of axes.
 
     Returns
     -------
@@ -116,10 +113,6 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     ------
     ShapeError
         If the vectors do not have three elements.
-    AxisError
-        If an array has no such axis, or `axis` is not negative.
-    BroadcastError
-        If the other axes do not broadcast.
     DTypeError
         If both arrays are of bool, which cannot be subtracted.
     """
@@ -156,13 +149,6 @@ def _component(x: Array, axis: int, k: int) -> Array:
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """Return the diagonal of a matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape ``(..., M, N)``, of any dtype.
-    offset : int
-        Which diagonal: above the main one if positive, below if negative.
-
     Returns
     -------
     Array
@@ -190,8 +176,6 @@ def matrix_norm(
 
     Parameters
     ----------
-    x : Array
-        Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
     keepdims : bool
         Whether to keep the last two axes, with size 1.
     ord : {"fro", "nuc", 1, 2, inf, -1, -2, -inf}
@@ -310,25 +294,10 @@ def outer(x1: Array, x2: Array, /) -> Array:
 def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """Return the sum of the diagonal of a matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape ``(..., M, N)``, of any dtype.
-    offset : int
-        Which diagonal: above the main one if positive, below if negative.
-    dtype : DType, optional
-        Dtype of the result, to which elements are cast first. By default that of `x`; int64 or uint64 for
-        smaller integers, int64 for bool.
-
     Returns
     -------
     Array
         New array of shape ``(...)``; 0 where there is no such diagonal.
-
-    Raises
-    ------
-    CastError
-        If `x` is complex and `dtype` is real.
     """
     elements = _diagonal("trace", x, offset)
     return reduce("sum", elements, (elements.ndim - 1,), False, sum_dtype("trace", elements, dtype))

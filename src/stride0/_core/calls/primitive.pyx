@@ -15,7 +15,6 @@ from stride0._core.calls.arguments cimport MAX_PARAMETERS, Signature, bind, impl
 
 from stride0._base.errors import DTypeError, ShapeError, counted
 from stride0._core.array.array import set_attribute
-from stride0._tables.standard import documented
 # They register their implementations.
 from stride0._core.calls import creation, linear_algebra, manipulation, sorting, statistical
 
@@ -55,7 +54,10 @@ cdef class Primitive:
 
     @property
     def __doc__(self):
-        return documented(self.traced_name, self.function.__doc__)
+        # Imported late: seldom needed.
+        from stride0._tables.documents import documented
+
+        return documented(self.traced_name, self.function)
 
     @property
     def __signature__(self):
