@@ -150,16 +150,18 @@ class Stop(BaseException):
 
 @pytest.fixture
 def timer() -> Iterator[Callable[[Callable[[], None], float], None]]:
-    """Calls a function from a signal handler, some time later."""
-    before = signal.getsignal(signal.SIGALRM)
+    """Calls a function from a signal handler, after some processor time: other work on the machine delays both."""
+    before, threads = signal.getsignal(signal.SIGPROF), xp.get_num_threads()
+    xp.set_num_threads(1)  # no worker does the rest of a pass while the handler runs
 
     def start(call: Callable[[], None], after: float) -> None:
-        signal.signal(signal.SIGALRM, lambda number, frame: call())
-        signal.setitimer(signal.ITIMER_REAL, after)
+        signal.signal(signal.SIGPROF, lambda number, frame: call())
+        signal.setitimer(signal.ITIMER_PROF, after)
 
     yield start
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    signal.signal(signal.SIGALRM, before)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.signal(signal.SIGPROF, before)
+    xp.set_num_threads(threads)
 
 
 @pytest.mark.parametrize("size", [100, 200_000])
