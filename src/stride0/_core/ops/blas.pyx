@@ -75,7 +75,14 @@ cdef Gemm64 gemm64 = NULL
 
 
 def set_blas(load):
-    """Set the function that loads NumPy and its BLAS: called on first use, it returns the objects of NumPy that the core calls."""
+    """
+    Set the function that loads NumPy and its BLAS.
+
+    Parameters
+    ----------
+    load : callable
+        Called on first use; returns the objects of NumPy that the core calls.
+    """
     global load_blas, np_array
     load_blas, np_array = load, None
 

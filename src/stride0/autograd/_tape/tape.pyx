@@ -55,7 +55,7 @@ import operator
 
 from stride0._tables import operations
 from stride0._core.array.array import zeros
-from stride0._core.array.switches import FUSED, frame_of_caller, set_fused_from
+from stride0._core.array.switches import FUSED, enter_fused, frame_of_caller
 from stride0._core.array.views import is_writable, shares_storage
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.adjoint import put
