@@ -21,6 +21,7 @@ from stride0._base.errors import (
 __all__ = [
     "MAX_NDIM",
     "Axis",
+    "ShapeLike",
     "broadcast_shapes",
     "c_strides",
     "check_ndim",
@@ -35,6 +36,9 @@ __all__ = [
 Shape = tuple[int, ...]
 Axis = int | tuple[int, ...] | None
 """What the ``axis=`` argument of a reduction may be."""
+
+ShapeLike = int | tuple[int, ...]
+"""What a ``shape`` argument may be."""
 
 MAX_NDIM = 64
 """The largest number of axes an array can have."""

@@ -11,12 +11,8 @@ import math
 from typing import Literal
 
 from stride0._base.devices import DeviceLike, check_device
-from stride0._base.errors import (
-    ArgumentValueError,
-    ShapeError,
-    shown,
-)
-from stride0._base.shapes import normalize_index, normalize_shape
+from stride0._base.errors import ArgumentValueError, ShapeError, shown
+from stride0._base.shapes import ShapeLike, normalize_index, normalize_shape
 from stride0._core.array.array import Array
 from stride0._core.array.array import empty as _empty
 from stride0._core.array.array import zeros as _zeros
@@ -95,20 +91,13 @@ def arange(
 
 
 @intercepted
-def empty(
-    shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None
-) -> Array:
+def empty(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """Return an array whose elements are not set."""
 
 
 @intercepted
 def empty_like(
-    x: Array,
-    /,
-    *,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike = None,
-    shape: int | tuple[int, ...] | None = None,
+    x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: ShapeLike | None = None
 ) -> Array:
     """Return an array of the shape of another one, whose elements are not set."""
     shape, dtype = _like("empty_like", x, dtype, device, shape)
@@ -116,7 +105,7 @@ def empty_like(
 
 
 def _like(
-    op: str, x: Array, dtype: DTypeLike | None, device: DeviceLike, shape: int | tuple[int, ...] | None
+    op: str, x: Array, dtype: DTypeLike | None, device: DeviceLike, shape: ShapeLike | None
 ) -> tuple[tuple[int, ...], DType]:
     x = check_array(op, x)
     check_device(op, device)
@@ -163,7 +152,7 @@ def eye(
 
 @primitive
 def full(
-    shape: int | tuple[int, ...],
+    shape: ShapeLike,
     fill_value: bool | int | float | complex,
     *,
     dtype: DTypeLike | None = None,
@@ -194,7 +183,7 @@ def full_like(
     *,
     dtype: DTypeLike | None = None,
     device: DeviceLike = None,
-    shape: int | tuple[int, ...] | None = None,
+    shape: ShapeLike | None = None,
 ) -> Array:
     """Return an array of the shape of another one, filled with one value."""
     shape, dtype = _like("full_like", x, dtype, device, shape)
@@ -330,18 +319,13 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
 
 
 @intercepted
-def ones(shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+def ones(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """Return an array of ones."""
 
 
 @intercepted
 def ones_like(
-    x: Array,
-    /,
-    *,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike = None,
-    shape: int | tuple[int, ...] | None = None,
+    x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: ShapeLike | None = None
 ) -> Array:
     """Return an array of ones, of the shape of another one."""
     shape, dtype = _like("ones_like", x, dtype, device, shape)
@@ -392,20 +376,13 @@ def _on_or_below(op: str, x: Array, k: int, less: int = 0) -> tuple[Array, Array
 
 
 @intercepted
-def zeros(
-    shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None
-) -> Array:
+def zeros(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """Return an array of zeros."""
 
 
 @intercepted
 def zeros_like(
-    x: Array,
-    /,
-    *,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike = None,
-    shape: int | tuple[int, ...] | None = None,
+    x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: ShapeLike | None = None
 ) -> Array:
     """Return an array of zeros, of the shape of another one."""
     shape, dtype = _like("zeros_like", x, dtype, device, shape)

@@ -15,14 +15,16 @@ from stride0._base.errors import (
     ShapeError,
     shown,
 )
-from stride0._base.shapes import broadcast_shapes as _broadcast_shapes
 from stride0._base.shapes import (
+    Axis,
+    Shape,
     c_strides,
     normalize_axes,
     normalize_axis,
     normalize_index,
     normalize_shape,
 )
+from stride0._base.shapes import broadcast_shapes as _broadcast_shapes
 from stride0._core.array.array import Array
 from stride0._core.array.array import empty as _empty
 from stride0._core.array.array import zeros as _zeros
@@ -52,8 +54,6 @@ __all__ = [
     "tile",
     "unstack",
 ]
-
-Shape = tuple[int, ...]
 
 
 @primitive
@@ -176,7 +176,7 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 
 
 @primitive
-def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+def flip(x: Array, /, *, axis: Axis = None) -> Array:
     """Reverse the order of elements along axes.
 
     Parameters
@@ -352,7 +352,7 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
 
 
 @primitive
-def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
+def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: Axis = None) -> Array:
     """Move elements along axes; elements that leave at one end enter at the other.
 
     Parameters

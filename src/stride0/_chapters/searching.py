@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from stride0._base.shapes import Axis
 from stride0._core.array.array import Array
 from stride0._core.calls.primitive import primitive
 
@@ -38,7 +39,7 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 
 
 @primitive
-def count_nonzero(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Count the elements that are not zero.
 
     Returns

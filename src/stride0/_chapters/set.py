@@ -163,9 +163,8 @@ def unique_all(x: Array, /) -> UniqueAllResult:
     Returns
     -------
     UniqueAllResult
-        ``values`` of shape ``(n,)``, sorted (complex ones by real part first); ``indices``, where in `x` each
-        occurs first; ``inverse_indices`` of the shape of `x`, with ``values[inverse_indices]`` equal to `x`;
-        and ``counts``. The last three are int64. Each NaN is a value of its own; -0.0 and 0.0 are one value.
+        ``values`` of shape ``(n,)``; ``indices``, where in `x` each occurs first; ``inverse_indices`` of the
+        shape of `x`, with ``values[inverse_indices]`` equal to `x`; and ``counts``. The last three are int64.
     """
     x = check_array("unique_all", x)
     order, ordered = _ordered(x)
@@ -186,8 +185,7 @@ def unique_counts(x: Array, /) -> UniqueCountsResult:
     Returns
     -------
     UniqueCountsResult
-        ``values`` of shape ``(n,)``, sorted (complex ones by real part first), and int64 ``counts``. Each NaN
-        is a value of its own; -0.0 and 0.0 are one value.
+        ``values`` of shape ``(n,)``, and int64 ``counts``.
     """
     ordered = _sorted(check_array("unique_counts", x))
     (starts,) = nonzero(_first_of_equals(ordered))
@@ -201,9 +199,8 @@ def unique_inverse(x: Array, /) -> UniqueInverseResult:
     Returns
     -------
     UniqueInverseResult
-        ``values`` of shape ``(n,)``, sorted (complex ones by real part first), and int64 ``inverse_indices``
-        of the shape of `x`, with ``values[inverse_indices]`` equal to `x`. Each NaN is a value of its own;
-        -0.0 and 0.0 are one value.
+        ``values`` of shape ``(n,)``, and int64 ``inverse_indices`` of the shape of `x`, with
+        ``values[inverse_indices]`` equal to `x`.
     """
     x = check_array("unique_inverse", x)
     order, ordered = _ordered(x)
@@ -218,8 +215,7 @@ def unique_values(x: Array, /) -> Array:
     Returns
     -------
     Array
-        New array of shape ``(n,)``, sorted (complex ones by real part first). Each NaN is a value of its own;
-        -0.0 and 0.0 are one value.
+        New array of shape ``(n,)``.
     """
 
 

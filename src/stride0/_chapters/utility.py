@@ -8,7 +8,7 @@ Array API standard 2025.12, "Utility Functions".
 from __future__ import annotations
 
 from stride0._base.errors import ArgumentValueError, ShapeError
-from stride0._base.shapes import normalize_axis, normalize_index
+from stride0._base.shapes import Axis, normalize_axis, normalize_index
 from stride0._chapters.manipulation import concat
 from stride0._core.array.array import Array
 from stride0._core.array.views import restride, strides
@@ -21,7 +21,7 @@ __all__ = ["all", "any", "diff"]
 
 
 @primitive
-def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def all(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Tell whether all elements are true.
 
     Returns
@@ -32,7 +32,7 @@ def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 
 
 @primitive
-def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def any(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Tell whether any element is true.
 
     Returns

@@ -214,6 +214,9 @@ linalg.inv linalg.solve | LinAlgError
     "Notes": """
 cumulative_prod cumulative_sum |
     A 0-d array is taken as one with a single axis of size 1.
+unique_all unique_counts unique_inverse unique_values |
+    The values are sorted, complex ones by real part first. Each NaN is a value of its own; -0.0 and 0.0 are
+    one value.
 argsort sort |
     NaN counts as larger than any number: it comes last in ascending and first in descending order.
 """,

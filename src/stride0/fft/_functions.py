@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 Norm = Literal["backward", "ortho", "forward"]
+Sizes = Sequence[int] | None
 
 # Transforms of half a spectrum into real numbers, and their opposites.
 _TO_REAL = ("irfft", "irfftn", "hfft")
@@ -151,27 +152,13 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "bac
 
 
 @primitive_in("fft")
-def fftn(
-    x: Array,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
-) -> Array:
+def fftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "backward") -> Array:
     """Return the discrete Fourier transform along several axes."""
     return _transform_nd("fftn", x, s, axes, norm)
 
 
 @primitive_in("fft")
-def ifftn(
-    x: Array,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
-) -> Array:
+def ifftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "backward") -> Array:
     """Return the inverse discrete Fourier transform along several axes."""
     return _transform_nd("ifftn", x, s, axes, norm)
 
@@ -189,14 +176,7 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "ba
 
 
 @primitive_in("fft")
-def rfftn(
-    x: Array,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
-) -> Array:
+def rfftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "backward") -> Array:
     """Return the discrete Fourier transform of real numbers along several axes: half of it.
 
     Parameters
@@ -213,14 +193,7 @@ def rfftn(
 
 
 @primitive_in("fft")
-def irfftn(
-    x: Array,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
-) -> Array:
+def irfftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "backward") -> Array:
     """Return the real numbers whose :func:`rfftn` an array is.
 
     Parameters

@@ -14,7 +14,7 @@ import math
 from typing import Literal
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
-from stride0._base.shapes import normalize_axes, normalize_index
+from stride0._base.shapes import Axis, normalize_axes, normalize_index
 from stride0._chapters.linear_algebra import check_matrices, matmul, matrix_transpose, tensordot, vecdot
 from stride0._core.array.array import Array, empty, zeros
 from stride0._core.array.views import restride, strides
@@ -91,8 +91,6 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
-
-Axis = int | tuple[int, ...] | None
 
 
 @primitive_in("linalg")
