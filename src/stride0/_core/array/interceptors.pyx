@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Checks of calls that a context turns on: of broadcasts, against the standard, and of test configurations.
 
 Note [Guarded broadcasts]

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Functions of the namespace, whose calls are intercepted and recorded; methods of arrays."""
 
 cimport cython

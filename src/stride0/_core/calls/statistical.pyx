@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Functions that reduce arrays. Declared in `_chapters/`: `statistical.py`, `utility.py`, `searching.py`."""
 
 from cpython.object cimport PyObject

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Conversion to arrays, of nested sequences and of all objects that export memory; arrays as text."""
 
 from stride0._core.memory.dtype cimport (

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Arrays as pickles and copies of them, and their size in memory.
 
 Note [Pickling]

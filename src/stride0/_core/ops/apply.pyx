@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """How planned elementwise operations run: into which memory, and by which functions of the planner."""
 
 from libc.string cimport memcmp

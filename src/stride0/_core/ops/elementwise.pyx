@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Elementwise operations of the table: operands, dtypes, fast paths, in place."""
 
 from cpython.object cimport PyObject

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Operands: what is an array or a scalar, here or in another library; their names and errors."""
 
 from stride0._core.memory.dtype cimport NO_DTYPE, DType, is_python_scalar, scalar_code, weak_code, write_scalar

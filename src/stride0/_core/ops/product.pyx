@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=True, cdivision=True, initializedcheck=False
+# cython: wraparound=True
 """Products of stacks of matrices: which algorithm computes them, and those of our own (`products.h`).
 
 Note [Algorithms of matrix products]

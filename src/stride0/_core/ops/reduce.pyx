@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Reductions, cumulative operations and arg-reductions: results that several elements accumulate in.
 
 Note [Repeated elements]

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Sorting and searching in sorted arrays (kernels: `sorting.h`, `searching.h`).
 
 Note [Sorting]

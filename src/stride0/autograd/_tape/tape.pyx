@@ -1,4 +1,4 @@
-# cython: language_level=3, wraparound=False, initializedcheck=False
+# cython: boundscheck=True, cdivision=False
 """The tape: recording of what is computed from tracked arrays, and the backward pass.
 
 One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `nodes.pxi`, `writes.pxi`,

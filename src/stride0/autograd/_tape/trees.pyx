@@ -1,4 +1,3 @@
-# cython: language_level=3
 """Nested tuples, lists and dicts of arrays: flattened and rebuilt."""
 
 cimport cython
