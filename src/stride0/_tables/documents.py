@@ -240,16 +240,12 @@ def documented(name: str, function: Callable[..., Any]) -> str | None:
         return None
     text, *parts = re.split(r"\n*^(\w+)\n-{3,}\n", inspect.cleandoc(function.__doc__), flags=re.MULTILINE)
     own = {title: re.split(r"\n(?=\S)", body) for title, body in zip(parts[::2], parts[1::2], strict=True)}
-    order = list(inspect.signature(function).parameters)
-
-    def place(entry: str) -> int:
-        name = re.match(r"\W*(\w+)", entry)
-        return order.index(name[1]) if name and name[1] in order else len(order)
-
     for section in dict.fromkeys([*SECTIONS, *own]):
-        entries = own.get(section, []) + shared(section, name)
-        if section == "Parameters":
-            entries.sort(key=place)
+        added = shared(section, name)
+        entries = own.get(section, []) + added
+        if section == "Parameters" and added:
+            order = list(inspect.signature(function).parameters)
+            entries.sort(key=lambda entry: order.index(re.findall(r"\w+", entry)[0]))
         if section == "References" and name in ROWS and not entries:
             row, short = ROWS[name], name.rpartition(".")[2]
             entries = [f'Array API standard {NEWEST}, "{row.chapter}", ``{short}`` (since {row.since}).']

@@ -13,11 +13,11 @@ from typing import Any, Literal
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, brief, shown
 from stride0._base.shapes import normalize_axes, normalize_axis, normalize_index, normalize_shape
 from stride0._core.array.array import Array, zeros
-from stride0._core.calls.checks import check_array, refuse_dtype
+from stride0._core.calls.checks import check_array, component_dtype, refuse_dtype
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, quiet, to_numpy
 from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import arithmetic_dtype
+from stride0._core.memory.dtype import arithmetic_dtype, promote
 from stride0._core.ops.copy import copy
 from stride0.fft._frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 
@@ -88,7 +88,7 @@ def _transform_nd(op: str, x: object, s: object, axes: object, norm: object) -> 
         # NumPy's real transforms need one; the others change nothing without one.
         if op in ("rfftn", "irfftn"):
             raise ArgumentValueError(op, "there must be at least one axis", [("x", str(found.shape))])
-        return _as_complex(found)
+        return copy(found, promote(found.dtype, dt.complex64))
     return _by_numpy(op, found, full, along[-1], s=lengths, axes=along, norm=norm)
 
 
@@ -100,10 +100,7 @@ def _by_numpy(op: str, x: Array, shape: tuple[int, ...], last: int, **options: A
     # Where a transformed axis has the size 0 and a length, NumPy leaves real results unset.
     if op in _TO_HALF:
         shape = (*shape[:last], shape[last] // 2 + 1, *shape[last + 1 :])
-    single = x.dtype in (dt.float32, dt.complex64)
-    if op in _TO_REAL:
-        return zeros(shape, dt.float32 if single else dt.float64)
-    return zeros(shape, dt.complex64 if single else dt.complex128)
+    return zeros(shape, component_dtype(x.dtype) if op in _TO_REAL else promote(x.dtype, dt.complex64))
 
 
 def _operand(op: str, x: object, norm: object) -> Array:
@@ -120,11 +117,6 @@ def _operand(op: str, x: object, norm: object) -> Array:
             op, f"unknown norm {shown(norm)}", (), "norm must be 'backward', 'ortho' or 'forward'."
         )
     return found
-
-
-def _as_complex(x: Array) -> Array:
-    """Return a copy of `x`, complex and of its precision."""
-    return copy(x, dt.complex64 if x.dtype in (dt.float32, dt.complex64) else dt.complex128)
 
 
 def _whole(op: str, size: int) -> int:

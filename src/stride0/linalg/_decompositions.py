@@ -29,7 +29,7 @@ from stride0._core.calls.linear_algebra import broadcast_batches
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, quiet, to_numpy
 from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType, arithmetic_dtype
+from stride0._core.memory.dtype import DType, arithmetic_dtype, promote
 from stride0._core.ops.copy import copy
 from stride0._core.ops.functions import conj, greater, multiply, reciprocal, where
 from stride0._core.ops.reduce import reduce
@@ -183,7 +183,7 @@ def _raise_failure(op: str, function: Callable[..., Any], a: Any, name: str) -> 
 def _as_complex(a: Any, dtype: DType) -> Array:
     """Return a complex array: NumPy's ``eig`` gives real ones where no eigenvalue is complex."""
     x = from_numpy(a)
-    wanted = dt.complex64 if dtype in (dt.float32, dt.complex64) else dt.complex128
+    wanted = promote(dtype, dt.complex64)
     return x if x.dtype is wanted else copy(x, wanted)
 
 

@@ -17,13 +17,20 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeErr
 from stride0._base.shapes import Axis, normalize_axes, normalize_index
 from stride0._chapters.linear_algebra import check_matrices, matmul, matrix_transpose, tensordot, vecdot
 from stride0._core.array.array import Array, empty, zeros
-from stride0._core.array.views import restride, strides
-from stride0._core.calls.checks import as_float, as_scalar, check_array, check_bool, refuse_dtype
+from stride0._core.array.views import restride, strides, without_axes
+from stride0._core.calls.checks import (
+    as_float,
+    as_scalar,
+    check_array,
+    check_bool,
+    component_dtype,
+    refuse_dtype,
+)
 from stride0._core.calls.linear_algebra import check_broadcast, check_products, check_vectors
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.calls.statistical import sum_dtype
 from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType, DTypeLike, promote
+from stride0._core.memory.dtype import DTypeLike, promote
 from stride0._core.ops.copy import assign, copy
 from stride0._core.ops.functions import (
     abs,
@@ -203,7 +210,7 @@ def matrix_norm(
         result = _euclidean_norm(x, (rows, columns))
     elif kind in (1, -1, math.inf, -math.inf) and not isinstance(kind, bool):
         summed, chosen = (rows, columns) if kind in (1, -1) else (columns, rows)
-        sums = reduce("sum", abs(x), (summed,), True, _real(x.dtype))
+        sums = reduce("sum", abs(x), (summed,), True, component_dtype(x.dtype))
         result = _extreme(op, sums, (chosen,), kind in (1, math.inf))
     elif kind in ("nuc", 2, -2):
         s = singular_values(op, x)
@@ -216,7 +223,7 @@ def matrix_norm(
         raise ArgumentValueError(
             op, f"unknown norm {shown(ord)}", (), "ord must be 'fro', 'nuc', 1, 2, inf, -1, -2 or -inf."
         )
-    return result if keepdims else _without(result, (rows, columns))
+    return result if keepdims else without_axes(result, (rows, columns))
 
 
 @primitive_in("linalg")
@@ -347,26 +354,15 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     elif math.isinf(p):
         result = _extreme(op, abs(x), axes, p > 0)
     elif p == 0:
-        result = copy(reduce("count_nonzero", x, axes, True, None), _real(x.dtype))
+        result = copy(reduce("count_nonzero", x, axes, True, None), component_dtype(x.dtype))
     elif p == 1:
-        result = reduce("sum", abs(x), axes, True, _real(x.dtype))
+        result = reduce("sum", abs(x), axes, True, component_dtype(x.dtype))
     else:
         result = _p_norm(x, axes, p)
-    return result if keepdims else _without(result, axes)
+    return result if keepdims else without_axes(result, axes)
 
 
 # Norms over axes, which are kept with size 1
-
-
-def _real(dtype: DType) -> DType:
-    return {dt.complex64: dt.float32, dt.complex128: dt.float64}.get(dtype, dtype)
-
-
-def _without(x: Array, axes: tuple[int, ...]) -> Array:
-    """Return a view of `x` without axes of size 1."""
-    kept = [k for k in range(x.ndim) if k not in axes]
-    x_strides = strides(x)
-    return restride(x, tuple(x.shape[k] for k in kept), tuple(x_strides[k] for k in kept))
 
 
 def _has_elements(x: Array, axes: tuple[int, ...]) -> bool:
@@ -386,7 +382,7 @@ def _euclidean_norm(x: Array, axes: tuple[int, ...]) -> Array:
     # A zero of float64 makes the core compute the squares in float64, where no float32 overflows.
     squares = reduce2("sum_squared_deviation", x, zeros((), dt.float64), axes, True, dt.float64)
     result = sqrt(squares)
-    real = _real(x.dtype)
+    real = component_dtype(x.dtype)
     if real is not dt.float64:
         return copy(result, real)
     # Beyond these bounds squares have overflowed, or some of them have underflowed.
@@ -399,7 +395,7 @@ def _euclidean_norm(x: Array, axes: tuple[int, ...]) -> Array:
 
 
 def _p_norm(x: Array, axes: tuple[int, ...], p: float) -> Array:
-    magnitudes = abs(x) if _real(x.dtype) is dt.float64 else copy(abs(x), dt.float64)
+    magnitudes = abs(x) if component_dtype(x.dtype) is dt.float64 else copy(abs(x), dt.float64)
     if _has_elements(x, axes):
         # The largest power is 1, so that the sum can neither overflow nor underflow.
         scale = _scale(magnitudes, axes, p > 0)
@@ -407,7 +403,7 @@ def _p_norm(x: Array, axes: tuple[int, ...], p: float) -> Array:
         result = multiply(pow(total, 1 / p), scale)
     else:
         result = pow(reduce("sum", magnitudes, axes, True, dt.float64), 1 / p)
-    return result if _real(x.dtype) is dt.float64 else copy(result, _real(x.dtype))
+    return result if component_dtype(x.dtype) is dt.float64 else copy(result, component_dtype(x.dtype))
 
 
 def _scale(magnitudes: Array, axes: tuple[int, ...], largest: bool) -> Array:

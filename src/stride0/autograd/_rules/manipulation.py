@@ -21,6 +21,7 @@ from stride0._chapters.statistical import sum as _sum
 from stride0._chapters.utility import any as _any
 from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
+from stride0._core.calls.checks import component_dtype
 from stride0._core.exchange.convert import asarray
 from stride0._core.memory import dtype as dt
 from stride0._core.ops.functions import where
@@ -104,12 +105,8 @@ def _along(g: Array, start: bool, num: int, endpoint: bool) -> Any:
     """Return the cotangent of an end of `linspace`: number i is ``start + i * (stop - start) / parts``."""
     num = operator.index(num)
     # A single number is the start, whatever `endpoint` says.
-    weight = arange(num, dtype=_real(g)) / max(num - 1 if endpoint else num, 1)
+    weight = arange(num, dtype=component_dtype(g.dtype)) / max(num - 1 if endpoint else num, 1)
     return times(g, 1 - weight if start else weight)
-
-
-def _real(g: Array) -> Any:
-    return g.dtype if g.dtype.kind == "real floating" else g.real.dtype
 
 
 # Indexing
@@ -209,7 +206,7 @@ def _unstride(g: Array, x: Array, shape: Any, strides: Any, offset: int | None) 
     first = min(low for low, _ in ends)
     size = max(high for _, high in ends) - first + 1
     own, read = own - first, read - first
-    copies = put(ones(own.shape, dtype=_real(g)), (size,), own)
+    copies = put(ones(own.shape, dtype=component_dtype(g.dtype)), (size,), own)
     if _any(equal(copies[read], 0)):
         raise GradientError(
             "as_strided",
