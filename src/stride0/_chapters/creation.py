@@ -1,9 +1,4 @@
-"""Creation functions, except those that convert existing data (``asarray``, ``from_dlpack``).
-
-References
-----------
-Array API standard 2025.12, "Creation Functions".
-"""
+"""Creation functions, except those that convert existing data (``asarray``, ``from_dlpack``)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Linear algebra functions of the main namespace; `linalg` has them too, and the others.
-
-References
-----------
-Array API standard 2025.12, "Linear Algebra Functions".
-"""
+"""Linear algebra functions of the main namespace; `linalg` has them too, and the others."""
 
 from __future__ import annotations
 

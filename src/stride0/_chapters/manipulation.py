@@ -1,9 +1,4 @@
-"""Manipulation functions: views where strides allow, else one pass that writes into the result.
-
-References
-----------
-Array API standard 2025.12, "Manipulation Functions".
-"""
+"""Manipulation functions: views where strides allow, else one pass that writes into the result."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Searching functions, except ``where``, which is elementwise.
-
-References
-----------
-Array API standard 2025.12, "Searching Functions".
-"""
+"""Searching functions, except ``where``, which is elementwise."""
 
 from __future__ import annotations
 

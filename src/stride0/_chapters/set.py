@@ -4,10 +4,6 @@ Note [Unique elements]
     Elements are sorted stably and compared with their neighbours: equal ones are adjacent then. NaN is equal
     to nothing, so each NaN is a value of its own. Of -0.0 and 0.0 the one that comes first in the array is
     returned.
-
-References
-----------
-Array API standard 2025.12, "Set Functions".
 """
 
 from __future__ import annotations

@@ -3,10 +3,6 @@
 Note [Order of NaN and zeros]
     NaN counts as larger than any number, as in `argmax` and `searchsorted`: it comes last in ascending order
     and first in descending order. -0.0 and 0.0 are equal, so that they keep the order they came in.
-
-References
-----------
-Array API standard 2025.12, "Sorting Functions".
 """
 
 from __future__ import annotations

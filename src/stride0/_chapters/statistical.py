@@ -1,9 +1,4 @@
-"""Statistical functions: the core's reductions, with the standard's rules for dtypes and empty arrays.
-
-References
-----------
-Array API standard 2025.12, "Statistical Functions".
-"""
+"""Statistical functions: the core's reductions, with the standard's rules for dtypes and empty arrays."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Utility functions.
-
-References
-----------
-Array API standard 2025.12, "Utility Functions".
-"""
+"""Utility functions."""
 
 from __future__ import annotations
 

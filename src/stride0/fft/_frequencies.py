@@ -1,9 +1,4 @@
-"""Frequencies of the FFT extension, `stride0.fft`: which they are, and their order.
-
-References
-----------
-Array API standard 2025.12, "FFT Extension".
-"""
+"""Frequencies of the FFT extension, `stride0.fft`: which they are, and their order."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Definitions of the FFT extension, `stride0.fft`: the transforms. Their frequencies are in `_frequencies`.
-
-References
-----------
-Array API standard 2025.12, "FFT Extension".
-"""
+"""Definitions of the FFT extension: the transforms. Their frequencies are in `_frequencies`."""
 
 from __future__ import annotations
 

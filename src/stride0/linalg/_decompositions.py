@@ -1,9 +1,4 @@
-"""Decompositions and their kin in `linalg`: LAPACK, called through `numpy.linalg` on views of our memory.
-
-References
-----------
-Array API standard 2025.12, "Linear Algebra Extension".
-"""
+"""Decompositions and their kin in `linalg`: LAPACK, called through `numpy.linalg` on views of our memory."""
 
 from __future__ import annotations
 

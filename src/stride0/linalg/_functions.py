@@ -2,10 +2,6 @@
 
 Decompositions are in `_decompositions`, matrix products in the chapter `linear_algebra`; norms, powers,
 diagonals and products of vectors are here.
-
-References
-----------
-Array API standard 2025.12, "Linear Algebra Extension".
 """
 
 from __future__ import annotations

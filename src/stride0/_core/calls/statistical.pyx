@@ -117,9 +117,10 @@ cdef object find_extreme(str name, PyObject** given):
     """`given`: x, axis, keepdims."""
     cdef Array x = array_argument(given[0], name, "x")
     refuse_complex(x, name, "x")
-    for axis in axes_tuple(given[1], x.ndim, name) if x.size == 0 else ():
-        if x.shape_[<int>axis] == 0:
-            raise ShapeError(name, f"axis {axis} has no elements to choose from", [("x", f"{x.shape}")])
+    if x.size == 0:
+        for axis in axes_tuple(given[1], x.ndim, name):
+            if x.shape_[<int>axis] == 0:
+                raise ShapeError(name, f"axis {axis} has no elements to choose from", [("x", f"{x.shape}")])
     return reduce_axes(name, x, given[1], given[2], None)
 
 
