@@ -12,8 +12,9 @@ from typing import Literal
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
 from stride0._base.shapes import Axis, normalize_axes, normalize_index
 from stride0._chapters.linear_algebra import check_matrices, matmul, matrix_transpose, tensordot, vecdot
+from stride0._chapters.manipulation import squeeze
 from stride0._core.array.array import Array, empty, zeros
-from stride0._core.array.views import restride, strides, without_axes
+from stride0._core.array.views import restride, strides
 from stride0._core.calls.checks import (
     as_float,
     as_scalar,
@@ -219,7 +220,7 @@ def matrix_norm(
         raise ArgumentValueError(
             op, f"unknown norm {shown(ord)}", (), "ord must be 'fro', 'nuc', 1, 2, inf, -1, -2 or -inf."
         )
-    return result if keepdims else without_axes(result, (rows, columns))
+    return result if keepdims else squeeze(result, (rows, columns))
 
 
 @primitive_in("linalg")
@@ -355,7 +356,7 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
         result = reduce("sum", abs(x), axes, True, component_dtype(x.dtype))
     else:
         result = _p_norm(x, axes, p)
-    return result if keepdims else without_axes(result, axes)
+    return result if keepdims else squeeze(result, axes)
 
 
 # Norms over axes, which are kept with size 1

@@ -5,7 +5,7 @@ from stride0._core.plan.plan cimport Operand
 
 
 cdef bint is_broadcast_along(const Operand* operand, int axis, int ndim) noexcept
-cpdef Array without_axes(Array x, tuple axes)
+cdef Array without_axes(Array x, tuple axes)
 cdef bint is_f_contiguous(Array x) noexcept
 cdef bint is_aligned(Array x) except -1
 cdef void c_strides_of(Py_ssize_t stride, int ndim, const Py_ssize_t* shape, Py_ssize_t* out) noexcept

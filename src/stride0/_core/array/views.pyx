@@ -60,7 +60,7 @@ def without_broadcast_axes(Array x not None, tuple axes):
     return view_of(x, data_of(x), x.ndim, sizes, x.strides_)
 
 
-cpdef Array without_axes(Array x, tuple axes):
+cdef Array without_axes(Array x, tuple axes):
     """x without axes of size 1."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
