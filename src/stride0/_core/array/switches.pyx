@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Settings of a process and of its contexts: the mechanism under the modes.
 
 Note [Switches]

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Deferred results of `stride0.fused`: chains of elementwise steps that are computed when the elements are needed.
 
 Note [Deferred results]

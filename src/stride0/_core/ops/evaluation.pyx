@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Computing deferred results: Note [Deferred results] of `deferred.pyx`."""
 
 from cpython.object cimport PyObject

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """`x[key]` and `x[key] = value`; gather and scatter by any integer arrays and masks.
 
 Note [Offsets]

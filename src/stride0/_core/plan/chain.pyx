@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Preparing a chain: which kernels run on which views and slots, in which layouts.
 
 Note [Tiles]

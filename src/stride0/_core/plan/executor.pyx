@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The executor: runs a prepared chain, tile by tile.
 
 Note [Computed operands]

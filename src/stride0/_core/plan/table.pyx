@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The table of kernels, filled by the build that the processor can run, and facts about each of them."""
 
 from cpython.pycapsule cimport PyCapsule_New

@@ -1,4 +1,3 @@
-# cython: language_level=3
 """Thresholds of the planner, which tests and benchmarks change, and counters, which tests read."""
 
 import os
