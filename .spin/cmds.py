@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -14,6 +11,10 @@ import click
 from spin.cmds import util
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / ".ci"))
+
+from pythons import candidates, pythons  # noqa: E402 - its folder is no package
+
 PYTHON = sys.executable
 MINORS = (11, 12, 13, 14)  # of Python 3, as the classifiers of pyproject.toml say
 SHOWN = ("test_docs", "test_broadcasting_guide", "test_testing_guide", "test_accuracy_page")
@@ -75,30 +76,6 @@ def wheel(output: str) -> None:
     util.run([PYTHON, "-m", "build", "--outdir", output, str(ROOT)])
     files = sorted(str(path) for pattern in ("*.tar.gz", "*.whl") for path in Path(output).glob(pattern))
     util.run([PYTHON, "-m", "twine", "check", "--strict", *files])
-
-
-def pythons(candidates: Sequence[Path]) -> dict[int, Path]:
-    """The interpreters that are CPython 3 of a supported minor version and start, by that version."""
-    found: dict[int, Path] = {}
-    ask = "import sys; print(sys.implementation.name, *sys.version_info[:2], sys.executable)"
-    for candidate in candidates:
-        # pyenv has commands for versions that are installed but not chosen: they fail.
-        try:
-            done = subprocess.run([candidate, "-c", ask], capture_output=True, text=True, check=True)
-        except (OSError, subprocess.CalledProcessError):
-            continue
-        name, major, minor, path = done.stdout.rstrip("\n").split(" ", 3)
-        if (name, major) == ("cpython", "3") and int(minor) in MINORS:
-            found.setdefault(int(minor), Path(path))
-    return found
-
-
-def candidates() -> list[Path]:
-    """Interpreters on PATH, and those of pyenv."""
-    files = (file for folder in os.get_exec_path() for file in Path(folder).glob("python3.*"))
-    on_path = [file for file in files if re.fullmatch(r"python3\.\d+", file.name)]
-    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
-    return [*sorted(on_path), *sorted(root.glob("versions/3.*/bin/python"))]
 
 
 @passes_on

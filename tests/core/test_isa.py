@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import itertools
 import json
 import os
 import platform
@@ -31,7 +32,7 @@ from stride0._core.ops.copy import copy
 from stride0._core.ops.elementwise import multiply_masked
 from stride0._core.ops.reduce import argreduce, reduce, reduce2, scan
 from stride0._core.plan import table
-from stride0._tables.operations import ARG_REDUCTIONS, OPS, REDUCTIONS, SCANS
+from stride0._tables.operations import ARG_REDUCTIONS, OPS, PAIRS, REDUCTIONS, SCANS
 
 # Around the widths of vectors and of the reductions' lanes, and beyond their blocks of 4096 elements.
 LENGTHS = (1, 7, 31, 32, 33, 64, 1000, 5000)
@@ -142,6 +143,25 @@ def elementwise() -> Iterator[tuple[str, Any]]:
                     yield f"{op.name} {dtype} {length} still last two", call(x[0], still[1], still[2])
 
 
+def pairs() -> Iterator[tuple[str, Any]]:
+    """Every pair of steps, with each operand still that may be."""
+    for pair in PAIRS:
+        first, second = getattr(xp, pair.first), getattr(xp, pair.second)
+        ahead = 1 if pair.first == "sqrt" else 2
+        for dtype in (xp.float32, xp.float64):
+            given = [data(dtype, seed) for seed in range(3)]
+            for length, still in itertools.product(LENGTHS, itertools.product([False, True], repeat=3)):
+                x = [lay_out(a, 1 if s else length, "contiguous") for a, s in zip(given, still, strict=True)]
+                with xp.fused(size=1):
+                    y = first(*x[:ahead])
+                    if pair.second == "square":
+                        out = second(y)
+                    else:
+                        out = second(x[2], y) if pair.at else second(y, x[2])
+                    del y
+                yield f"{pair.first} {pair.second} {pair.at} {dtype} {length} {still}", out
+
+
 def casts() -> Iterator[tuple[str, Any]]:
     for source in DTYPES:
         a = data(source, 3)
@@ -163,6 +183,7 @@ def selections() -> Iterator[tuple[str, Any]]:
                 condition, x, y = (lay_out(v, length, layout) for v in (c, a, b))
                 yield f"where {dtype} {length} {layout}", xp.where(condition, x, y)
                 yield f"where {dtype} {length} {layout} still last", xp.where(condition, x, y[0])
+                yield f"where {dtype} {length} {layout} still first", xp.where(condition, x[0], y)
                 yield f"where {dtype} {length} {layout} still", xp.where(condition, x[0], y[0])
 
 
@@ -249,7 +270,7 @@ def products() -> Iterator[tuple[str, Any]]:
         yield f"matmul {dtype} transposed stack", xp.matmul(x.mT, y[::-1, ...])
 
 
-GROUPS = {f.__name__: f for f in (elementwise, casts, selections, reductions, runs, products)}
+GROUPS = {f.__name__: f for f in (elementwise, pairs, casts, selections, reductions, runs, products)}
 
 
 def report() -> dict[str, Any]:

@@ -91,7 +91,7 @@ import stride0 as xp
 xp.memory.set_limit(0)
 xp.set_num_threads(1)  # no worker does the rest of the pass while the handler runs
 met = 0
-duration = None  # processor time that the chain takes, as the timer counts it: other work on the machine does not matter
+duration = None  # processor time of the chain, as the timer counts it, whatever else runs on the machine
 for part in (None, *(0.3, 0.5, 0.1, 0.7, 0.2) * 6):
     x = xp.full(1 << 18, 1.5 + 0.5j)
     with xp.fused(size=1):

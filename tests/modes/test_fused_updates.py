@@ -167,7 +167,142 @@ def test_a_deferred_array_is_updated_while_others_read_it() -> None:
         assert same(z, (a + 1) * np.array(row)) and same(y, (a + 1) * (a + 1))
 
 
+# --- x[...] = y of a deferred y
+
+
+def assign_all(x: Any, y: Any) -> None:
+    x[...] = 0.5 * y * y
+
+
+def assign_view(x: Any, y: Any) -> None:
+    x[1:-1, ::2] = y[1:-1, ::2] * 3 + 1
+
+
+def assign_transposed(x: Any, y: Any) -> None:
+    x.T[...] = (y * 2 - 1).T
+
+
+def assign_order(x: Any, y: Any) -> None:
+    x[::-1] = y * 2
+
+
+ASSIGNMENTS = {"all": assign_all, "view": assign_view, "order": assign_order}
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_a_temporary_is_computed_where_it_is_assigned(name: str) -> None:
+    x, y = numbers(60, 40), numbers(60, 40, seed=4)
+    expected = xp.asarray(x, copy=True)
+    ASSIGNMENTS[name](expected, y)
+    with xp.fused(size=1):
+        count = Passes()
+        xp.memory.stats(reset_peak=True)
+        before = live()
+        ASSIGNMENTS[name](x, y)
+        assert count() == (1, 0) and xp.memory.stats()["peak_bytes"] - before < 100
+        assert xp.fused.stats()["pending"] == 0
+        assert same(x, expected)
+
+
+def test_an_assignment_of_what_reads_the_target_or_has_a_name() -> None:
+    x, y = numbers(60, 40), numbers(60, 40, seed=4)
+    a, b = np.array(x), np.array(y)
+    with xp.fused(size=1):
+        x[...] = x[::-1] * 2 - x
+        a[...] = a[::-1] * 2 - a
+        assert same(x, a)
+        before, z = x + 1, y * 3
+        x[...] = z
+        assert same(before, a + 1) and same(x, b * 3)
+        x[...] = z - 1
+        assert same(z, b * 3) and same(x, b * 3 - 1)
+        held = [y - 2]
+        x[...] = held[0]
+        y[...] = held[0] + x
+        assert same(x, b - 2) and same(held[0], b - 2) and same(y, (b - 2) + (b - 2))
+        # A part that is read elsewhere is computed as well, and keeps its strides.
+        part = x.T * 2
+        total = part + 1
+        x.T[...] = total + part
+        assert strided.strides(part) == (1, 40)
+        assert same(part, ((b - 2) * 2).T) and same(total, ((b - 2) * 2).T + 1)
+        assert same(x, ((b - 2) * 2) + 1 + (b - 2) * 2)
+
+
+def test_assignments_that_take_no_pass() -> None:
+    """Of another dtype or shape, of a reduction, to memory that is lent or read-only."""
+    x, y = numbers(60, 40), numbers(60, 40, seed=4)
+    b = np.array(y)
+    single, lent = xp.zeros((60, 40), dtype=xp.float32), numbers(60, 40)
+    e = np.asarray(lent)
+    locked = xp.asarray(np.frombuffer(b.tobytes()).reshape(60, 40))
+    with xp.fused(size=1):
+        single[...] = y * 2
+        x[...] = xp.sum(y * 2, axis=0)
+        assert same(x, np.broadcast_to(np.array(xp.sum(y * 2, axis=0)), (60, 40)))
+        x[0] = xp.sum(y * 2, axis=0)
+        lent[...] = y + 1
+        with pytest.raises(ValueError, match="read-only"):
+            locked[...] = y + 1
+        with pytest.raises(ValueError, match="setitem"):
+            x[...] = y[:2] * 2
+    assert same(single, (b * 2).astype("f4")) and np.array_equal(e, b + 1) and same(locked, b)
+    assert same(x[0], np.array(xp.sum(y * 2, axis=0)))
+
+
 # --- reductions
+
+
+def test_what_is_cheap_is_computed_again_rather_than_stored() -> None:
+    """A reduction that is needed leaves differences deferred, and computes functions with it."""
+    x = numbers(70, 300)
+
+    def normalised(x: Any) -> Any:
+        d = x - xp.mean(x, axis=1, keepdims=True)
+        return d / xp.sqrt(xp.mean(d * d, axis=1, keepdims=True) + 1e-5)
+
+    expected, d = normalised(x), x - 1
+    with xp.fused(size=1):
+        count = Passes()
+        xp.memory.stats(reset_peak=True)
+        before = live()
+        found = normalised(x)
+        assert same(found, expected)
+        assert xp.memory.stats()["peak_bytes"] - before < 1.2 * x.nbytes
+        count.restart()
+        kept = x - 1
+        total, most = float(xp.sum(kept)), float(xp.max(kept * 2))
+        assert count()[0] == 3 and count()[1] < 100  # the maximum starts from the first elements
+        with xp.fused(size=0):
+            assert total == float(xp.sum(d)) and most == float(xp.max(d * 2))
+        # Several at once, more than a chain has at a time.
+        for k in range(9):
+            first, second = xp.sum(kept * k, axis=0), xp.sum(kept + k)
+            assert float(second) == float(xp.sum(d + k)) and same(first, xp.sum(d * k, axis=0))
+        assert same(kept, d)
+        count.restart()
+        e = xp.exp(x)
+        total = float(xp.sum(e))
+        assert count()[0] == 1 and count()[1] >= e.nbytes
+        with xp.fused(size=0):
+            assert total == float(xp.sum(xp.exp(x)))
+
+
+def test_a_loop_of_reductions_stores_now_and_then() -> None:
+    x = numbers(50, 60)
+
+    def program(x: Any) -> Any:
+        for _ in range(40):
+            x = x - xp.mean(x, axis=1, keepdims=True) * 0.5
+        return x
+
+    expected = program(x)
+    with xp.fused(size=1):
+        before = xp.fused.stats()["steps"]
+        found = program(x)
+        assert same(found, expected)
+        # Of 40 differences, products and means, and differences that are computed again.
+        assert xp.fused.stats()["steps"] - before < 40 * 8
 
 
 @pytest.mark.parametrize(

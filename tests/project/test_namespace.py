@@ -20,8 +20,8 @@ from helpers import DTYPES, INTEGERS
 
 import stride0 as xp
 from stride0._compat import extras as _extras
+from stride0._tables import documents, operations, standard
 from stride0._tables import methods as method_table
-from stride0._tables import operations, standard
 
 CHAPTERS = {
     "constants": "e inf nan newaxis pi",
@@ -115,15 +115,83 @@ def test_names_of_the_standard(chapter):
     assert not missing
 
 
+def named(name):
+    """The function of a name with a dot in it, or without."""
+    module, _, short = name.rpartition(".")
+    return getattr(getattr(xp, module) if module else xp, short)
+
+
 @pytest.mark.parametrize("name", standard.ROWS)
 def test_docstrings_say_where_the_standard_defines_a_function(name):
-    module, _, short = name.rpartition(".")
-    function = getattr(getattr(xp, module) if module else xp, short)
+    function, short = named(name), name.rpartition(".")[2]
     place = f'Array API standard {standard.NEWEST}, "{standard.ROWS[name].chapter}", ``{short}``'
     text = inspect.getdoc(function)
     assert text.count("\nReferences\n----------\n") == 1
     last = text.rpartition("\n----------\n")[2]
     assert last.startswith(place) and last.endswith(".") and "\n" not in last
+
+
+def test_docstrings_say_what_functions_share():
+    assert inspect.getdoc(xp.max) == (
+        "Return the largest element.\n\n"
+        "Parameters\n----------\n"
+        "x : Array\n    Array of bool or a real dtype.\n"
+        "axis : int or tuple of int, optional\n    The axes to reduce; by default all.\n"
+        "keepdims : bool\n    Whether to keep the reduced axes, with size 1.\n\n"
+        "Returns\n-------\n"
+        "Array\n    New array of the dtype of `x`. NaN where there is a NaN.\n\n"
+        "Raises\n------\n"
+        "AxisError\n    If there is no such axis, or one is named twice.\n"
+        "DTypeError\n    If `x` is complex.\n"
+        "ShapeError\n    If there is no element to choose from.\n\n"
+        "References\n----------\n"
+        f'Array API standard {standard.NEWEST}, "Statistical Functions", ``max`` (since 2021.12).'
+    )
+
+
+SHARING = sorted(
+    {
+        name
+        for text in documents.SHARED.values()
+        for line in re.findall(r"^(\S.*?) ?\|", text, re.MULTILINE)
+        for word in line.split()
+        for name in documents.GROUPS.get(word, word).split()
+    }
+)
+
+
+@pytest.mark.parametrize("name", [*SHARING, *sorted(standard.ROWS)])
+def test_docstrings_say_every_parameter_once_and_in_order(name):
+    function = named(name)
+    text = inspect.getdoc(function)
+    titles = re.findall(r"^(\w[\w ]*)\n-+$", text, re.MULTILINE)
+    assert titles == [title for title in documents.SECTIONS if title in titles]
+    section = text.partition("\nParameters\n----------\n")[2].partition("\n\n")[0]
+    said = re.findall(r"^(\*?\w[\w, ]*?) : \S", section, re.MULTILINE)
+    parameters = inspect.signature(function).parameters
+    assert [word.strip("*") for words in said for word in words.split(", ")] == list(parameters)
+
+
+@pytest.mark.parametrize("name", [name for name in SHARING if "\nAxisError\n" in named(name).__doc__])
+def test_docstrings_are_right_about_axes(name):
+    x = xp.ones((3, 3))
+    second = {
+        "repeat": 2,
+        "roll": 1,
+        "take": xp.arange(3),
+        "take_along_axis": xp.ones((3, 3), dtype=xp.int64),
+    }
+    if name == "moveaxis":
+        given, options = (x, 7, 0), {}
+    elif "axis" in inspect.signature(named(name)).parameters:
+        given = (x, second.get(name, x)) if name in second or name in ("vecdot", "linalg.cross") else (x,)
+        options = {"axis": 7}
+    else:
+        given, options = (x, x) if name == "tensordot" else (x,), {"axes": [7]}
+    if name == "tensordot":
+        options = {"axes": ([7], [0])}
+    with pytest.raises(xp.AxisError, match="axis 7"):
+        named(name)(*given, **options)
 
 
 @pytest.mark.parametrize(("module", "names"), [("linalg", LINALG), ("fft", FFT)])

@@ -49,7 +49,9 @@ def test_versions_of_python() -> None:
     assert classified == VERSIONS
     assert project["requires-python"] == f">={VERSIONS[0]}"
     built = PYPROJECT["tool"]["cibuildwheel"]["build"]
-    assert built == [f"cp{version.replace('.', '')}-*" for version in VERSIONS]
+    # And the newest one that is free-threaded.
+    names = [version.replace(".", "") for version in (*VERSIONS, f"{VERSIONS[-1]}t")]
+    assert built == [f"cp{name}-*" for name in names]
     tested = re.findall(r'"(3\.\d+)"', TEXT["tests.yml"])
     assert sorted(set(tested)) == VERSIONS
 
@@ -97,7 +99,7 @@ def test_pythons_are_found(commands: Any, tmp_path: Path) -> None:
         file.chmod(0o755)
         return file
 
-    old = interpreter("python3.10", "echo cpython 3 10 /old/python")
+    old = interpreter("python2.7", "echo cpython 2 7 /old/python")
     pypy = interpreter("python3.11", "echo pypy 3 11 /pypy/python")
     broken = interpreter("python3.12", "exit 127")
     first = interpreter("python3.13", "echo cpython 3 13 /a folder/python")
@@ -105,7 +107,7 @@ def test_pythons_are_found(commands: Any, tmp_path: Path) -> None:
     found = commands.pythons([folder / "missing", old, pypy, broken, first, second])
     assert found == {13: Path("/a folder/python")}
     here = commands.pythons([Path(sys.executable)])
-    if sys.implementation.name == "cpython" and sys.version_info[1] in commands.MINORS:
+    if sys.implementation.name == "cpython":
         assert list(here) == [sys.version_info[1]]
 
 

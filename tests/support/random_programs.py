@@ -160,6 +160,35 @@ class Writer:
                 text = f"xp.{self.rng.choice(['sin', 'square', 'abs', 'negative', 'tanh'])}({text})"
         return f"{self.new()} = {text}"
 
+    def arithmetic(self) -> str:
+        """Sums and products of arrays, rows, columns and scalars: steps that are paired."""
+        a = self.pick()
+        terms = [a, *(self.other(a, 0) for _ in range(self.rng.choice([1, 2, 4])))]
+        text = self.rng.choice(terms)
+        for _ in range(self.rng.choice([2, 3, 5, 8])):
+            term = self.rng.choice([*terms, "2", "0.5", "-3"])
+            if self.rng.random() < 0.2:
+                term = f"({self.rng.choice(terms)} {self.rng.choice('+-*')} {term})"
+            pair = [text, term]
+            if self.rng.random() < 0.4:
+                pair.reverse()
+            text = f"({pair[0]} {self.rng.choice('+-*+-*/')} {pair[1]})"
+            if self.rng.random() < 0.15:
+                text = self.rng.choice([f"xp.square({text})", f"({text}) ** 2", f"xp.sqrt({text})"])
+        return f"{self.new()} = {text}"
+
+    def normalised(self) -> str:
+        """Reductions of what is used again."""
+        a, d = self.pick(), self.new()
+        ndim = self.space[a].ndim
+        axis = f", axis={self.rng.randrange(-ndim, ndim)}" if ndim and self.rng.random() < 0.7 else ""
+        first, second = (self.rng.choice(["sum", "mean", "max", "min"]) for _ in range(2))
+        lines = [f"{d} = {a} - xp.{first}({a}{axis}, keepdims=True)"]
+        if self.rng.random() < 0.3:
+            lines.append(f"{self.new()} = xp.sum({d})")
+        scale = f"xp.{second}({d} * {d}{axis}, keepdims=True)"
+        return "\n".join([*lines, f"{self.new()} = {d} {self.rng.choice('/*-+')} ({scale} + 1)"])
+
     def unary(self) -> str:
         a = self.pick()
         name = self.rng.choice(UNARY[self.kind(a)].split())
@@ -235,6 +264,8 @@ class Writer:
         a = self.pick()
         key = self.rng.choice(["...", self.key(a), self.key(a), f"{a} > 0", f"({a} != {a})"])
         values = ["0", "1", self.operand(a), f"{a}[{self.key(a)}]", f"({a} + {self.operand(a)})"]
+        b = self.other(a)
+        values += [f"({b} * 2 - {self.operand(a)})", f"({b}[{key}] * 3 + 1)" if key != "..." else f"-{b}"]
         return f"{a}[{key}] = {self.rng.choice(values)}"
 
     def view(self) -> str:
@@ -375,7 +406,8 @@ class Writer:
 
     def statement(self) -> str:
         kinds = {
-            self.operator: 6, self.chain: 4, self.unary: 2, self.binary: 2, self.ternary: 2, self.cast: 1,
+            self.operator: 6, self.chain: 4, self.arithmetic: 4, self.normalised: 1, self.unary: 2,
+            self.binary: 2, self.ternary: 2, self.cast: 1,
             self.reduction: 3, self.in_place: 4, self.assign: 3, self.view: 4, self.function: 1, self.look: 2,
             self.export: 2, self.special: 2, self.make: 1,
         }  # fmt: skip

@@ -133,25 +133,7 @@ def device_numbered(number: int) -> Device:
 
 
 def check_device(operation: str, device: object) -> Device:
-    """Return the device that a ``device=`` argument names.
-
-    Parameters
-    ----------
-    operation : str
-        Name of the function, for the error.
-    device : None, Device or str
-        None stands for the default device.
-
-    Returns
-    -------
-    Device
-        :data:`CPU`, or a simulated device.
-
-    Raises
-    ------
-    DeviceError
-        If there is no such device.
-    """
+    """Return the device that a ``device=`` argument names, the default one for None, or raise DeviceError."""
     if device is None and _current_devices is only_the_cpu:
         return CPU
     names = _current_devices()

@@ -21,6 +21,7 @@ from stride0._base.errors import (
 __all__ = [
     "MAX_NDIM",
     "Axis",
+    "ShapeLike",
     "broadcast_shapes",
     "c_strides",
     "check_ndim",
@@ -36,6 +37,9 @@ Shape = tuple[int, ...]
 Axis = int | tuple[int, ...] | None
 """What the ``axis=`` argument of a reduction may be."""
 
+ShapeLike = int | tuple[int, ...]
+"""What a ``shape`` argument may be."""
+
 MAX_NDIM = 64
 """The largest number of axes an array can have."""
 
@@ -43,14 +47,9 @@ _MAX_SIZE = 2**63 - 1
 
 
 def normalize_index(operation: str, name: str, value: object) -> int:
-    """Return `value` as an integer.
+    """Return an argument as an integer; the ArgumentTypeError of any other calls it `name`.
 
     Anything with ``__index__`` is taken except booleans, which are far more often a mistake than a number.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If `value` is not an integer; `name` is what the text calls it.
     """
     if type(value) is int:
         return value
@@ -70,29 +69,7 @@ def _is_boolean(value: object) -> bool:
 
 
 def normalize_axis(operation: str, axis: object, ndim: int) -> int:
-    """Return `axis` counted from the front.
-
-    Parameters
-    ----------
-    operation : str
-        Name of the function, for the error.
-    axis : int
-        From ``-ndim`` to ``ndim - 1``.
-    ndim : int
-        Number of axes.
-
-    Returns
-    -------
-    int
-        From 0 to ``ndim - 1``.
-
-    Raises
-    ------
-    AxisError
-        If there is no such axis.
-    ArgumentTypeError
-        If `axis` is not an integer.
-    """
+    """Return an ``axis=`` argument counted from the front, or raise AxisError if there is no such axis."""
     number = normalize_index(operation, "axis", axis)
     if -ndim <= number < ndim:
         return number + ndim if number < 0 else number
@@ -109,23 +86,9 @@ def normalize_axis(operation: str, axis: object, ndim: int) -> int:
 
 
 def normalize_axes(operation: str, axis: object, ndim: int) -> tuple[int, ...]:
-    """Return an ``axis=`` argument as a tuple of axes counted from the front, in the order given.
+    """Return an ``axis=`` argument as a tuple of axes counted from the front, in their order; None means all.
 
-    Parameters
-    ----------
-    operation : str
-        Name of the function, for the error.
-    axis : None, int or tuple of int
-        None stands for all axes.
-    ndim : int
-        Number of axes.
-
-    Raises
-    ------
-    AxisError
-        If an axis does not exist or is named twice.
-    ArgumentTypeError
-        If `axis` is neither None nor an integer nor a tuple (or list) of integers.
+    AxisError if an axis does not exist or is named twice.
     """
     if axis is None:
         return tuple(range(ndim))
@@ -163,21 +126,9 @@ def check_ndim(operation: str, ndim: int) -> None:
 
 
 def normalize_shape(operation: str, shape: object) -> Shape:
-    """Return a ``shape`` argument as a tuple of integers.
+    """Return a ``shape`` argument, an integer or a sequence of them, as a tuple.
 
-    Parameters
-    ----------
-    operation : str
-        Name of the function, for the error.
-    shape : int or sequence of int
-        The shape of an array to be made.
-
-    Raises
-    ------
-    ShapeError
-        If a size is negative, there are more than 64 axes, or no memory could ever hold the elements.
-    ArgumentTypeError
-        If `shape` is not made of integers.
+    ShapeError if a size is negative, there are more than 64 axes, or no memory could ever hold the elements.
     """
     sizes = tuple(_sizes(operation, shape))
     for k, size in enumerate(sizes):
@@ -205,23 +156,9 @@ def _check_limits(operation: str, shape: Shape) -> None:
 
 
 def infer_shape(operation: str, size: int, shape: object) -> Shape:
-    """Return the shape that ``reshape`` means, with a size of -1 worked out.
+    """Return the shape that ``reshape`` of `size` elements means, with a size of -1 worked out.
 
-    Parameters
-    ----------
-    operation : str
-        Name of the function, for the error.
-    size : int
-        Number of elements of the array.
-    shape : int or sequence of int
-        The new shape, with at most one -1.
-
-    Raises
-    ------
-    ShapeError
-        If no such shape has `size` elements.
-    ArgumentTypeError
-        If `shape` is not made of integers.
+    ShapeError if no such shape has as many elements.
     """
     wanted = _sizes(operation, shape)
     facts = [("elements", str(size)), ("shape", shown(tuple(wanted)))]
@@ -279,22 +216,10 @@ def c_strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def broadcast_shapes(operation: str, operands: Iterable[tuple[str, Shape]]) -> Shape:
-    """Return the common shape of operands that broadcast.
+    """Return the common shape of operands, pairs of name and shape, that broadcast, or raise BroadcastError.
 
     Sizes are aligned from the last axis. Per axis they are equal, or one is 1, or one is missing, and the
     other one is taken. 0 is a size like any other.
-
-    Parameters
-    ----------
-    operation : str
-        Name of the function, for the error.
-    operands : iterable of (name, shape) pairs
-        The names appear in the error.
-
-    Raises
-    ------
-    BroadcastError
-        If the shapes do not fit.
     """
     operands = list(operands)
     ndim = max([len(shape) for _, shape in operands], default=0)

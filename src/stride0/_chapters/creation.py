@@ -1,9 +1,4 @@
-"""Creation functions, except those that convert existing data (``asarray``, ``from_dlpack``).
-
-References
-----------
-Array API standard 2025.12, "Creation Functions".
-"""
+"""Creation functions, except those that convert existing data (``asarray``, ``from_dlpack``)."""
 
 from __future__ import annotations
 
@@ -11,12 +6,8 @@ import math
 from typing import Literal
 
 from stride0._base.devices import DeviceLike, check_device
-from stride0._base.errors import (
-    ArgumentValueError,
-    ShapeError,
-    shown,
-)
-from stride0._base.shapes import normalize_index, normalize_shape
+from stride0._base.errors import ArgumentValueError, ShapeError, shown
+from stride0._base.shapes import ShapeLike, normalize_index, normalize_shape
 from stride0._core.array.array import Array
 from stride0._core.array.array import empty as _empty
 from stride0._core.array.array import zeros as _zeros
@@ -78,8 +69,6 @@ def arange(
         Distance of neighbours; negative to count down, never 0.
     dtype : DType, optional
         Any numeric dtype. By default int64 if all arguments are integers, else float64.
-    device : Device, optional
-        There is only one.
 
     Returns
     -------
@@ -97,60 +86,21 @@ def arange(
 
 
 @intercepted
-def empty(
-    shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None
-) -> Array:
-    """Return an array whose elements are not set.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the result.
-    dtype : DType, optional
-        By default float64.
-    device : Device, optional
-        There is only one.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-    """
+def empty(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+    """Return an array whose elements are not set."""
 
 
 @intercepted
 def empty_like(
-    x: Array,
-    /,
-    *,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike = None,
-    shape: int | tuple[int, ...] | None = None,
+    x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: ShapeLike | None = None
 ) -> Array:
-    """Return an array of the shape of another one, whose elements are not set.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any shape.
-    dtype : DType, optional
-        By default that of `x`.
-    device : Device, optional
-        There is only one.
-    shape : int or tuple of int, optional
-        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-    """
+    """Return an array of the shape of another one, whose elements are not set."""
     shape, dtype = _like("empty_like", x, dtype, device, shape)
     return _empty(shape, dtype)
 
 
 def _like(
-    op: str, x: Array, dtype: DTypeLike | None, device: DeviceLike, shape: int | tuple[int, ...] | None
+    op: str, x: Array, dtype: DTypeLike | None, device: DeviceLike, shape: ShapeLike | None
 ) -> tuple[tuple[int, ...], DType]:
     x = check_array(op, x)
     check_device(op, device)
@@ -177,10 +127,6 @@ def eye(
         Number of columns; by default `n_rows`.
     k : int
         Which diagonal: 0 is the main one, positive ones lie above, negative ones below.
-    dtype : DType, optional
-        By default float64.
-    device : Device, optional
-        There is only one.
 
     Returns
     -------
@@ -201,7 +147,7 @@ def eye(
 
 @primitive
 def full(
-    shape: int | tuple[int, ...],
+    shape: ShapeLike,
     fill_value: bool | int | float | complex,
     *,
     dtype: DTypeLike | None = None,
@@ -211,27 +157,9 @@ def full(
 
     Parameters
     ----------
-    shape : int or tuple of int
-        Shape of the result.
-    fill_value : bool, int, float, complex or Array
-        The value: a number, or an array of shape ``()``.
     dtype : DType, optional
         By default bool, int64, float64 or complex128, whichever is of the kind of `fill_value`; if that is an
         array, its dtype.
-    device : Device, optional
-        There is only one.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-
-    Raises
-    ------
-    RangeError
-        If the dtype cannot hold the value.
-    CastError
-        If the value is complex and the dtype is real.
     """
 
 
@@ -250,35 +178,9 @@ def full_like(
     *,
     dtype: DTypeLike | None = None,
     device: DeviceLike = None,
-    shape: int | tuple[int, ...] | None = None,
+    shape: ShapeLike | None = None,
 ) -> Array:
-    """Return an array of the shape of another one, filled with one value.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any shape.
-    fill_value : bool, int, float, complex or Array
-        The value: a number, or an array of shape ``()``.
-    dtype : DType, optional
-        By default that of `x`.
-    device : Device, optional
-        There is only one.
-    shape : int or tuple of int, optional
-        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-
-    Raises
-    ------
-    RangeError
-        If the dtype cannot hold the value.
-    CastError
-        If the value is complex and the dtype is real.
-    """
+    """Return an array of the shape of another one, filled with one value."""
     shape, dtype = _like("full_like", x, dtype, device, shape)
     return _full("full_like", shape, fill_value, dtype)
 
@@ -300,13 +202,9 @@ def linspace(
     ----------
     start, stop : int, float or complex
         The ends.
-    num : int
-        How many numbers.
     dtype : DType, optional
         By default complex128 if an end is complex, else float64. For an integer dtype the numbers are rounded
         down.
-    device : Device, optional
-        There is only one.
     endpoint : bool
         Whether `stop` is the last number, exactly; else the numbers are those of ``num + 1`` without the
         last.
@@ -318,8 +216,6 @@ def linspace(
 
     Raises
     ------
-    ArgumentValueError
-        If `num` is negative.
     CastError
         If an end is complex and the dtype is real.
     """
@@ -418,52 +314,15 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
 
 
 @intercepted
-def ones(shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
-    """Return an array of ones.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the result.
-    dtype : DType, optional
-        By default float64.
-    device : Device, optional
-        There is only one.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-    """
+def ones(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+    """Return an array of ones."""
 
 
 @intercepted
 def ones_like(
-    x: Array,
-    /,
-    *,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike = None,
-    shape: int | tuple[int, ...] | None = None,
+    x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: ShapeLike | None = None
 ) -> Array:
-    """Return an array of ones, of the shape of another one.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any shape.
-    dtype : DType, optional
-        By default that of `x`.
-    device : Device, optional
-        There is only one.
-    shape : int or tuple of int, optional
-        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-    """
+    """Return an array of ones, of the shape of another one."""
     shape, dtype = _like("ones_like", x, dtype, device, shape)
     return _full("ones_like", shape, 1, dtype)
 
@@ -474,20 +333,8 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
 
     Parameters
     ----------
-    x : Array
-        Array of shape ``(..., M, N)`` and any dtype.
     k : int
         Last diagonal that is kept: 0 is the main one, positive ones lie above, negative ones below.
-
-    Returns
-    -------
-    Array
-        New array of the shape and dtype of `x`.
-
-    Raises
-    ------
-    ShapeError
-        If `x` has fewer than two axes.
     """
     x, below = _on_or_below("tril", x, k)
     return where(below, x, _zeros((), x.dtype))
@@ -499,20 +346,8 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
 
     Parameters
     ----------
-    x : Array
-        Array of shape ``(..., M, N)`` and any dtype.
     k : int
         First diagonal that is kept: 0 is the main one, positive ones lie above, negative ones below.
-
-    Returns
-    -------
-    Array
-        New array of the shape and dtype of `x`.
-
-    Raises
-    ------
-    ShapeError
-        If `x` has fewer than two axes.
     """
     # Elements strictly below diagonal k are on or below diagonal k - 1.
     x, below = _on_or_below("triu", x, k, 1)
@@ -536,53 +371,14 @@ def _on_or_below(op: str, x: Array, k: int, less: int = 0) -> tuple[Array, Array
 
 
 @intercepted
-def zeros(
-    shape: int | tuple[int, ...], *, dtype: DTypeLike | None = None, device: DeviceLike = None
-) -> Array:
-    """Return an array of zeros.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the result.
-    dtype : DType, optional
-        By default float64.
-    device : Device, optional
-        There is only one.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-    """
+def zeros(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
+    """Return an array of zeros."""
 
 
 @intercepted
 def zeros_like(
-    x: Array,
-    /,
-    *,
-    dtype: DTypeLike | None = None,
-    device: DeviceLike = None,
-    shape: int | tuple[int, ...] | None = None,
+    x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: ShapeLike | None = None
 ) -> Array:
-    """Return an array of zeros, of the shape of another one.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any shape.
-    dtype : DType, optional
-        By default that of `x`.
-    device : Device, optional
-        There is only one.
-    shape : int or tuple of int, optional
-        Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
-
-    Returns
-    -------
-    Array
-        New array, in C order.
-    """
+    """Return an array of zeros, of the shape of another one."""
     shape, dtype = _like("zeros_like", x, dtype, device, shape)
     return _zeros(shape, dtype)

@@ -20,6 +20,8 @@ from stride0._core.calls.checks import (
     KINDS,
     Scalar,
     check_dtype,
+    component_dtype,
+    limits_of,
     promote_all,
     promotes,
     refuse_dtype,
@@ -27,7 +29,6 @@ from stride0._core.calls.checks import (
 )
 from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.exchange.convert import dtype_argument
-from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike, known_dtype, promote, weak
 from stride0._tables.dtypes import CODES, ROWS
 
@@ -88,9 +89,7 @@ class iinfo_object:
 
     def __init__(self, dtype: DType) -> None:
         self.bits: int = 8 * dtype.itemsize
-        signed = dtype.kind == "signed integer"
-        self.max: int = 2 ** (self.bits - signed) - 1
-        self.min: int = -self.max - 1 if signed else 0
+        self.min, self.max = limits_of(dtype)
         self.dtype: DType = dtype
 
     def __repr__(self) -> str:
@@ -103,8 +102,6 @@ def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Device |
 
     Parameters
     ----------
-    x : Array
-        Array of any shape and dtype.
     dtype : DType
         The wanted dtype. Casts from complex to real are refused, all others done: floats are truncated
         towards zero, integers wrap, non-zero is True.
@@ -167,15 +164,8 @@ def finfo(type: DTypeLike | Array, /) -> finfo_object:
     -------
     finfo_object
         ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal`` and ``dtype``.
-
-    Raises
-    ------
-    DTypeError
-        For other dtypes.
     """
-    dtype = _dtype_of("finfo", type)
-    if dtype.kind == "complex floating":
-        dtype = dt.float32 if dtype is dt.complex64 else dt.float64
+    dtype = component_dtype(_dtype_of("finfo", type))
     if dtype.kind != "real floating":
         refuse_dtype("finfo", dtype, "a floating-point dtype; iinfo is for integers", "type")
     return finfo_object(dtype)
@@ -194,11 +184,6 @@ def iinfo(type: DTypeLike | Array, /) -> iinfo_object:
     -------
     iinfo_object
         ``bits``, ``max``, ``min`` and ``dtype``.
-
-    Raises
-    ------
-    DTypeError
-        For other dtypes.
     """
     dtype = _dtype_of("iinfo", type)
     if dtype.kind not in KINDS["integral"]:

@@ -27,13 +27,10 @@ def _check_indices(operation: str, indices: object) -> Array:
 
 @primitive
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
-    """
-    Elements of an array at indices along an axis.
+    """Elements of an array at indices along an axis.
 
     Parameters
     ----------
-    x : Array
-        Of any dtype, with at least one axis.
     indices : Array
         Of an integer dtype and any shape. Negative indices count from the end.
     axis : int, optional
@@ -48,22 +45,15 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     ------
     ShapeError
         If `x` has several axes and none is named, or `x` has none.
-    OutOfBoundsError
-        If an index lies outside the axis.
-    DTypeError
-        If the indices are not integers.
     """
 
 
 @primitive
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
-    """
-    Elements of an array at indices along an axis, with indices of their own for every other position.
+    """Elements of an array at indices along an axis, with indices of their own for every other position.
 
     Parameters
     ----------
-    x : Array
-        Of any dtype, with at least one axis.
     indices : Array
         Of an integer dtype, with as many axes as `x`; except along `axis`, its shape broadcasts with
         that of `x`. Negative indices count from the end.
@@ -80,12 +70,6 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     ------
     ShapeError
         If the numbers of axes differ.
-    BroadcastError
-        If the shapes do not broadcast.
-    OutOfBoundsError
-        If an index lies outside the axis.
-    DTypeError
-        If the indices are not integers.
     """
     x = as_array(x, "take_along_axis")
     found = _check_indices("take_along_axis", indices)

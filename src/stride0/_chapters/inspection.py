@@ -1,9 +1,4 @@
-"""Inspection: what the library supports.
-
-References
-----------
-Array API standard 2025.12, "Inspection".
-"""
+"""Inspection: what the library supports."""
 
 from __future__ import annotations
 

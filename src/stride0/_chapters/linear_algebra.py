@@ -1,9 +1,4 @@
-"""Linear algebra functions of the main namespace; `linalg` has them too, and the others.
-
-References
-----------
-Array API standard 2025.12, "Linear Algebra Functions".
-"""
+"""Linear algebra functions of the main namespace; `linalg` has them too, and the others."""
 
 from __future__ import annotations
 
@@ -52,8 +47,6 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     ------
     ShapeError
         If an array is 0-d, or the sizes ``K`` differ. They never broadcast.
-    BroadcastError
-        If the leading axes do not broadcast.
 
     Notes
     -----
@@ -70,20 +63,10 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 def matrix_transpose(x: Array, /) -> Array:
     """Swap rows and columns of a matrix, or of each matrix of a stack.
 
-    Parameters
-    ----------
-    x : Array
-        Shape ``(..., M, N)``, of any dtype.
-
     Returns
     -------
     Array
         View of `x`, of shape ``(..., N, M)``.
-
-    Raises
-    ------
-    ShapeError
-        If `x` has fewer than two axes.
     """
 
 
@@ -116,8 +99,6 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
     ------
     ShapeError
         If the axes of a pair differ in size. They never broadcast.
-    AxisError
-        If there is no such axis, or one is named twice.
     """
     op = "tensordot"
     x1, x2 = check_products(op, x1, x2)
@@ -176,9 +157,6 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     ----------
     x1, x2 : Array
         Arrays with the same size along `axis`; the other axes broadcast.
-    axis : int
-        The axis that the vectors lie along, counted from the last one in both arrays: from -N to -1, where N
-        is the smaller number of axes.
 
     Returns
     -------
@@ -189,10 +167,6 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     ------
     ShapeError
         If the vectors differ in size. They never broadcast.
-    AxisError
-        If an array has no such axis, or `axis` is not negative.
-    BroadcastError
-        If the other axes do not broadcast.
 
     Notes
     -----

@@ -1,9 +1,4 @@
-"""Manipulation functions: views where strides allow, else one pass that writes into the result.
-
-References
-----------
-Array API standard 2025.12, "Manipulation Functions".
-"""
+"""Manipulation functions: views where strides allow, else one pass that writes into the result."""
 
 from __future__ import annotations
 
@@ -15,14 +10,16 @@ from stride0._base.errors import (
     ShapeError,
     shown,
 )
-from stride0._base.shapes import broadcast_shapes as _broadcast_shapes
 from stride0._base.shapes import (
+    Axis,
+    Shape,
     c_strides,
     normalize_axes,
     normalize_axis,
     normalize_index,
     normalize_shape,
 )
+from stride0._base.shapes import broadcast_shapes as _broadcast_shapes
 from stride0._core.array.array import Array
 from stride0._core.array.array import empty as _empty
 from stride0._core.array.array import zeros as _zeros
@@ -53,8 +50,6 @@ __all__ = [
     "unstack",
 ]
 
-Shape = tuple[int, ...]
-
 
 @primitive
 def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
@@ -69,11 +64,6 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     -------
     tuple of Array
         A view of each argument, all of the common shape; broadcast axes have stride 0.
-
-    Raises
-    ------
-    BroadcastError
-        If the shapes do not broadcast.
     """
     named = [
         (f"arrays[{i}]", check_array("broadcast_arrays", x, f"arrays[{i}]")) for i, x in enumerate(arrays)
@@ -96,11 +86,6 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     tuple of int
         Aligned from the last axis, sizes are equal, or one is 1 or missing and the other is taken.
 
-    Raises
-    ------
-    BroadcastError
-        If the shapes do not broadcast.
-
     References
     ----------
     Array API standard 2025.12, "Manipulation Functions", ``broadcast_shapes``, and "Broadcasting".
@@ -116,8 +101,6 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
 
     Parameters
     ----------
-    x : Array
-        Array of any dtype.
     shape : tuple of int
         The shape to broadcast to.
 
@@ -172,8 +155,6 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 
     Parameters
     ----------
-    x : Array
-        Array of any shape and dtype.
     axis : int or tuple of int
         Where the new axes are in the result.
 
@@ -190,13 +171,11 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 
 
 @primitive
-def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+def flip(x: Array, /, *, axis: Axis = None) -> Array:
     """Reverse the order of elements along axes.
 
     Parameters
     ----------
-    x : Array
-        Array of any shape and dtype.
     axis : int or tuple of int, optional
         The axes to reverse; by default all.
 
@@ -204,11 +183,6 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     -------
     Array
         View of `x`, whose strides along these axes are negated.
-
-    Raises
-    ------
-    AxisError
-        If there is no such axis, or one is named twice.
     """
     x = check_array("flip", x)
     x_strides, offset = list(strides(x)), 0
@@ -225,22 +199,13 @@ def moveaxis(x: Array, source: int | tuple[int, ...], destination: int | tuple[i
 
     Parameters
     ----------
-    x : Array
-        Array of any shape and dtype.
     source : int or tuple of int
         The axes to move.
     destination : int or tuple of int
         Where each of them goes.
 
-    Returns
-    -------
-    Array
-        View of `x`.
-
     Raises
     ------
-    AxisError
-        If there is no such axis, or one is named twice.
     ArgumentValueError
         If `source` and `destination` do not name equally many axes.
     """
@@ -252,15 +217,8 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
 
     Parameters
     ----------
-    x : Array
-        Array of any shape and dtype.
     axes : tuple of int
         For each axis of the result the axis of `x` that it is; each exactly once.
-
-    Returns
-    -------
-    Array
-        View of `x`.
 
     Raises
     ------
@@ -275,22 +233,13 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
 
     Parameters
     ----------
-    x : Array
-        Array of any shape and dtype.
     repeats : int or Array
         How often. An array has an integer dtype and one number for each element along `axis`, or one for all.
     axis : int, optional
         The axis along which to repeat; by default `x` is flattened first, in C order.
 
-    Returns
-    -------
-    Array
-        New array of the dtype of `x`.
-
     Raises
     ------
-    ArgumentValueError
-        If a number of repetitions is negative.
     ShapeError
         If there is neither one such number nor one for each element.
     """
@@ -376,8 +325,6 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
 
     Parameters
     ----------
-    x : Array
-        Array of any shape and dtype.
     shape : tuple of int
         The new shape, with as many elements. One size may be -1: it is worked out.
     copy : bool, optional
@@ -400,28 +347,19 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
 
 
 @primitive
-def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
+def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: Axis = None) -> Array:
     """Move elements along axes; elements that leave at one end enter at the other.
 
     Parameters
     ----------
-    x : Array
-        Array of any shape and dtype.
     shift : int or tuple of int
         By how many places, towards larger indices if positive. A tuple needs as many axes; an integer holds
         for all.
     axis : int or tuple of int, optional
         The axes; by default `x` is rolled as if flattened in C order. An axis named twice is moved twice.
 
-    Returns
-    -------
-    Array
-        New array of the shape and dtype of `x`.
-
     Raises
     ------
-    AxisError
-        If there is no such axis.
     ArgumentValueError
         If there are not as many shifts as axes.
     """
@@ -481,22 +419,13 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
 
     Parameters
     ----------
-    x : Array
-        Array of any shape and dtype.
     axis : int or tuple of int
         The axes to remove. They must be named, so that a batch axis of size 1 is not removed by accident.
-
-    Returns
-    -------
-    Array
-        View of `x`.
 
     Raises
     ------
     ShapeError
         If an axis has another size.
-    AxisError
-        If there is no such axis, or one is named twice.
     """
 
 
@@ -531,21 +460,9 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
 
     Parameters
     ----------
-    x : Array
-        Array of any shape and dtype.
     repetitions : tuple of int
         How often along each axis, aligned from the last one; ones are put in front of the shorter of this and
         the shape of `x`.
-
-    Returns
-    -------
-    Array
-        New array of the dtype of `x`.
-
-    Raises
-    ------
-    ArgumentValueError
-        If a number of repetitions is negative.
     """
     x = check_array("tile", x)
     if not isinstance(repetitions, (tuple, list)):
@@ -578,8 +495,6 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
 
     Parameters
     ----------
-    x : Array
-        Array with at least one axis, of any dtype.
     axis : int
         The axis to split along; the results do not have it.
 
@@ -587,9 +502,4 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     -------
     tuple of Array
         As many views of `x` as the axis is long.
-
-    Raises
-    ------
-    AxisError
-        If there is no such axis.
     """

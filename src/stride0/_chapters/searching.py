@@ -1,14 +1,10 @@
-"""Searching functions, except ``where``, which is elementwise.
-
-References
-----------
-Array API standard 2025.12, "Searching Functions".
-"""
+"""Searching functions, except ``where``, which is elementwise."""
 
 from __future__ import annotations
 
 from typing import Literal
 
+from stride0._base.shapes import Axis
 from stride0._core.array.array import Array
 from stride0._core.calls.primitive import primitive
 
@@ -19,26 +15,10 @@ __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted"]
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Return the index of the largest element, of several equal ones the first.
 
-    Parameters
-    ----------
-    x : Array
-        Array of bool or a real dtype.
-    axis : int, optional
-        The axis to search along; by default `x` is searched as if flattened in C order.
-    keepdims : bool
-        Whether to keep the searched axes, with size 1.
-
     Returns
     -------
     Array
         New int64 array. A NaN counts as larger than any number.
-
-    Raises
-    ------
-    ShapeError
-        If there is no element to choose from.
-    DTypeError
-        If `x` is complex.
     """
 
 
@@ -46,41 +26,16 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Return the index of the smallest element, of several equal ones the first.
 
-    Parameters
-    ----------
-    x : Array
-        Array of bool or a real dtype.
-    axis : int, optional
-        The axis to search along; by default `x` is searched as if flattened in C order.
-    keepdims : bool
-        Whether to keep the searched axes, with size 1.
-
     Returns
     -------
     Array
         New int64 array. A NaN counts as smaller than any number.
-
-    Raises
-    ------
-    ShapeError
-        If there is no element to choose from.
-    DTypeError
-        If `x` is complex.
     """
 
 
 @primitive
-def count_nonzero(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Count the elements that are not zero.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any dtype.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether to keep the reduced axes, with size 1.
 
     Returns
     -------
@@ -92,11 +47,6 @@ def count_nonzero(x: Array, /, *, axis: int | tuple[int, ...] | None = None, kee
 @primitive
 def nonzero(x: Array, /) -> tuple[Array, ...]:
     """Return where the elements are not zero.
-
-    Parameters
-    ----------
-    x : Array
-        Array with at least one axis, of any dtype.
 
     Returns
     -------

@@ -4,10 +4,6 @@ Note [Unique elements]
     Elements are sorted stably and compared with their neighbours: equal ones are adjacent then. NaN is equal
     to nothing, so each NaN is a value of its own. Of -0.0 and 0.0 the one that comes first in the array is
     returned.
-
-References
-----------
-Array API standard 2025.12, "Set Functions".
 """
 
 from __future__ import annotations
@@ -163,9 +159,8 @@ def unique_all(x: Array, /) -> UniqueAllResult:
     Returns
     -------
     UniqueAllResult
-        ``values`` of shape ``(n,)``, sorted (complex ones by real part first); ``indices``, where in `x` each
-        occurs first; ``inverse_indices`` of the shape of `x`, with ``values[inverse_indices]`` equal to `x`;
-        and ``counts``. The last three are int64. Each NaN is a value of its own; -0.0 and 0.0 are one value.
+        ``values`` of shape ``(n,)``; ``indices``, where in `x` each occurs first; ``inverse_indices`` of the
+        shape of `x`, with ``values[inverse_indices]`` equal to `x`; and ``counts``. The last three are int64.
     """
     x = check_array("unique_all", x)
     order, ordered = _ordered(x)
@@ -183,16 +178,10 @@ def unique_all(x: Array, /) -> UniqueAllResult:
 def unique_counts(x: Array, /) -> UniqueCountsResult:
     """Return the distinct elements of an array and how many there are of each.
 
-    Parameters
-    ----------
-    x : Array
-        Array of any shape and dtype.
-
     Returns
     -------
     UniqueCountsResult
-        ``values`` of shape ``(n,)``, sorted (complex ones by real part first), and int64 ``counts``. Each NaN
-        is a value of its own; -0.0 and 0.0 are one value.
+        ``values`` of shape ``(n,)``, and int64 ``counts``.
     """
     ordered = _sorted(check_array("unique_counts", x))
     (starts,) = nonzero(_first_of_equals(ordered))
@@ -203,17 +192,11 @@ def unique_counts(x: Array, /) -> UniqueCountsResult:
 def unique_inverse(x: Array, /) -> UniqueInverseResult:
     """Return the distinct elements of an array and which of them each element is.
 
-    Parameters
-    ----------
-    x : Array
-        Array of any shape and dtype.
-
     Returns
     -------
     UniqueInverseResult
-        ``values`` of shape ``(n,)``, sorted (complex ones by real part first), and int64 ``inverse_indices``
-        of the shape of `x`, with ``values[inverse_indices]`` equal to `x`. Each NaN is a value of its own;
-        -0.0 and 0.0 are one value.
+        ``values`` of shape ``(n,)``, and int64 ``inverse_indices`` of the shape of `x`, with
+        ``values[inverse_indices]`` equal to `x`.
     """
     x = check_array("unique_inverse", x)
     order, ordered = _ordered(x)
@@ -225,16 +208,10 @@ def unique_inverse(x: Array, /) -> UniqueInverseResult:
 def unique_values(x: Array, /) -> Array:
     """Return the distinct elements of an array.
 
-    Parameters
-    ----------
-    x : Array
-        Array of any shape and dtype.
-
     Returns
     -------
     Array
-        New array of shape ``(n,)``, sorted (complex ones by real part first). Each NaN is a value of its own;
-        -0.0 and 0.0 are one value.
+        New array of shape ``(n,)``.
     """
 
 

@@ -3,10 +3,6 @@
 Note [Order of NaN and zeros]
     NaN counts as larger than any number, as in `argmax` and `searchsorted`: it comes last in ascending order
     and first in descending order. -0.0 and 0.0 are equal, so that they keep the order they came in.
-
-References
-----------
-Array API standard 2025.12, "Sorting Functions".
 """
 
 from __future__ import annotations
@@ -23,12 +19,6 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 
     Parameters
     ----------
-    x : Array
-        Array with at least one axis, of bool or a real dtype.
-    axis : int
-        The axis to sort along.
-    descending : bool
-        Whether the largest element comes first.
     stable : bool
         Whether equal elements must keep their order, in descending order too.
 
@@ -36,17 +26,6 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     -------
     Array
         New int64 array of the shape of `x`.
-
-    Raises
-    ------
-    AxisError
-        If there is no such axis.
-    DTypeError
-        If `x` is complex.
-
-    Notes
-    -----
-    NaN counts as larger than any number: it comes last in ascending and first in descending order.
     """
 
 
@@ -56,29 +35,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
 
     Parameters
     ----------
-    x : Array
-        Array with at least one axis, of bool or a real dtype.
-    axis : int
-        The axis to sort along.
-    descending : bool
-        Whether the largest element comes first.
     stable : bool
         Whether equal elements must keep their order, in descending order too. Only -0.0 and 0.0 are equal and
         can be told apart.
-
-    Returns
-    -------
-    Array
-        New array of the shape and dtype of `x`.
-
-    Raises
-    ------
-    AxisError
-        If there is no such axis.
-    DTypeError
-        If `x` is complex.
-
-    Notes
-    -----
-    NaN counts as larger than any number: it comes last in ascending and first in descending order.
     """

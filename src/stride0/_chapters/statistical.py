@@ -1,9 +1,4 @@
-"""Statistical functions: the core's reductions, with the standard's rules for dtypes and empty arrays.
-
-References
-----------
-Array API standard 2025.12, "Statistical Functions".
-"""
+"""Statistical functions: the core's reductions, with the standard's rules for dtypes and empty arrays."""
 
 from __future__ import annotations
 
@@ -33,29 +28,8 @@ def cumulative_prod(
 
     Parameters
     ----------
-    x : Array
-        Array of any dtype.
-    axis : int, optional
-        The axis; it may be left out if there is only one.
-    dtype : DType, optional
-        Dtype of the result, to which elements are cast first. By default that of `x`; int64 or uint64 for
-        smaller integers, int64 for bool.
     include_initial : bool
         Whether to put the empty product, 1, in front.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `x`, longer by one along `axis` if `include_initial`.
-
-    Raises
-    ------
-    ArgumentValueError
-        If `axis` is left out and there are several.
-
-    Notes
-    -----
-    A 0-d array is taken as one with a single axis of size 1.
     """
 
 
@@ -67,57 +41,14 @@ def cumulative_sum(
 
     Parameters
     ----------
-    x : Array
-        Array of any dtype.
-    axis : int, optional
-        The axis; it may be left out if there is only one.
-    dtype : DType, optional
-        Dtype of the result, to which elements are cast first. By default that of `x`; int64 or uint64 for
-        smaller integers, int64 for bool.
     include_initial : bool
         Whether to put the empty sum, 0, in front.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `x`, longer by one along `axis` if `include_initial`.
-
-    Raises
-    ------
-    ArgumentValueError
-        If `axis` is left out and there are several.
-
-    Notes
-    -----
-    A 0-d array is taken as one with a single axis of size 1.
     """
 
 
 @primitive
 def max(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """Return the largest element.
-
-    Parameters
-    ----------
-    x : Array
-        Array of bool or a real dtype.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether to keep the reduced axes, with size 1.
-
-    Returns
-    -------
-    Array
-        New array of the dtype of `x`. NaN where there is a NaN.
-
-    Raises
-    ------
-    ShapeError
-        If there is no element to choose from.
-    DTypeError
-        If `x` is complex.
-    """
+    """Return the largest element."""
 
 
 @primitive
@@ -126,12 +57,6 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, dtype: DType
 
     Parameters
     ----------
-    x : Array
-        Array of any dtype.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether to keep the reduced axes, with size 1.
     dtype : DType, optional
         Floating-point dtype that elements are cast to first, as NumPy and PyTorch have it; the standard has
         no such parameter.
@@ -146,8 +71,6 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, dtype: DType
     ------
     DTypeError
         If `dtype` is not a floating-point one.
-    CastError
-        If `x` is complex and `dtype` is real.
 
     Notes
     -----
@@ -158,128 +81,36 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False, dtype: DType
 
 @primitive
 def min(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """Return the smallest element.
-
-    Parameters
-    ----------
-    x : Array
-        Array of bool or a real dtype.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether to keep the reduced axes, with size 1.
-
-    Returns
-    -------
-    Array
-        New array of the dtype of `x`. NaN where there is a NaN.
-
-    Raises
-    ------
-    ShapeError
-        If there is no element to choose from.
-    DTypeError
-        If `x` is complex.
-    """
+    """Return the smallest element."""
 
 
 @primitive
 def prod(x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
     """Return the product of the elements.
 
-    Parameters
-    ----------
-    x : Array
-        Array of any dtype.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    dtype : DType, optional
-        Dtype of the result, to which elements are cast first. By default that of `x`; int64 or uint64 for
-        smaller integers, int64 for bool.
-    keepdims : bool
-        Whether to keep the reduced axes, with size 1.
-
     Returns
     -------
     Array
         New array; 1 where there is no element.
-
-    Raises
-    ------
-    CastError
-        If `x` is complex and `dtype` is real.
     """
 
 
 @primitive
 def std(x: Array, /, *, axis: Axis = None, correction: int | float = 0.0, keepdims: bool = False) -> Array:
-    """Return the standard deviation.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any dtype.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    correction : int or float
-        The sum of squares is divided by the number of elements less this: 0 for a population, 1 for a sample.
-    keepdims : bool
-        Whether to keep the reduced axes, with size 1.
-
-    Returns
-    -------
-    Array
-        New array of the dtype of `x`; float64 for integers and bool, the components' dtype for complex ones.
-        NaN where there are no more elements than `correction`.
-    """
+    """Return the standard deviation."""
 
 
 @primitive
 def sum(x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
     """Return the sum of the elements.
 
-    Parameters
-    ----------
-    x : Array
-        Array of any dtype.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    dtype : DType, optional
-        Dtype of the result, to which elements are cast first. By default that of `x`; int64 or uint64 for
-        smaller integers, int64 for bool.
-    keepdims : bool
-        Whether to keep the reduced axes, with size 1.
-
     Returns
     -------
     Array
         New array; 0 where there is no element.
-
-    Raises
-    ------
-    CastError
-        If `x` is complex and `dtype` is real.
     """
 
 
 @primitive
 def var(x: Array, /, *, axis: Axis = None, correction: int | float = 0.0, keepdims: bool = False) -> Array:
-    """Return the variance.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any dtype.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    correction : int or float
-        The sum of squares is divided by the number of elements less this: 0 for a population, 1 for a sample.
-    keepdims : bool
-        Whether to keep the reduced axes, with size 1.
-
-    Returns
-    -------
-    Array
-        New array of the dtype of `x`; float64 for integers and bool, the components' dtype for complex ones.
-        NaN where there are no more elements than `correction`.
-    """
+    """Return the variance."""

@@ -1,14 +1,9 @@
-"""Utility functions.
-
-References
-----------
-Array API standard 2025.12, "Utility Functions".
-"""
+"""Utility functions."""
 
 from __future__ import annotations
 
 from stride0._base.errors import ArgumentValueError, ShapeError
-from stride0._base.shapes import normalize_axis, normalize_index
+from stride0._base.shapes import Axis, normalize_axis, normalize_index
 from stride0._chapters.manipulation import concat
 from stride0._core.array.array import Array
 from stride0._core.array.views import restride, strides
@@ -21,17 +16,8 @@ __all__ = ["all", "any", "diff"]
 
 
 @primitive
-def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def all(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Tell whether all elements are true.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any dtype. Numbers are true unless they are 0; NaN is true.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether to keep the reduced axes, with size 1.
 
     Returns
     -------
@@ -41,17 +27,8 @@ def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 
 
 @primitive
-def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def any(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Tell whether any element is true.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any dtype. Numbers are true unless they are 0; NaN is true.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
-    keepdims : bool
-        Whether to keep the reduced axes, with size 1.
 
     Returns
     -------
@@ -68,8 +45,6 @@ def diff(
 
     Parameters
     ----------
-    x : Array
-        Array with at least one axis, of any dtype.
     axis : int
         The axis.
     n : int
@@ -84,8 +59,6 @@ def diff(
 
     Raises
     ------
-    AxisError
-        If there is no such axis.
     ArgumentValueError
         If `n` is negative.
     ShapeError

@@ -117,15 +117,11 @@ def logspace(
     ----------
     start, stop : int, float or complex
         The ends, as powers of `base`.
-    num : int
-        How many numbers.
     base : int or float
         What the powers are of.
     dtype : DType, optional
         By default complex128 if an end is complex, else float64. Of an integer dtype the numbers are rounded
         towards zero.
-    device : Device, optional
-        There is only one.
     endpoint : bool
         Whether ``base**stop`` is the last number.
 
@@ -133,11 +129,6 @@ def logspace(
     -------
     Array
         New array of shape ``(num,)``.
-
-    Raises
-    ------
-    ArgumentValueError
-        If `num` is negative.
     """
     target = None if dtype is None else check_dtype("logspace", dtype)
     powers = pow(base, linspace(start, stop, num, device=device, endpoint=endpoint))
@@ -152,19 +143,12 @@ def pad(
 
     Parameters
     ----------
-    x : Array
-        Of any dtype.
     pad_width : int, pair of int, or sequence of pairs of int
         How many elements before and behind: a pair for each axis, one pair for all, or one number for both.
     mode : {"constant"}
         NumPy has others.
     constant_values : bool, int, float, complex, pair of them, or sequence of pairs
         The padding values, in the same forms. The corners have the value of the last axis.
-
-    Returns
-    -------
-    Array
-        New array of the dtype of `x`.
 
     Raises
     ------
@@ -319,17 +303,11 @@ def nanvar(
 
     Parameters
     ----------
-    x : Array
-        Of any dtype.
-    axis : int or tuple of int, optional
-        The axes to reduce; by default all.
     dtype : DType, optional
         Floating-point dtype to compute in.
     ddof : float
         The correction of `var`, by NumPy's name: the sum of squares is divided by the number of elements less
         this.
-    keepdims : bool
-        Whether to keep the reduced axes, with size 1.
 
     Returns
     -------

@@ -140,7 +140,7 @@ def reshape(x: Array, *shape: Any, copy: bool | None = None) -> Array:
     return manipulation.reshape(x, _one_tuple("reshape", shape), copy=copy)
 
 
-def squeeze(x: Array, axis: int | tuple[int, ...] | None = None) -> Array:
+def squeeze(x: Array, axis: Axis = None) -> Array:
     """Return the array without axes of size 1, all of them or those named: a view."""
     if axis is None:
         axis = tuple(k for k, size in enumerate(x.shape) if size == 1)

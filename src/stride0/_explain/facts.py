@@ -25,7 +25,8 @@ from stride0._base.shapes import MAX_NDIM, Shape, broadcast_shapes, c_strides, n
 from stride0._chapters.linear_algebra import matmul
 from stride0._core.array.array import Array, empty
 from stride0._core.array.views import offset, restride, strides
-from stride0._core.memory.dtype import DType, bool, float32, float64, int8, promote
+from stride0._core.calls.checks import component_dtype
+from stride0._core.memory.dtype import DType, bool, float64, int8, promote
 from stride0._core.ops.apply import plan_summary
 from stride0._tables import operations
 
@@ -290,8 +291,8 @@ def _result_dtype(operation: str, dtypes: Sequence[DType]) -> DType | None:
     row = _ROWS.get(operation)
     if row is not None and row.out == "bool":
         return bool
-    if row is not None and row.out == "real" and dtype.kind == "complex floating":
-        return float32 if dtype.itemsize == 8 else float64
+    if row is not None and row.out == "real":
+        dtype = component_dtype(dtype)
     return float64 if row is not None and row.otherwise and "floating" not in dtype.kind else dtype
 
 

@@ -56,8 +56,13 @@ class fused(Setting):
     0.8898715779628219
     """
 
+    _switch = FUSED
+    _everywhere = False
+
     def __init__(self, size: int = FUSED_SIZE) -> None:
-        super().__init__(FUSED, _checked(size))
+        # What `Setting.__init__` does; calling that would take a sixth of the time of an empty block.
+        self._value = size if size >= 0 else _checked(size)
+        self._before = []
 
     def __enter__(self) -> fused:
         self._before.append(enter_fused(self._value))

@@ -12,18 +12,7 @@ __all__ = ["check_key"]
 
 
 def check_key(x: Array, key: Any, assigning: bool) -> None:
-    """
-    Check an index key.
-
-    Parameters
-    ----------
-    x : Array
-        What is indexed.
-    key : object
-        The key.
-    assigning : bool
-        Whether something is assigned to ``x[key]``.
-    """
+    """Check a key that `x` is indexed with, or assigned to."""
     op = "setitem" if assigning else "getitem"
     items = key if isinstance(key, tuple) else (key,)
     masks = [item for item in items if isinstance(item, Array) and item.dtype.kind == "bool"]

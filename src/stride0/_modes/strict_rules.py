@@ -47,17 +47,10 @@ Arguments = dict[str, Any]
 
 
 def check_call(call_kind: str, name: str, args: tuple[Any, ...], kwargs: Arguments) -> None:
-    """
-    Raise StrictError for what the standard does not define.
+    """Raise StrictError for what the standard does not define.
 
-    Parameters
-    ----------
-    call_kind : str
-        "function", "operator", "in-place", "getitem" or "setitem".
-    name : str
-        Of the function; those of an extension begin with its name.
-    args, kwargs : tuple and dict
-        Of the call.
+    `call_kind` is "function", "operator", "in-place", "getitem" or "setitem"; the name of a function of an
+    extension begins with that of the extension.
     """
     _check_dtypes(name, (*args, *kwargs.values()))
     if call_kind == "getitem":

@@ -87,11 +87,7 @@ OWN: Final = (
 def mirrored(operations: Iterable[Any]) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Return the methods that mirror functions: of each the function's name and its arguments by position.
 
-    Parameters
-    ----------
-    operations : iterable of Op
-        Rows of the operation table. Its functions of one operand are methods but for ``real`` and ``imag``,
-        which are attributes.
+    Functions of one operand in the operation table are methods, but ``real`` and ``imag`` are attributes.
     """
     rows = [op.name for op in operations if op.public and op.nin == 1 and op.name not in ("real", "imag")]
     methods = {name: (name, POSITIONAL.get(name, ())) for name in (*rows, *POSITIONAL)}

@@ -617,6 +617,37 @@ SCANS: Final = (
 ARG_REDUCTIONS: Final = {"argmax": ">", "argmin": "<"}
 
 
+class Pair(NamedTuple):
+    """Two steps of a chain in one loop, in floating point: the second one reads the first one's result."""
+
+    first: str
+    second: str
+    at: int = 0  # the operand of the second that is that result
+
+
+# Those that are frequent, as long as a loop takes hardly longer than the second alone. `square` stands for a
+# product of one value with itself, too.
+PAIRS: Final = (
+    Pair("subtract", "square"),
+    Pair("multiply", "add"),
+    Pair("multiply", "subtract"),
+    Pair("multiply", "subtract", 1),
+    Pair("multiply", "multiply"),
+    Pair("add", "multiply"),
+    Pair("subtract", "multiply"),
+    Pair("add", "add"),
+    Pair("add", "subtract"),
+    Pair("subtract", "add"),
+    Pair("subtract", "subtract"),
+    Pair("sqrt", "multiply"),
+    Pair("subtract", "divide"),
+    Pair("multiply", "divide"),
+    Pair("add", "divide", 1),
+)
+# Of which the order of operands makes no difference.
+COMMUTATIVE: Final = ("add", "multiply")
+
+
 def body_for(bodies: dict[str, str], letter: str) -> tuple[str, bool] | None:
     """The body that serves a kind, and whether it runs on unsigned operands; None where there is none."""
     if letter in bodies:
@@ -651,6 +682,10 @@ def check() -> None:
         for letter in KINDS[op.on]:
             assert body_for(op.body, letter) or op.otherwise, (op.name, letter)
         _check_bodies(op.name, op.body)
+    bodies_of = {op.name: op.body for op in OPS}
+    for pair in PAIRS:
+        assert "f" in bodies_of[pair.first] and "f" in bodies_of[pair.second] and pair.at in (0, 1), pair
+    assert len(PAIRS) == len(set(PAIRS)), "a pair is there twice"
     for row in REDUCTIONS:
         for bodies in (row.body, row.fold, row.identity):
             _check_bodies(row.name, bodies)

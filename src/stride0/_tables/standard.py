@@ -278,20 +278,6 @@ def names_of(version: str = NEWEST, extensions: Iterable[str] = tuple(EXTENSIONS
     return frozenset({*functions, *dtypes, *wanted, *CONSTANTS, "__array_api_version__"})
 
 
-def documented(name: str, text: str | None) -> str | None:
-    """Return a docstring with the section that says where the standard defines the function."""
-    row = ROWS.get(name)
-    if text is None or row is None or "References\n" in text:
-        return text
-    body = text.rstrip()
-    margin = text[len(body) :].lstrip("\n")
-    place = f'"{row.chapter}", ``{name.rpartition(".")[2]}`` (since {row.since}).'
-    section = "\n".join(
-        margin + line for line in ("References", "-" * 10, f"Array API standard {NEWEST}, {place}", "")
-    )
-    return f"{body}\n\n{section}"
-
-
 def check() -> None:
     """Check the table against itself."""
     for name, row in ROWS.items():

@@ -1,9 +1,4 @@
-"""Frequencies of the FFT extension, `stride0.fft`: which they are, and their order.
-
-References
-----------
-Array API standard 2025.12, "FFT Extension".
-"""
+"""Frequencies of the FFT extension, `stride0.fft`: which they are, and their order."""
 
 from __future__ import annotations
 
@@ -30,26 +25,10 @@ __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: DTypeLike | None = None, device: DeviceLike = None) -> Array:
     """Return the frequencies that the elements of :func:`fft` belong to.
 
-    Parameters
-    ----------
-    n : int
-        Length of the transform, at least 1.
-    d : float
-        Distance of the samples.
-    dtype : DType, optional
-        A real floating-point dtype; by default float64.
-    device : Device, optional
-        There is only one.
-
     Returns
     -------
     Array
         New array of shape ``(n,)``: ``[0, 1, ..., (n - 1) // 2, -(n // 2), ..., -1] / (d * n)``.
-
-    Raises
-    ------
-    ArgumentValueError
-        If `n` is less than 1, or `d` is 0.
     """
     n, spacing, target = _frequency_arguments("fftfreq", n, d, dtype, device)
     half = (n + 1) // 2
@@ -65,26 +44,10 @@ def rfftfreq(
 ) -> Array:
     """Return the frequencies that the elements of :func:`rfft` belong to.
 
-    Parameters
-    ----------
-    n : int
-        Length of the transform, at least 1.
-    d : float
-        Distance of the samples.
-    dtype : DType, optional
-        A real floating-point dtype; by default float64.
-    device : Device, optional
-        There is only one.
-
     Returns
     -------
     Array
         New array of shape ``(n // 2 + 1,)``: ``[0, 1, ..., n // 2] / (d * n)``.
-
-    Raises
-    ------
-    ArgumentValueError
-        If `n` is less than 1, or `d` is 0.
     """
     n, spacing, target = _frequency_arguments("rfftfreq", n, d, dtype, device)
     result = empty((n // 2 + 1,), dt.float64)
@@ -117,39 +80,13 @@ def _as_dtype(x: Array, dtype: DType) -> Array:
 
 @primitive_in("fft")
 def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
-    """Move the frequency 0 from the front to the middle.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any dtype.
-    axes : int or sequence of int, optional
-        The axes to shift, each once; by default all.
-
-    Returns
-    -------
-    Array
-        New array of the shape and dtype of `x`.
-    """
+    """Move the frequency 0 from the front to the middle."""
     return _shift("fftshift", x, axes, 1)
 
 
 @primitive_in("fft")
 def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
-    """Move the frequency 0 from the middle back to the front: the inverse of :func:`fftshift`.
-
-    Parameters
-    ----------
-    x : Array
-        Array of any dtype.
-    axes : int or sequence of int, optional
-        The axes to shift, each once; by default all.
-
-    Returns
-    -------
-    Array
-        New array of the shape and dtype of `x`.
-    """
+    """Move the frequency 0 from the middle back to the front: the inverse of :func:`fftshift`."""
     return _shift("ifftshift", x, axes, -1)
 
 

@@ -1,9 +1,4 @@
-"""Definitions of the FFT extension, `stride0.fft`: the transforms. Their frequencies are in `_frequencies`.
-
-References
-----------
-Array API standard 2025.12, "FFT Extension".
-"""
+"""Definitions of the FFT extension: the transforms. Their frequencies are in `_frequencies`."""
 
 from __future__ import annotations
 
@@ -13,11 +8,11 @@ from typing import Any, Literal
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, brief, shown
 from stride0._base.shapes import normalize_axes, normalize_axis, normalize_index, normalize_shape
 from stride0._core.array.array import Array, zeros
-from stride0._core.calls.checks import check_array, refuse_dtype
+from stride0._core.calls.checks import check_array, component_dtype, refuse_dtype
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, quiet, to_numpy
 from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import arithmetic_dtype
+from stride0._core.memory.dtype import arithmetic_dtype, promote
 from stride0._core.ops.copy import copy
 from stride0.fft._frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 
@@ -39,6 +34,7 @@ __all__ = [
 ]
 
 Norm = Literal["backward", "ortho", "forward"]
+Sizes = Sequence[int] | None
 
 # Transforms of half a spectrum into real numbers, and their opposites.
 _TO_REAL = ("irfft", "irfftn", "hfft")
@@ -87,7 +83,7 @@ def _transform_nd(op: str, x: object, s: object, axes: object, norm: object) -> 
         # NumPy's real transforms need one; the others change nothing without one.
         if op in ("rfftn", "irfftn"):
             raise ArgumentValueError(op, "there must be at least one axis", [("x", str(found.shape))])
-        return _as_complex(found)
+        return copy(found, promote(found.dtype, dt.complex64))
     return _by_numpy(op, found, full, along[-1], s=lengths, axes=along, norm=norm)
 
 
@@ -99,10 +95,7 @@ def _by_numpy(op: str, x: Array, shape: tuple[int, ...], last: int, **options: A
     # Where a transformed axis has the size 0 and a length, NumPy leaves real results unset.
     if op in _TO_HALF:
         shape = (*shape[:last], shape[last] // 2 + 1, *shape[last + 1 :])
-    single = x.dtype in (dt.float32, dt.complex64)
-    if op in _TO_REAL:
-        return zeros(shape, dt.float32 if single else dt.float64)
-    return zeros(shape, dt.complex64 if single else dt.complex128)
+    return zeros(shape, component_dtype(x.dtype) if op in _TO_REAL else promote(x.dtype, dt.complex64))
 
 
 def _operand(op: str, x: object, norm: object) -> Array:
@@ -121,11 +114,6 @@ def _operand(op: str, x: object, norm: object) -> Array:
     return found
 
 
-def _as_complex(x: Array) -> Array:
-    """Return a copy of `x`, complex and of its precision."""
-    return copy(x, dt.complex64 if x.dtype in (dt.float32, dt.complex64) else dt.complex128)
-
-
 def _whole(op: str, size: int) -> int:
     """Return the length of a transform that uses all elements of an axis, which may be half a spectrum."""
     return 2 * (size - 1) if op in _TO_REAL else size
@@ -140,330 +128,78 @@ def _check_length(op: str, n: int, x: Array) -> None:
 
 @primitive_in("fft")
 def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the discrete Fourier transform along an axis.
-
-    Parameters
-    ----------
-    x : Array
-        Array with at least one axis, of a complex dtype; others are cast to one.
-    n : int, optional
-        Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
-        elements.
-    axis : int
-        The axis to transform.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order.
-
-    Returns
-    -------
-    Array
-        New array, complex, of the precision of `x`.
-
-    Raises
-    ------
-    ShapeError
-        If the transform would have no elements.
-    """
+    """Return the discrete Fourier transform along an axis."""
     return _transform("fft", x, n, axis, norm)
 
 
 @primitive_in("fft")
 def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the inverse discrete Fourier transform along an axis.
-
-    Parameters
-    ----------
-    x : Array
-        Array with at least one axis, of a complex dtype; others are cast to one.
-    n : int, optional
-        Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
-        elements.
-    axis : int
-        The axis to transform.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order.
-
-    Returns
-    -------
-    Array
-        New array, complex, of the precision of `x`.
-
-    Raises
-    ------
-    ShapeError
-        If the transform would have no elements.
-    """
+    """Return the inverse discrete Fourier transform along an axis."""
     return _transform("ifft", x, n, axis, norm)
 
 
 @primitive_in("fft")
-def fftn(
-    x: Array,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
-) -> Array:
-    """Return the discrete Fourier transform along several axes.
-
-    Parameters
-    ----------
-    x : Array
-        Array of a complex dtype; others are cast to one.
-    s : sequence of int, optional
-        Lengths of the transform, for each axis: elements beyond it are left out, zeros are added up to it.
-        -1 stands for all elements. Needs `axes`.
-    axes : sequence of int, optional
-        The axes to transform, each once; by default all.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order. n is the
-        product of the lengths.
-
-    Returns
-    -------
-    Array
-        New array, complex, of the precision of `x`.
-
-    Raises
-    ------
-    ArgumentValueError
-        If `s` and `axes` do not match, or `s` is given and `axes` is not.
-    ShapeError
-        If the transform would have no elements.
-    """
+def fftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "backward") -> Array:
+    """Return the discrete Fourier transform along several axes."""
     return _transform_nd("fftn", x, s, axes, norm)
 
 
 @primitive_in("fft")
-def ifftn(
-    x: Array,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
-) -> Array:
-    """Return the inverse discrete Fourier transform along several axes.
-
-    Parameters
-    ----------
-    x : Array
-        Array of a complex dtype; others are cast to one.
-    s : sequence of int, optional
-        Lengths of the transform, for each axis: elements beyond it are left out, zeros are added up to it.
-        -1 stands for all elements. Needs `axes`.
-    axes : sequence of int, optional
-        The axes to transform, each once; by default all.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order. n is the
-        product of the lengths.
-
-    Returns
-    -------
-    Array
-        New array, complex, of the precision of `x`.
-
-    Raises
-    ------
-    ArgumentValueError
-        If `s` and `axes` do not match, or `s` is given and `axes` is not.
-    ShapeError
-        If the transform would have no elements.
-    """
+def ifftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "backward") -> Array:
+    """Return the inverse discrete Fourier transform along several axes."""
     return _transform_nd("ifftn", x, s, axes, norm)
 
 
 @primitive_in("fft")
 def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the discrete Fourier transform of real numbers: its first half, which the other one mirrors.
-
-    Parameters
-    ----------
-    x : Array
-        Array with at least one axis, of a real floating-point dtype; integers and bool become float64.
-    n : int, optional
-        Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
-        elements.
-    axis : int
-        The axis to transform.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order.
-
-    Returns
-    -------
-    Array
-        New array, complex, of the precision of `x`, and of size ``n // 2 + 1`` along `axis`.
-
-    Raises
-    ------
-    ShapeError
-        If the transform would have no elements.
-    """
+    """Return the discrete Fourier transform of real numbers: its first half, which the other one mirrors."""
     return _transform("rfft", x, n, axis, norm)
 
 
 @primitive_in("fft")
 def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the real numbers whose :func:`rfft` an array is.
-
-    Parameters
-    ----------
-    x : Array
-        Array with at least one axis, of a complex dtype; others are cast to one.
-    n : int, optional
-        Length of the result along `axis`, of which `x` needs ``n // 2 + 1`` elements: more are left out,
-        zeros are added up to that. By default ``2 * (m - 1)`` for m elements; an odd length has to be said.
-    axis : int
-        The axis to transform.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order.
-
-    Returns
-    -------
-    Array
-        New array, real, of the precision of `x`.
-
-    Raises
-    ------
-    ShapeError
-        If the transform would have no elements.
-    """
+    """Return the real numbers whose :func:`rfft` an array is."""
     return _transform("irfft", x, n, axis, norm)
 
 
 @primitive_in("fft")
-def rfftn(
-    x: Array,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
-) -> Array:
+def rfftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "backward") -> Array:
     """Return the discrete Fourier transform of real numbers along several axes: half of it.
 
     Parameters
     ----------
     x : Array
         Array of a real floating-point dtype; integers and bool become float64.
-    s : sequence of int, optional
-        Lengths of the transform, for each axis: elements beyond it are left out, zeros are added up to it.
-        -1 stands for all elements. Needs `axes`.
-    axes : sequence of int, optional
-        The axes to transform, each once; by default all; the last one is the one that is halved.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order. n is the
-        product of the lengths.
 
     Returns
     -------
     Array
         New array, complex, of the precision of `x`, and of size ``s[-1] // 2 + 1`` along the last of `axes`.
-
-    Raises
-    ------
-    ArgumentValueError
-        If `s` and `axes` do not match, or `s` is given and `axes` is not.
-    ShapeError
-        If the transform would have no elements.
     """
     return _transform_nd("rfftn", x, s, axes, norm)
 
 
 @primitive_in("fft")
-def irfftn(
-    x: Array,
-    /,
-    *,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] | None = None,
-    norm: Norm = "backward",
-) -> Array:
+def irfftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "backward") -> Array:
     """Return the real numbers whose :func:`rfftn` an array is.
 
     Parameters
     ----------
-    x : Array
-        Array of a complex dtype; others are cast to one.
     s : sequence of int, optional
         Lengths of the result, for each axis; of the last one `x` needs ``s[-1] // 2 + 1`` elements. More
         are left out, zeros are added. -1 stands for all elements; for the last axis, with m of them, for
         ``2 * (m - 1)``. Needs `axes`.
-    axes : sequence of int, optional
-        The axes to transform, each once; by default all; the last one is the one that is halved.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order. n is the
-        product of the lengths.
-
-    Returns
-    -------
-    Array
-        New array, real, of the precision of `x`.
-
-    Raises
-    ------
-    ArgumentValueError
-        If `s` and `axes` do not match, or `s` is given and `axes` is not.
-    ShapeError
-        If the transform would have no elements.
     """
     return _transform_nd("irfftn", x, s, axes, norm)
 
 
 @primitive_in("fft")
 def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the discrete Fourier transform, which is real, of a signal whose other half mirrors `x`.
-
-    Parameters
-    ----------
-    x : Array
-        Array with at least one axis, of a complex dtype; others are cast to one.
-    n : int, optional
-        Length of the result along `axis`, of which `x` needs ``n // 2 + 1`` elements: more are left out,
-        zeros are added up to that. By default ``2 * (m - 1)`` for m elements; an odd length has to be said.
-    axis : int
-        The axis to transform.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order.
-
-    Returns
-    -------
-    Array
-        New array, real, of the precision of `x`.
-
-    Raises
-    ------
-    ShapeError
-        If the transform would have no elements.
-    """
+    """Return the discrete Fourier transform, which is real, of a signal whose other half mirrors `x`."""
     return _transform("hfft", x, n, axis, norm)
 
 
 @primitive_in("fft")
 def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the half of a signal whose :func:`hfft` an array is.
-
-    Parameters
-    ----------
-    x : Array
-        Array with at least one axis, of a real floating-point dtype; integers and bool become float64.
-    n : int, optional
-        Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
-        elements.
-    axis : int
-        The axis to transform.
-    norm : {"backward", "ortho", "forward"}
-        What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order.
-
-    Returns
-    -------
-    Array
-        New array, complex, of the precision of `x`, and of size ``n // 2 + 1`` along `axis`.
-
-    Raises
-    ------
-    ShapeError
-        If the transform would have no elements.
-    """
+    """Return the half of a signal whose :func:`hfft` an array is."""
     return _transform("ihfft", x, n, axis, norm)

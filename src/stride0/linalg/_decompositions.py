@@ -1,9 +1,4 @@
-"""Decompositions and their kin in `linalg`: LAPACK, called through `numpy.linalg` on views of our memory.
-
-References
-----------
-Array API standard 2025.12, "Linear Algebra Extension".
-"""
+"""Decompositions and their kin in `linalg`: LAPACK, called through `numpy.linalg` on views of our memory."""
 
 from __future__ import annotations
 
@@ -29,7 +24,7 @@ from stride0._core.calls.linear_algebra import broadcast_batches
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, quiet, to_numpy
 from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType, arithmetic_dtype
+from stride0._core.memory.dtype import DType, arithmetic_dtype, promote
 from stride0._core.ops.copy import copy
 from stride0._core.ops.functions import conj, greater, multiply, reciprocal, where
 from stride0._core.ops.reduce import reduce
@@ -183,7 +178,7 @@ def _raise_failure(op: str, function: Callable[..., Any], a: Any, name: str) -> 
 def _as_complex(a: Any, dtype: DType) -> Array:
     """Return a complex array: NumPy's ``eig`` gives real ones where no eigenvalue is complex."""
     x = from_numpy(a)
-    wanted = dt.complex64 if dtype in (dt.float32, dt.complex64) else dt.complex128
+    wanted = promote(dtype, dt.complex64)
     return x if x.dtype is wanted else copy(x, wanted)
 
 
@@ -221,11 +216,6 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
 def det(x: Array, /) -> Array:
     """Return the determinant of a matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
-
     Returns
     -------
     Array
@@ -238,21 +228,11 @@ def det(x: Array, /) -> Array:
 def eig(x: Array, /) -> EigResult:
     """Return eigenvalues and eigenvectors of a matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
-
     Returns
     -------
     EigResult
         ``eigenvalues`` of shape ``(..., M)``, in no particular order, and ``eigenvectors`` of shape
         ``(..., M, M)``, of unit length, in the columns. Both are complex, of the precision of `x`.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix has NaN or infinity in it, or the iteration does not converge.
     """
     x = _floating_square("eig", x)
     eigenvalues, eigenvectors = _lapack("eig", numpy().linalg.eig, x)
@@ -263,22 +243,11 @@ def eig(x: Array, /) -> EigResult:
 def eigh(x: Array, /) -> EighResult:
     """Return eigenvalues and eigenvectors of a symmetric or Hermitian matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
-        Only the lower triangle is read.
-
     Returns
     -------
     EighResult
         ``eigenvalues`` of shape ``(..., M)``, real, of the precision of `x`, in ascending order, and
         ``eigenvectors`` of shape ``(..., M, M)``, of the dtype of `x`, orthonormal, in the columns.
-
-    Raises
-    ------
-    LinAlgError
-        If the iteration does not converge.
     """
     eigenvalues, eigenvectors = _lapack("eigh", numpy().linalg.eigh, _floating_square("eigh", x))
     return EighResult(from_numpy(eigenvalues), from_numpy(eigenvectors))
@@ -288,20 +257,10 @@ def eigh(x: Array, /) -> EighResult:
 def eigvals(x: Array, /) -> Array:
     """Return the eigenvalues of a matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
-
     Returns
     -------
     Array
         New array of shape ``(..., M)``, complex, of the precision of `x`; in no particular order.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix has NaN or infinity in it, or the iteration does not converge.
     """
     x = _floating_square("eigvals", x)
     return _as_complex(_lapack("eigvals", numpy().linalg.eigvals, x), x.dtype)
@@ -311,44 +270,17 @@ def eigvals(x: Array, /) -> Array:
 def eigvalsh(x: Array, /) -> Array:
     """Return the eigenvalues of a symmetric or Hermitian matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
-        Only the lower triangle is read.
-
     Returns
     -------
     Array
         New array of shape ``(..., M)``, real, of the precision of `x`, in ascending order.
-
-    Raises
-    ------
-    LinAlgError
-        If the iteration does not converge.
     """
     return from_numpy(_lapack("eigvalsh", numpy().linalg.eigvalsh, _floating_square("eigvalsh", x)))
 
 
 @primitive_in("linalg")
 def inv(x: Array, /) -> Array:
-    """Return the inverse of a matrix.
-
-    Parameters
-    ----------
-    x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
-
-    Returns
-    -------
-    Array
-        New array of the shape and dtype of `x`.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix is singular.
-    """
+    """Return the inverse of a matrix."""
     return inverse("inv", _floating_square("inv", x))
 
 
@@ -361,24 +293,10 @@ def inverse(op: str, x: Array) -> Array:
 def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """Return the number of singular values that are not negligible.
 
-    Parameters
-    ----------
-    x : Array
-        Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
-    rtol : float or Array, optional
-        Singular values up to ``rtol`` times the largest one count as zero. An array must be of a real
-        floating-point dtype; it broadcasts against the leading axes of `x`. By default ``max(M, N)`` times
-        the machine epsilon.
-
     Returns
     -------
     Array
         New int64 array of shape ``(...)``.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix has NaN or infinity in it.
     """
     x = _floating_matrices("matrix_rank", x)
     limit = _relative_tolerance("matrix_rank", x, rtol)
@@ -409,24 +327,10 @@ def _significant(s: Array, limit: float | Array) -> Array:
 def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """Return the Moore-Penrose pseudo-inverse of a matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
-    rtol : float or Array, optional
-        Singular values up to ``rtol`` times the largest one count as zero. An array must be of a real
-        floating-point dtype; it broadcasts against the leading axes of `x`. By default ``max(M, N)`` times
-        the machine epsilon.
-
     Returns
     -------
     Array
         New array of shape ``(..., N, M)``, of the dtype of `x`.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix has NaN or infinity in it.
     """
     x = _floating_matrices("pinv", x)
     limit = _relative_tolerance("pinv", x, rtol)
@@ -442,8 +346,6 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
 
     Parameters
     ----------
-    x : Array
-        Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
     mode : {"reduced", "complete"}
         With ``K = min(M, N)``: K columns of Q and rows of R, or M of each.
 
@@ -465,11 +367,6 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
 @primitive_in("linalg")
 def slogdet(x: Array, /) -> SlogdetResult:
     """Return sign and logarithm of the absolute value of the determinant, where the determinant may overflow.
-
-    Parameters
-    ----------
-    x : Array
-        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
 
     Returns
     -------
@@ -501,12 +398,8 @@ def solve(x1: Array, x2: Array, /) -> Array:
 
     Raises
     ------
-    LinAlgError
-        If a matrix is singular.
     ShapeError
         If `x1` is not square, or `x2` has another number of rows.
-    BroadcastError
-        If the leading axes do not broadcast.
     """
     x1 = _floating_square("solve", x1, "x1")
     x2 = as_floating(check_array("solve", x2, "x2"))
@@ -530,8 +423,6 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
 
     Parameters
     ----------
-    x : Array
-        Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
     full_matrices : bool
         Whether to return all singular vectors, and not only those of the ``K = min(M, N)`` singular values.
 
@@ -541,11 +432,6 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
         ``U`` of shape ``(..., M, M)`` or ``(..., M, K)``, ``S`` of shape ``(..., K)`` and ``Vh`` of shape
         ``(..., N, N)`` or ``(..., K, N)``, with ``x = U @ diag(S) @ Vh``. ``S`` is real, of the precision
         of `x`, in descending order; the others have the dtype of `x`.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix has NaN or infinity in it.
     """
     x = _floating_matrices("svd", x)
     return _svd("svd", x, check_bool("svd", "full_matrices", full_matrices))
@@ -560,20 +446,10 @@ def _svd(op: str, x: Array, full_matrices: bool) -> SVDResult:
 def svdvals(x: Array, /) -> Array:
     """Return the singular values of a matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
-
     Returns
     -------
     Array
         New array of shape ``(..., min(M, N))``, real, of the precision of `x`, in descending order.
-
-    Raises
-    ------
-    LinAlgError
-        If a matrix has NaN or infinity in it.
     """
     return singular_values("svdvals", _floating_matrices("svdvals", x))
 

@@ -2,10 +2,6 @@
 
 Decompositions are in `_decompositions`, matrix products in the chapter `linear_algebra`; norms, powers,
 diagonals and products of vectors are here.
-
-References
-----------
-Array API standard 2025.12, "Linear Algebra Extension".
 """
 
 from __future__ import annotations
@@ -14,16 +10,24 @@ import math
 from typing import Literal
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
-from stride0._base.shapes import normalize_axes, normalize_index
+from stride0._base.shapes import Axis, normalize_axes, normalize_index
 from stride0._chapters.linear_algebra import check_matrices, matmul, matrix_transpose, tensordot, vecdot
+from stride0._chapters.manipulation import squeeze
 from stride0._core.array.array import Array, empty, zeros
 from stride0._core.array.views import restride, strides
-from stride0._core.calls.checks import as_float, as_scalar, check_array, check_bool, refuse_dtype
+from stride0._core.calls.checks import (
+    as_float,
+    as_scalar,
+    check_array,
+    check_bool,
+    component_dtype,
+    refuse_dtype,
+)
 from stride0._core.calls.linear_algebra import check_broadcast, check_products, check_vectors
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.calls.statistical import sum_dtype
 from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType, DTypeLike, promote
+from stride0._core.memory.dtype import DTypeLike, promote
 from stride0._core.ops.copy import assign, copy
 from stride0._core.ops.functions import (
     abs,
@@ -92,8 +96,6 @@ __all__ = [
     "vector_norm",
 ]
 
-Axis = int | tuple[int, ...] | None
-
 
 @primitive_in("linalg")
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
@@ -103,9 +105,6 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     ----------
     x1, x2 : Array
         Arrays with size 3 along `axis`, one of them of a numeric dtype; the other axes broadcast.
-    axis : int
-        The axis that the vectors lie along, counted from the last one in both arrays: from -N to -1, where N
-        is the smaller number of axes.
 
     Returns
     -------
@@ -116,10 +115,6 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     ------
     ShapeError
         If the vectors do not have three elements.
-    AxisError
-        If an array has no such axis, or `axis` is not negative.
-    BroadcastError
-        If the other axes do not broadcast.
     DTypeError
         If both arrays are of bool, which cannot be subtracted.
     """
@@ -156,13 +151,6 @@ def _component(x: Array, axis: int, k: int) -> Array:
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """Return the diagonal of a matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape ``(..., M, N)``, of any dtype.
-    offset : int
-        Which diagonal: above the main one if positive, below if negative.
-
     Returns
     -------
     Array
@@ -190,8 +178,6 @@ def matrix_norm(
 
     Parameters
     ----------
-    x : Array
-        Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
     keepdims : bool
         Whether to keep the last two axes, with size 1.
     ord : {"fro", "nuc", 1, 2, inf, -1, -2, -inf}
@@ -221,7 +207,7 @@ def matrix_norm(
         result = _euclidean_norm(x, (rows, columns))
     elif kind in (1, -1, math.inf, -math.inf) and not isinstance(kind, bool):
         summed, chosen = (rows, columns) if kind in (1, -1) else (columns, rows)
-        sums = reduce("sum", abs(x), (summed,), True, _real(x.dtype))
+        sums = reduce("sum", abs(x), (summed,), True, component_dtype(x.dtype))
         result = _extreme(op, sums, (chosen,), kind in (1, math.inf))
     elif kind in ("nuc", 2, -2):
         s = singular_values(op, x)
@@ -234,7 +220,7 @@ def matrix_norm(
         raise ArgumentValueError(
             op, f"unknown norm {shown(ord)}", (), "ord must be 'fro', 'nuc', 1, 2, inf, -1, -2 or -inf."
         )
-    return result if keepdims else _without(result, (rows, columns))
+    return result if keepdims else squeeze(result, (rows, columns))
 
 
 @primitive_in("linalg")
@@ -310,25 +296,10 @@ def outer(x1: Array, x2: Array, /) -> Array:
 def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """Return the sum of the diagonal of a matrix.
 
-    Parameters
-    ----------
-    x : Array
-        Shape ``(..., M, N)``, of any dtype.
-    offset : int
-        Which diagonal: above the main one if positive, below if negative.
-    dtype : DType, optional
-        Dtype of the result, to which elements are cast first. By default that of `x`; int64 or uint64 for
-        smaller integers, int64 for bool.
-
     Returns
     -------
     Array
         New array of shape ``(...)``; 0 where there is no such diagonal.
-
-    Raises
-    ------
-    CastError
-        If `x` is complex and `dtype` is real.
     """
     elements = _diagonal("trace", x, offset)
     return reduce("sum", elements, (elements.ndim - 1,), False, sum_dtype("trace", elements, dtype))
@@ -380,26 +351,15 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     elif math.isinf(p):
         result = _extreme(op, abs(x), axes, p > 0)
     elif p == 0:
-        result = copy(reduce("count_nonzero", x, axes, True, None), _real(x.dtype))
+        result = copy(reduce("count_nonzero", x, axes, True, None), component_dtype(x.dtype))
     elif p == 1:
-        result = reduce("sum", abs(x), axes, True, _real(x.dtype))
+        result = reduce("sum", abs(x), axes, True, component_dtype(x.dtype))
     else:
         result = _p_norm(x, axes, p)
-    return result if keepdims else _without(result, axes)
+    return result if keepdims else squeeze(result, axes)
 
 
 # Norms over axes, which are kept with size 1
-
-
-def _real(dtype: DType) -> DType:
-    return {dt.complex64: dt.float32, dt.complex128: dt.float64}.get(dtype, dtype)
-
-
-def _without(x: Array, axes: tuple[int, ...]) -> Array:
-    """Return a view of `x` without axes of size 1."""
-    kept = [k for k in range(x.ndim) if k not in axes]
-    x_strides = strides(x)
-    return restride(x, tuple(x.shape[k] for k in kept), tuple(x_strides[k] for k in kept))
 
 
 def _has_elements(x: Array, axes: tuple[int, ...]) -> bool:
@@ -419,7 +379,7 @@ def _euclidean_norm(x: Array, axes: tuple[int, ...]) -> Array:
     # A zero of float64 makes the core compute the squares in float64, where no float32 overflows.
     squares = reduce2("sum_squared_deviation", x, zeros((), dt.float64), axes, True, dt.float64)
     result = sqrt(squares)
-    real = _real(x.dtype)
+    real = component_dtype(x.dtype)
     if real is not dt.float64:
         return copy(result, real)
     # Beyond these bounds squares have overflowed, or some of them have underflowed.
@@ -432,7 +392,7 @@ def _euclidean_norm(x: Array, axes: tuple[int, ...]) -> Array:
 
 
 def _p_norm(x: Array, axes: tuple[int, ...], p: float) -> Array:
-    magnitudes = abs(x) if _real(x.dtype) is dt.float64 else copy(abs(x), dt.float64)
+    magnitudes = abs(x) if component_dtype(x.dtype) is dt.float64 else copy(abs(x), dt.float64)
     if _has_elements(x, axes):
         # The largest power is 1, so that the sum can neither overflow nor underflow.
         scale = _scale(magnitudes, axes, p > 0)
@@ -440,7 +400,7 @@ def _p_norm(x: Array, axes: tuple[int, ...], p: float) -> Array:
         result = multiply(pow(total, 1 / p), scale)
     else:
         result = pow(reduce("sum", magnitudes, axes, True, dt.float64), 1 / p)
-    return result if _real(x.dtype) is dt.float64 else copy(result, _real(x.dtype))
+    return result if component_dtype(x.dtype) is dt.float64 else copy(result, component_dtype(x.dtype))
 
 
 def _scale(magnitudes: Array, axes: tuple[int, ...], largest: bool) -> Array:

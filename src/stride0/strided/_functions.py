@@ -37,13 +37,7 @@ strides = intercepted_in("strided")(_views.strides)
 
 @intercepted_in("strided")
 def is_writable(x: Array, /) -> bool:
-    """
-    Whether elements may be assigned.
-
-    Parameters
-    ----------
-    x : Array
-        Of any dtype and shape.
+    """Whether elements may be assigned.
 
     Returns
     -------
@@ -57,13 +51,7 @@ def is_writable(x: Array, /) -> bool:
 
 @intercepted_in("strided")
 def is_contiguous(x: Array, /) -> bool:
-    """
-    Whether the elements are contiguous in C order.
-
-    Parameters
-    ----------
-    x : Array
-        Of any dtype and shape.
+    """Whether the elements are contiguous in C order.
 
     Returns
     -------
@@ -75,13 +63,7 @@ def is_contiguous(x: Array, /) -> bool:
 
 @primitive_in("strided")
 def contiguous(x: Array, /) -> Array:
-    """
-    The array in C order.
-
-    Parameters
-    ----------
-    x : Array
-        Of any dtype and shape.
+    """The array in C order.
 
     Returns
     -------
@@ -92,13 +74,10 @@ def contiguous(x: Array, /) -> Array:
 
 @primitive_in("strided")
 def as_strided(x: Array, /, shape: Sequence[int], strides: Sequence[int], offset: int | None = None) -> Array:
-    """
-    A view of any shape and strides on the storage of an array.
+    """A view of any shape and strides on the storage of an array.
 
     Parameters
     ----------
-    x : Array
-        Of any dtype and shape.
     shape : sequence of int
         Shape of the view.
     strides : sequence of int

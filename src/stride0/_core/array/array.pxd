@@ -123,6 +123,11 @@ cdef inline bint may_defer(Py_ssize_t size, Array x) noexcept:
     return size >= fused_from or x.address is NULL
 
 
+cdef inline bint may_defer_two(Py_ssize_t size, Array x1, Array x2) noexcept:
+    """The same of two operands."""
+    return may_defer(size, x1) or x2.address is NULL
+
+
 cdef inline char* data_of(Array x) except NULL:
     """The first element: the only way to the memory of an array, which computes the elements of a deferred one."""
     cdef char* address = s0_read(x.address)

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Checks of calls that a context turns on: of broadcasts, against the standard, and of test configurations.
 
 Note [Guarded broadcasts]
@@ -232,14 +231,8 @@ def check_standard(str operation, str fact, str sentence):
     """
     StrictError where strict mode is on: `beyond_standard` for arguments of functions written in Python.
 
-    Parameters
-    ----------
-    operation : str
-        Name of the function, for the error.
-    fact : str
-        What was done, in the words "dtype is the builtin type float".
-    sentence : str
-        What the standard says, in our words, with the place: "Data types: a dtype is an object of the namespace".
+    `fact` says what was done, in the words "dtype is the builtin type float"; `sentence` what the standard says, in our
+    words, with the place: "Data types: a dtype is an object of the namespace".
     """
     if STRICTNESS.used and package_depth() <= 1 and is_strict_here():
         raise StrictError(operation, fact, sentence)
@@ -289,13 +282,9 @@ def set_interceptor(enter, leave):
     """
     Set the interceptor of calls.
 
-    Parameters
-    ----------
-    enter : callable
-        Called with the kind of call ("function", "operator", "in-place", "getitem", "setitem"), the name, the
-        positional arguments and the named ones; returns None, or what `leave` needs.
-    leave : callable
-        Called with that and the result; returns the result.
+    `enter` is called with the kind of call ("function", "operator", "in-place", "getitem", "setitem"), the name, the
+    positional arguments and the named ones; it returns None, or what `leave` is called with, which gets the result, too,
+    and returns the result.
     """
     global interceptor_enter, interceptor_leave
     interceptor_enter, interceptor_leave = enter, leave

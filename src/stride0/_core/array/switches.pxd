@@ -35,8 +35,11 @@ cdef class Switch:
     cdef ContextValue innermost(self)
     cdef object value(self)
     cdef void update(self) noexcept
+    cpdef tuple enter(self, value)
+    cpdef object leave(self, tuple entered)
 
 
+cpdef int set_fused_from(Py_ssize_t size) except -1
 cdef object enter_package()
 cdef int leave_package(object token) except -1
 cdef Py_ssize_t package_depth() except -1

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Settings of a process and of its contexts: the mechanism under the modes.
 
 Note [Switches]
@@ -118,7 +117,7 @@ cdef class Switch:
             ACTIVE_CALLS.update(found)
         return before
 
-    def enter(self, value):
+    cpdef tuple enter(self, value):
         """Set the value of this context; returns what `leave` needs to reset it."""
         cdef ContextValue new = ContextValue()
         new.switch, new.value, new.before = self, value, self.innermost()
@@ -131,7 +130,7 @@ cdef class Switch:
             s0_leave(&counting)
         return token, new
 
-    def leave(self, tuple entered not None):
+    cpdef object leave(self, tuple entered):
         """Reset the value of this context; called in another context, end the value in all that have it."""
         token, value = entered
         try:
@@ -158,7 +157,7 @@ cdef Switch FUSING = FUSED
 FUSED_SIZE = <int>DEFERRED_SIZE
 
 
-def set_fused_from(Py_ssize_t size):
+cpdef int set_fused_from(Py_ssize_t size) except -1:
     """Set the fewest elements of a result that may be deferred in any context, while the switch is on in some."""
     global fused_from
     s0_acquire(&counting)
@@ -167,6 +166,7 @@ def set_fused_from(Py_ssize_t size):
     elif size:
         fused_from = min(size, fused_from)
     s0_leave(&counting)
+    return 0
 
 
 def enter_fused(Py_ssize_t size):

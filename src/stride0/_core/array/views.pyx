@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Views of an array, and the functions that `stride0.strided` makes public."""
 
 from libc.stdint cimport uintptr_t

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The arguments of compiled functions of the namespace: bound to parameters, and converted by kind.
 
 Note [Declarations]

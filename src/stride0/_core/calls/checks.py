@@ -137,6 +137,11 @@ def promote_all(dtypes: Iterable[DType]) -> DType:
     return result
 
 
+def component_dtype(dtype: DType) -> DType:
+    """Return the dtype of the components of a complex dtype; any other dtype as it is."""
+    return {dt.complex64: dt.float32, dt.complex128: dt.float64}.get(dtype, dtype)
+
+
 def promotes(dtype1: DType, dtype2: DType) -> bool:
     """Tell whether the standard defines the promotion of two dtypes."""
     if dtype1 is dtype2:

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Functions that make arrays and whose overhead matters. Declared in `_chapters/creation.py`, `data_types.py` and `strided`."""
 
 from cpython.object cimport PyObject

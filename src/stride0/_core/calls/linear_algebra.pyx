@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=True, cdivision=True, initializedcheck=False
+# cython: wraparound=True
 """Products of vectors, matrices and stacks of matrices. Declared in `_chapters/linear_algebra.py`.
 """
 

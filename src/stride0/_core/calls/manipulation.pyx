@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Manipulation functions whose overhead matters: views, `stack` and `concat`. Declared in `_chapters/manipulation.py`."""
 
 from cpython.object cimport PyObject

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Functions of the namespace, whose calls are intercepted and recorded; methods of arrays."""
 
 cimport cython
@@ -16,7 +15,6 @@ from stride0._core.calls.arguments cimport MAX_PARAMETERS, Signature, bind, impl
 
 from stride0._base.errors import DTypeError, ShapeError, counted
 from stride0._core.array.array import set_attribute
-from stride0._tables.standard import documented
 # They register their implementations.
 from stride0._core.calls import creation, linear_algebra, manipulation, sorting, statistical
 
@@ -59,7 +57,10 @@ cdef class Primitive:
 
     @property
     def __doc__(self):
-        return documented(self.traced_name, self.function.__doc__)
+        # Imported late: seldom needed.
+        from stride0._tables.documents import documented
+
+        return documented(self.traced_name, self.function)
 
     @property
     def __signature__(self):
@@ -384,25 +385,11 @@ def add_method(
     str name, function, Py_ssize_t plain, tuple positional=(), wider=None, frozenset keywords=frozenset(), bint flattening=False
 ):
     """
-    Make a function a method of arrays.
+    Make a function, which is called with the array first, a method of arrays.
 
-    Parameters
-    ----------
-    name : str
-        Of the method.
-    function : callable
-        Called with the array first.
-    plain : int
-        Number of arguments that `function` takes by position, the array included; -1 for any.
-    positional : tuple of str
-        Arguments of `function` that only a method takes by position, after those.
-    wider : callable, optional
-        Called in place of `function` where an argument is named that only NumPy's method takes.
-    keywords : frozenset of str
-        Names of these arguments.
-    flattening : bool
-        Whether `wider` is called as well where no axis is named and the array does not have just one, or where
-        the second argument is no array.
+    It takes `plain` arguments by position, the array included (-1: any number), a method those called `positional`
+    after them. `wider` takes its place where one of the `keywords`, which only NumPy's method has, is given; and
+    if `flattening`, where no axis is named and the array does not have just one, or the second argument is no array.
     """
     method = Method(function, plain, positional, wider, keywords, flattening)
     method.__name__ = name

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Functions that sort, search and take. Declared in `_chapters/`: `sorting.py`, `searching.py`, `set.py`, `indexing.py`."""
 
 from cpython.object cimport PyObject

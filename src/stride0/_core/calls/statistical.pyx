@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Functions that reduce arrays. Declared in `_chapters/`: `statistical.py`, `utility.py`, `searching.py`."""
 
 from cpython.object cimport PyObject
@@ -118,13 +117,11 @@ cdef object find_extreme(str name, PyObject** given):
     """`given`: x, axis, keepdims."""
     cdef Array x = array_argument(given[0], name, "x")
     refuse_complex(x, name, "x")
-    if given[1] is <PyObject*>None and <object>given[2] is False and x.size:
-        return reduce_whole(name, x)
-    axes = axes_tuple(given[1], x.ndim, name)
-    for axis in axes if x.size == 0 else ():
-        if x.shape_[<int>axis] == 0:
-            raise ShapeError(name, f"axis {axis} has no elements to choose from", [("x", f"{x.shape}")])
-    return reduce_array(name, x, axes, flag_argument(given[2], name, "keepdims"), None)
+    if x.size == 0:
+        for axis in axes_tuple(given[1], x.ndim, name):
+            if x.shape_[<int>axis] == 0:
+                raise ShapeError(name, f"axis {axis} has no elements to choose from", [("x", f"{x.shape}")])
+    return reduce_axes(name, x, given[1], given[2], None)
 
 
 cdef Array without_repeats(Array x, tuple axes):

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What leaves the package and comes in: devices, exports, and the buffer protocol both ways."""
 
 from cpython.buffer cimport (

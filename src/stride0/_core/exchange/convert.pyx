@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Conversion to arrays, of nested sequences and of all objects that export memory; arrays as text."""
 
 from stride0._core.memory.dtype cimport (
@@ -320,20 +319,10 @@ cdef str formatted(Array x, str spec):
 
 def dtype_argument(str operation, value):
     """
-    A ``dtype=`` argument as a dtype: one of the namespace, or what NumPy's users write for it.
+    A ``dtype=`` argument as a dtype: one of the namespace, or what NumPy's users write for it; DTypeError for any other.
 
-    Parameters
-    ----------
-    operation : str
-        Named in the error.
-    value : DType, type, str or numpy.dtype
-        ``bool``, ``int``, ``float`` and ``complex`` stand for bool, int64, float64 and complex128; a string is
-        the standard's name of a dtype, or one that NumPy knows, such as "f4" and "<i8".
-
-    Raises
-    ------
-    DTypeError
-        If `value` stands for no dtype of the standard.
+    ``bool``, ``int``, ``float`` and ``complex`` stand for bool, int64, float64 and complex128; a string is the
+    standard's name of a dtype, or one that NumPy knows, such as "f4" and "<i8".
     """
     cdef DType found
     if type(value) is DType:

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """DLPack, export and import: memory shared with other libraries, copied only on request.
 
 Note [Ownership of a capsule]

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Arrays as pickles and copies of them, and their size in memory.
 
 Note [Pickling]
@@ -87,22 +86,9 @@ cdef object reduced(Array x, int protocol):
 
 def _rebuild(tuple shape not None, DType dtype not None, strides, data, bint copy=False, device=None):
     """
-    An array on a block of memory that was pickled.
+    An array on a block of memory that was pickled, of a device of the test configuration in which it was.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the array.
-    dtype : DType
-        Of its elements.
-    strides : tuple of int, optional
-        Stride of each axis in elements, 0 or more; None for C order.
-    data : bytes-like
-        The block, which the array is a view of.
-    copy : bool
-        Whether the array is a view of a copy of the block, which is writable where `data` is not.
-    device : Device, optional
-        Of the test configuration in which the array was pickled.
+    `strides` count elements, and are None for C order. A copy of the block is writable where `data` is not.
     """
     cdef Array x = rebuilt(shape, dtype, strides, data, copy)
     if device is not None:

@@ -2,9 +2,10 @@
 
 Note [Layouts]
     A loop is written once per layout, so that the compiler sees constant strides and vectorises:
-    elementwise 0 all contiguous; 1 and 2 with operands of stride 0, whose value is read once per run;
-    3 any strides. Reductions 0 a contiguous run into one accumulator, 1 a strided one, 2 contiguous rows
-    into a row of accumulators, 3 strided ones, 4 a contiguous run whose second operand has stride 0.
+    elementwise 0 all contiguous; 1, 2 and 4 with operands of stride 0, whose value is read once per run;
+    3 any strides, which pairs do not have. Reductions 0 a contiguous run into one accumulator, 1 a strided
+    one, 2 contiguous rows into a row of accumulators, 3 strided ones, 4 a contiguous run whose second operand
+    has stride 0.
 """
 
 from __future__ import annotations
@@ -172,6 +173,8 @@ ELEMENTWISE_LAYOUTS = {
     2: {0: "ccc", 1: "scc", 2: "csc", 3: "vvv"},
     3: {0: "cccc", 1: "cssc", 2: "ccsc", 3: "vvvv"},
 }
+# One value as the second of three operands: in `where` and in pairs.
+MIDDLE = {4: "cscc"}
 
 
 def names_of(nin: int) -> list[str]:

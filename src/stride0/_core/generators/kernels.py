@@ -29,6 +29,7 @@ from common import (
     CODE,
     ELEMENTWISE_LAYOUTS,
     KERNEL_ROWS,
+    MIDDLE,
     ROWS,
     STRIP,
     Operand,
@@ -54,8 +55,8 @@ from reductions import (
 )
 
 # The units that are compiled for every instruction set, and those that are compiled once.
-VECTORS = REDUCTIONS, ARITHMETIC, COMPLEX, MOVES, FUNCTIONS, PRODUCTS = (
-    *("reductions", "arithmetic", "complex_functions", "moves", "functions", "products"),
+VECTORS = REDUCTIONS, ARITHMETIC, COMPLEX, MOVES, PAIRS, FUNCTIONS, PRODUCTS = (
+    *("reductions", "arithmetic", "complex_functions", "moves", "pairs", "functions", "products"),
 )
 COMMON = STRIDED, STRIDED_REDUCTIONS = ("strided", "strided_reductions")
 
@@ -130,7 +131,8 @@ class Emitter:
                 one_loop = row.name in op.call or row.name in op.run
                 places = [f"ops[{number}][{CODE[row.name]}][{layout}]" for layout in range(4)]
                 streams = [place.replace("ops", "streams") for place in places]
-                if one_loop or not row.streamed or op.out != "same":
+                # A slow operation does not wait for memory, and its loads wait for non-temporal stores.
+                if one_loop or op.slow or not row.streamed or op.out != "same":
                     streams = []
                 # The loop over any strides serves all layouts, until another one takes its place.
                 name, text, home = self._elementwise(op, owner, expression, unsigned, 3, layouts[3])
@@ -213,17 +215,35 @@ class Emitter:
         unit = STRIDED if how == "vv" and not converted(source, target) else MOVES
         self.add(unit, [place], name, map_loop(name, [x], out, expression, ["x"]))
 
+    def pairs(self) -> None:
+        numbers = {op.name: op for op in operations.OPS}
+        for number, pair in enumerate(operations.PAIRS):
+            first, second = numbers[pair.first], numbers[pair.second]
+            nin = first.nin + second.nin - 1
+            for row in (ROWS[CODE["float32"]], ROWS[CODE["float64"]]):
+                expression = pair_body(pair, first, second, row)
+                for layout, how in {**ELEMENTWISE_LAYOUTS[nin], **(MIDDLE if nin == 3 else {})}.items():
+                    if layout == 3:
+                        continue
+                    name = f"{pair.first}_{pair.second}_{pair.at}_{row.name}_{layout}"
+                    inputs = [Operand(k, row, how[k]) for k in range(nin)]
+                    text = map_loop(name, inputs, Operand(nin, row, "c"), expression, names_of(nin))
+                    place = f"[{number}][{CODE[row.name]}][{layout}]"
+                    self.add(PAIRS, [f"pairs{place}"], name, text, spared=layout > 0)
+                    loop, text = past(name, [row] * (nin + 1), how)
+                    self.add(PAIRS, [f"stream_pairs{place}"], loop, text, spared=layout > 0)
+
     def where(self) -> None:
         for number, (width, row) in enumerate(BITS.items()):
-            places = [f"where[{number}][{layout}]" for layout in range(4)]
-            for layout, how in reversed(ELEMENTWISE_LAYOUTS[3].items()):
+            places = [f"where[{number}][{layout}]" for layout in (*range(4), *MIDDLE)]
+            for layout, how in reversed({**MIDDLE, **ELEMENTWISE_LAYOUTS[3]}.items()):
                 inputs = [Operand(0, ROWS[0], how[0])] + [Operand(k, row, how[k]) for k in (1, 2)]
                 name = f"where_{width}_{layout}"
                 text = map_loop(name, inputs, Operand(3, row, how[3]), "x1 ? x2 : x3", names_of(3))
                 if layout == 3:
                     self.add(STRIDED, places, name, text)
                 else:
-                    self.add(MOVES, [places[layout]], name, text, spared=layout > 0)
+                    self.add(MOVES, [f"where[{number}][{layout}]"], name, text, spared=layout > 0)
 
     def reductions(self) -> None:
         for number, red in enumerate(operations.REDUCTIONS):
@@ -304,6 +324,20 @@ def body_of(op: Any, row: Row) -> tuple[str, bool] | None:
         return (op.body["s"], False) if "s" in op.body else None
     found: tuple[str, bool] | None = operations.body_for(op.body, row.letter)
     return found
+
+
+def pair_body(pair: Any, first: Any, second: Any, row: Row) -> str:
+    """The second operation's body, whose operand is that of the first one, rounded as if it was stored."""
+    names = names_of(first.nin + second.nin - 1)
+    other = iter(names[first.nin :])
+    inner = substituted(first, fill(first.body["f"], row), names[: first.nin])
+    outer = [f"({row.ctype})({inner})" if k == pair.at else next(other) for k in range(second.nin)]
+    return substituted(second, fill(second.body["f"], row), outer)
+
+
+def substituted(op: Any, body: str, operands: list[str]) -> str:
+    values = dict(zip(names_of(op.nin), operands, strict=True))
+    return re.sub(r"\bx\d?\b", lambda found: values[found.group()], body)
 
 
 def past(name: str, operands: list[Row], how: str) -> tuple[str, str]:
@@ -397,6 +431,7 @@ def main(targets: list[str]) -> None:
     emitter.elementwise()
     emitter.casts()
     emitter.where()
+    emitter.pairs()
     emitter.reductions()
     emitter.scans()
     emitter.arg_reductions()

@@ -15,6 +15,7 @@ from operators import filled
 SIZES = {
     "DTYPES": len(ROWS),
     "OPS": len(operations.OPS),
+    "PAIRS": len(operations.PAIRS),
     "REDUCTIONS": len(operations.REDUCTIONS),
     "SCANS": len(operations.SCANS),
     "ARG_REDUCTIONS": len(operations.ARG_REDUCTIONS),

@@ -1,4 +1,3 @@
-# cython: language_level=3
 """What the processor reports, and which builds of the kernels there are."""
 
 cdef extern from "cpu.h":

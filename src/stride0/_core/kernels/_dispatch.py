@@ -18,22 +18,10 @@ def supported() -> tuple[str, ...]:
 
 def load_kernels(table: object) -> str:
     """
-    Load the kernels of the best instruction set, or of the one that ``STRIDE0_ISA`` names.
+    Load the kernels of the best instruction set, or of the one that ``STRIDE0_ISA`` names; return its name.
 
-    Parameters
-    ----------
-    table : object
-        A capsule of the table which the loops are put into.
-
-    Returns
-    -------
-    str
-        The name of the instruction set.
-
-    Raises
-    ------
-    ImportError
-        If ``STRIDE0_ISA`` names a set that was not built or that this processor lacks, or if it has none.
+    Its loops are put into `table`, a capsule. ImportError if ``STRIDE0_ISA`` names a set that was not built
+    or that this processor lacks, or if it has none.
     """
     choices = supported()
     if not choices:

@@ -27,7 +27,7 @@ typedef void (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, c
                            Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
 
 /* Note [Layouts] of generators/common.py; elements of 1, 2, 4, 8 and 16 bytes. */
-enum { S0_LAYOUTS = 4, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5 };
+enum { S0_LAYOUTS = 5, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5 };
 
 /* Order non-temporal stores before later stores, for other threads too. */
 static inline void s0_stream_end(void)
@@ -41,6 +41,8 @@ typedef struct {
     s0_loop ops[S0_OPS][S0_DTYPES][S0_LAYOUTS];
     s0_loop casts[S0_DTYPES][S0_DTYPES][S0_LAYOUTS];
     s0_loop where[S0_WIDTHS][S0_LAYOUTS];
+    /* Two steps in one loop; NULL where there is none. */
+    s0_loop pairs[S0_PAIRS][S0_DTYPES][S0_LAYOUTS];
     s0_loop reductions[S0_REDUCTIONS][S0_DTYPES][S0_REDUCE_LAYOUTS];
     s0_loop scans[S0_SCANS][S0_DTYPES];
     s0_loop arg_reductions[S0_ARG_REDUCTIONS][S0_DTYPES];
@@ -50,6 +52,7 @@ typedef struct {
     s0_copy stream;
     /* Loops with non-temporal stores, by layout; NULL where there are none. Of casts the contiguous one. */
     s0_loop streams[S0_OPS][S0_DTYPES][S0_LAYOUTS];
+    s0_loop stream_pairs[S0_PAIRS][S0_DTYPES][S0_LAYOUTS];
     s0_loop stream_casts[S0_DTYPES][S0_DTYPES];
     s0_product products[S0_DTYPES];
 } s0_kernels;

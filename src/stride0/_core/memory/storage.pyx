@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """Reference-counted memory: what arrays are views of.
 
 Note [Small blocks]

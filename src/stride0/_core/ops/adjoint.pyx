@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Operations of backward passes: adjoints of broadcasts, reductions and indexing.
 
 Note [Repeated cotangents]

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """How planned elementwise operations run: into which memory, and by which functions of the planner."""
 
 from libc.string cimport memcmp
@@ -160,20 +159,12 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
 
 def plan_summary(tuple arrays):
     """
-    The planner's decisions for the operands of an elementwise operation: for `stride0.explain`.
+    The planner's decisions for one to three arrays whose shapes broadcast: for `stride0.explain`.
 
-    Parameters
-    ----------
-    arrays : tuple of Array
-        At most three, whose shapes broadcast.
-
-    Returns
-    -------
-    dict
-        ``shape`` of the result; ``result_strides`` in elements; ``order``: its axes of more than one element,
-        innermost first; ``merged``: the axes after adjacent ones that are one run have been merged, each a
-        dict of ``axes``, ``size`` and ``strides`` (in bytes, per operand and of the result); ``layout``: per operand
-        and of the result, how the inner loop moves along it.
+    A dict of ``shape`` of the result; ``result_strides`` in elements; ``order``: its axes of more than one element,
+    innermost first; ``merged``: the axes after adjacent ones that are one run have been merged, each a
+    dict of ``axes``, ``size`` and ``strides`` (in bytes, per operand and of the result); ``layout``: per operand
+    and of the result, how the inner loop moves along it.
     """
     cdef Operand operands[MAX_OPERANDS]
     cdef Plan plan

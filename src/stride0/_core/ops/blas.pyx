@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Products of matrices by BLAS: by its functions, called from C, or by NumPy.
 
 Note [Calls of BLAS]

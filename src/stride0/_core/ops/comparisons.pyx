@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Comparisons that no loop answers: with integers that no dtype holds, and `==` and `!=` with what is no operand.
 
 Note [Equality with anything]

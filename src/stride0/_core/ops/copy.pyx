@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Copies, casts and assignment; values that fill an array."""
 
 from libc.stdint cimport uint64_t

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Deferred results of `stride0.fused`: chains of elementwise steps that are computed when the elements are needed.
 
 Note [Deferred results]
@@ -172,6 +171,21 @@ cdef int release_leaf(Leaf* leaf) noexcept:
         else:
             Py_DECREF(<Storage>leaf.storage)
         leaf.storage = NULL
+    return 0
+
+
+cdef int drop_reductions(PendingChain chain) noexcept:
+    """Make room for reductions after all have been published or forgotten."""
+    cdef int k
+    # Others that compute the chain read them.
+    if chain.evaluating > 1:
+        return 0
+    for k in range(chain.reductions):
+        if chain.reduction[k].result is not NULL:
+            return 0
+    for k in range(chain.reductions):
+        Py_XDECREF(chain.reduction[k].name)
+    chain.reductions = 0
     return 0
 
 
@@ -625,10 +639,10 @@ cdef void forget_result(Storage storage) noexcept:
     """A result is not that of a chain any more."""
     global pending_bytes
     cdef PendingChain chain = <PendingChain>storage.pending
-    if storage.step >= 0:
-        chain.results[storage.step] = NULL
-    else:
-        chain.reduction[-1 - storage.step].result = NULL
+    # Where another thread has found it about to be freed, another result may have its place by now.
+    cdef PyObject** place = &chain.results[storage.step] if storage.step >= 0 else &chain.reduction[-1 - storage.step].result
+    if place[0] is <PyObject*>storage:
+        place[0] = NULL
     pending_bytes -= storage.nbytes
 
 

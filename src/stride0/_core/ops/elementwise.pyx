@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Elementwise operations of the table: operands, dtypes, fast paths, in place."""
 
 from cpython.object cimport PyObject
@@ -16,7 +15,8 @@ from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport beyond_standard, end_call, enter_call, is_intercepted, result_of_call
 from stride0._core.array.array cimport (
-    Array, Tracer, data_of, guard_gradient, hooks, may_defer, needs_tape, new_like, operand_needs_tape, same_shape,
+    Array, Tracer, data_of, guard_gradient, hooks, may_defer, may_defer_two, needs_tape, new_like, operand_needs_tape,
+    same_shape,
 )
 from stride0._core.ops.operands cimport (
     BINARY_NAMES, UNARY_NAMES, foreign_scalar, is_known_foreign, refuse_operand, scalar_array, weak_array,
@@ -94,14 +94,20 @@ cdef inline Array fast_binary(int op, int loop, Array like, char* first, char* s
     `scalar` says which of them is a single value, the first (1) or the second (2), if any: it is the number of the layout, too.
     """
     cdef Array out = new_like(like, S0_OUT[op][loop])
+    run_binary(op, loop, first, second, scalar, out)
+    return out
+
+
+cdef inline int run_binary(int op, int loop, char* first, char* second, int scalar, Array out) except -1:
+    """Run the loop over contiguous operands, all of the size of `out`, the result, but for a single value."""
     cdef Py_ssize_t strides[3]
     cdef char* args[3]
     args[0], args[1], args[2] = first, second, data_of(out)
     strides[0] = 0 if scalar == 1 else itemsize_at(loop)
     strides[1] = 0 if scalar == 2 else itemsize_at(loop)
     strides[2] = itemsize_at(out.code)
-    run_contiguous(op_kernel(op, loop), scalar, args, strides, like.size)
-    return out
+    run_contiguous(op_kernel(op, loop), scalar, args, strides, out.size)
+    return 0
 
 cdef enum:
     FEW_CAST = 128  # elements that are cast on the stack
@@ -166,11 +172,9 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
             if letter_at(b.code) == c"i":
                 return compare_signs(op, b, a, True, name)
         loop = loop_for(op, code, name)
-        if loop == a.code and a.code == b.code and a.c_contiguous and b.c_contiguous and same_shape(a, b):
+        if loop == a.code and a.code == b.code and a.c_contiguous and b.c_contiguous and same_shape(a, b) and not may_defer_two(a.size, a, b):
             if S0_CHECK_EXPONENT[op]:
                 check_exponent(a, b, loop, name)
-            if may_defer(a.size, a) or b.address is NULL:
-                return apply(op_kernel(op, loop), S0_OUT[op][code], 2, a, b, None, None, False, name, BINARY_NAMES)
             return fast_binary(op, loop, a, data_of(a), data_of(b), 0)
     elif a is not None and is_python_scalar(x2):
         code = weak_code(a.code, x2)
@@ -203,7 +207,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
         return binary_other(op, x1, x2, name, is_operator)
     if S0_CHECK_EXPONENT[op]:
         check_exponent(a, b, loop, name)
-    if a.size <= FEW_CAST >= b.size and a.c_contiguous and b.c_contiguous and (same_shape(a, b) or a.weak or b.weak) and not (may_defer(b.size if a.weak else a.size, a) or b.address is NULL):
+    if a.size <= FEW_CAST >= b.size and a.c_contiguous and b.c_contiguous and (same_shape(a, b) or a.weak or b.weak) and not may_defer_two(b.size if a.weak else a.size, a, b):
         return few_binary(op, a, b, loop, code)
     return apply(op_kernel(op, loop), S0_OUT[op][code], 2, a, b, None, None, False, name, BINARY_NAMES)
 
@@ -256,8 +260,6 @@ cdef object in_place(int op, Array x, object other, str name):
     """
     cdef Array b, result
     cdef int code, loop
-    cdef Py_ssize_t strides[3]
-    cdef char* args[3]
     if guarding and is_intercepted():
         return intercept_in_place(op, x, other, name)
     if x.storage.history is not None or operand_needs_tape(other):
@@ -297,9 +299,7 @@ cdef object in_place(int op, Array x, object other, str name):
     if loop == x.code == b.code and S0_OUT[op][loop] == loop and x.size < LONG_RUN and x.c_contiguous and b.c_contiguous and same_shape(x, b) and not overlaps(x, b):
         # Note [Fast path]
         check_writable(x, name)
-        args[0], args[1], args[2] = data_of(x), data_of(b), data_of(x)
-        strides[0] = strides[1] = strides[2] = itemsize_at(x.code)
-        run_contiguous(op_kernel(op, loop), 0, args, strides, x.size)
+        run_binary(op, loop, data_of(x), data_of(b), 0, x)
         return x
     apply(op_kernel(op, loop), S0_OUT[op][code], 2, x, b, None, x, True, name, BINARY_NAMES)
     return x
@@ -364,7 +364,7 @@ def multiply_masked(x1, x2, /):
 
 cdef Array masked_product(Array g, Array d):
     """`multiply_masked` of two arrays; the fast path of small arrays in backward passes."""
-    if g.code == d.code and not is_stored(g.code) and not (may_defer(g.size, g) or d.address is NULL) and g.c_contiguous and d.c_contiguous and same_shape(g, d) and not needs_tape(g) and not needs_tape(d):
+    if g.code == d.code and not is_stored(g.code) and not may_defer_two(g.size, g, d) and g.c_contiguous and d.c_contiguous and same_shape(g, d) and not needs_tape(g) and not needs_tape(d):
         return fast_binary(OP_MULTIPLY_MASKED, g.code, g, data_of(g), data_of(d), 0)
     return <Array>binary(OP_MULTIPLY_MASKED, g, d, "multiply_masked", False)
 

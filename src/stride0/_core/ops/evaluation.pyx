@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Computing deferred results: Note [Deferred results] of `deferred.pyx`."""
 
 from cpython.object cimport PyObject
@@ -7,13 +6,13 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from stride0._core.array.array cimport Array, hooks, not_completed, root_of
+from stride0._core.array.array cimport Array, hooks, not_completed, root_of, same_shape
 from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, dtype_at, itemsize_at
 from stride0._core.memory.guards cimport FREE_THREADED, s0_drop_later, s0_pause_section, s0_reset_section, s0_resume_section, s0_write
 from stride0._core.memory.storage cimport Storage, allocate_storage, foreign_storage
 from stride0._core.ops.deferred cimport (
-    MOST_AXES, MOST_KNOWN, MOST_LEAVES, MOST_OUTPUTS, Leaf, PendingChain, Reduction, alive, drop_step, dropped, enter_pending,
-    forget_result, leave_pending, pending_chains, pending_lock, release,
+    MOST_AXES, MOST_KNOWN, MOST_LEAVES, MOST_OUTPUTS, Leaf, PendingChain, Reduction, alive, drop_reductions, drop_step, dropped,
+    enter_pending, forget_result, leave_pending, pending_chains, pending_lock, release,
 )
 from stride0._core.plan.chain cimport MAX_STEPS, Chain, Step
 from stride0._core.plan.partition cimport LONG_RUN, run_chain, run_contiguous
@@ -26,6 +25,7 @@ import os
 cdef enum:
     FILL_BYTES = 1 << 14        # that are copied at once, from the first-level cache
     SHARED_COST = 10            # of an element that is stored for a later pass, in the unit of `cost_of`
+    STEP_COST = 2               # of one in a slot, beside that
 
 # Statistics: passes over memory, steps in them, and bytes of results that were never written.
 cdef Py_ssize_t passes = 0
@@ -49,7 +49,7 @@ cdef int evaluate_array(Array x) except -1:
     cdef Storage root = root_of(x.storage)
     # Again: a signal handler or another thread may give x another deferred result meanwhile.
     while root.data is NULL:
-        evaluate_chain(<PendingChain>root.pending)
+        evaluate_result(root)
         root = root_of(x.storage)
     x.storage.data = root.data
     s0_write(x.address, root.data)
@@ -114,10 +114,32 @@ cdef int evaluate_chain(object given) except -1:
     enter_pending()
     try:
         if chain.count:
-            begin_evaluation(chain, None, None, None)
+            begin_evaluation(chain, None, None, None, False)
     finally:
         leave_pending()
     return 0
+
+
+cdef int evaluate_result(Storage storage) except -1:
+    """Compute a result of a chain: with all others, or a reduction with its like, where the others are computed as fast as read."""
+    cdef PendingChain chain = <PendingChain>storage.pending
+    begin_evaluation(chain, None, None, None, storage.step < 0 and chain.evaluating == 0 and may_leave_steps(chain))
+    return 0
+
+
+cdef bint may_leave_steps(PendingChain chain) noexcept:
+    """Whether all results of steps that are referenced are as fast to compute again as to write and to read."""
+    cdef int cost[MAX_STEPS]
+    cdef int s, q, k
+    for s in range(chain.count):
+        cost[s] = cost_of(chain.steps[s].kernel) + STEP_COST
+        for q in range(inputs_of(chain.steps[s].kernel)):
+            k = chain.steps[s].inputs[q] - MOST_LEAVES
+            cost[s] += cost[k] if k >= 0 else 0
+        cost[s] = min(cost[s], <int>SHARED_COST)
+        if chain.results[s] is not NULL and cost[s] == SHARED_COST:
+            return False
+    return True
 
 
 cdef bint store_result(Array result, Array x, Storage spared) except -1:
@@ -142,10 +164,21 @@ cdef bint store_locked(Array result, Array x, Storage spared) except -1:
     chain = <PendingChain>result.storage.pending
     for s in range(chain.count):
         cost += cost_of(chain.steps[s].kernel)
-    return chain.size * cost // 16 < tuning.chunk_to and begin_evaluation(chain, result.storage, x, spared)
+    return chain.size * cost // 16 < tuning.chunk_to and begin_evaluation(chain, result.storage, x, spared, False)
 
 
-cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage spared) except -1:
+cdef bint assign_pending(Array x, Array source) except -1:
+    """
+    `x[...] = source` of a deferred source, to which nothing else seems to refer, in the pass that computes it.
+
+    False, with nothing done, where that is not possible. The source stays deferred; chains that read x have been evaluated.
+    """
+    if source.code != x.code or not same_shape(x, source) or source.storage.pending is None or source.storage.step < 0:
+        return False
+    return store_result(source, x, source.storage)
+
+
+cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage spared, bint leaves_steps) except -1:
     """Evaluate what a chain depends on, then the chain: see `compute`."""
     cdef Leaf* leaf
     cdef int k
@@ -158,10 +191,10 @@ cdef bint begin_evaluation(PendingChain chain, Storage result, Array x, Storage 
             leaf = &chain.leaf[k]
             if leaf.storage is not NULL and leaf.data is NULL:
                 if (<Storage>leaf.storage).data is NULL:
-                    evaluate_chain(<PendingChain>(<Storage>leaf.storage).pending)
+                    evaluate_result(<Storage>leaf.storage)
                 if chain.count:     # else a signal handler evaluated this one, too
                     leaf.data = (<Storage>leaf.storage).data
-        done = compute(chain, result, x, spared)
+        done = compute(chain, result, x, spared, leaves_steps)
     finally:
         chain.evaluating -= 1
         remove_evaluation(evaluation)
@@ -187,14 +220,17 @@ def forget_other_threads():
             remove_evaluation(found)
 
 
-cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared) except -1:
+cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, bint leaves_steps) except -1:
     """
     Allocate memory for the results that are still referenced, run the steps, and publish.
 
     `result`, if not None, is computed into the memory of x, and is gone then. If `spared` is not None, it stays deferred,
-    and what `result` does not depend on. False, with nothing done, where what has happened since `result` was deferred forbids that.
+    and what `result` does not depend on; it may be `result` itself. With `leaves_steps`, all but reductions stays deferred.
+    False, with nothing done, where what has happened since `result` was deferred forbids that.
     """
     cdef bint needed[MAX_STEPS]
+    cdef bint stays = result is not None and spared is result
+    cdef Py_ssize_t strides[MOST_AXES]
     cdef list results = [], memory = [], held = []
     cdef char* known[MAX_STEPS]         # where results lie that were computed
     cdef int outputs[MAX_STEPS]
@@ -208,11 +244,13 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared) e
     if FREE_THREADED:
         Py_INCREF(held)
         s0_drop_later(&dropped, <PyObject*>held)
-    if find_needed(chain, needed, result, spared) > MOST_OUTPUTS:
+    if find_needed(chain, needed, result, spared) + stays > MOST_OUTPUTS:
+        if stays:
+            return False
         spared = None
         find_needed(chain, needed, result, None)
     if result is not None:
-        if chain.count == 0 or result.data is not NULL or root_of(x.storage).readers > 1 or root_of(x.storage).exports:
+        if chain.count == 0 or result.data is not NULL or root_of(x.storage).readers > (0 if stays else 1) or root_of(x.storage).exports:
             return False
         # A later pass could fail, with x written already.
         if spared is None and takes_passes(chain):
@@ -220,10 +258,11 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared) e
         outputs[0], count, first = result.step, 1, 1
         results.append(result)
         memory.append(foreign_storage(x.address, 0, x.storage, False))
+        memcpy(strides, chain.strides[result.step], chain.ndim * sizeof(Py_ssize_t))
         memcpy(chain.strides[result.step], x.strides_, x.ndim * sizeof(Py_ssize_t))
     for s in range(chain.count):
         known[s] = NULL
-        if chain.results[s] is not NULL and needed[s] and not (count and s == outputs[0]) and chain.results[s] is not <PyObject*>spared:
+        if chain.results[s] is not NULL and needed[s] and not leaves_steps and not (count and s == outputs[0]) and chain.results[s] is not <PyObject*>spared:
             storage = <Storage>alive(chain.results[s])
             if storage is None:
                 chain.results[s] = NULL
@@ -246,9 +285,13 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared) e
     if first:
         # No signal handler sees x half written. It is the only pass.
         first = count
-        run_pass(chain, known, outputs, first, memory, NULL, None, False)
+        try:
+            run_pass(chain, known, outputs, first, memory, NULL, None, False)
+        finally:
+            if stays and result.pending is chain:
+                memcpy(chain.strides[result.step], strides, chain.ndim * sizeof(Py_ssize_t))
         if spared is not None:
-            if result.data is NULL:     # else another call has published it meanwhile
+            if result.data is NULL and not stays:   # else another call has published it meanwhile
                 drop_step(chain, result, root_of(x.storage))
                 result.pending = None
             for k in range(1, count):
@@ -272,7 +315,10 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared) e
     for storage, fresh in zip(results, memory):
         if storage is not None:
             publish(storage, <Storage>fresh)
-    release(chain)
+    if leaves_steps:
+        drop_reductions(chain)
+    else:
+        release(chain)
     return True
 
 

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """`x[key]` and `x[key] = value`; gather and scatter by any integer arrays and masks.
 
 Note [Offsets]
@@ -28,9 +27,11 @@ from stride0._core.array.array cimport (
     Array, Tracer, data_of, guard_gradient, hooks, needs_tape, new_array, read_operand, same_shape, shape_tuple,
     traced, view_of, writable_data,
 )
+from stride0._core.ops.evaluation cimport assign_pending
 from stride0._core.ops.operands cimport value_operand
 from stride0._core.ops.apply cimport check_writable, overlaps
 from stride0._core.ops.copy cimport assign_array, check_assignment, check_codes, copy_array
+from stride0._core.ops.temporaries cimport s0_references
 from stride0._core.ops.elementwise cimport binary
 from stride0._core.ops.reduce cimport reduce_array
 from stride0._core.ops.keys cimport Selection, basic_view, check_axes, expand_key, plain_view, read_int, take_item
@@ -471,6 +472,9 @@ cdef int set_item(Array x, object key, object value) except -1:
         if guarding:
             check_assignment(target, source)
         if fill_lane(target, source):
+            return 0
+        # Of the expression on the interpreter's stack, and nothing else.
+        if source.address is NULL and source is value and s0_references(<PyObject*>source) == 2 and assign_pending(target, source):
             return 0
         return assign_array(target, source, "setitem")
     where_ = gathering(x, items, False)

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Keys, the objects between the brackets, and the views that integers, slices and None make."""
 
 from cpython.object cimport PyObject, Py_SIZE

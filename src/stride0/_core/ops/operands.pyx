@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Operands: what is an array or a scalar, here or in another library; their names and errors."""
 
 from stride0._core.memory.dtype cimport NO_DTYPE, DType, is_python_scalar, scalar_code, weak_code, write_scalar
@@ -80,18 +79,7 @@ cdef bint exports_buffer(object source):
 
 
 def as_array(x, operation, like=None):
-    """
-    An operand as an array.
-
-    Parameters
-    ----------
-    x : Array or Python scalar
-        The operand; an array comes back as it is.
-    operation : str
-        Named in the error.
-    like : DType, optional
-        Dtype with which a Python scalar is combined; by default that of its kind.
-    """
+    """An operand as an array: an array itself, or a Python scalar in the dtype that it has beside `like`, else in that of its kind."""
     if type(x) is Array:
         return x
     if is_python_scalar(x):

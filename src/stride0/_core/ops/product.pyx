@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=True, cdivision=True, initializedcheck=False
+# cython: wraparound=True
 """Products of stacks of matrices: which algorithm computes them, and those of our own (`products.h`).
 
 Note [Algorithms of matrix products]
@@ -205,21 +205,9 @@ cdef Array usual_product(Array x1, Array x2):
 
 cpdef Array multiply_stacks(Array x1, Array x2, tuple batch, DType dtype):
     """
-    The products of two stacks of matrices.
+    The products of two stacks of matrices: a new array of shape (*batch, M, N), of `dtype`, to which theirs promote.
 
-    Parameters
-    ----------
-    x1, x2 : Array
-        Shapes (..., M, K) and (..., K, N), of numeric dtypes; the leading axes broadcast to `batch`.
-    batch : tuple of int
-        Leading axes of the result.
-    dtype : DType
-        What the two dtypes promote to.
-
-    Returns
-    -------
-    Array
-        New array of shape (*batch, M, N), of `dtype`.
+    Their shapes are (..., M, K) and (..., K, N), their dtypes numeric; the leading axes broadcast to `batch`.
     """
     cdef int code = arithmetic_code(dtype.code)
     if code != dtype.code:

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Reductions, cumulative operations and arg-reductions: results that several elements accumulate in.
 
 Note [Repeated elements]
@@ -199,20 +198,9 @@ cdef Array reduce_array(str name, Array x, tuple axes, bint keepdims, object dty
 
 def reduce(str name, Array x not None, tuple axes, bint keepdims, dtype=None):
     """
-    Reduce x over axes by an operation of the table.
+    Reduce x over axes, which are not negative, by an operation of the table of one operand.
 
-    Parameters
-    ----------
-    name : str
-        A reduction of one operand.
-    x : Array
-        The operand; at least one element along the axes for "min" and "max".
-    axes : tuple of int
-        Not negative, each once.
-    keepdims : bool
-        Keep the reduced axes with size 1.
-    dtype : DType, optional
-        Of the result; elements are cast to it first.
+    "min" and "max" need at least one element along the axes. With a dtype, elements are cast to it first.
     """
     return reduce_array(name, x, axes, keepdims, dtype)
 
@@ -245,17 +233,10 @@ cpdef Array reduce_whole(str name, Array x):
 
 cpdef Array mean_of_total(Array total, double count, DType dtype=None):
     """
-    Sums, fresh from a reduction, divided by the number of elements.
+    Sums, fresh from a reduction and contiguous, divided in place by the number of elements of each.
 
-    Parameters
-    ----------
-    total : Array
-        Contiguous, of dtype float64 or complex128; the division takes place in it.
-    count : float
-        Number of elements of each sum.
-    dtype : DType, optional
-        Of the result: that of `total`, the one of half its precision, which is infinite where the sum is, or a storage
-        dtype, which is rounded to once.
+    The sums are of float64 or complex128; the result is of that dtype, of the one of half its precision, which is infinite
+    where the sum is, or of a storage dtype, which is rounded to once.
     """
     cdef Py_ssize_t n = total.size if total.code == FLOAT64 else 2 * total.size
     cdef int code = total.code if dtype is None else dtype.code

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Fast paths of indexing: the usual keys with one mask or with plain index arrays (kernels: `gathering.h`)."""
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t

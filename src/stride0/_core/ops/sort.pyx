@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Sorting and searching in sorted arrays (kernels: `sorting.h`, `searching.h`).
 
 Note [Sorting]
@@ -137,25 +136,7 @@ cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
 
 
 def sort_along(Array x not None, int axis, bint descending, bint indices):
-    """
-    The elements of x in order along an axis, stably.
-
-    Parameters
-    ----------
-    x : Array
-        Of bool or a real dtype.
-    axis : int
-        Not negative.
-    descending : bool
-        Whether the largest element, or NaN, comes first.
-    indices : bool
-        Whether the indices that put x in order are wanted instead of its elements.
-
-    Returns
-    -------
-    Array
-        New array in C order.
-    """
+    """The elements of x, or their indices, in order along an axis that is not negative: a new array in C order."""
     check_axis(x, axis, "sort")
     if letter_at(x.code) == c"c":
         raise DTypeError("sort", f"Unsupported dtype {dtype_at(x.code).name}")
@@ -233,23 +214,7 @@ cdef Array indices_in(Array among, Array wanted, bint right):
 
 
 def search_among(Array among not None, Array wanted not None, bint right):
-    """
-    Where in a sorted array of one axis elements belong.
-
-    Parameters
-    ----------
-    among : Array
-        Of one axis, and bool or a real dtype.
-    wanted : Array
-        Of the same dtype.
-    right : bool
-        Whether behind elements that are equal, instead of before them.
-
-    Returns
-    -------
-    Array
-        New int64 array of the shape of `wanted`, in C order.
-    """
+    """`indices_in` of an array of one axis, for elements of its dtype, which is bool or real."""
     guard_gradient(among, "searchsorted")
     guard_gradient(wanted, "searchsorted")
     if among.ndim != 1 or among.code != wanted.code or letter_at(among.code) == c"c":

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Results of operators in the memory of temporary operands.
 
 Note [Temporary elision]

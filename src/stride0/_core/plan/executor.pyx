@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The executor: runs a prepared chain, tile by tile.
 
 Note [Computed operands]
@@ -30,6 +29,8 @@ cdef enum:
     TILE_BYTES = 1 << 12    # of the widest value in a tile, so that the live ones stay in the L1 cache
     MOST_TILE = 1 << 12     # elements, at most
     LEAST_TILE = 1 << 9     # and at least
+    # Where the next tile is prefetched, each is a part of that: few cache lines at once, since the processor waits for more.
+    AHEAD_PARTS = 2
     FOLD_ROWS = 4           # and rows
     MOST_ROWS = 64          # of a tile whose slots have one row each
     FEW_ROWS = 4            # and where some of them have
@@ -66,6 +67,8 @@ ctypedef struct Ahead:
 cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssize_t* wide, Py_ssize_t* high) noexcept nogil:
     """Elements of a tile along its two axes, for a plan with n and m elements along them."""
     cdef Py_ssize_t limit = max(<Py_ssize_t>LEAST_TILE, min(<Py_ssize_t>MOST_TILE, TILE_BYTES // program.widest)), unit = 1
+    if program.ahead:
+        limit //= AHEAD_PARTS
     if program.count == 1 and program.slots == 0 and not program.folds:
         wide[0], high[0] = n, m
     elif program.transposed and not program.folds:

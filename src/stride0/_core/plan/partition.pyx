@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """How the work of a chain is partitioned: into chunks, for threads and for signals, and reductions into fixed chunks.
 
 Note [Partitions]

@@ -1,4 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """The iteration space of a call and the strides of its operands in it, by functions on plain C structs.
 
 `broadcast` finds the common shape, `set_strides` gives each operand a stride per axis (0 where it is

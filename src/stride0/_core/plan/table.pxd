@@ -11,6 +11,7 @@ cdef extern from "kernels.h":
     enum:
         S0_OPS
         S0_DTYPES
+        S0_PAIRS
         S0_REDUCTIONS
         S0_SCANS
         S0_ARG_REDUCTIONS
@@ -22,6 +23,7 @@ cdef extern from "kernels.h":
         s0_loop ops[S0_OPS][S0_DTYPES][S0_LAYOUTS]
         s0_loop casts[S0_DTYPES][S0_DTYPES][S0_LAYOUTS]
         s0_loop where[S0_WIDTHS][S0_LAYOUTS]
+        s0_loop pairs[S0_PAIRS][S0_DTYPES][S0_LAYOUTS]
         s0_loop reductions[S0_REDUCTIONS][S0_DTYPES][S0_REDUCE_LAYOUTS]
         s0_loop scans[S0_SCANS][S0_DTYPES]
         s0_loop arg_reductions[S0_ARG_REDUCTIONS][S0_DTYPES]
@@ -30,6 +32,7 @@ cdef extern from "kernels.h":
         s0_transpose transpose[S0_WIDTHS]
         s0_copy stream
         s0_loop streams[S0_OPS][S0_DTYPES][S0_LAYOUTS]
+        s0_loop stream_pairs[S0_PAIRS][S0_DTYPES][S0_LAYOUTS]
         s0_loop stream_casts[S0_DTYPES][S0_DTYPES]
         s0_product products[S0_DTYPES]
 
@@ -42,6 +45,7 @@ cdef enum:
     KIND_OP             # row of OPS
     KIND_CAST           # row: the code of the dtype that is cast
     KIND_WHERE
+    KIND_PAIR           # row of PAIRS: Note [Pairs of steps] of `chain.pyx`
     KIND_REDUCTION      # row of REDUCTIONS
     # These need a complete axis, and have one loop for all layouts.
     KIND_SCAN
@@ -75,6 +79,10 @@ cdef inline Kernel where_kernel(int code) noexcept nogil:
     return kernel_of(KIND_WHERE, 0, code)
 
 
+cdef inline Kernel pair_kernel(int pair, int code) noexcept nogil:
+    return kernel_of(KIND_PAIR, pair, code)
+
+
 cdef inline Kernel reduction_kernel(int reduction, int code) noexcept nogil:
     return kernel_of(KIND_REDUCTION, reduction, code)
 
@@ -84,6 +92,10 @@ cdef struct Facts:
     short cost[S0_OPS][S0_DTYPES]      # sixteenths of a nanosecond per element in addition to memory access, roughly
     signed char inputs[S0_OPS]
     signed char result[S0_OPS][S0_DTYPES]  # the dtype of an operation's result
+    bint commutes[S0_OPS]               # whether the order of its operands makes no difference
+    signed char pair[S0_OPS][S0_OPS][2]     # of an operation and a second one, which has the first one's result for this operand; or -1
+    signed char pair_inputs[S0_PAIRS]
+    short pair_cost[S0_PAIRS][S0_DTYPES]
     signed char folded[S0_REDUCTIONS]      # inputs of a reduction,
     signed char folded_by[S0_REDUCTIONS]   # the reduction that folds its accumulators,
     short absorbing[S0_REDUCTIONS]         # the accumulator that ends it early, or -1,
@@ -97,6 +109,8 @@ cdef inline int inputs_of(Kernel kernel) noexcept nogil:
         return FACTS.inputs[kernel.row]
     if kernel.kind == KIND_REDUCTION:
         return FACTS.folded[kernel.row]
+    if kernel.kind == KIND_PAIR:
+        return FACTS.pair_inputs[kernel.row]
     return 3 if kernel.kind == KIND_WHERE else 1
 
 
@@ -113,12 +127,12 @@ cdef inline int result_code(Kernel kernel) noexcept nogil:
         return FACTS.result[kernel.row][kernel.code]
     if kernel.kind == KIND_REDUCTION:
         return FACTS.accumulator[kernel.row][kernel.code]
-    return kernel.code if kernel.kind == KIND_CAST or kernel.kind == KIND_WHERE else -1
+    return kernel.code if kernel.kind == KIND_CAST or kernel.kind == KIND_WHERE or kernel.kind == KIND_PAIR else -1
 
 
 cdef inline int cost_of(Kernel kernel) noexcept nogil:
     """Sixteenths of a nanosecond per element in addition to memory access; 0 for kernels that fold, search or cast."""
-    return FACTS.cost[kernel.row][kernel.code] if kernel.kind == KIND_OP else 2
+    return FACTS.cost[kernel.row][kernel.code] if kernel.kind == KIND_OP else FACTS.pair_cost[kernel.row][kernel.code] if kernel.kind == KIND_PAIR else 2
 
 
 cdef inline int absorbing(Kernel kernel) noexcept nogil:
@@ -135,6 +149,8 @@ cdef inline const s0_loop* stream_loops_of(Kernel kernel) noexcept nogil:
     """The loops whose stores are non-temporal, of a cast the contiguous one; NULL for kinds that have none."""
     if kernel.kind == KIND_OP:
         return &TABLE.streams[kernel.row][kernel.code][0]
+    if kernel.kind == KIND_PAIR:
+        return &TABLE.stream_pairs[kernel.row][kernel.code][0]
     if kernel.kind == KIND_CAST:
         return &TABLE.stream_casts[kernel.row][kernel.code]
     return NULL
@@ -155,6 +171,8 @@ cdef inline const s0_loop* loops_of(Kernel kernel) noexcept nogil:
         return &TABLE.reductions[kernel.row][kernel.code][0]
     if kernel.kind == KIND_WHERE:
         return &TABLE.where[width_of(itemsize_at(kernel.code))][0]
+    if kernel.kind == KIND_PAIR:
+        return &TABLE.pairs[kernel.row][kernel.code][0]
     if kernel.kind == KIND_SCAN:
         return &TABLE.scans[kernel.row][kernel.code]
     if kernel.kind == KIND_SCAN_ROWS:

@@ -1,4 +1,3 @@
-# cython: language_level=3
 """The number of threads of a large call, and the pool that runs its chunks: docs/design/threads.md."""
 
 import os

@@ -33,6 +33,7 @@ cdef struct Counters:
     int64_t cast        # operands and outputs
     int64_t computed    # operands of a reduction that were computed tile by tile
     int64_t tiled       # chains
+    int64_t paired      # steps
     int64_t prefetched  # leaves and outputs
 
 cdef Counters counters

@@ -1,4 +1,3 @@
-# cython: language_level=3
 """Thresholds of the planner, which tests and benchmarks change, and counters, which tests read."""
 
 import os
@@ -38,5 +37,5 @@ def tune(**values):
 
 
 def counts():
-    """How often chains have transposed an operand, streamed, cast, computed an operand of a reduction, run in tiles, and prefetched a leaf or an output."""
+    """How often chains have transposed an operand, streamed, cast, computed an operand of a reduction, run in tiles, paired two steps, and prefetched a leaf or an output."""
     return counters

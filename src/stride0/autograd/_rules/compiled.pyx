@@ -1,4 +1,3 @@
-# cython: language_level=3
 """Gradient rules of functions whose cost per call matters, compiled; and products of matrices, which others use.
 
 The rules read as those of the other modules. A call of one makes no Python frame.

@@ -33,11 +33,7 @@ from typing import Any
 
 from stride0._chapters.creation import tril, triu, zeros
 from stride0._chapters.data_types import finfo
-from stride0._chapters.elementwise import (
-    abs,
-    equal,
-    subtract,
-)
+from stride0._chapters.elementwise import abs, equal, subtract
 from stride0._chapters.indexing import take_along_axis
 from stride0._chapters.linear_algebra import matmul
 from stride0._chapters.manipulation import concat, expand_dims, squeeze
@@ -62,9 +58,6 @@ from stride0.autograd._rules.linalg import adjoint
 from stride0.autograd._rules.parts import product
 from stride0.linalg import diagonal, eig, eigh, inv, svd
 from stride0.linalg._decompositions import LinAlgError
-
-Shape = tuple[int, ...]
-
 
 # Building blocks
 
@@ -242,7 +235,5 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
 }
 
 NO_GRAD: dict[str, str] = {"linalg.matrix_rank": "a number of singular values, piecewise constant"}
-
-REFUSED: dict[str, str] = {}
 
 INNER_VJP = _inverses.INNER_VJP

@@ -38,6 +38,7 @@ from stride0._chapters.elementwise import (
 from stride0._chapters.utility import any
 from stride0._core.array.array import Array
 from stride0._core.ops.functions import where
+from stride0._tables.operations import OPS
 from stride0.autograd._rules.parts import conjugate, product, times
 from stride0.autograd._tape.tape import LazyProduct
 
@@ -157,36 +158,6 @@ VJP: dict[str, dict[str, Rule]] = {
 
 NO_GRAD: dict[str, str] = {
     **dict.fromkeys(("ceil", "floor", "floor_divide", "round", "trunc"), "piecewise constant"),
-    **dict.fromkeys(
-        (
-            "equal",
-            "greater",
-            "greater_equal",
-            "isfinite",
-            "isinf",
-            "isnan",
-            "less",
-            "less_equal",
-            "logical_and",
-            "logical_not",
-            "logical_or",
-            "logical_xor",
-            "not_equal",
-            "signbit",
-        ),
-        "the result is boolean",
-    ),
-    **dict.fromkeys(
-        (
-            "bitwise_and",
-            "bitwise_invert",
-            "bitwise_left_shift",
-            "bitwise_or",
-            "bitwise_right_shift",
-            "bitwise_xor",
-        ),
-        "integers and booleans have no gradient",
-    ),
+    **{op.name: "the result is boolean" for op in OPS if op.out == "bool"},
+    **{op.name: "integers and booleans have no gradient" for op in OPS if op.name.startswith("bitwise_")},
 }
-
-REFUSED: dict[str, str] = {}

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 from stride0 import fft
+from stride0._base.shapes import Shape
 from stride0._chapters.creation import full
 from stride0._chapters.elementwise import multiply
 from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array
-from stride0._core.memory.dtype import complex64, float32, float64
-from stride0.autograd._rules.parts import Shape, put
+from stride0._core.calls.checks import component_dtype
+from stride0.autograd._rules.parts import put
 
 Rule = Callable[..., Any]
 
@@ -37,7 +38,7 @@ def _fit(g: Array, shape: Shape) -> Array:
 def _weighted(x: Array, length: int, axis: int, middle: float) -> Array:
     """Return half a spectrum along an axis, all of it but the ends multiplied by `middle`."""
     n = x.shape[axis]
-    weights = full((n,), middle, dtype=float32 if x.dtype is complex64 else float64)
+    weights = full((n,), middle, dtype=component_dtype(x.dtype))
     weights[0] = 1.0
     if length % 2 == 0:
         weights[n - 1] = 1.0
@@ -107,5 +108,3 @@ NO_GRAD: dict[str, str] = {
     "fft.fftfreq": "the result depends on a length alone",
     "fft.rfftfreq": "the result depends on a length alone",
 }
-
-REFUSED: dict[str, str] = {}

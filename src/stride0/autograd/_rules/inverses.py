@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from stride0._base.shapes import Shape
 from stride0._chapters.creation import arange, eye
 from stride0._chapters.data_types import finfo
 from stride0._chapters.elementwise import (
@@ -50,9 +51,6 @@ from stride0.autograd._rules.linalg import adjoint, per_matrix, tolerance
 from stride0.autograd._rules.parts import product, times
 from stride0.linalg import det, diagonal, inv, solve, svd, trace
 from stride0.linalg._decompositions import LinAlgError, _relative_tolerance, _significant
-
-Shape = tuple[int, ...]
-
 
 # Building blocks
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from stride0._base.shapes import Shape
 from stride0._chapters.creation import eye, zeros
 from stride0._chapters.data_types import astype, finfo
 from stride0._chapters.elementwise import (
@@ -33,7 +34,6 @@ from stride0.autograd._rules.compiled import after, before, contract_axes
 from stride0.autograd._rules.parts import product, reduced_axes, times
 from stride0.linalg import inv, svd
 
-Shape = tuple[int, ...]
 Axes = int | tuple[Sequence[int], Sequence[int]]
 Binary = Callable[[Array, Array], Array]
 
@@ -238,7 +238,3 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "linalg.trace": {"x": _trace},
     "linalg.vector_norm": {"x": _vector_norm},
 }
-
-NO_GRAD: dict[str, str] = {}
-
-REFUSED: dict[str, str] = {}

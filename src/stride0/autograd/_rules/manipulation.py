@@ -11,27 +11,21 @@ from collections.abc import Callable
 from typing import Any
 
 from stride0._base.errors import GradientError
+from stride0._base.shapes import Shape, size_of
 from stride0._chapters.creation import arange, ones, tril, triu, zeros
 from stride0._chapters.elementwise import equal
-from stride0._chapters.manipulation import (
-    flip,
-    moveaxis,
-    permute_dims,
-    repeat,
-    reshape,
-    roll,
-    stack,
-)
+from stride0._chapters.manipulation import flip, moveaxis, permute_dims, repeat, reshape, roll, stack
 from stride0._chapters.statistical import max as _max
 from stride0._chapters.statistical import min as _min
 from stride0._chapters.statistical import sum as _sum
 from stride0._chapters.utility import any as _any
 from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
+from stride0._core.calls.checks import component_dtype
 from stride0._core.exchange.convert import asarray
 from stride0._core.memory import dtype as dt
 from stride0._core.ops.functions import where
-from stride0.autograd._rules.parts import Shape, product, put, times
+from stride0.autograd._rules.parts import product, put, times
 from stride0.strided import contiguous
 from stride0.strided import offset as _offset
 from stride0.strided import strides as _strides
@@ -54,13 +48,6 @@ def _inverse(axes: Any) -> Shape:
     for place, k in enumerate(axes):
         places[k] = place
     return tuple(places)
-
-
-def _size(shape: Shape) -> int:
-    total = 1
-    for n in shape:
-        total *= n
-    return total
 
 
 def _restack(g: tuple[Array | None, ...], axis: int) -> Array:
@@ -87,7 +74,7 @@ def _unrepeat(g: Array, shape: Shape, repeats: Any, axis: int | None) -> Array:
     """Return the sums over the copies that `repeat` made of each element."""
     place = len(shape) - 1 if axis is None else operator.index(axis) % len(shape)
     if isinstance(repeats, Array) and repeats.size != 1 and repeats.ndim:
-        flat = (_size(shape),) if axis is None else shape
+        flat = (size_of(shape),) if axis is None else shape
         place = 0 if axis is None else place
         source = repeat(arange(flat[place]), repeats)
         return reshape(put(g, flat, (slice(None),) * place + (source,)), shape)
@@ -118,12 +105,8 @@ def _along(g: Array, start: bool, num: int, endpoint: bool) -> Any:
     """Return the cotangent of an end of `linspace`: number i is ``start + i * (stop - start) / parts``."""
     num = operator.index(num)
     # A single number is the start, whatever `endpoint` says.
-    weight = arange(num, dtype=_real(g)) / max(num - 1 if endpoint else num, 1)
+    weight = arange(num, dtype=component_dtype(g.dtype)) / max(num - 1 if endpoint else num, 1)
     return times(g, 1 - weight if start else weight)
-
-
-def _real(g: Array) -> Any:
-    return g.dtype if g.dtype.kind == "real floating" else g.real.dtype
 
 
 # Indexing
@@ -180,7 +163,7 @@ def _last_written(shape: Shape, key: Any) -> Array | None:
     place = tuple(items)
     owner = zeros((*sizes, *(1,) * (len(shape) - len(sizes))), dtype=dt.int64)
     room = owner[place].shape
-    numbers = reshape(arange(_size(room)), room)
+    numbers = reshape(arange(size_of(room)), room)
     owner[place] = numbers
     return equal(owner[place], numbers)
 
@@ -223,7 +206,7 @@ def _unstride(g: Array, x: Array, shape: Any, strides: Any, offset: int | None) 
     first = min(low for low, _ in ends)
     size = max(high for _, high in ends) - first + 1
     own, read = own - first, read - first
-    copies = put(ones(own.shape, dtype=_real(g)), (size,), own)
+    copies = put(ones(own.shape, dtype=component_dtype(g.dtype)), (size,), own)
     if _any(equal(copies[read], 0)):
         raise GradientError(
             "as_strided",
@@ -267,53 +250,28 @@ VJP: dict[str, dict[str, Rule]] = {
     "tril": {"x": lambda g, k: tril(g, k=k)},
     "triu": {"x": lambda g, k: triu(g, k=k)},
     # Indexing
-    "setitem": {
-        "x": lambda g, key: _cleared(g, key),
-        "value": lambda g, key: _written(g, key),
-    },
-    "take": {
-        "x": lambda g, x_shape, indices, axis: put(g, x_shape, _take_key(indices, axis, len(x_shape))),
-    },
+    "setitem": {"x": lambda g, key: _cleared(g, key), "value": lambda g, key: _written(g, key)},
+    "take": {"x": lambda g, x_shape, indices, axis: put(g, x_shape, _take_key(indices, axis, len(x_shape)))},
     "take_along_axis": {
-        "x": lambda g, x_shape, indices, axis: put(g, x_shape, _grid(x_shape, indices, axis)),
+        "x": lambda g, x_shape, indices, axis: put(g, x_shape, _grid(x_shape, indices, axis))
     },
     # Data types
     "astype": {"x": _same},
     "view": {"x": lambda g, x_dtype: reinterpret(contiguous(g), x_dtype)},
     # Memory layout
-    "strided.as_strided": {
-        "x": lambda g, x, shape, strides, offset: _unstride(g, x, shape, strides, offset),
-    },
+    "strided.as_strided": {"x": lambda g, x, shape, strides, offset: _unstride(g, x, shape, strides, offset)},
     "strided.contiguous": {"x": _same},
 }
 
-_SHAPE_ONLY = "takes no values, only shapes"
-_DTYPE_ONLY = "takes no values, only dtypes"
-_CONSTANT = "the result is a constant"
-_LIKE = "the result is a constant"
-_LAYOUT = "depends on the memory layout, not on values"
-
 NO_GRAD: dict[str, str] = {
-    "broadcast_shapes": _SHAPE_ONLY,
-    "empty": _CONSTANT,
-    "empty_like": _LIKE,
-    "eye": _CONSTANT,
-    "ones": _CONSTANT,
-    "ones_like": _LIKE,
-    "zeros": _CONSTANT,
-    "zeros_like": _LIKE,
-    "can_cast": _DTYPE_ONLY,
-    "finfo": _DTYPE_ONLY,
-    "iinfo": _DTYPE_ONLY,
-    "isdtype": _DTYPE_ONLY,
-    "result_type": _DTYPE_ONLY,
-    "strided.is_contiguous": _LAYOUT,
-    "strided.is_writable": _LAYOUT,
+    "broadcast_shapes": "takes no values, only shapes",
+    **dict.fromkeys(
+        ("empty", "empty_like", "eye", "ones", "ones_like", "zeros", "zeros_like"), "the result is a constant"
+    ),
+    **dict.fromkeys(("can_cast", "finfo", "iinfo", "isdtype", "result_type"), "takes no values, only dtypes"),
     "strided.memory_statistics": "counts bytes",
-    "strided.offset": _LAYOUT,
-    "strided.shares_storage": _LAYOUT,
-    "strided.storage_nbytes": _LAYOUT,
-    "strided.strides": _LAYOUT,
+    **{
+        f"strided.{name}": "depends on the memory layout, not on values"
+        for name in ("is_contiguous", "is_writable", "offset", "shares_storage", "storage_nbytes", "strides")
+    },
 }
-
-REFUSED: dict[str, str] = {}

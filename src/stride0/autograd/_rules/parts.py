@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from stride0._base.shapes import Axis, Shape, size_of
 from stride0._chapters.elementwise import equal
 from stride0._chapters.manipulation import broadcast_shapes, broadcast_to, reshape
 from stride0._chapters.statistical import sum
@@ -18,19 +19,8 @@ from stride0._core.ops.elementwise import conjugate, multiply_masked
 from stride0._core.ops.functions import where
 from stride0.autograd._tape.tape import LazyProduct
 
-__all__ = [
-    "conjugate",
-    "count",
-    "kept",
-    "product",
-    "put",
-    "reduced_axes",
-    "times",
-    "unreduce",
-]
+__all__ = ["conjugate", "count", "kept", "product", "put", "reduced_axes", "times", "unreduce"]
 
-Shape = tuple[int, ...]
-Axis = int | tuple[int, ...] | None
 
 # A cotangent times a factor, as the last step of a rule: the engine sums it into the shape of the operand, in
 # one pass. The product is zero wherever the cotangent is, even where the factor is infinite or NaN: what
@@ -57,10 +47,7 @@ def kept(shape: Shape, axis: Axis) -> Shape:
 
 def count(shape: Shape, axis: Axis) -> int:
     """Return how many elements a reduction combines into one."""
-    total = 1
-    for k in reduced_axes(axis, len(shape)):
-        total *= shape[k]
-    return total
+    return size_of([shape[k] for k in reduced_axes(axis, len(shape))])
 
 
 # Of a product `g * d` whose sum is `out`.

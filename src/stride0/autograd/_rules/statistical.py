@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from stride0._base.shapes import Axis, Shape
 from stride0._chapters.creation import zeros
 from stride0._chapters.data_types import astype
 from stride0._chapters.elementwise import equal, greater, less
@@ -19,16 +20,7 @@ from stride0._chapters.utility import any, diff
 from stride0._core.array.array import Array
 from stride0._core.ops.functions import where
 from stride0.autograd._rules.elementwise import unless_zero
-from stride0.autograd._rules.parts import (
-    Axis,
-    Shape,
-    conjugate,
-    count,
-    kept,
-    product,
-    reduced_axes,
-    times,
-)
+from stride0.autograd._rules.parts import conjugate, count, kept, product, reduced_axes, times
 from stride0.autograd._tape.tape import LazyProduct
 
 
@@ -180,13 +172,11 @@ def _length(shape: Shape | None, axis: int) -> int:
 VJP: dict[str, dict[str, Callable[..., Any]]] = {
     # --- statistical functions
     "prod": {"x": _prod},
-    "var": {
-        "x": lambda g, x, axis, correction: _spread(g, x, axis, 2 / _divisor(x.shape, axis, correction)),
-    },
+    "var": {"x": lambda g, x, axis, correction: _spread(g, x, axis, 2 / _divisor(x.shape, axis, correction))},
     "std": {
         "x": lambda g, x, axis, correction, out: _spread(
             g, x, axis, 1 / (unless_zero(out) * _divisor(x.shape, axis, correction))
-        ),
+        )
     },
     "max": {"x": lambda g, x, axis, out: _extreme(g, x, axis, out, less)},
     "min": {"x": lambda g, x, axis, out: _extreme(g, x, axis, out, greater)},
@@ -216,5 +206,3 @@ NO_GRAD: dict[str, str] = {
     ),
     **dict.fromkeys(("all", "any", "isin"), "the result is boolean"),
 }
-
-REFUSED: dict[str, str] = {}

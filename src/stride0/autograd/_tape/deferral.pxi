@@ -7,9 +7,7 @@ cdef object begin_deferring():
     """Defer results in this context from here on; None where the caller has said what is deferred."""
     if FUSING.default_on or FUSING.innermost() is not None:
         return None
-    entered = FUSING.enter(DEFERRED_SIZE)
-    set_fused_from(DEFERRED_SIZE)
-    return entered
+    return enter_fused(DEFERRED_SIZE)
 
 
 cdef int end_deferring(object entered, bint failed) except -1:

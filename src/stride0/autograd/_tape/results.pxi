@@ -140,15 +140,9 @@ def all_like(str operation, list given, list facts):
 
 def handed_out(list grads, list arrays, cotangents):
     """
-    Gradients that a caller may keep and change: each on memory of its own; zeros for None.
+    Gradients with respect to arrays, which a caller may keep and change: each on memory of its own; zeros for None.
 
-    Parameters
-    ----------
-    grads : list of Array or None
-    arrays : list of Array
-        What they are gradients with respect to.
-    cotangents : sequence of Array
-        What the caller gave, and keeps.
+    The caller keeps the cotangents, too.
     """
     cdef set taken = set()
     cdef list out = []
@@ -186,18 +180,9 @@ def recalled(x, str name):
 
 def custom_node(str name, list parents, pull, out):
     """
-    Give arrays a node with a backward function of its own.
+    Give new arrays, which are not tracked, a node with a backward function of its own, and parents.
 
-    Parameters
-    ----------
-    name : str
-        For messages.
-    parents : list of Node
-        What the arrays depend on.
-    pull : callable
-        From the cotangent of `out` (of a tuple: a tuple, None where there is none) to a list of those of the parents.
-    out : Array or tuple of Array
-        New arrays, which are not tracked.
+    `pull` makes of the cotangent of `out` (of a tuple: a tuple, None where there is none) a list of those of the parents.
     """
     cdef Node node = new_node(None)
     node.pull = pull
@@ -225,14 +210,7 @@ def frontier(list roots, Tape tape not None):
 
 
 def reopen(list nodes):
-    """
-    Open the tapes of nodes again, so that what is computed from their arrays is recorded.
-
-    Returns
-    -------
-    list of State
-        For `close`.
-    """
+    """Open the tapes of nodes again, so that what is computed from their arrays is recorded; returns what `close` takes."""
     cdef Node node
     cdef State state
     cdef list out = []

@@ -128,18 +128,10 @@ cdef Rules AS_STRIDED = None
 
 def define(str name, function, dict rules, refused=None):
     """
-    Register the gradient rules of a function.
+    Register the gradient rules of a function by parameter names, none where its result is constant.
 
-    Parameters
-    ----------
-    name : str
-        As the core passes it: ``"sum"``, ``"linalg.inv"``, ``"getitem"``.
-    function : callable
-        Called with operands on storages that are not logged.
-    rules : dict
-        Parameter name to gradient rule; empty where the result is constant.
-    refused : str, optional
-        Why a tracked operand is refused.
+    Its name is the core's: ``"sum"``, ``"linalg.inv"``, ``"getitem"``. It is called with operands on storages that are
+    not logged. `refused` says why a tracked operand is refused.
     """
     global GETITEM, AS_STRIDED
     cdef Rules found = Rules(name, function, rules, refused)

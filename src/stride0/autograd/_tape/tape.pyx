@@ -1,4 +1,4 @@
-# cython: language_level=3, wraparound=False, initializedcheck=False
+# cython: boundscheck=True, cdivision=False
 """The tape: recording of what is computed from tracked arrays, and the backward pass.
 
 One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `nodes.pxi`, `writes.pxi`,
@@ -66,7 +66,7 @@ import operator
 
 from stride0._tables import operations
 from stride0._core.array.array import zeros
-from stride0._core.array.switches import FUSED, frame_of_caller, set_fused_from
+from stride0._core.array.switches import FUSED, enter_fused, frame_of_caller
 from stride0._core.array.views import is_writable, shares_storage
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.adjoint import put

@@ -1,4 +1,3 @@
-# cython: language_level=3
 """Nested tuples, lists and dicts of arrays: flattened and rebuilt."""
 
 cimport cython
@@ -22,14 +21,7 @@ cdef class Structure:
     cdef bint leaf             # the whole is one leaf
 
     def rebuild(self, leaves):
-        """
-        A structure like the original one.
-
-        Parameters
-        ----------
-        leaves : sequence
-            As many as it has.
-        """
+        """A structure like the original one, with as many leaves."""
         given = iter(leaves)
         out = assembled(self, given)
         if next(given, self) is not self:
@@ -39,18 +31,10 @@ cdef class Structure:
 
     def leaves_of(self, tree):
         """
-        The leaves of another tree, in the order of the leaves of this one.
+        The leaves of another tree of this structure, in the order of the leaves of this one; else ValueError.
 
-        Parameters
-        ----------
-        tree : nested structure
-            Of this structure: dicts with the same keys in any order, sequences of the same lengths. None in
-            the place of a leaf or of a part stands for None in the place of each of its leaves.
-
-        Raises
-        ------
-        ValueError
-            If it is structured in another way.
+        Dicts may have the same keys in any order. None in the place of a leaf or of a part stands for None in the place of
+        each of its leaves.
         """
         cdef list leaves = []
         if self.leaf:
@@ -102,24 +86,9 @@ ONE_LEAF.leaf = True
 
 def flatten(tree):
     """
-    Flatten a nested structure.
+    The leaves of nested tuples, lists and dicts, in order, and the structure, which can `rebuild` one of its kind.
 
-    Parameters
-    ----------
-    tree : nested tuples, lists and dicts of anything
-        Everything else is a leaf, except None, which has no leaves.
-
-    Returns
-    -------
-    leaves : list
-        In order; those of a dict in the order of its keys.
-    structure : Structure
-        Its `rebuild` makes a structure of the same kind of as many leaves.
-
-    Raises
-    ------
-    ArgumentValueError
-        If the structure contains itself.
+    Everything else is a leaf, except None, which has no leaves. ArgumentValueError if the tree contains itself.
     """
     cdef list leaves = []
     cdef Structure structure = flattened(tree, leaves, 0)

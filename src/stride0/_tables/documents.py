@@ -1,0 +1,254 @@
+"""What the docstrings of several functions share: each text once, with the functions that it belongs to.
+
+A docstring of a chapter says what holds for its function alone. `documented` completes it when it is asked
+for: with the entries below, parameters in the order of the signature, and with the place in the standard.
+"""
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from stride0._tables.standard import NEWEST, ROWS
+
+# In numpydoc's order.
+SECTIONS: Final = ("Parameters", "Returns", "Raises", "Notes", "References", "Examples")
+
+GROUPS: Final = {
+    "REDUCTIONS": "all any count_nonzero max mean min nanvar prod std sum var",
+    "LIKE": "empty_like full_like ones_like zeros_like",
+    "SINGULAR": "linalg.matrix_rank linalg.pinv linalg.svd linalg.svdvals",
+    "FFT": "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft",
+    "FFTN": "fft.fftn fft.ifftn fft.rfftn fft.irfftn",
+    "ANY": (
+        "astype broadcast_to count_nonzero cumulative_prod cumulative_sum expand_dims flip mean moveaxis "
+        "nanvar pad permute_dims prod repeat reshape roll squeeze std sum tile unique_counts unique_inverse "
+        "unique_values var fft.fftshift fft.ifftshift "
+        "strided.as_strided strided.contiguous strided.is_contiguous strided.is_writable"
+    ),
+    "AXIS": (
+        "argmax argmin argsort cumulative_prod cumulative_sum diff repeat roll sort take take_along_axis "
+        "unstack fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft"
+    ),
+}
+
+# Names of functions and groups, and the line of the entry, if the section has entries; below it the text.
+SHARED: Final = {
+    "Parameters": """
+ANY LIKE | x : Array
+    Array of any shape and dtype.
+all any | x : Array
+    Array of any dtype. Numbers are true unless they are 0; NaN is true.
+argmax argmin max min | x : Array
+    Array of bool or a real dtype.
+argsort sort | x : Array
+    Array with at least one axis, of bool or a real dtype.
+diff nonzero take take_along_axis unstack | x : Array
+    Array with at least one axis, of any dtype.
+tril triu matrix_transpose linalg.diagonal linalg.trace | x : Array
+    Shape ``(..., M, N)``, of any dtype.
+linalg.det linalg.eig linalg.eigvals linalg.inv linalg.slogdet | x : Array
+    Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
+linalg.eigh linalg.eigvalsh | x : Array
+    Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64. Only the lower
+    triangle is read.
+SINGULAR linalg.matrix_norm linalg.qr | x : Array
+    Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
+fft.fft fft.ifft fft.irfft fft.hfft | x : Array
+    Array with at least one axis, of a complex dtype; others are cast to one.
+fft.fftn fft.ifftn fft.irfftn | x : Array
+    Array of a complex dtype; others are cast to one.
+fft.rfft fft.ihfft | x : Array
+    Array with at least one axis, of a real floating-point dtype; integers and bool become float64.
+fft.fft fft.ifft fft.rfft fft.ihfft | n : int, optional
+    Length of the transform: elements beyond it are left out, zeros are added up to it. By default all
+    elements.
+fft.irfft fft.hfft | n : int, optional
+    Length of the result along `axis`, of which `x` needs ``n // 2 + 1`` elements: more are left out, zeros
+    are added up to that. By default ``2 * (m - 1)`` for m elements; an odd length has to be said.
+FFT | axis : int
+    The axis to transform.
+fft.fftn fft.ifftn fft.rfftn | s : sequence of int, optional
+    Lengths of the transform, for each axis: elements beyond it are left out, zeros are added up to it. -1
+    stands for all elements. Needs `axes`.
+fft.fftn fft.ifftn | axes : sequence of int, optional
+    The axes to transform, each once; by default all.
+fft.rfftn fft.irfftn | axes : sequence of int, optional
+    The axes to transform, each once; by default all; the last one is the one that is halved.
+fft.fft fft.rfft fft.hfft | norm : {"backward", "ortho", "forward"}
+    What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order.
+fft.fftn fft.rfftn | norm : {"backward", "ortho", "forward"}
+    What the result is multiplied by: no factor, ``1 / sqrt(n)`` or ``1 / n``, in this order. n is the
+    product of the lengths.
+fft.ifft fft.irfft fft.ihfft | norm : {"backward", "ortho", "forward"}
+    What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order.
+fft.ifftn fft.irfftn | norm : {"backward", "ortho", "forward"}
+    What the result is multiplied by: ``1 / n``, ``1 / sqrt(n)`` or no factor, in this order. n is the
+    product of the lengths.
+fft.fftfreq fft.rfftfreq | n : int
+    Length of the transform, at least 1.
+fft.fftfreq fft.rfftfreq | d : float
+    Distance of the samples.
+fft.fftshift fft.ifftshift | axes : int or sequence of int, optional
+    The axes to shift, each once; by default all.
+REDUCTIONS | axis : int or tuple of int, optional
+    The axes to reduce; by default all.
+REDUCTIONS | keepdims : bool
+    Whether to keep the reduced axes, with size 1.
+argmax argmin | axis : int, optional
+    The axis to search along; by default `x` is searched as if flattened in C order.
+argmax argmin | keepdims : bool
+    Whether to keep the searched axes, with size 1.
+argsort sort | axis : int
+    The axis to sort along.
+argsort sort | descending : bool
+    Whether the largest element comes first.
+vecdot linalg.cross | axis : int
+    The axis that the vectors lie along, counted from the last one in both arrays: from -N to -1, where N is
+    the smaller number of axes.
+cumulative_prod cumulative_sum | axis : int, optional
+    The axis; it may be left out if there is only one.
+cumulative_prod cumulative_sum prod sum linalg.trace | dtype : DType, optional
+    Dtype of the result, to which elements are cast first. By default that of `x`; int64 or uint64 for
+    smaller integers, int64 for bool.
+std var | correction : int or float
+    The sum of squares is divided by the number of elements less this: 0 for a population, 1 for a sample.
+linalg.diagonal linalg.trace | offset : int
+    Which diagonal: above the main one if positive, below if negative.
+linalg.matrix_rank linalg.pinv | rtol : float or Array, optional
+    Singular values up to ``rtol`` times the largest one count as zero. An array must be of a real
+    floating-point dtype; it broadcasts against the leading axes of `x`. By default ``max(M, N)`` times the
+    machine epsilon.
+empty full ones zeros | shape : int or tuple of int
+    Shape of the result.
+LIKE | shape : int or tuple of int, optional
+    Shape of the result, by default that of `x`. Not in the standard; NumPy has it.
+full full_like | fill_value : bool, int, float, complex or Array
+    The value: a number, or an array of shape ``()``.
+empty eye ones zeros | dtype : DType, optional
+    By default float64.
+LIKE | dtype : DType, optional
+    By default that of `x`.
+fft.fftfreq fft.rfftfreq | dtype : DType, optional
+    A real floating-point dtype; by default float64.
+linspace logspace | num : int
+    How many numbers.
+arange empty eye full linspace logspace ones zeros fft.fftfreq fft.rfftfreq LIKE | device : Device, optional
+    There is only one.
+""",
+    "Returns": """
+empty full ones zeros LIKE | Array
+    New array, in C order.
+tril triu roll sort fft.fftshift fft.ifftshift linalg.inv | Array
+    New array of the shape and dtype of `x`.
+repeat tile pad | Array
+    New array of the dtype of `x`.
+max min | Array
+    New array of the dtype of `x`. NaN where there is a NaN.
+std var | Array
+    New array of the dtype of `x`; float64 for integers and bool, the components' dtype for complex ones. NaN
+    where there are no more elements than `correction`.
+cumulative_prod cumulative_sum | Array
+    New array of the shape of `x`, longer by one along `axis` if `include_initial`.
+moveaxis permute_dims squeeze | Array
+    View of `x`.
+fft.fft fft.ifft fft.fftn fft.ifftn | Array
+    New array, complex, of the precision of `x`.
+fft.rfft fft.ihfft | Array
+    New array, complex, of the precision of `x`, and of size ``n // 2 + 1`` along `axis`.
+fft.irfft fft.irfftn fft.hfft | Array
+    New array, real, of the precision of `x`.
+""",
+    "Raises": """
+AXIS | AxisError
+    If there is no such axis.
+flip moveaxis squeeze tensordot linalg.vector_norm fft.fftshift fft.ifftshift REDUCTIONS FFTN | AxisError
+    If there is no such axis, or one is named twice.
+vecdot linalg.cross | AxisError
+    If an array has no such axis, or `axis` is not negative.
+argmax argmin argsort max min sort | DTypeError
+    If `x` is complex.
+take take_along_axis | DTypeError
+    If the indices are not integers.
+finfo iinfo | DTypeError
+    For other dtypes.
+mean prod sum linalg.trace | CastError
+    If `x` is complex and `dtype` is real.
+full full_like | RangeError
+    If the dtype cannot hold the value.
+full full_like | CastError
+    If the value is complex and the dtype is real.
+cumulative_prod cumulative_sum | ArgumentValueError
+    If `axis` is left out and there are several.
+repeat tile | ArgumentValueError
+    If a number of repetitions is negative.
+linspace logspace | ArgumentValueError
+    If `num` is negative.
+fft.fftfreq fft.rfftfreq | ArgumentValueError
+    If `n` is less than 1, or `d` is 0.
+FFTN | ArgumentValueError
+    If `s` and `axes` do not match, or `s` is given and `axes` is not.
+argmax argmin max min | ShapeError
+    If there is no element to choose from.
+tril triu matrix_transpose | ShapeError
+    If `x` has fewer than two axes.
+FFT FFTN | ShapeError
+    If the transform would have no elements.
+broadcast_arrays broadcast_shapes take_along_axis | BroadcastError
+    If the shapes do not broadcast.
+matmul linalg.solve | BroadcastError
+    If the leading axes do not broadcast.
+vecdot linalg.cross | BroadcastError
+    If the other axes do not broadcast.
+take take_along_axis | OutOfBoundsError
+    If an index lies outside the axis.
+SINGULAR | LinAlgError
+    If a matrix has NaN or infinity in it.
+linalg.eigh linalg.eigvalsh | LinAlgError
+    If the iteration does not converge.
+linalg.eig linalg.eigvals | LinAlgError
+    If a matrix has NaN or infinity in it, or the iteration does not converge.
+linalg.inv linalg.solve | LinAlgError
+    If a matrix is singular.
+""",
+    "Notes": """
+cumulative_prod cumulative_sum |
+    A 0-d array is taken as one with a single axis of size 1.
+unique_all unique_counts unique_inverse unique_values |
+    The values are sorted, complex ones by real part first. Each NaN is a value of its own; -0.0 and 0.0 are
+    one value.
+argsort sort |
+    NaN counts as larger than any number: it comes last in ascending and first in descending order.
+""",
+}
+
+
+def shared(section: str, name: str) -> list[str]:
+    """Return the entries of a section that the docstring of a function shares with others."""
+    found = []
+    for entry in re.split(r"\n(?=\S)", SHARED.get(section, "").strip()):
+        functions, _, text = entry.partition("|")
+        names = functions.split()
+        if name in names or any(name in GROUPS[group].split() for group in GROUPS.keys() & names):
+            found.append(inspect.cleandoc(text) if section == "Notes" else text[1:])
+    return found
+
+
+def documented(name: str, function: Callable[..., Any]) -> str | None:
+    """Return the docstring of a function, with what it shares, and with its place in the standard."""
+    if function.__doc__ is None:
+        return None
+    text, *parts = re.split(r"\n*^(\w+)\n-{3,}\n", inspect.cleandoc(function.__doc__), flags=re.MULTILINE)
+    own = {title: re.split(r"\n(?=\S)", body) for title, body in zip(parts[::2], parts[1::2], strict=True)}
+    for section in dict.fromkeys([*SECTIONS, *own]):
+        added = shared(section, name)
+        entries = own.get(section, []) + added
+        if section == "Parameters" and added:
+            order = list(inspect.signature(function).parameters)
+            entries.sort(key=lambda entry: order.index(re.findall(r"\w+", entry)[0]))
+        if section == "References" and name in ROWS and not entries:
+            row, short = ROWS[name], name.rpartition(".")[2]
+            entries = [f'Array API standard {NEWEST}, "{row.chapter}", ``{short}`` (since {row.since}).']
+        if entries:
+            text += "\n".join(["\n", section, "-" * len(section), *entries])
+    return text + "\n"
