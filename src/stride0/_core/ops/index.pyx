@@ -18,6 +18,7 @@ from stride0._core.plan.operations cimport OP_ADD
 from stride0._core.memory.dtype cimport (
     BOOL, COMPLEX64, FLOAT32, INT64, LARGEST_ITEM, UINT64, copy_item, is_python_scalar, itemsize_at, read_scalar, write_scalar,
 )
+from stride0._core.memory.guards cimport s0_has_references
 from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, Plan, coalesce, extent, set_strides
 from stride0._core.plan.partition cimport chunks_for, threads_for
@@ -31,7 +32,6 @@ from stride0._core.ops.evaluation cimport assign_pending
 from stride0._core.ops.operands cimport value_operand
 from stride0._core.ops.apply cimport check_writable, overlaps
 from stride0._core.ops.copy cimport assign_array, check_assignment, check_codes, copy_array
-from stride0._core.ops.temporaries cimport s0_references
 from stride0._core.ops.elementwise cimport binary
 from stride0._core.ops.reduce cimport reduce_array
 from stride0._core.ops.keys cimport Selection, basic_view, check_axes, expand_key, plain_view, read_int, take_item
@@ -474,7 +474,7 @@ cdef int set_item(Array x, object key, object value) except -1:
         if fill_lane(target, source):
             return 0
         # Of the expression on the interpreter's stack, and nothing else.
-        if source.address is NULL and source is value and s0_references(<PyObject*>source) == 2 and assign_pending(target, source):
+        if source.address is NULL and source is value and s0_has_references(<PyObject*>source, 2) and assign_pending(target, source):
             return 0
         return assign_array(target, source, "setitem")
     where_ = gathering(x, items, False)
