@@ -6,6 +6,7 @@ values, and nothing else; each thread's own arrays are its own.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import os
@@ -509,11 +510,13 @@ def test_one_iterator() -> None:
 
 
 def test_a_list_of_arrays_that_changes() -> None:
+    """Whoever passes it while another thread changes it gets a result or an IndexError, and no crash."""
     parts = [xp.ones(3) for _ in range(4)]
 
     def join() -> None:
         for _ in range(ROUNDS):
-            assert bool(xp.all(xp.concat(parts) == 1.0))
+            with contextlib.suppress(IndexError):
+                assert bool(xp.all(xp.concat(parts) == 1.0))
 
     def change() -> None:
         for _ in range(ROUNDS):
