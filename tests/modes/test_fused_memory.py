@@ -6,11 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from typing import Any
 
 import numpy as np
 import pytest
-from program_helpers import numbers, same
+from program_helpers import live, numbers, same
 
 import stride0 as xp
 from stride0.autograd import Tape, vjp
@@ -111,7 +112,7 @@ for part in (None, *(0.3, 0.5, 0.1, 0.7, 0.2) * 6):
         signal.setitimer(signal.ITIMER_PROF, 0)
         if duration is None:
             duration = time.process_time() - start
-        elif when and time.process_time() - when[0] > 0.1 * duration:
+        elif when and time.process_time() - when[0] > 0.02 * duration:
             met = 1
             break
 expected = xp.full(1, 1.5 + 0.5j)**0.7
@@ -122,3 +123,72 @@ print(met, complex(found) == complex(expected[0]), bool(xp.all(y[0] == expected)
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["1", "True", "True"]
+
+
+@pytest.mark.parametrize("write", ["assignment", "in place"])
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_thread_writes_to_a_leaf_while_x_is_written(write: str, step: int) -> None:
+    """x never has elements that were computed from both what the leaf was and what it becomes."""
+    n = 3_000_000
+    for _ in range(4):
+        a, x, ready = xp.ones(n), xp.zeros(step * n)[::step], threading.Event()
+
+        def overwrite(a: Any = a, ready: threading.Event = ready) -> None:
+            ready.wait()
+            a[...] = -1.0
+
+        writer = threading.Thread(target=overwrite)
+        writer.start()
+        with xp.fused(size=1):
+            y = a * 2.0
+            ready.set()
+            if write == "assignment":
+                x[...] = y + 1.0
+            else:
+                x += y
+        writer.join()
+        assert bool(xp.all(x == (3.0 if write == "assignment" else 2.0)))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits its memory")
+def test_an_assignment_without_memory_for_another_result() -> None:
+    """The value keeps its own strides, not those of the array that was to be written in the same pass."""
+    script = """
+import resource
+import stride0 as xp
+n = 4_000_000
+x, a = xp.zeros(2 * n)[::2], xp.ones(n)
+used = lambda: int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+with xp.fused(size=1):
+    y = a * 2.0
+    value = y + 1.0
+    values = [xp.from_dlpack(value)]
+    resource.setrlimit(resource.RLIMIT_AS, (used() + (8 << 20), resource.RLIM_INFINITY))
+    try:
+        x[...] = values.pop()
+    except MemoryError as error:
+        print(error)
+    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    print(bool(xp.all(value == 3.0)), bool(xp.all(y == 2.0)), bool(xp.all(x == 0.0)))
+"""
+    command = [sys.executable, "-c", script]
+    environment = {**os.environ, "STRIDE0_FUSED": "0", "STRIDE0_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "multiply: no memory for the deferred result of shape (4000000,) and dtype float64",
+        "True True True",
+    ]
+
+
+def test_operands_of_finished_reductions_are_freed() -> None:
+    x = numbers(1000)
+    with xp.fused(size=1):
+        y = x + 1
+        before = live()
+        for k in range(40):
+            factor = xp.full(1000, float(k), dtype=x.dtype)
+            float(xp.sum(y * factor))
+            del factor
+            assert live() == before
+        assert same(y, np.array(x) + 1)

@@ -97,7 +97,8 @@ cdef int release(PendingChain chain) noexcept
 cdef void forget_result(Storage storage) noexcept
 cdef list pending_chains()
 cdef bint defers(Py_ssize_t size, bint pending) except -1
-cdef int drop_reductions(PendingChain chain) noexcept
+cdef bint drop_reductions(PendingChain chain) noexcept
+cdef int drop_unread(PendingChain chain) noexcept
 cdef int drop_step(PendingChain chain, Storage result, Storage root) noexcept
 cdef bint may_be_leaf(Array x) except -1
 cdef bint replace_pending(Array x, Array other) noexcept

@@ -174,18 +174,39 @@ cdef int release_leaf(Leaf* leaf) noexcept:
     return 0
 
 
-cdef int drop_reductions(PendingChain chain) noexcept:
-    """Make room for reductions after all have been published or forgotten."""
+cdef bint drop_reductions(PendingChain chain) noexcept:
+    """Make room for reductions after all have been published or forgotten; whether nothing reads them."""
     cdef int k
     # Others that compute the chain read them.
     if chain.evaluating > 1:
-        return 0
+        return False
     for k in range(chain.reductions):
         if chain.reduction[k].result is not NULL:
-            return 0
+            return False
     for k in range(chain.reductions):
         Py_XDECREF(chain.reduction[k].name)
     chain.reductions = 0
+    return True
+
+
+cdef int drop_unread(PendingChain chain) noexcept:
+    """Drop steps at the end whose results nothing refers to, and leaves at the end that no other step reads: reductions read them."""
+    cdef Leaf leaf
+    cdef int s, q
+    while chain.count and chain.results[chain.count - 1] is NULL:
+        chain.count -= 1
+        Py_XDECREF(chain.names[chain.count])
+    if chain.count == 0:
+        return release(chain)
+    while chain.leaves:
+        for s in range(chain.count):
+            for q in range(inputs_of(chain.steps[s].kernel)):
+                if chain.steps[s].inputs[q] == chain.leaves - 1:
+                    return 0
+        chain.leaves -= 1
+        leaf = chain.leaf[chain.leaves]
+        chain.constants -= leaf.storage is NULL
+        release_leaf(&leaf)
     return 0
 
 

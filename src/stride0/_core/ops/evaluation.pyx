@@ -11,7 +11,7 @@ from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, dtype_at, itemsize_a
 from stride0._core.memory.guards cimport FREE_THREADED, s0_drop_later, s0_pause_section, s0_reset_section, s0_resume_section, s0_write
 from stride0._core.memory.storage cimport Storage, allocate_storage, foreign_storage
 from stride0._core.ops.deferred cimport (
-    MOST_AXES, MOST_KNOWN, MOST_LEAVES, MOST_OUTPUTS, Leaf, PendingChain, Reduction, alive, drop_reductions, drop_step, dropped,
+    MOST_AXES, MOST_KNOWN, MOST_LEAVES, MOST_OUTPUTS, Leaf, PendingChain, Reduction, alive, drop_reductions, drop_step, drop_unread, dropped,
     enter_pending, forget_result, leave_pending, pending_chains, pending_lock, release,
 )
 from stride0._core.plan.chain cimport MAX_STEPS, Chain, Step
@@ -230,7 +230,6 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
     """
     cdef bint needed[MAX_STEPS]
     cdef bint stays = result is not None and spared is result
-    cdef Py_ssize_t strides[MOST_AXES]
     cdef list results = [], memory = [], held = []
     cdef char* known[MAX_STEPS]         # where results lie that were computed
     cdef int outputs[MAX_STEPS]
@@ -258,8 +257,6 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
         outputs[0], count, first = result.step, 1, 1
         results.append(result)
         memory.append(foreign_storage(x.address, 0, x.storage, False))
-        memcpy(strides, chain.strides[result.step], chain.ndim * sizeof(Py_ssize_t))
-        memcpy(chain.strides[result.step], x.strides_, x.ndim * sizeof(Py_ssize_t))
     for s in range(chain.count):
         known[s] = NULL
         if chain.results[s] is not NULL and needed[s] and not leaves_steps and not (count and s == outputs[0]) and chain.results[s] is not <PyObject*>spared:
@@ -283,13 +280,9 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
             results.append(storage)
             memory.append(memory_for(chain, storage, one.code, one.strides, <str>one.name))
     if first:
-        # No signal handler sees x half written. It is the only pass.
+        # It is the only pass.
         first = count
-        try:
-            run_pass(chain, known, outputs, first, memory, NULL, None, False)
-        finally:
-            if stays and result.pending is chain:
-                memcpy(chain.strides[result.step], strides, chain.ndim * sizeof(Py_ssize_t))
+        run_pass(chain, known, outputs, first, memory, NULL, None, x)
         if spared is not None:
             if result.data is NULL and not stays:   # else another call has published it meanwhile
                 drop_step(chain, result, root_of(x.storage))
@@ -299,7 +292,7 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
             return True
     # Outputs in passes of as many as a chain may have, the first of the reductions with the last of these.
     while (count - first > MOST_OUTPUTS or (count > first and (reduction is NULL or reduction.inputs[1] >= 0))) and chain.count:
-        run_pass(chain, known, outputs + first, min(<int>MOST_OUTPUTS, count - first), memory[first:], NULL, None, True)
+        run_pass(chain, known, outputs + first, min(<int>MOST_OUTPUTS, count - first), memory[first:], NULL, None, None)
         first += MOST_OUTPUTS
     s = count
     for k in range(chain.reductions):
@@ -308,17 +301,17 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
             total = <Storage>memory[s]
             if one.code != result_code(one.kernel):
                 total = allocate_storage(total.nbytes // itemsize_at(one.code) * itemsize_at(result_code(one.kernel)), False)
-            run_pass(chain, known, outputs + first, max(0, count - first), memory[first:], one, total, True)
+            run_pass(chain, known, outputs + first, max(0, count - first), memory[first:], one, total, None)
             finish_reduction(one, total, <Storage>memory[s])
             first = max(first, count)
             s += 1
     for storage, fresh in zip(results, memory):
         if storage is not None:
             publish(storage, <Storage>fresh)
-    if leaves_steps:
-        drop_reductions(chain)
-    else:
+    if not leaves_steps:
         release(chain)
+    elif drop_reductions(chain):
+        drop_unread(chain)
     return True
 
 
@@ -454,7 +447,7 @@ cdef Storage memory_for(PendingChain chain, Storage storage, int code, const Py_
 
 
 cdef int run_pass(
-    PendingChain chain, char** known, const int* outputs, int count, list memory, Reduction* reduction, Storage total, bint interruptible
+    PendingChain chain, char** known, const int* outputs, int count, list memory, Reduction* reduction, Storage total, Array x
 ) except -1:
     """
     Run the steps that some outputs and a reduction need, as one chain of the executor.
@@ -473,8 +466,9 @@ cdef int run_pass(
         Or NULL.
     total : Storage
         For the result of the reduction.
-    interruptible : bool
-        Whether to check for signals; a pass with a reduction always does.
+    x : Array
+        Where the first output is to be written, by strides of its own; else None. Then the interpreter's lock is kept, and no
+        signal handler runs: nobody sees x half written, nor writes to what the pass reads.
     """
     cdef Chain program
     cdef Plan plan
@@ -485,6 +479,8 @@ cdef int run_pass(
     describe_steps(&program, chain, known, outputs, count, reduction, operands)
     for o in range(count):
         describe_result(&operands[program.leaves + o], chain, outputs[o], (<Storage>memory[o]).data)
+    if x is not None:
+        operands[program.leaves].strides = x.strides_
     program.outputs = count
     if reduction is not NULL:
         if reduction.from_first:
@@ -509,7 +505,7 @@ cdef int run_pass(
         for o in range(count):
             set_result(&plan, &operands[program.leaves + o], chain.shape, chain.ndim)
         order_axes(&plan, True)
-    run(chain, &plan, &program, name, interruptible)
+    run(chain, &plan, &program, name, x is None)
     for s in range(chain.count):
         found += known[s] is not NULL
     for o in range(min(count, MOST_KNOWN - found)):
@@ -550,7 +546,7 @@ cdef int run(PendingChain chain, Plan* plan, const Chain* program, str name, bin
         s = program.stored[o] - program.leaves - program.constants
         if s >= 0:
             bytes_saved -= chain.size * itemsize_at(result_code(program.steps[s].kernel))
-    if chain.size < LONG_RUN:
+    if chain.size < LONG_RUN or not interruptible:
         done = run_chain(plan, program, interruptible)
     else:
         # As where the interpreter's lock is released: others may defer and evaluate meanwhile.
