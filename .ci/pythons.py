@@ -19,9 +19,10 @@ def candidates() -> list[Path]:
 
 
 def pythons(found_files: Iterable[Path]) -> dict[int, Path]:
-    """The interpreters that are CPython 3, start and can make environments, by their minor version."""
+    """The interpreters that are CPython 3 with a lock, start and can make environments, by minor version."""
     found: dict[int, Path] = {}
-    ask = "import sys, venv; print(sys.implementation.name, *sys.version_info[:2], sys.executable)"
+    ask = "import sys, venv; print(sys.implementation.name + sys.abiflags, *sys.version_info[:2], "
+    ask += "sys.executable)"
     for candidate in found_files:
         # pyenv has commands for versions that are installed but not chosen: they fail.
         try:

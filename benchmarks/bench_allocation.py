@@ -1,6 +1,6 @@
-"""What fresh memory costs: results into blocks that waited, into fresh ones, and into memory that is there.
+"""What fresh memory costs: results into cached blocks, into fresh ones, and into memory that is there.
 
-The columns alternate in one process. `fresh` is stride0 with the limit 0, where nothing waits to be used
+The columns alternate in one process. `fresh` is stride0 with the limit 0, where nothing is cached to be used
 again; `out=` is NumPy writing to an array that exists, which is as fast as memory goes.
 """
 

@@ -1,4 +1,4 @@
-"""Base of `broadcasting`, `strict` and `testing.flags`: a value for a block, a function or the process."""
+"""Base of `broadcasting`, `strict`, `fused` and `testing.flags`: a value for a block, function or process."""
 
 from __future__ import annotations
 

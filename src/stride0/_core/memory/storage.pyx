@@ -11,7 +11,7 @@ Note [Cached blocks]
     when it is short of memory, even for other processes. *Large* blocks may be marked so, but were freed later:
     MADV_FREE makes the next write to a block a quarter slower, and most blocks are reused at once. What exceeds the
     limit of large blocks becomes reclaimable, oldest first. All others are *medium*. What exceeds the limits, or has
-    been idle for longer than `idle_limit`, goes back to the system, oldest first. This is checked whenever a
+    been idle for longer than `idle_limit`, goes back to the system, oldest first; so does the oldest of more than NODES blocks. This is checked whenever a
     block above the small ones is allocated or freed; there is no thread for it.
 
     All of this is touched only with the interpreter's lock held, so it needs no lock of its own, and

@@ -17,7 +17,7 @@ Note [Temporary elision]
       not jump.) From Python 3.14 on, where the stack may hold borrowed references, an API of Python is used.
 
     The inspection costs microseconds, so it is made only for results of ELISION_BYTES bytes or more. Where it is not possible
-    (not Linux with glibc, or code of the interpreter's just-in-time compiler), a result has its own memory.
+    (not Linux with glibc, a free-threaded interpreter, or code of the interpreter's just-in-time compiler), a result has its own memory.
 """
 
 cimport cython

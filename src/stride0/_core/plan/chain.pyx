@@ -18,7 +18,7 @@ Note [Non-temporal stores]
     A result that is larger than the last cache is written by stores that bypass the caches, if the kernel has a loop for
     that: a cache line that is written completely need not be read before. For a transposed copy this pays for smaller
     results, since its lines are evicted before they are used. Not where the result is also an operand, whose line has just
-    been read. Only contiguous elements fill cache lines. A chain of many calls computes for longer than its results take to
+    been read. Slow operations have no such loops: their loads would wait for the stores. Only contiguous elements fill cache lines. A chain of many calls computes for longer than its results take to
     be written, if they are prefetched: there, these stores would only cost their own copies of each line.
 
 Note [Prefetching]

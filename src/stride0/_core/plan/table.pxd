@@ -131,7 +131,7 @@ cdef inline int result_code(Kernel kernel) noexcept nogil:
 
 
 cdef inline int cost_of(Kernel kernel) noexcept nogil:
-    """Sixteenths of a nanosecond per element in addition to memory access; 0 for kernels that fold, search or cast."""
+    """Sixteenths of a nanosecond per element in addition to memory access; 2 for kernels that fold, search or cast."""
     return FACTS.cost[kernel.row][kernel.code] if kernel.kind == KIND_OP else FACTS.pair_cost[kernel.row][kernel.code] if kernel.kind == KIND_PAIR else 2
 
 
