@@ -171,3 +171,40 @@ def test_calls_of_other_threads_are_not_interrupted() -> None:
     assert done.wait(60)
     worker.join()
     assert np.array(found[0]).tobytes() == np.sort(np.array(x)).tobytes()
+
+
+def test_an_iterator_goes_on_after_an_error() -> None:
+    """No row is lost where the elements of a deferred array could not be computed the first time."""
+    x = xp.reshape(xp.arange(900_000, dtype=xp.float64), (3, 300_000))
+    met = False
+
+    def stop(number: int, frame: object) -> None:
+        raise Stop
+
+    before = signal.signal(signal.SIGPROF, stop)
+    try:
+        for _ in range(10):
+            rows = 0
+            with xp.fused(size=1):
+                z = xp.sin(x)
+                for _ in range(20):
+                    z = xp.sin(z) + 1
+                iterator = iter(z)
+                signal.setitimer(signal.ITIMER_PROF, 0.004)
+                while True:
+                    try:
+                        next(iterator)
+                    except Stop:
+                        met = met or rows == 0
+                        continue
+                    except StopIteration:
+                        break
+                    rows += 1
+                signal.setitimer(signal.ITIMER_PROF, 0)
+            assert rows == 3
+            if met:
+                break
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+    assert met

@@ -117,6 +117,7 @@ cdef void clear(Node node) noexcept:
 cdef Node new_node(Rules rules):
     """A node without edges."""
     cdef Node node = Node.__new__(Node)
+    s0_enable_try_incref(<PyObject*>node)
     node.serial = s0_count_up(made, 1)
     node.rules = rules
     node.tapes = NO_TAPES
@@ -269,11 +270,12 @@ cdef Node next_listed(State state):
     while node is None and state.first is not NULL:
         first = state.first
         unlist(<Node>first)
-        (<Node>first).home = None
         if s0_try_incref(first):
             node = <Node>first
             Py_DECREF(node)
     s0_leave(&listing)
+    if node is not None:
+        node.home = None
     return node
 
 

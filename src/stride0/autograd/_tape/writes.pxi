@@ -47,7 +47,8 @@ cdef inline int set_history(Storage storage, History history) except -1:
 
 cdef inline bint start_history(Storage storage) except -1:
     """Begin to log writes to a storage; False where they are logged already."""
-    if storage.history is not None:
+    # Without the lock of the interpreter, another thread may be about to remove it: see `untrack`.
+    if not FREE_THREADED and storage.history is not None:
         return False
     with cython.critical_section(storage):
         if storage.history is not None:
@@ -193,10 +194,18 @@ cdef object granules(object numpy, uintptr_t data, tuple shape, tuple strides, P
 
 
 cdef int untrack(object x) except -1:
-    """Remove node and history of an array: no tape exists any more."""
+    """Remove node and history of an array, if no tape exists any more: another thread may have made one that tracks it."""
+    cdef object history = None, node = None     # freed outside
+    cdef Array array
+    cdef Storage storage
     if type(x) is Array:
-        set_history((<Array>x).storage, None)
-        set_node(<Array>x, None)
+        array, storage = <Array>x, (<Array>x).storage
+        with cython.critical_section(storage):
+            if live_tapes == 0:
+                history, storage.history = storage.history, None
+        with cython.critical_section(array):
+            if live_tapes == 0:
+                node, array.node = array.node, None
     return 0
 
 
@@ -208,8 +217,12 @@ cdef Node enter(Array x, str name, Array overwritten):
     """
     cdef Node node
     cdef History history = history_of(x.storage)
-    if live_tapes == 0 or history is None:
+    if live_tapes == 0:
         untrack(x)
+        return None
+    if history is None:
+        if not FREE_THREADED:
+            set_node(x, None)
         return None
     node = open_node(x)
     if FREE_THREADED and node is not None:
