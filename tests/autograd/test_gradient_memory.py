@@ -8,10 +8,12 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from free_threading import together
 from numpy.testing import assert_allclose
 
 import stride0 as xp
@@ -482,39 +484,25 @@ def test_threads() -> None:
     rng = np.random.default_rng(0)
     constants = [xp.asarray(rng.normal(size=500)) for _ in range(3)]
     copies = [np.array(c) for c in constants]
-    errors: list[BaseException] = []
 
     def work(k: int) -> None:
-        try:
-            for i in range(40):
-                x = xp.full((500,), float(k + 1))
-                a, b = i % 3, (i + 1) % 3
+        for i in range(40):
+            x = xp.full((500,), float(k + 1))
+            a, b = i % 3, (i + 1) % 3
 
-                def f(x: Any, a: int = a, b: int = b) -> Any:
-                    y = xp.sin(x * constants[a])
-                    y += constants[b]
-                    y[::2] *= constants[b][::2]
-                    return xp.sum(y * constants[b])
+            def f(x: Any, a: int = a, b: int = b) -> Any:
+                y = xp.sin(x * constants[a])
+                y += constants[b]
+                y[::2] *= constants[b][::2]
+                return xp.sum(y * constants[b])
 
-                expected = np.cos((k + 1) * copies[a]) * copies[a] * copies[b]
-                expected[::2] *= copies[b][::2]
-                assert_allclose(np.asarray(grad(f)(x)), expected, rtol=1e-10)
-                if i % 5 == 0:
-                    assert_allclose(np.asarray(hvp(lambda x: xp.sum(x**3), x, x)), 6.0 * (k + 1) ** 2)
-        except BaseException as error:
-            errors.append(error)
+            expected = np.cos((k + 1) * copies[a]) * copies[a] * copies[b]
+            expected[::2] *= copies[b][::2]
+            assert_allclose(np.asarray(grad(f)(x)), expected, rtol=1e-10)
+            if i % 5 == 0:
+                assert_allclose(np.asarray(hvp(lambda x: xp.sum(x**3), x, x)), 6.0 * (k + 1) ** 2)
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert not errors, errors[0]
+    together(*(partial(work, k) for k in range(4)))
 
 
 def test_pullbacks_in_another_thread() -> None:

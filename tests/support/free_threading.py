@@ -36,7 +36,7 @@ def together(*functions: Callable[[], Any]) -> list[Any]:
     threads = [threading.Thread(target=run, args=pair) for pair in enumerate(functions)]
     # With the lock, threads take turns as often as they can.
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
+    sys.setswitchinterval(1e-6)
     try:
         for thread in threads:
             thread.start()
