@@ -432,6 +432,72 @@ def test_an_open_tape_belongs_to_one_thread() -> None:
     np.testing.assert_allclose(np.asarray(tape.gradient(y, x)), 2)
 
 
+def test_a_tape_that_another_thread_stops_is_free() -> None:
+    def open_one() -> tuple[Tape, Any, Any]:
+        tape = Tape()
+        tape.start()
+        x = tape.watch(xp.ones(3))
+        return tape, x, xp.sum(x * x)
+
+    ((tape, x, y),) = together(open_one)
+    together(tape.stop)
+    np.testing.assert_allclose(np.asarray(tape.gradient(y, x)), 2)
+    (found,) = together(lambda: tape.gradient(y, x))
+    np.testing.assert_allclose(np.asarray(found), 2)
+
+
+def test_what_a_tape_keeps_is_freed_wherever_its_last_reference_is_dropped() -> None:
+    """Also where another thread opened it, and its results live on."""
+
+    def open_one() -> list[Any]:
+        tape = Tape()
+        tape.start()
+        y = tape.watch(xp.ones(1000)) + 0.0
+        for _ in range(8):
+            y = xp.sin(y) * y
+        return [tape, y]
+
+    together(open_one)
+    before = memory.stats()["live_bytes"]
+    (held,) = together(open_one)
+    assert memory.stats()["live_bytes"] - before > 80_000
+    del held[0]
+    assert memory.stats()["live_bytes"] - before <= 8000
+
+
+def test_what_tapes_keep_is_freed_while_other_tapes_track_the_same_arrays() -> None:
+    before = memory.stats()["live_bytes"]
+    for _ in range(ROUNDS // 10):
+        outer = Tape()
+        with outer:
+            x = outer.watch(xp.ones(300))
+
+            def differentiate(x: Any = x) -> Any:
+                with contextlib.suppress(GradientError):
+                    return value_and_grad(lambda w: xp.sum(xp.sin(w) * x))(xp.ones(300))
+
+            kept = [differentiate(), xp.sum(x * x)]
+        together(*[differentiate] * 3, lambda kept=kept: kept[0] is None)
+        together(functools.partial(kept.clear), differentiate)
+        del outer, x, kept, differentiate
+    assert memory.stats()["live_bytes"] == before
+
+
+def test_histories_are_kept_for_the_tapes_of_other_threads() -> None:
+    """A thread that finds no tape removes histories, while another one opens a tape for the same array."""
+    shared = xp.ones(4)
+
+    def differentiate() -> None:
+        for _ in range(2 * ROUNDS):
+            np.testing.assert_array_equal(np.asarray(grad(lambda x: xp.sum(x * x))(shared)), 2)
+
+    def read() -> None:
+        for _ in range(4 * ROUNDS):
+            shared + 1.0
+
+    together(differentiate, read, read)
+
+
 @only_with_the_lock(ONE_THREAD_FOR_A_TAPE)
 def test_with_the_lock_other_threads_record_too() -> None:
     tape = Tape()

@@ -247,7 +247,7 @@ cdef int read_parts(PyObject* given, str operation, Parts* parts) except -1:
             parts.few[k] = <PyObject*>(<list>given)[k]
             Py_INCREF(<object>parts.few[k])
     else:
-        every = <object>given if type(<object>given) is tuple else tuple(check_arrays(operation, <object>given))
+        every = tuple(<object>given if type(<object>given) in (tuple, list) else check_arrays(operation, <object>given))
         parts.count, parts.every, parts.items = len(<tuple>every), <PyObject*>every, s0_tuple_items(every)
         Py_INCREF(every)
     contiguous = True
@@ -264,7 +264,8 @@ cdef int read_parts(PyObject* given, str operation, Parts* parts) except -1:
             if not one:
                 parts.code = (<DType>promote_all([(<Array>parts.items[k]).dtype for k in range(parts.count)])).code
             return 0
-    check_arrays(operation, <object>given)
+    # A list may be another one by now.
+    check_arrays(operation, <object>given if parts.every is NULL else <object>parts.every)
     raise SystemError(f"{operation}: what is not an array was taken for one")
 
 

@@ -156,13 +156,36 @@ static void s0_free_stacks(void *stacks)
     free(own);
 }
 
-#if !defined(_WIN32)
+/* Have the stacks freed when this thread ends. */
+#if defined(_WIN32)
+#include <windows.h>
+static DWORD s0_stacks_key = FLS_OUT_OF_INDEXES;
+static void WINAPI s0_free_own_stacks(void *stacks)
+{
+    if (stacks != NULL)
+        s0_free_stacks(stacks);
+}
+static void s0_free_at_end(s0_stacks *own)
+{
+    s0_acquire_cache();
+    if (s0_stacks_key == FLS_OUT_OF_INDEXES)
+        s0_stacks_key = FlsAlloc(s0_free_own_stacks);
+    s0_leave_cache();
+    if (s0_stacks_key != FLS_OUT_OF_INDEXES)
+        FlsSetValue(s0_stacks_key, own);
+}
+#else
 #include <pthread.h>
 static pthread_key_t s0_stacks_key;
 static pthread_once_t s0_stacks_once = PTHREAD_ONCE_INIT;
 static void s0_make_key(void)
 {
     pthread_key_create(&s0_stacks_key, s0_free_stacks);
+}
+static void s0_free_at_end(s0_stacks *own)
+{
+    pthread_once(&s0_stacks_once, s0_make_key);
+    pthread_setspecific(s0_stacks_key, own);
 }
 #endif
 
@@ -171,10 +194,7 @@ static s0_stacks *s0_new_stacks(void)
     s0_stacks *own = (s0_stacks *)calloc(1, sizeof(s0_stacks));
     if (own == NULL)
         return NULL;
-#if !defined(_WIN32)
-    pthread_once(&s0_stacks_once, s0_make_key);
-    pthread_setspecific(s0_stacks_key, own);
-#endif
+    s0_free_at_end(own);
     s0_acquire_cache();
     own->emptied = s0_emptied;
     own->next = s0_first;

@@ -48,7 +48,7 @@ cdef class Node:
             s0_leave(&listing)
         clear(self)
 
-# Of the lists of nodes of all tapes.
+# Of the lists of nodes of all tapes, and of who uses them.
 cdef s0_lock listing = 0
 
 
@@ -144,8 +144,8 @@ cdef int add_edge(Node node, Node parent, int rule, int position) except -1:
     node.count += 1
     if node.tapes is not parent.tapes:
         node.tapes = united(node.tapes, parent.tapes)
-    if node.home is None and len(node.tapes):
-        link(node, <State>node.tapes[0])
+    if node.home is None:
+        link_any(node)
     return 0
 
 
@@ -199,26 +199,43 @@ cdef int open_tape(State state, str name) except -1:
 
 
 cdef int close_tape(State state) noexcept:
-    if state.open:
-        state.open = False
-        if s0_is_mine(state.thread):
-            leave_tape(state)
+    """Stop recording; any thread may."""
+    cdef bint was_open
+    s0_acquire(&listing)
+    was_open = state.open
+    state.open = False
+    s0_leave(&listing)
+    if was_open:
+        leave_tape(state)
     return 0
 
 
 cdef int use_tape(State state, str name) except -1:
-    if not s0_claim_for(&state.thread):
+    if not claim_tape(state):
         refuse_thread(name)
-    state.uses += 1
     return 0
 
 
+cdef bint claim_tape(State state) noexcept:
+    """Make this thread the one that uses a tape; False where another one is."""
+    cdef bint free
+    s0_acquire(&listing)
+    free = state.uses == 0 or s0_is_mine(state.thread)
+    if free:
+        state.uses += 1
+        s0_set_thread(state.thread)
+    s0_leave(&listing)
+    return free
+
+
 cdef int leave_tape(State state) noexcept:
+    cdef bint dead
+    s0_acquire(&listing)
     state.uses -= 1
-    if state.uses == 0:
-        s0_give_up(state.thread)
-        if FREE_THREADED and not state.alive:
-            free_graph(state)
+    dead = state.uses == 0 and not state.alive
+    s0_leave(&listing)
+    if FREE_THREADED and dead:
+        free_graph(state)
     return 0
 
 
@@ -250,16 +267,29 @@ cdef tuple united(tuple ours, tuple others):
     return ours
 
 
-cdef void link(Node node, State home) noexcept:
-    """Put a node into the list of a tape."""
+cdef bint link(Node node, State home) noexcept:
+    """Put a node into the list of a tape, unless that has been freed: nobody would go through its list any more."""
+    cdef bint alive
     s0_acquire(&listing)
-    node.home = home
-    node.before = NULL
-    node.next = home.first
-    if node.next is not NULL:
-        (<Node>node.next).before = <PyObject*>node
-    home.first = <PyObject*>node
+    alive = home.alive
+    if alive:
+        node.home = home
+        node.before = NULL
+        node.next = home.first
+        if node.next is not NULL:
+            (<Node>node.next).before = <PyObject*>node
+        home.first = <PyObject*>node
     s0_leave(&listing)
+    return alive
+
+
+cdef bint link_any(Node node) noexcept:
+    """Put a node into the list of one of its tapes; False where none exists any more."""
+    cdef Py_ssize_t i
+    for i in range(len(node.tapes)):
+        if link(node, <State>node.tapes[i]):
+            return True
+    return False
 
 
 cdef Node next_listed(State state):
@@ -280,31 +310,26 @@ cdef Node next_listed(State state):
 
 
 cdef int free_graph(State state) noexcept:
-    """`release_nodes` of a tape that is freed, unless another thread goes through its nodes, which does so afterwards."""
-    if s0_claim_for(&state.thread):
+    """Drop what nodes keep for a tape that has been freed; where a thread goes through its nodes, that does so afterwards."""
+    if claim_tape(state):
         release_nodes(state)
-        if state.uses == 0:
-            s0_give_up(state.thread)
+        s0_acquire(&listing)
+        state.uses -= 1
+        s0_leave(&listing)
     return 0
 
 
 cdef int release_nodes(State state) except -1:
     """Drop what nodes keep for the gradients of a tape that is freed."""
     cdef Node node
-    cdef State other
     cdef list dead = []
     while True:
         node = next_listed(state)
         if node is None:
             break
-        for other in node.tapes:
-            if other.alive:
-                link(node, other)
-                break
-        else:
-            # A pass of another thread may be reading its edges, and frees it afterwards.
-            if not is_visited(node):
-                dead.append(node)
+        # A pass of another thread may be reading its edges, and frees it afterwards.
+        if not link_any(node) and not is_visited(node):
+            dead.append(node)
     for node in dead:
         clear(node)
         node.pull = None

@@ -214,11 +214,15 @@ def reopen(list nodes):
     cdef Node node
     cdef State state
     cdef list out = []
-    for node in nodes:
-        for state in node.tapes:
-            if not state.open:
-                open_tape(state, "checkpoint")
-                out.append(state)
+    try:
+        for node in nodes:
+            for state in node.tapes:
+                if not state.open:
+                    open_tape(state, "checkpoint")
+                    out.append(state)
+    except BaseException:
+        close(out)
+        raise
     return out
 
 

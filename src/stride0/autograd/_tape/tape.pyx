@@ -82,24 +82,17 @@ cdef extern from *:
     S0_OF_THREAD s0_drops s0_waiting;
 
     #if S0_FREE_THREADED
-    /* The thread that uses a tape; 0 for none. */
-    #define s0_is_mine(thread) (__atomic_load_n(&(thread), __ATOMIC_SEQ_CST) == PyThread_get_thread_ident())
-    static inline int s0_claim_for(unsigned long *thread)
-    {
-        unsigned long none = 0, self = PyThread_get_thread_ident();
-        return __atomic_compare_exchange_n(thread, &none, self, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) || none == self;
-    }
-    #define s0_give_up(thread) __atomic_store_n(&(thread), 0, __ATOMIC_SEQ_CST)
+    /* The thread that uses a tape, or was the last to. */
+    #define s0_is_mine(thread) (__atomic_load_n(&(thread), __ATOMIC_RELAXED) == PyThread_get_thread_ident())
+    #define s0_set_thread(thread) __atomic_store_n(&(thread), PyThread_get_thread_ident(), __ATOMIC_RELAXED)
     #else
     #define s0_is_mine(thread) ((void)(thread), 1)
-    #define s0_claim_for(thread) ((void)(thread), 1)
-    #define s0_give_up(thread) ((thread) = 0)
+    #define s0_set_thread(thread) ((void)(thread))
     #endif
     """
     s0_drops s0_waiting
     bint s0_is_mine(unsigned long thread) noexcept
-    bint s0_claim_for(unsigned long* thread) noexcept
-    void s0_give_up(unsigned long thread) noexcept
+    void s0_set_thread(unsigned long thread) noexcept
 
 cdef extern from "Python.h":
     PyObject* PyObject_Vectorcall(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL
@@ -138,8 +131,10 @@ cdef class Tape:
 
     def __dealloc__(self):
         s0_add(live_tapes, -1)
-        close_tape(self.state)
+        s0_acquire(&listing)
         self.state.alive = False
+        s0_leave(&listing)
+        close_tape(self.state)
         free_graph(self.state)
 
     @property
