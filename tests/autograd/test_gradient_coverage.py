@@ -165,6 +165,12 @@ COMPOSED: dict[str, list[Example]] = {
         ("gradient", lambda x: xp.diag(x[0, :], k=-2), X),
         ("gradient", lambda x: xp.diag(x, k=1), X),
     ],
+    "linalg.lstsq": [
+        ("gradient", lambda a, b: xp.linalg.lstsq(a, b).solution, X, Y),
+        ("gradient", lambda a, b: xp.linalg.lstsq(a, b).residuals, X.T, Y[0]),
+        ("gradient", lambda a: xp.linalg.lstsq(a, Y).singular_values, X),
+        ("no number", lambda a: xp.linalg.lstsq(a, xp.asarray(Y)).rank, X),
+    ],
     "logspace": [
         ("gradient", lambda a, b: xp.logspace(a, b, 5), POINT, np.asarray(1.2)),
         ("gradient", lambda a: xp.logspace(0.2, 1.1, 4, base=a), np.asarray(2.5)),

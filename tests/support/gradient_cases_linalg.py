@@ -6,6 +6,7 @@ one triangle of a Hermitian matrix are preceded by what makes it Hermitian.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -137,6 +138,15 @@ def _eig_vectors(xp: Any, x: Any) -> Any:
 def _eig_function(xp: Any, x: Any) -> Any:
     values, vectors = xp.linalg.eig(x)
     return (vectors * xp.exp(values / 4)[..., None, :]) @ xp.linalg.inv(vectors)
+
+
+def _torch_triangular(upper: bool, unit: bool) -> Call:
+    def call(xp: Any, a: Any, b: Any) -> Any:
+        sides = b[:, None] if b.ndim == 1 else b
+        out = xp.linalg.solve_triangular(a, sides, upper=upper, unitriangular=unit)
+        return out[..., 0] if b.ndim == 1 else out
+
+    return call
 
 
 # Products
@@ -337,6 +347,28 @@ for s1, s2 in [
 CASES.append(
     Case("linalg.solve", linalg("solve"), kinds(regular((2, 2)), complex_((2,))), "solve-mixed", torch=False)
 )
+for s1, s2 in [
+    ((3, 3), (3,)),
+    ((3, 3), (3, 2)),
+    ((2, 1, 2, 2), (3, 2, 2)),
+    ((2, 3, 3), (3,)),
+    ((0, 0), (0, 2)),
+]:
+    for tag, imaginary in REAL_AND_COMPLEX:
+        right = complex_(s2) if imaginary else signed(s2)
+        args = kinds(apart(*s1, imaginary=imaginary) if s1[-1] else signed(s1), right)
+        for upper, unit in itertools.product((False, True), repeat=2):
+            call = linalg("solve_triangular", upper=upper, unit_diagonal=unit)
+            id = f"solve_triangular-{s1}-{s2}-{upper}-{unit}{tag}"
+            # PyTorch has another name for the diagonal, JAX its function in another place.
+            CASES.append(
+                Case("linalg.solve_triangular", call, args, id, _torch_triangular(upper, unit), False)
+            )
+for shape in [(1, 1), (3, 3), (2, 2, 2), (0, 0)]:
+    for tag, imaginary in REAL_AND_COMPLEX:
+        args = complex_(shape) if imaginary else signed(shape)
+        peer = (lambda xp, x: xp.linalg.matrix_exp(x)) if shape[-1] else False
+        CASES.append(Case("linalg.expm", linalg("expm"), args, f"expm-{shape}{tag}", peer, False))
 for shape in [(3, 3), (2, 3, 2), (2, 3)]:
     for tag, imaginary in REAL_AND_COMPLEX:
         args = regular(shape, imaginary=imaginary)

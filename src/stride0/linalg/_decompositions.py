@@ -117,8 +117,37 @@ def _floating_square(op: str, x: object, name: str = "x") -> Array:
     return as_floating(check_square(op, x, name))
 
 
-def _floating_matrices(op: str, x: object) -> Array:
+def floating_matrices(op: str, x: object) -> Array:
     return as_floating(check_matrices(op, x))
+
+
+def refuse_storage_dtypes(op: str, *arrays: Array) -> None:
+    for x in arrays:
+        if arithmetic_dtype(x.dtype) is not x.dtype:
+            problem = f"Unsupported dtype {x.dtype.name}"
+            raise DTypeError(
+                op, problem, (), f"astype(x, {arithmetic_dtype(x.dtype).name}), in which it is computed"
+            )
+
+
+def check_rows(op: str, x1: Array, x2: Array) -> None:
+    """Refuse right-hand sides with another number of rows, or that do not broadcast against the matrices."""
+    rows = x2.shape[0 if x2.ndim == 1 else -2] if x2.ndim else None
+    if rows != x1.shape[-2]:
+        raise ShapeError(
+            op,
+            f"x1 has {counted(x1.shape[-2], 'equation')} and x2 has "
+            + ("no rows" if rows is None else counted(rows, "row")),
+            [("x1", str(x1.shape)), ("x2", str(x2.shape))],
+            "x2 must be a vector, or matrices with as many rows as x1 has.",
+        )
+    if x2.ndim > 1:
+        broadcast_batches(op, x1, x2)
+
+
+def index_of(position: int, shape: tuple[int, ...]) -> str:
+    """Return the index of an element, of which the position in C order is known, as a fact of an error."""
+    return str(tuple(int(i) for i in numpy().unravel_index(position, shape)))
 
 
 _FAILURES = {
@@ -135,12 +164,7 @@ _FAILURES = {
 
 def _lapack(op: str, function: Callable[..., Any], *arrays: Array) -> Any:
     """Call a function of numpy.linalg on arrays; its LinAlgError becomes ours."""
-    for x in arrays:
-        if arithmetic_dtype(x.dtype) is not x.dtype:
-            problem = f"Unsupported dtype {x.dtype.name}"
-            raise DTypeError(
-                op, problem, (), f"astype(x, {arithmetic_dtype(x.dtype).name}), in which it is computed"
-            )
+    refuse_storage_dtypes(op, *arrays)
     views = [to_numpy(x) for x in arrays]
     try:
         with quiet():
@@ -169,7 +193,7 @@ def _raise_failure(op: str, function: Callable[..., Any], a: Any, name: str) -> 
             first = middle
     facts = [(name, str(a.shape))]
     if a.ndim > 2:
-        facts.append(("index", str(tuple(int(i) for i in np.unravel_index(first, a.shape[:-2])))))
+        facts.append(("index", index_of(first, a.shape[:-2])))
     finite = bool(np.isfinite(stack[first]).all())
     problem = _FAILURES.get(op, "the singular values did not converge")
     raise LinAlgError(op, problem if finite else "the matrix has NaN or infinity in it", facts)
@@ -298,13 +322,13 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     Array
         New int64 array of shape ``(...)``.
     """
-    x = _floating_matrices("matrix_rank", x)
-    limit = _relative_tolerance("matrix_rank", x, rtol)
-    significant = _significant(singular_values("matrix_rank", x), limit)
-    return reduce("count_nonzero", significant, (significant.ndim - 1,), False, None)
+    x = floating_matrices("matrix_rank", x)
+    limit = relative_tolerance("matrix_rank", x, rtol)
+    counts = significant(singular_values("matrix_rank", x), limit)
+    return reduce("count_nonzero", counts, (counts.ndim - 1,), False, None)
 
 
-def _relative_tolerance(op: str, x: Array, rtol: object) -> float | Array:
+def relative_tolerance(op: str, x: Array, rtol: object) -> float | Array:
     """Return the `rtol` argument: a number, or an array with an axis of size 1 for the singular values."""
     if rtol is None:
         return max(x.shape[-2:]) * finfo(x.dtype).eps
@@ -318,7 +342,7 @@ def _relative_tolerance(op: str, x: Array, rtol: object) -> float | Array:
     return as_float(op, number)
 
 
-def _significant(s: Array, limit: float | Array) -> Array:
+def significant(s: Array, limit: float | Array) -> Array:
     """Return which of the singular values, the largest of which is the first, count."""
     return greater(s, multiply(s[..., :1], limit))
 
@@ -332,10 +356,10 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     Array
         New array of shape ``(..., N, M)``, of the dtype of `x`.
     """
-    x = _floating_matrices("pinv", x)
-    limit = _relative_tolerance("pinv", x, rtol)
+    x = floating_matrices("pinv", x)
+    limit = relative_tolerance("pinv", x, rtol)
     u, s, vh = _svd("pinv", x, False)
-    factors = where(_significant(s, limit), reciprocal(s), 0.0)
+    factors = where(significant(s, limit), reciprocal(s), 0.0)
     scaled = multiply(matrix_transpose(conj(vh)), expand_dims(factors, axis=-2))
     return matmul(scaled, matrix_transpose(conj(u)))
 
@@ -355,7 +379,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
         ``Q`` of shape ``(..., M, K)``, with orthonormal columns, and ``R`` of shape ``(..., K, N)``, upper
         triangular; or ``(..., M, M)`` and ``(..., M, N)``. Both of the dtype of `x`.
     """
-    x = _floating_matrices("qr", x)
+    x = floating_matrices("qr", x)
     if not isinstance(mode, str) or mode not in ("reduced", "complete"):
         raise ArgumentValueError(
             "qr", f"unknown mode {shown(mode)}", (), "mode must be 'reduced' or 'complete'."
@@ -403,17 +427,7 @@ def solve(x1: Array, x2: Array, /) -> Array:
     """
     x1 = _floating_square("solve", x1, "x1")
     x2 = as_floating(check_array("solve", x2, "x2"))
-    rows = x2.shape[0 if x2.ndim == 1 else -2] if x2.ndim else None
-    if rows != x1.shape[-1]:
-        raise ShapeError(
-            "solve",
-            f"x1 has {counted(x1.shape[-1], 'equation')} and x2 has "
-            + ("no rows" if rows is None else counted(rows, "row")),
-            [("x1", str(x1.shape)), ("x2", str(x2.shape))],
-            "x2 must be a vector, or matrices with as many rows as x1 has.",
-        )
-    if x2.ndim > 1:
-        broadcast_batches("solve", x1, x2)
+    check_rows("solve", x1, x2)
     return from_numpy(_lapack("solve", numpy().linalg.solve, x1, x2))
 
 
@@ -433,7 +447,7 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
         ``(..., N, N)`` or ``(..., K, N)``, with ``x = U @ diag(S) @ Vh``. ``S`` is real, of the precision
         of `x`, in descending order; the others have the dtype of `x`.
     """
-    x = _floating_matrices("svd", x)
+    x = floating_matrices("svd", x)
     return _svd("svd", x, check_bool("svd", "full_matrices", full_matrices))
 
 
@@ -451,7 +465,7 @@ def svdvals(x: Array, /) -> Array:
     Array
         New array of shape ``(..., min(M, N))``, real, of the precision of `x`, in descending order.
     """
-    return singular_values("svdvals", _floating_matrices("svdvals", x))
+    return singular_values("svdvals", floating_matrices("svdvals", x))
 
 
 def singular_values(op: str, x: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Gradient rules of inverses and determinants, and functions that the rules of decompositions use too.
+"""Gradient rules of inverses, determinants and `expm`, and functions that rules of decompositions use.
 
 Note [Derivatives of the determinant]
     The derivative of det(x) is the matrix of cofactors, det(x) inv(x)^T where x is regular. They are
@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stride0._base.shapes import Shape
-from stride0._chapters.creation import arange, eye
+from stride0._chapters.creation import arange, eye, tril, triu, zeros_like
 from stride0._chapters.data_types import finfo
 from stride0._chapters.elementwise import (
     abs,
@@ -38,8 +38,8 @@ from stride0._chapters.elementwise import (
     subtract,
 )
 from stride0._chapters.linear_algebra import matmul, matrix_transpose
-from stride0._chapters.manipulation import expand_dims, reshape, squeeze
-from stride0._chapters.statistical import max, mean, prod
+from stride0._chapters.manipulation import concat, expand_dims, reshape, squeeze
+from stride0._chapters.statistical import max, mean, prod, sum
 from stride0._chapters.utility import all, any
 from stride0._core.array.array import Array
 from stride0._core.calls.primitive import primitive
@@ -49,8 +49,8 @@ from stride0._core.ops.functions import where
 from stride0.autograd._rules.compiled import after, before, matmul_x1
 from stride0.autograd._rules.linalg import adjoint, per_matrix, tolerance
 from stride0.autograd._rules.parts import product, times
-from stride0.linalg import det, diagonal, inv, solve, svd, trace
-from stride0.linalg._decompositions import LinAlgError, _relative_tolerance, _significant
+from stride0.linalg import det, diagonal, expm, inv, pinv, solve, solve_triangular, svd, trace
+from stride0.linalg._decompositions import LinAlgError, relative_tolerance, significant
 
 # Building blocks
 
@@ -144,7 +144,7 @@ def _truncated_pinv(g: Array, x: Array, rtol: Any) -> Array:
     Their vectors appear in the differential of the other vectors: Note [Differential of the SVD].
     """
     u, s, vh = svd(x, full_matrices=False)
-    kept = _significant(s, _relative_tolerance("pinv", x, rtol))
+    kept = significant(s, relative_tolerance("pinv", x, rtol))
     d = reciprocal(where(kept, s, math.inf))
     uh, v, gh = adjoint(u), adjoint(vh), adjoint(g)
     inner = matmul(matmul(vh, g), u)
@@ -160,6 +160,71 @@ def _truncated_pinv(g: Array, x: Array, rtol: Any) -> Array:
     right = adjoint(matmul(g, u) * squares)
     result = result + matmul(left - matmul(u, matmul(uh, left)), vh)
     return result + matmul(u, right - matmul(matmul(right, v), vh))
+
+
+# Triangular systems, least squares
+
+
+def _substituted(a: Array, g: Array, upper: bool, unit_diagonal: bool) -> Array:
+    """Return ``inv(adjoint(a)) @ g`` of a triangular matrix, and 0 for columns of `g` that are 0."""
+    result = solve_triangular(adjoint(a), g, upper=not upper, unit_diagonal=unit_diagonal)
+    return result if all(isfinite(result)) else where(any(not_equal(g, 0), axis=-2, keepdims=True), result, 0)
+
+
+def _triangular_x2(g: Array, x1: Array, x2_shape: Shape, upper: bool, unit_diagonal: bool) -> Array:
+    if len(x2_shape) == 1:
+        return squeeze(_substituted(x1, expand_dims(g, axis=-1), upper, unit_diagonal), axis=-1)
+    return _substituted(x1, g, upper, unit_diagonal)
+
+
+def _triangular_x1(
+    g: Array, x1: Array, x2_shape: Shape, upper: bool, unit_diagonal: bool, out: Array
+) -> Array:
+    if len(x2_shape) == 1:
+        g, out = expand_dims(g, axis=-1), expand_dims(out, axis=-1)
+    # The adjoint of `x1 @ out = x2`, in the triangle that is read.
+    whole = before(-_substituted(x1, g, upper, unit_diagonal), adjoint(out))
+    return triu(whole, k=int(unit_diagonal)) if upper else tril(whole, k=-int(unit_diagonal))
+
+
+def _least_squares_x1(g: Array, x1: Array, x2: Array, rtol: Any, out: Array) -> Array:
+    """Return the cotangent where the rank does not change: Golub and Pereyra (1973), theorem 4.3."""
+    inverse = pinv(x1, rtol=rtol)
+    h = adjoint(inverse)
+    w = matmul(h, g)
+    off_rows = g - matmul(adjoint(x1), w)
+    total = matmul(x2 - matmul(x1, out), adjoint(matmul(inverse, w))) - matmul(w, adjoint(out))
+    return total + matmul(matmul(h, out), adjoint(off_rows))
+
+
+def _least_squares_x2(g: Array, x1: Array, rtol: Any) -> Array:
+    return matmul(adjoint(pinv(x1, rtol=rtol)), g)
+
+
+# The exponential
+
+
+def _expm(g: Array, x: Array) -> Array:
+    """Return the adjoint of the differential: a block of the exponential of a matrix twice as large."""
+    h = adjoint(x)
+    # It is linear in g. A matrix whose blocks have about the same norm is scaled as x alone would be.
+    unit = _unit_of(g)
+    rows = concat([h, g / unit], axis=-1)
+    rows = concat([rows, concat([zeros_like(h), h], axis=-1)], axis=-2)
+    n = x.shape[-1]
+    result = expm(rows)[..., :n, n:] * unit
+    return (
+        result
+        if all(isfinite(result))
+        else where(any(not_equal(g, 0), axis=(-2, -1), keepdims=True), result, 0)
+    )
+
+
+@primitive
+def _unit_of(g: Array) -> Array:
+    """Return the largest sum of absolute values of a column, for each matrix; 1 for 0, infinity and NaN."""
+    norm = max(sum(abs(g), axis=-2, keepdims=True), axis=-1, keepdims=True)
+    return where(logical_and(greater(norm, 0), isfinite(norm)), norm, 1)
 
 
 # Determinants
@@ -273,10 +338,12 @@ def _slogdet(g: tuple[Array | None, Array | None], x: Array, out: Any) -> Any:
 
 VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "linalg.det": {"x": _det},
+    "linalg.expm": {"x": _expm},
     "linalg.inv": {"x": _inv},
     "linalg.pinv": {"x": _pinv, "rtol": lambda g: None},
     "linalg.slogdet": {"x": _slogdet},
     "linalg.solve": {"x1": _solve_x1, "x2": _solve_x2},
+    "linalg.solve_triangular": {"x1": _triangular_x1, "x2": _triangular_x2},
 }
 
 # Rules of functions that are not public, but differentiated as one operation.
@@ -286,5 +353,12 @@ INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
         "h": lambda g, x: conjugate(_cofactors_pullback(conjugate(g), x)),
         "x": _cofactors_pullback_x,
     },
+    "_least_squares": {
+        "x1": _least_squares_x1,
+        "x2": _least_squares_x2,
+        # All that the decomposition contributes is in the cotangent of x1.
+        **dict.fromkeys(("rtol", "counts", "u", "s", "vh"), lambda g: None),
+    },
     "_regular_shift": {"x": lambda g: None},
+    "_unit_of": {"g": lambda g: None},
 }

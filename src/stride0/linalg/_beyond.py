@@ -1,0 +1,307 @@
+"""Functions of `linalg` beyond the standard: triangular systems, least squares, exponentials of matrices."""
+
+from __future__ import annotations
+
+import math
+from functools import cache, partial
+from typing import Final, NamedTuple
+
+from stride0._base.shapes import broadcast_shapes
+from stride0._chapters.creation import eye
+from stride0._chapters.linear_algebra import matmul, matrix_transpose
+from stride0._chapters.manipulation import expand_dims, reshape, squeeze
+from stride0._chapters.searching import argmax, count_nonzero
+from stride0._chapters.statistical import max, sum
+from stride0._chapters.utility import all, any
+from stride0._core.array.array import Array, empty
+from stride0._core.calls.checks import check_array, check_bool
+from stride0._core.calls.primitive import intercepted, primitive, primitive_in
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import promote
+from stride0._core.ops.copy import assign, copy
+from stride0._core.ops.functions import (
+    abs,
+    add,
+    conj,
+    equal,
+    exp,
+    greater,
+    isfinite,
+    multiply,
+    reciprocal,
+    square,
+    subtract,
+    where,
+)
+from stride0._core.ops.triangular import substitute
+from stride0.linalg._decompositions import (
+    LinAlgError,
+    as_floating,
+    check_rows,
+    check_square,
+    floating_matrices,
+    index_of,
+    refuse_storage_dtypes,
+    relative_tolerance,
+    significant,
+    solve,
+    svd,
+)
+from stride0.linalg._functions import diagonal
+
+__all__ = ["LstsqResult", "expm", "lstsq", "solve_triangular"]
+
+# Rows up to which a triangular system is solved by substitution; products of matrices do the rest.
+FEW_ROWS: Final = 64
+
+
+class LstsqResult(NamedTuple):
+    """What :func:`lstsq` returns."""
+
+    solution: Array
+    residuals: Array
+    rank: Array
+    singular_values: Array
+
+
+# Triangular systems
+
+
+@primitive_in("linalg")
+def solve_triangular(x1: Array, x2: Array, /, *, upper: bool = False, unit_diagonal: bool = False) -> Array:
+    """Return the solution of a system of linear equations with a triangular matrix.
+
+    Parameters
+    ----------
+    x1 : Array
+        Coefficients, of shape ``(..., M, M)`` and a floating-point dtype; integers and bool become float64.
+        Only the triangle that `upper` names is read.
+    x2 : Array
+        Right-hand sides, of such a dtype: one vector of shape ``(M,)`` for all systems, or shape
+        ``(..., M, K)``, with leading axes that broadcast against those of `x1`.
+    upper : bool
+        Whether the matrices are upper triangular.
+    unit_diagonal : bool
+        Whether the diagonal counts as 1, and is not read.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(..., M)`` for a vector, else ``(..., M, K)``, of the dtype that those of `x1`
+        and `x2` promote to.
+
+    Raises
+    ------
+    ShapeError
+        If `x1` is not square, or `x2` has another number of rows.
+    LinAlgError
+        If an element of the diagonal is 0.
+
+    References
+    ----------
+    G. H. Golub, C. F. Van Loan, "Matrix Computations", 4th edition (2013), section 3.1: blocks of rows.
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> xp.linalg.solve_triangular(xp.asarray([[2.0, 0.0], [1.0, 4.0]]), xp.asarray([2.0, 9.0]))
+    Array([1., 2.], dtype=float64)
+    """
+    name = "solve_triangular"
+    x1 = as_floating(check_square(name, x1, "x1"))
+    x2 = as_floating(check_array(name, x2, "x2"))
+    refuse_storage_dtypes(name, x1, x2)
+    upper, unit_diagonal = check_bool(name, "upper", upper), check_bool(name, "unit_diagonal", unit_diagonal)
+    check_rows(name, x1, x2)
+    if not unit_diagonal:
+        _check_diagonal(name, x1)
+    dtype = promote(x1.dtype, x2.dtype)
+    sides = expand_dims(x2, axis=-1) if x2.ndim == 1 else x2
+    lead = broadcast_shapes(name, [("leading axes of x1", x1.shape[:-2]), ("x2", sides.shape[:-2])])
+    # In C order, whatever the order of the right-hand sides is.
+    out = empty((*lead, *sides.shape[-2:]), dtype)
+    assign(out, sides, name)
+    _eliminate(copy(x1, dtype), out, upper, unit_diagonal)
+    return squeeze(out, axis=-1) if x2.ndim == 1 else out
+
+
+def _check_diagonal(op: str, x: Array) -> None:
+    zero = any(equal(diagonal(x), 0), axis=-1)
+    if any(zero):
+        facts = [("x1", str(x.shape))]
+        if zero.ndim:
+            facts.append(("index", index_of(int(argmax(reshape(zero, (-1,)))), zero.shape)))
+        raise LinAlgError(op, "the matrix is singular: its diagonal has a 0", facts)
+
+
+def _eliminate(a: Array, x: Array, upper: bool, unit: bool) -> None:
+    """Replace right-hand sides by solutions: of half of the rows, then of the others."""
+    size = a.shape[-1]
+    if size <= FEW_ROWS:
+        substitute(a, x, upper, unit)
+        return
+    half = (size // 2 + FEW_ROWS - 1) // FEW_ROWS * FEW_ROWS
+    first, second = slice(None, half), slice(half, None)
+    if upper:
+        first, second = second, first
+    _eliminate(a[..., first, first], x[..., first, :], upper, unit)
+    x[..., second, :] = subtract(x[..., second, :], matmul(a[..., second, first], x[..., first, :]))
+    _eliminate(a[..., second, second], x[..., second, :], upper, unit)
+
+
+# Least squares
+
+
+@partial(intercepted, extension="linalg")
+def lstsq(x1: Array, x2: Array, /, *, rtol: float | Array | None = None) -> LstsqResult:
+    """Return the solution of least squares, and of least norm, of a system of linear equations.
+
+    Parameters
+    ----------
+    x1 : Array
+        Coefficients, of shape ``(..., M, N)`` and a floating-point dtype; integers and bool become float64.
+    x2 : Array
+        Right-hand sides, of such a dtype: one vector of shape ``(M,)`` for all systems, or shape
+        ``(..., M, K)``, with leading axes that broadcast against those of `x1`.
+    rtol : float or Array, optional
+        Singular values that are not larger than it times the largest one count as 0. By default
+        ``max(M, N) * eps``. An array has one for each matrix.
+
+    Returns
+    -------
+    LstsqResult
+        ``solution`` of shape ``(..., N)`` for a vector, else ``(..., N, K)``, of the dtype that those of `x1`
+        and `x2` promote to; ``residuals``, real, of shape ``(...)`` or ``(..., K)``: sums of squares
+        of the elements of ``x2 - x1 @ solution``, whatever the rank is; ``rank``, int64, of shape
+        ``(...)``; and ``singular_values`` of `x1`, of shape ``(..., min(M, N))``. All are new arrays.
+
+    Raises
+    ------
+    ShapeError
+        If `x2` has another number of rows than `x1`.
+    LinAlgError
+        If `x1` has NaN or infinity in it.
+
+    References
+    ----------
+    G. H. Golub, C. F. Van Loan, "Matrix Computations", 4th edition (2013), section 5.5. Derivatives: G. H.
+    Golub, V. Pereyra, SIAM Journal on Numerical Analysis 10 (1973).
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> a = xp.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> found = xp.linalg.lstsq(a, xp.asarray([1.0, 3.0, 5.0]))
+    >>> xp.round(found.solution)
+    Array([1., 2.], dtype=float64)
+    """
+    x1 = floating_matrices("lstsq", x1)
+    x2 = as_floating(check_array("lstsq", x2, "x2"))
+    check_rows("lstsq", x1, x2)
+    limit = relative_tolerance("lstsq", x1, rtol)
+    if not all(isfinite(x1)):
+        raise LinAlgError("lstsq", "the matrix has NaN or infinity in it", [("x1", str(x1.shape))])
+    u, s, vh = svd(x1, full_matrices=False)
+    counts = significant(s, limit)
+    sides = expand_dims(x2, axis=-1) if x2.ndim == 1 else x2
+    solution = _least_squares(x1, sides, rtol, counts, u, s, vh)
+    residuals = sum(square(abs(sides - matmul(x1, solution))), axis=-2)
+    if x2.ndim == 1:
+        solution, residuals = squeeze(solution, axis=-1), squeeze(residuals, axis=-1)
+    return LstsqResult(solution, residuals, count_nonzero(counts, axis=-1), s)
+
+
+@primitive
+def _least_squares(
+    x1: Array, x2: Array, rtol: float | Array | None, counts: Array, u: Array, s: Array, vh: Array
+) -> Array:
+    """Return ``pinv(x1, rtol=rtol) @ x2``, given the SVD of `x1` and which singular values count."""
+    inverses = where(counts, reciprocal(s), 0.0)
+    return matmul(_adjoint(vh), multiply(expand_dims(inverses, axis=-1), matmul(_adjoint(u), x2)))
+
+
+def _adjoint(x: Array) -> Array:
+    return matrix_transpose(conj(x))
+
+
+# The exponential
+
+
+@primitive_in("linalg")
+def expm(x: Array, /) -> Array:
+    """Return the exponential of a matrix, the sum of ``x**n / n!`` over all n.
+
+    Parameters
+    ----------
+    x : Array
+        Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64.
+
+    Returns
+    -------
+    Array
+        New array of the shape and dtype of `x`; NaN where a matrix has NaN or infinity in it.
+
+    Raises
+    ------
+    ShapeError
+        If `x` is not square.
+
+    References
+    ----------
+    N. J. Higham, "The Scaling and Squaring Method for the Matrix Exponential Revisited", SIAM Journal on
+    Matrix Analysis and Applications 26 (2005).
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> xp.linalg.expm(xp.asarray([[0.0, 1.0], [0.0, 0.0]]))
+    Array([[1., 1.],
+           [0., 1.]], dtype=float64)
+    """
+    x = as_floating(check_square("expm", x))
+    refuse_storage_dtypes("expm", x)
+    if x.size == 0:
+        return copy(x, x.dtype)
+    finite = all(isfinite(x), axis=(-2, -1), keepdims=True)
+    x = where(finite, x, 0)
+    if x.shape[-1] == 1:
+        return where(finite, exp(x), math.nan)
+    degree, limit = _PADE[promote(x.dtype, dt.complex64)]
+    # A matrix of a stack is scaled by its own norm: its result does not depend on the others.
+    norm = max(sum(abs(x), axis=-2, keepdims=True), axis=-1, keepdims=True)
+    halvings = []
+    while any(large := greater(norm, limit)):
+        halvings.append(large)
+        x, norm = where(large, multiply(x, 0.5), x), where(large, multiply(norm, 0.5), norm)
+    out = _pade(x, degree)
+    for large in reversed(halvings):
+        out = where(large, matmul(out, out), out)
+    return where(finite, out, math.nan)
+
+
+# By the complex dtype of the precision: the degree of the approximant, and the norm up to which its error is
+# below the unit roundoff (Higham, table 2.3 and section 3).
+_PADE: Final = {dt.complex64: (7, 3.925724783138660), dt.complex128: (13, 5.371920351148152)}
+
+
+@cache
+def _coefficients(degree: int) -> list[float]:
+    """Return those of the numerator of the diagonal Padé approximant, the first of which is 1."""
+    f = math.factorial
+    whole = [f(2 * degree - j) // (f(degree - j) * f(j)) for j in range(degree + 1)]
+    return [c / whole[0] for c in whole]
+
+
+def _pade(x: Array, degree: int) -> Array:
+    b = _coefficients(degree)
+    unit = eye(x.shape[-1], dtype=x.dtype)
+    x2 = matmul(x, x)
+    x4 = matmul(x2, x2)
+    x6 = matmul(x4, x2)
+    even = x6 * b[6] + x4 * b[4] + x2 * b[2] + unit * b[0]
+    odd = x6 * b[7] + x4 * b[5] + x2 * b[3] + unit * b[1]
+    if degree == 13:
+        even = add(matmul(x6, x6 * b[12] + x4 * b[10] + x2 * b[8]), even)
+        odd = add(matmul(x6, x6 * b[13] + x4 * b[11] + x2 * b[9]), odd)
+    odd = matmul(x, odd)
+    return solve(even - odd, even + odd)
