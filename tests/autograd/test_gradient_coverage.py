@@ -168,7 +168,7 @@ COMPOSED: dict[str, list[Example]] = {
     "linalg.lstsq": [
         ("gradient", lambda a, b: xp.linalg.lstsq(a, b).solution, X, Y),
         ("gradient", lambda a, b: xp.linalg.lstsq(a, b).residuals, X.T, Y[0]),
-        ("gradient", lambda a: xp.linalg.lstsq(a, Y).singular_values, X),
+        ("gradient", lambda a: xp.linalg.lstsq(a, xp.asarray(Y)).singular_values, X),
         ("no number", lambda a: xp.linalg.lstsq(a, xp.asarray(Y)).rank, X),
     ],
     "logspace": [
