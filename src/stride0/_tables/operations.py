@@ -31,6 +31,7 @@ KINDS: Final = {
 }
 
 OUT: Final = ("same", "bool", "real")
+NAMESPACES: Final = ("", "special")
 REPEATED: Final = ("", "multiply", "power")
 
 
@@ -71,6 +72,14 @@ class Op(NamedTuple):
     ulp: float = 0.5
     samples: Domain = Domain()
     since: str = "2021.12"  # the version of the standard; "" for what is not in it
+    # The namespace within the namespace that has the function: "" is the main one, "special" is `stride0.special`. The
+    # standard has no such functions.
+    namespace: str = ""
+
+    @property
+    def qualified(self) -> str:
+        """The name by which messages, gradient rules and interceptors know the function."""
+        return f"{self.namespace}.{self.name}" if self.namespace else self.name
 
 
 class Reduction(NamedTuple):
@@ -145,6 +154,18 @@ def _transcendental(
         ulp=1,
         samples=Domain(low, high),
         **more,
+    )
+
+
+def _special(name: str, nin: int, doc: str, *, low: float = -30.0, high: float = 30.0, **more: Any) -> Op:
+    """Row of a function of `stride0.special`, whose loops stand in `vecmath_special.h`."""
+    operands = "x" if nin == 1 else "x1, x2"
+    return Op(
+        *(name, nin, "real-valued floating-point", {"f": f"vm_{name}_{{t}}({operands})"}, doc),
+        **{"otherwise": "float64", "run": _REALS, "ulp": 2, **more},
+        samples=Domain(low, high),
+        since="",
+        namespace="special",
     )
 
 
@@ -505,6 +526,8 @@ OPS: Final = (
     _transcendental("asinh", "Inverse hyperbolic sine of each element."),
     _transcendental("acosh", "Inverse hyperbolic cosine of each element.", low=1.0, high=1e6),
     _transcendental("atanh", "Inverse hyperbolic tangent of each element.", low=-1.0, high=1.0),
+    # --- stride0.special
+    _special("expit", 1, "Logistic function of each element, `1 / (1 + exp(-x))`."),
 )
 
 _INT_SUM = {"b": "int64", "i": "int64", "u": "uint64", "f": "float64", "c": "complex128"}
@@ -676,6 +699,7 @@ def check() -> None:
     ):
         assert len(what) == len(set(what)), f"used twice among {what}"
     for op in OPS:
+        assert op.namespace in NAMESPACES and not (op.namespace and op.since), op.name
         assert op.on in KINDS and op.out in OUT and 1 <= op.nin <= 3 and op.doc.endswith("."), op.name
         assert op.operator in OPERATORS | {""} and op.ulp > 0 and op.samples.low < op.samples.high, op.name
         assert {*op.call, *op.run, *op.gains, *(dtype for dtype, _ in op.written)} <= {*_CALLED}, op.name
