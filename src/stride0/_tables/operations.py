@@ -528,6 +528,58 @@ OPS: Final = (
     _transcendental("atanh", "Inverse hyperbolic tangent of each element.", low=-1.0, high=1.0),
     # --- stride0.special
     _special("expit", 1, "Logistic function of each element, `1 / (1 + exp(-x))`."),
+    _special("logit", 1, "Inverse of the logistic function, `log(x / (1 - x))`.", low=0.0, high=1.0),
+    _special("log_expit", 1, "Logarithm of the logistic function, `-log(1 + exp(-x))`."),
+    _special("softplus", 1, "Logarithm of `1 + exp(x)` for each element."),
+    _special("xlogy", 2, "`x1 * log(x2)` for each pair of elements; 0 where `x1` is 0.", low=0.0),
+    _special("xlog1py", 2, "`x1 * log(1 + x2)` for each pair of elements; 0 where `x1` is 0.", low=-1.0),
+    _special(
+        "entr", 1, "Entropy of each element, `-x * log(x)`; 0 for 0, -infinity for negative ones.", low=0.0
+    ),
+    _special("rel_entr", 2, "Relative entropy of each pair of elements, `x1 * log(x1 / x2)`.", low=0.0),
+    _special("kl_div", 2, "Kullback-Leibler divergence, `x1 * log(x1 / x2) - x1 + x2`.", low=0.0),
+    _special(
+        "huber", 2, "Huber loss of the residual `x2`, quadratic up to `x1` and linear beyond it.", low=0.0
+    ),
+    _special(
+        "pseudo_huber", 2, "`x1**2 * (sqrt(1 + (x2 / x1)**2) - 1)`, a smooth Huber loss of `x2`.", low=0.0
+    ),
+    _special("cbrt", 1, "Cube root of each element."),
+    _special("exp2", 1, "2 raised to the power of each element."),
+    _special("exp10", 1, "10 raised to the power of each element."),
+    _special("exprel", 1, "`(exp(x) - 1) / x` for each element, 1 for 0."),
+    _special(
+        "boxcox",
+        2,
+        "Box-Cox transformation of `x1`, `(x1**x2 - 1) / x2`; `log(x1)` where `x2` is 0.",
+        low=0.0,
+        high=5.0,
+    ),
+    _special("boxcox1p", 2, "Box-Cox transformation of `1 + x1` with the exponent `x2`.", low=-1.0, high=5.0),
+    _special(
+        "inv_boxcox",
+        2,
+        "Inverse of `boxcox`, `(1 + x1 * x2)**(1 / x2)`; `exp(x1)` where `x2` is 0.",
+        low=0.0,
+        high=5.0,
+    ),
+    _special("inv_boxcox1p", 2, "Inverse of `boxcox1p`: `inv_boxcox(x1, x2) - 1`.", low=0.0, high=5.0),
+    _special("sinc", 1, "`sin(pi * x) / (pi * x)` for each element, 1 for 0."),
+    _special("cosm1", 1, "`cos(x) - 1` for each element, accurate near zero."),
+    _special("sindg", 1, "Sine of each element, in degrees.", low=-720.0, high=720.0),
+    _special("cosdg", 1, "Cosine of each element, in degrees.", low=-720.0, high=720.0),
+    _special("tandg", 1, "Tangent of each element, in degrees.", low=-720.0, high=720.0),
+    _special("cotdg", 1, "Cotangent of each element, in degrees.", low=-720.0, high=720.0),
+    _special("erf", 1, "Error function of each element.", low=-6.0, high=6.0),
+    _special("erfc", 1, "Complementary error function of each element, `1 - erf(x)`.", low=-6.0, high=26.0),
+    _special("erfcx", 1, "Scaled complementary error function, `exp(x**2) * erfc(x)`.", low=-9.0, high=50.0),
+    _special("erfinv", 1, "Inverse of the error function.", low=-1.0, high=1.0),
+    _special("erfcinv", 1, "Inverse of the complementary error function.", low=0.0, high=2.0),
+    _special("ndtr", 1, "Distribution function of the standard normal distribution.", low=-36.0, high=10.0),
+    _special("log_ndtr", 1, "Logarithm of the distribution function of the standard normal distribution."),
+    _special(
+        "ndtri", 1, "Quantile of the standard normal distribution, the inverse of `ndtr`.", low=0.0, high=1.0
+    ),
 )
 
 _INT_SUM = {"b": "int64", "i": "int64", "u": "uint64", "f": "float64", "c": "complex128"}
