@@ -1,7 +1,7 @@
-"""Every polynomial of vecmath_special.h and of what it includes, computed anew; `coefficients.py` lists and checks them.
+"""Every polynomial of vecmath_special.h and of what it includes, computed anew.
 
-    python special_coefficients.py            # prints name, log2 of the error, coefficients
-    python special_coefficients.py erf i0     # those whose names contain one of these words
+python special_coefficients.py            # prints name, log2 of the error, coefficients
+python special_coefficients.py erf i0     # those whose names contain one of these words
 """
 
 from __future__ import annotations
@@ -167,14 +167,37 @@ FITS: tuple[tuple[str, Function, range, tuple[Real, Real], Function, str], ...] 
         lambda z: z * mp.sqrt(z) / mp.erfinv(mp.sqrt(z)),
         "d",
     ),
-    ("erfcinv tail f64", erfcinv_tail, range(34), (at("0.832"), at("27.35")), lambda u: 1 / erfcinv_tail(u), "d"),
-    ("erfcinv tail f32", erfcinv_tail, range(16), (at("0.832"), at("10.2")), lambda u: 1 / erfcinv_tail(u), "d"),
+    (
+        "erfcinv tail f64",
+        erfcinv_tail,
+        range(34),
+        (at("0.832"), at("27.35")),
+        lambda u: 1 / erfcinv_tail(u),
+        "d",
+    ),
+    (
+        "erfcinv tail f32",
+        erfcinv_tail,
+        range(16),
+        (at("0.832"), at("10.2")),
+        lambda u: 1 / erfcinv_tail(u),
+        "d",
+    ),
 )
 
 
+def gammaln_near(count: int) -> Any:
+    """The quotient for u = t - 5/8."""
+
+    def f(u: Real) -> Real:
+        return lgamma_quotient(u + ONE * 5 / 8)
+
+    return f, range(count), (-ONE * 5 / 8, ONE * 5 / 8), lambda u: 1 / f(u), "d"
+
+
 FITS += (
-    ("gammaln near", lgamma_quotient, range(24), (TINY, 1.2501 * ONE), lambda t: 1 / lgamma_quotient(t), "d"),
-    ("gammaln near short", lgamma_quotient, range(12), (TINY, 1.2501 * ONE), lambda t: 1 / lgamma_quotient(t), "d"),
+    ("gammaln near", *gammaln_near(24)),
+    ("gammaln near short", *gammaln_near(12)),
     ("gammaln far", stirling_rest, range(7), (mp.mpf(10) ** -9, ONE / 64), lambda z: ONE, "d"),
     (
         "digamma near",
@@ -193,7 +216,14 @@ FITS += (
         "d",
     ),
     ("digamma far", digamma_rest, range(8), (mp.mpf(10) ** -9, ONE / 36), lambda z: z, "d"),
-    ("i0 near", bessel_near(0), range(15), (TINY, BESSEL_END), lambda z: z / mp.besseli(0, 2 * mp.sqrt(z)), "d"),
+    (
+        "i0 near",
+        bessel_near(0),
+        range(15),
+        (TINY, BESSEL_END),
+        lambda z: z / mp.besseli(0, 2 * mp.sqrt(z)),
+        "d",
+    ),
     (
         "i1 near",
         bessel_near(1),
@@ -202,7 +232,14 @@ FITS += (
         lambda z: z * mp.sqrt(z) / mp.besseli(1, 2 * mp.sqrt(z)),
         "d",
     ),
-    ("i0 near short", bessel_near(0), range(10), (TINY, BESSEL_END), lambda z: z / mp.besseli(0, 2 * mp.sqrt(z)), "d"),
+    (
+        "i0 near short",
+        bessel_near(0),
+        range(10),
+        (TINY, BESSEL_END),
+        lambda z: z / mp.besseli(0, 2 * mp.sqrt(z)),
+        "d",
+    ),
     (
         "i1 near short",
         bessel_near(1),
@@ -227,8 +264,8 @@ def polynomials(words: list[str] | None = None) -> Iterator[Found]:
         found, error = fit(f, powers, interval, weight, ("x" if both else letter) * len(powers))
         values = [as_c(rounded(c, BITS[letter]), letter) for c in found]
         if both:
-            # What is left of odd and even powers may vanish more often than there are coefficients: there is no fit of the
-            # others to make up for the rounding of one, and the first comes in two numbers.
+            # Without one of the powers others may vanish too often for a fit that makes up for its rounding.
+            # Instead, the first coefficient comes in two numbers, of which some functions need both.
             values.insert(1, as_c(rounded(found[0] - rounded(found[0], BITS[letter]), BITS[letter]), letter))
         yield name, values, float(mp.log(error, 2))
 

@@ -72,8 +72,8 @@ class Op(NamedTuple):
     ulp: float = 0.5
     samples: Domain = Domain()
     since: str = "2021.12"  # the version of the standard; "" for what is not in it
-    # The namespace within the namespace that has the function: "" is the main one, "special" is `stride0.special`. The
-    # standard has no such functions.
+    # The namespace within the namespace that has the function: "" is the main one, "special" is
+    # `stride0.special`, whose functions the standard does not have.
     namespace: str = ""
 
     @property
@@ -579,6 +579,18 @@ OPS: Final = (
     _special("log_ndtr", 1, "Logarithm of the distribution function of the standard normal distribution."),
     _special(
         "ndtri", 1, "Quantile of the standard normal distribution, the inverse of `ndtr`.", low=0.0, high=1.0
+    ),
+    _special("gamma", 1, "Gamma function of each element.", low=0.0, high=30.0),
+    _special("gammaln", 1, "Logarithm of the absolute value of the gamma function.", low=0.0),
+    _special("digamma", 1, "Derivative of the logarithm of the gamma function.", low=0.0),
+    *(
+        _special(
+            f"i{order}{scaled}",
+            1,
+            f"Modified Bessel function of order {order}{', times `exp(-abs(x))`' * bool(scaled)}.",
+        )
+        for order in (0, 1)
+        for scaled in ("", "e")
     ),
 )
 

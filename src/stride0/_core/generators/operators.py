@@ -2,8 +2,8 @@
 
 `operations.h`: the numbers of the operations, and the tables that resolve dtypes.
 `array.pyx`: its template with the operators of the array type, binary, reflected and in-place.
-`functions.pyx`, `functions.pyi`: their templates with the public functions of the table; likewise `special.pyx` and
-`special.pyi`, with those of the rows whose namespace is "special".
+`functions.pyx`, `functions.pyi`: their templates with the public functions of the table.
+`special.pyx`, `special.pyi`: likewise, with those of the rows whose namespace is "special".
 """
 
 from __future__ import annotations
@@ -122,7 +122,12 @@ def docstring(op: Any) -> str:
     if op.exponent:
         lines += ["ArgumentValueError", "    If an integer is to be raised to a negative power."]
     if op.namespace == "special":
-        lines += ["", "References", "----------", f"``scipy.special.{op.name}``, whose special values it has."]
+        lines += [
+            "",
+            "References",
+            "----------",
+            f"``scipy.special.{op.name}``, whose special values it has.",
+        ]
     if op.since:
         place = f'"Element-wise Functions", ``{op.name}`` (since {op.since}).'
         lines += ["", "References", "----------", f"Array API standard 2025.12, {place}"]
@@ -235,7 +240,7 @@ def filled(template: str, marker: str, body: str) -> str:
 
 
 def main(header: str, array: str, *modules: str) -> None:
-    """`modules` are the module and the stub of each namespace: functions.pyx, functions.pyi, special.pyx, special.pyi."""
+    """`modules`: the module and the stub of each namespace in turn."""
     pathlib.Path(header).write_text(tables(), encoding="utf-8")
     pathlib.Path(array).write_text(filled("array/array.pyx.in", "@OPERATORS@", methods()), encoding="utf-8")
     for namespace, module, stub in zip(operations.NAMESPACES, modules[::2], modules[1::2], strict=True):

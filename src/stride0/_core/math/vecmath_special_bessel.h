@@ -13,10 +13,11 @@ VM_INLINE double vm_i0_two_f64(double a, int scaled, double *low, double *unit) 
         0x1.5600024373c05p-44), 0x1.522a4250c7d35p-31), 0x1.02e85c07ba945p-19), 0x1.c71c71c71bcb5p-10),
         0x1.ffffffffffffep-3);
     double p = fma(z, odd, even);
-    double top = fma(z, p, 1.0);
-    double top_low = fma(z, p, 1.0 - top) + zl * p;
-    top_low = z > 1.0 ? 0.0 * zl + (fma(z, p, -(top - 1.0)) + ((top - 1.0) - top + 1.0)) : top_low;
-    double inverse = 1.0 / (near ? 8.0 : a);
+    double w = z * p;
+    double top = 1.0 + w, v = top - 1.0;
+    double inverse = 1.0 / (near ? a + 0.55 : a);
+    /* The derivative of the logarithm is near 2 * inverse. */
+    double top_low = ((1.0 - (top - v)) + (w - v)) + fma(zl, top * (inverse + inverse), fma(z, p, -w));
     double q = fma(15.5, inverse, -1.0);
     s = q * q;
     even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.3ede58fdc5045p-33,
@@ -33,7 +34,7 @@ VM_INLINE double vm_i0_two_f64(double a, int scaled, double *low, double *unit) 
     double root = sqrt(inverse), square = root * root;
     double error = fma(-a, square, 1.0) - a * fma(root, root, -square);
     double root_low = 0.5 * root * error;
-    double w = far * root;
+    w = far * root;
     far_low = fma(far, root_low, fma(far_low, root, fma(far, root, -w)));
     top = near ? top : w;
     top_low = near ? top_low : far_low;
@@ -82,7 +83,8 @@ VM_INLINE double vm_i0_short(double a, int scaled) {
 }
 VM_INLINE float vm_i0_f32(float x) {
     double a = fabsf(x), y = vm_i0_short(a, 0);
-    y = a < INFINITY ? y : NAN;
+    y = a > 100.0 ? (a < INFINITY ? INFINITY : NAN) : y;
+    y = a == a ? y : a;
     return (float)y;
 }
 VM_INLINE float vm_i0e_f32(float x) {
@@ -104,12 +106,15 @@ VM_INLINE double vm_i1_two_f64(double a, int scaled, double *low, double *unit) 
         0x1.f175121da38d2p-48), 0x1.2c9757fe5ae4bp-34), 0x1.27e4fb770e1e9p-22), 0x1.6c16c16c168f0p-12),
         0x1.5555555555555p-4);
     double p = fma(z, odd, even);
-    double top = fma(z, p, 1.0);
-    double top_low = fma(z, p, 1.0 - top) + zl * p;
-    top_low = z > 1.0 ? 0.0 * zl + (fma(z, p, -(top - 1.0)) + ((top - 1.0) - top + 1.0)) : top_low;
-    top = top * (0.5 * a);
-    top_low = top_low * (0.5 * a);
-    double inverse = 1.0 / (near ? 8.0 : a);
+    double w = z * p;
+    double top = 1.0 + w, v = top - 1.0;
+    double inverse = 1.0 / (near ? a + 1.8 : a);
+    /* The derivative of the logarithm is near 2 * inverse. */
+    double top_low = ((1.0 - (top - v)) + (w - v)) + fma(zl, top * (inverse + inverse), fma(z, p, -w));
+    v = 0.5 * a;
+    w = top * v;
+    top_low = fma(top_low, v, fma(top, v, -w));
+    top = w;
     double q = fma(15.5, inverse, -1.0);
     s = q * q;
     even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.3fae335f64f7bp-33,
@@ -126,7 +131,7 @@ VM_INLINE double vm_i1_two_f64(double a, int scaled, double *low, double *unit) 
     double root = sqrt(inverse), square = root * root;
     double error = fma(-a, square, 1.0) - a * fma(root, root, -square);
     double root_low = 0.5 * root * error;
-    double w = far * root;
+    w = far * root;
     far_low = fma(far, root_low, fma(far_low, root, fma(far, root, -w)));
     top = near ? top : w;
     top_low = near ? top_low : far_low;
@@ -175,7 +180,8 @@ VM_INLINE double vm_i1_short(double a, int scaled) {
 }
 VM_INLINE float vm_i1_f32(float x) {
     double a = fabsf(x), y = vm_i1_short(a, 0);
-    y = a < INFINITY ? y : NAN;
+    y = a > 100.0 ? (a < INFINITY ? INFINITY : NAN) : y;
+    y = a == a ? y : a;
     return (float)(x < 0.0f ? -y : y);
 }
 VM_INLINE float vm_i1e_f32(float x) {

@@ -467,18 +467,20 @@ VM_INLINE double vm_tandg_f64(double x) {
     double a = fabs(x), low, t;
     double high = vm_degrees_f64(a > VM_DEGREES_END ? 0.0 : a, &low, &t);
     double y = vm_tan_reduced_f64(high, low, vm_bits64(t));
-    y = vm_double(vm_bits64(x == x ? y : x) ^ (vm_bits64(x) & VM_SIGN64));
-    return (high == 0.0) & (int)(vm_bits64(t) & 1) & (a <= VM_DEGREES_END) ? INFINITY : y;
+    double signed_y = vm_double(vm_bits64(y) ^ (vm_bits64(x) & VM_SIGN64));
+    y = fabs(y) < INFINITY ? signed_y : INFINITY; /* a division by zero left NaN */
+    return x == x ? y : x;
 }
 /* -tan(a + 90) */
 VM_INLINE double vm_cotdg_f64(double x) {
     double a = fabs(x), low, t;
     double high = vm_degrees_f64(a > VM_DEGREES_END ? 0.0 : a, &low, &t);
     double y = -vm_tan_reduced_f64(high, low, vm_bits64(t) + 1);
-    y = a < 0x1p-900 ? 0x1.ca5dc1a63c1f8p+5 / a : y;
     y = a > VM_DEGREES_END ? 0.0 : y;
-    y = vm_double(vm_bits64(x == x ? y : x) ^ (vm_bits64(x) & VM_SIGN64));
-    return (high == 0.0) & (int)(~vm_bits64(t) & 1) & (a <= VM_DEGREES_END) ? INFINITY : y;
+    double signed_y = vm_double(vm_bits64(y) ^ (vm_bits64(x) & VM_SIGN64));
+    y = fabs(y) < INFINITY ? signed_y : INFINITY;
+    y = (a < 0x1p-900) & (a > 0.0) ? copysign(0x1.ca5dc1a63c1f8p+5 / a, x) : y;
+    return x == x ? y : x;
 }
 VM_INLINE float vm_sindg_f32(float x) { return (float)vm_sindg_f64(x); }
 VM_INLINE float vm_cosdg_f32(float x) { return (float)vm_cosdg_f64(x); }

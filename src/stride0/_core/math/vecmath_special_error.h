@@ -93,19 +93,21 @@ VM_INLINE double vm_log_ndtr_f64(double x) {
     double sum = w + wl;
     wl = ((w - sum) + wl) * scale;
     w = sum * scale; /* ndtr(-a) */
-    int above = x > 0.0, half = w > 0.29;
     double m = vm_mantissa_f64(e, &k);
-    double f = above ? (half ? 1.0 - (w + w) : -w) : m - 1.0;
-    double scale_e = vm_double(((uint64_t)1023 << 52) - (vm_bits64(k + VM_ROUND64) << 52));
-    double fl = above ? (half ? -(wl + wl) : -wl) : el * scale_e;
-    double h = vm_log_two_f64(above ? (half ? -1.0 : 0.0) : k - 1.0, f, fl, &l);
-    double c = above ? a * 0.0 : a;
+    double unit = vm_double(((uint64_t)1023 << 52) - (vm_bits64(k + VM_ROUND64) << 52));
+    /* 1 - w is twice as much, less log(2), where it is below 0.71. */
+    uint64_t above = vm_less_f64(0.0, x > 0.0 ? 1.0 : 0.0), half = vm_less_f64(0.29, w);
+    double twice = vm_select_f64(half, 2.0, 1.0), less = vm_select_f64(half, 1.0, 0.0);
+    double f = vm_select_f64(above, fma(-twice, w, less), m - 1.0);
+    double fl = vm_select_f64(above, -twice * wl, el * unit);
+    double h = vm_log_two_f64(vm_select_f64(above, -less, k - 1.0), f, fl, &l);
+    double c = vm_select_f64(above, 0.0, a);
     double q = -0.5 * c * c;
     double ql = fma(-0.5 * c, c, -q);
     sum = q + h;
     double v = sum - q;
     double y = sum + (((q - (sum - v)) + (h - v)) + (l + ql));
-    y = above & (a > 8.0) ? -(w + wl) : y;
+    y = x > 8.0 ? -(w + wl) : y;
     y = x < -0x1p400 ? -0.5 * x * x : y;
     y = x > 39.0 ? -0.0 : y;
     return x == x ? y : x;

@@ -8,35 +8,39 @@
 VM_INLINE double vm_gammaln_two_f64(double a, double *low) {
     int far = a >= 8.0, small = a < 1.25;
     double n = floor(a - 0.25); /* factors, and one more */
-    n = far | small ? 1.0 : n;
-    double t = small ? a : a - n;
-    t = far ? 0.5 : t;
-    double p = small | far ? a : 1.0, pl = 0.0;
+    n = a < 1.25 ? 0.0 : n;
+    n = a >= 8.0 ? 0.0 : n;
+    double t = a >= 8.0 ? 0.5 : a - n;
+    double p = n > 0.0 ? 1.0 : a, pl = 0.0;
     for (int j = 1; j < 7; j++) {
         double f = a - j;
         double w = p * f, wl = fma(p, f, -w) + pl * f;
-        int more = !(small | far) & (j < n);
-        p = more ? w : p;
-        pl = more ? wl : pl;
+        p = j < n ? w : p;
+        pl = j < n ? wl : pl;
     }
-    double s = t * t;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.1d0b00c249c4dp-17,
-        0x1.6be9a55e827dcp-12), 0x1.bbde60f860d6fp-9), 0x1.a8a43dd918552p-7), 0x1.a969c04db4968p-6),
-        0x1.25153937ef463p-5), 0x1.62d688f370047p-5), 0x1.ae86068f16e79p-5), 0x1.11554c5b85358p-4),
-        0x1.79cf9c5ef0f86p-4), 0x1.3e54520484dbfp-3), 0x1.2788cfc6fb619p-1);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.0a81bf9c6abe4p-21,
-        -0x1.1f4092736dd88p-14), -0x1.4680c0d5bbccep-10), -0x1.dea581ed7a940p-8), -0x1.40712442cc81fp-6),
-        -0x1.0132ba1ed5c1ap-5), -0x1.440c374a3af87p-5), -0x1.8554463fc87ddp-5), -0x1.e18201931e942p-5),
-        -0x1.3cb1fa9245437p-4), -0x1.d7a3e6a9e06c3p-4), -0x1.f6465978d475bp-3);
-    double near = (t * (t - 1.0)) * fma(t, odd, even);
+    double u = t - 0.625, s = u * u;
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.737aef54b2741p-21,
+        -0x1.28eb847d1024ap-22), -0x1.643b01a0894cdp-19), -0x1.b87bd599bb336p-18), -0x1.4c44980cce00cp-16),
+        -0x1.eefbff8751a96p-15), -0x1.783649803f34dp-13), -0x1.250cefaeb8e60p-11), -0x1.d9b6039f99628p-10),
+        -0x1.9755f4416e283p-8), -0x1.8c66d24dc2d00p-6), -0x1.0d79494357498p-3);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.2d8d8ee8f0141p-20,
+        0x1.350f5220a350ap-21), 0x1.28ab50ddec852p-18), 0x1.7b5c5510ea4dep-17), 0x1.1e5983633091dp-15),
+        0x1.ae69197d3c801p-14), 0x1.4ad22282c235ap-12), 0x1.05f40e0f2c5cfp-10), 0x1.b2cd23bb21383p-9),
+        0x1.88f37b6cfbd5ep-7), 0x1.aebb0c81e50d6p-5);
+    double c = fma(u, odd, even);
+    double series = fma(u, c, 0x1.dcfd339a88006p-2);
+    double series_low = fma(u, c, 0x1.dcfd339a88006p-2 - series) + -0x1.a6f444874098cp-56;
+    double product = t * (t - 1.0);
+    double near = product * series;
+    double near_low = fma(product, series_low, fma(fma(t, t - 1.0, -product), series, fma(product, series, -near)));
     double k, l, m = vm_mantissa_f64(p, &k);
     double unit = vm_double(((uint64_t)1023 << 52) - (vm_bits64(k + VM_ROUND64) << 52));
-    double h = vm_log_two_f64(k, m - 1.0, far | small ? 0.0 : pl * unit, &l);
+    double h = vm_log_two_f64(k, m - 1.0, pl * unit, &l);
     h = small ? -h : h;
     l = small ? -l : l;
     double sum = h + near;
     double v = sum - h;
-    double y = sum, yl = ((h - (sum - v)) + (near - v)) + l;
+    double y = sum, yl = ((h - (sum - v)) + (near - v)) + (l + near_low);
     /* Stirling: (a - 1/2) * (log(a) - 1) + log(2 pi) / 2 - 1/2 + ... */
     double g = h - 1.0;
     double gl = (h - (g + 1.0)) + l;
@@ -61,10 +65,10 @@ VM_INLINE double vm_gammaln_f64_fast(double x) {
     return x == x ? y : x;
 }
 
-/* Below 0, log(pi / (a * |sin(pi a)|)) less that of a = -x */
-VM_INLINE double vm_gammaln_f64(double x) {
-    double a = fabs(x), low, sl, rl, k, l;
-    int negative = x < 0.0, whole = rint(a) == a;
+/* That of -a, for a > 0: log(pi / (a * |sin(pi a)|)) less that of a. Garbage where a is an integer. */
+VM_INLINE double vm_gammaln_negative_f64(double a, double *tail) {
+    double low, sl, rl, k, l;
+    int whole = rint(a) == a;
     int tiny = a < 0x1p-1000;
     double g = vm_gammaln_two_f64(tiny ? a * 0x1p60 : a < INFINITY ? a : 1.0, &low);
     double r = a - rint(a);
@@ -90,16 +94,45 @@ VM_INLINE double vm_gammaln_f64(double x) {
     double el = ((d - (e - v)) - (g + v)) + (dl - low);
     double f = e - bh;
     v = f - e;
-    double y = f + (((e - (f - v)) - (bh + v)) + (el - bl));
-    y = a < 0x1p-60 ? -(bh + bl) : y;
-    y = whole ? INFINITY : y;
+    *tail = ((e - (f - v)) - (bh + v)) + (el - bl);
+    *tail = a < 0x1p-60 ? -bl : *tail;
+    return a < 0x1p-60 ? -bh : f;
+}
+
+VM_INLINE double vm_gammaln_f64(double x) {
+    double a = fabs(x), low;
+    double y = vm_gammaln_negative_f64(a, &low);
+    y = rint(a) == a ? INFINITY : y + low;
     y = a > 0x1p1017 ? x : y;
-    y = negative ? y : vm_gammaln_f64_fast(a == 0.0 ? 1.0 : a);
+    y = x < 0.0 ? y : vm_gammaln_f64_fast(a == 0.0 ? 1.0 : a);
     y = a == 0.0 ? INFINITY : y;
     return x == x ? y : x;
 }
 /* Whether x is negative, zero or subnormal */
 #define VM_GAMMALN_RARE_F64(x) (vm_bits64(x) | (vm_bits64(x) - ((uint64_t)1 << 52)))
+
+/* -- gamma ------------------------------------------------------------------------------------------------- */
+
+VM_INLINE double vm_gamma_f64_fast(double x) {
+    double low, y = vm_gammaln_two_f64(x, &low);
+    y = vm_exp_sum_f64(y, low);
+    y = x < 172.0 ? y : INFINITY;
+    return x == x ? y : x;
+}
+VM_INLINE double vm_gamma_f64(double x) {
+    double a = fabs(x), low, h = vm_gammaln_negative_f64(a > 200.0 ? 200.5 : a, &low);
+    double y = vm_exp_sum_f64(h, low);
+    double f = floor(x);
+    y = f - 2.0 * floor(0.5 * f) == 1.0 ? -y : y;
+    y = x == f ? NAN : y;
+    y = x > 0.0 ? vm_gamma_f64_fast(x) : y;
+    y = a < 0x1p-60 ? 1.0 / x : y;
+    return x == x ? y : x;
+}
+VM_INLINE float vm_gamma_f32_fast(float x) { return (float)vm_gamma_f64_fast(x); }
+VM_INLINE float vm_gamma_f32(float x) { return (float)vm_gamma_f64(x); }
+#define VM_GAMMA_RARE_F64(x) (vm_bits64(x) | (vm_bits64(x) - vm_bits64(0x1p-60)))
+#define VM_GAMMA_RARE_F32(x) (vm_bits32(x) | (vm_bits32(x) - vm_bits32(0x1p-60f)))
 
 /* -- digamma ----------------------------------------------------------------------------------------------- */
 
@@ -188,23 +221,21 @@ VM_INLINE double vm_digamma_f64(double x) {
 VM_INLINE double vm_gammaln_short(double a) {
     int far = a >= 8.0, small = a < 1.25;
     double n = floor(a - 0.25);
-    n = far | small ? 1.0 : n;
-    double t = small ? a : a - n;
-    t = far ? 0.5 : t;
-    double p = small | far ? a : 1.0;
+    n = a < 1.25 ? 0.0 : n;
+    n = a >= 8.0 ? 0.0 : n;
+    double t = a >= 8.0 ? 0.5 : a - n;
+    double p = n > 0.0 ? 1.0 : a;
     for (int j = 1; j < 7; j++) {
         double w = p * (a - j);
-        p = !(small | far) & (j < n) ? w : p;
+        p = j < n ? w : p;
     }
-    double s = t * t;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.39d6ed9b46010p-9, 0x1.7e57b782454d7p-6),
-        0x1.e53a581aef525p-5), 0x1.77f88b11c0e38p-4), 0x1.3e528ac3ae746p-3), 0x1.2788cfc3f444ep-1);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.2518b01e041c3p-12, -0x1.36276bc9375d4p-7),
-        -0x1.53bd1e111791ep-5), -0x1.336bd17e607b7p-4), -0x1.d76b6b6137205p-4), -0x1.f6464e1d07f8fp-3);
-    double near = (t * (t - 1.0)) * fma(t, odd, even);
-    /* The zeros at 1 and 2 are to be found as well as by 1 - a itself. */
-    double h = vm_log1p_wide(small ? a - 1.0 : far ? 0.0 : p - 1.0);
-    h = far ? vm_log_wide(a) : h;
+    double u = t - 0.625, s = u * u;
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.efa6b5adf2494p-12, 0x1.e487bf27a34e2p-11),
+        0x1.b4e1779c4df78p-9), 0x1.88e6fb6f57b52p-7), 0x1.aebb27c3bd556p-5), 0x1.dcfd3395bcf13p-2);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.252ef59c42306p-12, -0x1.08eddc98cba7dp-11),
+        -0x1.dd2acf27fc923p-10), -0x1.973bf7dfa27bbp-8), -0x1.8c67255f8a5c6p-6), -0x1.0d79491d8d689p-3);
+    double near = (t * (t - 1.0)) * fma(u, odd, even);
+    double h = vm_log_wide(p);
     double inverse = 1.0 / (far ? a : 8.0), z = inverse * inverse;
     double rest = inverse * fma(z, fma(z, fma(z, -0x1.3812c06050cdbp-11, 0x1.a01a00fc51311p-11), -0x1.6c16c16c09cf8p-9),
         0x1.5555555555555p-4);

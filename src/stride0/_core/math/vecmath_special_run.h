@@ -46,6 +46,7 @@ VM_RUN_PLAIN(ndtr)
 VM_RUN_PLAIN(log_ndtr)
 VM_RUN_PLAIN(ndtri)
 
+VM_RUN_BOTH(gamma, GAMMA)
 VM_RUN_BOTH(gammaln, GAMMALN)
 VM_RUN_BOTH(digamma, DIGAMMA)
 VM_RUN_PLAIN(i0)
