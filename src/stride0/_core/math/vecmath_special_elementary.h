@@ -20,9 +20,23 @@ VM_INLINE double vm_expit_f64(double x) {
     return x == x ? y : x;
 }
 
+/* As in float64. */
 VM_INLINE float vm_expit_f32(float x) {
-    double a = x < -110.0f ? -110.0 : x;
-    float y = (float)(1.0 / (1.0 + vm_exp_wide(-(a > 110.0 ? 110.0 : a))));
+    float t, el, a = fabsf(x);
+    a = a > 104.0f ? 104.0f : a;
+    float e = vm_exp_two_f32(-a, &el, &t);
+    int below = x < 0.0f;
+    float top = e + el;
+    float top_low = (e - top) + el;
+    float scale = vm_scaled_f32(1.0f, t);
+    float p = top * scale;
+    float d = 1.0f + p;
+    float dl = fmaf(top_low, scale, p - (d - 1.0f));
+    float n = below ? top : 1.0f, nl = below ? top_low : 0.0f;
+    float inverse = 1.0f / d;
+    float q = n * inverse;
+    float y = fmaf(fmaf(-q, dl, fmaf(-q, d, n)) + nl, inverse, q);
+    y = y * (below ? scale : 1.0f);
     return x == x ? y : x;
 }
 
@@ -294,10 +308,16 @@ VM_INLINE double vm_exp10_f64(double x) {
     return x > 308.3 ? INFINITY : y;
 }
 
+/* The polynomial is that of powers. */
 VM_INLINE float vm_exp2_f32(float x) {
-    double a = x < -160.0f ? -160.0 : x;
-    a = a > 130.0 ? 130.0 : a;
-    float y = (float)vm_exp_wide(a * VM_LN2);
+    float a = x > 128.0f ? 128.0f : x;
+    a = a < -150.0f ? -150.0f : a;
+    float t = a + VM_ROUND32;
+    float r = a - (t - VM_ROUND32);
+    float q = fmaf(r, fmaf(r, fmaf(r, 0x1.e06ae2p-17f, 0x1.44098ep-13f), 0x1.5da5a8p-10f), 0x1.3b2a6p-7f);
+    q = fmaf(r, fmaf(r, fmaf(r, q, 0x1.c6b06ep-5f), 0x1.ebfbep-3f), 0x1.62e43p-1f);
+    float y = vm_scaled_f32(fmaf(r, q, 1.0f), t);
+    y = x < -150.0f ? 0.0f : y;
     return x == x ? y : x;
 }
 VM_INLINE float vm_exp10_f32(float x) {
