@@ -207,14 +207,6 @@ FITS += (
         lambda u: (u + 1.5 - DIGAMMA_ROOT) / mp.digamma(u + 1.5),
         "d",
     ),
-    (
-        "digamma near short",
-        lambda u: mp.digamma(u + 1.5) / (u + 1.5 - DIGAMMA_ROOT),
-        range(11),
-        (-0.5 * ONE, 0.5 * ONE),
-        lambda u: (u + 1.5 - DIGAMMA_ROOT) / mp.digamma(u + 1.5),
-        "d",
-    ),
     ("digamma far", digamma_rest, range(8), (mp.mpf(10) ** -9, ONE / 36), lambda z: z, "d"),
     (
         "i0 near",
@@ -255,6 +247,9 @@ FITS += (
 )
 
 
+TWO_NUMBERS = ("erfcx f64", "erfcinv tail f64", "gammaln near", "i0 far", "i1 far")
+
+
 def polynomials(words: list[str] | None = None) -> Iterator[Found]:
     """Name, coefficients and log2 of the largest weighted error of every polynomial."""
     for name, f, powers, interval, weight, letter in FITS:
@@ -263,9 +258,9 @@ def polynomials(words: list[str] | None = None) -> Iterator[Found]:
         both = interval[0] < 0 < interval[1]
         found, error = fit(f, powers, interval, weight, ("x" if both else letter) * len(powers))
         values = [as_c(rounded(c, BITS[letter]), letter) for c in found]
-        if both:
+        if both and name in TWO_NUMBERS:
             # Without one of the powers others may vanish too often for a fit that makes up for its rounding.
-            # Instead, the first coefficient comes in two numbers, of which some functions need both.
+            # Instead, some functions have the first coefficient in two numbers.
             values.insert(1, as_c(rounded(found[0] - rounded(found[0], BITS[letter]), BITS[letter]), letter))
         yield name, values, float(mp.log(error, 2))
 
