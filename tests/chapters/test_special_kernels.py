@@ -87,14 +87,20 @@ SPECIAL = [math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 
 SPECIAL += [90.0, -90.0, 180.0, 1e15, -1e15, 1e-320, -1e-320, 1e-30, 1e300, -1e300, 710.0, -750.0]
 
 
-def is_known(name: str, operands: tuple[float, ...], got: float) -> bool:
+def is_known(name: str, operands: tuple[float, ...], got: float, want: float) -> bool:
     """Where SciPy rounds what is exact, or overflows on the way, or gives up."""
     x = operands[0]
-    if name == "sinc" and x and x == math.trunc(x):
+    if math.isinf(want) and max(map(abs, operands)) < 720:
+        # SciPy overflows too early, and takes the least numbers for 0.
+        return 300 < got < math.inf or (name == "cotdg" and got < 0 and abs(x) < 1e-300)
+    if name == "sinc" and math.isfinite(x) and x and x == math.trunc(x):
         return got == 0
     if name == "cosm1" and abs(x) > 1:
         return -2 <= got <= 0  # cos(x) - 1, which has lost what cancels
     if name in ("boxcox", "boxcox1p", "inv_boxcox", "inv_boxcox1p", "pseudo_huber", "kl_div"):
+        # Exponents and widths of about nothing are none there, and some products overflow.
+        if any(0 < abs(v) < 1e-29 for v in operands):
+            return True
         return all(map(math.isfinite, operands)) and max(map(abs, operands)) > 1e14
     return False
 
@@ -107,7 +113,7 @@ def test_special_values_are_scipys(row: Any) -> None:
         with np.errstate(all="ignore"):
             want = float(reference(*given)[0])
         got = float(call(row, *given)[0])
-        if is_known(row.name, operands, got):
+        if is_known(row.name, operands, got, want):
             continue
         what = f"{row.name}{operands}: {got}, SciPy {want}"
         if math.isnan(want):
@@ -117,12 +123,20 @@ def test_special_values_are_scipys(row: Any) -> None:
         else:
             # SciPy's functions are off by some units, and by more where terms cancel.
             assert abs(got - want) <= 1e-11 * abs(want) + 1e-300, what
-        single = call(row, *(v.astype("float32") for v in given))
-        assert (
-            math.isnan(got) == math.isnan(float(single[0]))
-            or max(map(abs, operands)) > 1e38
-            or (0 < min(map(abs, operands)) < 1e-44)
-        ), what
+
+
+@every_row
+def test_special_values_of_float32(row: Any) -> None:
+    """As those of float64, rounded."""
+    with np.errstate(all="ignore"):
+        values = np.array(SPECIAL).astype("float32")
+    given = [a.reshape(-1) for a in np.meshgrid(*[values] * row.nin)]
+    got = call(row, *given)
+    with np.errstate(all="ignore"):
+        want = call(row, *(a.astype("float64") for a in given)).astype("float32")
+        same = (got == want) | (np.isnan(got) & np.isnan(want))
+        same |= np.abs(got.astype("float64") - want) <= 3e-7 * np.abs(want.astype("float64")) + 3e-45
+    assert same.all(), [(*(a[~same] for a in given), got[~same], want[~same])]
 
 
 def test_what_is_exact() -> None:

@@ -545,8 +545,8 @@ OPS: Final = (
         "pseudo_huber", 2, "`x1**2 * (sqrt(1 + (x2 / x1)**2) - 1)`, a smooth Huber loss of `x2`.", low=0.0
     ),
     _special("cbrt", 1, "Cube root of each element."),
-    _special("exp2", 1, "2 raised to the power of each element."),
-    _special("exp10", 1, "10 raised to the power of each element."),
+    _special("exp2", 1, "Base-2 exponential of each element, `2**x`."),
+    _special("exp10", 1, "Base-10 exponential of each element, `10**x`."),
     _special("exprel", 1, "`(exp(x) - 1) / x` for each element, 1 for 0."),
     _special(
         "boxcox",

@@ -1,23 +1,33 @@
 /* Modified Bessel functions of the orders 0 and 1, plain and times e**-|x|; included by vecmath_special.h. */
 
+/* c + (x + xl) * y as two numbers */
+VM_INLINE double vm_plus_product(double c, double x, double xl, double y, double *low) {
+    double p = x * y, s = c + p, v = s - c;
+    *low = ((c - (s - v)) + (p - v)) + fma(xl, y, fma(x, y, -p));
+    return s;
+}
+
 /* e**-a * I_0(a) for a >= 0 as two numbers, up to 7.75 as a series, from there as a polynomial over the root; or I_0(a), with
    the factor 2**64 less where a is above 600, which is *unit. */
 VM_INLINE double vm_i0_two_f64(double a, int scaled, double *low, double *unit) {
     int near = a < 7.75;
     double z = near ? 0.25 * a * a : 1.0, s = z * z;
     double zl = near ? fma(0.5 * a, 0.5 * a, -z) : 0.0;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.15ef73dae069ep-80, 0x1.f0ad0acee6e98p-66),
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.15ef73dae069ep-80, 0x1.f0ad0acee6e98p-66),
         0x1.69debbf16e446p-51), 0x1.0b3147ba29821p-37), 0x1.522a440d6dc71p-25), 0x1.23456789b6b97p-14),
-        0x1.c71c71c71c770p-6), 0x1.0000000000000p+0);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.15fd9b2651abap-73, 0x1.40db14854ef70p-58),
-        0x1.5600024373c05p-44), 0x1.522a4250c7d35p-31), 0x1.02e85c07ba945p-19), 0x1.c71c71c71bcb5p-10),
-        0x1.ffffffffffffep-3);
-    double p = fma(z, odd, even);
+        0x1.c71c71c71c770p-6);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.15fd9b2651abap-73, 0x1.40db14854ef70p-58),
+        0x1.5600024373c05p-44), 0x1.522a4250c7d35p-31), 0x1.02e85c07ba945p-19), 0x1.c71c71c71bcb5p-10);
+    /* The last sums are what the error comes from. */
+    double sl = fma(z, z, -s);
+    double ol, el, pl, o = vm_plus_product(0x1.ffffffffffffep-3, s, sl, odd, &ol), e = vm_plus_product(0x1.0000000000000p+0, s, sl, even, &el);
+    double p = vm_plus_product(e, z, 0.0, o, &pl);
+    pl = pl + fma(z, ol, el);
     double w = z * p;
     double top = 1.0 + w, v = top - 1.0;
     double inverse = 1.0 / (near ? a + 0.55 : a);
     /* The derivative of the logarithm is near 2 * inverse. */
-    double top_low = ((1.0 - (top - v)) + (w - v)) + fma(zl, top * (inverse + inverse), fma(z, p, -w));
+    double top_low = ((1.0 - (top - v)) + (w - v)) + fma(zl, top * (inverse + inverse), fma(z, pl, fma(z, p, -w)));
     double q = fma(15.5, inverse, -1.0);
     s = q * q;
     even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.3ede58fdc5045p-33,
@@ -40,8 +50,8 @@ VM_INLINE double vm_i0_two_f64(double a, int scaled, double *low, double *unit) 
     top_low = near ? top_low : far_low;
     /* The other of the two takes an exponential more. */
     int plain = near ? scaled : !scaled;
-    double b = plain ? (near ? -a : a > 720.0 ? 720.0 : a) : 0.0, el, t;
-    double e = vm_exp_two_f64(b, 0.0, &el, &t);
+    double b = plain ? (near ? -a : a > 720.0 ? 720.0 : a) : 0.0, t;
+    e = vm_exp_two_f64(b, 0.0, &el, &t);
     double scale = vm_double((vm_bits64(t) << 52) + ((uint64_t)(b > 600.0 ? 1023 - 64 : 1023) << 52));
     *unit = b > 600.0 ? 0x1p64 : 1.0;
     double y = top * e;
@@ -99,18 +109,21 @@ VM_INLINE double vm_i1_two_f64(double a, int scaled, double *low, double *unit) 
     int near = a < 7.75;
     double z = near ? 0.25 * a * a : 1.0, s = z * z;
     double zl = near ? fma(0.5 * a, 0.5 * a, -z) : 0.0;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.0ff6cf192e165p-84, 0x1.1aea177399d00p-69),
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.0ff6cf192e165p-84, 0x1.1aea177399d00p-69),
         0x1.e277388dbc2b7p-55), 0x1.ab82001657ec3p-41), 0x1.522a4402c7189p-28), 0x1.845c8a0ceb671p-17),
-        0x1.c71c71c71c737p-8), 0x1.0000000000000p-1);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.2d6d8dd9db9ebp-77, 0x1.8b182e772b662p-62),
-        0x1.f175121da38d2p-48), 0x1.2c9757fe5ae4bp-34), 0x1.27e4fb770e1e9p-22), 0x1.6c16c16c168f0p-12),
-        0x1.5555555555555p-4);
-    double p = fma(z, odd, even);
+        0x1.c71c71c71c737p-8);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.2d6d8dd9db9ebp-77, 0x1.8b182e772b662p-62),
+        0x1.f175121da38d2p-48), 0x1.2c9757fe5ae4bp-34), 0x1.27e4fb770e1e9p-22), 0x1.6c16c16c168f0p-12);
+    /* The last sums are what the error comes from. */
+    double sl = fma(z, z, -s);
+    double ol, el, pl, o = vm_plus_product(0x1.5555555555555p-4, s, sl, odd, &ol), e = vm_plus_product(0x1.0000000000000p-1, s, sl, even, &el);
+    double p = vm_plus_product(e, z, 0.0, o, &pl);
+    pl = pl + fma(z, ol, el);
     double w = z * p;
     double top = 1.0 + w, v = top - 1.0;
     double inverse = 1.0 / (near ? a + 1.8 : a);
     /* The derivative of the logarithm is near 2 * inverse. */
-    double top_low = ((1.0 - (top - v)) + (w - v)) + fma(zl, top * (inverse + inverse), fma(z, p, -w));
+    double top_low = ((1.0 - (top - v)) + (w - v)) + fma(zl, top * (inverse + inverse), fma(z, pl, fma(z, p, -w)));
     v = 0.5 * a;
     w = top * v;
     top_low = fma(top_low, v, fma(top, v, -w));
@@ -137,8 +150,8 @@ VM_INLINE double vm_i1_two_f64(double a, int scaled, double *low, double *unit) 
     top_low = near ? top_low : far_low;
     /* The other of the two takes an exponential more. */
     int plain = near ? scaled : !scaled;
-    double b = plain ? (near ? -a : a > 720.0 ? 720.0 : a) : 0.0, el, t;
-    double e = vm_exp_two_f64(b, 0.0, &el, &t);
+    double b = plain ? (near ? -a : a > 720.0 ? 720.0 : a) : 0.0, t;
+    e = vm_exp_two_f64(b, 0.0, &el, &t);
     double scale = vm_double((vm_bits64(t) << 52) + ((uint64_t)(b > 600.0 ? 1023 - 64 : 1023) << 52));
     *unit = b > 600.0 ? 0x1p64 : 1.0;
     double y = top * e;

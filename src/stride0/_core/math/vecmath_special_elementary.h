@@ -105,11 +105,12 @@ VM_INLINE double vm_log_edge_two_f64(double x, double *low) {
 }
 VM_INLINE double vm_log1p_edge_two_f64(double x, double xl, double *low) {
     double l;
-    int inside = (x > -1.0) & (x < 0x1p1023);
+    int inside = (x > -1.0) & (x < INFINITY);
     double h = vm_log1p_sum_f64(inside ? x : 0.0, inside ? xl : 0.0, &l);
     *low = inside ? l : 0.0;
     h = inside ? h : x;
-    h = (x >= 0x1p1023) & (x < INFINITY) ? 0x1.62e42fefa39efp+9 : h;
+    h = fabs(x) < 0x1p-60 ? x : h; /* half of a subnormal number is none */
+    *low = fabs(x) < 0x1p-60 ? xl : *low;
     h = x < -1.0 ? NAN : h;
     return x == -1.0 ? -INFINITY : h;
 }
@@ -226,19 +227,19 @@ VM_INLINE double vm_pseudo_huber_f64(double delta, double r) {
     double wl = fma(small, q, -w) + small * low;
     double y = a * w;
     y = fabs(y) < INFINITY ? y + fma(a, wl, fma(a, w, -y)) : y;
-    y = (delta == 0.0) | (r == 0.0) ? 0.0 : y;
-    y = (a == INFINITY) & (delta > 0.0) ? INFINITY : y;
+    y = a == INFINITY ? INFINITY : y;
     y = delta == INFINITY ? NAN : y;
     y = (delta == delta) & (r == r) ? y : NAN;
+    y = (delta == 0.0) | (r == 0.0) ? 0.0 : y;
     return delta < 0.0 ? INFINITY : y;
 }
 VM_INLINE float vm_pseudo_huber_f32(float delta, float r) {
     double a = fabsf(r), d = delta;
     double y = (a * a) * (d / (d + sqrt(a * a + d * d)));
-    y = (delta == 0.0f) | (r == 0.0f) ? 0.0 : y;
-    y = (a == INFINITY) & (d > 0.0) ? INFINITY : y;
+    y = a == INFINITY ? INFINITY : y;
     y = d == INFINITY ? NAN : y;
     y = (delta == delta) & (r == r) ? y : NAN;
+    y = (delta == 0.0f) | (r == 0.0f) ? 0.0 : y;
     return (float)(delta < 0.0f ? INFINITY : y);
 }
 
@@ -339,6 +340,7 @@ VM_INLINE double vm_boxcox_log_f64(double h, double l, double lambda) {
     double q = vm_quotient_two_f64(sum, (e - sum) + low, lambda, 0.0, &ql);
     double y = (q + (fabs(q) < INFINITY ? ql : 0.0)) * unit;
     y = p > 750.0 ? INFINITY / lambda : y;
+    y = p < -750.0 ? -1.0 / lambda : y;
     y = fabs(p) < 0x1p-55 ? h + l : y;
     y = p == p ? y : p;
     return lambda == 0.0 ? h + l : y;
@@ -350,7 +352,7 @@ VM_INLINE double vm_boxcox_f64(double x, double lambda) {
 VM_INLINE double vm_boxcox1p_f64(double x, double lambda) {
     double l, h = vm_log1p_edge_two_f64(x, 0.0, &l);
     double y = vm_boxcox_log_f64(h, l, lambda);
-    return (x == 0.0) & (lambda == lambda) ? x : y;
+    return (x == 0.0) & (fabs(lambda) < INFINITY) ? x : y;
 }
 
 /* log(1 + lambda * x) / lambda as two numbers; x for lambda = 0 */
@@ -361,7 +363,7 @@ VM_INLINE double vm_inv_boxcox_log_f64(double x, double lambda, double *low) {
     double h = vm_log1p_edge_two_f64(p, pl, &l);
     double q = vm_quotient_two_f64(h, l, lambda, 0.0, low);
     int plain = (lambda == 0.0) | (fabs(p) < 0x1p-60);
-    q = plain ? (p == p ? x : p) : fabs(h) < INFINITY ? q : h / lambda;
+    q = plain ? x : fabs(h) < INFINITY ? q : h / lambda;
     *low = plain | !(fabs(q) < INFINITY) ? 0.0 : *low;
     return q;
 }

@@ -41,8 +41,7 @@ VM_INLINE double vm_log_ratio_f64(double x, double y, double *low, double *s, do
     return vm_log_series_f64(*k, *s, *sl, low);
 }
 
-/* log(1 + x + xl) for x > -1, as two numbers; no |x| below 2**1023 is too large. Of an x that is not small, xl has to be
-   too small to change it. */
+/* log(1 + x + xl) for finite x > -1, as two numbers. Of an x that is not small, xl has to be too small to change it. */
 VM_INLINE double vm_log1p_sum_f64(double x, double xl, double *low) {
     double v = 1.0 + x;
     double b = v - 1.0;
