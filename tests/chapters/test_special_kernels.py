@@ -90,6 +90,8 @@ SPECIAL += [90.0, -90.0, 180.0, 1e15, -1e15, 1e-320, -1e-320, 1e-30, 1e300, -1e3
 def is_known(name: str, operands: tuple[float, ...], got: float, want: float) -> bool:
     """Where SciPy rounds what is exact, or overflows on the way, or gives up."""
     x = operands[0]
+    if name in ("boxcox", "boxcox1p") and 0 < abs(operands[1]) < 1e-19:
+        return True  # SciPy takes such an exponent for 0
     if math.isinf(want) and max(map(abs, operands)) < 720:
         # SciPy overflows too early, and takes the least numbers for 0.
         return 300 < got < math.inf or (name == "cotdg" and got < 0 and abs(x) < 1e-300)
