@@ -27,6 +27,7 @@ from typing import Any
 import complexes
 import numpy as np
 import numpy.typing as npt
+import specials
 
 HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = HERE.parents[1] / "src" / "stride0" / "_core" / "math"
@@ -48,13 +49,15 @@ NUMPY = {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "tan2", "sin
 MEASURED = HERE / "measured.json"
 PAGE = HERE.parents[1] / "docs" / "accuracy.md"
 LIBRARIES = ("stride0", "NumPy", "PyTorch", "JAX")
+SPECIAL_LIBRARIES = ("stride0", "SciPy", "PyTorch", "JAX")
 
 HEAD = """# Accuracy
 
 Errors are in units in the last place (ULP) of the exact result: 0.5 is the best that any function can do.
-stride0 keeps to at most 1 in every function below, with the same bits on every processor, at every position
-of an array and at any number of threads. The page is written by `conformance/accuracy/accuracy.py`, whose
-`--help` tells how to measure again; what was measured is in `conformance/accuracy/measured.json`.
+stride0 keeps to at most 1 in every function below, 2 in those of `stride0.special`, with the same bits on
+every processor, at every position of an array and at any number of threads. The page is written by
+`conformance/accuracy/accuracy.py`, whose `--help` tells how to measure again; what was measured is in
+`conformance/accuracy/measured.json`.
 
 A figure is the largest error found. "wrong" counts results that are infinite, NaN or a zero of the other sign
 where they should not be, or the other way round. "-" is a function that the library does not have.
@@ -84,6 +87,15 @@ The error of the worse of the two parts, each in its own ULP. Numbers of ordinar
 the same. The reference is mpmath. Two functions keep less than the bound where a part is almost zero: [the
 bound](design/kernels.md#complex-functions). Squares, `pow` with the exponent 2, are the textbook's product,
 and not among the exponents here.
+"""
+
+SPECIAL = """
+## Functions of stride0.special
+
+Those that have kernels of their own. Numbers of ordinary size, of all sizes and near zeros, poles and the
+ends of ranges; all libraries are given the same. The reference is mpmath. Of `gammaln` and `digamma` positive
+numbers: of negative ones, whose results cross zero between the poles, the errors of both are counted in units
+of the larger of the result and 1, and are at most 1.5 (`tests/chapters/test_special_kernels.py`).
 """
 
 
@@ -216,6 +228,39 @@ def measure_complex(name: str, options: argparse.Namespace, rows: Rows) -> None:
         rows[f"{name} {dtype}"] = {"inputs": count, "shared": count, "errors": errors}
 
 
+def special_libraries() -> dict[str, Any]:
+    """The libraries at hand as for `libraries`, with their special functions by SciPy's names."""
+    found: dict[str, Any] = {}
+    ours = importlib.import_module("stride0._core.ops.special")
+    xp = importlib.import_module("stride0")
+    found["stride0"] = lambda name, *x: getattr(ours, name)(*map(xp.asarray, x))
+    for library, module, convert in (
+        ("SciPy", "scipy.special", np.asarray),
+        ("PyTorch", "torch.special", None),
+        ("JAX", "jax.scipy.special", np.asarray),
+    ):
+        try:
+            functions = importlib.import_module(module)
+        except ImportError:
+            continue
+        if library == "JAX":
+            importlib.import_module("jax").config.update("jax_enable_x64", True)
+        if convert is None:
+            torch = importlib.import_module("torch")
+            found[library] = lambda name, *x, f=functions, t=torch: getattr(f, name)(
+                *map(t.from_numpy, x)
+            ).numpy()
+        else:
+            found[library] = lambda name, *x, f=functions: getattr(f, name)(*x)
+    return found
+
+
+def measure_special(name: str, options: argparse.Namespace, rows: Rows) -> None:
+    for dtype in specials.DTYPES:
+        count, errors = specials.measure(name, dtype, options.special, special_libraries(), error_of)
+        rows[f"{name} {dtype}"] = {"inputs": count, "shared": count, "errors": errors}
+
+
 def cell(error: Error | None) -> str:
     if error is None:
         return "-"
@@ -224,13 +269,15 @@ def cell(error: Error | None) -> str:
     return size + (f", {wrong} wrong" if wrong else "")
 
 
-def table(rows: Rows, functions: list[str], dtypes: tuple[str, ...]) -> str:
-    heads = ["Function", "Dtype", *LIBRARIES, "Inputs", "of the others"]
+def table(
+    rows: Rows, functions: list[str], dtypes: tuple[str, ...], libraries: tuple[str, ...] = LIBRARIES
+) -> str:
+    heads = ["Function", "Dtype", *libraries, "Inputs", "of the others"]
     lines = ["| " + " | ".join(heads) + " |", "| " + " | ".join("---" for _ in heads) + " |"]
     for name in functions:
         for dtype in dtypes:
             if row := rows.get(f"{name} {dtype}"):
-                cells = [cell(row["errors"].get(library)) for library in LIBRARIES]
+                cells = [cell(row["errors"].get(library)) for library in libraries]
                 counts = [f"{row['inputs']:,}", f"{row['shared']:,}"]
                 lines.append("| " + " | ".join([f"`{name}`", dtype, *cells, *counts]) + " |")
     return "\n".join(lines) + "\n"
@@ -239,37 +286,41 @@ def table(rows: Rows, functions: list[str], dtypes: tuple[str, ...]) -> str:
 def page(rows: Rows) -> str:
     reals = ("float32", "float64")
     parts = [HEAD, REAL, table(rows, names("float64"), reals), BINARY, table(rows, names("binary"), reals)]
-    return "\n".join([*parts, COMPLEX, table(rows, list(complexes.REFERENCES), complexes.DTYPES)])
+    parts += [COMPLEX, table(rows, list(complexes.REFERENCES), complexes.DTYPES)]
+    return "\n".join([*parts, SPECIAL, table(rows, list(specials.CASES), reals, SPECIAL_LIBRARIES)])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("functions", nargs="*", help="which ones to measure; all if none is named")
     parser.add_argument("--page", action="store_true", help="measure nothing, write the page")
-    parser.add_argument("--kind", choices=["real", "complex"], help="only functions of such numbers")
+    parser.add_argument("--kind", choices=["real", "complex", "special"], help="only such functions")
     parser.add_argument("--stride", type=int, default=1009, help="of float32 inputs; 1: all of them")
     parser.add_argument("--inputs", type=int, default=300_000, help="number of float64 inputs, and of pairs")
     parser.add_argument(
         "--shared", type=int, default=200_000, help="how many of them the other libraries get"
     )
     parser.add_argument("--complex", type=int, default=10_000, help="number of complex inputs")
+    parser.add_argument("--special", type=int, default=3000, help="number of inputs of special functions")
     options = parser.parse_args()
-    known = {*names("float64"), *names("binary"), *complexes.REFERENCES}
+    known = {*names("float64"), *names("binary"), *complexes.REFERENCES, *specials.CASES}
     if unknown := set(options.functions) - known:
         parser.error(f"no such function: {', '.join(sorted(unknown))}")
     wanted = set() if options.page else set(options.functions) or known
     with tempfile.TemporaryDirectory() as name_of_folder:
         folder = pathlib.Path(name_of_folder)
-        if wanted and options.kind != "complex":
+        if wanted - specials.CASES.keys() and options.kind in (None, "real"):
             build(folder)
         for name in sorted(wanted):
             rows: Rows = {}
-            if options.kind != "complex" and name in names("float64"):
+            if options.kind in (None, "real") and name in names("float64"):
                 measure_unary(name, folder, options, rows)
-            if options.kind != "complex" and name in names("binary"):
+            if options.kind in (None, "real") and name in names("binary"):
                 measure_binary(name, folder, options, rows)
-            if options.kind != "real" and name in complexes.REFERENCES:
+            if options.kind in (None, "complex") and name in complexes.REFERENCES:
                 measure_complex(name, options, rows)
+            if options.kind in (None, "special") and name in specials.CASES:
+                measure_special(name, options, rows)
             if MEASURED.exists():  # what another run has measured meanwhile
                 rows = {**json.loads(MEASURED.read_text(encoding="utf-8")), **rows}
             MEASURED.write_text(json.dumps(dict(sorted(rows.items())), indent=1) + "\n", encoding="utf-8")

@@ -1,9 +1,9 @@
-"""Every coefficient of vecmath.h, computed anew; `--check` compares them with the headers.
+"""Every coefficient of vecmath.h and vecmath_special.h, computed anew; `--check` compares with the headers.
 
     python coefficients.py            # prints name, log2 of the error, coefficients
     python coefficients.py --check    # says which of them the headers lack
 
-Needs mpmath; takes about a minute. How a fit is made stands in `minimax.py`.
+Needs mpmath; takes some minutes. How a fit is made stands in `minimax.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import mpmath as mp  # type: ignore[import-untyped, import-not-found, unused-ignore]
+import special_coefficients
 from minimax import as_c, fit, fit_rational, rounded, split
 
 HEADERS = pathlib.Path(__file__).resolve().parents[2] / "src" / "stride0" / "_core" / "math"
@@ -212,7 +213,12 @@ def main() -> None:
     # Signs are left to the eye: a minus may be an operator.
     present = {0.5} | {abs(float.fromhex(number)) for number in LITERAL.findall(text)}
     missing = 0
-    for name, values, error in (*polynomials(), *quotients(), *constants()):
+    for name, values, error in (
+        *polynomials(),
+        *quotients(),
+        *constants(),
+        *special_coefficients.polynomials(),
+    ):
         if not check:
             print(f"{name}: {', '.join(values)}" + (f"  (2**{error:.1f})" if error is not None else ""))
         for value in values:

@@ -3,7 +3,8 @@
 The table gives names, numbers of operands and error bounds; what is expected comes from NumPy, rational
 arithmetic and mpmath. Where stride0 follows the standard and NumPy does not, `expectation` says so: it is
 the one place where the domain is restricted. Promotion, scalars, broadcasting and long operands are in
-`test_operands.py`; `clip`, `where`, `real`, `imag` and `add(alpha=)` in `test_composed.py`.
+`test_operands.py`; `clip`, `where`, `real`, `imag` and `add(alpha=)` in `test_composed.py`; rows of
+`stride0.special` in `test_special_kernels.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from hypothesis.extra import numpy as hnp
 import stride0 as xp
 from stride0._tables import operations
 
-ROWS = {row.name: row for row in operations.OPS if row.public}
+ROWS = {row.name: row for row in operations.OPS if row.public and not row.namespace}
 
 # What the standard leaves out and stride0 refuses where NumPy computes: letters of NumPy's kinds.
 # bool: NumPy takes the int8 (or float16) loop; complex numbers: NumPy compares them lexicographically.

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers import function_of
 
 import stride0 as xp
 from stride0._core.memory.dtype import STANDARD_DTYPES
@@ -187,7 +188,7 @@ def test_streamed_operations(name: str) -> None:
     for op in operations.OPS:
         if not op.public or name in op.call or op.nin > 2 or "shift" in op.name:
             continue
-        function = getattr(xp, op.name)
+        function = function_of(op)
         pairs = (
             [(x,), (x[:, 1:],)] if op.nin == 1 else [(x, y), (x, y[:1]), (x[:, :1], y), (x[:, 2:], y[:, :-2])]
         )

@@ -13,13 +13,14 @@ import pytest
 
 import stride0 as xp
 from stride0._compat import extras as _extras
-from stride0._core.ops import functions
+from stride0._core.ops import functions, special
 from stride0._tables import dtypes as dtype_table
 from stride0._tables import operations, standard
 from stride0._tables.operations import OPS, REDUCTIONS, SCANS, Domain, Op, Reduction, Scan, check
 
 ROWS = {row.name: row for row in OPS}
-PUBLIC = [row.name for row in OPS if row.public]
+PUBLIC = [row.name for row in OPS if row.public and not row.namespace]
+SPECIAL = [row for row in OPS if row.namespace == "special"]
 
 # Copied from the chapter "Element-wise Functions" of the standard, 2025.12: what its operands should be.
 UNARY = {
@@ -176,12 +177,14 @@ def test_a_good_row_passes(monkeypatch: pytest.MonkeyPatch) -> None:
         GOOD._replace(samples=Domain(1.0, -1.0)),
         GOOD._replace(ulp=0.0),
         GOOD._replace(body={**GOOD.body, "f": "{Q}(x)"}),
+        GOOD._replace(namespace="elsewhere", since=""),
+        GOOD._replace(namespace="special"),
     ],
     ids=[
         *("a name twice", "unknown kinds", "unknown result", "no operand", "four operands", "no full stop"),
         *("no body for complex", "no body for integers", "no body for bool", "unknown letter"),
         *("an operator twice", "unknown operator", "empty domain", "no accuracy"),
-        "unknown placeholder",
+        *("unknown placeholder", "unknown namespace", "in the standard and elsewhere"),
     ],
 )
 def test_a_broken_row_fails(monkeypatch: pytest.MonkeyPatch, row: Op) -> None:
@@ -269,6 +272,26 @@ def test_docstrings(name: str) -> None:
     for error in re.findall(r"^(\w+)$", found["Raises"], re.MULTILINE):
         assert issubclass(getattr(xp, error), xp.Stride0Error), error
     assert re.search(rf"``{name}`` \(since \d{{4}}\.12\)", found["References"])
+
+
+@pytest.mark.parametrize("row", SPECIAL, ids=lambda row: row.name)
+def test_special_functions(row: Op) -> None:
+    """Like those of the standard, but in a namespace of their own, and no methods."""
+    function = getattr(special, row.name)
+    found = sections(function)
+    assert list(found) == ["", "Parameters", "Returns", "Raises", "References"]
+    assert found[""] == row.doc and "\n" not in found[""]
+    names = ["x"] if row.nin == 1 else ["x1", "x2"]
+    assert documented(found["Parameters"]) == list(inspect.signature(function).parameters) == names
+    assert f"``scipy.special.{row.name}``" in found["References"]
+    assert not row.since and row.otherwise == "float64" and row.name not in standard.ROWS
+    assert not hasattr(xp, row.name) and not hasattr(xp.Array, row.name)
+    with xp.strict(), pytest.raises(xp.StrictError, match=f"special.{row.name}: the function is called"):
+        function(*[xp.ones(2)] * row.nin)
+
+
+def test_special_functions_are_all_there() -> None:
+    assert sorted(special.__all__) == sorted(row.name for row in SPECIAL)
 
 
 @pytest.mark.parametrize("name", ELEMENTWISE)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers import DTYPES, LAYOUTS
+from helpers import DTYPES, LAYOUTS, function_of
 
 import stride0 as xp
 from stride0._tables.operations import KINDS, OPS
@@ -59,7 +59,7 @@ REAL_OPS = [op for op in OPS if op.public and "f" in KINDS[op.on] and op.name !=
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("op", REAL_OPS, ids=lambda op: op.name)
 def test_elementwise(op: Any, name: str) -> None:
-    function = getattr(xp, op.name)
+    function = function_of(op)
     for shape in SIZES:
         given = [random(name, shape, seed) for seed in range(op.nin)]
         check_same(function(*given), narrow(function(*map(wide, given)), name), shape)

@@ -17,6 +17,7 @@ import joblib
 import numpy as np
 import pytest
 import threadpoolctl
+from helpers import function_of
 
 import stride0 as xp
 from stride0._base.processors import available
@@ -88,7 +89,7 @@ def same_bits(name: str, call: Callable[..., Any], *operands: Any, counts: tuple
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
 def test_elementwise(op: Any) -> None:
     special = {"add_scaled": lambda x, y, z: xp.add(x, y, alpha=z), "multiply_masked": multiply_masked}
-    call = special.get(op.name) or getattr(xp, op.name)
+    call = special.get(op.name) or function_of(op)
     done = 0
     for dtype in DTYPES:
         given = [data(dtype, seed) for seed in range(op.nin)]

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers import function_of
 
 import stride0 as xp
 from stride0._tables.operations import OPS
 
 ROWS = [op for op in OPS if "float64" in op.run]
-UNARY = [op.name for op in ROWS if op.nin == 1]
+UNARY = [op for op in ROWS if op.nin == 1]
 NUMPY = {f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")}
 STRIDE = 100_003
 RARE = [
@@ -53,12 +54,17 @@ def test_every_transcendental_function_of_real_arguments_has_a_loop():
     assert not [op.name for op in ROWS if not set(op.run) >= set(DTYPES)]
 
 
-@pytest.mark.parametrize("name", UNARY)
-def test_float32_is_within_one_ulp(name):
+@pytest.mark.parametrize("op", UNARY, ids=lambda op: op.name)
+def test_float32_is_within_its_bound(op):
+    """Of the exact result, for which NumPy's function of float64 stands; of `stride0.special`, our own."""
     x = np.arange(0, 2**32, STRIDE, dtype=np.uint64).astype(np.uint32).view(np.float32)
     with np.errstate(all="ignore"):
-        got = np.array(getattr(xp, name)(xp.asarray(x))).astype(np.float64)
-        want = getattr(np, NUMPY.get(name, name))(x.astype(np.float64))
+        got = np.array(function_of(op)(xp.asarray(x))).astype(np.float64)
+        wide = x.astype(np.float64)
+        if op.namespace:
+            want = np.array(function_of(op)(xp.asarray(wide)))
+        else:
+            want = getattr(np, NUMPY.get(op.name, op.name))(wide)
         nearest = want.astype(np.float32).astype(np.float64)
     assert np.array_equal(np.isnan(got), np.isnan(nearest))
     sure = np.isfinite(got) & np.isfinite(nearest)
@@ -67,7 +73,9 @@ def test_float32_is_within_one_ulp(name):
     assert np.all(np.abs(np.abs(want[edge]) - 2.0**128) <= 2.0**104)
     _, exponent = np.frexp(np.where(sure, want, 1.0))
     ulp = np.ldexp(1.0, np.maximum(exponent, -125) - 24)
-    assert np.max(np.abs(np.where(sure, got, 0.0) - np.where(sure, want, 0.0)) / ulp) <= 1.0
+    assert (
+        np.max(np.abs(np.where(sure, got, 0.0) - np.where(sure, want, 0.0)) / ulp) <= 1.0
+    )  # also where 2 are allowed
 
 
 def ordinary(op: Any, dtype: str, n: int) -> list[Any]:
@@ -80,7 +88,7 @@ def ordinary(op: Any, dtype: str, n: int) -> list[Any]:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("op", ROWS, ids=lambda op: op.name)
 def test_no_result_depends_on_its_neighbours(op, dtype):
-    call = getattr(xp, op.name)
+    call = function_of(op)
     operands = ordinary(op, dtype, 2000)
     alone = bits(call(*(xp.asarray(a) for a in operands)))
     for value in RARE:

@@ -34,7 +34,7 @@ def test_the_page_shows_what_was_measured(accuracy: ModuleType) -> None:
     assert (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8") == accuracy.page(rows)
 
 
-def test_every_function_was_measured_and_is_within_one_ulp() -> None:
+def test_every_function_was_measured_and_is_within_its_bound() -> None:
     rows = json.loads((FOLDER / "measured.json").read_text(encoding="utf-8"))
     transcendental = [row.name for row in OPS if row.otherwise == "float64" and "c" in row.body]
     for name in (*transcendental, "pow", "abs"):
@@ -43,8 +43,9 @@ def test_every_function_was_measured_and_is_within_one_ulp() -> None:
     for row in OPS:
         if row.ulp > 0.5:
             assert {f"{row.name} float32", f"{row.name} float64"} <= rows.keys()
+    special = {row.name for row in OPS if row.namespace}
     for key, row in rows.items():
         error, wrong = row["errors"]["stride0"]
-        assert error <= 1 and wrong == 0, key
+        assert error <= (2 if key.split()[0] in special else 1) and wrong == 0, key
         assert row["inputs"] >= 1000 and row["shared"] >= 1000
-        assert "NumPy" in row["errors"], key
+        assert ("SciPy" if key.split()[0] in special else "NumPy") in row["errors"], key

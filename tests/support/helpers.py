@@ -15,8 +15,18 @@ import numpy as np
 import pytest
 
 import stride0 as xp
+from stride0._core.ops import special
 
 Pair = tuple[Any, Any]
+
+# The modules that have the functions of the table's rows, by the rows' namespaces.
+MODULES = {"": xp, "special": special}
+
+
+def function_of(op: Any) -> Any:
+    """The public function of a row of the operation table."""
+    return getattr(MODULES[op.namespace], op.name)
+
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 REAL_FLOATING = ["float32", "float64"]

@@ -40,7 +40,7 @@ __all__ = [
     "lead_of_result",
 ]
 
-_ROWS = {row.name: row for row in operations.OPS if row.public}
+_ROWS = {row.qualified: row for row in operations.OPS if row.public}
 # Names of the operands of operations that broadcast.
 _LABELS: dict[str, tuple[str, ...]] = {
     **{name: ("x",) if row.nin == 1 else ("x1", "x2") for name, row in _ROWS.items()},

@@ -25,7 +25,7 @@ _DIGITS = 7  # of numbers in cells; longer ones are left out
 _INSERTIONS = 6
 
 _SYMBOLS = {
-    row.name: {"-": "\u2212", "*": "\u00d7"}.get(row.operator, row.operator) for row in operations.OPS
+    row.qualified: {"-": "\u2212", "*": "\u00d7"}.get(row.operator, row.operator) for row in operations.OPS
 }
 _SYMBOLS["matmul"] = "@"
 

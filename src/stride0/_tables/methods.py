@@ -87,8 +87,10 @@ OWN: Final = (
 def mirrored(operations: Iterable[Any]) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Return the methods that mirror functions: of each the function's name and its arguments by position.
 
-    Functions of one operand in the operation table are methods, but ``real`` and ``imag`` are attributes.
+    Functions of one operand in the operation table are methods, unless they are of a namespace within the
+    namespace, but ``real`` and ``imag`` are attributes.
     """
-    rows = [op.name for op in operations if op.public and op.nin == 1 and op.name not in ("real", "imag")]
+    unary = [op.name for op in operations if op.public and op.nin == 1 and not op.namespace]
+    rows = [name for name in unary if name not in ("real", "imag")]
     methods = {name: (name, POSITIONAL.get(name, ())) for name in (*rows, *POSITIONAL)}
     return methods | {name: methods[target] for name, target in ALIASES.items()}

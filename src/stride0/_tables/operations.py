@@ -31,6 +31,7 @@ KINDS: Final = {
 }
 
 OUT: Final = ("same", "bool", "real")
+NAMESPACES: Final = ("", "special")
 REPEATED: Final = ("", "multiply", "power")
 
 
@@ -71,6 +72,14 @@ class Op(NamedTuple):
     ulp: float = 0.5
     samples: Domain = Domain()
     since: str = "2021.12"  # the version of the standard; "" for what is not in it
+    # The namespace within the namespace that has the function: "" is the main one, "special" is
+    # `stride0.special`, whose functions the standard does not have.
+    namespace: str = ""
+
+    @property
+    def qualified(self) -> str:
+        """The name by which messages, gradient rules and interceptors know the function."""
+        return f"{self.namespace}.{self.name}" if self.namespace else self.name
 
 
 class Reduction(NamedTuple):
@@ -145,6 +154,18 @@ def _transcendental(
         ulp=1,
         samples=Domain(low, high),
         **more,
+    )
+
+
+def _special(name: str, nin: int, doc: str, *, low: float = -30.0, high: float = 30.0, **more: Any) -> Op:
+    """Row of a function of `stride0.special`, whose loops stand in `vecmath_special.h`."""
+    operands = "x" if nin == 1 else "x1, x2"
+    return Op(
+        *(name, nin, "real-valued floating-point", {"f": f"vm_{name}_{{t}}({operands})"}, doc),
+        **{"otherwise": "float64", "run": _REALS, "ulp": 2, **more},
+        samples=Domain(low, high),
+        since="",
+        namespace="special",
     )
 
 
@@ -505,6 +526,72 @@ OPS: Final = (
     _transcendental("asinh", "Inverse hyperbolic sine of each element."),
     _transcendental("acosh", "Inverse hyperbolic cosine of each element.", low=1.0, high=1e6),
     _transcendental("atanh", "Inverse hyperbolic tangent of each element.", low=-1.0, high=1.0),
+    # --- stride0.special
+    _special("expit", 1, "Logistic function of each element, `1 / (1 + exp(-x))`."),
+    _special("logit", 1, "Inverse of the logistic function, `log(x / (1 - x))`.", low=0.0, high=1.0),
+    _special("log_expit", 1, "Logarithm of the logistic function, `-log(1 + exp(-x))`."),
+    _special("softplus", 1, "Logarithm of `1 + exp(x)` for each element."),
+    _special("xlogy", 2, "`x1 * log(x2)` for each pair of elements; 0 where `x1` is 0.", low=0.0),
+    _special("xlog1py", 2, "`x1 * log(1 + x2)` for each pair of elements; 0 where `x1` is 0.", low=-1.0),
+    _special(
+        "entr", 1, "Entropy of each element, `-x * log(x)`; 0 for 0, -infinity for negative ones.", low=0.0
+    ),
+    _special("rel_entr", 2, "Relative entropy of each pair of elements, `x1 * log(x1 / x2)`.", low=0.0),
+    _special("kl_div", 2, "Kullback-Leibler divergence, `x1 * log(x1 / x2) - x1 + x2`.", low=0.0),
+    _special(
+        "huber", 2, "Huber loss of the residual `x2`, quadratic up to `x1` and linear beyond it.", low=0.0
+    ),
+    _special(
+        "pseudo_huber", 2, "`x1**2 * (sqrt(1 + (x2 / x1)**2) - 1)`, a smooth Huber loss of `x2`.", low=0.0
+    ),
+    _special("cbrt", 1, "Cube root of each element."),
+    _special("exp2", 1, "Base-2 exponential of each element, `2**x`."),
+    _special("exp10", 1, "Base-10 exponential of each element, `10**x`."),
+    _special("exprel", 1, "`(exp(x) - 1) / x` for each element, 1 for 0."),
+    _special(
+        "boxcox",
+        2,
+        "Box-Cox transformation of `x1`, `(x1**x2 - 1) / x2`; `log(x1)` where `x2` is 0.",
+        low=0.0,
+        high=5.0,
+    ),
+    _special("boxcox1p", 2, "Box-Cox transformation of `1 + x1` with the exponent `x2`.", low=-1.0, high=5.0),
+    _special(
+        "inv_boxcox",
+        2,
+        "Inverse of `boxcox`, `(1 + x1 * x2)**(1 / x2)`; `exp(x1)` where `x2` is 0.",
+        low=0.0,
+        high=5.0,
+    ),
+    _special("inv_boxcox1p", 2, "Inverse of `boxcox1p`: `inv_boxcox(x1, x2) - 1`.", low=0.0, high=5.0),
+    _special("sinc", 1, "`sin(pi * x) / (pi * x)` for each element, 1 for 0."),
+    _special("cosm1", 1, "`cos(x) - 1` for each element, accurate near zero."),
+    _special("sindg", 1, "Sine of each element, in degrees.", low=-720.0, high=720.0),
+    _special("cosdg", 1, "Cosine of each element, in degrees.", low=-720.0, high=720.0),
+    _special("tandg", 1, "Tangent of each element, in degrees.", low=-720.0, high=720.0),
+    _special("cotdg", 1, "Cotangent of each element, in degrees.", low=-720.0, high=720.0),
+    _special("erf", 1, "Error function of each element.", low=-6.0, high=6.0),
+    _special("erfc", 1, "Complementary error function of each element, `1 - erf(x)`.", low=-6.0, high=26.0),
+    _special("erfcx", 1, "Scaled complementary error function, `exp(x**2) * erfc(x)`.", low=-9.0, high=50.0),
+    _special("erfinv", 1, "Inverse of the error function.", low=-1.0, high=1.0),
+    _special("erfcinv", 1, "Inverse of the complementary error function.", low=0.0, high=2.0),
+    _special("ndtr", 1, "Distribution function of the standard normal distribution.", low=-36.0, high=10.0),
+    _special("log_ndtr", 1, "Logarithm of the distribution function of the standard normal distribution."),
+    _special(
+        "ndtri", 1, "Quantile of the standard normal distribution, the inverse of `ndtr`.", low=0.0, high=1.0
+    ),
+    _special("gamma", 1, "Gamma function of each element.", low=0.0, high=30.0),
+    _special("gammaln", 1, "Logarithm of the absolute value of the gamma function.", low=0.0),
+    _special("digamma", 1, "Derivative of the logarithm of the gamma function.", low=0.0),
+    *(
+        _special(
+            f"i{order}{scaled}",
+            1,
+            f"Modified Bessel function of order {order}{', times `exp(-abs(x))`' * bool(scaled)}.",
+        )
+        for order in (0, 1)
+        for scaled in ("", "e")
+    ),
 )
 
 _INT_SUM = {"b": "int64", "i": "int64", "u": "uint64", "f": "float64", "c": "complex128"}
@@ -676,6 +763,7 @@ def check() -> None:
     ):
         assert len(what) == len(set(what)), f"used twice among {what}"
     for op in OPS:
+        assert op.namespace in NAMESPACES and not (op.namespace and op.since), op.name
         assert op.on in KINDS and op.out in OUT and 1 <= op.nin <= 3 and op.doc.endswith("."), op.name
         assert op.operator in OPERATORS | {""} and op.ulp > 0 and op.samples.low < op.samples.high, op.name
         assert {*op.call, *op.run, *op.gains, *(dtype for dtype, _ in op.written)} <= {*_CALLED}, op.name

@@ -3,6 +3,7 @@
 `operations.h`: the numbers of the operations, and the tables that resolve dtypes.
 `array.pyx`: its template with the operators of the array type, binary, reflected and in-place.
 `functions.pyx`, `functions.pyi`: their templates with the public functions of the table.
+`special.pyx`, `special.pyi`: likewise, with those of the rows whose namespace is "special".
 """
 
 from __future__ import annotations
@@ -120,6 +121,13 @@ def docstring(op: Any) -> str:
         lines += ["BroadcastError", "    If the shapes do not broadcast."]
     if op.exponent:
         lines += ["ArgumentValueError", "    If an integer is to be raised to a negative power."]
+    if op.namespace == "special":
+        lines += [
+            "",
+            "References",
+            "----------",
+            f"``scipy.special.{op.name}``, whose special values it has.",
+        ]
     if op.since:
         place = f'"Element-wise Functions", ``{op.name}`` (since {op.since}).'
         lines += ["", "References", "----------", f"Array API standard 2025.12, {place}"]
@@ -141,25 +149,28 @@ def define(name: str, parameters: str, *body: str) -> str:
 
 def call(function: str, op: Any, operands: str, *more: str) -> str:
     """The statement that calls an operation."""
-    return f"return {function}({', '.join([str(numbers[op.name]), operands, repr(op.name), *more])})"
+    return f"return {function}({', '.join([str(numbers[op.name]), operands, repr(op.qualified), *more])})"
 
 
 # Functions of the chapter that are written in the template.
 BY_HAND = ("clip", "imag", "real")
 
 
-def names() -> str:
-    """The names of the chapter "Element-wise Functions"."""
-    public = sorted({op.name for op in operations.OPS if op.public} | {*BY_HAND})
-    return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in public) + "]\n\n\n"
+def public(namespace: str) -> list[Any]:
+    """The rows of a namespace."""
+    return [op for op in operations.OPS if op.public and op.namespace == namespace]
 
 
-def functions() -> str:
-    """The public functions."""
-    text = names()
-    for op in operations.OPS:
-        if not op.public:
-            continue
+def names(namespace: str) -> str:
+    """The names of a namespace; of the main one, those of the chapter "Element-wise Functions"."""
+    public_names = sorted({op.name for op in public(namespace)} | {*(() if namespace else BY_HAND)})
+    return "__all__ = [\n" + "".join(f'    "{name}",\n' for name in public_names) + "]\n\n\n"
+
+
+def functions(namespace: str = "") -> str:
+    """The public functions of a namespace."""
+    text = names(namespace)
+    for op in public(namespace):
         if op.nin == 1:
             text += define(op.name, "x, /", docstring(op), call("unary", op, "x"))
         elif op.name == "add":
@@ -207,12 +218,10 @@ def methods() -> str:
     return text
 
 
-def stubs() -> str:
+def stubs(namespace: str = "") -> str:
     """The public functions in the stub."""
-    text = names()
-    for op in operations.OPS:
-        if not op.public:
-            continue
+    text = names(namespace)
+    for op in public(namespace):
         if op.nin == 1:
             text += f"def {op.name}(x: Operand, /) -> Array: ...\n"
         else:
@@ -230,13 +239,14 @@ def filled(template: str, marker: str, body: str) -> str:
     return f"# Generated from src/stride0/_core/{template}: edit that.\n" + text.replace(line, lines)
 
 
-def main(header: str, array: str, functions_module: str, functions_stub: str) -> None:
+def main(header: str, array: str, *modules: str) -> None:
+    """`modules`: the module and the stub of each namespace in turn."""
     pathlib.Path(header).write_text(tables(), encoding="utf-8")
     pathlib.Path(array).write_text(filled("array/array.pyx.in", "@OPERATORS@", methods()), encoding="utf-8")
-    module = filled("ops/functions.pyx.in", "@FUNCTIONS@", functions())
-    pathlib.Path(functions_module).write_text(module, encoding="utf-8")
-    stub = filled("ops/functions.pyi.in", "@FUNCTIONS@", stubs())
-    pathlib.Path(functions_stub).write_text(stub, encoding="utf-8")
+    for namespace, module, stub in zip(operations.NAMESPACES, modules[::2], modules[1::2], strict=True):
+        for path, text in ((module, functions(namespace)), (stub, stubs(namespace))):
+            template = f"ops/{pathlib.Path(path).name}.in"
+            pathlib.Path(path).write_text(filled(template, "@FUNCTIONS@", text), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import Any
 from stride0._core.array import views
 from stride0._core.calls.primitive import PRIMITIVES
 from stride0._core.exchange import convert
-from stride0._core.ops import adjoint, functions, index
+from stride0._core.ops import adjoint, functions, index, special
 from stride0._core.ops import elementwise as operations
 from stride0.autograd._rules import compiled as _compiled
 from stride0.autograd._rules import decompositions as _decompositions
@@ -50,11 +50,13 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 }
 # Where the core has functions that are called by their own names.
 _COMPILED = (functions, operations, index, adjoint, convert)
+# And those of namespaces within the namespace: "special.expit".
+_SPECIAL = {f"special.{name}": getattr(special, name) for name in special.__all__}
 
 
 def _function(name: str) -> Callable[..., Any] | None:
     """Return the function of a name of the tables, None where it never sees the elements of an array."""
-    found = PRIMITIVES.get(name) or _OPERATORS.get(name)
+    found = PRIMITIVES.get(name) or _OPERATORS.get(name) or _SPECIAL.get(name)
     return found or next((getattr(module, name) for module in _COMPILED if hasattr(module, name)), None)
 
 

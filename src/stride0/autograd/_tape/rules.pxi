@@ -120,7 +120,7 @@ cdef dict IN_PLACE = {
 cdef dict TABLE = {}
 # The same by the index of the operation in the table.
 cdef list OPERATIONS = [None] * len(operations.OPS)
-cdef dict NUMBERS = {op.name: number for number, op in enumerate(operations.OPS)}
+cdef dict NUMBERS = {op.qualified: number for number, op in enumerate(operations.OPS)}
 # Two functions that are recorded in ways of their own.
 cdef Rules GETITEM = None
 cdef Rules AS_STRIDED = None

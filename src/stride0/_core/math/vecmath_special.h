@@ -1,0 +1,16 @@
+/* Functions of `stride0.special`, in the manner of vecmath.h: bodies without branches, and loops over them. Their
+   coefficients come from conformance/accuracy/special_coefficients.py. */
+
+#ifndef S0_VECMATH_SPECIAL_H
+#define S0_VECMATH_SPECIAL_H
+
+#include "vecmath.h"
+
+#include "vecmath_special_two.h"
+#include "vecmath_special_elementary.h"
+#include "vecmath_special_error.h"
+#include "vecmath_special_gamma.h"
+#include "vecmath_special_bessel.h"
+#include "vecmath_special_run.h"
+
+#endif

@@ -1,0 +1,341 @@
+/* Error functions, the normal distribution and their inverses; included by vecmath_special.h. */
+
+/* -- erfc and erfcx ---------------------------------------------------------------------------------------- */
+
+/* erfcx(x / unit) for x >= 0 as two numbers: a polynomial in q = (x - c) / (x + c), where c = 3 * unit, is (1 + 2 * x / unit)
+   times that. Both constants, c and d = 2 / unit, come in two numbers. One division serves both quotients, which are corrected
+   by what they leave. x up to 2**500. */
+VM_INLINE double vm_erfcx_two_f64(double x, double c, double cl, double d, double dl, double *low) {
+    double sum = x + c;
+    double below = fma(d, x, 1.0);
+    double below_low = fma(dl, x, fma(d, x, 1.0 - below));
+    double both = 1.0 / (sum * below);
+    double inverse = both * sum, q = (x - c) * (both * below);
+    double t = q + 1.0;
+    q = fma(both * below, fma(-cl, t, fma(-q, x, fma(-c, t, x))), q);
+    double s = q * q;
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.1165c5843deb0p-30,
+        -0x1.cb0d28a41fa72p-27), 0x1.b5e1811832ff2p-24), -0x1.4b1f4210da3acp-21), 0x1.d212a03489bccp-19),
+        -0x1.513b84bcd7f64p-16), 0x1.065a36d884482p-13), -0x1.98db5100e1f5bp-11), 0x1.4b884e436afb1p-9),
+        0x1.17ca2877f163fp-4), 0x1.098366a5b46b1p-3), -0x1.15c084bb9e8f3p-3);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.c21f93506f45ap-31,
+        -0x1.16324684b915dp-27), 0x1.5e120491f00ddp-25), -0x1.2cb0b97aa1666p-23), 0x1.7d89f0368efc3p-22),
+        -0x1.883869ffbee6bp-21), 0x1.4c20b9110ecd0p-18), -0x1.b9125bc8901f2p-14), 0x1.ef1bdcf93290cp-10),
+        -0x1.8574c40b48204p-6), -0x1.e88b803a4af5fp-4), -0x1.85a15c58aa4afp-5);
+    double p = fma(q, odd, even);
+    double top = fma(q, p, 0x1.40c522d7e4987p+0);
+    double top_low = fma(q, p, 0x1.40c522d7e4987p+0 - top) + 0x1.5cee073f52c23p-55;
+    double y = top * inverse;
+    *low = (fma(-y, below_low, fma(-y, below, top)) + top_low) * inverse;
+    return y;
+}
+#define VM_ERFCX_TWO_F64(x, low) vm_erfcx_two_f64(x, 3.0, 0.0, 2.0, 0.0, low)
+/* erfcx(x / sqrt(2)) */
+#define VM_TAIL_TWO_F64(x, low) \
+    vm_erfcx_two_f64(x, 0x1.0f876ccdf6cd9p+2, 0x1.b1a18f13a34c0p-52, 0x1.6a09e667f3bcdp+0, -0x1.bdd3413b26456p-54, low)
+
+/* factor * e**-(a * a * half) * (y + yl), where half is 1 or 1/2 */
+VM_INLINE double vm_gaussian_f64(double a, double half, double y, double yl, double factor) {
+    double p = -half * a * a, low, t;
+    double pl = fma(-half * a, a, -p);
+    double e = vm_exp_two_f64(p, pl, &low, &t);
+    double w = e * y;
+    double wl = fma(e, yl, fma(low, y, fma(e, y, -w)));
+    return vm_scaled_f64(factor * (w + wl), t);
+}
+
+VM_INLINE double vm_erfc_f64(double x) {
+    double a = fabs(x), low;
+    a = a > 27.3 ? 27.3 : a;
+    double e = VM_ERFCX_TWO_F64(a, &low);
+    double y = vm_gaussian_f64(a, 1.0, e, low, 1.0);
+    y = x < 0.0 ? 2.0 - y : y;
+    return x == x ? y : x;
+}
+
+VM_INLINE double vm_ndtr_f64(double x) {
+    double a = fabs(x), low;
+    a = a > 38.6 ? 38.6 : a;
+    double e = VM_TAIL_TWO_F64(a, &low);
+    double y = vm_gaussian_f64(a, 0.5, e, low, 0.5);
+    y = x > 0.0 ? 1.0 - y : y;
+    return x == x ? y : x;
+}
+
+/* Below 0, 2 * e**(x * x) - erfcx(-x); beyond 2**500 its asymptotic value. */
+VM_INLINE double vm_erfcx_f64(double x) {
+    double a = fabs(x), yl, low, t;
+    a = a > 0x1p500 ? 0x1p500 : a;
+    double y = VM_ERFCX_TWO_F64(a, &yl);
+    a = a > 26.65 ? 26.65 : a;
+    double p = a * a;
+    double e = vm_exp_two_f64(p, fma(a, a, -p), &low, &t);
+    double h = 2.0 * e * vm_scaled_f64(1.0, t), hl = 2.0 * low * vm_scaled_f64(1.0, t);
+    double d = h - y; /* h is 2 at least, y 1 at most */
+    double below = d + (((h - d) - y) + (hl - yl));
+    below = h < INFINITY ? below : INFINITY;
+    double z = x < 0.0 ? below : y + yl;
+    z = x > 0x1p500 ? 0x1.20dd750429b6dp-1 / x : z;
+    return x == x ? z : x;
+}
+
+/* Below 0 the logarithm of erfcx(-x / sqrt(2)) / 2 less x * x / 2; above, log(1 - ndtr(-x)). One logarithm serves both. */
+VM_INLINE double vm_log_ndtr_f64(double x) {
+    double a = fabs(x), el, low, t, k, l;
+    a = a > 0x1p400 ? 0x1p400 : a;
+    double e = VM_TAIL_TWO_F64(a, &el);
+    double b = a > 38.6 ? 38.6 : a;
+    double p = -0.5 * b * b;
+    double g = vm_exp_two_f64(p, fma(-0.5 * b, b, -p), &low, &t);
+    double scale = 0.5 * vm_scaled_f64(1.0, t);
+    double w = g * e;
+    double wl = fma(g, el, fma(low, e, fma(g, e, -w)));
+    double sum = w + wl;
+    wl = ((w - sum) + wl) * scale;
+    w = sum * scale; /* ndtr(-a) */
+    double m = vm_mantissa_f64(e, &k);
+    double unit = vm_double(((uint64_t)1023 << 52) - (vm_bits64(k + VM_ROUND64) << 52));
+    /* 1 - w is twice as much, less log(2), where it is below 0.71. */
+    uint64_t above = vm_less_f64(0.0, x > 0.0 ? 1.0 : 0.0), half = vm_less_f64(0.29, w);
+    double twice = vm_select_f64(half, 2.0, 1.0), less = vm_select_f64(half, 1.0, 0.0);
+    double f = vm_select_f64(above, fma(-twice, w, less), m - 1.0);
+    double fl = vm_select_f64(above, -twice * wl, el * unit);
+    double h = vm_log_two_f64(vm_select_f64(above, -less, k - 1.0), f, fl, &l);
+    double c = vm_select_f64(above, 0.0, a);
+    double q = -0.5 * c * c;
+    double ql = fma(-0.5 * c, c, -q);
+    sum = q + h;
+    double v = sum - q;
+    double y = sum + (((q - (sum - v)) + (h - v)) + (l + ql));
+    y = x > 8.0 ? -(w + wl) : y;
+    y = x < -0x1p400 ? -0.5 * x * x : y;
+    y = x > 39.0 ? -0.0 : y;
+    return x == x ? y : x;
+}
+
+/* -- erf ----------------------------------------------------------------------------------------------------- */
+
+/* x + x * P(x * x) up to 1, and from there 1 - e**-Q(x). Of 1.5 + u the second polynomial is Q. */
+VM_INLINE double vm_erf_f64(double x) {
+    double a = fabs(x);
+    double z = a * a, s = z * z;
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.da1c675b1b513p-27, 0x1.b99329f48d381p-20),
+        0x1.f9a2dcb790584p-14), 0x1.565bcd0254752p-8), 0x1.ce2f21a041844p-4), 0x1.06eba8214db68p-3);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.b45b6118ba3d4p-31, -0x1.5c7a0b6e33102p-23),
+        -0x1.f4cc50172252bp-17), -0x1.c02db1aa062c7p-11), -0x1.b82ce3123a300p-6), -0x1.812746b0379bdp-2);
+    double near = fma(a, fma(z, odd, even), a);
+    double u = (a > 5.95 ? 5.95 : a) - 1.5;
+    s = u * u;
+    even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.56e71ba90fffcp-34,
+        -0x1.ec7d5cb1c8c20p-30), 0x1.da8677ffee073p-26), 0x1.b784277d6b5fap-21), 0x1.6342fa12eea49p-19),
+        -0x1.c4e86c9fcaaeep-13), -0x1.89a87b47a60d2p-8), 0x1.c90827462a047p-1), 0x1.b137096b18e96p+1);
+    odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.564fa793eb8a0p-38,
+        0x1.234d475461118p-31), 0x1.a031f4066b6dfp-31), -0x1.9cad16e9a62c8p-23), -0x1.3e3a92e5eb74bp-19),
+        0x1.790bdcddd8d85p-16), 0x1.4992622c57937p-10), 0x1.a71a4bde0afefp-6), 0x1.c1206279e92b7p+1);
+    double t, y = vm_exp_core_f64(-fma(u, odd, even), &t);
+    double far = 1.0 - vm_double(vm_bits64(y) + (vm_bits64(t) << 52));
+    y = a < 1.0 ? near : far;
+    y = x == x ? y : x;
+    return copysign(y, x);
+}
+
+/* -- inverses ------------------------------------------------------------------------------------------------ */
+
+/* The inverse of erf for |x| <= 1/2: x * (c + x * x * P(x * x)) */
+VM_INLINE double vm_erfinv_middle_f64(double x, double *low) {
+    double z = x * x, s = z * z;
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.8c49fbb729118p-4, -0x1.9216279698078p-10),
+        0x1.b9d965a0eef9ep-6), 0x1.2aa4190c77698p-5), 0x1.a7c84e11c0f8ap-5), 0x1.62847c4716762p-4),
+        0x1.db29fb2fee5dbp-3);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.ec8ea12ee2ccfp-4, 0x1.6626d6ef1d804p-4),
+        0x1.faa7f99cf6302p-6), 0x1.049bdadec75c8p-5), 0x1.5eec7b7b883bdp-5), 0x1.0a1318cdcd483p-4),
+        0x1.053c2c0ab9e6cp-3);
+    double y = x * 0x1.c5bf891b4ef6bp-1;
+    double l = fma(x * z, fma(z, odd, even), fma(x, -0x1.618f13eb7ca89p-55, fma(x, 0x1.c5bf891b4ef6bp-1, -y)));
+    double w = y + l;
+    *low = (y - w) + l;
+    return w;
+}
+
+/* The inverse of erfc for 0 < q <= 1/2: t = sqrt(-log(q)) times a polynomial in u = (t - 3) / (t + 3) */
+VM_INLINE double vm_erfcinv_tail_f64(double q, double *low) {
+    double k, l, m = vm_mantissa_f64(q, &k);
+    double h = -vm_log_two_f64(k, m - 1.0, 0.0, &l);
+    double t = sqrt(h);
+    double tl = (fma(-t, t, h) - l) * (0.5 / t);
+    double inverse = 1.0 / (t + 3.0), u = (t - 3.0) * inverse;
+    double left = fma(-u, t, fma(-3.0, u + 1.0, t)) + tl * (1.0 - u), first = u;
+    u = fma(inverse, left, first);
+    double ul = fma(inverse, left, first - u);
+    double s = u * u;
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s,
+        fma(s, fma(s, -0x1.c14f835580befp-7, -0x1.40db3f46d9a04p-6), 0x1.9664fa2451259p-5),
+        -0x1.2cbb09b694a54p-4), 0x1.a65753722f03dp-4), -0x1.26ed0523156dcp-5), -0x1.3830318457d8bp-6),
+        -0x1.29a4784978a71p-5), 0x1.17359165427fap-8), 0x1.88c98a783109dp-5), 0x1.7ef4b94d59f40p-5),
+        -0x1.09c6bb546a875p-6), -0x1.6b22e634b8768p-4), -0x1.3e850319a1881p-4), 0x1.1c8cf96997992p-4),
+        0x1.1d58c30bbda5ep-2), 0x1.183b86e50a733p-2);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s,
+        fma(s, 0x1.5e6699b2123d9p-5, -0x1.0255fafe85d12p-4), 0x1.25f144602de82p-4), -0x1.ffc42991f8dcep-5),
+        -0x1.0ed1ad57584f0p-6), 0x1.7b3fcc8b72ab8p-6), 0x1.1767a7bc57446p-5), 0x1.4532d8475cf07p-6),
+        -0x1.d69a615fd3e78p-6), -0x1.c6cfe22be147ap-5), -0x1.5df5957159dcfp-6), 0x1.d18e7503134edp-5),
+        0x1.9502fb3bdcaa2p-4), 0x1.49f01e34dd197p-6), -0x1.6d88c5c8b30c8p-3), -0x1.5b1ac5639b5b5p-2);
+    double p = fma(u, odd, even);
+    double g = fma(u, p, 0x1.cf51b7c46758fp-1);
+    double slope = fma(u, fma(u, 3.0 * 0x1.1d58c30bbda5ep-2, 2.0 * -0x1.5b1ac5639b5b5p-2), 0x1.183b86e50a733p-2); /* near enough for ul */
+    double gl = fma(ul, slope, fma(u, p, 0x1.cf51b7c46758fp-1 - g) + 0x1.d02ed37ea6295p-55);
+    double y = t * g;
+    *low = fma(t, gl, fma(tl, g, fma(t, g, -y)));
+    return y;
+}
+
+VM_INLINE double vm_erfinv_f64(double x) {
+    double a = fabs(x), ml, tl;
+    double m = vm_erfinv_middle_f64(a, &ml);
+    double t = vm_erfcinv_tail_f64((a > 0.5) & (a < 1.0) ? 1.0 - a : 0.5, &tl);
+    double y = a > 0.5 ? t + tl : m + ml;
+    y = a == 1.0 ? INFINITY : y;
+    y = a <= 1.0 ? y : NAN;
+    return copysign(y, x);
+}
+
+VM_INLINE double vm_erfcinv_f64(double x) {
+    double ml, tl;
+    int above = x > 1.0;
+    double q = above ? 2.0 - x : x;
+    double m = vm_erfinv_middle_f64(1.0 - x, &ml);
+    double t = vm_erfcinv_tail_f64((q < 0.5) & (q > 0.0) ? q : 0.5, &tl);
+    t = t + tl;
+    double y = q < 0.5 ? (above ? -t : t) : m + ml;
+    y = x == 0.0 ? INFINITY : y;
+    y = x == 2.0 ? -INFINITY : y;
+    return (x >= 0.0) & (x <= 2.0) ? y : NAN;
+}
+
+/* -sqrt(2) * erfcinv(2p) */
+VM_INLINE double vm_ndtri_f64(double p) {
+    double ml, tl;
+    int above = p > 0.5;
+    double q = above ? 1.0 - p : p;
+    double d = p - 0.5;
+    double m = vm_erfinv_middle_f64(d + d, &ml);
+    double t = vm_erfcinv_tail_f64((q < 0.25) & (q > 0.0) ? q + q : 0.5, &tl);
+    double h = q < 0.25 ? (above ? t : -t) : m, l = q < 0.25 ? (above ? tl : -tl) : ml;
+    double w = h * 0x1.6a09e667f3bcdp+0;
+    double y = w + fma(l, 0x1.6a09e667f3bcdp+0, fma(h, -0x1.bdd3413b26456p-54, fma(h, 0x1.6a09e667f3bcdp+0, -w)));
+    y = p == 0.0 ? -INFINITY : y;
+    y = p == 1.0 ? INFINITY : y;
+    return (p >= 0.0) & (p <= 1.0) ? y : NAN;
+}
+
+/* -- float32, in double -------------------------------------------------------------------------------------- */
+
+/* As in float64: erfcx(x), where 2 * x / unit is d * x, and 3 * unit is c */
+VM_INLINE double vm_erfcx_short(double x, double c, double d) {
+    double sum = x + c, below = fma(d, x, 1.0);
+    double both = 1.0 / (sum * below);
+    double q = (x - c) * (both * below), s = q * q;
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.0305debceb2eep-18, -0x1.b4756916e5af0p-14),
+        0x1.eee9e3fe382adp-10), -0x1.857369c727e2ep-6), -0x1.e88b95097bb13p-4), -0x1.85a158375cf91p-5),
+        0x1.40c522d75327dp+0);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.43c8ccf6416a3p-14, -0x1.7cb68995cd6dep-11),
+        0x1.4786dcda3883ep-9), 0x1.17d33c35d0d8cp-4), 0x1.0982d7f8fb5b5p-3), -0x1.15c07fb2c34dep-3);
+    return fma(q, odd, even) * (both * sum);
+}
+
+VM_INLINE float vm_erfc_f32(float x) {
+    double a = fabsf(x);
+    a = a > 11.0 ? 11.0 : a;
+    double y = vm_erfcx_short(a, 3.0, 2.0) * vm_exp_wide(-a * a);
+    y = x < 0.0f ? 2.0 - y : y;
+    return x == x ? (float)y : x;
+}
+
+VM_INLINE float vm_ndtr_f32(float x) {
+    double a = fabsf(x);
+    a = a > 15.0 ? 15.0 : a;
+    double y = 0.5 * vm_erfcx_short(a, 0x1.0f876ccdf6cd9p+2, 0x1.6a09e667f3bcdp+0) * vm_exp_wide(-0.5 * a * a);
+    y = x > 0.0f ? 1.0 - y : y;
+    return x == x ? (float)y : x;
+}
+
+VM_INLINE float vm_erfcx_f32(float x) {
+    double a = fabsf(x);
+    double y = vm_erfcx_short(a > 0x1p300 ? 0x1p300 : a, 3.0, 2.0);
+    double b = a > 11.0 ? 11.0 : a;
+    y = x < 0.0f ? 2.0 * vm_exp_wide(b * b) - y : y;
+    return x == x ? (float)y : x;
+}
+
+VM_INLINE float vm_log_ndtr_f32(float x) {
+    double a = fabsf(x);
+    a = a > 0x1p300 ? 0x1p300 : a;
+    double e = 0.5 * vm_erfcx_short(a, 0x1.0f876ccdf6cd9p+2, 0x1.6a09e667f3bcdp+0);
+    double b = a > 20.0 ? 20.0 : a;
+    double w = -e * vm_exp_wide(-0.5 * b * b); /* -ndtr(-a) */
+    double z = w * w;
+    int tiny = (x > 0.0f) & (w > -0x1p-12);
+    double y = vm_log_wide(x > 0.0f ? 1.0 + w : e) - (x > 0.0f ? 0.0 : 0.5 * a * a);
+    y = tiny ? w - 0.5 * z : y;
+    return x == x ? (float)y : x;
+}
+
+VM_INLINE float vm_erf_f32(float x) {
+    double a = fabsf(x);
+    double z = a * a;
+    double near = a + a * fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, 0x1.4966a35de4976p-14, -0x1.a3f5c25420b35p-11),
+        0x1.5405886a1c6abp-8), -0x1.b7f90811cf86bp-6), 0x1.ce2cf6faea46dp-4), -0x1.81273de7e7a6cp-2),
+        0x1.06eba7f23b499p-3);
+    double u = (a > 4.0 ? 4.0 : a) - 1.5;
+    double far = 1.0 - vm_exp_wide(-fma(u, fma(u, fma(u, fma(u, fma(u, fma(u, fma(u, fma(u, -0x1.0dffa85455559p-22,
+        0x1.761e2b8ec399dp-16), -0x1.c067b07d3c3e5p-13), 0x1.497e17554fceap-10), -0x1.89b17f62f7409p-8),
+        0x1.a71a6d93cf627p-6), 0x1.c90828bc66b2dp-1), 0x1.c120627c520a9p+1), 0x1.b137096a2c1b1p+1));
+    float y = (float)(a < 1.0 ? near : far);
+    return x == x ? copysignf(y, x) : x;
+}
+
+VM_INLINE double vm_erfinv_middle_short(double x) {
+    double z = x * x;
+    return x * fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, 0x1.8d511df961805p-4, 0x1.f0156aa95275ep-6),
+        0x1.19e955b185fb3p-4), 0x1.611e05726461cp-4), 0x1.054359ff036acp-3), 0x1.db29e2dddd13fp-3), 0x1.c5bf891b4ef6bp-1);
+}
+VM_INLINE double vm_erfcinv_tail_short(double q) {
+    double t = sqrt(-vm_log_wide(q));
+    double u = (t - 3.0) / (t + 3.0), s = u * u;
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.c1059b336f006p-5, -0x1.d74559c86135ep-6),
+        0x1.e8ec8299faa2bp-5), 0x1.9306f02e2c0c2p-4), 0x1.4a9c480c0aeb9p-6), -0x1.6d89a0eb7002bp-3),
+        -0x1.5b1ac3c76dce3p-2), 0x1.cf51b7c3eb76dp-1);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.f3617133342eap-7, 0x1.a1d477e12a50dp-4),
+        -0x1.2fab9c47ce22ap-5), -0x1.59fb4a1796911p-4), -0x1.406aba675d674p-4), 0x1.1ca90e0eb8987p-4),
+        0x1.1d5894a983855p-2), 0x1.183b873e7c624p-2);
+    return t * fma(u, odd, even);
+}
+
+VM_INLINE float vm_erfinv_f32(float x) {
+    double a = fabsf(x);
+    double t = vm_erfcinv_tail_short((a > 0.5) & (a < 1.0) ? 1.0 - a : 0.5);
+    double y = a > 0.5 ? t : vm_erfinv_middle_short(a);
+    y = a == 1.0 ? INFINITY : y;
+    y = a <= 1.0 ? y : NAN;
+    return copysignf((float)y, x);
+}
+VM_INLINE float vm_erfcinv_f32(float x) {
+    double a = x;
+    int above = a > 1.0;
+    double q = above ? 2.0 - a : a;
+    double t = vm_erfcinv_tail_short((q < 0.5) & (q > 0.0) ? q : 0.5);
+    double y = q < 0.5 ? (above ? -t : t) : vm_erfinv_middle_short(1.0 - a);
+    y = a == 0.0 ? INFINITY : y;
+    y = a == 2.0 ? -INFINITY : y;
+    return (float)((a >= 0.0) & (a <= 2.0) ? y : NAN);
+}
+VM_INLINE float vm_ndtri_f32(float p) {
+    double a = p;
+    int above = a > 0.5;
+    double q = above ? 1.0 - a : a;
+    double t = vm_erfcinv_tail_short((q < 0.25) & (q > 0.0) ? q + q : 0.5);
+    double y = q < 0.25 ? (above ? t : -t) : vm_erfinv_middle_short(a + a - 1.0);
+    y = y * 0x1.6a09e667f3bcdp+0;
+    y = a == 0.0 ? -INFINITY : y;
+    y = a == 1.0 ? INFINITY : y;
+    return (float)((a >= 0.0) & (a <= 1.0) ? y : NAN);
+}

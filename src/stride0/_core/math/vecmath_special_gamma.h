@@ -1,0 +1,254 @@
+/* Logarithm of the gamma function and its derivative; included by vecmath_special.h. */
+
+/* -- gammaln ----------------------------------------------------------------------------------------------- */
+
+/* The logarithm of the gamma function for a > 0 as two numbers. On (0, 8) a is moved to 1 + t with t in (0, 5/4), where it is
+   t * (t - 1) * S(t), and the logarithm of what that divides or multiplies by is added; from there, Stirling's formula. One
+   logarithm serves both. */
+VM_INLINE double vm_gammaln_two_f64(double a, double *low) {
+    int far = a >= 8.0, small = a < 1.25;
+    double n = floor(a - 0.25); /* factors, and one more */
+    n = a < 1.25 ? 0.0 : n;
+    n = a >= 8.0 ? 0.0 : n;
+    double t = a >= 8.0 ? 0.5 : a - n;
+    double p = n > 0.0 ? 1.0 : a, pl = 0.0;
+    for (int j = 1; j < 7; j++) {
+        double f = a - j;
+        double w = p * f, wl = fma(p, f, -w) + pl * f;
+        p = j < n ? w : p;
+        pl = j < n ? wl : pl;
+    }
+    double u = t - 0.625, s = u * u;
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.737aef54b2741p-21,
+        -0x1.28eb847d1024ap-22), -0x1.643b01a0894cdp-19), -0x1.b87bd599bb336p-18), -0x1.4c44980cce00cp-16),
+        -0x1.eefbff8751a96p-15), -0x1.783649803f34dp-13), -0x1.250cefaeb8e60p-11), -0x1.d9b6039f99628p-10),
+        -0x1.9755f4416e283p-8), -0x1.8c66d24dc2d00p-6), -0x1.0d79494357498p-3);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.2d8d8ee8f0141p-20,
+        0x1.350f5220a350ap-21), 0x1.28ab50ddec852p-18), 0x1.7b5c5510ea4dep-17), 0x1.1e5983633091dp-15),
+        0x1.ae69197d3c801p-14), 0x1.4ad22282c235ap-12), 0x1.05f40e0f2c5cfp-10), 0x1.b2cd23bb21383p-9),
+        0x1.88f37b6cfbd5ep-7), 0x1.aebb0c81e50d6p-5);
+    double c = fma(u, odd, even);
+    double series = fma(u, c, 0x1.dcfd339a88006p-2);
+    double series_low = fma(u, c, 0x1.dcfd339a88006p-2 - series) + -0x1.a6f444874098cp-56;
+    double product = t * (t - 1.0);
+    double near = product * series;
+    double near_low = fma(product, series_low, fma(fma(t, t - 1.0, -product), series, fma(product, series, -near)));
+    double k, l, m = vm_mantissa_f64(p, &k);
+    double unit = vm_double(((uint64_t)1023 << 52) - (vm_bits64(k + VM_ROUND64) << 52));
+    double h = vm_log_two_f64(k, m - 1.0, pl * unit, &l);
+    h = small ? -h : h;
+    l = small ? -l : l;
+    double sum = h + near;
+    double v = sum - h;
+    double y = sum, yl = ((h - (sum - v)) + (near - v)) + (l + near_low);
+    /* Stirling: (a - 1/2) * (log(a) - 1) + log(2 pi) / 2 - 1/2 + ... */
+    double g = h - 1.0;
+    double gl = (h - (g + 1.0)) + l;
+    double b = a - 0.5, inverse = 1.0 / (far ? a : 8.0), z = inverse * inverse;
+    double rest = inverse * fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, 0x1.221e5ed098609p-8, -0x1.e7c858781eff4p-10),
+        0x1.b8e72a3f7891fp-11), -0x1.3812c06050cdbp-11), 0x1.a01a00fc51311p-11), -0x1.6c16c16c09cf8p-9),
+        0x1.5555555555555p-4);
+    double w = b * g;
+    double wl = fma(b, gl, fma(b, g, -w));
+    wl = fabs(w) < INFINITY ? wl : 0.0;
+    double q = w + 0x1.acfe390c97d6ap-2;
+    double ql = (w - q) + 0x1.acfe390c97d6ap-2;
+    ql = fabs(w) < INFINITY ? ql : 0.0;
+    *low = far ? wl + (ql + rest) : yl;
+    return far ? q : y;
+}
+
+VM_INLINE double vm_gammaln_f64_fast(double x) {
+    double low, y = vm_gammaln_two_f64(x, &low);
+    y = y + low;
+    y = x < 0x1p1017 ? y : INFINITY;
+    return x == x ? y : x;
+}
+
+/* That of -a, for a > 0: log(pi / (a * |sin(pi a)|)) less that of a. Garbage where a is an integer. */
+VM_INLINE double vm_gammaln_negative_f64(double a, double *tail) {
+    double low, sl, rl, k, l;
+    int whole = rint(a) == a;
+    int tiny = a < 0x1p-1000;
+    double g = vm_gammaln_two_f64(tiny ? a * 0x1p60 : a < INFINITY ? a : 1.0, &low);
+    double r = a - rint(a);
+    double t = (r + r) + VM_ROUND64;
+    double c = fma(t - VM_ROUND64, -0.5, r);
+    double high = vm_product_two_f64(whole ? 0.25 : c, VM_PI_HI, 0x1.1a62633145c07p-53, &rl);
+    double s = vm_sin_two_f64(high, rl, vm_bits64(t), &sl);
+    double sign = s < 0.0 ? -1.0 : 1.0;
+    double b = a < 1.0 ? 1.0 : a;
+    s = sign * s;
+    double p = b * s;
+    double pl = fma(b, sl * sign, fma(b, s, -p));
+    double m = vm_mantissa_f64(p, &k);
+    double unit = vm_double(((uint64_t)1023 << 52) - (vm_bits64(k + VM_ROUND64) << 52));
+    double h = vm_log_two_f64(k, m - 1.0, pl * unit, &l);
+    /* log(pi) - (h + l) - (g + low); a below 1 is divided by with the help of gammaln(a + 1) = gammaln(a) + log(a) */
+    double kb, bl, mb = vm_mantissa_f64(a < 1.0 && a > 0.0 ? a : 1.0, &kb);
+    double bh = vm_log_two_f64(kb, mb - 1.0, 0.0, &bl);
+    double d = 0x1.250d048e7a1bdp+0 - h;
+    double dl = (0x1.250d048e7a1bdp+0 - (d + h)) + (0x1.7abf2ad8d5088p-57 - l);
+    double e = d - g;
+    double v = e - d;
+    double el = ((d - (e - v)) - (g + v)) + (dl - low);
+    double f = e - bh;
+    v = f - e;
+    *tail = ((e - (f - v)) - (bh + v)) + (el - bl);
+    *tail = a < 0x1p-60 ? -bl : *tail;
+    return a < 0x1p-60 ? -bh : f;
+}
+
+VM_INLINE double vm_gammaln_f64(double x) {
+    double a = fabs(x), low;
+    double y = vm_gammaln_negative_f64(a, &low);
+    y = rint(a) == a ? INFINITY : y + low;
+    y = a > 0x1p1017 ? x : y;
+    y = x < 0.0 ? y : vm_gammaln_f64_fast(a == 0.0 ? 1.0 : a);
+    y = a == 0.0 ? INFINITY : y;
+    return x == x ? y : x;
+}
+/* Whether x is negative, zero or subnormal */
+#define VM_GAMMALN_RARE_F64(x) (vm_bits64(x) | (vm_bits64(x) - ((uint64_t)1 << 52)))
+
+/* -- gamma ------------------------------------------------------------------------------------------------- */
+
+VM_INLINE double vm_gamma_f64_fast(double x) {
+    double low, y = vm_gammaln_two_f64(x, &low);
+    y = vm_exp_sum_f64(y, low);
+    y = x < 172.0 ? y : INFINITY;
+    return x == x ? y : x;
+}
+VM_INLINE double vm_gamma_f64(double x) {
+    double a = fabs(x), low, h = vm_gammaln_negative_f64(a > 200.0 ? 200.5 : a, &low);
+    double y = vm_exp_sum_f64(h, low);
+    double f = floor(x);
+    y = f - 2.0 * floor(0.5 * f) == 1.0 ? -y : y;
+    y = x == f ? NAN : y;
+    y = x > 0.0 ? vm_gamma_f64_fast(x) : y;
+    y = a < 0x1p-60 ? 1.0 / x : y;
+    return x == x ? y : x;
+}
+VM_INLINE float vm_gamma_f32_fast(float x) { return (float)vm_gamma_f64_fast(x); }
+VM_INLINE float vm_gamma_f32(float x) { return (float)vm_gamma_f64(x); }
+#define VM_GAMMA_RARE_F64(x) (vm_bits64(x) | (vm_bits64(x) - vm_bits64(0x1p-60)))
+#define VM_GAMMA_RARE_F32(x) (vm_bits32(x) | (vm_bits32(x) - vm_bits32(0x1p-60f)))
+
+/* -- digamma ----------------------------------------------------------------------------------------------- */
+
+/* On (0, 6) as a sum of reciprocals and (x - x0) * R(x) on [1, 2], where x0 is the root; from there log(x) - 1 / (2x) - ... */
+VM_INLINE double vm_digamma_positive_f64(double x, double *low) {
+    int far = x >= 6.0, small = x < 1.0;
+    double n = floor(x) - 1.0;
+    n = far | small ? 0.0 : n;
+    double y = small ? x + 1.0 : x - n;
+    double left = small ? (x - (y - 1.0)) : 0.0;
+    y = far ? 1.5 : y;
+    /* sum of 1 / (x - j) as top / d */
+    double top = small ? -1.0 : far ? 0.5 : 0.0, d = small | far ? x : 1.0, tl = 0.0, dl = 0.0;
+    for (int j = 1; j < 5; j++) {
+        double f = x - j;
+        double a = top * f, al = fma(top, f, -a) + tl * f;
+        double b = a + d, v = b - a;
+        double bl = ((a - (b - v)) + (d - v)) + (al + dl);
+        double c = d * f, cl = fma(d, f, -c) + dl * f;
+        int more = j <= n;
+        top = more ? b : top;
+        tl = more ? bl : tl;
+        d = more ? c : d;
+        dl = more ? cl : dl;
+    }
+    double q = vm_quotient_two_f64(top, tl, d, dl, low);
+    double u = y - 1.5, s = u * u;
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.00aaa69da5843p-13,
+        0x1.804edcd437725p-14), 0x1.56bfad7b67b03p-12), 0x1.69bb924b173c5p-11), 0x1.99e191ce4fb76p-10),
+        0x1.cd1f289f72456p-9), 0x1.03c0b2ac3e9eap-7), 0x1.256471567c4c3p-6), 0x1.4de9aa1801d1cp-5),
+        0x1.8512e59037edep-4), 0x1.eca189b8e6f7bp-3), 0x1.e6f0cbb873616p-1);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.5cccaeba40db7p-14,
+        -0x1.ed7f647e2e6e2p-15), -0x1.cbf2440dc6f47p-13), -0x1.e1c3b5c822f69p-12), -0x1.1140b88f2865ep-10),
+        -0x1.3350d6d494cd0p-9), -0x1.5a0806baebb18p-8), -0x1.8635592656805p-7), -0x1.b9f8b14fb517ap-6),
+        -0x1.fb442029998cbp-5), -0x1.2feeeb98a7e2ep-3), -0x1.b1cb63005ee96p-2);
+    double root = (y - 0x1.762d86356be3fp+0) + (left - 0x1.b86a722197829p-54);
+    double near = root * fma(u, odd, even);
+    double inverse = far ? q + q : 0.125;
+    double z = inverse * inverse;
+    double k, l, m = vm_mantissa_f64(far ? x : 1.0, &k);
+    double h = vm_log_two_f64(k, m - 1.0, 0.0, &l);
+    double rest = z * fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, -0x1.b76f6fcb66bbdp-3, 0x1.2d495cb44aa71p-4),
+        -0x1.558a6d67286cep-6), 0x1.f03d27ceab1bdp-8), -0x1.11107f9a827b6p-8), 0x1.0410404856758p-8),
+        -0x1.11111110d62b8p-7), 0x1.555555555553cp-4);
+    double first = far ? h : q, second = far ? -q : near;
+    double sum = first + second;
+    double v = sum - first;
+    *low = ((first - (sum - v)) + (second - v)) + (far ? l - (rest + *low) : *low);
+    return sum;
+}
+VM_INLINE double vm_digamma_f64_fast(double x) {
+    double low, y = vm_digamma_positive_f64(x, &low);
+    y = x < 0x1p900 ? y + low : vm_log_f64_fast(x);
+    return x < INFINITY ? y : x;
+}
+/* digamma(-a) = digamma(a) + 1 / a + pi / tan(pi a) */
+VM_INLINE double vm_digamma_f64(double x) {
+    double a = fabs(x), low, tail, rl;
+    int whole = rint(a) == a;
+    double b = whole ? 1.5 : a;
+    double g = vm_digamma_positive_f64(b < 0x1p-900 ? 1.0 : b, &low);
+    double r = b - rint(b);
+    double t = (r + r) + VM_ROUND64;
+    double c = fma(t - VM_ROUND64, -0.5, r);
+    double high = vm_product_two_f64(c, VM_PI_HI, 0x1.1a62633145c07p-53, &rl);
+    double s = vm_sin_two_f64(high, rl, vm_bits64(t), &tail);
+    double cl, k = vm_sin_two_f64(high, rl, vm_bits64(t) + 1, &cl);
+    double ql, q = vm_quotient_two_f64(k, cl, s, tail, &ql);
+    double p = vm_product_two_f64(q, VM_PI_HI, 0x1.1a62633145c07p-53, &tail);
+    double il, i = vm_quotient_two_f64(1.0, 0.0, b, 0.0, &il);
+    double d = g + i;
+    double v = d - g;
+    double dl = ((g - (d - v)) + (i - v)) + (low + il);
+    double e = d + p;
+    v = e - d;
+    double y = e + (((d - (e - v)) + (p - v)) + (dl + fma(ql, VM_PI_HI, tail)));
+    y = whole ? NAN : y;
+    y = x > 0.0 ? vm_digamma_f64_fast(x) : y;
+    y = a < 0x1p-900 ? -1.0 / x : y;
+    return x == x ? y : x;
+}
+#define VM_DIGAMMA_RARE_F64(x) (vm_bits64(x) | (vm_bits64(x) - vm_bits64(0x1p-900)))
+
+/* -- float32, in double -------------------------------------------------------------------------------------- */
+
+VM_INLINE double vm_gammaln_short(double a) {
+    int far = a >= 8.0, small = a < 1.25;
+    double n = floor(a - 0.25);
+    n = a < 1.25 ? 0.0 : n;
+    n = a >= 8.0 ? 0.0 : n;
+    double t = a >= 8.0 ? 0.5 : a - n;
+    double p = n > 0.0 ? 1.0 : a;
+    for (int j = 1; j < 7; j++) {
+        double w = p * (a - j);
+        p = j < n ? w : p;
+    }
+    double u = t - 0.625, s = u * u;
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.efa6b5adf2494p-12, 0x1.e487bf27a34e2p-11),
+        0x1.b4e1779c4df78p-9), 0x1.88e6fb6f57b52p-7), 0x1.aebb27c3bd556p-5), 0x1.dcfd3395bcf13p-2);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.252ef59c42306p-12, -0x1.08eddc98cba7dp-11),
+        -0x1.dd2acf27fc923p-10), -0x1.973bf7dfa27bbp-8), -0x1.8c67255f8a5c6p-6), -0x1.0d79491d8d689p-3);
+    double near = (t * (t - 1.0)) * fma(u, odd, even);
+    double h = vm_log_wide(p);
+    double inverse = 1.0 / (far ? a : 8.0), z = inverse * inverse;
+    double rest = inverse * fma(z, fma(z, fma(z, -0x1.3812c06050cdbp-11, 0x1.a01a00fc51311p-11), -0x1.6c16c16c09cf8p-9),
+        0x1.5555555555555p-4);
+    double y = fma(a - 0.5, h - 1.0, 0x1.acfe390c97d6ap-2 + rest);
+    return far ? y : (small ? -h : h) + near;
+}
+VM_INLINE float vm_gammaln_f32_fast(float x) {
+    float y = (float)vm_gammaln_short(x);
+    return x < INFINITY ? y : x;
+}
+VM_INLINE float vm_gammaln_f32(float x) { return x > 0.0f ? vm_gammaln_f32_fast(x) : (float)vm_gammaln_f64(x); }
+#define VM_GAMMALN_RARE_F32(x) (vm_bits32(x) | (vm_bits32(x) - 1u))
+
+VM_INLINE float vm_digamma_f32(float x) { return (float)vm_digamma_f64(x); }
+VM_INLINE float vm_digamma_f32_fast(float x) { return (float)vm_digamma_f64_fast(x); }
+#define VM_DIGAMMA_RARE_F32(x) (vm_bits32(x) | (vm_bits32(x) - 1u))

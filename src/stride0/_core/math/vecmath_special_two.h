@@ -1,0 +1,162 @@
+/* Logarithms, exponentials and quotients as sums of two numbers, high and low, of which the functions of
+   `stride0.special` are made: rounding once at the end leaves them an error of little more than half a unit.
+   And short ones in double, of which those of float32 are made. Included by vecmath_special.h. */
+
+/* 2**k * m for a positive number, m in [sqrt(1/2), sqrt(2)) */
+VM_INLINE double vm_mantissa_f64(double x, double *k) {
+    int tiny = x < 0x1p-1022;
+    uint64_t u = vm_bits64(tiny ? x * 0x1p54 : x) + VM_TO_SQRT_HALF;
+    *k = vm_exponent_f64(u) - (tiny ? 0x1p52 + (1023 + 54) : 0x1p52 + 1023);
+    return vm_double((u & VM_MANTISSA) + VM_FROM_SQRT_HALF);
+}
+
+/* n / (d + dl) with n + nl on top, rounded, and what is missing */
+VM_INLINE double vm_quotient_two_f64(double n, double nl, double d, double dl, double *low) {
+    double inverse = 1.0 / d;
+    double q = n * inverse;
+    *low = (fma(-q, dl, fma(-q, d, n)) + nl) * inverse;
+    return q;
+}
+
+/* k * ln(2) + log(1 + f + fl), for 1 + f in [sqrt(1/2), sqrt(2)], to 2**-64 of it */
+VM_INLINE double vm_log_two_f64(double k, double f, double fl, double *low) {
+    double d = 2.0 + f, sl;
+    double s = vm_quotient_two_f64(f, fl, d, (f - (d - 2.0)) + fl, &sl);
+    return vm_log_series_f64(k, s, sl, low);
+}
+
+/* log(x / y) for positive finite numbers. With s = (x - y) / (x + y) of their mantissas it is 2 atanh(s), whose series
+   takes off where x is y. */
+VM_INLINE double vm_log_ratio_f64(double x, double y, double *low, double *s, double *sl, double *k) {
+    double kx, ky;
+    double a = vm_mantissa_f64(x, &kx), b = vm_mantissa_f64(y, &ky);
+    int above = a > b * 0x1.6a09e667f3bcdp+0, below = b > a * 0x1.6a09e667f3bcdp+0;
+    *k = (kx - ky) + (above ? 1.0 : below ? -1.0 : 0.0);
+    b = above ? b + b : b;
+    a = below ? a + a : a;
+    double d = a + b;
+    double v = d - a;
+    double dl = (a - (d - v)) + (b - v);
+    *s = vm_quotient_two_f64(a - b, 0.0, d, dl, sl);
+    return vm_log_series_f64(*k, *s, *sl, low);
+}
+
+/* log(1 + x + xl) for finite x > -1, as two numbers. Of an x that is not small, xl has to be too small to change it. */
+VM_INLINE double vm_log1p_sum_f64(double x, double xl, double *low) {
+    double v = 1.0 + x;
+    double b = v - 1.0;
+    double c = ((x - b) + (1.0 - (v - b))) + xl;
+    uint64_t u = vm_bits64(v) + VM_TO_SQRT_HALF;
+    double k = vm_exponent_f64(u) - (0x1p52 + 1023);
+    double f = vm_double((u & VM_MANTISSA) + VM_FROM_SQRT_HALF) - 1.0;
+    double scale = vm_double(((uint64_t)2047 << 52) - (u & ~(uint64_t)VM_MANTISSA)); /* 2 / 2**k */
+    int near = k == 0.0;
+    return vm_log_two_f64(k, near ? x : f, near ? xl : 0.5 * (c * scale), low);
+}
+
+/* e**(p + pl) / 2**k for the integer k that the low bits of *t hold, |p| < 2**20 */
+VM_INLINE double vm_exp_two_f64(double p, double pl, double *low, double *t) {
+    *t = fma(p, VM_LOG2E, VM_ROUND64);
+    double k = *t - VM_ROUND64;
+    double d = fma(-k, VM_LN2_HI, p);
+    double w = fma(-k, VM_LN2_LO, pl);
+    double r = d + w;
+    double tail = (d - r) + w;
+    double s = 1.0 + r;
+    *low = (r - (s - 1.0)) + fma(r * r, vm_exp_poly_f64(r), tail * s);
+    return s;
+}
+
+/* y * 2**k for the k in the low bits of t, -1080 <= k <= 1024, and y near 1 */
+VM_INLINE double vm_scaled_f64(double y, double t) {
+    int low = t < VM_ROUND64;
+    uint64_t bias = (uint64_t)(low ? 1023 + 64 : 1022) << 52;
+    return y * vm_double((vm_bits64(t) << 52) + bias) * (low ? 0x1p-64 : 2.0);
+}
+
+/* e**(p + pl) rounded, whatever p; where p is infinite, pl is not looked at */
+VM_INLINE double vm_exp_sum_f64(double p, double pl) {
+    double low, t;
+    double a = p > 710.5 ? 710.5 : p;
+    a = a < -748.0 ? -748.0 : a;
+    double y = vm_exp_two_f64(a, pl, &low, &t);
+    y = vm_scaled_f64(y + low, t);
+    y = p > 710.0 ? INFINITY : y;
+    y = p < -747.0 ? 0.0 : y;
+    return p == p ? y : p;
+}
+
+/* (e**(p + pl) - 1) / unit, where unit is 1, or 2**64 where p is above 600 */
+VM_INLINE double vm_expm1_two_f64(double p, double pl, double *low, double *unit) {
+    int large = p > 600.0;
+    double a = p > 751.0 ? 751.0 : p;
+    a = a < -40.0 ? -40.0 : a;
+    double t = fma(a, VM_LOG2E, VM_ROUND64);
+    double k = t - VM_ROUND64;
+    double d = fma(-k, VM_LN2_HI, a);
+    double w = fma(-k, VM_LN2_LO, a == p ? pl : 0.0);
+    double r = d + w;
+    double tail = vm_expm1_tail_f64(r, fma((d - r) + w, r, (d - r) + w));
+    double h = vm_double((vm_bits64(t) << 52) + ((uint64_t)(large ? 1023 - 64 : 1023) << 52));
+    double one = large ? 0x1p-64 : 1.0;
+    double g = h - one;
+    double s = fma(h, r, g);
+    *low = fma(h, tail, fma(h, r, g - s) + ((h - g) - one));
+    *unit = large ? 0x1p64 : 1.0;
+    return s;
+}
+
+/* -- float32 ----------------------------------------------------------------------------------------------- */
+
+/* As in float64. */
+VM_INLINE float vm_exp_two_f32(float p, float *low, float *t) {
+    *t = fmaf(p, VM_LOG2E_F, VM_ROUND32);
+    float k = *t - VM_ROUND32;
+    float d = fmaf(-k, VM_LN2_HI_F, p);
+    float w = -k * VM_LN2_LO_F;
+    float r = d + w;
+    float tail = (d - r) + w;
+    float s = 1.0f + r;
+    *low = (r - (s - 1.0f)) + fmaf(r * r, vm_exp_poly_f32(r), tail * s);
+    return s;
+}
+
+/* y * 2**k for the k in the low bits of t, -150 <= k <= 128 */
+VM_INLINE float vm_scaled_f32(float y, float t) {
+    int low = t < VM_ROUND32;
+    uint32_t bias = low ? (127u + 64u) << 23 : 126u << 23;
+    return y * vm_float((vm_bits32(t) << 23) + bias) * (low ? 0x1p-64f : 2.0f);
+}
+
+/* -- in double, for float32 -------------------------------------------------------------------------------- */
+
+/* e**x / 2**k for the integer k that the low bits of *t hold, relative error 2**-28 */
+VM_INLINE double vm_exp_short(double x, double *t) {
+    *t = fma(x, VM_LOG2E, VM_ROUND64);
+    double r = fma(*t - VM_ROUND64, -VM_LN2, x);
+    double q = fma(r, fma(r, fma(r, fma(r, 0x1.6b6e2fc7b4a33p-10, 0x1.122f9bf08db5bp-7), 0x1.555688293e919p-5), 0x1.5554a32f7623ep-3), 0.5);
+    return fma(r, fma(r, q, 1.0), 1.0);
+}
+
+/* e**x for |x| < 700, which a float is far above zero and below infinity */
+VM_INLINE double vm_exp_wide(double x) {
+    double t, y = vm_exp_short(x, &t);
+    return vm_double(vm_bits64(y) + (vm_bits64(t) << 52));
+}
+
+/* log(x) for a positive normal number; relative error 2**-37 */
+VM_INLINE double vm_log_wide(double x) { return VM_LN2 * vm_log2_wide(x); }
+
+/* log(1 + x) for a float x > -1: of a small one 1 + x is not exact, and the series takes over from x itself */
+VM_INLINE double vm_log1p_wide(double x) {
+    double v = 1.0 + x;
+    uint64_t u = vm_bits64(v) + VM_TO_SQRT_HALF;
+    double k = vm_exponent_f64(u) - (0x1p52 + 1023);
+    double f = vm_double((u & VM_MANTISSA) + VM_FROM_SQRT_HALF) - 1.0;
+    f = k == 0.0 ? x : f;
+    double s = f / (2.0 + f);
+    double z = s * s;
+    double q = fma(z, fma(z, 0x1.5c62403a751e5p-2, 0x1.a59658620470ap-2), 0x1.277767522c369p-1);
+    q = fma(z, fma(z, q, 0x1.ec709d451207dp-1), 0x1.71547652b82fep+1);
+    return VM_LN2 * fma(s, q, k);
+}
