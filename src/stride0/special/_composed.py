@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from stride0._base.errors import ArgumentValueError, brief
 from stride0._base.shapes import normalize_index
@@ -12,15 +12,29 @@ from stride0._chapters.data_types import astype
 from stride0._chapters.manipulation import expand_dims
 from stride0._chapters.statistical import sum
 from stride0._chapters.utility import any
-from stride0._core.array.array import Array, Operand
+from stride0._core.array.array import Array
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import promote
-from stride0._core.ops.functions import add, equal, less, less_equal, multiply, pow, subtract, where
+from stride0._core.ops.functions import (
+    add,
+    divide,
+    equal,
+    less,
+    less_equal,
+    multiply,
+    pow,
+    sin,
+    subtract,
+    where,
+)
 from stride0.special._functions import gamma, gammaln, psi
 from stride0.special._scipy import by_scipy, floating_operands, several_by_scipy
 
-__all__ = ["digamma", "factorial", "fresnel", "lambertw", "multigammaln", "polygamma", "sici", "zeta"]
+if TYPE_CHECKING:
+    from stride0._core.array.array import Operand
+
+__all__ = ["digamma", "factorial", "fresnel", "lambertw", "multigammaln", "polygamma", "sici", "sinc", "zeta"]
 
 # SciPy and PyTorch have both names, JAX has this one.
 digamma = psi
@@ -83,7 +97,11 @@ def lambertw(z: Operand, /, k: Operand = 0, tol: float = 1e-8) -> Array:
     """
     (found,), target = floating_operands("special.lambertw", (z,))
     return by_scipy(
-        "special.lambertw", ("z", "k", "tol"), astype(found, promote(target, dt.complex64), copy=False), k, tol
+        "special.lambertw",
+        ("z", "k", "tol"),
+        astype(found, promote(target, dt.complex64), copy=False),
+        k,
+        tol,
     )
 
 
@@ -149,3 +167,11 @@ def sici(x: Operand, /) -> SiciResult:
         Named tuple of the arrays `sine` and `cosine`.
     """
     return SiciResult(*several_by_scipy("special.sici", ("x",), x))
+
+
+@primitive_in("special")
+def sinc(x: Operand, /) -> Array:
+    """Return ``sin(pi * x) / (pi * x)``, which is 1 where `x` is 0."""
+    (found,), target = floating_operands("special.sinc", (x,))
+    angle = multiply(astype(found, target, copy=False), math.pi)
+    return where(equal(angle, 0), 1, divide(sin(angle), angle))

@@ -1,11 +1,13 @@
-"""Densities of the gamma and the beta distribution, which derivatives of the incomplete functions are made of.
+"""Densities of the gamma and the beta distribution, which derivatives of the incomplete functions are made
+of.
 
 They are made of public functions, so that they have derivatives themselves.
 
 Note [Saddle points]
-    ``exp(a * log(x) - x - gammaln(a))`` loses as many digits as `a` has: large terms cancel. Loader's form has none:
-    Stirling's formula, whose error `stirling_error` computes, and the deviance ``a * log(a / m) + m - a``, which
-    is 0 where `m` is `a` and is computed from their difference. Both hold for any positive parameters.
+    ``exp(a * log(x) - x - gammaln(a))`` loses as many digits as `a` has: large terms cancel. Loader's form
+    has none: Stirling's formula, whose error `stirling_error` computes, and the deviance ``a * log(a / m) + m
+    - a``, which is 0 where `m` is `a` and is computed from their difference. Both hold for any positive
+    parameters.
 
 References
 ----------
@@ -25,13 +27,15 @@ from stride0._core.ops.functions import (
     less,
     less_equal,
     log,
+    log1p,
     logical_or,
     sqrt,
     where,
 )
 from stride0.special._functions import betaln, gammaln, xlogy
+from stride0.special._scipy import floating_operands
 
-__all__ = ["beta_density", "gamma_density"]
+__all__ = ["beta_density", "gamma_density", "t_density"]
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 # Of the asymptotic series of the error in powers of 1 / z**2, highest first: of 1 / z**13 down to 1 / z.
@@ -63,17 +67,30 @@ def _deviance(a: Array, m: Array) -> Array:
 
 
 def gamma_density(a: Any, x: Any) -> Array:
-    """Return ``x**(a - 1) * exp(-x) / gamma(a)``: the derivative of `gammainc` in `x`. Note [Saddle points]."""
+    """Return ``x**(a - 1) * exp(-x) / gamma(a)``, the derivative of `gammainc` by `x`: Note [Saddle points]."""
+    (a, x), _ = floating_operands("special.gammainc", (a, x))
     usual = sqrt(a / (2 * math.pi)) * exp(-_stirling_error(a) - _deviance(a, x)) / x
     at_zero = exp(xlogy(a - 1.0, x) - gammaln(a))
     return where(isinf(x), 0, where(less_equal(abs(x), 0), at_zero, usual))
 
 
 def beta_density(a: Any, b: Any, x: Any, y: Any) -> Array:
-    """Return ``x**(a - 1) * y**(b - 1) / beta(a, b)``, `y` being ``1 - x``: the derivative of `betainc` in `x`."""
+    """Return ``x**(a - 1) * y**(b - 1) / beta(a, b)``, the derivative of `betainc` by `x`; `y` is ``1 - x``."""
+    (a, b, x, y), _ = floating_operands("special.betainc", (a, b, x, y))
     n = a + b
     exponent = _stirling_error(n) - _stirling_error(a) - _stirling_error(b)
     exponent = exponent - _deviance(a, n * x) - _deviance(b, n * y)
     usual = sqrt(a / n * b / (2 * math.pi)) * exp(exponent) / (x * y)
     at_ends = exp(xlogy(a - 1.0, x) + xlogy(b - 1.0, y) - betaln(a, b))
     return where(logical_or(less_equal(x, 0), less_equal(y, 0)), at_ends, usual)
+
+
+def t_density(df: Any, t: Any) -> Array:
+    """Return the density of Student's t distribution with `df` degrees of freedom."""
+    (df, t), _ = floating_operands("special.stdtr", (df, t))
+    a = 0.5 * df
+    # The logarithm of gamma(a + 1/2) / gamma(a).
+    quotient = log(a / (a + 0.5)) + (a + 0.5) * log1p(0.5 / a) + 0.5 * log(a + 0.5) - 0.5
+    quotient = quotient + _stirling_error(a + 0.5) - _stirling_error(a)
+    found = exp(quotient - (a + 0.5) * log1p(t * t / df)) / sqrt(math.pi * df)
+    return where(isinf(df), exp(-0.5 * t * t) / math.sqrt(2 * math.pi), found)

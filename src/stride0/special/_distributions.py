@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from stride0._core.array.array import Array, Operand
+from typing import TYPE_CHECKING
+
+from stride0._core.array.array import Array
 from stride0._core.calls.primitive import primitive_in
 from stride0.special._scipy import by_scipy
+
+if TYPE_CHECKING:
+    from stride0._core.array.array import Operand
 
 __all__ = [
     "bdtr",

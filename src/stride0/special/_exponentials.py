@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 from stride0._base.shapes import Axis
 from stride0._chapters.data_types import astype
 from stride0._chapters.manipulation import reshape
 from stride0._chapters.statistical import max, sum
-from stride0._core.array.array import Array, Operand
+from stride0._core.array.array import Array
 from stride0._core.calls.checks import check_bool, component_dtype, refuse_dtype
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.memory.dtype import DType, arithmetic_dtype
@@ -34,6 +34,9 @@ from stride0._core.ops.functions import (
 )
 from stride0._modes.fused import fused
 from stride0.special._scipy import floating_operands
+
+if TYPE_CHECKING:
+    from stride0._core.array.array import Operand
 
 __all__ = ["log_softmax", "logsumexp", "softmax"]
 
@@ -87,8 +90,8 @@ def logsumexp(
     axis : int or tuple of int, optional
         The axes to reduce; by default all.
     b : Array or Python scalar, optional
-        Factors of the exponentials, which may be negative; the shapes of `a` and `b` broadcast. Where it is 0, `a` may
-        be anything. By default 1.
+        Factors of the exponentials, which may be negative; the shapes of `a` and `b` broadcast. Where it is
+        0, `a` may be anything. By default 1.
     keepdims : bool
         Whether to keep the reduced axes, with size 1.
     return_sign : bool
@@ -97,9 +100,9 @@ def logsumexp(
     Returns
     -------
     Array or LogsumexpResult
-        New array of the floating-point dtype that the operands promote to: minus infinity for no elements, NaN where
-        the sum is negative. With `return_sign` a named tuple of `out` and `sign`, each such an array; of complex
-        operands, `out` is real and `sign` the sum divided by its absolute value.
+        New array of the floating-point dtype that the operands promote to: minus infinity for no elements,
+        NaN where the sum is negative. With `return_sign` a named tuple of `out` and `sign`, each such an
+        array; of complex operands, `out` is real and `sign` the sum divided by its absolute value.
 
     Raises
     ------
@@ -147,8 +150,8 @@ def _shift(x: Array, axis: Axis) -> Array:
 def _real_logsumexp(x: Array, axis: Axis, factors: list[Array]) -> tuple[Array, Array]:
     """Return logarithms of absolute values of the sums, and signs, with kept axes.
 
-    The largest elements are left out of the sum of the others, so that what is much smaller than they are still
-    counts where their logarithm is nearly 0.
+    The largest elements are left out of the sum of the others, so that what is much smaller than they are
+    still counts where their logarithm is nearly 0.
     """
     shift = _shift(x, axis)
     is_largest = equal(x, shift)
@@ -165,9 +168,7 @@ def _real_logsumexp(x: Array, axis: Axis, factors: list[Array]) -> tuple[Array, 
     return add(where(usual, apart, log(abs(total))), shift), sign(total)
 
 
-def _complex_logsumexp(
-    x: Array, axis: Axis, factors: list[Array], return_sign: bool
-) -> tuple[Array, Array]:
+def _complex_logsumexp(x: Array, axis: Axis, factors: list[Array], return_sign: bool) -> tuple[Array, Array]:
     """Return the same of complex numbers; logarithms of the sums themselves where no sign is asked for."""
     shift = _shift(real(x), axis)
     powers = exp(subtract(x, shift))

@@ -1,10 +1,15 @@
-"""Functions of `stride0.special` that SciPy computes: elementwise, of real numbers, many of complex ones too."""
+"""Functions of `stride0.special` that SciPy computes, elementwise."""
 
 from __future__ import annotations
 
-from stride0._core.array.array import Array, Operand
+from typing import TYPE_CHECKING
+
+from stride0._core.array.array import Array
 from stride0._core.calls.primitive import primitive_in
 from stride0.special._scipy import by_scipy
+
+if TYPE_CHECKING:
+    from stride0._core.array.array import Operand
 
 __all__ = [
     "beta",
@@ -31,10 +36,9 @@ __all__ = [
     "erfi",
     "erfinv",
     "exp1",
-    "exp10",
     "exp2",
+    "exp10",
     "expi",
-    "expit",
     "expn",
     "exprel",
     "gamma",
@@ -79,7 +83,6 @@ __all__ = [
     "radian",
     "rel_entr",
     "rgamma",
-    "sinc",
     "sindg",
     "spence",
     "tandg",
@@ -532,12 +535,6 @@ def inv_boxcox1p(x1: Operand, x2: Operand, /) -> Array:
 
 
 @primitive_in("special")
-def expit(x: Operand, /) -> Array:
-    """Return the logistic function, ``1 / (1 + exp(-x))``."""
-    return by_scipy("special.expit", ("x",), x)
-
-
-@primitive_in("special")
 def log_expit(x: Operand, /) -> Array:
     """Return the logarithm of the logistic function."""
     return by_scipy("special.log_expit", ("x",), x)
@@ -601,9 +598,3 @@ def cotdg(x: Operand, /) -> Array:
 def radian(d: Operand, m: Operand, s: Operand, /) -> Array:
     """Return the radians of an angle in degrees, minutes and seconds."""
     return by_scipy("special.radian", ("d", "m", "s"), d, m, s)
-
-
-@primitive_in("special")
-def sinc(x: Operand, /) -> Array:
-    """Return ``sin(pi * x) / (pi * x)``, which is 1 where `x` is 0."""
-    return by_scipy("special.sinc", ("x",), x)

@@ -1,30 +1,32 @@
 """Derivatives of the incomplete gamma and beta functions by their parameters.
 
 Note [Derivatives by parameters]
-    The derivative of ``gammainc(a, x)`` by `a` is the integral of ``density(t) * (log(t) - psi(a))`` from 0 to `x`, and
-    minus that from `x` to infinity, since both together are 0. The second factor changes its sign at ``exp(psi(a))``:
-    the one of the two integrals that does not contain this point has an integrand of one sign, so nothing cancels.
-    For a small `a` the density is nearly a point at 0, so a term is split off by the recurrence from `a` to
-    ``a + 1``, and the integral is that of ``a + 1``. `betainc` has the same structure, with
-    ``psi(a) - psi(a + b)``, and its derivative by `b` is that by the first parameter of the mirrored function.
+    The derivative of ``gammainc(a, x)`` by `a` is the integral of ``density(t) * (log(t) - psi(a))`` from 0
+    to `x`, and minus that from `x` to infinity, since both together are 0. The second factor changes its sign
+    at ``exp(psi(a))``: the one of the two integrals that does not contain this point has an integrand of one
+    sign, so nothing cancels. For a small `a` the density is nearly a point at 0, so a term is split off by
+    the recurrence from `a` to ``a + 1``, and the integral is that of ``a + 1``. `betainc` has the same
+    structure, with ``psi(a) - psi(a + b)``, and its derivative by `b` is that by the first parameter of the
+    mirrored function.
 
-    With ``t = x * exp(-u)``, or ``x * exp(u)``, or ``1 - t = (1 - x) * exp(-u)``, the integrand is ``exp(-E(u))`` times a linear or
-    logarithmic factor, from 0 to infinity, where E is convex or grows like a logarithm first. Its scales near 0 are known, and
-    beyond some `U` it is 0 in float64. Substituting ``u = m * expm1(T * s)``, with the smallest scale for `m`, makes it smooth in
-    `s` from 0 to 1, and a rule of Gauss and Legendre with as many nodes as the worst case needs is exact to
-    nearly all digits. Each element has its own scales, so its result depends on no other element.
+    With ``t = x * exp(-u)``, or ``x * exp(u)``, or ``1 - t = (1 - x) * exp(-u)``, the integrand is
+    ``exp(-E(u))`` times a linear or logarithmic factor, from 0 to infinity, where E is convex or grows like a
+    logarithm first. Its scales near 0 are known, and beyond some `U` it is 0 in float64. Substituting ``u = m
+    * expm1(T * s)``, with the smallest scale for `m`, makes it smooth in `s` from 0 to 1, and a rule of Gauss
+    and Legendre with as many nodes as the worst case needs is exact to nearly all digits. Each element has
+    its own scales, so its result depends on no other element.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stride0._chapters.data_types import astype
 from stride0._chapters.manipulation import expand_dims
 from stride0._chapters.statistical import sum
-from stride0._core.array.array import Array, Operand
+from stride0._core.array.array import Array
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.exchange.numpy_calls import from_numpy, numpy
 from stride0._core.memory import dtype as dt
@@ -48,6 +50,9 @@ from stride0.special._composed import polygamma
 from stride0.special._densities import beta_density, gamma_density
 from stride0.special._functions import psi
 from stride0.special._scipy import floating_operands
+
+if TYPE_CHECKING:
+    from stride0._core.array.array import Operand
 
 __all__ = ["betainc_a", "betainc_b", "gammainc_a"]
 

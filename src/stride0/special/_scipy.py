@@ -6,9 +6,9 @@ SciPy is imported by the first call that needs it, never with the package: it is
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from stride0._core.array.array import Array, Operand
+from stride0._core.array.array import Array
 from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.calls.checks import component_dtype, promote_all, refuse_dtype
 from stride0._core.exchange.numpy_calls import call_quietly, to_numpy
@@ -17,6 +17,9 @@ from stride0._core.memory.dtype import DType, arithmetic_dtype
 from stride0._core.ops.apply import new_result
 from stride0._core.ops.copy import copy
 from stride0._core.ops.operands import as_array
+
+if TYPE_CHECKING:
+    from stride0._core.array.array import Operand
 
 __all__ = ["by_scipy", "floating_operands", "several_by_scipy"]
 
@@ -40,7 +43,9 @@ def scipy_function(name: str) -> Any:
             "To install it: pip install scipy",
             name="scipy",
         ) from error
-    function = getattr(special._ufuncs, _INNER[name], None) if name in _INNER else getattr(special, name, None)
+    function = (
+        getattr(special._ufuncs, _INNER[name], None) if name in _INNER else getattr(special, name, None)
+    )
     if function is None:
         import scipy
 
@@ -76,8 +81,8 @@ def floating_operands(op: str, operands: tuple[Operand, ...]) -> tuple[tuple[Arr
 def _loop(name: str, kinds: tuple[str, ...], target: DType) -> str:
     """Return the loop of a ufunc for operands of these kinds, "" where there is none.
 
-    Loops with integers are preferred where the operands there are integers, as they need no conversion; complex
-    ones are a last resort.
+    Loops with integers are preferred where the operands there are integers, as they need no conversion;
+    complex ones are a last resort.
     """
     real = _REAL_LETTER[target]
     found = []
@@ -85,7 +90,7 @@ def _loop(name: str, kinds: tuple[str, ...], target: DType) -> str:
         letters, results = loop.split("->")
         wanted = _COMPLEX_LETTER[real] if target.kind == "complex floating" else real
         if results[0] == wanted and all(
-            letter in (real, _COMPLEX_LETTER[real]) and (letter != real or kind != "complex floating")
+            (letter in (real, _COMPLEX_LETTER[real]) and (letter != real or kind != "complex floating"))
             or (letter == "l" and kind in _INTEGERS)
             for letter, kind in zip(letters, kinds, strict=True)
         ):
