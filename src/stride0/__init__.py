@@ -1,7 +1,7 @@
 """stride0: the Python Array API standard on strided memory.
 
-This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `memory`, `special`,
-`testing`, the functions of `_compat.extras`, `Array`, `DType`, `Device` and the exceptions.
+This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `memory`,
+`special`, `testing`, the functions of `_compat.extras`, `Array`, `DType`, `Device` and the exceptions.
 """
 
 import importlib as _importlib

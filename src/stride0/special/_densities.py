@@ -67,7 +67,7 @@ def _deviance(a: Array, m: Array) -> Array:
 
 
 def gamma_density(a: Any, x: Any) -> Array:
-    """Return ``x**(a - 1) * exp(-x) / gamma(a)``, the derivative of `gammainc` by `x`: Note [Saddle points]."""
+    """Return ``x**(a - 1) * exp(-x) / gamma(a)``, the derivative of `gammainc` by `x`."""
     (a, x), _ = floating_operands("special.gammainc", (a, x))
     usual = sqrt(a / (2 * math.pi)) * exp(-_stirling_error(a) - _deviance(a, x)) / x
     at_zero = exp(xlogy(a - 1.0, x) - gammaln(a))
@@ -75,7 +75,7 @@ def gamma_density(a: Any, x: Any) -> Array:
 
 
 def beta_density(a: Any, b: Any, x: Any, y: Any) -> Array:
-    """Return ``x**(a - 1) * y**(b - 1) / beta(a, b)``, the derivative of `betainc` by `x`; `y` is ``1 - x``."""
+    """Return ``x**(a - 1) * y**(b - 1) / beta(a, b)``, that of `betainc` by `x`; `y` is ``1 - x``."""
     (a, b, x, y), _ = floating_operands("special.betainc", (a, b, x, y))
     n = a + b
     exponent = _stirling_error(n) - _stirling_error(a) - _stirling_error(b)

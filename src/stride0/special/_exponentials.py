@@ -142,7 +142,7 @@ def _shape_without(x: Array, axis: Axis) -> tuple[int, ...]:
 
 
 def _shift(x: Array, axis: Axis) -> Array:
-    """Return the largest elements along axes, which are kept; 0 where they are infinite, or where there are none."""
+    """Return the largest elements along axes, which are kept; 0 where they are infinite or none."""
     largest = max(x, axis=axis, keepdims=True) if x.size else sum(x, axis=axis, keepdims=True)
     return where(isfinite(largest), largest, 0)
 

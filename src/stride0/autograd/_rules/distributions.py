@@ -81,7 +81,7 @@ def _rate_rules(factor: float) -> dict[str, Rule]:
 
 
 def _f_share(dfn: Any, dfd: Any, x: Any) -> tuple[Any, Any]:
-    """Return the argument at which `betainc` of the halved degrees of freedom is the distribution function, and 1 minus it."""
+    """Return the argument of `betainc` that belongs to `x`, and 1 minus it."""
     total = dfn * x + dfd
     return dfn * x / total, dfd / total
 

@@ -60,7 +60,7 @@ DEGREE = math.pi / 180
 
 
 def along(g: Array, derivative: Any) -> LazyProduct:
-    """Return the cotangent of an argument by which the derivative is this: a holomorphic one where it is complex."""
+    """Return the cotangent of an argument, given the derivative by it, which is holomorphic where it is complex."""
     return times(g, conjugate(derivative))
 
 
@@ -86,7 +86,7 @@ def alternating(n: Any) -> Array:
 
 
 def series(coefficients: tuple[float, ...], x: Any) -> Any:
-    """Return the polynomial with these coefficients, that of the first power first, without a constant term."""
+    """Return the polynomial without a constant term that has these coefficients, from the first power on."""
     out: Any = 0.0
     for c in reversed(coefficients):
         out = (out + c) * x
@@ -186,7 +186,7 @@ def _log_ndtr(g: Array, x: Any, out: Array) -> LazyProduct:
 
 
 def _bessel_terms(order: int) -> tuple[float, ...]:
-    """Return the coefficients of the asymptotic series of modified Bessel functions, from the first power on."""
+    """Return coefficients of the asymptotic series of modified Bessel functions, from the first power on."""
     terms, last = [], 1.0
     for k in range(1, 13):
         last *= (4 * order * order - (2 * k - 1) ** 2) / (8 * k)
