@@ -83,15 +83,18 @@ def gammainc_a(a: Operand, x: Operand, /) -> Array:
     alpha = where(below, a + 1.0, a)
     side = where(below, -1.0, 1.0)
     scale = 1.0 / maximum(side * (x - alpha), sqrt(x))
+    # Above, exp(u) makes an end of its own.
+    end = where(below, _END * scale, minimum(_END * scale, 1.0 + log1p(_END / x)))
+    length = log1p(end / scale)
     s, weights = _nodes(48)
-    steps = expm1(math.log1p(_END) * s)
-    weights = math.log1p(_END) * (steps + 1.0) * weights
-    column = [expand_dims(each, axis=-1) for each in (scale, side, x, alpha)]
+    column = [expand_dims(each, axis=-1) for each in (length, scale * side, x, alpha)]
     with fused(1):
-        u = column[0] * column[1] * steps
-        powers = exp(column[3] * u - column[2] * expm1(u)) * weights
+        steps = expm1(column[0] * s)
+        u = column[1] * steps
+        powers = exp(column[3] * u - column[2] * expm1(u)) * (steps + 1.0) * weights
         zeroth, first = sum(powers, axis=-1), sum(powers * u, axis=-1)
-    zeroth, first = zeroth * scale, first * scale
+    factor = scale * length
+    zeroth, first = zeroth * factor, first * factor
     inner = k * zeroth + first
     total = where(below, k + x * inner, -(zeroth + a * inner))
     found = where(logical_or(equal(x, 0), isinf(x)), 0, gamma_density(a + 1.0, x) * total)
@@ -116,7 +119,8 @@ def _by_first(a: Array, b: Array, x: Array, y: Array) -> Array:
     r = where(below, x / y, y / x)
     slope = p - q * r
     curvature = abs(q) * r * (1.0 + r)
-    end = minimum(_END / slope, (_END + maximum(q, 0) * log1p(r)) / p)
+    # Of a concave E, the slope at 0 is no bound.
+    end = minimum(where(less(q, 0), math.inf, _END / slope), (_END + maximum(q, 0) * log1p(r)) / p)
     scale = 1.0 / (1.0 + r + slope + sqrt(curvature))
     length = log1p(end / scale)
     s, weights = _nodes(128)

@@ -106,13 +106,19 @@ def _sin_pi(x: Any) -> Array:
     return sin(math.pi * (x - nearest)) * alternating(nearest)
 
 
+def _mirrored(x: Any) -> Array:
+    """Return the derivative of ``1 / gamma(x)``, divided by ``gamma(1 - x)``.
+
+    By reflection, ``1 / gamma(x)`` is ``sin(pi * x) * gamma(1 - x) / pi``, which has a derivative at the poles.
+    """
+    return _cos_pi(x) - _sin_pi(x) * special.psi(1.0 - x) / math.pi
+
+
 def _rgamma(g: Array, x: Any, out: Array) -> LazyProduct:
     usual = -out * special.psi(x)
     if is_complex(x):
         return along(g, usual)
-    # By reflection, 1 / gamma(x) is sin(pi * x) * gamma(1 - x) / pi, which has a derivative at the poles.
-    mirrored = _cos_pi(x) - _sin_pi(x) * special.psi(1.0 - x) / math.pi
-    return along(g, where(less(x, 0.5), mirrored * special.gamma(1.0 - x), usual))
+    return along(g, where(less(x, 0.5), _mirrored(x) * special.gamma(1.0 - x), usual))
 
 
 def _psi(g: Array, x: Any) -> LazyProduct:
@@ -127,21 +133,24 @@ def _poch(g: Array, z: Any, m: Any, out: Array) -> LazyProduct:
     both = logical_and(pole, above)
     mirrored = special.psi(1.0 - top) - special.psi(1.0 - z)
     usual = special.psi(top) - special.psi(z)
-    at_pole = special.gamma(top) * special.gamma(1.0 - z) * alternating(z)
+    at_pole = special.gamma(top) * special.gamma(1.0 - z) * _mirrored(z)
     return times(g, where(both, out * mirrored, where(pole, at_pole, out * usual)))
 
 
 def _binom(n: Any, k: Any, out: Array, by: str) -> Array:
-    apart = n - k + 1.0
-    below = is_whole_up_to(apart, 0)
-    start = is_whole_up_to(k + 1.0, 0)
-    # Where one of the reciprocal gamma functions is 0, its derivative is left.
-    at_below = special.beta(n + 1.0, k - n) * alternating(apart)
+    apart, first = n - k + 1.0, k + 1.0
+    # Where a reciprocal gamma function is 0, its derivative is left.
+    of_apart = where(
+        is_whole_up_to(apart, 0),
+        special.beta(n + 1.0, k - n) * _mirrored(apart),
+        -out * special.psi(apart),
+    )
     if by == "n":
-        return where(below, at_below, out * (special.psi(n + 1.0) - special.psi(apart)))
-    at_start = special.beta(n + 1.0, -k) * alternating(k + 1.0)
-    usual = out * (special.psi(apart) - special.psi(k + 1.0))
-    return where(below, -at_below, where(start, at_start, usual))
+        return out * special.psi(n + 1.0) + of_apart
+    of_first = where(
+        is_whole_up_to(first, 0), special.beta(n + 1.0, -k) * _mirrored(first), -out * special.psi(first)
+    )
+    return of_first - of_apart
 
 
 def _multigammaln(g: Array, a: Any, d: int) -> LazyProduct:
