@@ -6,6 +6,7 @@ call SciPy's ufuncs on the memory of the arrays, and raise ImportError where Sci
 
 from stride0._core.ops.special import *  # noqa: F403
 from stride0._core.ops.special import __all__ as _kernels
+from stride0.special import _complex  # noqa: F401  # what importing it registers
 from stride0.special._composed import *  # noqa: F403
 from stride0.special._composed import __all__ as _composed
 from stride0.special._distributions import *  # noqa: F403

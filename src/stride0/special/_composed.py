@@ -18,26 +18,24 @@ from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import promote
 from stride0._core.ops.functions import (
     add,
-    divide,
     equal,
     less,
     less_equal,
     multiply,
     pow,
-    sin,
     subtract,
     where,
 )
-from stride0.special._functions import gamma, gammaln, psi
+from stride0._core.ops.special import digamma, gamma, gammaln
 from stride0.special._scipy import by_scipy, floating_operands, several_by_scipy
 
 if TYPE_CHECKING:
     from stride0._core.array.array import Operand
 
-__all__ = ["digamma", "factorial", "fresnel", "lambertw", "multigammaln", "polygamma", "sici", "sinc", "zeta"]
+__all__ = ["factorial", "fresnel", "lambertw", "multigammaln", "polygamma", "psi", "sici", "zeta"]
 
-# SciPy and PyTorch have both names, JAX has this one.
-digamma = psi
+# SciPy and PyTorch have both names.
+psi = digamma
 
 
 class FresnelResult(NamedTuple):
@@ -58,7 +56,7 @@ class SiciResult(NamedTuple):
 def polygamma(n: Operand, x: Operand, /) -> Array:
     """Return the polygamma function: derivative `n`, an integer from 0 on, of the digamma function."""
     if type(n) is int and n == 0:
-        return psi(x)
+        return digamma(x)
     if type(n) is int and 0 < n <= 170:
         found, target = floating_operands("special.polygamma", (x,))
         scaled = zeta(n + 1, found[0])
@@ -66,7 +64,7 @@ def polygamma(n: Operand, x: Operand, /) -> Array:
     (orders, _), target = floating_operands("special.polygamma", (n, x))
     following = add(astype(orders, target, copy=False), 1)
     positive = multiply(multiply(pow(-1.0, following), gamma(following)), zeta(following, x))
-    return where(equal(orders, 0), astype(psi(x), target, copy=False), positive)
+    return where(equal(orders, 0), astype(digamma(x), target, copy=False), positive)
 
 
 @primitive_in("special")
@@ -167,11 +165,3 @@ def sici(x: Operand, /) -> SiciResult:
         Named tuple of the arrays `sine` and `cosine`.
     """
     return SiciResult(*several_by_scipy("special.sici", ("x",), x))
-
-
-@primitive_in("special")
-def sinc(x: Operand, /) -> Array:
-    """Return ``sin(pi * x) / (pi * x)``, which is 1 where `x` is 0."""
-    (found,), target = floating_operands("special.sinc", (x,))
-    angle = multiply(astype(found, target, copy=False), math.pi)
-    return where(equal(angle, 0), 1, divide(sin(angle), angle))

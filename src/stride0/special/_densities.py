@@ -32,7 +32,8 @@ from stride0._core.ops.functions import (
     sqrt,
     where,
 )
-from stride0.special._functions import betaln, gammaln, xlogy
+from stride0._core.ops.special import gammaln, xlogy
+from stride0.special._functions import betaln
 from stride0.special._scipy import floating_operands
 
 __all__ = ["beta_density", "gamma_density", "t_density"]

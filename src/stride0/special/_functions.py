@@ -18,37 +18,19 @@ __all__ = [
     "betaincinv",
     "betaln",
     "binom",
-    "boxcox",
-    "boxcox1p",
-    "cbrt",
-    "cosdg",
-    "cosm1",
-    "cotdg",
     "dawsn",
     "ellipe",
     "ellipk",
     "ellipkm1",
-    "entr",
-    "erf",
-    "erfc",
-    "erfcinv",
-    "erfcx",
     "erfi",
-    "erfinv",
     "exp1",
-    "exp2",
-    "exp10",
     "expi",
     "expn",
-    "exprel",
-    "gamma",
     "gammainc",
     "gammaincc",
     "gammainccinv",
     "gammaincinv",
-    "gammaln",
     "gammasgn",
-    "huber",
     "hyp0f1",
     "hyp1f1",
     "hyp2f1",
@@ -56,8 +38,6 @@ __all__ = [
     "i0e",
     "i1",
     "i1e",
-    "inv_boxcox",
-    "inv_boxcox1p",
     "iv",
     "j0",
     "j1",
@@ -66,28 +46,15 @@ __all__ = [
     "k0e",
     "k1",
     "k1e",
-    "kl_div",
     "kn",
     "kv",
-    "log_expit",
-    "log_ndtr",
     "loggamma",
-    "logit",
     "lpmv",
-    "ndtr",
-    "ndtri",
     "owens_t",
     "poch",
-    "pseudo_huber",
-    "psi",
     "radian",
-    "rel_entr",
     "rgamma",
-    "sindg",
     "spence",
-    "tandg",
-    "xlog1py",
-    "xlogy",
     "y0",
     "y1",
     "yn",
@@ -97,18 +64,6 @@ __all__ = [
 
 
 # --- gamma functions
-
-
-@primitive_in("special")
-def gamma(x: Operand, /) -> Array:
-    """Return the gamma function."""
-    return by_scipy("special.gamma", ("x",), x)
-
-
-@primitive_in("special")
-def gammaln(x: Operand, /) -> Array:
-    """Return the logarithm of the absolute value of the gamma function."""
-    return by_scipy("special.gammaln", ("x",), x)
 
 
 @primitive_in("special")
@@ -127,12 +82,6 @@ def gammasgn(x: Operand, /) -> Array:
 def rgamma(x: Operand, /) -> Array:
     """Return the reciprocal of the gamma function, 0 at its poles."""
     return by_scipy("special.rgamma", ("x",), x)
-
-
-@primitive_in("special")
-def psi(x: Operand, /) -> Array:
-    """Return the digamma function: the derivative of the logarithm of the gamma function."""
-    return by_scipy("special.psi", ("x",), x)
 
 
 @primitive_in("special")
@@ -205,63 +154,15 @@ def betaincinv(a: Operand, b: Operand, y: Operand, /) -> Array:
 
 
 @primitive_in("special")
-def erf(x: Operand, /) -> Array:
-    """Return the error function."""
-    return by_scipy("special.erf", ("x",), x)
-
-
-@primitive_in("special")
-def erfc(x: Operand, /) -> Array:
-    """Return the complementary error function, ``1 - erf(x)``."""
-    return by_scipy("special.erfc", ("x",), x)
-
-
-@primitive_in("special")
-def erfcx(x: Operand, /) -> Array:
-    """Return the scaled complementary error function, ``exp(x**2) * erfc(x)``."""
-    return by_scipy("special.erfcx", ("x",), x)
-
-
-@primitive_in("special")
 def erfi(x: Operand, /) -> Array:
     """Return the imaginary error function, ``-1j * erf(1j * x)``."""
     return by_scipy("special.erfi", ("x",), x)
 
 
 @primitive_in("special")
-def erfinv(x: Operand, /) -> Array:
-    """Return the inverse of the error function."""
-    return by_scipy("special.erfinv", ("x",), x)
-
-
-@primitive_in("special")
-def erfcinv(x: Operand, /) -> Array:
-    """Return the inverse of the complementary error function."""
-    return by_scipy("special.erfcinv", ("x",), x)
-
-
-@primitive_in("special")
 def dawsn(x: Operand, /) -> Array:
     """Return Dawson's integral, ``exp(-x**2)`` times the integral of ``exp(t**2)`` from 0 to `x`."""
     return by_scipy("special.dawsn", ("x",), x)
-
-
-@primitive_in("special")
-def ndtr(x: Operand, /) -> Array:
-    """Return the distribution function of the standard normal distribution."""
-    return by_scipy("special.ndtr", ("x",), x)
-
-
-@primitive_in("special")
-def log_ndtr(x: Operand, /) -> Array:
-    """Return the logarithm of the distribution function of the standard normal distribution."""
-    return by_scipy("special.log_ndtr", ("x",), x)
-
-
-@primitive_in("special")
-def ndtri(x: Operand, /) -> Array:
-    """Return the inverse of `ndtr`: the quantiles of the standard normal distribution."""
-    return by_scipy("special.ndtri", ("x",), x)
 
 
 @primitive_in("special")
@@ -448,12 +349,6 @@ def expn(n: Operand, x: Operand, /) -> Array:
 
 
 @primitive_in("special")
-def exprel(x: Operand, /) -> Array:
-    """Return ``(exp(x) - 1) / x``, which is 1 where `x` is 0."""
-    return by_scipy("special.exprel", ("x",), x)
-
-
-@primitive_in("special")
 def spence(z: Operand, /) -> Array:
     """Return Spence's function: the integral of ``log(t) / (1 - t)`` from 1 to `z`."""
     return by_scipy("special.spence", ("z",), z)
@@ -466,132 +361,6 @@ def zetac(x: Operand, /) -> Array:
 
 
 # --- elementary functions
-
-
-@primitive_in("special")
-def entr(x: Operand, /) -> Array:
-    """Return ``-x * log(x)``: 0 where `x` is 0, and minus infinity where it is negative."""
-    return by_scipy("special.entr", ("x",), x)
-
-
-@primitive_in("special")
-def rel_entr(x1: Operand, x2: Operand, /) -> Array:
-    """Return ``x1 * log(x1 / x2)``: 0 where `x1` is 0, and infinity outside of the domain."""
-    return by_scipy("special.rel_entr", ("x1", "x2"), x1, x2)
-
-
-@primitive_in("special")
-def kl_div(x1: Operand, x2: Operand, /) -> Array:
-    """Return ``x1 * log(x1 / x2) - x1 + x2``: `x2` where `x1` is 0, and infinity outside of the domain."""
-    return by_scipy("special.kl_div", ("x1", "x2"), x1, x2)
-
-
-@primitive_in("special")
-def huber(x1: Operand, x2: Operand, /) -> Array:
-    """Return Huber's loss of the residuals `x2`: quadratic up to `x1`, linear beyond."""
-    return by_scipy("special.huber", ("x1", "x2"), x1, x2)
-
-
-@primitive_in("special")
-def pseudo_huber(x1: Operand, x2: Operand, /) -> Array:
-    """Return ``x1**2 * (sqrt(1 + (x2 / x1)**2) - 1)``: a smooth form of `huber`."""
-    return by_scipy("special.pseudo_huber", ("x1", "x2"), x1, x2)
-
-
-@primitive_in("special")
-def xlogy(x1: Operand, x2: Operand, /) -> Array:
-    """Return ``x1 * log(x2)``, which is 0 where `x1` is 0."""
-    return by_scipy("special.xlogy", ("x1", "x2"), x1, x2)
-
-
-@primitive_in("special")
-def xlog1py(x1: Operand, x2: Operand, /) -> Array:
-    """Return ``x1 * log1p(x2)``, which is 0 where `x1` is 0."""
-    return by_scipy("special.xlog1py", ("x1", "x2"), x1, x2)
-
-
-@primitive_in("special")
-def boxcox(x1: Operand, x2: Operand, /) -> Array:
-    """Return the Box-Cox transform, ``(x1**x2 - 1) / x2``: ``log(x1)`` where `x2` is 0."""
-    return by_scipy("special.boxcox", ("x1", "x2"), x1, x2)
-
-
-@primitive_in("special")
-def boxcox1p(x1: Operand, x2: Operand, /) -> Array:
-    """Return the Box-Cox transform of ``1 + x1``."""
-    return by_scipy("special.boxcox1p", ("x1", "x2"), x1, x2)
-
-
-@primitive_in("special")
-def inv_boxcox(x1: Operand, x2: Operand, /) -> Array:
-    """Return the inverse of `boxcox` with respect to its first argument."""
-    return by_scipy("special.inv_boxcox", ("x1", "x2"), x1, x2)
-
-
-@primitive_in("special")
-def inv_boxcox1p(x1: Operand, x2: Operand, /) -> Array:
-    """Return the inverse of `boxcox1p` with respect to its first argument."""
-    return by_scipy("special.inv_boxcox1p", ("x1", "x2"), x1, x2)
-
-
-@primitive_in("special")
-def log_expit(x: Operand, /) -> Array:
-    """Return the logarithm of the logistic function."""
-    return by_scipy("special.log_expit", ("x",), x)
-
-
-@primitive_in("special")
-def logit(x: Operand, /) -> Array:
-    """Return the inverse of the logistic function, ``log(x / (1 - x))``."""
-    return by_scipy("special.logit", ("x",), x)
-
-
-@primitive_in("special")
-def cbrt(x: Operand, /) -> Array:
-    """Return the cube root."""
-    return by_scipy("special.cbrt", ("x",), x)
-
-
-@primitive_in("special")
-def exp2(x: Operand, /) -> Array:
-    """Return 2 to the power of each element."""
-    return by_scipy("special.exp2", ("x",), x)
-
-
-@primitive_in("special")
-def exp10(x: Operand, /) -> Array:
-    """Return 10 to the power of each element."""
-    return by_scipy("special.exp10", ("x",), x)
-
-
-@primitive_in("special")
-def cosm1(x: Operand, /) -> Array:
-    """Return ``cos(x) - 1``, accurately for a small `x`."""
-    return by_scipy("special.cosm1", ("x",), x)
-
-
-@primitive_in("special")
-def cosdg(x: Operand, /) -> Array:
-    """Return the cosine of an angle in degrees."""
-    return by_scipy("special.cosdg", ("x",), x)
-
-
-@primitive_in("special")
-def sindg(x: Operand, /) -> Array:
-    """Return the sine of an angle in degrees."""
-    return by_scipy("special.sindg", ("x",), x)
-
-
-@primitive_in("special")
-def tandg(x: Operand, /) -> Array:
-    """Return the tangent of an angle in degrees."""
-    return by_scipy("special.tandg", ("x",), x)
-
-
-@primitive_in("special")
-def cotdg(x: Operand, /) -> Array:
-    """Return the cotangent of an angle in degrees."""
-    return by_scipy("special.cotdg", ("x",), x)
 
 
 @primitive_in("special")

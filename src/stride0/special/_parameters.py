@@ -45,10 +45,10 @@ from stride0._core.ops.functions import (
     sqrt,
     where,
 )
+from stride0._core.ops.special import digamma as psi
 from stride0._modes.fused import fused
 from stride0.special._composed import polygamma
 from stride0.special._densities import beta_density, gamma_density
-from stride0.special._functions import psi
 from stride0.special._scipy import floating_operands
 
 if TYPE_CHECKING:

@@ -122,7 +122,7 @@ def _rgamma(g: Array, x: Any, out: Array) -> LazyProduct:
 
 
 def _psi(g: Array, x: Any) -> LazyProduct:
-    of_real(x, "special.psi", "x")
+    of_real(x, "special.digamma", "x")
     return times(g, special.polygamma(1, x))
 
 
@@ -330,7 +330,7 @@ VJP: dict[str, dict[str, Rule]] = {
     "special.gammaln": {"x": lambda g, x: times(g, special.psi(x))},
     "special.loggamma": {"x": lambda g, x: along(g, special.psi(x))},
     "special.rgamma": {"x": _rgamma},
-    "special.psi": {"x": _psi},
+    "special.digamma": {"x": _psi},
     "special.polygamma": {"x": lambda g, n, x: times(g, special.polygamma(n + 1, x))},
     "special.multigammaln": {"a": _multigammaln},
     "special.factorial": {
@@ -449,6 +449,7 @@ VJP: dict[str, dict[str, Rule]] = {
         "x2": lambda g, x2, out: _inverse_boxcox(g, out, x2),
     },
     "special.expit": {"x": lambda g, x, out: times(g, out * special.expit(-x))},
+    "special.softplus": {"x": lambda g, x: times(g, special.expit(x))},
     "special.log_expit": {"x": lambda g, x: times(g, special.expit(-x))},
     "special.logit": {"x": lambda g, x: times(g, reciprocal(x * (1.0 - x)))},
     "special.cbrt": {"x": lambda g, out: times(g, reciprocal(3.0 * out * out))},
