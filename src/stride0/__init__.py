@@ -1,7 +1,7 @@
 """stride0: the Python Array API standard on strided memory.
 
 This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `memory`,
-`testing`, the functions of `_compat.extras`, `Array`, `DType`, `Device` and the exceptions.
+`special`, `testing`, the functions of `_compat.extras`, `Array`, `DType`, `Device` and the exceptions.
 """
 
 import importlib as _importlib
@@ -79,6 +79,7 @@ __all__ = [
     "linalg",
     "memory",
     "set_num_threads",
+    "special",
     "strict",
     "strided",
     "testing",
@@ -105,12 +106,13 @@ __all__ += _extras.__all__
 __all__ += _dtype.__all__
 
 # Modules, and functions of modules, that are imported when they are first asked for: most programs never do.
-_LATER = {"autograd": "", "memory": "", "testing": "", "explain": "_explain.explain"}
+_LATER = {"autograd": "", "memory": "", "special": "", "testing": "", "explain": "_explain.explain"}
 
 
 if _typing.TYPE_CHECKING:  # a __getattr__ would tell checkers that there is every name
     from stride0 import autograd as autograd
     from stride0 import memory as memory
+    from stride0 import special as special
     from stride0 import testing as testing
     from stride0._explain.explain import explain as explain
 else:

@@ -2,7 +2,7 @@
 
 from libc.string cimport memcmp
 
-from stride0._core.memory.dtype cimport itemsize_at, promote_codes
+from stride0._core.memory.dtype cimport DType, itemsize_at, promote_codes
 from stride0._core.plan.plan cimport (
     MAX_NDIM, MAX_OPERANDS, Operand, Plan, broadcast, coalesce, extent, order_axes, result_strides, set_result,
     set_strides, shares_location,
@@ -19,6 +19,10 @@ from stride0._core.ops.operands cimport UNARY_NAMES, named_shapes
 
 from stride0._base.errors import ArgumentValueError, BroadcastError, WriteError
 from stride0._core.array.views import strides
+
+
+cdef enum:
+    MAX_ARGUMENTS = 8   # of `new_result`
 
 
 cdef int check_guard(str name, tuple names, tuple arrays, int ndim, const Py_ssize_t* shape) except -1:
@@ -155,6 +159,32 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
     if target is not None:
         return apply(cast_kernel(out_code, out_code), out_code, 1, out, None, None, target, True, name, UNARY_NAMES)
     return out
+
+
+def new_result(str name, tuple names, tuple arrays, DType dtype):
+    """
+    A new array for the result of an elementwise operation that another library computes.
+
+    It has the shape that the operands broadcast to, and their memory order. `names` are those of the operands, for
+    the BroadcastError. The mode of broadcasting is checked by the caller: `check_broadcasting`.
+    """
+    cdef Operand operands[MAX_ARGUMENTS]
+    cdef Plan plan
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
+    cdef int ndim, k, nin = <int>len(arrays)
+    if not 0 < nin <= MAX_ARGUMENTS:
+        raise ArgumentValueError(name, f"{nin} operands", (), f"one to {MAX_ARGUMENTS}")
+    for k in range(nin):
+        describe_operand(&operands[k], <Array?>arrays[k])
+    if broadcast(operands, nin, shape, &ndim) != 0:
+        raise BroadcastError(name, [(label, shape_tuple(<Array>x)) for label, x in zip(names, arrays)])
+    # The first operands of a plan decide the order of its axes; more than a kernel has do not fit into one.
+    set_strides(&plan, operands, min(nin, MAX_OPERANDS - 1), shape, ndim)
+    order_axes(&plan, False)
+    result_strides(&plan, shape, ndim, itemsize_at(dtype.code), byte_strides)
+    checked_size(dtype.code, ndim, shape)
+    return new_array(dtype.code, ndim, shape, byte_strides, False)
 
 
 def plan_summary(tuple arrays):

@@ -17,29 +17,38 @@ from stride0._core.ops import adjoint, functions, index, special
 from stride0._core.ops import elementwise as operations
 from stride0.autograd._rules import compiled as _compiled
 from stride0.autograd._rules import decompositions as _decompositions
+from stride0.autograd._rules import distributions as _distributions
 from stride0.autograd._rules import elementwise as _elementwise
+from stride0.autograd._rules import exponentials as _exponentials
 from stride0.autograd._rules import fft as _fft
 from stride0.autograd._rules import linalg as _linalg
 from stride0.autograd._rules import manipulation as _manipulation
 from stride0.autograd._rules import parts as _parts
+from stride0.autograd._rules import special as _special
 from stride0.autograd._rules import statistical as _statistical
 from stride0.autograd._tape.tape import define
 
 Rules = dict[str, dict[str, Callable[..., Any]]]
 
-CHAPTERS = (_compiled, _elementwise, _statistical, _manipulation, _linalg, _decompositions, _fft)
+CHAPTERS = (
+    *(_compiled, _elementwise, _statistical, _manipulation, _linalg, _decompositions, _fft),
+    *(_special, _distributions, _exponentials),
+)
 
 # Functions of the core that belong to no chapter of rules.
 VJP: Rules = {"asarray": {"obj": lambda g: g}}
 NO_GRAD: dict[str, str] = {}
 REFUSED: dict[str, str] = {}
 INNER_VJP: Rules = dict(_parts.INNER_VJP)
+# Arguments that are refused where they are tracked, and why, of functions that have rules for others.
+UNKNOWN: dict[str, dict[str, str]] = {}
 
 for _chapter in CHAPTERS:
     VJP |= _chapter.VJP
     NO_GRAD |= getattr(_chapter, "NO_GRAD", {})
     REFUSED |= getattr(_chapter, "REFUSED", {})
     INNER_VJP |= getattr(_chapter, "INNER_VJP", {})
+    UNKNOWN |= getattr(_chapter, "UNKNOWN", {})
 
 # Names of the core that are no functions.
 _OPERATORS: dict[str, Callable[..., Any]] = {
@@ -64,7 +73,7 @@ def _define_all() -> None:
     for name, rules in (VJP | INNER_VJP | {name: {} for name in NO_GRAD | REFUSED}).items():
         function = _function(name)
         if function is not None:
-            define(name, function, rules, REFUSED.get(name))
+            define(name, function, rules, REFUSED.get(name), UNKNOWN.get(name, {}))
         elif rules:
             raise ValueError(f"there is no function {name} for its gradient rules")
 

@@ -173,7 +173,8 @@ cdef int record(Rules rules, PyObject** values, object out) except -1:
     for i in range(len(rules.parameters)):
         if not rules.has_rule[i] and type(<object>values[i]) is Array and open_node(<Array>values[i]) is not None:
             name = rules.parameters[i]
-            raise GradientError(rules.name, f"{name} has no gradient", (), f"stop_gradient({name}), where none is meant to flow")
+            why = f": {rules.unknown[name]}" if name in rules.unknown else ""
+            raise GradientError(rules.name, f"{name} has no gradient{why}", (), f"stop_gradient({name}), where none is meant to flow")
     if node is None:
         return 0
     save_values(node, values, <PyObject*>out)

@@ -21,6 +21,7 @@ cdef class Rules:
     cdef dict index
     cdef tuple rules
     cdef str refused              # why an operand must not be tracked; None where it may
+    cdef dict unknown             # why single arguments must not be, by their names
     cdef int size                 # number of rules
     cdef int at[MOST_RULES]       # the parameter of each
     cdef bint has_rule[MOST_RULES]   # by parameter: whether it may be tracked
@@ -30,8 +31,8 @@ cdef class Rules:
     cdef int count[MOST_RULES]    # how many of them each rule needs, and which
     cdef int numbers[MOST_RULES][8]
 
-    def __cinit__(self, str name, function, dict rules, str refused):
-        self.name, self.function, self.refused = name, function, refused
+    def __cinit__(self, str name, function, dict rules, str refused, dict unknown):
+        self.name, self.function, self.refused, self.unknown = name, function, refused, unknown
         found = list(inspect.signature(function).parameters.values()) if name not in OPERATORS else OPERATORS[name]
         if len(found) > MOST_RULES:
             raise ValueError(f"{name} has more than {MOST_RULES} parameters")
@@ -126,15 +127,15 @@ cdef Rules GETITEM = None
 cdef Rules AS_STRIDED = None
 
 
-def define(str name, function, dict rules, refused=None):
+def define(str name, function, dict rules, refused=None, dict unknown={}):
     """
     Register the gradient rules of a function by parameter names, none where its result is constant.
 
     Its name is the core's: ``"sum"``, ``"linalg.inv"``, ``"getitem"``. It is called with operands on storages that are
-    not logged. `refused` says why a tracked operand is refused.
+    not logged. `refused` says why a tracked operand is refused, `unknown` why single arguments are, by their names.
     """
     global GETITEM, AS_STRIDED
-    cdef Rules found = Rules(name, function, rules, refused)
+    cdef Rules found = Rules(name, function, rules, refused, unknown)
     TABLE[name] = found
     if name in NUMBERS:
         OPERATIONS[NUMBERS[name]] = found

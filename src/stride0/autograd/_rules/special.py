@@ -1,0 +1,488 @@
+"""Gradient rules of `stride0.special`: a table of formulas.
+
+A rule calls public functions, which have rules themselves: so the table holds for derivatives of any order.
+Where no formula is known for an argument, `UNKNOWN` says so, and a tracked array is refused there. Rules of
+the incomplete gamma and beta functions and of distributions are in `distributions`, those of `logsumexp` and
+its kin in `exponentials`.
+
+Note [Stable derivatives]
+    The usual formulas of some derivatives are differences of nearly equal terms: ``2 * x * erfcx(x) - 2 /
+    sqrt(pi)``, ``i1e(x) - i0e(x)``. From an argument on where they lose three digits, an asymptotic series in
+    powers of ``1 / x`` takes their place; its own derivatives are those of a polynomial.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from stride0 import special
+from stride0._base.errors import GradientError
+from stride0._chapters.creation import arange
+from stride0._chapters.elementwise import (
+    abs,
+    cos,
+    divide,
+    equal,
+    exp,
+    floor,
+    greater,
+    greater_equal,
+    hypot,
+    isinf,
+    less,
+    less_equal,
+    log,
+    log1p,
+    logical_and,
+    maximum,
+    pow,
+    real,
+    reciprocal,
+    round,
+    sign,
+    sin,
+    sqrt,
+)
+from stride0._chapters.statistical import sum
+from stride0._core.array.array import Array
+from stride0._core.ops.functions import where
+from stride0.autograd._rules.elementwise import LN2, LN10, unless_zero
+from stride0.autograd._rules.parts import conjugate, product, times
+from stride0.autograd._tape.tape import LazyProduct
+
+Rule = Callable[..., Any]
+
+TWO_BY_ROOT_PI = 2 / math.sqrt(math.pi)
+ROOT_2_PI = math.sqrt(2 * math.pi)
+DEGREE = math.pi / 180
+
+
+def along(g: Array, derivative: Any) -> LazyProduct:
+    """Return the cotangent of an argument, given the derivative by it, which is holomorphic where it is complex."""
+    return times(g, conjugate(derivative))
+
+
+def is_complex(x: Any) -> bool:
+    return isinstance(x, complex) or (isinstance(x, Array) and x.dtype.kind == "complex floating")
+
+
+def is_whole_up_to(x: Any, bound: float) -> Array:
+    """Tell where a real argument is an integer up to a bound: the poles of gamma functions."""
+    x = real(x) if is_complex(x) else x
+    return logical_and(less_equal(x, bound), equal(x, floor(x)))
+
+
+def of_real(x: Any, op: str, argument: str) -> None:
+    """Refuse complex arguments of a derivative that is known for real ones alone."""
+    if is_complex(x):
+        raise GradientError(op, f"the derivative by {argument} is not known where it is complex")
+
+
+def alternating(n: Any) -> Array:
+    """Return 1 for even numbers, -1 for odd ones."""
+    return 1.0 - 2.0 * (n - 2.0 * floor(n / 2.0))
+
+
+def series(coefficients: tuple[float, ...], x: Any) -> Any:
+    """Return the polynomial without a constant term that has these coefficients, from the first power on."""
+    out: Any = 0.0
+    for c in reversed(coefficients):
+        out = (out + c) * x
+    return out
+
+
+# --- gamma functions
+
+
+def _cos_pi(x: Any) -> Array:
+    nearest = round(x)
+    return cos(math.pi * (x - nearest)) * alternating(nearest)
+
+
+def _sin_pi(x: Any) -> Array:
+    nearest = round(x)
+    return sin(math.pi * (x - nearest)) * alternating(nearest)
+
+
+def _mirrored(x: Any) -> Array:
+    """Return the derivative of ``1 / gamma(x)``, divided by ``gamma(1 - x)``.
+
+    By reflection, ``1 / gamma(x)`` is ``sin(pi * x) * gamma(1 - x) / pi``, which has a derivative at the poles.
+    """
+    return _cos_pi(x) - _sin_pi(x) * special.psi(1.0 - x) / math.pi
+
+
+def _rgamma(g: Array, x: Any, out: Array) -> LazyProduct:
+    usual = -out * special.psi(x)
+    if is_complex(x):
+        return along(g, usual)
+    return along(g, where(less(x, 0.5), _mirrored(x) * special.gamma(1.0 - x), usual))
+
+
+def _psi(g: Array, x: Any) -> LazyProduct:
+    of_real(x, "special.digamma", "x")
+    return times(g, special.polygamma(1, x))
+
+
+def _poch(g: Array, z: Any, m: Any, out: Array) -> LazyProduct:
+    top = z + m
+    pole, above = is_whole_up_to(z, 0), is_whole_up_to(top, 0)
+    # Where both gamma functions have poles, their quotient is that of their mirror images.
+    both = logical_and(pole, above)
+    mirrored = special.psi(1.0 - top) - special.psi(1.0 - z)
+    usual = special.psi(top) - special.psi(z)
+    at_pole = special.gamma(top) * special.gamma(1.0 - z) * _mirrored(z)
+    return times(g, where(both, out * mirrored, where(pole, at_pole, out * usual)))
+
+
+def _binom(n: Any, k: Any, out: Array, by: str) -> Array:
+    apart, first = n - k + 1.0, k + 1.0
+    # Where a reciprocal gamma function is 0, its derivative is left.
+    of_apart = where(
+        is_whole_up_to(apart, 0),
+        special.beta(n + 1.0, k - n) * _mirrored(apart),
+        -out * special.psi(apart),
+    )
+    if by == "n":
+        return out * special.psi(n + 1.0) + of_apart
+    of_first = where(
+        is_whole_up_to(first, 0), special.beta(n + 1.0, -k) * _mirrored(first), -out * special.psi(first)
+    )
+    return of_first - of_apart
+
+
+def _multigammaln(g: Array, a: Any, d: int) -> LazyProduct:
+    terms = special.psi(a[..., None] - arange(d, dtype=a.dtype) / 2.0)
+    return times(g, sum(terms, axis=-1))
+
+
+# --- the error function and its kin
+
+# (2k - 1)!! / (2x^2)^k, for k from 1
+_DOUBLE_FACTORIALS = tuple(float(math.prod(range(1, 2 * k, 2))) for k in range(1, 13))
+
+
+def _erfcx(g: Array, x: Any, out: Array) -> LazyProduct:
+    usual = 2.0 * x * out - TWO_BY_ROOT_PI
+    if is_complex(x):
+        return along(g, usual)
+    # Note [Stable derivatives]
+    signed = tuple(c if k % 2 else -c for k, c in enumerate(_DOUBLE_FACTORIALS))
+    far = TWO_BY_ROOT_PI * series(signed, 0.5 / (x * x))
+    return times(g, where(greater(x, 12), far, usual))
+
+
+def _dawsn(g: Array, x: Any, out: Array) -> LazyProduct:
+    usual = 1.0 - 2.0 * x * out
+    if is_complex(x):
+        return along(g, usual)
+    far = -series(_DOUBLE_FACTORIALS, 0.5 / (x * x))
+    return times(g, where(greater(abs(x), 12), far, usual))
+
+
+def _log_ndtr(g: Array, x: Any, out: Array) -> LazyProduct:
+    near = exp(-0.5 * x * x - out) / ROOT_2_PI
+    if is_complex(x):
+        return along(g, near)
+    # The exponent is a difference of squares for a very negative x.
+    far = math.sqrt(2 / math.pi) / special.erfcx(x * -math.sqrt(0.5))
+    return times(g, where(less(x, -1), far, near))
+
+
+# --- Bessel functions
+
+
+def _bessel_terms(order: int) -> tuple[float, ...]:
+    """Return coefficients of the asymptotic series of modified Bessel functions, from the first power on."""
+    terms, last = [], 1.0
+    for k in range(1, 13):
+        last *= (4 * order * order - (2 * k - 1) ** 2) / (8 * k)
+        terms.append(last)
+    return tuple(terms)
+
+
+# Of K1 minus K0, in powers of 1 / x; of I0 minus I1, in powers of -1 / x with the opposite sign.
+_APART = tuple(b - a for a, b in zip(_bessel_terms(0), _bessel_terms(1), strict=True))
+
+
+def _i_apart(x: Any) -> Array:
+    """Return ``i0e(x) - i1e(abs(x))``. Note [Stable derivatives]."""
+    size = abs(x)
+    far = -series(_APART, -1.0 / size) / sqrt(2 * math.pi * size)
+    return where(greater(size, 100), far, special.i0e(x) - special.i1e(size))
+
+
+def _k_apart(x: Any) -> Array:
+    """Return ``k1e(x) - k0e(x)``. Note [Stable derivatives]."""
+    far = series(_APART, 1.0 / x) * sqrt(math.pi / 2 / x)
+    return where(greater(x, 100), far, special.k1e(x) - special.k0e(x))
+
+
+def _i1e(g: Array, x: Any, out: Array) -> LazyProduct:
+    size = abs(x)
+    # i1'(x) is the mean of the functions of the orders 0 and 2.
+    second = special.iv(2.0, where(greater(size, 100), 1.0, x)) * exp(-size)
+    near = 0.5 * (special.i0e(x) + second) - sign(x) * out
+    return times(g, where(greater(size, 100), _i_apart(x) - out / unless_zero(x), near))
+
+
+def _bessel(name: str, g: Array, v: Any, z: Any, factor: float, plus: float) -> LazyProduct:
+    """Return the cotangent of `z` of a Bessel function, by the recurrence of its derivative."""
+    function = getattr(special, name)
+    return along(g, factor * (function(v - 1.0, z) + plus * function(v + 1.0, z)))
+
+
+# --- integrals of exponentials and logarithms
+
+
+def _expn(g: Array, n: Any, x: Any, out: Array) -> LazyProduct:
+    # SciPy has no negative orders; the recurrence gives that before 0.
+    before = where(greater_equal(n, 1), special.expn(maximum(n - 1.0, 0.0), x), (exp(-x) + out) / x)
+    return times(g, -before)
+
+
+def _spence(g: Array, z: Any) -> LazyProduct:
+    near = less(abs(z - 1.0), 0.5)
+    # log(z) / (1 - z) is 0 / 0 at 1.
+    around = -special.hyp2f1(1.0, 1.0, 2.0, 1.0 - where(near, z, 1.0))
+    return along(g, where(near, around, log(z) / (1.0 - where(near, 0.0, z))))
+
+
+def _ellipk(m: Any, below: Any) -> Array:
+    """Return the derivative of the complete elliptic integral of the first kind; `below` is ``1 - m``."""
+    return math.pi / 8 / below * special.hyp2f1(0.5, 0.5, 2.0, m)
+
+
+def _lpmv(g: Array, m: Any, v: Any, x: Any, out: Array) -> LazyProduct:
+    return times(g, (v * x * out - (v + m) * special.lpmv(m, v - 1.0, x)) / ((x - 1.0) * (x + 1.0)))
+
+
+# --- elementary functions
+
+
+def _log_ratio(x1: Any, x2: Any) -> Array:
+    """Return ``log(x1 / x2)``, accurately near 1, without overflow far from it."""
+    ratio = x1 / x2
+    near = logical_and(greater(ratio, 0.5), less(ratio, 2))
+    return where(near, log1p((x1 - x2) / x2), log(x1) - log(x2))
+
+
+def _by_zero(x1: Any, x2: Any) -> Array:
+    """Return ``x1 / x2``, which is 0 where both are 0."""
+    return x1 / where(logical_and(equal(x1, 0), equal(x2, 0)), math.inf, x2)
+
+
+def _huber_delta(g: Array, x1: Any, x2: Any) -> LazyProduct:
+    size = abs(x2)
+    return times(g, where(less(x1, 0), math.nan, where(less_equal(size, x1), 0, size - x1)))
+
+
+def _huber_r(g: Array, x1: Any, x2: Any) -> LazyProduct:
+    inner = where(less_equal(abs(x2), x1), x2, sign(x2) * x1)
+    return times(g, where(less(x1, 0), math.nan, inner))
+
+
+def _pseudo_huber_delta(g: Array, x1: Any, x2: Any) -> LazyProduct:
+    h = unless_zero(hypot(x1, x2))
+    # With s = h / x1, x1 * (s - 1)**2 / s, and s - 1 is (x2 / x1)**2 / (s + 1).
+    share = x2 * x2 / unless_zero(h + x1)
+    return times(g, where(less(x1, 0), math.nan, share * share / h))
+
+
+def _boxcox(logarithm: Any, power: Any) -> Array:
+    """Return the derivative of ``expm1(power * logarithm) / power`` by the power."""
+    found = logarithm * logarithm * _exprel(logarithm * power)
+    # Of 0 to a positive power, which is 0, (0 - 1) / power is left.
+    at_zero = logical_and(isinf(logarithm), greater(power, 0))
+    return where(at_zero, reciprocal(power * power), found)
+
+
+def _exprel(x: Any) -> Array:
+    """Return the derivative of `exprel`."""
+    return 0.5 * special.hyp1f1(2.0, 3.0, x)
+
+
+def _inverse_boxcox(g: Array, out_minus_1: Array, power: Any) -> LazyProduct:
+    logarithm = log1p(out_minus_1)
+    return times(g, -_boxcox(logarithm, power) * exp((1.0 - power) * logarithm))
+
+
+def _sinc(g: Array, x: Any, out: Array) -> LazyProduct:
+    near = less(abs(x), 0.5)
+    shape = (cos(math.pi * x) if is_complex(x) else _cos_pi(x)) - out
+    # sinc(x) is 0F1(3/2, -(pi * x / 2)**2), whose derivative is no difference.
+    square = -((math.pi / 2) ** 2) * where(near, x * x, 0)
+    around = -(math.pi**2) / 3 * x * special.hyp0f1(2.5, square)
+    return along(g, where(near, around, shape / where(near, 1.0, x)))
+
+
+def _pair(g: Any, first: Array, second: Array) -> Any:
+    """Return the cotangent of the argument of a function with two results, whose derivatives these are."""
+    terms = [product(h, conjugate(d)) for h, d in zip(g, (first, second), strict=True) if h is not None]
+    return terms[0] + terms[1] if len(terms) == 2 else terms[0]
+
+
+VJP: dict[str, dict[str, Rule]] = {
+    # --- gamma functions
+    "special.gamma": {"x": lambda g, x, out: along(g, out * special.psi(x))},
+    "special.gammaln": {"x": lambda g, x: times(g, special.psi(x))},
+    "special.loggamma": {"x": lambda g, x: along(g, special.psi(x))},
+    "special.rgamma": {"x": _rgamma},
+    "special.digamma": {"x": _psi},
+    "special.polygamma": {"x": lambda g, n, x: times(g, special.polygamma(n + 1, x))},
+    "special.multigammaln": {"a": _multigammaln},
+    "special.factorial": {
+        "n": lambda g, n: times(g, where(less(n, 0), 0, special.gamma(n + 1.0) * special.psi(n + 1.0)))
+    },
+    "special.poch": {
+        "z": _poch,
+        "m": lambda g, z, m, out: times(g, out * special.psi(z + m)),
+    },
+    "special.binom": {
+        "n": lambda g, n, k, out: times(g, _binom(n, k, out, "n")),
+        "k": lambda g, n, k, out: times(g, _binom(n, k, out, "k")),
+    },
+    "special.beta": {
+        "a": lambda g, a, b, out: times(g, out * (special.psi(a) - special.psi(a + b))),
+        "b": lambda g, a, b, out: times(g, out * (special.psi(b) - special.psi(a + b))),
+    },
+    "special.betaln": {
+        "a": lambda g, a, b: times(g, special.psi(a) - special.psi(a + b)),
+        "b": lambda g, a, b: times(g, special.psi(b) - special.psi(a + b)),
+    },
+    # --- the error function and its kin
+    "special.erf": {"x": lambda g, x: along(g, TWO_BY_ROOT_PI * exp(-x * x))},
+    "special.erfc": {"x": lambda g, x: along(g, -TWO_BY_ROOT_PI * exp(-x * x))},
+    "special.erfcx": {"x": _erfcx},
+    "special.erfi": {"x": lambda g, x: along(g, TWO_BY_ROOT_PI * exp(x * x))},
+    "special.erfinv": {"x": lambda g, out: times(g, exp(out * out) / TWO_BY_ROOT_PI)},
+    "special.erfcinv": {"x": lambda g, out: times(g, exp(out * out) / -TWO_BY_ROOT_PI)},
+    "special.dawsn": {"x": _dawsn},
+    "special.ndtr": {"x": lambda g, x: along(g, exp(-0.5 * x * x) / ROOT_2_PI)},
+    "special.log_ndtr": {"x": _log_ndtr},
+    "special.ndtri": {"x": lambda g, out: times(g, ROOT_2_PI * exp(0.5 * out * out))},
+    "special.owens_t": {
+        "h": lambda g, h, a: times(
+            g, exp(-0.5 * h * h) * special.erf(a * h * math.sqrt(0.5)) / (-2 * ROOT_2_PI)
+        ),
+        "a": lambda g, h, a: times(g, exp(-0.5 * h * h * (1.0 + a * a)) / (2 * math.pi * (1.0 + a * a))),
+    },
+    # --- Bessel functions
+    "special.j0": {"x": lambda g, x: times(g, -special.j1(x))},
+    "special.j1": {"x": lambda g, x: times(g, 0.5 * (special.j0(x) - special.jv(2.0, x)))},
+    "special.jv": {"z": lambda g, v, z: _bessel("jv", g, v, z, 0.5, -1.0)},
+    "special.y0": {"x": lambda g, x: times(g, -special.y1(x))},
+    "special.y1": {"x": lambda g, x: times(g, 0.5 * (special.y0(x) - special.yn(2, x)))},
+    "special.yn": {"x": lambda g, n, x: _bessel("yn", g, n, x, 0.5, -1.0)},
+    "special.yv": {"z": lambda g, v, z: _bessel("yv", g, v, z, 0.5, -1.0)},
+    "special.i0": {"x": lambda g, x: times(g, special.i1(x))},
+    "special.i0e": {"x": lambda g, x: times(g, -sign(x) * _i_apart(x))},
+    "special.i1": {"x": lambda g, x: times(g, 0.5 * (special.i0(x) + special.iv(2.0, x)))},
+    "special.i1e": {"x": _i1e},
+    "special.iv": {"z": lambda g, v, z: _bessel("iv", g, v, z, 0.5, 1.0)},
+    "special.k0": {"x": lambda g, x: times(g, -special.k1(x))},
+    "special.k0e": {"x": lambda g, x: times(g, -_k_apart(x))},
+    "special.k1": {"x": lambda g, x: times(g, -0.5 * (special.k0(x) + special.kn(2, x)))},
+    "special.k1e": {"x": lambda g, x, out: times(g, _k_apart(x) - out / x)},
+    "special.kn": {"x": lambda g, n, x: _bessel("kn", g, n, x, -0.5, 1.0)},
+    "special.kv": {"z": lambda g, v, z: _bessel("kv", g, v, z, -0.5, 1.0)},
+    # --- hypergeometric, elliptic and Legendre functions
+    "special.hyp0f1": {"z": lambda g, v, z: along(g, reciprocal(v) * special.hyp0f1(v + 1.0, z))},
+    "special.hyp1f1": {"x": lambda g, a, b, x: along(g, divide(a, b) * special.hyp1f1(a + 1.0, b + 1.0, x))},
+    "special.hyp2f1": {
+        "z": lambda g, a, b, c, z: along(g, divide(a, c) * b * special.hyp2f1(a + 1.0, b + 1.0, c + 1.0, z))
+    },
+    "special.ellipk": {"m": lambda g, m: times(g, _ellipk(m, 1.0 - m))},
+    "special.ellipkm1": {"p": lambda g, p: times(g, -_ellipk(1.0 - p, p))},
+    "special.ellipe": {"m": lambda g, m: times(g, -math.pi / 8 * special.hyp2f1(0.5, 1.5, 2.0, m))},
+    "special.lpmv": {"x": _lpmv},
+    # --- integrals of exponentials, logarithms and trigonometric functions
+    "special.exp1": {"x": lambda g, x: along(g, -exp(-x) / x)},
+    "special.expi": {"x": lambda g, x: along(g, exp(x) / x)},
+    "special.expn": {"x": _expn},
+    "special.exprel": {"x": lambda g, x: times(g, _exprel(x))},
+    "special.spence": {"z": _spence},
+    "special.zeta": {"q": lambda g, x, q: times(g, -x * special.zeta(x + 1, q))},
+    "special.fresnel": {"z": lambda g, z: _pair(g, sin(math.pi / 2 * z * z), cos(math.pi / 2 * z * z))},
+    "special.sici": {"x": lambda g, x: _pair(g, special.sinc(x / math.pi), cos(x) / x)},
+    "special.lambertw": {"z": lambda g, out: along(g, exp(-out) / (1.0 + out))},
+    # --- elementary functions
+    "special.entr": {"x": lambda g, x: times(g, -log(x) - 1.0)},
+    "special.rel_entr": {
+        "x1": lambda g, x1, x2: times(g, _log_ratio(x1, x2) + 1.0),
+        "x2": lambda g, x1, x2: times(g, -_by_zero(x1, x2)),
+    },
+    "special.kl_div": {
+        "x1": lambda g, x1, x2: times(g, _log_ratio(x1, x2)),
+        "x2": lambda g, x1, x2: times(g, where(logical_and(equal(x1, 0), equal(x2, 0)), 1, (x2 - x1) / x2)),
+    },
+    "special.huber": {"x1": _huber_delta, "x2": _huber_r},
+    "special.pseudo_huber": {
+        "x1": _pseudo_huber_delta,
+        "x2": lambda g, x1, x2: times(g, where(less(x1, 0), math.nan, x1 * x2 / unless_zero(hypot(x1, x2)))),
+    },
+    "special.xlogy": {
+        "x1": lambda g, x2: along(g, log(x2)),
+        "x2": lambda g, x1, x2: along(g, _by_zero(x1, x2)),
+    },
+    "special.xlog1py": {
+        "x1": lambda g, x2: along(g, log1p(x2)),
+        "x2": lambda g, x1, x2: along(g, _by_zero(x1, 1.0 + x2)),
+    },
+    "special.boxcox": {
+        "x1": lambda g, x1, x2: times(g, pow(x1, x2 - 1.0)),
+        "x2": lambda g, x1, x2: times(g, _boxcox(log(x1), x2)),
+    },
+    "special.boxcox1p": {
+        "x1": lambda g, x1, x2: times(g, exp((x2 - 1.0) * log1p(x1))),
+        "x2": lambda g, x1, x2: times(g, _boxcox(log1p(x1), x2)),
+    },
+    "special.inv_boxcox": {
+        # Not by the logarithm of the result, which is inaccurate near 1.
+        "x1": lambda g, x1, x2: times(g, exp((1.0 - x2) * log1p(special.inv_boxcox1p(x1, x2)))),
+        "x2": lambda g, x1, x2: _inverse_boxcox(g, special.inv_boxcox1p(x1, x2), x2),
+    },
+    "special.inv_boxcox1p": {
+        "x1": lambda g, x2, out: times(g, exp((1.0 - x2) * log1p(out))),
+        "x2": lambda g, x2, out: _inverse_boxcox(g, out, x2),
+    },
+    "special.expit": {"x": lambda g, x, out: times(g, out * special.expit(-x))},
+    "special.softplus": {"x": lambda g, x: times(g, special.expit(x))},
+    "special.log_expit": {"x": lambda g, x: times(g, special.expit(-x))},
+    "special.logit": {"x": lambda g, x: times(g, reciprocal(x * (1.0 - x)))},
+    "special.cbrt": {"x": lambda g, out: times(g, reciprocal(3.0 * out * out))},
+    "special.exp2": {"x": lambda g, out: times(g, out * LN2)},
+    "special.exp10": {"x": lambda g, out: times(g, out * LN10)},
+    "special.cosm1": {"x": lambda g, x: times(g, -sin(x))},
+    "special.cosdg": {"x": lambda g, x: times(g, special.sindg(x) * -DEGREE)},
+    "special.sindg": {"x": lambda g, x: times(g, special.cosdg(x) * DEGREE)},
+    "special.tandg": {"x": lambda g, out: times(g, (1.0 + out * out) * DEGREE)},
+    "special.cotdg": {"x": lambda g, out: times(g, (1.0 + out * out) * -DEGREE)},
+    "special.radian": {
+        "d": lambda g: times(g, DEGREE),
+        "m": lambda g: times(g, DEGREE / 60),
+        "s": lambda g: times(g, DEGREE / 3600),
+    },
+    "special.sinc": {"x": _sinc},
+}
+
+NO_GRAD: dict[str, str] = {"special.gammasgn": "piecewise constant"}
+
+REFUSED: dict[str, str] = {"special.zetac": "the derivative of Riemann's zeta function is not implemented"}
+
+_ORDER = "no formula for the derivative by the order is implemented"
+_PARAMETER = "no formula for the derivative by a parameter is implemented"
+_COUNT = "it counts, and is an integer"
+
+UNKNOWN: dict[str, dict[str, str]] = {
+    **{f"special.{name}": {"v": _ORDER} for name in ("iv", "jv", "kv", "yv")},
+    **{f"special.{name}": {"n": _COUNT} for name in ("expn", "kn", "polygamma", "yn")},
+    "special.hyp0f1": {"v": _PARAMETER},
+    "special.hyp1f1": {"a": _PARAMETER, "b": _PARAMETER},
+    "special.hyp2f1": {"a": _PARAMETER, "b": _PARAMETER, "c": _PARAMETER},
+    "special.lambertw": {"k": "it numbers branches"},
+    "special.lpmv": {"m": _COUNT, "v": "no formula for the derivative by the degree is implemented"},
+    "special.zeta": {"x": "the derivative of the zeta function by its exponent is not implemented"},
+}

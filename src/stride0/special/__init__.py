@@ -1,0 +1,19 @@
+"""Special functions, under SciPy's names.
+
+SciPy's own functions call these where they are given arrays of stride0. Some have kernels of ours; the others
+call SciPy's ufuncs on the memory of the arrays, and raise ImportError where SciPy cannot be imported.
+"""
+
+from stride0._core.ops.special import *  # noqa: F403
+from stride0._core.ops.special import __all__ as _kernels
+from stride0.special import _complex  # noqa: F401  # what importing it registers
+from stride0.special._composed import *  # noqa: F403
+from stride0.special._composed import __all__ as _composed
+from stride0.special._distributions import *  # noqa: F403
+from stride0.special._distributions import __all__ as _distributions
+from stride0.special._exponentials import *  # noqa: F403
+from stride0.special._exponentials import __all__ as _exponentials
+from stride0.special._functions import *  # noqa: F403
+from stride0.special._functions import __all__ as _functions
+
+__all__ = [*_composed, *_distributions, *_exponentials, *_functions, *_kernels]

@@ -1,0 +1,167 @@
+"""Functions of `stride0.special` with parameters of their own, or several results."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from stride0._base.errors import ArgumentValueError, brief
+from stride0._base.shapes import normalize_index
+from stride0._chapters.creation import arange
+from stride0._chapters.data_types import astype
+from stride0._chapters.manipulation import expand_dims
+from stride0._chapters.statistical import sum
+from stride0._chapters.utility import any
+from stride0._core.array.array import Array
+from stride0._core.calls.primitive import primitive_in
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import promote
+from stride0._core.ops.functions import (
+    add,
+    equal,
+    less,
+    less_equal,
+    multiply,
+    pow,
+    subtract,
+    where,
+)
+from stride0._core.ops.special import digamma, gamma, gammaln
+from stride0.special._scipy import by_scipy, floating_operands, several_by_scipy
+
+if TYPE_CHECKING:
+    from stride0._core.array.array import Operand
+
+__all__ = ["factorial", "fresnel", "lambertw", "multigammaln", "polygamma", "psi", "sici", "zeta"]
+
+# SciPy and PyTorch have both names.
+psi = digamma
+
+
+class FresnelResult(NamedTuple):
+    """Result of `fresnel`."""
+
+    sine: Array
+    cosine: Array
+
+
+class SiciResult(NamedTuple):
+    """Result of `sici`."""
+
+    sine: Array
+    cosine: Array
+
+
+@primitive_in("special")
+def polygamma(n: Operand, x: Operand, /) -> Array:
+    """Return the polygamma function: derivative `n`, an integer from 0 on, of the digamma function."""
+    if type(n) is int and n == 0:
+        return digamma(x)
+    if type(n) is int and 0 < n <= 170:
+        found, target = floating_operands("special.polygamma", (x,))
+        scaled = zeta(n + 1, found[0])
+        return multiply(scaled, math.copysign(float(math.factorial(n)), 1 if n % 2 else -1))
+    (orders, _), target = floating_operands("special.polygamma", (n, x))
+    following = add(astype(orders, target, copy=False), 1)
+    positive = multiply(multiply(pow(-1.0, following), gamma(following)), zeta(following, x))
+    return where(equal(orders, 0), astype(digamma(x), target, copy=False), positive)
+
+
+@primitive_in("special")
+def zeta(x: Operand, q: Operand | None = None, /) -> Array:
+    """Return Hurwitz's zeta function; Riemann's, which is that of `q` = 1, where `q` is not given."""
+    if q is None:
+        return by_scipy("special.zeta", ("x",), x, ufunc="zeta of one argument")
+    return by_scipy("special.zeta", ("x", "q"), x, q)
+
+
+@primitive_in("special")
+def lambertw(z: Operand, /, k: Operand = 0, tol: float = 1e-8) -> Array:
+    """Return Lambert's W function: the complex `w` with ``w * exp(w) == z``.
+
+    Parameters
+    ----------
+    z : Array or Python scalar
+        Of any numeric dtype.
+    k : Array or Python scalar
+        Which branch: 0 is the principal one.
+    tol : float
+        Where the iteration ends.
+
+    Returns
+    -------
+    Array
+        New array of the complex dtype of the precision of `z`.
+    """
+    (found,), target = floating_operands("special.lambertw", (z,))
+    return by_scipy(
+        "special.lambertw",
+        ("z", "k", "tol"),
+        astype(found, promote(target, dt.complex64), copy=False),
+        k,
+        tol,
+    )
+
+
+@primitive_in("special")
+def factorial(n: Operand, /) -> Array:
+    """Return ``gamma(n + 1)``, in floating point for integers, too; 0 where `n` is negative."""
+    (found,), target = floating_operands("special.factorial", (n,))
+    return where(less(found, 0), 0, gamma(add(astype(found, target, copy=False), 1)))
+
+
+@primitive_in("special")
+def multigammaln(a: Operand, d: int, /) -> Array:
+    """Return the logarithm of the multivariate gamma function of dimension `d`.
+
+    Parameters
+    ----------
+    a : Array or Python scalar
+        Of a real dtype, greater than ``(d - 1) / 2``.
+    d : int
+        The dimension, at least 1.
+
+    Returns
+    -------
+    Array
+        New array of the floating-point dtype of `a`; of integers, float64.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `d` is less than 1, or an element is not greater than ``(d - 1) / 2``.
+    """
+    op = "special.multigammaln"
+    (found,), target = floating_operands(op, (a,))
+    count = normalize_index(op, "d", d)
+    if count < 1:
+        raise ArgumentValueError(op, "d must be at least 1", [("d", brief(count))])
+    if any(less_equal(found, (count - 1) / 2)):
+        raise ArgumentValueError(op, "a must be greater than (d - 1) / 2", [("d", brief(count))])
+    steps = arange(count, dtype=target) / 2
+    terms = gammaln(subtract(expand_dims(astype(found, target, copy=False), axis=-1), steps))
+    return add(sum(terms, axis=-1), count * (count - 1) / 4 * math.log(math.pi))
+
+
+@primitive_in("special")
+def fresnel(z: Operand, /) -> FresnelResult:
+    """Return the Fresnel integrals, of ``sin(pi * t**2 / 2)`` and ``cos(pi * t**2 / 2)`` from 0 to `z`.
+
+    Returns
+    -------
+    FresnelResult
+        Named tuple of the arrays `sine` and `cosine`.
+    """
+    return FresnelResult(*several_by_scipy("special.fresnel", ("z",), z))
+
+
+@primitive_in("special")
+def sici(x: Operand, /) -> SiciResult:
+    """Return the sine and the cosine integral.
+
+    Returns
+    -------
+    SiciResult
+        Named tuple of the arrays `sine` and `cosine`.
+    """
+    return SiciResult(*several_by_scipy("special.sici", ("x",), x))

@@ -1,0 +1,247 @@
+"""`logsumexp` and its kin: functions of `stride0.special` that reduce, without overflow."""
+
+from __future__ import annotations
+
+import math
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+
+from stride0._base.shapes import Axis
+from stride0._chapters.data_types import astype
+from stride0._chapters.manipulation import reshape
+from stride0._chapters.statistical import max, sum
+from stride0._core.array.array import Array
+from stride0._core.calls.checks import check_bool, component_dtype, refuse_dtype
+from stride0._core.calls.primitive import primitive_in
+from stride0._core.memory.dtype import DType, arithmetic_dtype
+from stride0._core.ops.functions import (
+    abs,
+    add,
+    divide,
+    equal,
+    exp,
+    isfinite,
+    less,
+    log,
+    log1p,
+    logical_and,
+    multiply,
+    not_equal,
+    real,
+    sign,
+    subtract,
+    where,
+)
+from stride0._modes.fused import fused
+from stride0.special._scipy import floating_operands
+
+if TYPE_CHECKING:
+    from stride0._core.array.array import Operand
+
+__all__ = ["log_softmax", "logsumexp", "softmax"]
+
+# From this size on, a pass over memory that is saved is worth a block of `fused`.
+_LARGE = 8192
+
+
+class LogsumexpResult(NamedTuple):
+    """Result of `logsumexp` where the sign is asked for."""
+
+    out: Array
+    sign: Array
+
+
+def _one_pass(x: Array) -> AbstractContextManager[Any]:
+    """Return a context in which what is computed from `x` takes few passes over memory."""
+    return fused() if x.size >= _LARGE and not fused.current() else nullcontext()
+
+
+@overload
+def logsumexp(
+    a: Operand,
+    axis: Axis = None,
+    b: Operand | None = None,
+    keepdims: bool = False,
+    return_sign: Literal[False] = False,
+) -> Array: ...
+@overload
+def logsumexp(
+    a: Operand,
+    axis: Axis = None,
+    b: Operand | None = None,
+    keepdims: bool = False,
+    *,
+    return_sign: Literal[True],
+) -> LogsumexpResult: ...
+@primitive_in("special")
+def logsumexp(
+    a: Operand,
+    axis: Axis = None,
+    b: Operand | None = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+) -> Array | LogsumexpResult:
+    """Return ``log(sum(b * exp(a)))``.
+
+    Parameters
+    ----------
+    a : Array or Python scalar
+        Of a numeric dtype.
+    axis : int or tuple of int, optional
+        The axes to reduce; by default all.
+    b : Array or Python scalar, optional
+        Factors of the exponentials, which may be negative; the shapes of `a` and `b` broadcast. Where it is
+        0, `a` may be anything. By default 1.
+    keepdims : bool
+        Whether to keep the reduced axes, with size 1.
+    return_sign : bool
+        Whether to return the logarithm of the absolute value of the sum, and its sign.
+
+    Returns
+    -------
+    Array or LogsumexpResult
+        New array of the floating-point dtype that the operands promote to: minus infinity for no elements,
+        NaN where the sum is negative. With `return_sign` a named tuple of `out` and `sign`, each such an
+        array; of complex operands, `out` is real and `sign` the sum divided by its absolute value.
+
+    Raises
+    ------
+    AxisError
+        If there is no such axis, or one is named twice.
+    BroadcastError
+        If the shapes of `a` and `b` do not broadcast.
+    """
+    op = "special.logsumexp"
+    keepdims = check_bool(op, "keepdims", keepdims)
+    return_sign = check_bool(op, "return_sign", return_sign)
+    found, target = floating_operands(op, (a,) if b is None else (a, b))
+    computed = arithmetic_dtype(target)
+    x, *factors = (astype(operand, computed, copy=False) for operand in found)
+    with _one_pass(x):
+        if factors:
+            x = where(equal(factors[0], 0), -math.inf, x)
+        if computed.kind == "complex floating":
+            out, signs = _complex_logsumexp(x, axis, factors, return_sign)
+        else:
+            out, signs = _real_logsumexp(x, axis, factors)
+            if not return_sign:
+                out = where(less(signs, 0), math.nan, out)
+        out, signs = (
+            astype(y if keepdims else reshape(y, _shape_without(x, axis)), dtype, copy=False)
+            for y, dtype in ((out, component_dtype(target) if return_sign else target), (signs, target))
+        )
+    return LogsumexpResult(out, signs) if return_sign else out
+
+
+def _shape_without(x: Array, axis: Axis) -> tuple[int, ...]:
+    """Return the shape without the axes of a reduction, which are known to be right."""
+    if axis is None:
+        return ()
+    axes = {k % x.ndim for k in (axis if isinstance(axis, tuple) else (axis,))}
+    return tuple(n for k, n in enumerate(x.shape) if k not in axes)
+
+
+def _shift(x: Array, axis: Axis) -> Array:
+    """Return the largest elements along axes, which are kept; 0 where they are infinite or none."""
+    largest = max(x, axis=axis, keepdims=True) if x.size else sum(x, axis=axis, keepdims=True)
+    return where(isfinite(largest), largest, 0)
+
+
+def _real_logsumexp(x: Array, axis: Axis, factors: list[Array]) -> tuple[Array, Array]:
+    """Return logarithms of absolute values of the sums, and signs, with kept axes.
+
+    The largest elements are left out of the sum of the others, so that what is much smaller than they are
+    still counts where their logarithm is nearly 0.
+    """
+    shift = _shift(x, axis)
+    is_largest = equal(x, shift)
+    weights = astype(is_largest, x.dtype)
+    powers = exp(subtract(x, shift))
+    if factors:
+        weights, powers = multiply(factors[0], weights), multiply(factors[0], powers)
+    first = sum(weights, axis=axis, keepdims=True)
+    others = sum(where(is_largest, 0, powers), axis=axis, keepdims=True)
+    total = add(first, others)
+    ratio = divide(others, first)
+    apart = add(log(abs(first)), log1p(where(less(ratio, -1), subtract(-2, ratio), ratio)))
+    usual = logical_and(not_equal(first, 0), isfinite(others))
+    return add(where(usual, apart, log(abs(total))), shift), sign(total)
+
+
+def _complex_logsumexp(x: Array, axis: Axis, factors: list[Array], return_sign: bool) -> tuple[Array, Array]:
+    """Return the same of complex numbers; logarithms of the sums themselves where no sign is asked for."""
+    shift = _shift(real(x), axis)
+    powers = exp(subtract(x, shift))
+    total = sum(multiply(factors[0], powers) if factors else powers, axis=axis, keepdims=True)
+    return add(log(abs(total) if return_sign else total), shift), sign(total)
+
+
+def _real_operand(op: str, x: Operand) -> tuple[Array, DType]:
+    """Return an operand in the dtype to compute in, and the dtype of the result."""
+    (found,), target = floating_operands(op, (x,))
+    if target.kind == "complex floating":
+        refuse_dtype(op, target, "a real dtype")
+    return astype(found, arithmetic_dtype(target), copy=False), target
+
+
+@primitive_in("special")
+def softmax(x: Operand, axis: Axis = None) -> Array:
+    """Return ``exp(x)`` divided by its sum.
+
+    Parameters
+    ----------
+    x : Array or Python scalar
+        Of a real dtype.
+    axis : int or tuple of int, optional
+        The axes to sum over; by default all.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `x`, of its floating-point dtype; of integers, float64.
+
+    Raises
+    ------
+    AxisError
+        If there is no such axis, or one is named twice.
+    DTypeError
+        If `x` is complex.
+    """
+    found, target = _real_operand("special.softmax", x)
+    if not found.size:
+        return astype(found, target)
+    with _one_pass(found):
+        powers = exp(subtract(found, max(found, axis=axis, keepdims=True)))
+        return astype(divide(powers, sum(powers, axis=axis, keepdims=True)), target, copy=False)
+
+
+@primitive_in("special")
+def log_softmax(x: Operand, axis: Axis = None) -> Array:
+    """Return the logarithm of `softmax`, which does not underflow.
+
+    Parameters
+    ----------
+    x : Array or Python scalar
+        Of a real dtype.
+    axis : int or tuple of int, optional
+        The axes to sum over; by default all.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `x`, of its floating-point dtype; of integers, float64.
+
+    Raises
+    ------
+    AxisError
+        If there is no such axis, or one is named twice.
+    DTypeError
+        If `x` is complex.
+    """
+    found, target = _real_operand("special.log_softmax", x)
+    if not found.size:
+        return astype(found, target)
+    with _one_pass(found):
+        shifted = subtract(found, _shift(found, axis))
+        total = sum(exp(shifted), axis=axis, keepdims=True)
+        return astype(subtract(shifted, log(total)), target, copy=False)

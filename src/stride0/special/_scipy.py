@@ -1,0 +1,142 @@
+"""Calls of SciPy's functions on views of our memory, without copies.
+
+SciPy is imported by the first call that needs it, never with the package: it is optional.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from stride0._core.array.array import Array
+from stride0._core.array.interceptors import check_broadcasting
+from stride0._core.calls.checks import component_dtype, promote_all, refuse_dtype
+from stride0._core.exchange.numpy_calls import call_quietly, to_numpy
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType, arithmetic_dtype
+from stride0._core.ops.apply import new_result
+from stride0._core.ops.copy import copy
+from stride0._core.ops.operands import as_array
+
+if TYPE_CHECKING:
+    from stride0._core.array.array import Operand
+
+__all__ = ["by_scipy", "floating_operands", "several_by_scipy"]
+
+# Letters of NumPy's loops, by the dtype of the result: of real operands, and of complex ones.
+_REAL_LETTER = {dt.float32: "f", dt.float64: "d", dt.complex64: "f", dt.complex128: "d"}
+_COMPLEX_LETTER = {"f": "F", "d": "D"}
+_DTYPES = {"f": dt.float32, "d": dt.float64, "F": dt.complex64, "D": dt.complex128}
+# Where SciPy's public function is no ufunc, but calls one.
+_INNER = {"zeta": "_zeta", "zeta of one argument": "_riemann_zeta", "lambertw": "_lambertw"}
+_INTEGERS = ("signed integer", "unsigned integer", "bool")
+
+
+@cache
+def scipy_function(name: str) -> Any:
+    """Return a function of ``scipy.special``: a ufunc where it is one."""
+    try:
+        from scipy import special
+    except ImportError as error:
+        raise ImportError(
+            f"special.{name} calls scipy.special.{name}, and SciPy cannot be imported: {error}. "
+            "To install it: pip install scipy",
+            name="scipy",
+        ) from error
+    function = (
+        getattr(special._ufuncs, _INNER[name], None) if name in _INNER else getattr(special, name, None)
+    )
+    if function is None:
+        import scipy
+
+        raise ImportError(f"special.{name}: SciPy {scipy.__version__} has no such function", name="scipy")
+    # Where SciPy dispatches by namespaces, the ufunc is wrapped.
+    wrapped = getattr(function, "__wrapped__", None)
+    return wrapped if hasattr(wrapped, "types") else function
+
+
+def floating_operands(op: str, operands: tuple[Operand, ...]) -> tuple[tuple[Array, ...], DType]:
+    """Return operands as arrays, and the floating-point dtype to which they promote.
+
+    Python scalars have no influence on the precision; beside integers alone it is that of float64.
+    """
+    arrays = [x.dtype for x in operands if type(x) is Array]
+    target = promote_all(arrays) if arrays else dt.float64
+    if "floating" not in target.kind:
+        target = dt.float64
+    # Python integers stay integers for the loops that take some.
+    found = tuple(
+        x
+        if type(x) is Array
+        else as_array(x, op)
+        if type(x) is int
+        else as_array(x, op, target if isinstance(x, complex) else component_dtype(target))
+        for x in operands
+    )
+    floating = [x.dtype for x, given in zip(found, operands, strict=True) if type(given) is not int]
+    return found, promote_all([target, *(d for d in floating if "floating" in d.kind)])
+
+
+@cache
+def _loop(name: str, kinds: tuple[str, ...], target: DType) -> str:
+    """Return the loop of a ufunc for operands of these kinds, "" where there is none.
+
+    Loops with integers are preferred where the operands there are integers, as they need no conversion;
+    complex ones are a last resort.
+    """
+    real = _REAL_LETTER[target]
+    found = []
+    for loop in scipy_function(name).types:
+        letters, results = loop.split("->")
+        wanted = _COMPLEX_LETTER[real] if target.kind == "complex floating" else real
+        if results[0] == wanted and all(
+            (letter in (real, _COMPLEX_LETTER[real]) and (letter != real or kind != "complex floating"))
+            or (letter == "l" and kind in _INTEGERS)
+            for letter, kind in zip(letters, kinds, strict=True)
+        ):
+            found.append((sum(letter in "FD" for letter in letters), -letters.count("l"), loop))
+    return min(found)[2] if found else ""
+
+
+def by_scipy(op: str, names: tuple[str, ...], *operands: Operand, ufunc: str = "") -> Array:
+    """Call a ufunc of SciPy, that of the operation ``"special.betainc"`` say, on operands that broadcast.
+
+    Returns
+    -------
+    Array
+        New, of the floating-point dtype that the operands promote to; storage dtypes compute in float32.
+    """
+    return several_by_scipy(op, names, *operands, ufunc=ufunc)[0]
+
+
+def several_by_scipy(
+    op: str, names: tuple[str, ...], *operands: Operand, ufunc: str = ""
+) -> tuple[Array, ...]:
+    """Call a ufunc that may have several results."""
+    arrays, target = floating_operands(op, operands)
+    computed = arithmetic_dtype(target)
+    arrays = tuple(
+        x if arithmetic_dtype(x.dtype) is x.dtype else copy(x, arithmetic_dtype(x.dtype)) for x in arrays
+    )
+    name = ufunc or op.partition(".")[2]
+    function = scipy_function(name)
+    loop = _loop(name, tuple([x.dtype.kind for x in arrays]), computed)
+    if not loop:
+        refuse_dtype(op, computed, "real-valued dtypes here", "")
+    results = loop.partition("->")[2]
+    outs = tuple([new_result(op, names, arrays, _DTYPES[letter]) for letter in results])
+    if len(arrays) > 1:
+        pairs = [
+            (label, x.shape) for label, x, given in zip(names, arrays, operands, strict=True) if x is given
+        ]
+        check_broadcasting(op, pairs, outs[0].shape)
+    call_quietly(
+        function,
+        *[to_numpy(x) for x in arrays],
+        out=tuple([to_numpy(out) for out in outs]),
+        signature=loop,
+        casting="same_kind",
+    )
+    if computed is not target:
+        outs = tuple([copy(out, target) for out in outs])
+    return outs
