@@ -14,14 +14,16 @@ from contextlib import contextmanager
 from typing import Any
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError
-from stride0._chapters.creation import ones, zeros
-from stride0._chapters.manipulation import reshape, stack
+from stride0._chapters.creation import eye, ones, zeros
+from stride0._chapters.manipulation import concat, reshape, stack
 from stride0._core.array.array import Array
+from stride0._core.array.views import is_writable
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.functions import conj
 from stride0.autograd._tape import tape as _tape
 from stride0.autograd._tape.tape import (
     Deferring,
+    Level,
     Node,
     all_like,
     backward,
@@ -29,12 +31,14 @@ from stride0.autograd._tape.tape import (
     detach_closed,
     facts_of,
     handed_out,
+    is_tracked,
     like,
     node_of,
     pair_of,
     results_of,
     run_value_and_grad,
     scalar_result,
+    whole,
 )
 from stride0.autograd._tape.trees import Structure, flatten, tree_map
 
@@ -345,8 +349,9 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
 
     Notes
     -----
-    One backward pass for each element of the result (two where the result is complex and an argument
-    real). For a complex argument `f` should be holomorphic, or its result real: then the derivative is
+    All rows are computed by one batched backward pass, as by `vmap` (two where the result is complex and an
+    argument real); very large ones by several. Where a function on the way has no batching rule, it is one pass for each
+    element of the result. For a complex argument `f` should be holomorphic, or its result real: then the derivative is
     the gradient in the sense of `grad`.
     """
     alone = not isinstance(argnums, (tuple, list))
@@ -371,6 +376,10 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     return matrix
 
 
+# Elements of the largest array of a batched pass that are aimed at: more rows are computed in several passes.
+CHUNK = 1 << 22
+
+
 def _rows(
     ys: list[Array], k: int, points: list[Array], pull: Callable[[list[Array | None]], list[Array]]
 ) -> list[Array]:
@@ -380,26 +389,55 @@ def _rows(
         raise ArgumentTypeError("jacobian", f"a result of dtype {y.dtype.name} has no derivative")
     is_complex = y.dtype.kind == "complex floating"
     is_mixed = is_complex and any(x.dtype.kind != "complex floating" for x in points)
-    rows: list[list[Array]] = [[] for _ in points]
-    seeds: list[Array | None] = [None] * len(ys)
-    for i in range(y.size):
-        unit = zeros((y.size,), dtype=y.dtype)
-        unit[i] = 1
-        seeds[k] = reshape(unit, y.shape)
-        found = pull(seeds)
-        imaginary: list[Array] = []
-        if is_mixed:
-            seeds[k] = reshape(unit * 1j, y.shape)
-            imaginary = pull(seeds)
+    largest = max(y.size, *(x.size for x in points)) if points else y.size
+    step = max(1, CHUNK // max(largest, 1))
+    parts: list[list[Array]] = [[] for _ in points]
+    for start in range(0, y.size, step):
+        count = min(step, y.size - start)
+        units = reshape(eye(count, y.size, k=start, dtype=y.dtype), (count, *y.shape))
+        found = _pulled(ys, k, units, pull)
+        imaginary = _pulled(ys, k, units * 1j, pull) if is_mixed else found
         for j, x in enumerate(points):
-            row = found[j]
+            rows = found[j]
             if is_complex:
-                row = conj(row) if x.dtype.kind == "complex floating" else row + 1j * imaginary[j]
-            rows[j].append(row)
+                rows = conj(rows) if x.dtype.kind == "complex floating" else rows + 1j * imaginary[j]
+            parts[j].append(rows)
     return [
-        reshape(stack(parts), (*y.shape, *x.shape)) if parts else zeros((*y.shape, *x.shape), dtype=x.dtype)
-        for parts, x in zip(rows, points, strict=True)
+        reshape(rows[0] if len(rows) == 1 else concat(rows), (*y.shape, *x.shape))
+        if rows
+        else zeros((*y.shape, *x.shape), dtype=x.dtype)
+        for rows, x in zip(parts, points, strict=True)
     ]
+
+
+def _pulled(
+    ys: list[Array], k: int, cotangents: Array, pull: Callable[[list[Array | None]], list[Array]]
+) -> list[Array]:
+    """Return the cotangents of all points for each of several cotangents of result `k`: one batched pass.
+
+    Where a function has no batching rule, one pass for each.
+    """
+    seeds: list[Array | None] = [None] * len(ys)
+    level = Level(cotangents.shape[0])
+    try:
+        seeds[k] = level.wrap(cotangents)
+        return [_unshared(level.spread(x)) for x in pull(seeds)]
+    except Exception:
+        # The function may have a backward pass of the caller's that asks for values, or one without batching
+        # rules. Any other error is raised again below.
+        pass
+    finally:
+        level.close()
+    rows = []
+    for i in range(cotangents.shape[0]):
+        seeds[k] = cotangents[i]
+        rows.append(pull(seeds))
+    return [stack(parts) for parts in zip(*rows, strict=True)]
+
+
+def _unshared(x: Array) -> Array:
+    """Return an array that the caller may write to: a copy of one that repeats its elements."""
+    return x if is_tracked(x) or is_writable(whole(x)) else asarray(x, copy=True)
 
 
 def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:

@@ -41,11 +41,11 @@ cdef int check_since(History history, Saved saved, str name) except -1:
     cdef Write write
     cdef Array x
     if history.last > saved.seen:
-        x = plain_array(saved)
+        x = ground(plain_array(saved))
         for write in history.writes:
             if write.time > saved.seen and touches(write, x):
                 refuse_overwritten(x, name, write.where)
-        if were_written(history, saved.storage, x, saved.seen):
+        if were_written(history, memory_of(saved.storage), x, saved.seen):
             refuse_overwritten(x, name, history.where)
     return 0
 
@@ -389,6 +389,8 @@ cdef bint add_put(PyObject* sum_, object found) except -1:
     if type(found) is not LazyPut or sum_ is NULL:
         return False
     g = <Array?>(<LazyPut>found).g
+    if (<Array>sum_).storage.batched or newer(None, (<LazyPut>found).key) is not None:
+        return False
     # Not deferred: one element after the other is added in place.
     data_of(<Array>sum_)
     if not may_overwrite(sum_, g):

@@ -146,21 +146,22 @@ def handed_out(list grads, list arrays, cotangents):
     """
     cdef set taken = set()
     cdef list out = []
-    cdef Array x, like
+    cdef Array x, like, memory
     for g in cotangents:
-        taken.add(id((<Array?>g).storage))
+        taken.add(id(ground(<Array?>g).storage))
     for like in arrays:
-        taken.add(id(like.storage))
+        taken.add(id(ground(like).storage))
     for g, like in zip(grads, arrays):
         if g is None:
             x = <Array>zeros(shape_tuple(like), dtype_at(like.code))
         else:
             x = <Array>g
-        if type(x.storage.owner) is Storage or id(x.storage) in taken or not (x.address is NULL or is_writable(x)):
+        memory = ground(x)
+        if type(memory.storage.owner) is Storage or id(memory.storage) in taken or not (memory.address is NULL or is_writable(memory)):
             x = asarray(x, copy=True)
-        taken.add(id(x.storage))
+        taken.add(id(ground(x).storage))
         # A gradient is on the device of its array: Note [Simulated devices].
-        x.storage.device = like.storage.device
+        x.storage.device = ground(x).storage.device = like.storage.device
         out.append(x)
     return out
 
@@ -184,11 +185,25 @@ def custom_node(str name, list parents, pull, out):
 
     `pull` makes of the cotangent of `out` (of a tuple: a tuple, None where there is none) a list of those of the parents.
     """
+    cdef Level level = newer(None, out)
     cdef Node node = new_node(None)
+    cdef Window before
+    if level is None:
+        link_custom(node, parents)
+    else:
+        before = above(level)
+        try:
+            link_custom(node, parents)
+        finally:
+            restore(before)
     node.pull = pull
+    attach_results(node, out)
+
+
+cdef int link_custom(Node node, list parents) except -1:
     for parent in parents:
         add_edge(node, <Node?>parent, -1, -1)
-    attach_results(node, out)
+    return 0
 
 
 def frontier(list roots, Tape tape not None):
