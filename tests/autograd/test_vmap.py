@@ -183,7 +183,6 @@ def test_arguments_that_do_not_fit(call: Callable[[], Any], error: type[Exceptio
         lambda x: xp.strided.as_strided(x, (1,), (1,)),
         lambda x: np.add(1.0, np.asarray(x)),
         lambda x: 1 if x > 0 else 2,
-        lambda x: [0] * x,
         lambda x: xp.full((x,), 1.0),
     ],
 )
@@ -323,7 +322,7 @@ def test_stale_values_are_found() -> None:
         return xp.sum(z)
 
     def beside(x: Any) -> Any:
-        y = xp.exp(x)
+        y = -x
         z = y[::2] * y[::2]
         y[1::2] += 1
         return xp.sum(z)
@@ -383,8 +382,7 @@ def test_two_levels() -> None:
     expected = xp.stack([xp.stack([f(x[i], y[j]) for j in range(4)]) for i in range(3)])
     close(vmap(lambda a: vmap(lambda b: f(a, b))(y))(x), expected)
     close(vmap(vmap(f, (None, 0)), (0, None))(x, y), expected)
-    close(vmap(vmap(f, (0, None), 1), (None, 0), 2)(x, y), xp.permute_dims(expected, (2, 0, 1)) if False else
-          xp.permute_dims(vmap(vmap(f, (None, 0)), (0, None))(x, y), (2, 0, 1)))
+    close(vmap(vmap(f, (0, None), 1), (None, 0), 2)(x, y), xp.permute_dims(expected, (2, 0, 1)))
     g = vmap(vmap(grad(lambda a, b: xp.sum(f(a, b))), (None, 0)), (0, None))(x, y)
     close(g, xp.stack([xp.stack([grad(lambda a: xp.sum(f(a, y[j])))(x[i]) for j in range(4)]) for i in range(3)]))
 

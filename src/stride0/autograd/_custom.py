@@ -123,7 +123,7 @@ class custom_vjp:
         level = newest_level(flatten(moving)[0])
         if level is not None:
             # All of one level: whether a tape is older or newer than it, is then the same for all.
-            moving = tree_map(lambda x: level.wrap(level.spread(x)) if _floating(x) and not level.has(x) else x, moving)
+            moving = tree_map(lambda x: level.lifted(x) if _floating(x) else x, moving)
         if not any(_floating(x) and is_tracked(x) for x in flatten(moving)[0]):
             if level is not None:
                 return self._of_batch(level, fixed, moving, len(args))

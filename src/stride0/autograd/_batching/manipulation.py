@@ -30,8 +30,9 @@ from stride0._chapters.statistical import sum as _sum
 from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
 from stride0._core.exchange.convert import asarray
-from stride0._core.ops.adjoint import dot_into, sum_into, unreduce
+from stride0._core.ops.adjoint import unreduce
 from stride0.autograd._batching.parts import Level, Rule, flat, natural, refusal, shifted, shifted_all
+from stride0.autograd._tape.tape import recorded
 from stride0.strided import contiguous
 
 
@@ -194,14 +195,15 @@ def _sum_into(level: Level, x: Array, shape: tuple[int, ...]) -> Array:
     # Leading axes that go are summed along; the batch axis stays in front of the others.
     if missing:
         value = _sum(value, axis=tuple(range(1, missing + 1)))
-    return sum_into(value, (level.size, *shape))
+    found: Array = recorded("sum_into", value, (level.size, *shape))
+    return found
 
 
 def _dot_into(level: Level, x1: Array, x2: Array, shape: tuple[int, ...]) -> Array:
     ndim = max(x1.ndim, x2.ndim)
     kept = (level.size, *(1,) * (ndim - len(shape)), *shape)
     value1, value2 = level.aligned(x1, ndim), level.aligned(x2, ndim)
-    return reshape(dot_into(value1, value2, kept), (level.size, *shape))
+    return reshape(recorded("dot_into", value1, value2, kept), (level.size, *shape))
 
 
 def _unreduce(level: Level, x: Array, shape: tuple[int, ...], axis: Any) -> Array:

@@ -19,6 +19,14 @@ cdef inline bint is_seen(State state) noexcept:
     return state.open and s0_floor < state.serial < s0_ceiling
 
 
+cdef inline bint is_any_open(tuple tapes) noexcept:
+    cdef Py_ssize_t i
+    for i in range(len(tapes)):
+        if (<State>tapes[i]).open:
+            return True
+    return False
+
+
 cdef inline bint is_any_seen(tuple tapes) noexcept:
     cdef Py_ssize_t i
     for i in range(len(tapes)):
@@ -63,6 +71,15 @@ cdef class Level:
             return value_at(self, x)
         return traced_or_plain("broadcast_to", (x, (self.size,) + shape_tuple(<Array?>x)))
 
+    def lifted(self, x):
+        """An array as a batched one of this level: the same for all examples, and tracked by newer tapes if it is."""
+        if is_batched(x) and level_of(<Array>x) is self:
+            return x
+        if not is_tracked(x):
+            return wrapped(self, <Array>self.spread(x))
+        # By a function that newer tapes record: the value of a batched array is not theirs.
+        return traced("where", (wrapped(self, <Array>asarray([True] * self.size)), x, 0))
+
     def aligned(self, x, int ndim):
         """The value of an operand that broadcasts with others, whose examples have up to so many axes."""
         return aligned(self, x, ndim)
@@ -78,8 +95,16 @@ cdef class Batch:
 
 
 cdef object traced_or_plain(str name, tuple args):
-    """Call a function of the namespace."""
+    """Call a function, and record the call if an argument needs it."""
+    for x in args:
+        if operand_needs_tape(x):
+            return traced(name, args)
     return (<object>rules_of(name).function)(*args)
+
+
+def recorded(str name, *args):
+    """Call a function that batching rules are made of by its name in the table, and record the call if an argument needs it."""
+    return traced_or_plain(name, args)
 
 
 cdef inline Level level_of(Array x):
@@ -182,6 +207,15 @@ cdef Array plain_of(Array x):
         return without_history(x)
     y = alias(x)
     return y
+
+
+cdef Array bare(Array x):
+    """A batched array on the same memory, which no tape tracks and which has seen all writes."""
+    cdef Level level
+    if not x.storage.batched:
+        return without_history(x)
+    level = level_of(x)
+    return wrapped(level, bare((<Batch>x.storage.history).value))
 
 
 cdef struct Window:

@@ -375,7 +375,10 @@ cdef Saved save_array(Array x, int result):
         saved.view = plain_of(x)
     else:
         memcpy(saved.dims, x.shape_, 2 * x.ndim * sizeof(Py_ssize_t))
-    node = None if result else open_node(x)
+    # Older tapes than those that record the call may depend on it, too: Note [Levels].
+    node = None if result else node_at(x)
+    if node is not None and not is_any_open(node.tapes):
+        node = None
     if node is not None:
         Py_INCREF(node)
         saved.node = <PyObject*>node

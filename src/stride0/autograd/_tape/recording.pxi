@@ -438,7 +438,7 @@ cdef object write_item_at_level(Level level, Array x, object key, object value):
     items, is_view = frozen_key(key)
     seen = x.seen
     plain = plain_of(x)
-    region = plain[items] if is_view else plain
+    region = (plain if level is None else bare(x))[items] if is_view else plain
     if x.storage.history is not None:
         enter(x, "setitem", ground(region) if is_view else None)
     try:

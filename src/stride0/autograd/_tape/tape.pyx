@@ -57,7 +57,7 @@ from libc.stdlib cimport qsort
 from libc.string cimport memcmp, memcpy, memset
 
 from stride0._core.array.array cimport (
-    Array, Tracer, alias, blank, data_of, hooks, is_batched, restore_storage, root_of, s0_tuple_items, same_shape, set_flags, set_ndim,
+    Array, Tracer, alias, blank, data_of, hooks, is_batched, operand_needs_tape, restore_storage, root_of, s0_tuple_items, same_shape, set_flags, set_ndim,
     set_tracer, shape_tuple, traced,
     without_history,
 )
