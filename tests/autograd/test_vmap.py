@@ -184,6 +184,8 @@ def test_arguments_that_do_not_fit(call: Callable[[], Any], error: type[Exceptio
         lambda x: np.add(1.0, np.asarray(x)),
         lambda x: 1 if x > 0 else 2,
         lambda x: xp.full((x,), 1.0),
+        lambda x: xp.nanargmax(x[None]),
+        lambda x: xp.nanargmin(x[None]),
     ],
 )
 def test_values_are_not_read(use: Callable[[Any], Any]) -> None:
@@ -306,6 +308,8 @@ def test_shapes_that_must_not_grow() -> None:
         vmap(lambda a: a.__iadd__(xp.ones(3)))(x)
     with pytest.raises(ValueError, match="assigned"):
         vmap(lambda a: a.__setitem__(..., xp.ones(3)))(x)
+    with pytest.raises(ValueError, match="assigned"):
+        vmap(lambda a: a.__setitem__(0, xp.ones((1, 2))))(arr(3, 2, 2))
     with pytest.raises(ValueError, match="assigned"):
         vmap(lambda a, b: a.__setitem__(0, b))(arr(3, 3), arr(3, 3))
     with pytest.raises(ValueError, match="shape"):

@@ -11,9 +11,9 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from stride0._base.errors import BatchingError, OutOfBoundsError, ShapeError
+from stride0._base.errors import BatchingError, OutOfBoundsError, ShapeError, Stride0Error
 from stride0._base.shapes import broadcast_shapes
-from stride0._chapters.creation import arange
+from stride0._chapters.creation import arange, zeros
 from stride0._chapters.indexing import take, take_along_axis
 from stride0._chapters.manipulation import moveaxis, reshape
 from stride0._chapters.searching import nonzero
@@ -93,8 +93,6 @@ class Key:
         if not isinstance(value, Array):
             return value
         level = self.level
-        while value.ndim > self.ndim and value.shape[0] == 1:
-            value = value[0]
         if value.ndim > self.ndim:
             raise ShapeError(
                 operation,
@@ -126,7 +124,10 @@ def _classified(level: Level, item: Any) -> Any:
             )
         return int(item) if item.ndim == 0 and item.dtype.name != "bool" and not level.has(item) else item
     if isinstance(item, bool) or not hasattr(type(item), "__index__") or hasattr(type(item), "__len__"):
-        found = asarray(item)
+        try:
+            found = asarray(item)
+        except Stride0Error:
+            natural(lambda x: x[item], zeros((1,)))
         return asarray(found, dtype=asarray(0).dtype) if found.size == 0 and isinstance(item, (list, tuple)) else found
     return operator.index(item)
 

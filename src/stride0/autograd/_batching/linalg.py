@@ -54,9 +54,8 @@ def _lengthened(value: Array, ndim: int) -> Array:
 def _vecdot(level: Level, x1: Array, x2: Array, axis: Any) -> Array:
     ndim = max(x1.ndim, x2.ndim)
     at = operator.index(axis)
-    if x1.ndim == 0 or x2.ndim == 0 or not -min(x1.ndim, x2.ndim) <= at < (ndim if x1.ndim == x2.ndim else 0):
+    if not -min(x1.ndim, x2.ndim) <= at < 0:
         natural(vecdot, x1, x2, axis=axis)
-    at -= ndim if at >= 0 else 0
     return vecdot(level.aligned(x1, ndim), level.aligned(x2, ndim), axis=at)
 
 
@@ -91,12 +90,9 @@ def _outer(level: Level, x1: Array, x2: Array) -> Array:
 def _cross(level: Level, x1: Array, x2: Array, axis: Any) -> Array:
     ndim = max(x1.ndim, x2.ndim)
     at = operator.index(axis)
-    if not -min(x1.ndim, x2.ndim) <= at < (ndim if x1.ndim == x2.ndim else 0):
+    if not -min(x1.ndim, x2.ndim) <= at < 0:
         natural(linalg.cross, x1, x2, axis=axis)
-    at -= ndim if at >= 0 else 0
-    values = [level.aligned(x, ndim) for x in (x1, x2)]
-    # With as many axes, since an axis may be counted from the front.
-    return linalg.cross(*(v if v.ndim == ndim + 1 else expand_dims(v, axis=tuple(range(ndim + 1 - v.ndim))) for v in values), axis=at)
+    return linalg.cross(level.aligned(x1, ndim), level.aligned(x2, ndim), axis=at)
 
 
 # Matrices

@@ -90,7 +90,7 @@ def _reshape(level: Level, x: Array, shape: Any, copy: Any) -> Array:
 
 def _roll(level: Level, x: Array, shift: Any, axis: Any) -> Array:
     if axis is None:
-        if isinstance(shift, (tuple, list)) or x.ndim == 0:
+        if isinstance(shift, (tuple, list)):
             natural(roll, x, shift, axis=axis)
         return reshape(roll(flat(level, x), shift, axis=1), (level.size, *x.shape))
     if isinstance(axis, (tuple, list)):
@@ -156,11 +156,12 @@ def _full(level: Level, shape: Any, fill_value: Any, dtype: Any, device: Any) ->
     return asarray(found, dtype=dtype, copy=True)
 
 
-def _full_like(level: Level, x: Array, fill_value: Any, dtype: Any, device: Any) -> Array:
+def _full_like(level: Level, x: Array, fill_value: Any, dtype: Any, device: Any, shape: Any) -> Array:
     dtype = x.dtype if dtype is None else dtype
+    sizes = x.shape if shape is None else normalize_shape("full_like", shape)
     if level.has(fill_value):
-        return _full(level, x.shape, fill_value, dtype, device)
-    return full((level.size, *x.shape), fill_value, dtype=dtype)
+        return _full(level, sizes, fill_value, dtype, device)
+    return full((level.size, *sizes), fill_value, dtype=dtype)
 
 
 def _like(function: Callable[..., Array]) -> Rule:
