@@ -39,9 +39,14 @@ def arr(*shape: int, seed: int = 0) -> Any:
 def loop(f: Callable[..., Any], *args: Any, in_axes: Any = 0, out_axis: int = 0) -> Any:
     """What vmap gives, one example after the other."""
     axes = [in_axes] * len(args) if in_axes is None or isinstance(in_axes, int) else in_axes
-    count = next(x.shape[axis] for x, axis in zip(args, axes) if axis is not None)
+    count = next(x.shape[axis] for x, axis in zip(args, axes, strict=False) if axis is not None)
     results = [
-        f(*[x if axis is None else xp.take(x, xp.asarray([i]), axis=axis).squeeze(axis) for x, axis in zip(args, axes)])
+        f(
+            *[
+                x if axis is None else xp.take(x, xp.asarray([i]), axis=axis).squeeze(axis)
+                for x, axis in zip(args, axes, strict=False)
+            ]
+        )
         for i in range(count)
     ]
     return xp.stack(results, axis=out_axis)
@@ -66,7 +71,9 @@ def close(found: Any, expected: Any, rtol: float = 1e-12) -> None:
 @pytest.mark.parametrize("out", [0, 1, -1])
 def test_axes(axis: int, out: int) -> None:
     x = arr(2, 3, 4)
-    same(vmap(lambda a: xp.sin(a.T), axis, out)(x), loop(lambda a: xp.sin(a.T), x, in_axes=axis, out_axis=out))
+    same(
+        vmap(lambda a: xp.sin(a.T), axis, out)(x), loop(lambda a: xp.sin(a.T), x, in_axes=axis, out_axis=out)
+    )
 
 
 def test_an_argument_that_is_the_same_for_all() -> None:
@@ -84,7 +91,11 @@ Pair = namedtuple("Pair", "first second")
 
 
 def test_structures() -> None:
-    tree = {"a": arr(3, 2), "b": (arr(2, 3, seed=1), None, "text", 7), "c": Pair(arr(3, seed=2), [arr(3, seed=3)])}
+    tree = {
+        "a": arr(3, 2),
+        "b": (arr(2, 3, seed=1), None, "text", 7),
+        "c": Pair(arr(3, seed=2), [arr(3, seed=3)]),
+    }
     axes = {"a": 0, "b": [1, None, None, None], "c": 0}
 
     def f(t: Any) -> Any:
@@ -388,7 +399,10 @@ def test_two_levels() -> None:
     close(vmap(vmap(f, (None, 0)), (0, None))(x, y), expected)
     close(vmap(vmap(f, (0, None), 1), (None, 0), 2)(x, y), xp.permute_dims(expected, (2, 0, 1)))
     g = vmap(vmap(grad(lambda a, b: xp.sum(f(a, b))), (None, 0)), (0, None))(x, y)
-    close(g, xp.stack([xp.stack([grad(lambda a: xp.sum(f(a, y[j])))(x[i]) for j in range(4)]) for i in range(3)]))
+    close(
+        g,
+        xp.stack([xp.stack([grad(lambda a: xp.sum(f(a, y[j])))(x[i]) for j in range(4)]) for i in range(3)]),
+    )
 
 
 def test_a_gradient_between_two_levels() -> None:
@@ -440,7 +454,10 @@ def test_matrices_of_derivatives_within() -> None:
     close(vmap(jacobian(f))(x), loop(jacobian(f), x))
     close(vmap(hessian(lambda a: loss(a, w)))(x), loop(hessian(lambda a: loss(a, w)), x), 1e-10)
     v = arr(3, 2, seed=5)
-    close(vmap(lambda a, b: hvp(lambda t: loss(t, w), a, b))(x, v), loop(lambda a, b: hvp(lambda t: loss(t, w), a, b), x, v))
+    close(
+        vmap(lambda a, b: hvp(lambda t: loss(t, w), a, b))(x, v),
+        loop(lambda a, b: hvp(lambda t: loss(t, w), a, b), x, v),
+    )
     close(vmap(lambda a, b: jvp(f, [a], [b])[1])(x, v), loop(lambda a, b: jvp(f, [a], [b])[1], x, v))
     g = arr(3, 4, seed=6)
     close(vmap(lambda a, b: vjp(f, a)[1](b)[0])(x, g), loop(lambda a, b: vjp(f, a)[1](b)[0], x, g))
@@ -634,7 +651,12 @@ def test_a_jacobian_of_what_cannot_be_batched() -> None:
 
 def test_rows_may_be_written_to() -> None:
     x = arr(3)
-    for f in (lambda x: x, lambda x: xp.zeros(3) + x * 0, lambda x: xp.broadcast_to(xp.sum(x), (4,)), lambda x: x[:0]):
+    for f in (
+        lambda x: x,
+        lambda x: xp.zeros(3) + x * 0,
+        lambda x: xp.broadcast_to(xp.sum(x), (4,)),
+        lambda x: x[:0],
+    ):
         found = jacobian(f)(x)
         found += 1
     found = jacobian(lambda x: xp.ones(3))(x)
@@ -647,4 +669,7 @@ def test_complex_matrices() -> None:
     x = arr(3, seed=2)
     close(jacobian(lambda z: z**2)(z), xp.eye(3) * (2 * z)[:, None])
     close(jacobian(lambda x: xp.exp(1j * x))(x), xp.eye(3) * (1j * xp.exp(1j * x))[:, None])
-    close(vmap(jacobian(lambda x: xp.exp(1j * x)))(arr(4, 3)), loop(jacobian(lambda x: xp.exp(1j * x)), arr(4, 3)))
+    close(
+        vmap(jacobian(lambda x: xp.exp(1j * x)))(arr(4, 3)),
+        loop(jacobian(lambda x: xp.exp(1j * x)), arr(4, 3)),
+    )

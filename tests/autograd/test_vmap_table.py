@@ -74,9 +74,10 @@ def test_values_and_gradients(case: Any) -> None:
     f = lambda *xs: case.call(xp, *xs)  # noqa: E731
     exact = not case.name.startswith(("linalg.", "fft.")) and case.name not in BLAS | {"linspace"}
     for axes in patterns(len(arrays)):
-        xs = [xp.asarray(a if axis == 0 else a[0], copy=True) for a, axis in zip(arrays, axes)]
+        xs = [xp.asarray(a if axis == 0 else a[0], copy=True) for a, axis in zip(arrays, axes, strict=False)]
         examples = [
-            [xp.asarray(a[i] if axis == 0 else a[0], copy=True) for a, axis in zip(arrays, axes)] for i in range(COUNT)
+            [xp.asarray(a[i] if axis == 0 else a[0], copy=True) for a, axis in zip(arrays, axes, strict=False)]
+            for i in range(COUNT)
         ]
         if case.name == "setitem" and axes[0] is None:
             with pytest.raises(xp.BatchingError, match="not batched"):
@@ -85,11 +86,15 @@ def test_values_and_gradients(case: Any) -> None:
         expected = [f(*e) for e in examples]
         compare(vmap(f, axes)(*xs), expected, exact, case.tol)
         # The gradients by all arguments, for the same cotangents.
-        weights = [xp.asarray(np.random.default_rng(k).uniform(1, 2, y.shape), dtype=y.dtype) if floating(y) else None
-                   for k, y in enumerate(leaves(expected[0]))]
+        weights = [
+            xp.asarray(np.random.default_rng(k).uniform(1, 2, y.shape), dtype=y.dtype)
+            if floating(y)
+            else None
+            for k, y in enumerate(leaves(expected[0]))
+        ]
 
         def pulled(*given: Any) -> Any:
-            ys, pull = vjp(lambda *zs: [y for y in leaves(f(*zs)) if floating(y)], *given)
+            _ys, pull = vjp(lambda *zs: [y for y in leaves(f(*zs)) if floating(y)], *given)
             return pull([w for w in weights if w is not None])
 
         compare(vmap(pulled, axes)(*xs), [pulled(*e) for e in examples], False, max(case.tol, 100.0))
@@ -140,8 +145,12 @@ def test_every_function_has_a_rule_or_a_refusal() -> None:
 # --- functions without gradients, and arguments that the gradient cases do not have
 
 
-X = np.asarray([[[0.3, -1.2, 0.8, 0.3], [1.7, 0.4, -0.6, 0.4]], [[1.0, 2.0, 2.0, -1.0], [0.0, -0.0, 5.0, 0.5]]])
-Y = np.asarray([[[0.3, 1.2, 0.8, 0.5], [1.7, -0.4, 0.6, 0.4]], [[2.0, 2.0, -2.0, 1.0], [0.5, 1.0, 5.0, -0.5]]])
+X = np.asarray(
+    [[[0.3, -1.2, 0.8, 0.3], [1.7, 0.4, -0.6, 0.4]], [[1.0, 2.0, 2.0, -1.0], [0.0, -0.0, 5.0, 0.5]]]
+)
+Y = np.asarray(
+    [[[0.3, 1.2, 0.8, 0.5], [1.7, -0.4, 0.6, 0.4]], [[2.0, 2.0, -2.0, 1.0], [0.5, 1.0, 5.0, -0.5]]]
+)
 N = np.asarray([[[3, 1, 4, 1], [5, 9, 2, 6]], [[5, 3, 5, 8], [9, 7, 9, 3]]])
 M = np.asarray([[[1, 2, 0, 3], [1, 1, 2, 2]], [[3, 0, 1, 1], [0, 2, 2, 3]]])
 B = X > 0.35
@@ -150,19 +159,76 @@ SQUARE = np.asarray([[[2.1, 0.3], [-0.4, 1.6]], [[1.0, 0.2], [0.3, -2.0]]])
 VECTOR = np.asarray([[0.5, 2.0], [1.0, -1.0]])
 
 CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
-    **{f"{n}({k})": (lambda x, n=n, k=k: getattr(xp, n)(x, **dict(k)), (x,))
-       for n, x in [("argmax", X), ("argmin", X), ("all", B), ("any", B), ("count_nonzero", M), ("max", N), ("sum", N),
-                    ("prod", N), ("min", N), ("mean", X), ("std", X), ("var", X)]
-       for k in ((), (("axis", 0),), (("axis", -1), ("keepdims", True)), (("keepdims", True),))},
-    **{f"{n}({k})": (lambda x, n=n, k=k: getattr(xp, n)(x, **dict(k)), (X,))
-       for n in ("argsort", "sort")
-       for k in ((), (("axis", 0),), (("descending", True),))},
-    **{n: (getattr(xp, n), (N, M)) for n in ("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
-                                             "bitwise_right_shift", "floor_divide", "remainder", "pow", "less", "equal")},
-    **{n: (getattr(xp, n), (X,)) for n in ("ceil", "floor", "round", "trunc", "isnan", "isinf", "isfinite", "signbit",
-                                           "sign", "positive", "negative", "square")},
-    **{n: (getattr(xp, n), (X, Y)) for n in ("not_equal", "less_equal", "greater", "greater_equal", "nextafter", "copysign",
-                                             "maximum", "minimum", "hypot", "atan2")},
+    **{
+        f"{n}({k})": (lambda x, n=n, k=k: getattr(xp, n)(x, **dict(k)), (x,))
+        for n, x in [
+            ("argmax", X),
+            ("argmin", X),
+            ("all", B),
+            ("any", B),
+            ("count_nonzero", M),
+            ("max", N),
+            ("sum", N),
+            ("prod", N),
+            ("min", N),
+            ("mean", X),
+            ("std", X),
+            ("var", X),
+        ]
+        for k in ((), (("axis", 0),), (("axis", -1), ("keepdims", True)), (("keepdims", True),))
+    },
+    **{
+        f"{n}({k})": (lambda x, n=n, k=k: getattr(xp, n)(x, **dict(k)), (X,))
+        for n in ("argsort", "sort")
+        for k in ((), (("axis", 0),), (("descending", True),))
+    },
+    **{
+        n: (getattr(xp, n), (N, M))
+        for n in (
+            "bitwise_and",
+            "bitwise_or",
+            "bitwise_xor",
+            "bitwise_left_shift",
+            "bitwise_right_shift",
+            "floor_divide",
+            "remainder",
+            "pow",
+            "less",
+            "equal",
+        )
+    },
+    **{
+        n: (getattr(xp, n), (X,))
+        for n in (
+            "ceil",
+            "floor",
+            "round",
+            "trunc",
+            "isnan",
+            "isinf",
+            "isfinite",
+            "signbit",
+            "sign",
+            "positive",
+            "negative",
+            "square",
+        )
+    },
+    **{
+        n: (getattr(xp, n), (X, Y))
+        for n in (
+            "not_equal",
+            "less_equal",
+            "greater",
+            "greater_equal",
+            "nextafter",
+            "copysign",
+            "maximum",
+            "minimum",
+            "hypot",
+            "atan2",
+        )
+    },
     **{n: (getattr(xp, n), (B, X < 0)) for n in ("logical_and", "logical_or", "logical_xor")},
     "logical_not": (xp.logical_not, (B,)),
     "bitwise_invert": (xp.bitwise_invert, (N,)),
@@ -176,7 +242,10 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "cumulative_sum with a start": (lambda x: xp.cumulative_sum(x, axis=1, include_initial=True), (X,)),
     "cumulative_prod": (lambda x: xp.cumulative_prod(x[0]), (X,)),
     "searchsorted": (lambda x, y: xp.searchsorted(xp.sort(x[0]), y), (X, Y)),
-    "searchsorted right": (lambda x, y: xp.searchsorted(xp.sort(x[0]), y, side="right"), (X, np.concatenate([X, Y], 1))),
+    "searchsorted right": (
+        lambda x, y: xp.searchsorted(xp.sort(x[0]), y, side="right"),
+        (X, np.concatenate([X, Y], 1)),
+    ),
     "searchsorted sorter": (lambda x, y: xp.searchsorted(x[0], y, sorter=xp.argsort(x[0])), (X, Y)),
     "searchsorted a number": (lambda x: xp.searchsorted(xp.sort(x[0]), 0.3), (X,)),
     "searchsorted integers": (lambda n: xp.searchsorted(xp.sort(n[0]), xp.asarray([1, 5, 100])), (N,)),
@@ -217,14 +286,39 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "take one of all": (lambda m: xp.take(xp.asarray([5.0, 6.0, 7.0, 8.0]), m[0]), (M,)),
     "take_along_axis": (lambda x, m: xp.take_along_axis(x, m, axis=1), (X, M)),
     # keys
-    **{f"key {k}": (lambda x, key=key: x[key], (X,))
-       for k, key in enumerate([
-           0, -1, slice(None, None, -1), (0, 2), (..., 1), (None, 1), (slice(None), None, 1), (), ...,
-           [1, 0], (slice(None), [3, 1]), ([1, 0], [2, 3]), ([[1], [0]], [2, 3]), (1, [2, 0]), ([0, 1], 2),
-           (None, [1, 0]), ([1, 0], None, [2, 3]), ([1, 0], ..., [2, 3]), (slice(None), None, [1, 2]),
-           np.asarray([True, False]), (slice(None), np.asarray([True, False, True, True])),
-           np.asarray([[True, False, True, False]] * 2), True, (1, slice(1, 3)), ([1], slice(None), None), (0, None, [1, 2]),
-       ])},
+    **{
+        f"key {k}": (lambda x, key=key: x[key], (X,))
+        for k, key in enumerate(
+            [
+                0,
+                -1,
+                slice(None, None, -1),
+                (0, 2),
+                (..., 1),
+                (None, 1),
+                (slice(None), None, 1),
+                (),
+                ...,
+                [1, 0],
+                (slice(None), [3, 1]),
+                ([1, 0], [2, 3]),
+                ([[1], [0]], [2, 3]),
+                (1, [2, 0]),
+                ([0, 1], 2),
+                (None, [1, 0]),
+                ([1, 0], None, [2, 3]),
+                ([1, 0], ..., [2, 3]),
+                (slice(None), None, [1, 2]),
+                np.asarray([True, False]),
+                (slice(None), np.asarray([True, False, True, True])),
+                np.asarray([[True, False, True, False]] * 2),
+                True,
+                (1, slice(1, 3)),
+                ([1], slice(None), None),
+                (0, None, [1, 2]),
+            ]
+        )
+    },
     "batched key 1": (lambda x, m: x[:, m[0]], (X, M)),
     "batched key 2": (lambda x, m: x[m[0] % 2], (X, M)),
     "batched key 3": (lambda x, m: x[m % 2, m[0]], (X, M)),
@@ -244,8 +338,10 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "diag": (lambda x: xp.diag(x[0]) + xp.diag(xp.diag(x[:, :2]), k=-2)[:4, :4], (X,)),
     "pad": (lambda x: xp.pad(x, ((1, 2), (0, 1))), (X,)),
     "logspace": (lambda x: xp.logspace(x[0, 0], x[1, 1], 4), (X,)),
-    **{f"nan{n}": (lambda x, n=n: getattr(xp, f"nan{n}")(x, axis=1), (GAPS,))
-       for n in ("cumprod", "cumsum", "max", "mean", "median", "min", "prod", "std", "sum", "var")},
+    **{
+        f"nan{n}": (lambda x, n=n: getattr(xp, f"nan{n}")(x, axis=1), (GAPS,))
+        for n in ("cumprod", "cumsum", "max", "mean", "median", "min", "prod", "std", "sum", "var")
+    },
     "divmod": (lambda n: divmod(n, 3), (N,)),
     "iteration": (lambda x: [row * 2 for row in x], (X,)),
     "methods": (lambda x: x.sum(0) + x.T.reshape(-1)[:4].cumsum(), (X,)),
@@ -273,8 +369,24 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "fftshift": (lambda x: xp.fft.fftshift(x), (X,)),
     "rfftn": (lambda x: xp.fft.rfftn(x, s=(2, 6), axes=(0, 1)), (X,)),
 }
-ROUNDED = ("matmul", "solve", "norm", "cross", "tensordot", "vecdot", "outer", "fft", "rfftn", "linspace", "logspace",
-           "searchsorted", "nan", "mean", "std", "var")
+ROUNDED = (
+    "matmul",
+    "solve",
+    "norm",
+    "cross",
+    "tensordot",
+    "vecdot",
+    "outer",
+    "fft",
+    "rfftn",
+    "linspace",
+    "logspace",
+    "searchsorted",
+    "nan",
+    "mean",
+    "std",
+    "var",
+)
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -284,9 +396,15 @@ def test_calls(name: str) -> None:
     for axes in patterns(len(arrays)):
         for axis in (0, 1):
             # Examples along the first axis in memory, and along another one.
-            stored = [np.moveaxis(np.moveaxis(a, 0, axis if a.ndim > 1 else 0).copy(), axis if a.ndim > 1 else 0, 0) for a in arrays]
-            xs = [xp.asarray(a if k == 0 else a[0].copy()) for a, k in zip(stored, axes)]
-            examples = [[xp.asarray((a[i] if k == 0 else a[0]).copy()) for a, k in zip(arrays, axes)] for i in range(2)]
+            stored = [
+                np.moveaxis(np.moveaxis(a, 0, axis if a.ndim > 1 else 0).copy(), axis if a.ndim > 1 else 0, 0)
+                for a in arrays
+            ]
+            xs = [xp.asarray(a if k == 0 else a[0].copy()) for a, k in zip(stored, axes, strict=False)]
+            examples = [
+                [xp.asarray((a[i] if k == 0 else a[0]).copy()) for a, k in zip(arrays, axes, strict=False)]
+                for i in range(2)
+            ]
             if name == "matmul in place" and axes[0] is None:
                 with pytest.raises(xp.BatchingError):
                     vmap(call, axes)(*xs)
@@ -359,7 +477,7 @@ def test_errors_are_those_of_an_example(number: int) -> None:
     call = ERRORS[number]
     for count in (1, 2, 4):
         x = xp.asarray(np.random.default_rng(0).standard_normal((count, 2, 4)))
-        with pytest.raises(Exception) as expected:  # noqa: PT011
+        with pytest.raises(Exception) as expected:
             call(x[0])
         with pytest.raises(expected.type):
             vmap(call)(x)
@@ -374,8 +492,14 @@ WRITES: dict[str, tuple[Callable[..., None], tuple[Any, ...]]] = {
     "a broadcast row": (lambda x, y: x.__setitem__((slice(None), slice(0, 2)), y[0, :2]), (X, Y)),
     "the same for all": (lambda x: x.__setitem__((..., slice(1, 3)), xp.asarray([7.0, 8.0])), (X,)),
     "an index array": (lambda x, y: x.__setitem__((slice(None), [2, 0]), y[:, 1:3]), (X, Y)),
-    "separated arrays": (lambda x, y: x[None].__setitem__(([0, 0], slice(None), [2, 0]), y[:, 1:3].T), (X, Y)),
-    "an array behind an axis": (lambda x, y: x[..., None].__setitem__((slice(None), [2, 0]), y[:, 1:3, None]), (X, Y)),
+    "separated arrays": (
+        lambda x, y: x[None].__setitem__(([0, 0], slice(None), [2, 0]), y[:, 1:3].T),
+        (X, Y),
+    ),
+    "an array behind an axis": (
+        lambda x, y: x[..., None].__setitem__((slice(None), [2, 0]), y[:, 1:3, None]),
+        (X, Y),
+    ),
     "batched indices": (lambda x, m, y: x.__setitem__((slice(None), m[0]), y), (X, M, Y)),
     "batched indices in front": (lambda x, m, y: x.__setitem__(m[0] % 2, y[0]), (X, M, Y)),
     "batched points": (lambda x, m, y: x.__setitem__((m % 2, m[0]), y), (X, M, Y)),
@@ -403,22 +527,29 @@ def test_writes(name: str) -> None:
         return y
 
     for axes in patterns(len(arrays)):
-        xs = [xp.asarray(a if k == 0 else a[0].copy()) for a, k in zip(arrays, axes)]
+        xs = [xp.asarray(a if k == 0 else a[0].copy()) for a, k in zip(arrays, axes, strict=False)]
         if axes[0] is None:
             with pytest.raises(xp.BatchingError):
                 vmap(f, axes)(*xs)
             continue
-        examples = [[xp.asarray((a[i] if k == 0 else a[0]).copy()) for a, k in zip(arrays, axes)] for i in range(2)]
+        examples = [
+            [xp.asarray((a[i] if k == 0 else a[0]).copy()) for a, k in zip(arrays, axes, strict=False)] for i in range(2)
+        ]
         compare(vmap(f, axes)(*xs), [f(*e) for e in examples], True)
         given = [k for k, a in enumerate(arrays) if a.dtype.kind == "f"]
         # Written through a view, or where a gradient of one example raises.
-        if not given or name in ("of itself", "separated arrays", "an array behind an axis", "separated batched"):
+        if not given or name in (
+            "of itself",
+            "separated arrays",
+            "an array behind an axis",
+            "separated batched",
+        ):
             continue
 
         def pulled(*zs: Any) -> Any:
             def g(*moving: Any) -> Any:
                 full = list(zs)
-                for k, z in zip(given, moving):
+                for k, z in zip(given, moving, strict=False):
                     full[k] = z
                 return f(*full) * xp.asarray([[1.0, 2.0, 3.0, 4.0]])
 

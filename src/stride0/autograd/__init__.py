@@ -13,7 +13,6 @@ from stride0._base.errors import GradientError
 from stride0._base.errors import hide_frames as _hide_frames
 from stride0.autograd._custom import checkpoint, custom_vjp
 from stride0.autograd._rules.table import NO_GRAD, REFUSED, VJP
-from stride0.autograd._vmap import vmap
 from stride0.autograd._transforms import (
     Tape,
     grad,
@@ -25,6 +24,7 @@ from stride0.autograd._transforms import (
     value_and_grad,
     vjp,
 )
+from stride0.autograd._vmap import vmap
 
 __all__ = [
     "NO_GRAD",

@@ -27,7 +27,7 @@ from stride0.autograd._tape.tape import (
     Node,
     all_like,
     backward,
-    detach,
+    detach_all,
     detach_closed,
     facts_of,
     handed_out,
@@ -475,7 +475,7 @@ def stop_gradient(x: Any) -> Any:
     nested structure of arrays
         Views of the same memory.
     """
-    return tree_map(lambda leaf: detach(leaf) if isinstance(leaf, Array) else leaf, x)
+    return tree_map(lambda leaf: detach_all(leaf) if isinstance(leaf, Array) else leaf, x)
 
 
 class Tape(_tape.Tape):

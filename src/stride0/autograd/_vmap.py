@@ -90,7 +90,10 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
             out = f(*positional, **named)
             results, shape = flatten(out)
             return shape.rebuild(
-                [_result(level, x, axis) for x, axis in zip(results, _axes_of(out, out_axes, "out_axes"), strict=True)]
+                [
+                    _result(level, x, axis)
+                    for x, axis in zip(results, _axes_of(out, out_axes, "out_axes"), strict=True)
+                ]
             )
         finally:
             level.close()
@@ -102,7 +105,9 @@ def _per_argument(in_axes: Any, count: int) -> Any:
     """Return `in_axes` as one item for each positional argument, or one for all."""
     if isinstance(in_axes, (tuple, list)):
         if len(in_axes) != count:
-            raise ArgumentValueError("vmap", f"in_axes has {len(in_axes)} items for {count} positional arguments")
+            raise ArgumentValueError(
+                "vmap", f"in_axes has {len(in_axes)} items for {count} positional arguments"
+            )
         return list(in_axes)
     return in_axes
 
@@ -127,7 +132,9 @@ def _gather(tree: Any, axes: Any, name: str, found: list[int | None]) -> None:
         return
     if isinstance(axes, dict):
         if not isinstance(tree, dict) or set(tree) != set(axes):
-            raise ArgumentValueError("vmap", f"{name} is structured in another way: a dict with the keys {list(axes)}")
+            raise ArgumentValueError(
+                "vmap", f"{name} is structured in another way: a dict with the keys {list(axes)}"
+            )
         for key, part in tree.items():
             _gather(part, axes[key], name, found)
         return
@@ -141,7 +148,9 @@ def _size(leaves: list[Any], places: list[int | None]) -> int:
     """Return the number of examples."""
     sizes = [x.shape[place] for x, place in zip(leaves, places, strict=True) if place is not None]
     if not sizes:
-        raise ArgumentValueError("vmap", "no argument has an axis of examples", accepts="in_axes names one for an array")
+        raise ArgumentValueError(
+            "vmap", "no argument has an axis of examples", accepts="in_axes names one for an array"
+        )
     if len(set(sizes)) > 1:
         facts = [
             (f"array {k}, axis {place}", str(x.shape))

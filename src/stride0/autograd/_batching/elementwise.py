@@ -146,7 +146,6 @@ def differences(level: Level, x: Array, axis: Any, n: int, prepend: Any, append:
     return diff(level.spread(x), axis=at, n=n, prepend=ends[0], append=ends[1])
 
 
-
 RULES: dict[str, Rule] = {
     **{name: elementwise(getattr(functions, name)) for name in PLAIN},
     "clip": elementwise(functions.clip),
@@ -160,7 +159,9 @@ RULES: dict[str, Rule] = {
     **{f.__name__: reduction(f, "axis", "keepdims") for f in (statistical.max, statistical.min)},
     **{f.__name__: reduction(f, "axis", "keepdims") for f in (utility.all, utility.any, count_nonzero)},
     "mean": reduction(statistical.mean, "axis", "keepdims", "dtype"),
-    **{f.__name__: reduction(f, "axis", "correction", "keepdims") for f in (statistical.std, statistical.var)},
+    **{
+        f.__name__: reduction(f, "axis", "correction", "keepdims") for f in (statistical.std, statistical.var)
+    },
     "argmax": position(argmax),
     "argmin": position(argmin),
     "cumulative_sum": scan(cumulative_sum),

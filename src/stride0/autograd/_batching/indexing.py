@@ -64,7 +64,7 @@ class Key:
 
     def of_values(self, batched: bool) -> tuple[Any, ...]:
         """Return the key of the values, or where they are not batched of the array that all examples share."""
-        if not self.is_batched and self.stays or self.is_basic:
+        if (not self.is_batched and self.stays) or self.is_basic:
             return (ALL, *self.items)
         items: list[Any] = []
         if batched:
@@ -78,7 +78,7 @@ class Key:
 
     def arranged(self, found: Array, batched: bool) -> Array:
         """Return what that key reads with the batch axis first and the others in the order of an example."""
-        if not self.is_batched and self.stays or self.is_basic:
+        if (not self.is_batched and self.stays) or self.is_basic:
             return found
         if not batched:
             return moveaxis(found, self.first, 0) if self.stays else found
@@ -99,7 +99,7 @@ class Key:
                 f"a value of {value.ndim} axes is assigned to elements of {self.ndim}",
                 [("value", str(value.shape))],
             )
-        if not self.is_batched and self.stays or self.is_basic:
+        if (not self.is_batched and self.stays) or self.is_basic:
             return level.aligned(value, self.ndim)
         if not level.has(value):
             value = reshape(value, (1,) * (self.ndim + 1 - value.ndim) + value.shape)
@@ -128,7 +128,11 @@ def _classified(level: Level, item: Any) -> Any:
             found = asarray(item)
         except Stride0Error:
             natural(lambda x: x[item], zeros((1,)))
-        return asarray(found, dtype=asarray(0).dtype) if found.size == 0 and isinstance(item, (list, tuple)) else found
+        return (
+            asarray(found, dtype=asarray(0).dtype)
+            if found.size == 0 and isinstance(item, (list, tuple))
+            else found
+        )
     return operator.index(item)
 
 

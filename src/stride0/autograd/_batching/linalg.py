@@ -76,7 +76,8 @@ def _tensordot(level: Level, x1: Array, x2: Array, axes: Any) -> Array:
     left = permute_dims(value1, (0, *(k + 1 for k in free1 + first)))
     right = permute_dims(value2, (0, *(k + 1 for k in second + free2)))
     found = matmul(
-        reshape(left, (level.size, size_of(shape1), inner)), reshape(right, (level.size, inner, size_of(shape2)))
+        reshape(left, (level.size, size_of(shape1), inner)),
+        reshape(right, (level.size, inner, size_of(shape2))),
     )
     return reshape(found, (level.size, *shape1, *shape2))
 
@@ -172,7 +173,7 @@ def _transform(function: Callable[..., Array]) -> Rule:
 
 def _transform_nd(function: Callable[..., Array]) -> Rule:
     def rule(level: Level, x: Array, s: Any, axes: Any, norm: Any) -> Array:
-        if s is not None and axes is None or x.ndim == 0:
+        if (s is not None and axes is None) or x.ndim == 0:
             natural(function, x, s=s, axes=axes, norm=norm)
         along = shifted_all(function.__name__, axes if axes is None else tuple(axes), x.ndim)
         return function(level.value(x), s=s, axes=along, norm=norm)
@@ -182,7 +183,9 @@ def _transform_nd(function: Callable[..., Array]) -> Rule:
 
 def _shift(function: Callable[..., Array]) -> Rule:
     def rule(level: Level, x: Array, axes: Any) -> Array:
-        return function(level.value(x), axes=tuple(k + 1 for k in normalize_axes(function.__name__, axes, x.ndim)))
+        return function(
+            level.value(x), axes=tuple(k + 1 for k in normalize_axes(function.__name__, axes, x.ndim))
+        )
 
     return rule
 
@@ -195,7 +198,10 @@ RULES: dict[str, Rule] = {
     "linalg.cholesky": _stack(linalg.cholesky, "upper"),
     "linalg.cross": _cross,
     **{f"linalg.{f.__name__}": _stack(f) for f in (linalg.det, linalg.eig, linalg.eigh, linalg.eigvals)},
-    **{f"linalg.{f.__name__}": _stack(f) for f in (linalg.eigvalsh, linalg.inv, linalg.slogdet, linalg.svdvals)},
+    **{
+        f"linalg.{f.__name__}": _stack(f)
+        for f in (linalg.eigvalsh, linalg.inv, linalg.slogdet, linalg.svdvals)
+    },
     "linalg.diagonal": _stack(linalg.diagonal, "offset"),
     "linalg.matrix_norm": _stack(linalg.matrix_norm, "keepdims", "ord"),
     "linalg.matrix_power": _matrix_power,
@@ -207,7 +213,10 @@ RULES: dict[str, Rule] = {
     "linalg.svd": _stack(linalg.svd, "full_matrices"),
     "linalg.trace": _stack(linalg.trace, "offset", "dtype"),
     "linalg.vector_norm": _vector_norm,
-    **{f"fft.{f.__name__}": _transform(f) for f in (fft.fft, fft.ifft, fft.rfft, fft.irfft, fft.hfft, fft.ihfft)},
+    **{
+        f"fft.{f.__name__}": _transform(f)
+        for f in (fft.fft, fft.ifft, fft.rfft, fft.irfft, fft.hfft, fft.ihfft)
+    },
     **{f"fft.{f.__name__}": _transform_nd(f) for f in (fft.fftn, fft.ifftn, fft.rfftn, fft.irfftn)},
     **{f"fft.{f.__name__}": _shift(f) for f in (fft.fftshift, fft.ifftshift)},
     # Functions that gradient rules are made of

@@ -11,7 +11,6 @@ from stride0._chapters.creation import full, linspace, meshgrid, tril, triu
 from stride0._chapters.data_types import astype
 from stride0._chapters.elementwise import floor
 from stride0._chapters.manipulation import (
-    broadcast_arrays,
     broadcast_to,
     concat,
     expand_dims,
@@ -131,7 +130,11 @@ def _meshgrid(level: Level, arrays: tuple[Array, ...], indexing: str) -> tuple[A
     found = []
     for x, place in zip(arrays, places, strict=True):
         own = tuple(x.shape[0] if k == place else 1 for k in range(len(arrays)))
-        found.append(asarray(broadcast_to(reshape(level.spread(x), (level.size, *own)), (level.size, *sizes)), copy=True))
+        found.append(
+            asarray(
+                broadcast_to(reshape(level.spread(x), (level.size, *own)), (level.size, *sizes)), copy=True
+            )
+        )
     return tuple(found)
 
 
@@ -152,7 +155,9 @@ def _full(level: Level, shape: Any, fill_value: Any, dtype: Any, device: Any) ->
     sizes = normalize_shape("full", shape)
     if fill_value.ndim:
         natural(full, shape, fill_value)
-    found = broadcast_to(reshape(level.value(fill_value), (level.size,) + (1,) * len(sizes)), (level.size, *sizes))
+    found = broadcast_to(
+        reshape(level.value(fill_value), (level.size,) + (1,) * len(sizes)), (level.size, *sizes)
+    )
     return asarray(found, dtype=dtype, copy=True)
 
 
@@ -250,7 +255,8 @@ RULES: dict[str, Rule] = {
 }
 
 REFUSED: dict[str, str] = {
-    **dict.fromkeys(("arange", "nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"), DEPENDS),
+    **dict.fromkeys(
+        ("arange", "nonzero", "unique_all", "unique_counts", "unique_inverse", "unique_values"), DEPENDS
+    ),
     "strided.as_strided": "a batched array has no memory of its own",
 }
-

@@ -21,7 +21,18 @@ from stride0._core.ops.elementwise import conjugate, multiply_masked
 from stride0._core.ops.functions import where
 from stride0.autograd._tape.tape import LazyProduct, whole
 
-__all__ = ["conjugate", "count", "every", "kept", "product", "put", "reduced_axes", "some", "times", "unreduce"]
+__all__ = [
+    "conjugate",
+    "count",
+    "every",
+    "kept",
+    "product",
+    "put",
+    "reduced_axes",
+    "some",
+    "times",
+    "unreduce",
+]
 
 
 # A cotangent times a factor, as the last step of a rule: the engine sums it into the shape of the operand, in

@@ -240,6 +240,16 @@ def detach(Array x not None):
     return y
 
 
+def detach_all(Array x not None):
+    """The same, of a batched array also by tapes that are older than its level."""
+    cdef Level level
+    cdef Array y = <Array>detach(x)
+    if not x.storage.batched:
+        return y
+    level = level_of(x)
+    return wrapped(level, <Array>detach_all((<Batch>x.storage.history).value))
+
+
 def detach_closed(x):
     """A result, detached if no open tape tracks it."""
     cdef Node node = node_of(x)
