@@ -1,4 +1,4 @@
-"""`vmap`: forms of its arguments, nesting with other transformations, writing in place, and what it refuses."""
+"""`vmap`: forms of its arguments, nesting, writing in place, and what it refuses."""
 
 from __future__ import annotations
 
@@ -328,7 +328,7 @@ def test_shapes_that_must_not_grow() -> None:
 
 
 def test_stale_values_are_found() -> None:
-    """As outside of vmap: what a gradient needs must not have been overwritten, regions are compared exactly."""
+    """As outside of vmap: what a gradient needs must not be overwritten; regions are compared exactly."""
 
     def overwritten(x: Any) -> Any:
         y = xp.exp(x)
@@ -398,11 +398,9 @@ def test_two_levels() -> None:
     close(vmap(lambda a: vmap(lambda b: f(a, b))(y))(x), expected)
     close(vmap(vmap(f, (None, 0)), (0, None))(x, y), expected)
     close(vmap(vmap(f, (0, None), 1), (None, 0), 2)(x, y), xp.permute_dims(expected, (2, 0, 1)))
-    g = vmap(vmap(grad(lambda a, b: xp.sum(f(a, b))), (None, 0)), (0, None))(x, y)
-    close(
-        g,
-        xp.stack([xp.stack([grad(lambda a: xp.sum(f(a, y[j])))(x[i]) for j in range(4)]) for i in range(3)]),
-    )
+    by_first = grad(lambda a, b: xp.sum(f(a, b)))
+    g = vmap(vmap(by_first, (None, 0)), (0, None))(x, y)
+    close(g, xp.stack([xp.stack([by_first(x[i], y[j]) for j in range(4)]) for i in range(3)]))
 
 
 def test_a_gradient_between_two_levels() -> None:
@@ -426,7 +424,8 @@ def test_a_tape_between_vmap_and_a_closure() -> None:
         return xp.sum(vmap(lambda a: grad(lambda t: xp.sum(xp.sin(t * a * b) * t))(b) @ a)(x) ** 2)
 
     def slow(b: Any) -> Any:
-        rows = [grad(lambda t: xp.sum(xp.sin(t * x[i] * b) * t))(b) @ x[i] for i in range(5)]
+        inner = grad(lambda t, a: xp.sum(xp.sin(t * a * b) * t))
+        rows = [inner(b, x[i]) @ x[i] for i in range(5)]
         return xp.sum(xp.stack(rows) ** 2)
 
     close(f(w), slow(w))

@@ -76,7 +76,10 @@ def test_values_and_gradients(case: Any) -> None:
     for axes in patterns(len(arrays)):
         xs = [xp.asarray(a if axis == 0 else a[0], copy=True) for a, axis in zip(arrays, axes, strict=False)]
         examples = [
-            [xp.asarray(a[i] if axis == 0 else a[0], copy=True) for a, axis in zip(arrays, axes, strict=False)]
+            [
+                xp.asarray(a[i] if axis == 0 else a[0], copy=True)
+                for a, axis in zip(arrays, axes, strict=False)
+            ]
             for i in range(COUNT)
         ]
         if case.name == "setitem" and axes[0] is None:
@@ -93,9 +96,9 @@ def test_values_and_gradients(case: Any) -> None:
             for k, y in enumerate(leaves(expected[0]))
         ]
 
-        def pulled(*given: Any) -> Any:
-            _ys, pull = vjp(lambda *zs: [y for y in leaves(f(*zs)) if floating(y)], *given)
-            return pull([w for w in weights if w is not None])
+        def pulled(*given: Any, seeds: Any = tuple(w for w in weights if w is not None)) -> Any:
+            _, pull = vjp(lambda *zs: [y for y in leaves(f(*zs)) if floating(y)], *given)
+            return pull(list(seeds))
 
         compare(vmap(pulled, axes)(*xs), [pulled(*e) for e in examples], False, max(case.tol, 100.0))
 
@@ -473,7 +476,7 @@ ERRORS: list[Callable[[Any], Any]] = [
 
 @pytest.mark.parametrize("number", range(len(ERRORS)))
 def test_errors_are_those_of_an_example(number: int) -> None:
-    """As many examples as elements along an axis: an axis of the batch is never taken for one of the example's."""
+    """As many examples as elements along an axis: the axis of the batch is never taken for another one."""
     call = ERRORS[number]
     for count in (1, 2, 4):
         x = xp.asarray(np.random.default_rng(0).standard_normal((count, 2, 4)))
@@ -533,7 +536,8 @@ def test_writes(name: str) -> None:
                 vmap(f, axes)(*xs)
             continue
         examples = [
-            [xp.asarray((a[i] if k == 0 else a[0]).copy()) for a, k in zip(arrays, axes, strict=False)] for i in range(2)
+            [xp.asarray((a[i] if k == 0 else a[0]).copy()) for a, k in zip(arrays, axes, strict=False)]
+            for i in range(2)
         ]
         compare(vmap(f, axes)(*xs), [f(*e) for e in examples], True)
         given = [k for k, a in enumerate(arrays) if a.dtype.kind == "f"]
@@ -546,14 +550,14 @@ def test_writes(name: str) -> None:
         ):
             continue
 
-        def pulled(*zs: Any) -> Any:
+        def pulled(*zs: Any, numbers: Any = tuple(given)) -> Any:
             def g(*moving: Any) -> Any:
                 full = list(zs)
-                for k, z in zip(given, moving, strict=False):
+                for k, z in zip(numbers, moving, strict=True):
                     full[k] = z
                 return f(*full) * xp.asarray([[1.0, 2.0, 3.0, 4.0]])
 
-            _, pull = vjp(g, *[zs[k] for k in given])
+            _, pull = vjp(g, *[zs[k] for k in numbers])
             return pull(xp.ones((2, 4)))
 
         compare(vmap(pulled, axes)(*xs), [pulled(*e) for e in examples], False)

@@ -184,7 +184,10 @@ class custom_vjp:
         return structure.rebuild(outputs)
 
     def _of_batch(self, level: Level, fixed: dict[int, Any], moving: list[Any], count: int) -> Any:
-        """Call the function on batched arrays that no newer tape tracks: as a function of the values, which older ones may."""
+        """Call the function on batched arrays that no newer tape tracks.
+
+        It becomes a function of the values, which older tapes may track.
+        """
         leaves, structure = flatten(moving)
         at = [k for k, x in enumerate(leaves) if level.has(x)]
         size, forward, backward_rule = level.size, self.forward, self.backward

@@ -72,14 +72,14 @@ def recording() -> Iterator[_tape.Tape]:
 class Tracked:
     """A nested structure of arrays, and the same with every array tracked."""
 
-    def __init__(self, operation: str, tree: Any, tape: _tape.Tape) -> None:
-        leaves, self.structure = flatten(tree)
+    def __init__(self, operation: str, tree: Any, tape: _tape.Tape, aside: int = 1) -> None:
+        leaves, self.structure = flatten(tree, aside)
         self.arrays, tracked, self.nodes = _tape.track_all(operation, leaves, tape)
         self.tree = self.structure.rebuild(tracked)
 
     def gradients(self, found: list[Array | None], cotangents: Sequence[Array] = ()) -> Any:
         """Return cotangents of the leaves as a structure like the original one."""
-        return self.structure.rebuild(handed_out(found, self.arrays, cotangents))
+        return self.structure.rebuild(handed_out(found, self.arrays, cotangents), False)
 
 
 def detached_results(tree: Any) -> Any:
@@ -117,7 +117,8 @@ def value_and_grad(
         Returns one real floating-point array without axes; with `has_aux` a pair of that and anything else.
     argnums : int or sequence of int
         Positional arguments to differentiate by. Each is an array of a floating-point dtype, or a nested
-        structure of tuples, lists and dicts of such arrays.
+        structure of tuples, lists, dicts and dataclasses of such arrays. None, integers, text, dtypes and
+        functions within a structure are passed by; the gradient has None there.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
 
@@ -243,7 +244,8 @@ def _linearized(
     """
     with Deferring():
         with recording() as tape:
-            chosen = Tracked(operation, list(xs), tape)
+            # The items of the list are the arguments.
+            chosen = Tracked(operation, list(xs), tape, 2)
             out = f(*chosen.tree)
         y, aux = pair_of(out) if has_aux else (out, None)
         leaves, structure = flatten(y)
@@ -256,7 +258,7 @@ def _linearized(
     return values, structure, aux, pull
 
 
-def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[Any, Any]:
+def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bool = False) -> Any:
     """
     Compute a function and its derivative in a direction.
 
@@ -268,6 +270,8 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[An
         The arguments.
     vs : sequence of nested structures of arrays
         The direction, structured like `xs`.
+    has_aux : bool
+        Whether `f` returns a pair whose second item is passed through.
 
     Returns
     -------
@@ -275,15 +279,17 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[An
         What `f` returned.
     dy : nested structure of arrays
         The derivative of `f` at `xs` in the direction `vs`, structured like `y`.
+    aux : object
+        Only with `has_aux`.
 
     Notes
     -----
     The product of a cotangent with the Jacobian is linear in the cotangent, and `jvp` is the pullback of that
     linear function: two backward passes compute one forward derivative.
     """
-    y, pullback = vjp(f, *xs)
+    y, pullback, *aux = vjp(f, *xs, has_aux=has_aux)
     leaves, structure = flatten(y)
-    points, arguments = flatten(list(xs))
+    points, arguments = flatten(list(xs), 2)
     directions = []
     for v, x in zip(matched("jvp", arguments, list(vs), "the tangents"), points, strict=True):
         point = asarray(x)
@@ -292,7 +298,7 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[An
         zero = Tracked("jvp", [zeros(x.shape, dtype=x.dtype) for x in leaves], tape)
         pulled, _ = flatten(pullback(structure.rebuild(zero.tree)))
     found = backward([node_of(x) for x in pulled], directions, zero.nodes, tape)
-    return y, structure.rebuild(zero.gradients(found, directions))
+    return y, structure.rebuild(zero.gradients(found, directions)), *aux
 
 
 def matched(operation: str, structure: Structure, tree: Any, what: str) -> list[Any]:
@@ -303,7 +309,7 @@ def matched(operation: str, structure: Structure, tree: Any, what: str) -> list[
         raise ArgumentValueError(operation, f"{what} are structured in another way: {error}") from None
 
 
-def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
+def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False) -> Any:
     """
     Multiply the Hessian of a function by a vector, without building it.
 
@@ -313,17 +319,19 @@ def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
         Of one argument; returns one real floating-point array without axes.
     x, v : nested structures of arrays
         Where, and the vector, structured like `x`.
+    has_aux : bool
+        Whether `f` returns a pair whose second item is passed through.
 
     Returns
     -------
     nested structure of arrays
-        The product, structured like `x`.
+        The product, structured like `x`; with `has_aux` a pair of that and the second item.
     """
-    _, pullback = vjp(grad(f), x)
-    return pullback(v)[0]
+    _, pullback, *aux = vjp(grad(f, has_aux=has_aux), x, has_aux=has_aux)
+    return (pullback(v)[0], *aux) if has_aux else pullback(v)[0]
 
 
-def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """
     Make a function that returns the Jacobian of a function.
 
@@ -333,6 +341,8 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
         Returns an array of a floating-point dtype, or a nested structure of such arrays.
     argnums : int or sequence of int
         The arguments to differentiate by, as `value_and_grad` takes them.
+    has_aux : bool
+        Whether `f` returns a pair whose second item is passed through.
 
     Returns
     -------
@@ -340,7 +350,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
         Takes the arguments of `f`, returns an array of shape ``(*y.shape, *x.shape)``: element ``[i, j]`` is
         the derivative of ``y[i]`` with respect to ``x[j]``. A tuple of such where `argnums` is a sequence. Of
         nested structures it is the structure of the result, with that of the arguments in the place of each
-        array.
+        array. With `has_aux`, a pair of that and the second item that `f` returned.
 
     Raises
     ------
@@ -350,9 +360,9 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     Notes
     -----
     All rows are computed by one batched backward pass, as by `vmap` (two where the result is complex and an
-    argument real); very large ones by several. Where a function on the way has no batching rule, it is one pass for each
-    element of the result. For a complex argument `f` should be holomorphic, or its result real: then the derivative is
-    the gradient in the sense of `grad`.
+    argument real); very many by several. Where a function on the way has no batching rule, it is one pass
+    for each element of the result. For a complex argument `f` should be holomorphic, or its result real: then
+    the derivative is the gradient in the sense of `grad`.
     """
     alone = not isinstance(argnums, (tuple, list))
 
@@ -366,12 +376,13 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
                 given[n] = x
             return f(*given, **kwargs)
 
-        ys, structure, _, pull = _linearized("jacobian", chosen, [args[n] for n in numbers])
-        points, arguments = flatten([args[n] for n in numbers])
+        ys, structure, aux, pull = _linearized("jacobian", chosen, [args[n] for n in numbers], has_aux)
+        points, arguments = flatten([args[n] for n in numbers], 2)
         points = [asarray(x) for x in points]
         rows = [_rows(ys, k, points, lambda seeds: flatten(pull(seeds))[0]) for k in range(len(ys))]
-        found = [arguments.rebuild(row) for row in rows]
-        return structure.rebuild([row[0] if alone else tuple(row) for row in found])
+        found = [arguments.rebuild(row, False) for row in rows]
+        whole = structure.rebuild([row[0] if alone else tuple(row) for row in found])
+        return (whole, detached_results(aux)) if has_aux else whole
 
     return matrix
 
@@ -440,7 +451,7 @@ def _unshared(x: Array) -> Array:
     return x if is_tracked(x) or is_writable(whole(x)) else asarray(x, copy=True)
 
 
-def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """
     Make a function that returns the Hessian of a function.
 
@@ -450,15 +461,18 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
         Returns one real floating-point array without axes.
     argnums : int or sequence of int
         The arguments to differentiate by, as `value_and_grad` takes them.
+    has_aux : bool
+        Whether `f` returns a pair whose second item is passed through.
 
     Returns
     -------
     callable
         Takes the arguments of `f`, returns an array of shape ``(*x.shape, *x.shape)``. Where `argnums` is a
         sequence, a tuple of tuples: item ``[i][j]``, of shape ``(*x_i.shape, *x_j.shape)``, has the second
-        derivatives by the arguments i and j.
+        derivatives by the arguments i and j. With `has_aux`, a pair of that and the second item that `f`
+        returned.
     """
-    return jacobian(grad(f, argnums), argnums)
+    return jacobian(grad(f, argnums, has_aux), argnums, has_aux)
 
 
 def stop_gradient(x: Any) -> Any:

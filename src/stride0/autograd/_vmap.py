@@ -35,12 +35,12 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     f : callable
         A function of one example: takes arrays, or nested structures of them, and returns such.
     in_axes : int, None, or nested structure of these
-        The axis of the examples in each argument; None where an argument is the same for all. One number stands
-        for all arguments, else there is one item for each; an item for a structure may be
-        structured like it. Named arguments have their examples along axis 0.
+        The axis of the examples in each argument; None where an argument is the same for all. One number
+        stands for all arguments, else there is one item for each; an item for a structure may be structured
+        like it. Named arguments have their examples along axis 0.
     out_axes : int, None, or nested structure of these
-        Where the axis of the examples is to be in each result, in the same way; None only for results that do not
-        depend on the example.
+        Where the axis of the examples is to be in each result, in the same way; None only for results that do
+        not depend on the example.
 
     Returns
     -------
@@ -66,7 +66,8 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     --------
     >>> import stride0 as xp
     >>> from stride0.autograd import grad, vmap
-    >>> vmap(grad(lambda x, w: xp.sum(w * x) ** 2), in_axes=(0, None))(xp.asarray([[1.0], [2.0]]), xp.asarray([3.0]))
+    >>> loss = lambda x, w: xp.sum(w * x) ** 2
+    >>> vmap(grad(loss), in_axes=(0, None))(xp.asarray([[1.0], [2.0]]), xp.asarray([3.0]))
     Array([[18.],
            [36.]], dtype=float64)
     """
@@ -158,7 +159,7 @@ def _size(leaves: list[Any], places: list[int | None]) -> int:
             if place is not None
         ]
         raise ShapeError("vmap", "the numbers of examples differ", facts)
-    return sizes[0]
+    return int(sizes[0])
 
 
 def _result(level: Level, x: Any, axis: int | None) -> Any:

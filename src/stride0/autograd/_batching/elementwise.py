@@ -20,7 +20,7 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.ops import functions
 from stride0._core.ops.elementwise import multiply_masked
 from stride0._tables.operations import OPS
-from stride0.autograd._batching.parts import Level, Rule, flat, natural, shifted, shifted_all
+from stride0.autograd._batching.parts import Level, Rule, check, flat, natural, shifted, shifted_all
 
 # Operations of the table with a function of the namespace, except those with further parameters.
 PLAIN = [op.name for op in OPS if op.public and op.name not in ("add", "subtract", "clip")]
@@ -64,7 +64,8 @@ def position(function: Callable[..., Any]) -> Rule:
 
     def rule(level: Level, x: Array, axis: Any, keepdims: bool) -> Array:
         if x.size == 0:
-            natural(function, x, axis=axis, keepdims=keepdims)
+            check(function, x, axis=axis, keepdims=keepdims)
+        found: Array
         if axis is not None:
             found = function(level.value(x), axis=shifted(function.__name__, axis, x.ndim), keepdims=keepdims)
         else:
@@ -114,7 +115,7 @@ def ranks(x: Array) -> Array:
 
 
 def search(level: Level, x1: Array, x2: Any, side: str, sorter: Any) -> Array:
-    """Search in rows of their own by sorting both together: equal elements keep the order that `side` means."""
+    """Search in rows of their own by sorting both together: equal elements keep the order of `side`."""
     if not level.has(x1) and not level.has(sorter):
         return searchsorted(x1, level.value(x2), side=side, sorter=sorter)  # type: ignore[arg-type]
     wanted = x2 if isinstance(x2, Array) else asarray(x2)

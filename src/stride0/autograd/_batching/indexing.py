@@ -1,9 +1,9 @@
 """Batching rules of `x[key]`, `x[key] = value`, and of functions that index.
 
 Note [Keys of batches]
-    Integers, slices and masks that are the same for all examples index the values behind one more slice. Where
-    index arrays are batched, the numbers of the examples are the first index array: then all arrays are in one
-    group in front, and the axes of their common shape are moved to where those of an example would be.
+    Integers, slices and masks that are the same for all examples index the values behind one more slice.
+    Where index arrays are batched, the numbers of the examples are the first index array: then all arrays are
+    in one group in front, and the axes of their common shape are moved to where those of an example would be.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Key:
         self.stays = groups == 1
 
     def of_values(self, batched: bool) -> tuple[Any, ...]:
-        """Return the key of the values, or where they are not batched of the array that all examples share."""
+        """Return the key of the values, or of the array that all examples share."""
         if (not self.is_batched and self.stays) or self.is_basic:
             return (ALL, *self.items)
         items: list[Any] = []

@@ -100,7 +100,7 @@ def _cross(level: Level, x1: Array, x2: Array, axis: Any) -> Array:
 
 
 def _stack(function: Callable[..., Any], *options: str) -> Rule:
-    """Return the rule of a function of matrices, which takes stacks of them; the names of its other parameters."""
+    """Return the rule of a function of stacks of matrices, with the names of its other parameters."""
 
     def rule(level: Level, x: Array, *given: Any) -> Any:
         more = dict(zip(options, given, strict=True))

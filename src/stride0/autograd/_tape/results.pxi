@@ -24,14 +24,14 @@ cdef tuple value_and_gradients(f, tuple numbers, bint alone, bint has_aux, tuple
             leaves.append(x)
             structures.append(None)
         else:
-            parts, structure = flatten(x)
+            parts, structure = flatten(x, 1)
             leaves.extend(parts)
             structures.append(structure)
             lengths.append(len(parts))
     arrays, tracked, nodes = track_all("value_and_grad", leaves, tape)
     open_tape(tape.state, "value_and_grad")
     try:
-        put_together(given, numbers, structures, lengths, tracked)
+        put_together(given, numbers, structures, lengths, tracked, True)
         out = f(*given, **kwargs) if kwargs else f(*given)
     finally:
         close_tape(tape.state)
@@ -45,7 +45,7 @@ cdef tuple value_and_gradients(f, tuple numbers, bint alone, bint has_aux, tuple
     del out, y, given, tracked
     found = run_backward(roots, [asarray(1.0, dtype=(<Array>value).dtype)], nodes, True, True)
     grads = [None] * len(numbers)
-    put_together(grads, tuple(range(len(numbers))), structures, lengths, handed_out(found, arrays, ()))
+    put_together(grads, tuple(range(len(numbers))), structures, lengths, handed_out(found, arrays, ()), False)
     return ((value, aux) if has_aux else value), (grads[0] if alone else tuple(grads))
 
 
@@ -56,7 +56,7 @@ def pair_of(out):
     return out
 
 
-cdef int put_together(list into, tuple numbers, list structures, list lengths, list leaves) except -1:
+cdef int put_together(list into, tuple numbers, list structures, list lengths, list leaves, bint constants) except -1:
     """Rebuild structures from their leaves and put them into a list."""
     cdef Py_ssize_t i, start = 0, part = 0
     for i in range(len(numbers)):
@@ -64,7 +64,7 @@ cdef int put_together(list into, tuple numbers, list structures, list lengths, l
             into[numbers[i]] = leaves[start]
             start += 1
         else:
-            into[numbers[i]] = structures[i].rebuild(leaves[start:start + lengths[part]])
+            into[numbers[i]] = structures[i].rebuild(leaves[start:start + lengths[part]], constants)
             start += lengths[part]
             part += 1
     return 0
