@@ -1,8 +1,8 @@
 """Random programs under `vmap` against a loop over the examples: values bit for bit, and gradients both ways.
 
 The programs are those of the gradient tests: views, writes in place, index arrays, calls of `custom_vjp`,
-`checkpoint` and `grad`. A gradient that a single example refuses, since a value was overwritten, is refused of
-the batch too.
+`checkpoint` and `grad`. A gradient that a single example refuses, since a value was overwritten, is refused
+of the batch too.
 """
 
 from __future__ import annotations

@@ -86,6 +86,7 @@ EXCEPTIONS = {
     "ArgumentTypeError",
     "ArgumentValueError",
     "AxisError",
+    "BatchingError",
     "BroadcastError",
     "BroadcastIndexError",
     "CastError",

@@ -3,8 +3,8 @@
 Note [Batching rules]
     A rule takes the level, then the arguments of its function, one for each parameter. Batched arrays among
     them have the shape of one example; `level.value(x)` is the array of all examples, whose first axis is
-    that of the batch. The rule calls public functions of the values, so that older tapes record them, and returns
-    what has the batch axis first.
+    that of the batch. The rule calls public functions of the values, so that older tapes record them, and
+    returns what has the batch axis first.
 
     An axis of the caller is checked against the axes of an example before it is shifted. Where a call is
     invalid for an example and would be valid for the values, `natural` raises the error of the function.

@@ -311,12 +311,14 @@ def define_batching(str name, rule):
     Parameters
     ----------
     name : str
-        Of a function with an entry in the table of gradients.
+        Of a function, which has an entry in the table of gradients.
     rule : callable
         Takes the level and the arguments of the function, one for each parameter; those that are batched have the shape of an example.
         Returns what the function returns for all examples, the batch axis first.
     """
-    (<Rules>TABLE[name]).batch = rule
+    # An operation of the table needs no entry: it is called by its number.
+    if name in TABLE:
+        (<Rules>TABLE[name]).batch = rule
 
 
 def has_batching(str name):

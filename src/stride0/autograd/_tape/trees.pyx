@@ -5,6 +5,8 @@ cimport cython
 from stride0._core.array.array cimport Array
 from stride0._core.memory.dtype cimport DType
 
+import dataclasses
+
 from stride0._base.errors import ArgumentValueError
 
 cdef enum:
@@ -133,7 +135,7 @@ cdef Structure flattened(object tree, list leaves, int depth, int aside):
         items = tree
     elif hasattr(type(tree), "__dataclass_fields__"):
         out = Structure()
-        out.fields = tuple([field.name for field in dataclasses().fields(tree)])
+        out.fields = tuple([field.name for field in dataclasses.fields(tree)])
         items = [getattr(tree, name) for name in out.fields]
     elif aside and depth >= aside and (isinstance(tree, (int, str, bytes, DType)) or callable(tree)):
         out = Structure()
@@ -145,13 +147,6 @@ cdef Structure flattened(object tree, list leaves, int depth, int aside):
     out.kind = type(tree)
     out.parts = [flattened(item, leaves, depth + 1, aside) for item in items]
     return out
-
-
-cdef object dataclasses():
-    """The module, which takes long to import: whoever has a dataclass has imported it."""
-    import dataclasses
-
-    return dataclasses
 
 
 def tree_map(function, tree):
