@@ -672,3 +672,73 @@ def test_complex_matrices() -> None:
         vmap(jacobian(lambda x: xp.exp(1j * x)))(arr(4, 3)),
         loop(jacobian(lambda x: xp.exp(1j * x)), arr(4, 3)),
     )
+
+
+# --- settings of the caller
+
+
+def test_settings_hold_for_examples() -> None:
+    x, w = arr(3, 4), arr(5, 4, seed=1)
+    f = grad(lambda a: xp.sum(xp.tanh(w @ a) ** 2) + a[0] * xp.max(a))
+    expected, matrix = vmap(f)(x), jacobian(f)(x[0, :])
+    with xp.strict():
+        same(vmap(f)(x), expected)
+        same(jacobian(f)(x[0, :]), matrix)
+        with pytest.raises(xp.StrictError):
+            vmap(xp.diag)(x)
+    with xp.broadcasting("explicit"):
+        same(vmap(f)(x), expected)
+        with pytest.raises(xp.StretchError):
+            vmap(lambda a: a[:1] + xp.ones(4))(x)
+    with xp.fused(size=0):
+        same(vmap(f)(x), expected)
+        same(jacobian(f)(x[0, :]), matrix)
+        same(
+            vmap(lambda a: xp.cumulative_sum(a * 2 + 1)[::2])(x), xp.cumulative_sum(x * 2 + 1, axis=1)[:, ::2]
+        )
+
+
+def test_numpy_functions_on_batched_arrays() -> None:
+    x = arr(3, 4)
+    same(vmap(lambda a: np.sin(a) + np.add(a, 1))(x), xp.sin(x) + (x + 1))
+
+
+def test_arrays_of_other_libraries() -> None:
+    with pytest.raises(xp.ForeignArrayError, match=r"numpy\.ndarray"):
+        vmap(xp.sin)(np.ones(3))
+    with pytest.raises(xp.ForeignArrayError, match=r"numpy\.ndarray"):
+        vmap(lambda x: np.ones(3))(arr(3))
+
+
+def test_threads() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    x, w = arr(8, 4), arr(5, 4, seed=1)
+    f = vmap(grad(lambda a: xp.sum(xp.tanh(w @ a) ** 2)))
+    expected = f(x)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: [f(x) for _ in range(20)], range(4)):
+            for g in found:
+                same(g, expected)
+
+
+def test_nothing_is_left_over() -> None:
+    """The arrays of a call are freed with it: no cycle keeps them."""
+    import gc
+    import weakref
+
+    gc.disable()
+    try:
+        kept: list[Any] = []
+
+        def f(x: Any) -> Any:
+            y = x * 2
+            kept.append(weakref.ref(y))
+            return xp.sum(y * y)
+
+        vmap(grad(f))(arr(3, 2))
+        grad(lambda x: xp.sum(vmap(f)(x)))(arr(3, 2))
+        jacobian(lambda x: xp.stack([f(x), f(x)]))(arr(2))
+        assert [ref() for ref in kept] == [None] * 4
+    finally:
+        gc.enable()

@@ -17,6 +17,7 @@ from stride0._base.shapes import normalize_axis
 from stride0._chapters.manipulation import broadcast_to, moveaxis
 from stride0._core.array.array import Array
 from stride0._core.exchange.convert import asarray
+from stride0._core.ops.operands import as_array
 from stride0.autograd._batching import table as _table
 from stride0.autograd._tape.tape import Level
 from stride0.autograd._tape.trees import flatten
@@ -52,6 +53,8 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     ------
     ArgumentValueError
         If no argument has examples, or `in_axes` and `out_axes` do not fit the structures.
+    ForeignArrayError
+        If an argument is an array of another library.
     ShapeError
         If the numbers of examples differ.
     BatchingError
@@ -76,7 +79,7 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     def batched(*args: Any, **kwargs: Any) -> Any:
         leaves, structure = flatten([list(args), kwargs])
         axes = _axes_of([list(args), kwargs], [_per_argument(in_axes, len(args)), 0], "in_axes")
-        axes = [axis if isinstance(x, Array) else None for x, axis in zip(leaves, axes, strict=True)]
+        axes = [axis if _is_array(x) else None for x, axis in zip(leaves, axes, strict=True)]
         places = [
             None if axis is None else normalize_axis("vmap", axis, x.ndim)
             for x, axis in zip(leaves, axes, strict=True)
@@ -100,6 +103,13 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
             level.close()
 
     return batched
+
+
+def _is_array(x: Any) -> bool:
+    """Return whether a leaf is an array; ForeignArrayError if it is one of another library."""
+    if not isinstance(x, Array) and (hasattr(type(x), "__array__") or hasattr(type(x), "__dlpack__")):
+        as_array(x, "vmap")
+    return isinstance(x, Array)
 
 
 def _per_argument(in_axes: Any, count: int) -> Any:
@@ -165,7 +175,7 @@ def _size(leaves: list[Any], places: list[int | None]) -> int:
 def _result(level: Level, x: Any, axis: int | None) -> Any:
     """Return a result with its axis of examples."""
     if not level.has(x):
-        if axis is None or not isinstance(x, (Array, bool, int, float, complex)):
+        if axis is None or not (_is_array(x) or isinstance(x, (bool, int, float, complex))):
             return x
         x = asarray(x)
         value = asarray(broadcast_to(x, (level.size, *x.shape)), copy=True)

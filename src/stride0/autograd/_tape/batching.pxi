@@ -48,6 +48,10 @@ cdef class Level:
         self.serial = s0_count_up(made, 1)
         self.size = size
         self.open = True
+        s0_add(live_levels, 1)
+
+    def __dealloc__(self):
+        s0_add(live_levels, -1)
 
     def close(self):
         """End the call; its batched arrays can no longer be used."""

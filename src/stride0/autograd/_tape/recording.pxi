@@ -52,7 +52,7 @@ cdef object run_function(Rules rules, tuple plain, Py_ssize_t n, PyObject* kwnam
 cdef object run_unary(int op, Array x, str name):
     cdef Level level
     cdef Window before
-    if not x.storage.batched:
+    if live_levels == 0 or not x.storage.batched:
         return record_unary(None, op, x, name)
     level = level_of(x)
     check_level(level, name)
@@ -84,7 +84,7 @@ cdef object record_unary(Level level, int op, Array x, str name):
 cdef object run_binary(int op, object x1, object x2, str name):
     cdef Level level
     cdef Window before
-    if not is_batched(x1) and not is_batched(x2):
+    if live_levels == 0 or (not is_batched(x1) and not is_batched(x2)):
         return record_binary(None, op, x1, x2, name)
     level = newer(newer(None, x1), x2)
     check_level(level, name)
@@ -146,8 +146,9 @@ cdef object record_call(str name, PyObject* const* args, Py_ssize_t n, PyObject*
     cdef Py_ssize_t i
     cdef Level level = None
     cdef Window before
-    for i in range(n + (0 if kwnames is NULL else len(<tuple>kwnames))):
-        level = newer(level, <object>args[i])
+    if live_levels:
+        for i in range(n + (0 if kwnames is NULL else len(<tuple>kwnames))):
+            level = newer(level, <object>args[i])
     if level is None:
         return record_at_level(None, name, args, n, kwnames)
     check_level(level, name)
@@ -413,7 +414,7 @@ cdef inline bint is_fixed(PyObject* part):
 
 cdef object write_item(Array x, object key, object value):
     """Execute an assignment with an operand on a logged storage, and record it."""
-    cdef Level level = newer(newer(newer(None, x), key), value)
+    cdef Level level = newer(newer(newer(None, x), key), value) if live_levels else None
     cdef Window before
     if level is None:
         if live_tapes == 0:

@@ -118,6 +118,7 @@ cdef extern from "Python.h":
 cdef int64_t clock = 0        # writes to logged storages so far
 cdef int64_t made = 0         # nodes and tapes so far
 cdef Py_ssize_t live_tapes = 0
+cdef Py_ssize_t live_levels = 0   # a batched array keeps its level
 
 cdef object MISSING = object()
 
