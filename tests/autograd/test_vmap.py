@@ -689,7 +689,9 @@ def test_settings_hold_for_examples() -> None:
     with xp.broadcasting("explicit"):
         same(vmap(f)(x), expected)
         with pytest.raises(xp.StretchError):
-            vmap(lambda a: a[:1] + xp.ones(4))(x)
+            vmap(lambda a: a + xp.ones((2, 4)))(x)
+    with xp.broadcasting("exact"), pytest.raises(xp.StretchError, match=r"\(4,\)"):
+        vmap(lambda a: a * a[:1])(x)
     with xp.fused(size=0):
         same(vmap(f)(x), expected)
         same(jacobian(f)(x[0, :]), matrix)

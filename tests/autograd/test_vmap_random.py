@@ -103,7 +103,7 @@ def derivatives(program: Program, shared: tuple[int, ...]) -> dict[str, tuple[An
 
 
 def attempted(f: Any, *xs: Any) -> Any:
-    """The result; None where a value was overwritten, or batched values are written to an array that all share."""
+    """The result; None where a value was overwritten, or batched values are written to a shared array."""
     try:
         return f(*xs)
     except (GradientError, xp.BatchingError):
@@ -139,6 +139,6 @@ def test_gradients(part: int) -> None:
             outcomes[name] += 1
     for name in derivatives([], shared):
         assert outcomes[name] > 40
-        # More than an example refuses are writes to shared arrays, and a few after a write by index arrays: which
-        # elements of a batch these select is not worked out.
+        # More than an example refuses are writes to shared arrays, and a few after a write by index arrays:
+        # which elements of a batch these select is not worked out.
         assert outcomes[f"refused {name}"] <= (30 if shared else 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from stride0._base.shapes import broadcast_shapes
 from stride0._chapters import statistical, utility
 from stride0._chapters.elementwise import equal, logical_not, subtract
 from stride0._chapters.indexing import take_along_axis
@@ -26,22 +27,26 @@ from stride0.autograd._batching.parts import Level, Rule, check, flat, natural, 
 PLAIN = [op.name for op in OPS if op.public and op.name not in ("add", "subtract", "clip")]
 
 
-def aligned(level: Level, *operands: Any) -> list[Any]:
+def aligned(operation: str, level: Level, *operands: Any) -> list[Any]:
     """Return the values of operands that broadcast with each other."""
-    ndim = max(x.ndim for x in operands if isinstance(x, Array))
+    arrays = [x for x in operands if isinstance(x, Array)]
+    if len(arrays) > 1:
+        # Refused by the shapes of an example.
+        broadcast_shapes(operation, [(f"operand {k}", x.shape) for k, x in enumerate(arrays, 1)])
+    ndim = max(x.ndim for x in arrays)
     return [level.aligned(x, ndim) if isinstance(x, Array) else x for x in operands]
 
 
 def elementwise(function: Callable[..., Any]) -> Rule:
     """Return the rule of a function whose operands broadcast."""
-    return lambda level, *operands: function(*aligned(level, *operands))
+    return lambda level, *operands: function(*aligned(function.__name__, level, *operands))
 
 
 def scaled(function: Callable[..., Any]) -> Rule:
     """Return the rule of `add` and `subtract`."""
 
     def rule(level: Level, x1: Any, x2: Any, alpha: Any) -> Array:
-        x1, x2, alpha = aligned(level, x1, x2, alpha)
+        x1, x2, alpha = aligned(function.__name__, level, x1, x2, alpha)
         found: Array = function(x1, x2, alpha=alpha)
         return found
 

@@ -261,7 +261,24 @@ cdef object unary_of_values(Level level, int op, Array x, str name):
             leave_package(token)
 
 
+cdef int check_examples(str name, Array x1, Array x2) except -1:
+    """Refuse operands whose examples do not broadcast, by the shapes of these; or where the caller's mode does."""
+    if same_shape(x1, x2):
+        return 0
+    pairs = [("x1", shape_tuple(x1)), ("x2", shape_tuple(x2))]
+    shape = broadcast_shapes(name, pairs)
+    if guarding and is_restricted():
+        enforce_current_mode(name, pairs, shape)
+    return 0
+
+
 cdef object binary_of_values(Level level, int op, object x1, object x2, str name):
+    if type(x1) is Array and type(x2) is Array:
+        check_examples(name, <Array>x1, <Array>x2)
+    return binary_of_checked(level, op, x1, x2, name)
+
+
+cdef object binary_of_checked(Level level, int op, object x1, object x2, str name):
     cdef Window before = below(level)
     cdef int n1 = (<Array>x1).ndim if type(x1) is Array else 0, n2 = (<Array>x2).ndim if type(x2) is Array else 0
     token = enter_package() if guarding else None

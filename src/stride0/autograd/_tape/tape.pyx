@@ -61,6 +61,7 @@ from stride0._core.array.array cimport (
     set_tracer, shape_tuple, traced,
     without_history,
 )
+from stride0._core.array.interceptors cimport enforce_current_mode, is_restricted
 from stride0._core.array.switches cimport DEFERRED_SIZE, Switch, enter_package, guarding, leave_package
 from stride0._core.calls.primitive cimport Primitive
 from stride0._core.ops.adjoint cimport add_at, added, dot_into, scaled, sum_into
@@ -84,6 +85,7 @@ from stride0._core.ops.adjoint import put
 from stride0._core.ops.evaluation import evaluate_pending
 from stride0._core.ops.functions import real
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, GradientError, ShapeError
+from stride0._base.shapes import broadcast_shapes
 from stride0.autograd._tape.trees import flatten, tree_map
 
 cdef extern from *:
