@@ -32,6 +32,7 @@ from stride0.autograd._tape.tape import (
     facts_of,
     handed_out,
     is_tracked,
+    largest,
     like,
     node_of,
     pair_of,
@@ -223,7 +224,7 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     ArgumentTypeError, ShapeError
         If an argument or cotangent is of a wrong dtype or shape.
     """
-    values, structure, aux, pull = _linearized("vjp", f, xs, has_aux)
+    values, structure, aux, pull, _ = _linearized("vjp", f, xs, has_aux)
     facts = facts_of(values)
     value = structure.rebuild(values)
     del values
@@ -237,10 +238,12 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
 
 def _linearized(
     operation: str, f: Callable[..., Any], xs: Sequence[Any], has_aux: bool = False
-) -> tuple[list[Array], Structure, Any, Callable[[Sequence[Array | None]], tuple[Any, ...]]]:
+) -> tuple[
+    list[Array], Structure, Any, Callable[[Sequence[Array | None]], tuple[Any, ...]], Callable[[], int]
+]:
     """Return the leaves of `f(*xs)`, their structure, the auxiliary value, and the pullback.
 
-    A cotangent of None is zero.
+    A cotangent of None is zero. Last, a function that returns the size of the largest array of a pass.
     """
     with Deferring():
         with recording() as tape:
@@ -255,7 +258,7 @@ def _linearized(
         found = backward(roots, seeds, chosen.nodes, tape)
         return tuple(chosen.gradients(found, [g for g in seeds if g is not None]))
 
-    return values, structure, aux, pull
+    return values, structure, aux, pull, lambda: largest(roots, tape)
 
 
 def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bool = False) -> Any:
@@ -376,10 +379,11 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False)
                 given[n] = x
             return f(*given, **kwargs)
 
-        ys, structure, aux, pull = _linearized("jacobian", chosen, [args[n] for n in numbers], has_aux)
+        ys, structure, aux, pull, size = _linearized("jacobian", chosen, [args[n] for n in numbers], has_aux)
         points, arguments = flatten([args[n] for n in numbers], 2)
         points = [asarray(x) for x in points]
-        rows = [_rows(ys, k, points, lambda seeds: flatten(pull(seeds))[0]) for k in range(len(ys))]
+        step = max(1, CHUNK // max(size(), *(y.size for y in ys), 1))
+        rows = [_rows(ys, k, points, lambda seeds: flatten(pull(seeds))[0], step) for k in range(len(ys))]
         found = [arguments.rebuild(row, False) for row in rows]
         whole = structure.rebuild([row[0] if alone else tuple(row) for row in found])
         return (whole, detached_results(aux)) if has_aux else whole
@@ -387,21 +391,23 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False)
     return matrix
 
 
-# Elements of the largest array of a batched pass that are aimed at: more rows are computed in several passes.
+# Elements that the largest array of a batched pass may have: more rows are computed in several passes.
 CHUNK = 1 << 22
 
 
 def _rows(
-    ys: list[Array], k: int, points: list[Array], pull: Callable[[list[Array | None]], list[Array]]
+    ys: list[Array],
+    k: int,
+    points: list[Array],
+    pull: Callable[[list[Array | None]], list[Array]],
+    step: int,
 ) -> list[Array]:
-    """Return the derivatives of result `k` with respect to each of the points."""
+    """Return the derivatives of result `k` with respect to each of the points, `step` rows at a time."""
     y = ys[k]
     if y.dtype.kind not in FLOATING:
         raise ArgumentTypeError("jacobian", f"a result of dtype {y.dtype.name} has no derivative")
     is_complex = y.dtype.kind == "complex floating"
     is_mixed = is_complex and any(x.dtype.kind != "complex floating" for x in points)
-    largest = max(y.size, *(x.size for x in points)) if points else y.size
-    step = max(1, CHUNK // max(largest, 1))
     parts: list[list[Array]] = [[] for _ in points]
     for start in range(0, y.size, step):
         count = min(step, y.size - start)

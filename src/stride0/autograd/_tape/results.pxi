@@ -224,6 +224,26 @@ def frontier(list roots, Tape tape not None):
     return out
 
 
+def largest(list roots, Tape tape not None):
+    """The number of elements of the largest array between results and what a tape tracks: what a pass through them needs."""
+    cdef set seen = set()
+    cdef list stack = [node for node in roots if node is not None]
+    cdef Node node
+    cdef Py_ssize_t size, most = 1
+    cdef int e
+    while stack:
+        node = <Node>stack.pop()
+        if node in seen or node.serial < tape.state.serial:
+            continue
+        seen.add(node)
+        size = 1
+        for n in shape_of_node(node):
+            size *= <Py_ssize_t>n
+        most = max(most, size)
+        stack.extend([<object>node.edges[e].parent for e in range(node.count)])
+    return most
+
+
 def reopen(list nodes):
     """Open the tapes of nodes again, so that what is computed from their arrays is recorded; returns what `close` takes."""
     cdef Node node
