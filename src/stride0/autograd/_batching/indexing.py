@@ -192,6 +192,12 @@ def _put(level: Level, g: Array, shape: tuple[int, ...], key: Any) -> Array:
     return put(plan.value("put", g), (level.size, *shape), plan.of_values(True))
 
 
+def key_of_values(level: Level, x: Array, key: Any, g: Array) -> tuple[Any, Array]:
+    """Return the key of the values of `x`, and what `g`, which belongs to ``x[key]``, is there."""
+    plan = Key(level, x, key)
+    return plan.of_values(True), plan.value("put", g)
+
+
 class _Shaped:
     """The shape of an array that is not there."""
 

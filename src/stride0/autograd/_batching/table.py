@@ -8,7 +8,7 @@ from stride0.autograd._batching import linalg as _linalg
 from stride0.autograd._batching import manipulation as _manipulation
 from stride0.autograd._batching.parts import Rule, refusal
 from stride0.autograd._rules import table as _table
-from stride0.autograd._tape.tape import define_batching
+from stride0.autograd._tape.tape import define_batching, define_keys
 
 # Imported first: a batching rule belongs to a function of this table.
 assert _table.VJP
@@ -19,6 +19,7 @@ REFUSED: dict[str, str] = dict(_manipulation.REFUSED)
 for _chapter in (_elementwise, _manipulation, _indexing, _linalg):
     BATCHING |= _chapter.RULES
 
+define_keys(_indexing.key_of_values)
 for _name, _rule in BATCHING.items():
     define_batching(_name, _rule)
 for _name, _reason in REFUSED.items():

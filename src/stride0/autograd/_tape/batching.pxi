@@ -313,9 +313,38 @@ cdef object call_rule(Level level, Rules rules, PyObject** values):
             leave_package(token)
 
 
+cdef tuple basic_key(object key):
+    """A key of integers, slices, `...` and None as one of a batch; None for any other key."""
+    if type(key) is int or type(key) is slice:
+        return (slice(None), key)
+    if type(key) is not tuple:
+        return None
+    for item in <tuple>key:
+        if not (type(item) is int or item is None or item is Ellipsis or type(item) is slice):
+            return None
+    return (slice(None),) + <tuple>key
+
+
+cdef object item_of_values(Level level, Array x, tuple key):
+    """A view of a batch."""
+    cdef Window before = below(level)
+    token = enter_package() if guarding else None
+    try:
+        return wrapped(level, hooks.get_item(<Array>value_at(level, x), key))
+    finally:
+        restore(before)
+        if token is not None:
+            leave_package(token)
+
+
 cdef object call_on_values(Level level, Rules rules, tuple plain, Py_ssize_t n, PyObject* kwnames):
     """A call of a function of the namespace on batches: its result, batched."""
     cdef PyObject* values[MOST_RULES]
+    cdef tuple key
+    if rules is GETITEM and is_batched(plain[0]) and level_of(<Array>plain[0]) is level:
+        key = basic_key(plain[1])
+        if key is not None:
+            return item_of_values(level, <Array>plain[0], key)
     keep = rules.bind(<PyObject* const*>s0_tuple_items(plain), n, kwnames, values)
     out = call_rule(level, rules, values)
     if type(out) is Array:
