@@ -21,6 +21,7 @@ from stride0.autograd._tape.tape import (
     frontier,
     held,
     is_tracked,
+    is_tracked_below,
     like,
     newest_level,
     node_of,
@@ -156,6 +157,10 @@ class custom_vjp:
                 accepts="pass it as an argument",
             )
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
+        if any(_floating(x) and is_tracked_below(x) for x in flatten(moving)[0]):
+            # Tapes that are older than the batch use the caller's gradient, too: not that of what `forward` does.
+            plain = tree_map(lambda x: detach(x) if _floating(x) else x, moving)
+            outputs = flatten(self(*_placed(fixed, plain, len(args))))[0]
         # The node must not hold the outputs, nor the graph of this call.
         facts = [(x.shape, x.dtype) if isinstance(x, Array) else None for x in outputs]
         at, tracked = call.at, list(call.own)

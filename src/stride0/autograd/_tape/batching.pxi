@@ -82,7 +82,7 @@ cdef class Level:
         if not is_tracked(x):
             return wrapped(self, <Array>self.spread(x))
         # By a function that newer tapes record: the value of a batched array is not theirs.
-        return traced("where", (wrapped(self, <Array>asarray([True] * self.size)), x, 0))
+        return traced("where", (wrapped(self, <Array>traced_or_plain("broadcast_to", (asarray(True), (self.size,)))), x, 0))
 
     def aligned(self, x, int ndim):
         """The value of an operand that broadcasts with others, whose examples have up to so many axes."""

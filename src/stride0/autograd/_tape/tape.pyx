@@ -264,6 +264,15 @@ def is_tracked(Array x not None):
     return open_node(x) is not None
 
 
+def is_tracked_below(Array x not None):
+    """Whether tapes that are older than the level of a batched array record what is computed from it."""
+    while x.storage.batched:
+        x = (<Batch>x.storage.history).value
+        if open_node(x) is not None:
+            return True
+    return False
+
+
 def node_of(x):
     """The node of an array, or None."""
     return node_at(<Array>x) if type(x) is Array else None

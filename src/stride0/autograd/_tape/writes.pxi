@@ -72,25 +72,29 @@ cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
     """Log a write to elements of x: those of `region`, or of those the ones that `key` selects."""
     cdef History history
     cdef Write write = Write()
-    cdef Array whole = ground(x)
-    cdef Node older = node_at(whole)
-    write.time = x.seen = whole.seen = s0_count_up(clock, 1)
-    x, region = whole, ground(region)
-    history = history_of(x.storage)
+    cdef Node older
+    cdef Storage storage = memory_of(x.storage)
+    write.time = x.seen = s0_count_up(clock, 1)
+    write.tapes = () if node is None else node.tapes
+    while x.storage.batched:
+        x = (<Batch>x.storage.history).value
+        x.seen = write.time
+        older = node_at(x)
+        if node is not None and older is not None:
+            # Older tapes have recorded what was written, too.
+            write.tapes += older.tapes
+    region = ground(region)
+    history = history_of(storage)
     if history is None or history is CLEAN:
         history = History()
-        set_history(x.storage, history)
+        set_history(storage, history)
     write.data, write.itemsize = <uintptr_t>data_of(region), itemsize_at(region.code)
     write.shape, write.strides, write.key = shape_tuple(region), byte_strides(region), key
     reach(region, &write.low, &write.high)
     write.solid = key is None and region.c_contiguous
     write.where = line_of_caller()
-    write.tapes = () if node is None else node.tapes
-    if older is not None and older is not node and node is not None:
-        # Of a batched array: older tapes have recorded what was written, too.
-        write.tapes = node.tapes + older.tapes
     with cython.critical_section(history):
-        list_write(history, write, x.storage, region)
+        list_write(history, write, storage, region)
     return 0
 
 
