@@ -75,7 +75,7 @@ def built(names: tuple[str, ...], batch: Callable[[Function], Function]) -> Func
 
 
 def orders() -> list[tuple[str, ...]]:
-    """All of up to three steps with a vmap, and those of four with two of them that are not next to each other."""
+    """All of up to three steps with a vmap, and those of four with two that are not next to each other."""
     names = ["vmap", *STEPS]
     found = [p for n in (1, 2, 3) for p in itertools.product(names, repeat=n) if "vmap" in p]
     for first, second, third in itertools.product(STEPS, repeat=3):

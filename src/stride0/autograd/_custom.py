@@ -158,7 +158,7 @@ class custom_vjp:
             )
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
         if any(_floating(x) and is_tracked_below(x) for x in flatten(moving)[0]):
-            # Tapes that are older than the batch use the caller's gradient, too: not that of what `forward` does.
+            # Tapes that are older than the batch use the caller's gradient, too, not that of `forward`.
             plain = tree_map(lambda x: detach(x) if _floating(x) else x, moving)
             outputs = flatten(self(*_placed(fixed, plain, len(args))))[0]
         # The node must not hold the outputs, nor the graph of this call.
