@@ -1,7 +1,8 @@
 """Gradients, forward and backward together: stride0, PyTorch and `jax.jit`, on the same data.
 
-Ratios are to PyTorch's time. A second table has small calls: each recorded many times and differentiated in
-one backward pass, per call, beside the same call of which nothing is recorded.
+Ratios are to PyTorch's time. A second table has matrices of derivatives and gradients per example, which
+batched passes compute: beside `torch.func` and `jax.jit`. A third one has small calls: each recorded many
+times and differentiated in one backward pass, per call, beside the same call of which nothing is recorded.
 """
 
 from __future__ import annotations
@@ -111,6 +112,84 @@ def jaxs(loss: Loss, arrays: list[Any], count: int) -> Callable[[], Any]:
     return lambda: jax.block_until_ready(both(*values))
 
 
+def squares(xp: Any, b: Any, x: Any) -> Any:
+    return xp.sum(xp.tanh(b @ x) ** 2)
+
+
+def layer(xp: Any, a: Any, x: Any) -> Any:
+    return xp.tanh(a @ x)
+
+
+def squared_error(xp: Any, w1: Any, w2: Any, x: Any, y: Any) -> Any:
+    return (xp.tanh(x @ w1) @ w2 - y) ** 2
+
+
+def transformed() -> dict[str, tuple[Loss, str, list[Any]]]:
+    """Name to function, transformation, and arrays."""
+    import numpy
+
+    rng = numpy.random.default_rng(0)
+    matrix, point = rng.standard_normal((200, 200)), rng.standard_normal(200)
+    weights = [rng.standard_normal((64, 64)) / 8, rng.standard_normal(64) / 8]
+    examples = [rng.standard_normal((500, 64)), rng.standard_normal(500)]
+    return {
+        "Hessian of sum(tanh(B @ x)**2), 200 parameters": (squares, "hessian", [matrix, point]),
+        "Jacobian of tanh(A @ x), 200x200": (layer, "jacobian", [matrix, point]),
+        "500 gradients per example, 64-64-1 network": (squared_error, "per example", [*weights, *examples]),
+    }
+
+
+def our_transform(function: Loss, kind: str, arrays: list[Any]) -> Callable[[], Any]:
+    import stride0 as xp
+    from stride0.autograd import grad, hessian, jacobian, vmap
+
+    values = [xp.asarray(a, copy=True) for a in arrays]
+
+    def f(*given: Any) -> Any:
+        return function(xp, *given)
+
+    if kind == "per example":
+        whole = vmap(grad(f, argnums=(0, 1)), in_axes=(None, None, 0, 0))
+    else:
+        whole = (hessian if kind == "hessian" else jacobian)(f, argnums=1)
+    return lambda: whole(*values)
+
+
+def torchs_transform(function: Loss, kind: str, arrays: list[Any]) -> Callable[[], Any]:
+    import torch
+    from torch.func import grad, hessian, jacrev, vmap
+
+    values = [torch.tensor(a) for a in arrays]
+
+    def f(*given: Any) -> Any:
+        return function(torch, *given)
+
+    if kind == "per example":
+        whole = vmap(grad(f, argnums=(0, 1)), in_dims=(None, None, 0, 0))
+    else:
+        whole = (hessian if kind == "hessian" else jacrev)(f, argnums=1)
+    return lambda: whole(*values)
+
+
+def jaxs_transform(function: Loss, kind: str, arrays: list[Any]) -> Callable[[], Any]:
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    values = [jax.numpy.asarray(a) for a in arrays]
+
+    def f(*given: Any) -> Any:
+        return function(jax.numpy, *given)
+
+    if kind == "per example":
+        whole = jax.jit(jax.vmap(jax.grad(f, argnums=(0, 1)), in_axes=(None, None, 0, 0)))
+    else:
+        whole = jax.jit((jax.hessian if kind == "hessian" else jax.jacrev)(f, argnums=1))
+    return lambda: jax.block_until_ready(whole(*values))
+
+
+TRANSFORMS = {"stride0": our_transform, "torch": torchs_transform, "jax.jit": jaxs_transform}
+
+
 def small_calls() -> dict[str, tuple[Loss, list[Any]]]:
     """Name to call and arrays, all of which are differentiated by."""
     import numpy
@@ -187,6 +266,33 @@ def compare_small_calls(options: argparse.Namespace) -> list[dict[str, Any]]:
 LIBRARIES = {"stride0": ours, "torch": torchs, "jax.jit": jaxs}
 
 
+def compare_all(
+    options: argparse.Namespace, title: str, found: dict[str, tuple[Any, ...]], makers: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Print a table of cases, each run by every library; its rows."""
+    names = [name for name in makers if name not in options.without]
+    others = [name for name in names if name != YARDSTICK]
+    header = [title, *names, *(f"{name} / {YARDSTICK}" for name in others)]
+    print("\n| " + " | ".join(header) + " |\n|---|" + "---:|" * (len(header) - 1), flush=True)
+    rows = []
+    for case, facts in found.items():
+        if options.k not in case:
+            continue
+        timers = {name: timeit.Timer(makers[name](*facts)) for name in names}
+        timings = interleave(case, timers, options.rounds)
+        ratios = {
+            name: ratio(timings[name], timings[YARDSTICK])
+            for name in others
+            if YARDSTICK in timings and name in timings
+        }
+        cells = [case, *(show(timings.get(name)) for name in names), *(f"{ratios[n]:.2f}" for n in ratios)]
+        print("| " + " | ".join(cells) + " |", flush=True)
+        rows.append(
+            {"case": case, "quartiles": {n: t.quartiles for n, t in timings.items()}, "ratios": ratios}
+        )
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=25, metavar="N")
@@ -202,25 +308,8 @@ def main() -> None:
         import torch
 
         torch.set_num_threads(options.threads)
-    others = [name for name in names if name != YARDSTICK]
-    header = ["case", *names, *(f"{name} / {YARDSTICK}" for name in others)]
-    print("| " + " | ".join(header) + " |\n|---|" + "---:|" * (len(header) - 1), flush=True)
-    rows = []
-    for case, (loss, arrays, count) in cases().items():
-        if options.k not in case:
-            continue
-        timers = {name: timeit.Timer(LIBRARIES[name](loss, arrays, count)) for name in names}
-        timings = interleave(case, timers, options.rounds)
-        ratios = {
-            name: ratio(timings[name], timings[YARDSTICK])
-            for name in others
-            if YARDSTICK in timings and name in timings
-        }
-        cells = [case, *(show(timings.get(name)) for name in names), *(f"{ratios[n]:.2f}" for n in ratios)]
-        print("| " + " | ".join(cells) + " |", flush=True)
-        rows.append(
-            {"case": case, "quartiles": {n: t.quartiles for n, t in timings.items()}, "ratios": ratios}
-        )
+    rows = compare_all(options, "case", cases(), LIBRARIES)
+    rows += compare_all(options, "batched passes", transformed(), TRANSFORMS)
     rows += compare_small_calls(options)
     write_json(options.json, {"title": "Gradients", "threads": options.threads, "rows": rows})
 

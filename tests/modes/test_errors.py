@@ -15,6 +15,7 @@ BASES = {
     "ArgumentTypeError": (TypeError,),
     "ArgumentValueError": (ValueError,),
     "AxisError": (ValueError, IndexError),
+    "BatchingError": (TypeError,),
     "BroadcastError": (ValueError,),
     "BroadcastIndexError": (ValueError, IndexError),
     "StretchError": (ValueError,),

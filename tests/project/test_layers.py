@@ -47,6 +47,8 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("tape", ("autograd._tape",)),
     ("gradient rules", ("autograd._rules",)),
     ("table of gradients", ("autograd._rules.table",)),
+    ("batching rules", ("autograd._batching",)),
+    ("table of batching rules", ("autograd._batching.table",)),
     ("gradients", ("autograd",)),
     ("testing", ("testing",)),
     ("command line", ("__main__",)),

@@ -88,6 +88,7 @@ EXCEPTIONS = {
     "ArgumentTypeError",
     "ArgumentValueError",
     "AxisError",
+    "BatchingError",
     "BroadcastError",
     "BroadcastIndexError",
     "CastError",

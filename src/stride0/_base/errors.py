@@ -26,6 +26,7 @@ __all__ = [
     "ArgumentTypeError",
     "ArgumentValueError",
     "AxisError",
+    "BatchingError",
     "BroadcastError",
     "BroadcastIndexError",
     "BroadcastWarning",
@@ -154,6 +155,10 @@ class ForeignArrayError(Stride0Error, TypeError):
 
 class ExchangeError(Stride0Error, BufferError, ValueError):
     """Memory that cannot be shared with another library."""
+
+
+class BatchingError(Stride0Error, TypeError):
+    """A batched array, of `autograd.vmap`, where one value is needed, or where there is no rule for it."""
 
 
 class GradientError(Stride0Error, RuntimeError):

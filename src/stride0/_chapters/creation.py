@@ -90,7 +90,7 @@ def empty(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: DeviceLik
     """Return an array whose elements are not set."""
 
 
-@intercepted
+@primitive
 def empty_like(
     x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: ShapeLike | None = None
 ) -> Array:
@@ -318,7 +318,7 @@ def ones(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: DeviceLike
     """Return an array of ones."""
 
 
-@intercepted
+@primitive
 def ones_like(
     x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: ShapeLike | None = None
 ) -> Array:
@@ -375,7 +375,7 @@ def zeros(shape: ShapeLike, *, dtype: DTypeLike | None = None, device: DeviceLik
     """Return an array of zeros."""
 
 
-@intercepted
+@primitive
 def zeros_like(
     x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: ShapeLike | None = None
 ) -> Array:

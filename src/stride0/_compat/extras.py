@@ -14,7 +14,7 @@ from typing import Any, Literal
 from stride0._base.devices import DeviceLike
 from stride0._base.errors import ArgumentValueError, ShapeError, counted, shown
 from stride0._base.shapes import Axis, normalize_axes, normalize_index, normalize_shape, size_of
-from stride0._chapters.creation import full, linspace, ones_like, zeros
+from stride0._chapters.creation import full, linspace, ones_like, zeros, zeros_like
 from stride0._chapters.data_types import astype
 from stride0._chapters.indexing import take_along_axis
 from stride0._chapters.manipulation import concat, expand_dims, permute_dims, reshape
@@ -92,7 +92,8 @@ def diag(x: Array, /, *, k: int = 0) -> Array:
     if x.ndim != 1:
         raise ShapeError("diag", "x is neither a vector nor a matrix", [("x", str(x.shape))])
     size = x.size + (k if k >= 0 else -k)
-    flat = zeros((size * size,), dtype=x.dtype)
+    # Of `x`, so that within `vmap` there is one for each example.
+    flat = zeros_like(x, shape=(size * size,))
     start = k if k >= 0 else -k * size
     # Not by assignment to a view of the matrix: the matrix would have no gradient.
     flat[start : start + x.size * (size + 1) : size + 1] = x

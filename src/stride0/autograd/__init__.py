@@ -24,6 +24,7 @@ from stride0.autograd._transforms import (
     value_and_grad,
     vjp,
 )
+from stride0.autograd._vmap import vmap
 
 __all__ = [
     "NO_GRAD",
@@ -41,6 +42,7 @@ __all__ = [
     "stop_gradient",
     "value_and_grad",
     "vjp",
+    "vmap",
 ]
 
 _hide_frames()

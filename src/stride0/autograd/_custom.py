@@ -10,7 +10,9 @@ from typing import Any
 from stride0._base.errors import ArgumentTypeError, GradientError, counted
 from stride0._chapters.creation import zeros
 from stride0._core.array.array import Array
+from stride0._core.exchange.convert import asarray
 from stride0.autograd._tape.tape import (
+    Level,
     Node,
     backward,
     close,
@@ -19,12 +21,14 @@ from stride0.autograd._tape.tape import (
     frontier,
     held,
     is_tracked,
+    is_tracked_below,
     like,
+    newest_level,
     node_of,
     recalled,
     reopen,
 )
-from stride0.autograd._tape.trees import flatten
+from stride0.autograd._tape.trees import Structure, flatten, tree_map
 from stride0.autograd._transforms import FLOATING, Tracked, matched, recording
 
 __all__ = ["checkpoint", "custom_vjp"]
@@ -90,6 +94,8 @@ class custom_vjp:
         self.nondiff_argnums = tuple(nondiff_argnums)
         self.forward: Callable[..., Any] | None = None
         self.backward: Callable[..., Any] | None = None
+        # The function of one example, where this is the one of a batch.
+        self.original = self
         functools.update_wrapper(self, f)
 
     def defvjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
@@ -115,16 +121,21 @@ class custom_vjp:
             )
         fixed = {k % len(args): args[k] for k in self.nondiff_argnums}
         moving = [x for k, x in enumerate(args) if k not in fixed]
+        level = newest_level(flatten(moving)[0])
+        if level is not None:
+            # All of one level: whether a tape is older or newer than it, is then the same for all.
+            moving = tree_map(lambda x: level.lifted(x) if _floating(x) else x, moving)
         if not any(_floating(x) and is_tracked(x) for x in flatten(moving)[0]):
+            if level is not None:
+                return self._of_batch(level, fixed, moving, len(args))
             return self.f(*args)
         forward, backward_rule, count = self.forward, self.backward, len(args)
 
         def placed(given: Sequence[Any]) -> list[Any]:
-            others = iter(given)
-            return [fixed[k] if k in fixed else next(others) for k in range(count)]
+            return _placed(fixed, given, count)
 
         def run(*given: Any) -> Any:
-            token = _FORWARDS.set((*_FORWARDS.get(), self))
+            token = _FORWARDS.set((*_FORWARDS.get(), self.original))
             try:
                 return forward(*placed(given))
             finally:
@@ -132,7 +143,7 @@ class custom_vjp:
 
         # A `forward` that calls the function itself needs only its values. The backward pass calls `forward`
         # again if a derivative of those is needed.
-        later = self in _FORWARDS.get()
+        later = self.original in _FORWARDS.get()
         call = _Recorded(
             "custom_vjp", (lambda *given: (self.f(*placed(given)), given)) if later else run, moving
         )
@@ -146,6 +157,10 @@ class custom_vjp:
                 accepts="pass it as an argument",
             )
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
+        if any(_floating(x) and is_tracked_below(x) for x in flatten(moving)[0]):
+            # Tapes that are older than the batch use the caller's gradient, too, not that of `forward`.
+            plain = tree_map(lambda x: detach(x) if _floating(x) else x, moving)
+            outputs = flatten(self(*_placed(fixed, plain, len(args))))[0]
         # The node must not hold the outputs, nor the graph of this call.
         facts = [(x.shape, x.dtype) if isinstance(x, Array) else None for x in outputs]
         at, tracked = call.at, list(call.own)
@@ -172,6 +187,66 @@ class custom_vjp:
 
         _attach("custom_vjp", parents, pull, outputs)
         return structure.rebuild(outputs)
+
+    def _of_batch(self, level: Level, fixed: dict[int, Any], moving: list[Any], count: int) -> Any:
+        """Call the function on batched arrays that no newer tape tracks.
+
+        It becomes a function of the values, which older tapes may track.
+        """
+        leaves, structure = flatten(moving)
+        at = [k for k, x in enumerate(leaves) if level.has(x)]
+        size, forward, backward_rule = level.size, self.forward, self.backward
+        shapes: dict[str, Structure] = {}
+
+        def wrapped(inner: Level, values: Sequence[Array]) -> list[Any]:
+            given = list(leaves)
+            for k, value in zip(at, values, strict=True):
+                given[k] = inner.wrap(value)
+            return list(structure.rebuild(given))
+
+        def outputs(inner: Level, out: Any) -> list[Any]:
+            results, shapes["out"] = flatten(out)
+            return _values(inner, results)
+
+        def run(*values: Array) -> list[Any]:
+            inner = Level(size)
+            return outputs(inner, self.f(*_placed(fixed, wrapped(inner, values), count)))
+
+        def run_forward(*values: Array) -> tuple[list[Any], Any]:
+            inner = Level(size)
+            out, residuals = forward(*_placed(fixed, wrapped(inner, values), count))  # type: ignore[misc]
+            kept, shapes["residuals"] = flatten(residuals)
+            batched = [inner.has(x) for x in kept]
+            return outputs(inner, out), ([inner.value(x) for x in kept], batched)
+
+        def run_backward(residuals: Any, cotangents: list[Array]) -> tuple[Array | None, ...]:
+            inner = Level(size)
+            kept = [inner.wrap(x) if batched else x for x, batched in zip(*residuals, strict=True)]
+            given = [inner.wrap(g) if isinstance(g, Array) else g for g in cotangents]
+            again = shapes["residuals"].rebuild(kept)
+            found = backward_rule(*fixed.values(), again, shapes["out"].rebuild(given))  # type: ignore[misc]
+            if not isinstance(found, (tuple, list)) or len(found) != len(moving):
+                problem = f"a tuple of {counted(len(moving), 'cotangent')}"
+                raise ArgumentTypeError("custom_vjp", f"backward must return {problem}")
+            pulled = matched("custom_vjp", structure, list(found), "the cotangents that backward returned")
+            return tuple(None if pulled[k] is None else inner.spread(asarray(pulled[k])) for k in at)
+
+        whole = custom_vjp(run)
+        whole.original = self.original
+        whole.defvjp(run_forward, run_backward)
+        found = whole(*[level.value(leaves[k]) for k in at])
+        return shapes["out"].rebuild([level.wrap(x) if isinstance(x, Array) else x for x in found])
+
+
+def _placed(fixed: dict[int, Any], given: Sequence[Any], count: int) -> list[Any]:
+    """Return all arguments, from those that are not differentiated by and the others."""
+    others = iter(given)
+    return [fixed[k] if k in fixed else next(others) for k in range(count)]
+
+
+def _values(level: Level, leaves: list[Any]) -> list[Any]:
+    """Return the values of the arrays among leaves, of a level."""
+    return [level.spread(x) if isinstance(x, Array) else x for x in leaves]
 
 
 def _attach(name: str, parents: list[Node], pull: Callable[[Any], Any], outputs: list[Any]) -> None:

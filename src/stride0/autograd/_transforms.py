@@ -14,27 +14,32 @@ from contextlib import contextmanager
 from typing import Any
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError
-from stride0._chapters.creation import ones, zeros
-from stride0._chapters.manipulation import reshape, stack
+from stride0._chapters.creation import eye, ones, zeros
+from stride0._chapters.manipulation import concat, reshape, stack
 from stride0._core.array.array import Array
+from stride0._core.array.views import is_writable
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.functions import conj
 from stride0.autograd._tape import tape as _tape
 from stride0.autograd._tape.tape import (
     Deferring,
+    Level,
     Node,
     all_like,
     backward,
-    detach,
+    detach_all,
     detach_closed,
     facts_of,
     handed_out,
+    is_tracked,
+    largest,
     like,
     node_of,
     pair_of,
     results_of,
     run_value_and_grad,
     scalar_result,
+    whole,
 )
 from stride0.autograd._tape.trees import Structure, flatten, tree_map
 
@@ -68,14 +73,14 @@ def recording() -> Iterator[_tape.Tape]:
 class Tracked:
     """A nested structure of arrays, and the same with every array tracked."""
 
-    def __init__(self, operation: str, tree: Any, tape: _tape.Tape) -> None:
-        leaves, self.structure = flatten(tree)
+    def __init__(self, operation: str, tree: Any, tape: _tape.Tape, aside: int = 1) -> None:
+        leaves, self.structure = flatten(tree, aside)
         self.arrays, tracked, self.nodes = _tape.track_all(operation, leaves, tape)
         self.tree = self.structure.rebuild(tracked)
 
     def gradients(self, found: list[Array | None], cotangents: Sequence[Array] = ()) -> Any:
         """Return cotangents of the leaves as a structure like the original one."""
-        return self.structure.rebuild(handed_out(found, self.arrays, cotangents))
+        return self.structure.rebuild(handed_out(found, self.arrays, cotangents), False)
 
 
 def detached_results(tree: Any) -> Any:
@@ -113,7 +118,8 @@ def value_and_grad(
         Returns one real floating-point array without axes; with `has_aux` a pair of that and anything else.
     argnums : int or sequence of int
         Positional arguments to differentiate by. Each is an array of a floating-point dtype, or a nested
-        structure of tuples, lists and dicts of such arrays.
+        structure of tuples, lists, dicts and dataclasses of such arrays. None, integers, text, dtypes and
+        functions within a structure are passed by; the gradient has None there.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
 
@@ -218,7 +224,7 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     ArgumentTypeError, ShapeError
         If an argument or cotangent is of a wrong dtype or shape.
     """
-    values, structure, aux, pull = _linearized("vjp", f, xs, has_aux)
+    values, structure, aux, pull, _ = _linearized("vjp", f, xs, has_aux)
     facts = facts_of(values)
     value = structure.rebuild(values)
     del values
@@ -232,14 +238,17 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
 
 def _linearized(
     operation: str, f: Callable[..., Any], xs: Sequence[Any], has_aux: bool = False
-) -> tuple[list[Array], Structure, Any, Callable[[Sequence[Array | None]], tuple[Any, ...]]]:
+) -> tuple[
+    list[Array], Structure, Any, Callable[[Sequence[Array | None]], tuple[Any, ...]], Callable[[], int]
+]:
     """Return the leaves of `f(*xs)`, their structure, the auxiliary value, and the pullback.
 
-    A cotangent of None is zero.
+    A cotangent of None is zero. Last, a function that returns the size of the largest array of a pass.
     """
     with Deferring():
         with recording() as tape:
-            chosen = Tracked(operation, list(xs), tape)
+            # The items of the list are the arguments.
+            chosen = Tracked(operation, list(xs), tape, 2)
             out = f(*chosen.tree)
         y, aux = pair_of(out) if has_aux else (out, None)
         leaves, structure = flatten(y)
@@ -249,10 +258,10 @@ def _linearized(
         found = backward(roots, seeds, chosen.nodes, tape)
         return tuple(chosen.gradients(found, [g for g in seeds if g is not None]))
 
-    return values, structure, aux, pull
+    return values, structure, aux, pull, lambda: largest(roots, tape)
 
 
-def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[Any, Any]:
+def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bool = False) -> Any:
     """
     Compute a function and its derivative in a direction.
 
@@ -264,6 +273,8 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[An
         The arguments.
     vs : sequence of nested structures of arrays
         The direction, structured like `xs`.
+    has_aux : bool
+        Whether `f` returns a pair whose second item is passed through.
 
     Returns
     -------
@@ -271,15 +282,17 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[An
         What `f` returned.
     dy : nested structure of arrays
         The derivative of `f` at `xs` in the direction `vs`, structured like `y`.
+    aux : object
+        Only with `has_aux`.
 
     Notes
     -----
     The product of a cotangent with the Jacobian is linear in the cotangent, and `jvp` is the pullback of that
     linear function: two backward passes compute one forward derivative.
     """
-    y, pullback = vjp(f, *xs)
+    y, pullback, *aux = vjp(f, *xs, has_aux=has_aux)
     leaves, structure = flatten(y)
-    points, arguments = flatten(list(xs))
+    points, arguments = flatten(list(xs), 2)
     directions = []
     for v, x in zip(matched("jvp", arguments, list(vs), "the tangents"), points, strict=True):
         point = asarray(x)
@@ -288,7 +301,7 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any]) -> tuple[An
         zero = Tracked("jvp", [zeros(x.shape, dtype=x.dtype) for x in leaves], tape)
         pulled, _ = flatten(pullback(structure.rebuild(zero.tree)))
     found = backward([node_of(x) for x in pulled], directions, zero.nodes, tape)
-    return y, structure.rebuild(zero.gradients(found, directions))
+    return y, structure.rebuild(zero.gradients(found, directions)), *aux
 
 
 def matched(operation: str, structure: Structure, tree: Any, what: str) -> list[Any]:
@@ -299,7 +312,7 @@ def matched(operation: str, structure: Structure, tree: Any, what: str) -> list[
         raise ArgumentValueError(operation, f"{what} are structured in another way: {error}") from None
 
 
-def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
+def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False) -> Any:
     """
     Multiply the Hessian of a function by a vector, without building it.
 
@@ -309,17 +322,19 @@ def hvp(f: Callable[..., Any], x: Any, v: Any) -> Any:
         Of one argument; returns one real floating-point array without axes.
     x, v : nested structures of arrays
         Where, and the vector, structured like `x`.
+    has_aux : bool
+        Whether `f` returns a pair whose second item is passed through.
 
     Returns
     -------
     nested structure of arrays
-        The product, structured like `x`.
+        The product, structured like `x`; with `has_aux` a pair of that and the second item.
     """
-    _, pullback = vjp(grad(f), x)
-    return pullback(v)[0]
+    _, pullback, *aux = vjp(grad(f, has_aux=has_aux), x, has_aux=has_aux)
+    return (pullback(v)[0], *aux) if has_aux else pullback(v)[0]
 
 
-def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """
     Make a function that returns the Jacobian of a function.
 
@@ -329,6 +344,8 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
         Returns an array of a floating-point dtype, or a nested structure of such arrays.
     argnums : int or sequence of int
         The arguments to differentiate by, as `value_and_grad` takes them.
+    has_aux : bool
+        Whether `f` returns a pair whose second item is passed through.
 
     Returns
     -------
@@ -336,7 +353,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
         Takes the arguments of `f`, returns an array of shape ``(*y.shape, *x.shape)``: element ``[i, j]`` is
         the derivative of ``y[i]`` with respect to ``x[j]``. A tuple of such where `argnums` is a sequence. Of
         nested structures it is the structure of the result, with that of the arguments in the place of each
-        array.
+        array. With `has_aux`, a pair of that and the second item that `f` returned.
 
     Raises
     ------
@@ -345,9 +362,10 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
 
     Notes
     -----
-    One backward pass for each element of the result (two where the result is complex and an argument
-    real). For a complex argument `f` should be holomorphic, or its result real: then the derivative is
-    the gradient in the sense of `grad`.
+    All rows are computed by one batched backward pass, as by `vmap` (two where the result is complex and an
+    argument real); very many by several. Where a function on the way has no batching rule, it is one pass
+    for each element of the result. For a complex argument `f` should be holomorphic, or its result real: then
+    the derivative is the gradient in the sense of `grad`.
     """
     alone = not isinstance(argnums, (tuple, list))
 
@@ -361,48 +379,85 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
                 given[n] = x
             return f(*given, **kwargs)
 
-        ys, structure, _, pull = _linearized("jacobian", chosen, [args[n] for n in numbers])
-        points, arguments = flatten([args[n] for n in numbers])
+        ys, structure, aux, pull, size = _linearized("jacobian", chosen, [args[n] for n in numbers], has_aux)
+        points, arguments = flatten([args[n] for n in numbers], 2)
         points = [asarray(x) for x in points]
-        rows = [_rows(ys, k, points, lambda seeds: flatten(pull(seeds))[0]) for k in range(len(ys))]
-        found = [arguments.rebuild(row) for row in rows]
-        return structure.rebuild([row[0] if alone else tuple(row) for row in found])
+        step = max(1, CHUNK // max(size(), *(y.size for y in ys), 1))
+        rows = [_rows(ys, k, points, lambda seeds: flatten(pull(seeds))[0], step) for k in range(len(ys))]
+        found = [arguments.rebuild(row, False) for row in rows]
+        whole = structure.rebuild([row[0] if alone else tuple(row) for row in found])
+        return (whole, detached_results(aux)) if has_aux else whole
 
     return matrix
 
 
+# Elements that the largest array of a batched pass may have: more rows are computed in several passes.
+CHUNK = 1 << 22
+
+
 def _rows(
-    ys: list[Array], k: int, points: list[Array], pull: Callable[[list[Array | None]], list[Array]]
+    ys: list[Array],
+    k: int,
+    points: list[Array],
+    pull: Callable[[list[Array | None]], list[Array]],
+    step: int,
 ) -> list[Array]:
-    """Return the derivatives of result `k` with respect to each of the points."""
+    """Return the derivatives of result `k` with respect to each of the points, `step` rows at a time."""
     y = ys[k]
     if y.dtype.kind not in FLOATING:
         raise ArgumentTypeError("jacobian", f"a result of dtype {y.dtype.name} has no derivative")
     is_complex = y.dtype.kind == "complex floating"
     is_mixed = is_complex and any(x.dtype.kind != "complex floating" for x in points)
-    rows: list[list[Array]] = [[] for _ in points]
-    seeds: list[Array | None] = [None] * len(ys)
-    for i in range(y.size):
-        unit = zeros((y.size,), dtype=y.dtype)
-        unit[i] = 1
-        seeds[k] = reshape(unit, y.shape)
-        found = pull(seeds)
-        imaginary: list[Array] = []
-        if is_mixed:
-            seeds[k] = reshape(unit * 1j, y.shape)
-            imaginary = pull(seeds)
+    parts: list[list[Array]] = [[] for _ in points]
+    for start in range(0, y.size, step):
+        count = min(step, y.size - start)
+        units = reshape(eye(count, y.size, k=start, dtype=y.dtype), (count, *y.shape))
+        found = _pulled(ys, k, units, pull)
+        imaginary = _pulled(ys, k, units * 1j, pull) if is_mixed else found
         for j, x in enumerate(points):
-            row = found[j]
+            rows = found[j]
             if is_complex:
-                row = conj(row) if x.dtype.kind == "complex floating" else row + 1j * imaginary[j]
-            rows[j].append(row)
+                rows = conj(rows) if x.dtype.kind == "complex floating" else rows + 1j * imaginary[j]
+            parts[j].append(rows)
     return [
-        reshape(stack(parts), (*y.shape, *x.shape)) if parts else zeros((*y.shape, *x.shape), dtype=x.dtype)
-        for parts, x in zip(rows, points, strict=True)
+        reshape(rows[0] if len(rows) == 1 else concat(rows), (*y.shape, *x.shape))
+        if rows
+        else zeros((*y.shape, *x.shape), dtype=x.dtype)
+        for rows, x in zip(parts, points, strict=True)
     ]
 
 
-def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+def _pulled(
+    ys: list[Array], k: int, cotangents: Array, pull: Callable[[list[Array | None]], list[Array]]
+) -> list[Array]:
+    """Return the cotangents of all points for each of several cotangents of result `k`: one batched pass.
+
+    Where a function has no batching rule, one pass for each.
+    """
+    seeds: list[Array | None] = [None] * len(ys)
+    level = Level(cotangents.shape[0])
+    try:
+        seeds[k] = level.wrap(cotangents)
+        return [_unshared(level.spread(x)) for x in pull(seeds)]
+    except Exception:
+        # The function may have a backward pass of the caller's that asks for values, or one without batching
+        # rules. Any other error is raised again below.
+        pass
+    finally:
+        level.close()
+    rows = []
+    for i in range(cotangents.shape[0]):
+        seeds[k] = cotangents[i]
+        rows.append(pull(seeds))
+    return [stack(parts) for parts in zip(*rows, strict=True)]
+
+
+def _unshared(x: Array) -> Array:
+    """Return an array that the caller may write to: a copy of one that repeats its elements."""
+    return x if is_tracked(x) or is_writable(whole(x)) else asarray(x, copy=True)
+
+
+def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
     """
     Make a function that returns the Hessian of a function.
 
@@ -412,15 +467,18 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
         Returns one real floating-point array without axes.
     argnums : int or sequence of int
         The arguments to differentiate by, as `value_and_grad` takes them.
+    has_aux : bool
+        Whether `f` returns a pair whose second item is passed through.
 
     Returns
     -------
     callable
         Takes the arguments of `f`, returns an array of shape ``(*x.shape, *x.shape)``. Where `argnums` is a
         sequence, a tuple of tuples: item ``[i][j]``, of shape ``(*x_i.shape, *x_j.shape)``, has the second
-        derivatives by the arguments i and j.
+        derivatives by the arguments i and j. With `has_aux`, a pair of that and the second item that `f`
+        returned.
     """
-    return jacobian(grad(f, argnums), argnums)
+    return jacobian(grad(f, argnums, has_aux), argnums, has_aux)
 
 
 def stop_gradient(x: Any) -> Any:
@@ -437,7 +495,7 @@ def stop_gradient(x: Any) -> Any:
     nested structure of arrays
         Views of the same memory.
     """
-    return tree_map(lambda leaf: detach(leaf) if isinstance(leaf, Array) else leaf, x)
+    return tree_map(lambda leaf: detach_all(leaf) if isinstance(leaf, Array) else leaf, x)
 
 
 class Tape(_tape.Tape):

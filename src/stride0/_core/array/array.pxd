@@ -89,6 +89,7 @@ cdef Array swapped_matrix(Array x)
 cdef object single(Array x, str operation)
 cdef object traced(str name, tuple args, dict kwargs=*)
 cdef int refuse_tracked(Array x, str operation, object error=*) except -1
+cdef int refuse_batched(Array x, str operation, object error=*) except -1
 cdef Array alias(Array x)
 cdef Storage root_of(Storage storage)
 
@@ -96,6 +97,11 @@ cdef Storage root_of(Storage storage)
 cdef inline bint needs_tape(Array x) noexcept:
     """Whether a read of x has to be recorded by the tracer: Note [Logged storages]."""
     return x.storage.history is not None and (<Tracer>hooks.tracer).needs_tape(x)
+
+
+cdef inline bint is_batched(object x) noexcept:
+    """Whether a value is a batched array: Note [Batched arrays]."""
+    return type(x) is Array and (<Array>x).storage.batched
 
 
 cdef inline bint operand_needs_tape(object x) noexcept:

@@ -7,7 +7,7 @@ from stride0._core.memory.dtype cimport BOOL, DType, UINT16, UINT8, dtype_at, is
 from stride0._core.memory.storage cimport Storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, shares_location
 from stride0._core.array.array cimport (
-    Array, alias, data_of, guard_gradient, needs_tape, read_operand, read_shape, refuse_tracked, set_flags,
+    Array, alias, data_of, guard_gradient, needs_tape, read_operand, read_shape, refuse_batched, refuse_tracked, set_flags,
     shape_tuple, traced, view_of,
 )
 
@@ -35,6 +35,7 @@ def restride(Array x not None, tuple shape, tuple strides, Py_ssize_t offset=0):
 
 def strides(Array x not None):
     """Stride of each axis in elements."""
+    refuse_batched(x, "strides")
     cdef int axis
     cdef Py_ssize_t itemsize = itemsize_at(x.code)
     return tuple([x.strides_[axis] // itemsize for axis in range(x.ndim)])
@@ -102,6 +103,7 @@ cdef bint is_aligned(Array x) except -1:
 
 def offset(Array x not None):
     """Offset of the first element in its storage, in elements."""
+    refuse_batched(x, "offset")
     if x.address is NULL:
         return 0    # deferred: all of a storage
     return (data_of(x) - x.storage.data) // itemsize_at(x.code)
@@ -109,12 +111,15 @@ def offset(Array x not None):
 
 def is_c_contiguous(Array x not None):
     """Whether the elements are one contiguous run in C order."""
+    refuse_batched(x, "is_contiguous")
     return x.c_contiguous
 
 
 def shares_storage(Array x not None, Array y not None):
     """Whether two arrays are views of one storage, or of storages that overlap in memory."""
     cdef Storage a = x.storage, b = y.storage
+    refuse_batched(x, "shares_storage")
+    refuse_batched(y, "shares_storage")
     data_of(x)
     data_of(y)
     return a is b or (a.data < b.data + b.nbytes and b.data < a.data + a.nbytes)
@@ -122,12 +127,14 @@ def shares_storage(Array x not None, Array y not None):
 
 def storage_nbytes(Array x not None):
     """Size of the storage in bytes."""
+    refuse_batched(x, "storage_nbytes")
     return x.storage.nbytes
 
 
 def is_writable(Array x not None):
     """Whether elements may be assigned: neither read-only nor broadcast."""
     cdef Operand view
+    refuse_batched(x, "is_writable")
     read_operand(&view, x)
     return not (x.storage.readonly or (not x.c_contiguous and shares_location(&view)))
 
@@ -211,7 +218,7 @@ def reinterpret(Array x not None, DType dtype not None):
     if dtype.code != x.code and dtype.code == BOOL:
         raise DTypeError("view", f"bytes of {dtype_at(x.code).name} are not bool", (), "x != 0, or astype(x, bool), which cast")
     if needs_tape(x):
-        if not has_components_of(x.code, dtype.code):
+        if not has_components_of(x.code, dtype.code) and not x.storage.batched:
             refuse_tracked(x, "view")
         return traced("view", (x, dtype))
     return alias(x) if dtype.code == x.code else retyped(x, dtype.code, "view")

@@ -8,7 +8,7 @@ from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport beyond_standard, intercept, is_intercepted, test_configuration
 from stride0._core.array.array cimport (
-    Array, data_of, hooks, needs_tape, new_array, operand_needs_tape, read_shape, refuse_tracked, same_shape, shape_tuple,
+    Array, data_of, hooks, needs_tape, new_array, operand_needs_tape, read_shape, refuse_batched, refuse_tracked, same_shape, shape_tuple,
     single, traced, view_of,
 )
 from stride0._core.array.views cimport as_bits
@@ -258,6 +258,8 @@ cdef str text_of(Array x):
     """The elements as NumPy writes them, summarised where they are many; a single one in the fewest digits that identify it."""
     import numpy
 
+    if x.storage.batched:
+        return repr_of(x)
     if x.ndim == 0 and format_at(x.code)[0] == 0:
         return shortest(read_scalar(data_of(x), x.code), x.code)
     return elements_of(x, "", "") if x.ndim else str(numpy.asarray(exportable(x))[()])
@@ -293,6 +295,8 @@ cdef str repr_of(Array x):
     """The elements and, laid out as in NumPy, the dtype and other facts: on a new line where the last one is full."""
     import numpy
 
+    if x.storage.batched:
+        return f"Array(<batched>, shape={shape_tuple(x)}, dtype={dtype_at(x.code).name})"
     cdef list facts = [f"dtype={dtype_at(x.code).name}"]
     options = numpy.get_printoptions()
     # The text of the elements does not always show the shape.
@@ -311,6 +315,7 @@ cdef str formatted(Array x, str spec):
         return text_of(x)
     if x.ndim:
         raise TypeError(f"format: an array of shape {shape_tuple(x)} takes no format, got {spec!r}")
+    refuse_batched(x, "format")
     return format(read_scalar(data_of(x), x.code), spec)
 
 

@@ -9,7 +9,8 @@ cdef class Storage:
     cdef bint readonly
     cdef int device       # number of a simulated device; 0 is the CPU: Note [Simulated devices]
     cdef object owner
-    cdef object history  # log of writes; None where no tape needs it: Note [Logged storages]
+    cdef object history  # log of writes; None where no tape needs it: Note [Logged storages]. The batch of a batched array
+    cdef bint batched     # of a batched array, which has no memory of its own: Note [Batched arrays]
     # Note [Deferred results] of `ops/deferred`:
     cdef object pending   # the chain that will compute the elements, or None
     cdef int step         # of that chain

@@ -20,7 +20,7 @@ from stride0._core.ops.copy cimport assign_array, copy_array
 from stride0._core.ops.elementwise cimport binary, in_place, masked_product
 from stride0._core.ops.reduce cimport accumulate
 from stride0._core.ops.keys cimport basic_view, expand_key, plain_view
-from stride0._core.ops.index cimport ADD, Gathering, count_arrays, empty_gathered, gathering, move_gathered
+from stride0._core.ops.index cimport ADD, Gathering, count_arrays, empty_gathered, gathering, has_batched, move_gathered
 
 import operator
 from stride0._base.errors import BroadcastError, DTypeError, GradientError
@@ -223,7 +223,7 @@ def put(g, tuple shape, key):
     """
     cdef Array a = <Array?>g, out
     cdef Py_ssize_t sizes[MAX_NDIM]
-    if needs_tape(a):
+    if needs_tape(a) or has_batched(key):
         return traced("put", (g, shape, key))
     read_shape(shape, sizes, "put")
     out = new_array(a.code, <int>len(shape), sizes, NULL, True)

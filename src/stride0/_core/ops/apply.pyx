@@ -37,6 +37,9 @@ cdef int check_guard(str name, tuple names, tuple arrays, int ndim, const Py_ssi
 cdef int check_writable(Array out, str operation) except -1:
     """Refuse memory that must not be written to; nothing deferred reads it afterwards."""
     cdef Operand view
+    if out.storage.batched:
+        # The memory of the batch is checked when its rule writes to it.
+        return 0
     before_write(out)
     read_operand(&view, out)
     if out.storage.readonly:

@@ -6,7 +6,7 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from stride0._core.array.array cimport Array, hooks, not_completed, root_of, same_shape
+from stride0._core.array.array cimport Array, hooks, not_completed, refuse_batched, root_of, same_shape
 from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, dtype_at, itemsize_at
 from stride0._core.memory.guards cimport FREE_THREADED, s0_drop_later, s0_pause_section, s0_reset_section, s0_resume_section, s0_write
 from stride0._core.memory.storage cimport Storage, allocate_storage, foreign_storage
@@ -37,7 +37,8 @@ cdef list evaluations = []
 
 
 cdef int evaluate(Array x) except -1:
-    """Compute the elements of a deferred array."""
+    """Compute the elements of a deferred array; a batched one has none of its own."""
+    refuse_batched(x, "array")
     enter_pending()
     try:
         return evaluate_array(x)

@@ -29,3 +29,4 @@ cdef Array get_item(Array x, object key)
 cdef int set_item(Array x, object key, object value) except -1
 cpdef Array gather(Array x, Array indices, int axis)
 cpdef object nonzero(Array x)
+cdef bint has_batched(object key)

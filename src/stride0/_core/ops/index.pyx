@@ -25,7 +25,7 @@ from stride0._core.plan.partition cimport chunks_for, threads_for
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport end_call, enter_call, is_intercepted, result_of_call
 from stride0._core.array.array cimport (
-    Array, Tracer, data_of, guard_gradient, hooks, needs_tape, new_array, read_operand, same_shape, shape_tuple,
+    Array, Tracer, data_of, guard_gradient, hooks, is_batched, needs_tape, new_array, read_operand, same_shape, shape_tuple,
     traced, view_of, writable_data,
 )
 from stride0._core.ops.evaluation cimport assign_pending
@@ -413,6 +413,16 @@ cdef int count_arrays(list items):
     return count
 
 
+cdef bint has_batched(object key):
+    """Whether a key has a batched array: Note [Batched arrays]."""
+    if type(key) is not tuple:
+        return is_batched(key)
+    for item in <tuple>key:
+        if is_batched(item):
+            return True
+    return False
+
+
 cdef Array get_item(Array x, object key):
     cdef Array out
     cdef list items
@@ -422,8 +432,11 @@ cdef Array get_item(Array x, object key):
     if needs_tape(x):
         return traced("getitem", (x, key))
     out = plain_view(x, key)
-    if out is None:
-        out = gather_fast(x, key)
+    if out is not None:
+        return out
+    if has_batched(key):
+        return traced("getitem", (x, key))
+    out = gather_fast(x, key)
     if out is not None:
         return out
     items = expand_key(x, key)
@@ -463,6 +476,9 @@ cdef int set_item(Array x, object key, object value) except -1:
         return 0
     target = plain_view(x, key)
     if target is None:
+        if has_batched(key):
+            (<Tracer>hooks.tracer).set_item(x, key, value if is_python_scalar(value) else source)
+            return 0
         if fill_by_mask(x, key, source):
             return 0
         items = expand_key(x, key)

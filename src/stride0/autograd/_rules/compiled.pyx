@@ -23,12 +23,13 @@ from stride0._chapters.data_types import astype, finfo
 from stride0._chapters.elementwise import cos, equal, isfinite, log, logical_not, not_equal, pow, reciprocal, sin
 from stride0._chapters.linear_algebra import matmul, tensordot
 from stride0._chapters.manipulation import reshape, unstack
-from stride0._chapters.utility import all, any
+from stride0._chapters.utility import all
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.adjoint import unreduce
 from stride0._core.ops.elementwise import conjugate
 from stride0._core.ops.functions import where
-from stride0.autograd._rules.parts import count, product
+from stride0.autograd._tape.tape import whole
+from stride0.autograd._rules.parts import count, product, some
 
 
 # --- elementwise functions
@@ -90,7 +91,8 @@ def split(g, shapes, axis):
 
 
 cdef bint has_only_finite(Array x) except -1:
-    """Whether all elements are finite; of few, without a call."""
+    """Whether all elements are finite, of all examples if it is batched; of few, without a call."""
+    x = <Array>whole(x)
     cdef Py_ssize_t i
     cdef const char* values
     if x.size <= 64 and x.c_contiguous:
@@ -114,7 +116,7 @@ def contract(multiply, g, d):
     if has_only_finite(result):
         return result
     culprits = logical_not(isfinite(d))
-    if not any(culprits):
+    if not some(culprits):
         return result
     # Counted in floats, so that BLAS computes it; no terms cancel: none is negative.
     real = finfo(result.dtype).dtype

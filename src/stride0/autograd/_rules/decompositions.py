@@ -39,7 +39,6 @@ from stride0._chapters.linear_algebra import matmul
 from stride0._chapters.manipulation import concat, expand_dims, squeeze
 from stride0._chapters.searching import argmin
 from stride0._chapters.statistical import max
-from stride0._chapters.utility import all
 from stride0._core.array.array import Array
 from stride0._core.ops.elementwise import conjugate
 from stride0._core.ops.functions import where
@@ -55,7 +54,7 @@ from stride0.autograd._rules.inverses import (
     with_diagonal,
 )
 from stride0.autograd._rules.linalg import adjoint
-from stride0.autograd._rules.parts import product
+from stride0.autograd._rules.parts import every, product, some
 from stride0.linalg import diagonal, eig, eigh, inv, svd
 from stride0.linalg._decompositions import LinAlgError
 
@@ -139,7 +138,7 @@ def _check_choice(q: Array, g: Array) -> None:
     """Raise LinAlgError if rotations of the columns among themselves change the loss."""
     rotation = after(adjoint(q), g)
     rotation = max(abs(rotation - adjoint(rotation)))
-    if rotation > math.sqrt(finfo(g.dtype).eps) * max(abs(g)):
+    if some(rotation > math.sqrt(finfo(g.dtype).eps) * max(abs(g))):
         raise LinAlgError(
             "qr",
             "there is no gradient: the columns that mode='complete' adds are a matter of choice, "
@@ -184,7 +183,7 @@ def _eig(g: tuple[Array | None, Array | None], out: Any) -> Array | None:
 
 def _eigvals(g: Array, x: Array, out: Array) -> Array | None:
     values, vectors = eig(x)
-    if not all(equal(values, out)):
+    if not every(equal(values, out)):
         # Without vectors they may be computed in another order.
         distances = abs(subtract(expand_dims(values, axis=-1), expand_dims(out, axis=-2)))
         g = take_along_axis(g, argmin(distances, axis=-1), axis=-1)

@@ -35,11 +35,10 @@ from stride0._chapters.elementwise import (
     sinh,
     sqrt,
 )
-from stride0._chapters.utility import any
 from stride0._core.array.array import Array
 from stride0._core.ops.functions import where
 from stride0._tables.operations import OPS
-from stride0.autograd._rules.parts import conjugate, product, times
+from stride0.autograd._rules.parts import conjugate, product, some, times
 from stride0.autograd._tape.tape import LazyProduct
 
 LN2 = math.log(2.0)
@@ -61,14 +60,14 @@ def _sign(g: Array, x: Array, out: Array) -> LazyProduct | None:
 
 def _winner(g: Array, loses: Array, ties: Array) -> Array:
     """Return the contribution to an operand of `maximum` or `minimum`: half of it where the operands tie."""
-    return where(loses, 0, where(ties, g * 0.5, g) if any(ties) else g)
+    return where(loses, 0, where(ties, g * 0.5, g) if some(ties) else g)
 
 
 def _logaddexp(g: Array, x1: Any, x2: Any, out: Array) -> LazyProduct:
     """Return the cotangent of `x1`."""
     weight = exp(x1 - out)
     endless = isinf(out)
-    if any(endless):
+    if some(endless):
         # inf - inf: there the function is the larger one of its operands.
         weight = where(endless, where(less(x1, x2), 0, where(equal(x1, x2), 0.5, 1.0)), weight)
     return times(g, weight)

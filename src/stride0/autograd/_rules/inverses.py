@@ -48,7 +48,7 @@ from stride0._core.ops.elementwise import conjugate
 from stride0._core.ops.functions import where
 from stride0.autograd._rules.compiled import after, before, matmul_x1
 from stride0.autograd._rules.linalg import adjoint, per_matrix, tolerance
-from stride0.autograd._rules.parts import product, times
+from stride0.autograd._rules.parts import every, product, some, times
 from stride0.linalg import det, diagonal, expm, inv, pinv, solve, solve_triangular, svd, trace
 from stride0.linalg._decompositions import LinAlgError, relative_tolerance, significant
 
@@ -94,10 +94,10 @@ def solved(a: Array, g: Array) -> Array:
     except LinAlgError:
         # A singular matrix matters only where the cotangent is not 0.
         idle = all(equal(g, 0), axis=(-2, -1), keepdims=True)
-        if not any(idle):
+        if not some(idle):
             raise
         result = solve(where(idle, eye(a.shape[-1], dtype=a.dtype), a), g)
-    if all(isfinite(result)):
+    if every(isfinite(result)):
         return result
     return where(any(not_equal(g, 0), axis=-2, keepdims=True), result, 0)
 
@@ -128,7 +128,7 @@ def _pinv(g: Array, x: Array, rtol: Any, out: Array) -> Array | None:
         return None
     dropped = x - matmul(matmul(x, out), x)
     limit = math.sqrt(finfo(x.dtype).eps) * max(abs(x), axis=(-2, -1))
-    if any(greater(max(abs(dropped), axis=(-2, -1)), limit)):
+    if some(greater(max(abs(dropped), axis=(-2, -1)), limit)):
         return _truncated_pinv(g, x, rtol)
     h, gh = adjoint(out), adjoint(g)
     left = matmul(matmul(gh, out), h)
@@ -168,7 +168,7 @@ def _truncated_pinv(g: Array, x: Array, rtol: Any) -> Array:
 def _substituted(a: Array, g: Array, upper: bool, unit_diagonal: bool) -> Array:
     """Return ``inv(adjoint(a)) @ g`` of a triangular matrix, and 0 for columns of `g` that are 0."""
     result = solve_triangular(adjoint(a), g, upper=not upper, unit_diagonal=unit_diagonal)
-    return result if all(isfinite(result)) else where(any(not_equal(g, 0), axis=-2, keepdims=True), result, 0)
+    return result if every(isfinite(result)) else where(any(not_equal(g, 0), axis=-2, keepdims=True), result, 0)
 
 
 def _triangular_x2(g: Array, x1: Array, x2_shape: Shape, upper: bool, unit_diagonal: bool) -> Array:
@@ -215,7 +215,7 @@ def _expm(g: Array, x: Array) -> Array:
     result = expm(rows)[..., :n, n:] * unit
     return (
         result
-        if all(isfinite(result))
+        if every(isfinite(result))
         else where(any(not_equal(g, 0), axis=(-2, -1), keepdims=True), result, 0)
     )
 
@@ -233,11 +233,11 @@ def _unit_of(g: Array) -> Array:
 def _det(g: Array, x: Array, out: Array) -> Any:
     if x.size == 0:
         return None
-    if all(logical_and(isfinite(out), not_equal(out, 0))):
+    if every(logical_and(isfinite(out), not_equal(out, 0))):
         inverse = inv(x)
         # Note [Derivatives of the determinant]. Each order loses about as many digits as this has.
         condition = max(abs(x), axis=(-2, -1)) * max(abs(inverse), axis=(-2, -1))
-        if all(less_equal(condition, finfo(x.dtype).eps ** (-1 / 6))):
+        if every(less_equal(condition, finfo(x.dtype).eps ** (-1 / 6))):
             return times(per_matrix(g), conjugate(per_matrix(out) * matrix_transpose(inverse)))
     return times(per_matrix(g), conjugate(_cofactors(x)))
 
@@ -327,7 +327,7 @@ def _slogdet(g: tuple[Array | None, Array | None], x: Array, out: Any) -> Any:
     if total is None:
         return None
     regular = greater(abs(out[0]), 0)
-    if all(regular):
+    if every(regular):
         inverse = inv(x)
     else:
         regular = per_matrix(regular)

@@ -24,14 +24,13 @@ from stride0._chapters.elementwise import (
 from stride0._chapters.linear_algebra import matmul, matrix_transpose
 from stride0._chapters.manipulation import concat, expand_dims, permute_dims, roll
 from stride0._chapters.statistical import max, min, sum
-from stride0._chapters.utility import all
 from stride0._core.array.array import Array
 from stride0._core.memory.dtype import bool as _bool
 from stride0._core.ops.adjoint import unreduce
 from stride0._core.ops.elementwise import conjugate
 from stride0._core.ops.functions import where
 from stride0.autograd._rules.compiled import after, before, contract_axes
-from stride0.autograd._rules.parts import product, reduced_axes, times
+from stride0.autograd._rules.parts import every, product, reduced_axes, times
 from stride0.linalg import inv, svd
 
 Axes = int | tuple[Sequence[int], Sequence[int]]
@@ -59,7 +58,7 @@ def tolerance(x: Array, rows: int, columns: int) -> float:
 # Products
 
 
-def _pairs(axes: Axes, ndim1: int, ndim2: int) -> tuple[Shape, Shape]:
+def pairs_of_axes(axes: Axes, ndim1: int, ndim2: int) -> tuple[Shape, Shape]:
     """Return the axes that `tensordot` sums along, none of them negative."""
     if isinstance(axes, (tuple, list)):
         first, second = axes
@@ -83,12 +82,12 @@ def _tensordot_rule(g: Array, other: Array, own: Shape, others: Shape, ndim: int
 
 
 def _tensordot_x1(g: Array, x2: Array, x1_shape: Shape, axes: Axes) -> Array:
-    first, second = _pairs(axes, len(x1_shape), x2.ndim)
+    first, second = pairs_of_axes(axes, len(x1_shape), x2.ndim)
     return _tensordot_rule(g, x2, first, second, len(x1_shape), True)
 
 
 def _tensordot_x2(g: Array, x1: Array, x2_shape: Shape, axes: Axes) -> Array:
-    first, second = _pairs(axes, x1.ndim, len(x2_shape))
+    first, second = pairs_of_axes(axes, x1.ndim, len(x2_shape))
     return _tensordot_rule(g, x1, second, first, len(x2_shape), False)
 
 
@@ -144,7 +143,7 @@ def _trace(g: Array, x_shape: Shape, offset: int) -> Array:
 
 def _euclidean(g: Array, x: Array, out: Array, axis: Any) -> Any:
     """Return ``g * x / out``, the cotangent of a norm; 0 where the norm is 0, with all its derivatives."""
-    if all(logical_and(greater(out, finfo(out.dtype).smallest_normal), less(out, math.inf))):
+    if every(logical_and(greater(out, finfo(out.dtype).smallest_normal), less(out, math.inf))):
         return times(unreduce(divide(g, out), x.shape, axis), x)
     # The quotients of values are finite, those of cotangents may not be.
     norm = where(equal(out, 0), math.inf, out)

@@ -12,7 +12,7 @@ from typing import Any
 
 from stride0._base.errors import GradientError
 from stride0._base.shapes import Shape, size_of
-from stride0._chapters.creation import arange, ones, tril, triu, zeros
+from stride0._chapters.creation import arange, ones, tril, triu, zeros, zeros_like
 from stride0._chapters.elementwise import equal
 from stride0._chapters.manipulation import flip, moveaxis, permute_dims, repeat, reshape, roll, stack
 from stride0._chapters.statistical import max as _max
@@ -24,8 +24,10 @@ from stride0._core.array.views import reinterpret
 from stride0._core.calls.checks import component_dtype
 from stride0._core.exchange.convert import asarray
 from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType
 from stride0._core.ops.functions import where
 from stride0.autograd._rules.parts import product, put, times
+from stride0.autograd._tape.tape import is_batched_array
 from stride0.strided import contiguous
 from stride0.strided import offset as _offset
 from stride0.strided import strides as _strides
@@ -127,15 +129,32 @@ def _grid(shape: Shape, indices: Array, axis: int) -> tuple[Any, ...]:
     )
 
 
+def _zeros_for(key: Any, shape: Shape, dtype: DType) -> Array:
+    """Return zeros that can be written to at a key: batched where the key is."""
+    for item in key if isinstance(key, tuple) else (key,):
+        if is_batched_array(item):
+            return zeros_like(item, shape=shape, dtype=dtype)
+    return zeros(shape, dtype=dtype)
+
+
+def batched_mask(key: Any) -> Array | None:
+    """Return the mask of a key that is one batched mask."""
+    item = key[0] if isinstance(key, tuple) and len(key) == 1 else key
+    return item if is_batched_array(item) and item.dtype is dt.bool else None
+
+
 def _cleared(g: Array, key: Any) -> Array:
     """Return `g` with zeros at ``[key]``."""
-    written = zeros(g.shape, dtype=dt.bool)
+    written = _zeros_for(key, g.shape, dt.bool)
     written[key] = True
     return where(written, 0, g)
 
 
 def _written(g: Array, key: Any) -> Array:
     """Return the cotangent of the values written to ``[key]``; 0 where a later one overwrote them."""
+    if (mask := batched_mask(key)) is not None:
+        # One number was written to all of them.
+        return where(reshape(mask, mask.shape + (1,) * (g.ndim - mask.ndim)), g, 0)
     last = _last_written(g.shape, key)
     return g[key] if last is None else where(last, g[key], 0)
 
@@ -161,7 +180,7 @@ def _last_written(shape: Shape, key: Any) -> Array | None:
             sizes += [1] * (unindexed if item is Ellipsis else n)
             items.append(slice(None) if isinstance(item, slice) else 0 if n else item)
     place = tuple(items)
-    owner = zeros((*sizes, *(1,) * (len(shape) - len(sizes))), dtype=dt.int64)
+    owner = _zeros_for(key, (*sizes, *(1,) * (len(shape) - len(sizes))), dt.int64)
     room = owner[place].shape
     numbers = reshape(arange(size_of(room)), room)
     owner[place] = numbers

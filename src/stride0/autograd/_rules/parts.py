@@ -13,13 +13,26 @@ from stride0._base.shapes import Axis, Shape, size_of
 from stride0._chapters.elementwise import equal
 from stride0._chapters.manipulation import broadcast_shapes, broadcast_to, reshape
 from stride0._chapters.statistical import sum
+from stride0._chapters.utility import all as _all
+from stride0._chapters.utility import any as _any
 from stride0._core.array.array import Array
 from stride0._core.ops.adjoint import put, unreduce
 from stride0._core.ops.elementwise import conjugate, multiply_masked
 from stride0._core.ops.functions import where
-from stride0.autograd._tape.tape import LazyProduct
+from stride0.autograd._tape.tape import LazyProduct, whole
 
-__all__ = ["conjugate", "count", "kept", "product", "put", "reduced_axes", "times", "unreduce"]
+__all__ = [
+    "conjugate",
+    "count",
+    "every",
+    "kept",
+    "product",
+    "put",
+    "reduced_axes",
+    "some",
+    "times",
+    "unreduce",
+]
 
 
 # A cotangent times a factor, as the last step of a rule: the engine sums it into the shape of the operand, in
@@ -29,6 +42,16 @@ times = LazyProduct
 
 # The same within a larger expression, evaluated.
 product = multiply_masked
+
+
+def some(condition: Array) -> bool:
+    """Return whether a condition holds anywhere: of a batched array, in any example."""
+    return bool(_any(whole(condition)))
+
+
+def every(condition: Array) -> bool:
+    """Return whether a condition holds everywhere: of a batched array, in every example."""
+    return bool(_all(whole(condition)))
 
 
 def reduced_axes(axis: Axis, ndim: int) -> Shape:

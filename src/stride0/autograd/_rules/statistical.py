@@ -16,11 +16,11 @@ from stride0._chapters.searching import count_nonzero
 from stride0._chapters.set import unique_all, unique_counts
 from stride0._chapters.sorting import argsort
 from stride0._chapters.statistical import cumulative_prod, cumulative_sum, mean
-from stride0._chapters.utility import any, diff
+from stride0._chapters.utility import diff
 from stride0._core.array.array import Array
 from stride0._core.ops.functions import where
 from stride0.autograd._rules.elementwise import unless_zero
-from stride0.autograd._rules.parts import conjugate, count, kept, product, reduced_axes, times
+from stride0.autograd._rules.parts import conjugate, count, kept, product, reduced_axes, some, times
 from stride0.autograd._tape.tape import LazyProduct
 
 
@@ -44,7 +44,7 @@ def _with_kept_axes(x: Array, shape: Shape, axis: Axis) -> Array:
 
 
 def _prod(g: Array, x: Array, axis: Axis, out: Array) -> LazyProduct:
-    if any(equal(out, 0)):
+    if some(equal(out, 0)):
         others = _product_of_others(astype(x, out.dtype, copy=False), reduced_axes(axis, x.ndim))
     else:
         others = _with_kept_axes(out, x.shape, axis) / x
@@ -104,7 +104,7 @@ def _cumulative_prod(g: Array, x: Array, axis: int | None, include_initial: bool
         g, out = (_slice(y, axis, 1, None) for y in (g, out))
     if not x.shape:
         x = reshape(x, (1,))
-    if not any(equal(out, 0)):
+    if not some(equal(out, 0)):
         return times(_reverse_cumulative_sum(product(g, conjugate(out)), axis), 1 / conjugate(x))
     x = astype(x, out.dtype, copy=False)
     # The product of the elements before is a factor of all results that an element contributes to.

@@ -41,11 +41,11 @@ cdef int check_since(History history, Saved saved, str name) except -1:
     cdef Write write
     cdef Array x
     if history.last > saved.seen:
-        x = plain_array(saved)
+        x = ground(plain_array(saved))
         for write in history.writes:
             if write.time > saved.seen and touches(write, x):
                 refuse_overwritten(x, name, write.where)
-        if were_written(history, saved.storage, x, saved.seen):
+        if were_written(history, memory_of(saved.storage), x, saved.seen):
             refuse_overwritten(x, name, history.where)
     return 0
 
@@ -389,12 +389,49 @@ cdef bint add_put(PyObject* sum_, object found) except -1:
     if type(found) is not LazyPut or sum_ is NULL:
         return False
     g = <Array?>(<LazyPut>found).g
+    if (<Array>sum_).storage.batched:
+        return add_put_of_batch(sum_, g, (<LazyPut>found).key)
+    if live_levels and newer(None, (<LazyPut>found).key) is not None:
+        return False
     # Not deferred: one element after the other is added in place.
     data_of(<Array>sum_)
     if not may_overwrite(sum_, g):
         return False
     add_at(<Array>sum_, (<LazyPut>found).key, g)
     return True
+
+
+cdef bint add_put_of_batch(PyObject* sum_, Array g, object key):
+    """The same for a batch."""
+    cdef Level level = level_of(<Array>sum_)
+    cdef PyObject* batch = <PyObject*>(<Array>sum_).storage.history
+    cdef PyObject* value = <PyObject*>(<Batch>batch).value
+    cdef Level other = newer(newer(None, g), key)
+    if g.node is not None or (other is not None and other is not level) or not level.open:
+        return False
+    if not s0_has_references(sum_, 1) or not s0_has_references(<PyObject*>(<Array>sum_).storage, 1) or not s0_has_references(batch, 1):
+        return False
+    if (<Array>value).storage.batched:
+        return False
+    data_of(<Array>value)
+    if not may_overwrite(value, <Array>value_at(level, g)):
+        return False
+    found = basic_key(key)
+    if found is not None:
+        add_at(<Array>value, found, <Array>value_at(level, g))
+    else:
+        found, values = key_of_values(level, <object>sum_, key, g)
+        add_at(<Array>value, found, <Array>values)
+    return True
+
+
+cdef object key_of_values = None
+
+
+def define_keys(function):
+    """Register what makes of a level, a batched array, a key and what is added there the key and the addend of the values."""
+    global key_of_values
+    key_of_values = function
 
 
 cdef bint may_overwrite(PyObject* x, Array g):

@@ -158,11 +158,7 @@ cdef Node part_node(Node whole, int output):
 
 
 cdef inline bint is_open(Node node) noexcept:
-    cdef Py_ssize_t i
-    for i in range(len(node.tapes)):
-        if (<State>node.tapes[i]).open:
-            return True
-    return False
+    return is_any_seen(node.tapes)
 
 
 cdef inline Node node_at(Array x):
@@ -248,7 +244,7 @@ cdef int check_thread(Node node, str name) except -1:
     """Refuse to record what another thread than that of the tape computes."""
     cdef State state
     for state in node.tapes:
-        if state.open and not s0_is_mine(state.thread):
+        if is_seen(state) and not s0_is_mine(state.thread):
             refuse_thread(name)
     return 0
 
@@ -258,11 +254,11 @@ cdef tuple united(tuple ours, tuple others):
     cdef Py_ssize_t i
     cdef bint same = len(ours) == 0
     for i in range(len(others)):
-        same = same and (<State>others[i]).open
+        same = same and is_seen(<State>others[i])
     if same:
         return others
     for i in range(len(others)):
-        if (<State>others[i]).open and others[i] not in ours:
+        if is_seen(<State>others[i]) and others[i] not in ours:
             ours += (others[i],)
     return ours
 
@@ -401,14 +397,17 @@ cdef Saved save_array(Array x, int result):
         storage = <Storage>storage.owner
     saved.storage, saved.data, saved.code, saved.ndim, saved.result = storage, x.address, x.code, x.ndim, result
     if x.ndim > FEW_AXES:
-        saved.view = without_history(x)
+        saved.view = plain_of(x)
     else:
         memcpy(saved.dims, x.shape_, 2 * x.ndim * sizeof(Py_ssize_t))
-    node = None if result else open_node(x)
+    # Older tapes than those that record the call may depend on it, too: Note [Levels].
+    node = None if result else node_at(x)
+    if node is not None and not is_any_open(node.tapes):
+        node = None
     if node is not None:
         Py_INCREF(node)
         saved.node = <PyObject*>node
-    if start_history(storage):
+    if start_history(memory_of(storage)):
         x.seen = clock
     saved.seen = clock
     return saved
@@ -424,6 +423,9 @@ cdef Array plain_array(Saved saved):
     set_ndim(y, saved.ndim)
     memcpy(y.shape_, saved.dims, 2 * saved.ndim * sizeof(Py_ssize_t))
     set_flags(y)
+    if storage.batched:
+        y.storage, y.is_view = storage, True
+        return y
     if saved.data is NULL:
         # All of a storage; it may still be deferred.
         saved.data = storage.data

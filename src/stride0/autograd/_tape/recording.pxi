@@ -1,24 +1,28 @@
 # The forward pass: calls, in-place operators and assignments are executed and recorded. Included in `tape.pyx`.
 
-cdef object plain_argument(object value, str name, bint* tracked):
-    """An argument without history, for the function; sets `tracked` if it is tracked."""
+cdef object plain_argument(object value, str name, bint* tracked, bint levelled):
+    """An argument without history, for the function; sets `tracked` if it is tracked. `levelled`: older tapes may track it still."""
+    cdef Node node
     if type(value) is Array:
         if (<Array>value).storage.history is None:
             return value
-        if enter(<Array>value, name, None) is not None:
+        node = enter(<Array>value, name, None)
+        if node is not None:
             tracked[0] = True
+        if levelled:
+            return plain_of(<Array>value) if node is not None and (<Array>value).storage.batched else value
         return value if (<Array>value).storage.history is None else without_history(<Array>value)
     if type(value) is tuple or type(value) is list:
         for item in value:
             if type(item) is Array and (<Array>item).storage.history is not None:
-                return plain_sequence(value, name, tracked)
+                return plain_sequence(value, name, tracked, levelled)
     return value
 
 
-cdef object plain_sequence(object value, str name, bint* tracked):
+cdef object plain_sequence(object value, str name, bint* tracked, bint levelled):
     cdef list items = []
     for item in value:
-        items.append(plain_argument(item, name, tracked))
+        items.append(plain_argument(item, name, tracked, levelled))
     return items if type(value) is list else tuple(items)
 
 
@@ -46,8 +50,22 @@ cdef object run_function(Rules rules, tuple plain, Py_ssize_t n, PyObject* kwnam
 
 
 cdef object run_unary(int op, Array x, str name):
+    cdef Level level
+    cdef Window before
+    if live_levels == 0 or not x.storage.batched:
+        return record_unary(None, op, x, name)
+    level = level_of(x)
+    check_level(level, name)
+    before = above(level)
+    try:
+        return record_unary(level, op, x, name)
+    finally:
+        restore(before)
+
+
+cdef object record_unary(Level level, int op, Array x, str name):
     cdef Node parent = enter(x, name, None), node
-    cdef Array out = unary_raw(op, x, name)
+    cdef Array out = unary_raw(op, x, name) if level is None else unary_of_values(level, op, x, name)
     cdef Rules rules = <Rules>OPERATIONS[op]
     cdef PyObject* values[1]
     if parent is None:
@@ -64,6 +82,20 @@ cdef object run_unary(int op, Array x, str name):
 
 
 cdef object run_binary(int op, object x1, object x2, str name):
+    cdef Level level
+    cdef Window before
+    if live_levels == 0 or (not is_batched(x1) and not is_batched(x2)):
+        return record_binary(None, op, x1, x2, name)
+    level = newer(newer(None, x1), x2)
+    check_level(level, name)
+    before = above(level)
+    try:
+        return record_binary(level, op, x1, x2, name)
+    finally:
+        restore(before)
+
+
+cdef object record_binary(Level level, int op, object x1, object x2, str name):
     cdef Node first = None, second = None, parent, node = None
     cdef Array out
     cdef Rules rules = <Rules>OPERATIONS[op]
@@ -73,7 +105,7 @@ cdef object run_binary(int op, object x1, object x2, str name):
         first = enter(<Array>x1, name, None)
     if type(x2) is Array and (<Array>x2).storage.history is not None:
         second = enter(<Array>x2, name, None)
-    out = <Array>binary_raw(op, x1, x2, name, False)
+    out = <Array>binary_raw(op, x1, x2, name, False) if level is None else <Array>binary_of_values(level, op, x1, x2, name)
     if first is None and second is None:
         return out
     if rules is None or rules.refused is not None or rules.size == 0:
@@ -111,16 +143,34 @@ cdef object refuse_operation(Rules rules, str name):
 
 cdef object record_call(str name, PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
     """Call a function of the namespace with operands on logged storages, and record the call."""
+    cdef Py_ssize_t i
+    cdef Level level = None
+    cdef Window before
+    if live_levels:
+        for i in range(n + (0 if kwnames is NULL else len(<tuple>kwnames))):
+            level = newer(level, <object>args[i])
+    if level is None:
+        return record_at_level(None, name, args, n, kwnames)
+    check_level(level, name)
+    before = above(level)
+    try:
+        return record_at_level(level, name, args, n, kwnames)
+    finally:
+        restore(before)
+
+
+cdef object record_at_level(Level level, str name, PyObject* const* args, Py_ssize_t n, PyObject* kwnames):
+    """The same by tapes newer than the newest level of an operand, if there is one: Note [Levels]."""
     cdef Rules rules = rules_of(name)
     cdef Py_ssize_t i, count = n + (0 if kwnames is NULL else len(<tuple>kwnames))
     cdef tuple plain = PyTuple_New(count)
     cdef PyObject* values[MOST_RULES]
     cdef bint tracked = False
     for i in range(count):
-        value = plain_argument(<object>args[i], name, &tracked)
+        value = plain_argument(<object>args[i], name, &tracked, level is not None)
         Py_INCREF(value)
         PyTuple_SET_ITEM(plain, i, value)
-    out = run_plain(rules, plain, n, kwnames)
+    out = run_plain(rules, plain, n, kwnames) if level is None else call_on_values(level, rules, plain, n, kwnames)
     if type(out) is Array:
         for i in range(n):
             if <PyObject*>out is s0_tuple_items(plain)[i]:
@@ -222,28 +272,45 @@ cdef Node node_of_call(Rules rules, PyObject** values):
 
 cdef object write_all(str name, Array x, object other):
     """Execute an in-place operation with an operand on a logged storage, and record it."""
-    if live_tapes == 0:
-        untrack(x)
-        untrack(other)
-        return IN_PLACE[name](x, other)
+    cdef Level level
+    cdef Window before
+    if not x.storage.batched and not is_batched(other):
+        if live_tapes == 0:
+            untrack(x)
+            untrack(other)
+            return IN_PLACE[name](x, other)
+        return write_at_level(None, name, x, other)
+    level = newer(newer(None, x), other)
+    check_written(level, x, name)
+    before = above(level)
+    try:
+        return write_at_level(level, name, x, other)
+    finally:
+        restore(before)
+
+
+cdef object write_at_level(Level level, str name, Array x, object other):
     cdef Rules rules = rules_of(name)
     cdef PyObject* values[MOST_RULES]
     cdef PyObject* operands[2]
     cdef bint tracked = x.storage.history is not None and enter(x, name, None) is not None
-    cdef Array target = without_history(x)
-    plain = plain_argument(other, name, &tracked)
+    cdef Array target = plain_of(x)
+    plain = plain_argument(other, name, &tracked, level is not None)
     if tracked and rules.refused is not None:
         raise GradientError(name, f"a tracked array is not allowed: {rules.refused}")
     operands[0], operands[1] = <PyObject*>x, <PyObject*>other
     rules.bind(operands, 2, NULL, values)
     # What the operation overwrites is copied where a rule needs it.
     before = snapshot(rules, values, 0) if tracked else None
-    after = snapshot(rules, values, 1) if tracked and type(other) is Array and shares_storage(x, other) else None
+    after = snapshot(rules, values, 1) if tracked and type(other) is Array and may_share(x, other) else None
     if before is not None:
         values[0] = <PyObject*>before
     if after is not None:
         values[1] = <PyObject*>after
-    if IN_PLACE[name](target, plain) is NotImplemented:
+    if level is None:
+        if IN_PLACE[name](target, plain) is NotImplemented:
+            return NotImplemented
+    elif in_place_of_values(level, name, target, plain) is NotImplemented:
         return NotImplemented
     finish_write(rules, x, values, target, None)
     return x
@@ -258,8 +325,9 @@ cdef Array snapshot(Rules rules, PyObject** values, int operand):
         return None
     for e in range(node.count):
         if rules.needs_value(node.edges[e].rule, operand):
-            out = asarray(without_history(x), copy=True)
-            out.storage.history = CLEAN
+            out = asarray(plain_of(x), copy=True)
+            if not out.storage.batched:
+                out.storage.history = CLEAN
             out.node, out.seen = node_at(x), clock
             return out
     return None
@@ -268,7 +336,9 @@ cdef Array snapshot(Rules rules, PyObject** values, int operand):
 cdef int finish_write(Rules rules, Array x, PyObject** values, Array region, tuple key) except -1:
     """Record a write that was executed: the node of its result becomes that of x."""
     cdef Node node = node_of_call(rules, values) if is_floating(x) else None
-    log_write(x, region, key, node)
+    # Of a batched array that no newer tape tracks, older ones have logged what the rule wrote.
+    if node is not None or not x.storage.batched:
+        log_write(x, region, key, node)
     if node is not None:
         save_values(node, values, <PyObject*>x)
     set_node(x, None)
@@ -309,7 +379,7 @@ cdef tuple frozen_key(object key):
                 pass  # NumPy's bool scalars
         plain = False
         if type(item) is Array:
-            items.append(asarray(item if (<Array>item).storage.history is None else without_history(<Array>item), copy=True))
+            items.append(asarray(item if (<Array>item).storage.history is None else plain_of(<Array>item), copy=True))
         elif isinstance(item, bool):
             items.append(item)
         else:
@@ -345,26 +415,80 @@ cdef inline bint is_fixed(PyObject* part):
 
 cdef object write_item(Array x, object key, object value):
     """Execute an assignment with an operand on a logged storage, and record it."""
-    if live_tapes == 0:
-        untrack(x)
-        untrack(value)
-        x[key] = value
-        return None
+    cdef Level level = newer(newer(newer(None, x), key), value) if live_levels else None
+    cdef Window before
+    if level is None:
+        if live_tapes == 0:
+            untrack(x)
+            untrack(value)
+            x[key] = value
+            return None
+        return write_item_at_level(None, x, key, value)
+    check_written(level, x, "setitem")
+    before = above(level)
+    try:
+        return write_item_at_level(level, x, key, value)
+    finally:
+        restore(before)
+
+
+cdef object write_item_at_level(Level level, Array x, object key, object value):
     cdef Rules rules = rules_of("setitem")
     cdef PyObject* values[3]
     cdef bint tracked = False
     cdef Array plain, region
     items, is_view = frozen_key(key)
     seen = x.seen
-    plain = without_history(x)
-    region = plain[items] if is_view else plain
+    plain = plain_of(x)
+    region = (plain if level is None else bare(x))[items] if is_view else plain
     if x.storage.history is not None:
-        enter(x, "setitem", region if is_view else None)
+        enter(x, "setitem", ground(region) if is_view else None)
     try:
-        plain[items] = plain_argument(value, "setitem", &tracked)
+        source = plain_argument(value, "setitem", &tracked, level is not None)
+        if level is None:
+            plain[items] = source
+        else:
+            values[0], values[1], values[2] = <PyObject*>plain, <PyObject*>items, <PyObject*>source
+            call_rule(level, rules, values)
     except BaseException:
         # Nothing was overwritten: the array is as stale as before.
         x.seen = seen
         raise
     values[0], values[1], values[2] = <PyObject*>x, <PyObject*>items, <PyObject*>value
-    finish_write(rules, x, values, region, None if is_view else items)
+    # Which elements of a batch an index array selects is not worked out: all count as overwritten.
+    finish_write(rules, x, values, region, None if is_view or level is not None else items)
+
+
+cdef int check_written(Level level, Array x, str name) except -1:
+    """Refuse to write batched values into an array that is not batched."""
+    check_level(level, name)
+    if not x.storage.batched or level_of(x) is not level:
+        raise BatchingError(
+            name, "batched values are written into an array that is not batched: it has no place for each example", (("shape", f"{shape_tuple(x)}"),),
+            "an array made of a batched one, for example zeros_like(x); or stack, concat and where instead of writing")
+    return 0
+
+
+cdef object in_place_of_values(Level level, str name, Array x, object other):
+    """`x op= other` of a batch."""
+    cdef Window before = below(level)
+    cdef Array value = <Array>value_at(level, x)
+    token = enter_package() if guarding else None
+    try:
+        if name == "matmul":
+            found = traced_or_plain("matmul", (x, other))
+            if not same_shape(<Array>found, x):
+                raise ShapeError("matmul", "the in-place result has another shape than x1",
+                                 (("x1", f"{shape_tuple(x)}"), ("result", f"{shape_tuple(<Array>found)}")))
+            value[...] = value_at(level, found)
+            return x
+        if type(other) is Array:
+            if (<Array>other).ndim > x.ndim:
+                raise ShapeError(name, "the in-place result has another shape than x1",
+                                 (("x1", f"{shape_tuple(x)}"), ("x2", f"{shape_tuple(<Array>other)}")))
+            other = aligned(level, other, x.ndim)
+        return IN_PLACE[name](value, other)
+    finally:
+        restore(before)
+        if token is not None:
+            leave_package(token)

@@ -24,14 +24,14 @@ cdef tuple value_and_gradients(f, tuple numbers, bint alone, bint has_aux, tuple
             leaves.append(x)
             structures.append(None)
         else:
-            parts, structure = flatten(x)
+            parts, structure = flatten(x, 1)
             leaves.extend(parts)
             structures.append(structure)
             lengths.append(len(parts))
     arrays, tracked, nodes = track_all("value_and_grad", leaves, tape)
     open_tape(tape.state, "value_and_grad")
     try:
-        put_together(given, numbers, structures, lengths, tracked)
+        put_together(given, numbers, structures, lengths, tracked, True)
         out = f(*given, **kwargs) if kwargs else f(*given)
     finally:
         close_tape(tape.state)
@@ -45,7 +45,7 @@ cdef tuple value_and_gradients(f, tuple numbers, bint alone, bint has_aux, tuple
     del out, y, given, tracked
     found = run_backward(roots, [asarray(1.0, dtype=(<Array>value).dtype)], nodes, True, True)
     grads = [None] * len(numbers)
-    put_together(grads, tuple(range(len(numbers))), structures, lengths, handed_out(found, arrays, ()))
+    put_together(grads, tuple(range(len(numbers))), structures, lengths, handed_out(found, arrays, ()), False)
     return ((value, aux) if has_aux else value), (grads[0] if alone else tuple(grads))
 
 
@@ -56,7 +56,7 @@ def pair_of(out):
     return out
 
 
-cdef int put_together(list into, tuple numbers, list structures, list lengths, list leaves) except -1:
+cdef int put_together(list into, tuple numbers, list structures, list lengths, list leaves, bint constants) except -1:
     """Rebuild structures from their leaves and put them into a list."""
     cdef Py_ssize_t i, start = 0, part = 0
     for i in range(len(numbers)):
@@ -64,7 +64,7 @@ cdef int put_together(list into, tuple numbers, list structures, list lengths, l
             into[numbers[i]] = leaves[start]
             start += 1
         else:
-            into[numbers[i]] = structures[i].rebuild(leaves[start:start + lengths[part]])
+            into[numbers[i]] = structures[i].rebuild(leaves[start:start + lengths[part]], constants)
             start += lengths[part]
             part += 1
     return 0
@@ -146,21 +146,22 @@ def handed_out(list grads, list arrays, cotangents):
     """
     cdef set taken = set()
     cdef list out = []
-    cdef Array x, like
+    cdef Array x, like, memory
     for g in cotangents:
-        taken.add(id((<Array?>g).storage))
+        taken.add(id(ground(<Array?>g).storage))
     for like in arrays:
-        taken.add(id(like.storage))
+        taken.add(id(ground(like).storage))
     for g, like in zip(grads, arrays):
         if g is None:
             x = <Array>zeros(shape_tuple(like), dtype_at(like.code))
         else:
             x = <Array>g
-        if type(x.storage.owner) is Storage or id(x.storage) in taken or not (x.address is NULL or is_writable(x)):
+        memory = ground(x)
+        if type(memory.storage.owner) is Storage or id(memory.storage) in taken or not (memory.address is NULL or is_writable(memory)):
             x = asarray(x, copy=True)
-        taken.add(id(x.storage))
+        taken.add(id(ground(x).storage))
         # A gradient is on the device of its array: Note [Simulated devices].
-        x.storage.device = like.storage.device
+        x.storage.device = ground(x).storage.device = like.storage.device
         out.append(x)
     return out
 
@@ -184,11 +185,25 @@ def custom_node(str name, list parents, pull, out):
 
     `pull` makes of the cotangent of `out` (of a tuple: a tuple, None where there is none) a list of those of the parents.
     """
+    cdef Level level = newer(None, out)
     cdef Node node = new_node(None)
+    cdef Window before
+    if level is None:
+        link_custom(node, parents)
+    else:
+        before = above(level)
+        try:
+            link_custom(node, parents)
+        finally:
+            restore(before)
     node.pull = pull
+    attach_results(node, out)
+
+
+cdef int link_custom(Node node, list parents) except -1:
     for parent in parents:
         add_edge(node, <Node?>parent, -1, -1)
-    attach_results(node, out)
+    return 0
 
 
 def frontier(list roots, Tape tape not None):
@@ -207,6 +222,26 @@ def frontier(list roots, Tape tape not None):
         else:
             stack.extend([<object>node.edges[e].parent for e in range(node.count)])
     return out
+
+
+def largest(list roots, Tape tape not None):
+    """The number of elements of the largest array between results and what a tape tracks: what a pass through them needs."""
+    cdef set seen = set()
+    cdef list stack = [node for node in roots if node is not None]
+    cdef Node node
+    cdef Py_ssize_t size, most = 1
+    cdef int e
+    while stack:
+        node = <Node>stack.pop()
+        if node in seen or node.serial < tape.state.serial:
+            continue
+        seen.add(node)
+        size = 1
+        for n in shape_of_node(node):
+            size *= <Py_ssize_t>n
+        most = max(most, size)
+        stack.extend([<object>node.edges[e].parent for e in range(node.count)])
+    return most
 
 
 def reopen(list nodes):

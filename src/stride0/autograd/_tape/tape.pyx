@@ -2,7 +2,7 @@
 """The tape: recording of what is computed from tracked arrays, and the backward pass.
 
 One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `nodes.pxi`, `writes.pxi`,
-`recording.pxi`, `deferral.pxi`, `backward.pxi`, `results.pxi`.
+`batching.pxi`, `recording.pxi`, `deferral.pxi`, `backward.pxi`, `results.pxi`.
 
 Note [Graph of nodes]
     The tape is not a list of operations. Each tracked array holds a node; a node holds the nodes of its operands
@@ -29,6 +29,16 @@ Note [Thread of a tape]
     the pointers to its node and to its storage's history are read and replaced in critical sections of array and
     storage, what a history lists in one of the history.
 
+Note [Levels]
+    Tapes and calls of `vmap` have one order, that of their serial numbers: the newer, the further within. Of a call with batched
+    operands, let L be the newest level among these. First tapes newer than L record it, as a call on examples; then the
+    batching rule of the function computes it on the values, which older tapes record, and older levels batch. So a tape that is
+    older than L never sees a batched array of L: nodes of that have tapes newer than L alone. What is to be seen is
+    between two numbers, `s0_floor` and `s0_ceiling`: the first is L while newer tapes record, the second is L while the rule runs.
+
+    A batched array has a node of its own. The log of writes, and the number of the last write that is known, are those of
+    the memory that it stands for, `ground(x)`: so views of a batch are told apart exactly, as others are.
+
 Note [Deferred passes]
     Forward and backward passes defer their results, as within `stride0.fused`, unless the caller has chosen a size. A
     saved value that is deferred is an edge of the graph like any other: where the backward pass drops it before anything
@@ -47,9 +57,11 @@ from libc.stdlib cimport qsort
 from libc.string cimport memcmp, memcpy, memset
 
 from stride0._core.array.array cimport (
-    Array, Tracer, alias, blank, data_of, restore_storage, s0_tuple_items, same_shape, set_flags, set_ndim, set_tracer, shape_tuple, traced,
+    Array, Tracer, alias, blank, data_of, hooks, is_batched, operand_needs_tape, restore_storage, root_of, s0_tuple_items, same_shape, set_flags, set_ndim,
+    set_tracer, shape_tuple, traced,
     without_history,
 )
+from stride0._core.array.interceptors cimport enforce_current_mode, is_restricted
 from stride0._core.array.switches cimport DEFERRED_SIZE, Switch, enter_package, guarding, leave_package
 from stride0._core.calls.primitive cimport Primitive
 from stride0._core.ops.adjoint cimport add_at, added, dot_into, scaled, sum_into
@@ -72,7 +84,8 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.ops.adjoint import put
 from stride0._core.ops.evaluation import evaluate_pending
 from stride0._core.ops.functions import real
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, ShapeError
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, GradientError, ShapeError
+from stride0._base.shapes import broadcast_shapes
 from stride0.autograd._tape.trees import flatten, tree_map
 
 cdef extern from *:
@@ -100,6 +113,7 @@ cdef extern from "Python.h":
 cdef int64_t clock = 0        # writes to logged storages so far
 cdef int64_t made = 0         # nodes and tapes so far
 cdef Py_ssize_t live_tapes = 0
+cdef Py_ssize_t live_levels = 0   # a batched array keeps its level
 
 cdef object MISSING = object()
 
@@ -152,6 +166,7 @@ cdef class Tape:
 
 
 include "rules.pxi"
+include "batching.pxi"
 include "nodes.pxi"
 
 
@@ -223,6 +238,16 @@ def detach(Array x not None):
     return y
 
 
+def detach_all(Array x not None):
+    """The same, of a batched array also by tapes that are older than its level."""
+    cdef Level level
+    cdef Array y = <Array>detach(x)
+    if not x.storage.batched:
+        return y
+    level = level_of(x)
+    return wrapped(level, <Array>detach_all((<Batch>x.storage.history).value))
+
+
 def detach_closed(x):
     """A result, detached if no open tape tracks it."""
     cdef Node node = node_of(x)
@@ -232,6 +257,15 @@ def detach_closed(x):
 def is_tracked(Array x not None):
     """Whether what is computed from x is recorded."""
     return open_node(x) is not None
+
+
+def is_tracked_below(Array x not None):
+    """Whether tapes that are older than the level of a batched array record what is computed from it."""
+    while x.storage.batched:
+        x = (<Batch>x.storage.history).value
+        if open_node(x) is not None:
+            return True
+    return False
 
 
 def node_of(x):
@@ -269,6 +303,8 @@ cdef class TapeTracer(Tracer):
 
     cdef bint needs_tape(self, Array x) noexcept:
         cdef History history
+        if x.storage.batched:
+            return True
         if live_tapes == 0:
             untrack(x)
             return False

@@ -1,8 +1,11 @@
-"""Nested tuples, lists and dicts of arrays: flattened and rebuilt."""
+"""Nested tuples, lists, dicts and dataclasses of arrays: flattened and rebuilt."""
 
 cimport cython
 
 from stride0._core.array.array cimport Array
+from stride0._core.memory.dtype cimport DType
+
+import dataclasses
 
 from stride0._base.errors import ArgumentValueError
 
@@ -17,13 +20,16 @@ cdef class Structure:
     cdef object kind
     cdef tuple keys            # of a dict
     cdef object factory        # of a defaultdict
+    cdef tuple fields          # names of a dataclass
     cdef list parts
     cdef bint leaf             # the whole is one leaf
+    cdef object constant       # what is passed by: not a leaf
+    cdef bint is_constant
 
-    def rebuild(self, leaves):
-        """A structure like the original one, with as many leaves."""
+    def rebuild(self, leaves, bint constants=True):
+        """A structure like the original one, with as many leaves; with None in the place of constants unless they are wanted."""
         given = iter(leaves)
-        out = assembled(self, given)
+        out = assembled(self, given, constants)
         if next(given, self) is not self:
             raise ValueError("rebuild: more leaves than the structure has")
         return out
@@ -47,12 +53,18 @@ cdef int gather_leaves(Structure structure, object tree, list leaves) except -1:
     if structure is None:
         leaves.append(tree)
         return 0
+    if structure.is_constant:
+        return 0
     if structure.kind is None:
         if tree is not None:
             raise ValueError("something in the place of None")
         return 0
     if tree is None:
         items = [None] * len(structure.parts)
+    elif structure.fields is not None:
+        if type(tree) is not structure.kind:
+            raise ValueError(f"a {structure.kind.__name__} was expected")
+        items = [getattr(tree, name) for name in structure.fields]
     elif structure.keys is not None:
         if not isinstance(tree, dict) or set(tree) != set(structure.keys):
             raise ValueError(f"a dict with the keys {list(structure.keys)} was expected")
@@ -66,14 +78,22 @@ cdef int gather_leaves(Structure structure, object tree, list leaves) except -1:
     return 0
 
 
-cdef object assembled(Structure structure, object given):
+cdef object assembled(Structure structure, object given, bint constants):
     cdef list out = []
     if structure.leaf:
         return next(given)
+    if structure.is_constant:
+        return structure.constant if constants else None
     if structure.kind is None:
         return None
     for part in structure.parts:
-        out.append(next(given) if part is None else assembled(<Structure>part, given))
+        out.append(next(given) if part is None else assembled(<Structure>part, given, constants))
+    if structure.fields is not None:
+        # Without `__init__`, which may check or convert what it is given.
+        made = object.__new__(structure.kind)
+        for name, item in zip(structure.fields, out):
+            object.__setattr__(made, name, item)
+        return made
     if structure.keys is not None:
         pairs = zip(structure.keys, out)
         return structure.kind(structure.factory, pairs) if structure.factory is not None else structure.kind(pairs)
@@ -84,18 +104,20 @@ cdef Structure ONE_LEAF = Structure()
 ONE_LEAF.leaf = True
 
 
-def flatten(tree):
+def flatten(tree, int aside=0):
     """
-    The leaves of nested tuples, lists and dicts, in order, and the structure, which can `rebuild` one of its kind.
+    The leaves of nested tuples, lists, dicts and dataclasses, in order, and the structure, which can `rebuild` one of its kind.
 
-    Everything else is a leaf, except None, which has no leaves. ArgumentValueError if the tree contains itself.
+    Everything else is a leaf, except None, which has no leaves. If `aside` is not 0, integers, text, dtypes and functions
+    are parts of the structure from that depth on: what has no derivative and is no array either. ArgumentValueError if the
+    tree contains itself.
     """
     cdef list leaves = []
-    cdef Structure structure = flattened(tree, leaves, 0)
+    cdef Structure structure = flattened(tree, leaves, 0, aside)
     return leaves, ONE_LEAF if structure is None else structure
 
 
-cdef Structure flattened(object tree, list leaves, int depth):
+cdef Structure flattened(object tree, list leaves, int depth, int aside):
     cdef Structure out
     if depth > DEEPEST:
         raise ArgumentValueError("flatten", f"a structure of more than {DEEPEST} levels", (), "nested tuples, lists and dicts that do not contain themselves")
@@ -111,11 +133,19 @@ cdef Structure flattened(object tree, list leaves, int depth):
     elif isinstance(tree, (tuple, list)):
         out = Structure()
         items = tree
+    elif hasattr(type(tree), "__dataclass_fields__"):
+        out = Structure()
+        out.fields = tuple([field.name for field in dataclasses.fields(tree)])
+        items = [getattr(tree, name) for name in out.fields]
+    elif aside and depth >= aside and (isinstance(tree, (int, str, bytes, DType)) or callable(tree)):
+        out = Structure()
+        out.constant, out.is_constant = tree, True
+        return out
     else:
         leaves.append(tree)
         return None
     out.kind = type(tree)
-    out.parts = [flattened(item, leaves, depth + 1) for item in items]
+    out.parts = [flattened(item, leaves, depth + 1, aside) for item in items]
     return out
 
 

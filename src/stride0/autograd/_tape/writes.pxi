@@ -31,6 +31,7 @@ cdef History CLEAN = History()
 
 cdef inline History history_of(Storage storage):
     """The log of writes to a storage, or None."""
+    storage = memory_of(storage)
     if storage.history is None:
         return None
     with cython.critical_section(storage):
@@ -69,20 +70,31 @@ cdef str line_of_caller():
 
 cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
     """Log a write to elements of x: those of `region`, or of those the ones that `key` selects."""
-    cdef History history = history_of(x.storage)
+    cdef History history
     cdef Write write = Write()
+    cdef Node older
+    cdef Storage storage = memory_of(x.storage)
     write.time = x.seen = s0_count_up(clock, 1)
+    write.tapes = () if node is None else node.tapes
+    while x.storage.batched:
+        x = (<Batch>x.storage.history).value
+        x.seen = write.time
+        older = node_at(x)
+        if node is not None and older is not None:
+            # Older tapes have recorded what was written, too.
+            write.tapes += older.tapes
+    region = ground(region)
+    history = history_of(storage)
     if history is None or history is CLEAN:
         history = History()
-        set_history(x.storage, history)
+        set_history(storage, history)
     write.data, write.itemsize = <uintptr_t>data_of(region), itemsize_at(region.code)
     write.shape, write.strides, write.key = shape_tuple(region), byte_strides(region), key
     reach(region, &write.low, &write.high)
     write.solid = key is None and region.c_contiguous
     write.where = line_of_caller()
-    write.tapes = () if node is None else node.tapes
     with cython.critical_section(history):
-        list_write(history, write, x.storage, region)
+        list_write(history, write, storage, region)
     return 0
 
 
@@ -198,7 +210,7 @@ cdef int untrack(object x) except -1:
     cdef object history = None, node = None     # freed outside
     cdef Array array
     cdef Storage storage
-    if type(x) is Array:
+    if type(x) is Array and not (<Array>x).storage.batched:
         array, storage = <Array>x, (<Array>x).storage
         with cython.critical_section(storage):
             if live_tapes == 0:
@@ -221,6 +233,8 @@ cdef Node enter(Array x, str name, Array overwritten):
         untrack(x)
         return None
     if history is None:
+        if x.storage.batched:
+            return open_node(x)
         if not FREE_THREADED:
             set_node(x, None)
         return None
@@ -235,15 +249,16 @@ cdef Node enter(Array x, str name, Array overwritten):
 
 cdef int check_writes(History history, Array x, Node node, str name, Array overwritten) except -1:
     cdef Write write
+    cdef Array whole = ground(x)
     if history.last > x.seen:
         for write in history.writes:
-            if write.time <= x.seen or (node is None and not any([(<State>tape).open for tape in write.tapes])):
+            if write.time <= x.seen or (node is None and not is_any_seen(write.tapes)):
                 continue
             if overwritten is not None and is_region(write, overwritten):
                 continue
-            if touches(write, x):
+            if touches(write, whole):
                 refuse_stale(x, name, write.where)
-        if (node is not None or any([(<State>tape).open for tape in history.tapes])) and were_written(history, x.storage, x, x.seen):
+        if (node is not None or is_any_seen(history.tapes)) and were_written(history, whole.storage, whole, x.seen):
             refuse_stale(x, name, history.where)
         # A closed tape may be opened again (`reopen`), and must find the array stale then.
         if x.node is None or node is not None:

@@ -1,0 +1,180 @@
+"""Batching rules of elementwise functions, reductions, scans, sorting and searching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from stride0._base.shapes import broadcast_shapes
+from stride0._chapters import statistical, utility
+from stride0._chapters.elementwise import equal, logical_not, subtract
+from stride0._chapters.indexing import take_along_axis
+from stride0._chapters.manipulation import concat, reshape
+from stride0._chapters.searching import argmax, argmin, count_nonzero, searchsorted
+from stride0._chapters.set import isin
+from stride0._chapters.sorting import argsort, sort
+from stride0._chapters.statistical import cumulative_prod, cumulative_sum
+from stride0._chapters.utility import any as _any
+from stride0._chapters.utility import diff
+from stride0._core.array.array import Array
+from stride0._core.exchange.convert import asarray
+from stride0._core.ops import functions
+from stride0._core.ops.elementwise import multiply_masked
+from stride0._tables.operations import OPS
+from stride0.autograd._batching.parts import Level, Rule, check, flat, natural, shifted, shifted_all
+
+# Operations of the table with a function of the namespace, except those with further parameters.
+PLAIN = [op.name for op in OPS if op.public and op.name not in ("add", "subtract", "clip")]
+
+
+def aligned(operation: str, level: Level, *operands: Any) -> list[Any]:
+    """Return the values of operands that broadcast with each other."""
+    arrays = [x for x in operands if isinstance(x, Array)]
+    if len(arrays) > 1:
+        # Refused by the shapes of an example.
+        broadcast_shapes(operation, [(f"operand {k}", x.shape) for k, x in enumerate(arrays, 1)])
+    ndim = max(x.ndim for x in arrays)
+    return [level.aligned(x, ndim) if isinstance(x, Array) else x for x in operands]
+
+
+def elementwise(function: Callable[..., Any]) -> Rule:
+    """Return the rule of a function whose operands broadcast."""
+    return lambda level, *operands: function(*aligned(function.__name__, level, *operands))
+
+
+def scaled(function: Callable[..., Any]) -> Rule:
+    """Return the rule of `add` and `subtract`."""
+
+    def rule(level: Level, x1: Any, x2: Any, alpha: Any) -> Array:
+        x1, x2, alpha = aligned(function.__name__, level, x1, x2, alpha)
+        found: Array = function(x1, x2, alpha=alpha)
+        return found
+
+    return rule
+
+
+def reduction(function: Callable[..., Any], *options: str) -> Rule:
+    """Return the rule of a reduction, with the names of its parameters after the array."""
+
+    def rule(level: Level, x: Array, *given: Any) -> Any:
+        more = dict(zip(options, given, strict=True))
+        more["axis"] = shifted_all(function.__name__, more["axis"], x.ndim)
+        return function(level.value(x), **more)
+
+    return rule
+
+
+def position(function: Callable[..., Any]) -> Rule:
+    """Return the rule of `argmax` and `argmin`."""
+
+    def rule(level: Level, x: Array, axis: Any, keepdims: bool) -> Array:
+        if x.size == 0:
+            check(function, x, axis=axis, keepdims=keepdims)
+        found: Array
+        if axis is not None:
+            found = function(level.value(x), axis=shifted(function.__name__, axis, x.ndim), keepdims=keepdims)
+        else:
+            found = function(flat(level, x), axis=1)
+            if keepdims:
+                found = reshape(found, (level.size,) + (1,) * x.ndim)
+        return found
+
+    return rule
+
+
+def scan(function: Callable[..., Any]) -> Rule:
+    """Return the rule of a cumulative function."""
+
+    def rule(level: Level, x: Array, axis: Any, dtype: Any, include_initial: bool) -> Array:
+        value = level.value(x)
+        if x.ndim == 0 and axis in (None, 0, -1):
+            value, axis = reshape(value, (level.size, 1)), 1
+        elif axis is None and x.ndim == 1:
+            axis = 1
+        elif axis is None:
+            natural(function, x, axis=axis)
+        else:
+            axis = shifted(function.__name__, axis, x.ndim)
+        found: Array = function(value, axis=axis, dtype=dtype, include_initial=include_initial)
+        return found
+
+    return rule
+
+
+def ordering(function: Callable[..., Any]) -> Rule:
+    """Return the rule of `sort` and `argsort`."""
+
+    def rule(level: Level, x: Array, axis: Any, descending: bool, stable: bool) -> Array:
+        if x.ndim == 0:
+            natural(function, x, axis=axis)
+        at = shifted(function.__name__, axis, x.ndim)
+        found: Array = function(level.value(x), axis=at, descending=descending, stable=stable)
+        return found
+
+    return rule
+
+
+def ranks(x: Array) -> Array:
+    """Return the place of each element in the order of its row."""
+    return argsort(argsort(x, axis=-1), axis=-1)
+
+
+def search(level: Level, x1: Array, x2: Any, side: str, sorter: Any) -> Array:
+    """Search in rows of their own by sorting both together: equal elements keep the order of `side`."""
+    if not level.has(x1) and not level.has(sorter):
+        return searchsorted(x1, level.value(x2), side=side, sorter=sorter)  # type: ignore[arg-type]
+    wanted = x2 if isinstance(x2, Array) else asarray(x2)
+    if x1.ndim != 1 or side not in ("left", "right") or (sorter is not None and sorter.shape != x1.shape):
+        natural(searchsorted, x1, wanted, side=side, sorter=sorter)
+    among = level.spread(x1)
+    if sorter is not None:
+        among = take_along_axis(among, level.spread(sorter), axis=1)
+    row = flat(level, wanted)
+    n, m = x1.shape[0], wanted.size
+    both = concat([row, among] if side == "left" else [among, row], axis=1)
+    found = ranks(both)
+    found = found[:, :m] if side == "left" else found[:, n:]
+    return reshape(subtract(found, ranks(row)), (level.size, *wanted.shape))
+
+
+def membership(level: Level, x1: Any, x2: Any, invert: bool) -> Array:
+    if not level.has(x2):
+        return isin(level.value(x1), x2, invert=invert)
+    x1 = x1 if isinstance(x1, Array) else asarray(x1)
+    row = reshape(level.value(x2), (level.size,) + (1,) * x1.ndim + (x2.size,))
+    found = _any(equal(level.spread(x1)[..., None], row), axis=-1)
+    return logical_not(found) if invert else found
+
+
+def differences(level: Level, x: Array, axis: Any, n: int, prepend: Any, append: Any) -> Array:
+    at = shifted("diff", axis, x.ndim)
+    ends = [part if part is None else level.spread(part) for part in (prepend, append)]
+    return diff(level.spread(x), axis=at, n=n, prepend=ends[0], append=ends[1])
+
+
+RULES: dict[str, Rule] = {
+    **{name: elementwise(getattr(functions, name)) for name in PLAIN},
+    "clip": elementwise(functions.clip),
+    "where": elementwise(functions.where),
+    "real": elementwise(functions.real),
+    "imag": elementwise(functions.imag),
+    "multiply_masked": elementwise(multiply_masked),
+    "add": scaled(functions.add),
+    "subtract": scaled(functions.subtract),
+    **{f.__name__: reduction(f, "axis", "dtype", "keepdims") for f in (statistical.sum, statistical.prod)},
+    **{f.__name__: reduction(f, "axis", "keepdims") for f in (statistical.max, statistical.min)},
+    **{f.__name__: reduction(f, "axis", "keepdims") for f in (utility.all, utility.any, count_nonzero)},
+    "mean": reduction(statistical.mean, "axis", "keepdims", "dtype"),
+    **{
+        f.__name__: reduction(f, "axis", "correction", "keepdims") for f in (statistical.std, statistical.var)
+    },
+    "argmax": position(argmax),
+    "argmin": position(argmin),
+    "cumulative_sum": scan(cumulative_sum),
+    "cumulative_prod": scan(cumulative_prod),
+    "sort": ordering(sort),
+    "argsort": ordering(argsort),
+    "searchsorted": search,
+    "isin": membership,
+    "diff": differences,
+}

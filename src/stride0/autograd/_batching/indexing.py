@@ -1,0 +1,232 @@
+"""Batching rules of `x[key]`, `x[key] = value`, and of functions that index.
+
+Note [Keys of batches]
+    Integers, slices and masks that are the same for all examples index the values behind one more slice.
+    Where index arrays are batched, the numbers of the examples are the first index array: then all arrays are
+    in one group in front, and the axes of their common shape are moved to where those of an example would be.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from stride0._base.errors import BatchingError, OutOfBoundsError, ShapeError, Stride0Error
+from stride0._base.shapes import broadcast_shapes
+from stride0._chapters.creation import arange, zeros
+from stride0._chapters.indexing import take, take_along_axis
+from stride0._chapters.manipulation import moveaxis, reshape
+from stride0._chapters.searching import nonzero
+from stride0._core.array.array import Array
+from stride0._core.exchange.convert import asarray
+from stride0._core.ops.adjoint import put
+from stride0._core.ops.functions import where
+from stride0.autograd._batching.parts import Level, Rule, natural, shifted
+
+ALL = slice(None)
+
+
+class Key:
+    """A key of an example, as one of the values of a batch."""
+
+    def __init__(self, level: Level, x: Array, key: Any) -> None:
+        self.level, self.x = level, x
+        self.items = [_classified(level, item) for item in (key if isinstance(key, tuple) else (key,))]
+        self.is_basic = not any(isinstance(item, Array) for item in self.items)
+        self.is_batched = any(level.has(item) for item in self.items)
+        taken = sum(_axes_taken(item) for item in self.items)
+        if taken > x.ndim or sum(item is Ellipsis for item in self.items) > 1:
+            natural(lambda x: x[tuple(0 if isinstance(item, Array) else item for item in self.items)], x)
+        if Ellipsis not in [item if item is Ellipsis else None for item in self.items]:
+            self.items.append(Ellipsis)
+        self._place(x.ndim - taken)
+
+    def _place(self, rest: int) -> None:
+        """Find where the axes of index arrays are in the result, and how many axes that has."""
+        groups, inside, axes, first = 0, False, 0, 0
+        shapes = []
+        for item in self.items:
+            if isinstance(item, (int, Array)) and not self.is_basic:
+                if not inside:
+                    groups += 1
+                    first = axes if groups == 1 else 0
+                inside = True
+                if isinstance(item, Array):
+                    shapes.append(("index", (1,) if item.dtype.name == "bool" else item.shape))
+                continue
+            inside = False
+            axes += 0 if isinstance(item, int) else rest if item is Ellipsis else 1
+        self.first = first
+        self.common = len(broadcast_shapes("index", shapes)) if shapes else 0
+        self.ndim = axes + self.common
+        # Whether the axes of index arrays stay where the first of them is.
+        self.stays = groups == 1
+
+    def of_values(self, batched: bool) -> tuple[Any, ...]:
+        """Return the key of the values, or of the array that all examples share."""
+        if (not self.is_batched and self.stays) or self.is_basic:
+            return (ALL, *self.items)
+        items: list[Any] = []
+        if batched:
+            items.append(reshape(arange(self.level.size), (self.level.size,) + (1,) * self.common))
+        for item in self.items:
+            if isinstance(item, Array) and item.dtype.name == "bool":
+                items.extend(_places(self.x, item))
+            else:
+                items.append(self.level.aligned(item, self.common) if isinstance(item, Array) else item)
+        return tuple(items)
+
+    def arranged(self, found: Array, batched: bool) -> Array:
+        """Return what that key reads with the batch axis first and the others in the order of an example."""
+        if (not self.is_batched and self.stays) or self.is_basic:
+            return found
+        if not batched:
+            return moveaxis(found, self.first, 0) if self.stays else found
+        return moveaxis(found, *self._moves()) if self.stays and self.first else found
+
+    def _moves(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        here = tuple(range(1, 1 + self.common))
+        return here, tuple(k + self.first for k in here)
+
+    def value(self, operation: str, value: Any) -> Any:
+        """Return what is written in an example as what is written in the values."""
+        if not isinstance(value, Array):
+            return value
+        level = self.level
+        if value.ndim > self.ndim:
+            raise ShapeError(
+                operation,
+                f"a value of {value.ndim} axes is assigned to elements of {self.ndim}",
+                [("value", str(value.shape))],
+            )
+        if (not self.is_batched and self.stays) or self.is_basic:
+            return level.aligned(value, self.ndim)
+        if not level.has(value):
+            value = reshape(value, (1,) * (self.ndim + 1 - value.ndim) + value.shape)
+        else:
+            value = level.aligned(value, self.ndim)
+        if self.stays and self.first:
+            here, there = self._moves()
+            value = moveaxis(value, there, here)
+        return value
+
+
+def _classified(level: Level, item: Any) -> Any:
+    """Return an item of a key as an int, slice, None, Ellipsis or Array."""
+    if item is None or item is Ellipsis or isinstance(item, slice):
+        return item
+    if isinstance(item, Array):
+        if item.dtype.name == "bool" and level.has(item):
+            raise BatchingError(
+                "index",
+                "a mask is batched, and the shape of the result depends on its values",
+                accepts="where(mask, x, y); x[mask] = value is allowed where value is one number",
+            )
+        return int(item) if item.ndim == 0 and item.dtype.name != "bool" and not level.has(item) else item
+    if isinstance(item, bool) or not hasattr(type(item), "__index__") or hasattr(type(item), "__len__"):
+        try:
+            found = asarray(item)
+        except Stride0Error:
+            natural(lambda x: x[item], zeros((1,)))
+        return (
+            asarray(found, dtype=asarray(0).dtype)
+            if found.size == 0 and isinstance(item, (list, tuple))
+            else found
+        )
+    return operator.index(item)
+
+
+def _axes_taken(item: Any) -> int:
+    if item is None or item is Ellipsis:
+        return 0
+    return item.ndim if isinstance(item, Array) and item.dtype.name == "bool" else 1
+
+
+def _places(x: Array, mask: Array) -> tuple[Array, ...]:
+    """Return the indices of the elements that a mask selects."""
+    if mask.ndim == 0:
+        raise BatchingError("index", "a mask without axes is not allowed beside batched indices")
+    return nonzero(mask)
+
+
+def getitem(level: Level, x: Array, key: Any) -> Array:
+    plan = Key(level, x, key)
+    batched = level.has(x)
+    found: Array = level.value(x)[plan.of_values(batched)]
+    return plan.arranged(found, batched)
+
+
+def setitem(level: Level, x: Array, key: Any, value: Any) -> None:
+    target: Array = level.value(x)
+    mask = key[0] if isinstance(key, tuple) and len(key) == 1 else key
+    if level.has(mask) and mask.dtype.name == "bool":
+        _fill(level, x, mask, value)
+        return
+    plan = Key(level, x, key)
+    target[plan.of_values(True)] = plan.value("setitem", value)
+
+
+def _fill(level: Level, x: Array, mask: Array, value: Any) -> None:
+    """Write one number where a mask holds that differs from example to example."""
+    if isinstance(value, Array) and value.ndim:
+        raise BatchingError(
+            "setitem",
+            "a mask is batched, and how many elements of the value are used depends on it",
+            accepts="one number; or where(mask, value, x)",
+        )
+    if mask.shape != x.shape[: mask.ndim]:
+        raise OutOfBoundsError(
+            "index",
+            "the mask has another shape than the array",
+            [("array", str(x.shape)), ("mask", str(mask.shape))],
+        )
+    target = level.value(x)
+    chosen = reshape(level.value(mask), (level.size, *mask.shape) + (1,) * (x.ndim - mask.ndim))
+    number = level.aligned(value, x.ndim) if isinstance(value, Array) else value
+    found = where(chosen, number, target)
+    target[...] = found
+
+
+def _put(level: Level, g: Array, shape: tuple[int, ...], key: Any) -> Array:
+    plan = Key(level, _Shaped(shape), key)  # type: ignore[arg-type]
+    return put(plan.value("put", g), (level.size, *shape), plan.of_values(True))
+
+
+def key_of_values(level: Level, x: Array, key: Any, g: Array) -> tuple[Any, Array]:
+    """Return the key of the values of `x`, and what `g`, which belongs to ``x[key]``, is there."""
+    plan = Key(level, x, key)
+    return plan.of_values(True), plan.value("put", g)
+
+
+class _Shaped:
+    """The shape of an array that is not there."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape, self.ndim = shape, len(shape)
+
+
+def _take(level: Level, x: Array, indices: Any, axis: Any) -> Array:
+    if axis is None:
+        if x.ndim != 1:
+            natural(take, x, indices, axis=axis)
+        axis = 0
+    at = shifted("take", axis, x.ndim)
+    if not level.has(indices):
+        return take(level.value(x), indices, axis=at)
+    if indices.dtype.kind not in ("signed integer", "unsigned integer"):
+        natural(take, x, indices, axis=axis)
+    return getitem(level, x, (ALL,) * (at - 1) + (indices,))
+
+
+def _take_along_axis(level: Level, x: Array, indices: Array, axis: Any) -> Array:
+    at = shifted("take_along_axis", axis, x.ndim)
+    return take_along_axis(level.spread(x), level.spread(indices), axis=at)
+
+
+RULES: dict[str, Rule] = {
+    "getitem": getitem,
+    "put": _put,
+    "setitem": setitem,
+    "take": _take,
+    "take_along_axis": _take_along_axis,
+}

@@ -1,0 +1,226 @@
+"""Batching rules of products of matrices, of the extension `linalg`, and of Fourier transforms."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from stride0 import fft, linalg
+from stride0._base.shapes import normalize_axes, size_of
+from stride0._chapters.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
+from stride0._chapters.manipulation import expand_dims, moveaxis, permute_dims, reshape, squeeze
+from stride0._core.array.array import Array
+from stride0._core.ops.functions import multiply
+from stride0.autograd._batching.parts import Level, Rule, natural, shifted, shifted_all
+from stride0.autograd._rules import inverses
+from stride0.autograd._rules.linalg import pairs_of_axes
+
+# Products
+
+
+def _matmul(level: Level, x1: Array, x2: Array) -> Array:
+    if x1.ndim == 0 or x2.ndim == 0:
+        natural(matmul, x1, x2)
+    value1, value2 = level.value(x1), level.value(x2)
+    if not level.has(x2):
+        if x2.ndim > 2 and x1.ndim == 1:
+            rows = reshape(value1, (level.size,) + (1,) * (x2.ndim - 1) + x1.shape)
+            return squeeze(matmul(rows, x2), axis=-2)
+        # Of vectors, or with one matrix, the batch is the rows of one product.
+        return matmul(level.aligned(x1, x2.ndim) if x1.ndim > 1 else value1, x2)
+    if not level.has(x1) and x2.ndim == 1:
+        if x1.ndim == 1:
+            return matmul(value2, x1)
+        if x1.ndim == 2:
+            return matmul(value2, matrix_transpose(x1))
+    left = value1 if x1.ndim > 1 else expand_dims(value1, axis=-2)
+    right = value2 if x2.ndim > 1 else expand_dims(value2, axis=-1)
+    ndim = max(x1.ndim, x2.ndim, 2)
+    if level.has(x1):
+        left = _lengthened(left, ndim)
+    right = _lengthened(right, ndim)
+    found = matmul(left, right)
+    dropped = ((-2,) if x1.ndim == 1 else ()) + ((-1,) if x2.ndim == 1 else ())
+    return squeeze(found, axis=dropped) if dropped else found
+
+
+def _lengthened(value: Array, ndim: int) -> Array:
+    """Return a value with axes of size 1 behind that of the batch, so that an example has `ndim` axes."""
+    missing = ndim + 1 - value.ndim
+    return expand_dims(value, axis=tuple(range(1, missing + 1))) if missing > 0 else value
+
+
+def _vecdot(level: Level, x1: Array, x2: Array, axis: Any) -> Array:
+    ndim = max(x1.ndim, x2.ndim)
+    at = operator.index(axis)
+    if not -min(x1.ndim, x2.ndim) <= at < 0:
+        natural(vecdot, x1, x2, axis=axis)
+    return vecdot(level.aligned(x1, ndim), level.aligned(x2, ndim), axis=at)
+
+
+def _tensordot(level: Level, x1: Array, x2: Array, axes: Any) -> Array:
+    first, second = pairs_of_axes(axes, x1.ndim, x2.ndim)
+    if [x1.shape[k] for k in first] != [x2.shape[k] for k in second] or len(set(first)) < len(first):
+        natural(tensordot, x1, x2, axes=axes)
+    value1, value2 = level.value(x1), level.value(x2)
+    if not level.has(x2):
+        return tensordot(value1, x2, axes=(tuple(k + 1 for k in first), second))
+    if not level.has(x1):
+        found = tensordot(x1, value2, axes=(first, tuple(k + 1 for k in second)))
+        return moveaxis(found, x1.ndim - len(first), 0)
+    free1 = tuple(k for k in range(x1.ndim) if k not in first)
+    free2 = tuple(k for k in range(x2.ndim) if k not in second)
+    shape1, shape2 = (tuple(x.shape[k] for k in free) for x, free in ((x1, free1), (x2, free2)))
+    inner = size_of([x1.shape[k] for k in first])
+    left = permute_dims(value1, (0, *(k + 1 for k in free1 + first)))
+    right = permute_dims(value2, (0, *(k + 1 for k in second + free2)))
+    found = matmul(
+        reshape(left, (level.size, size_of(shape1), inner)),
+        reshape(right, (level.size, inner, size_of(shape2))),
+    )
+    return reshape(found, (level.size, *shape1, *shape2))
+
+
+def _outer(level: Level, x1: Array, x2: Array) -> Array:
+    if x1.ndim != 1 or x2.ndim != 1:
+        natural(linalg.outer, x1, x2)
+    return multiply(level.value(x1)[..., :, None], level.value(x2)[..., None, :])
+
+
+def _cross(level: Level, x1: Array, x2: Array, axis: Any) -> Array:
+    ndim = max(x1.ndim, x2.ndim)
+    at = operator.index(axis)
+    if not -min(x1.ndim, x2.ndim) <= at < 0:
+        natural(linalg.cross, x1, x2, axis=axis)
+    return linalg.cross(level.aligned(x1, ndim), level.aligned(x2, ndim), axis=at)
+
+
+# Matrices
+
+
+def _stack(function: Callable[..., Any], *options: str) -> Rule:
+    """Return the rule of a function of stacks of matrices, with the names of its other parameters."""
+
+    def rule(level: Level, x: Array, *given: Any) -> Any:
+        more = dict(zip(options, given, strict=True))
+        if x.ndim < 2:
+            natural(function, x, **more)
+        return function(level.value(x), **more)
+
+    return rule
+
+
+def _matrix_power(level: Level, x: Array, n: Any) -> Array:
+    if x.ndim < 2:
+        natural(linalg.matrix_power, x, n)
+    return linalg.matrix_power(level.value(x), n)
+
+
+def _with_tolerance(function: Callable[..., Any]) -> Rule:
+    def rule(level: Level, x: Array, rtol: Any) -> Any:
+        if x.ndim < 2:
+            natural(function, x, rtol=rtol)
+        if isinstance(rtol, Array):
+            rtol = level.aligned(rtol, x.ndim - 2)
+        return function(level.spread(x), rtol=rtol)
+
+    return rule
+
+
+def _solve(level: Level, x1: Array, x2: Array) -> Array:
+    if x1.ndim < 2 or x2.ndim == 0:
+        natural(linalg.solve, x1, x2)
+    value1, value2 = level.value(x1), level.value(x2)
+    if x2.ndim == 1:
+        if not level.has(x1) and x1.ndim == 2:
+            # All examples are columns of one right-hand side.
+            return matrix_transpose(linalg.solve(x1, matrix_transpose(value2)))
+        columns = expand_dims(value2, axis=-1)
+        if level.has(x2):
+            columns = _lengthened(columns, x1.ndim)
+        return squeeze(linalg.solve(value1, columns), axis=-1)
+    if not level.has(x1) and x1.ndim == 2 and x2.ndim == 2:
+        columns = reshape(moveaxis(value2, 0, 1), (x2.shape[0], level.size * x2.shape[1]))
+        found = reshape(linalg.solve(x1, columns), (x1.shape[1], level.size, x2.shape[1]))
+        return moveaxis(found, 1, 0)
+    ndim = max(x1.ndim, x2.ndim)
+    return linalg.solve(level.aligned(x1, ndim), level.aligned(x2, ndim))
+
+
+def _vector_norm(level: Level, x: Array, axis: Any, keepdims: Any, ord: Any) -> Array:
+    value = level.value(x)
+    if x.ndim == 0 and axis in (None, ()):
+        return linalg.vector_norm(expand_dims(value, axis=1), axis=1, ord=ord)
+    axes = shifted_all("vector_norm", axis, x.ndim)
+    return linalg.vector_norm(value, axis=axes, keepdims=keepdims, ord=ord)
+
+
+def _cofactors_pullback(level: Level, h: Array, x: Array) -> Array:
+    found: Array = inverses._cofactors_pullback(level.spread(h), level.spread(x))
+    return found
+
+
+# Fourier transforms
+
+
+def _transform(function: Callable[..., Array]) -> Rule:
+    def rule(level: Level, x: Array, n: Any, axis: Any, norm: Any) -> Array:
+        return function(level.value(x), n=n, axis=shifted(function.__name__, axis, x.ndim), norm=norm)
+
+    return rule
+
+
+def _transform_nd(function: Callable[..., Array]) -> Rule:
+    def rule(level: Level, x: Array, s: Any, axes: Any, norm: Any) -> Array:
+        if (s is not None and axes is None) or x.ndim == 0:
+            natural(function, x, s=s, axes=axes, norm=norm)
+        along = shifted_all(function.__name__, axes if axes is None else tuple(axes), x.ndim)
+        return function(level.value(x), s=s, axes=along, norm=norm)
+
+    return rule
+
+
+def _shift(function: Callable[..., Array]) -> Rule:
+    def rule(level: Level, x: Array, axes: Any) -> Array:
+        return function(
+            level.value(x), axes=tuple(k + 1 for k in normalize_axes(function.__name__, axes, x.ndim))
+        )
+
+    return rule
+
+
+RULES: dict[str, Rule] = {
+    "matmul": _matmul,
+    "matrix_transpose": _stack(matrix_transpose),
+    "tensordot": _tensordot,
+    "vecdot": _vecdot,
+    "linalg.cholesky": _stack(linalg.cholesky, "upper"),
+    "linalg.cross": _cross,
+    **{f"linalg.{f.__name__}": _stack(f) for f in (linalg.det, linalg.eig, linalg.eigh, linalg.eigvals)},
+    **{
+        f"linalg.{f.__name__}": _stack(f)
+        for f in (linalg.eigvalsh, linalg.inv, linalg.slogdet, linalg.svdvals)
+    },
+    "linalg.diagonal": _stack(linalg.diagonal, "offset"),
+    "linalg.matrix_norm": _stack(linalg.matrix_norm, "keepdims", "ord"),
+    "linalg.matrix_power": _matrix_power,
+    "linalg.matrix_rank": _with_tolerance(linalg.matrix_rank),
+    "linalg.outer": _outer,
+    "linalg.pinv": _with_tolerance(linalg.pinv),
+    "linalg.qr": _stack(linalg.qr, "mode"),
+    "linalg.solve": _solve,
+    "linalg.svd": _stack(linalg.svd, "full_matrices"),
+    "linalg.trace": _stack(linalg.trace, "offset", "dtype"),
+    "linalg.vector_norm": _vector_norm,
+    **{
+        f"fft.{f.__name__}": _transform(f)
+        for f in (fft.fft, fft.ifft, fft.rfft, fft.irfft, fft.hfft, fft.ihfft)
+    },
+    **{f"fft.{f.__name__}": _transform_nd(f) for f in (fft.fftn, fft.ifftn, fft.rfftn, fft.irfftn)},
+    **{f"fft.{f.__name__}": _shift(f) for f in (fft.fftshift, fft.ifftshift)},
+    # Functions that gradient rules are made of
+    "_cofactors": _stack(inverses._cofactors),
+    "_cofactors_pullback": _cofactors_pullback,
+    "_regular_shift": _stack(inverses._regular_shift),
+}

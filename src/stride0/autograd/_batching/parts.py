@@ -1,0 +1,64 @@
+"""Building blocks of batching rules.
+
+Note [Batching rules]
+    A rule takes the level, then the arguments of its function, one for each parameter. Batched arrays among
+    them have the shape of one example; `level.value(x)` is the array of all examples, whose first axis is
+    that of the batch. The rule calls public functions of the values, so that older tapes record them, and
+    returns what has the batch axis first.
+
+    An axis of the caller is checked against the axes of an example before it is shifted. Where a call is
+    invalid for an example and would be valid for the values, `natural` raises the error of the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from stride0._base.errors import BatchingError
+from stride0._base.shapes import normalize_axes, normalize_axis
+from stride0._chapters.creation import zeros
+from stride0._chapters.manipulation import reshape
+from stride0._core.array.array import Array
+from stride0.autograd._tape.tape import Level
+
+Rule = Callable[..., Any]
+
+__all__ = ["Level", "Rule", "check", "flat", "natural", "refusal", "shifted", "shifted_all"]
+
+
+def shifted(operation: str, axis: Any, ndim: int) -> int:
+    """Return an axis of an example as one of the values."""
+    return normalize_axis(operation, axis, ndim) + 1
+
+
+def shifted_all(operation: str, axis: Any, ndim: int) -> tuple[int, ...]:
+    """Return axes of an example, None for all, as axes of the values."""
+    return tuple(k + 1 for k in normalize_axes(operation, axis, ndim))
+
+
+def check(function: Callable[..., Any], *arguments: Any, **more: Any) -> None:
+    """Raise the error that a function raises for examples of such shapes, if it raises one."""
+    given = [zeros(x.shape, dtype=x.dtype) if isinstance(x, Array) else x for x in arguments]
+    function(*given, **more)
+
+
+def natural(function: Callable[..., Any], *arguments: Any, **more: Any) -> NoReturn:
+    """Raise the error that a function raises for examples of such shapes."""
+    check(function, *arguments, **more)
+    raise BatchingError(function.__name__, "there is no batching rule for a call with such arguments")
+
+
+def flat(level: Level, x: Array) -> Array:
+    """Return the value of an array with the axes of an example made one."""
+    value: Array = level.spread(x)
+    return reshape(value, (level.size, x.size))
+
+
+def refusal(name: str, reason: str) -> Rule:
+    """Return a rule that raises."""
+
+    def refuse(level: Level, *arguments: Any) -> NoReturn:
+        raise BatchingError(name, reason)
+
+    return refuse

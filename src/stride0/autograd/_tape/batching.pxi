@@ -1,0 +1,395 @@
+# Batched arrays: levels, batches, and calls of functions on whole batches. Included in `tape.pyx`. Note [Levels]
+
+cdef extern from *:
+    """
+    /* A call that is executed sees the tapes between the two only: Note [Levels]. */
+    S0_OF_THREAD long long s0_floor = 0;
+    S0_OF_THREAD long long s0_ceiling = 0x7fffffffffffffff;
+    #define s0_set_floor(value) (s0_floor = (value))
+    #define s0_set_ceiling(value) (s0_ceiling = (value))
+    """
+    long long s0_floor
+    long long s0_ceiling
+    void s0_set_floor(long long value) noexcept
+    void s0_set_ceiling(long long value) noexcept
+
+
+cdef inline bint is_seen(State state) noexcept:
+    """Whether a tape records, and is one of those that the call is recorded by: Note [Levels]."""
+    return state.open and s0_floor < state.serial < s0_ceiling
+
+
+cdef inline bint is_any_open(tuple tapes) noexcept:
+    cdef Py_ssize_t i
+    for i in range(len(tapes)):
+        if (<State>tapes[i]).open:
+            return True
+    return False
+
+
+cdef inline bint is_any_seen(tuple tapes) noexcept:
+    cdef Py_ssize_t i
+    for i in range(len(tapes)):
+        if is_seen(<State>tapes[i]):
+            return True
+    return False
+
+
+@cython.final
+@cython.no_gc
+cdef class Level:
+    """One call of a function that `vmap` made: batched arrays belong to it. Rules of functions get it as their first argument."""
+
+    cdef int64_t serial
+    cdef readonly Py_ssize_t size
+    cdef bint open
+
+    def __cinit__(self, Py_ssize_t size):
+        self.serial = s0_count_up(made, 1)
+        self.size = size
+        self.open = True
+        s0_add(live_levels, 1)
+
+    def __dealloc__(self):
+        s0_add(live_levels, -1)
+
+    def close(self):
+        """End the call; its batched arrays can no longer be used."""
+        self.open = False
+
+    def wrap(self, Array value not None):
+        """A batched array, of a value whose first axis is that of the batch."""
+        return wrapped(self, value)
+
+    def has(self, x):
+        """Whether an argument is a batched array of this level."""
+        return is_batched(x) and level_of(<Array>x) is self
+
+    def value(self, x):
+        """The array of all examples, its first axis that of the batch; of anything else than a batched array of this level, that."""
+        return value_at(self, x)
+
+    def spread(self, x):
+        """The same, of an array that is not batched a view that repeats it."""
+        if is_batched(x) and level_of(<Array>x) is self:
+            return value_at(self, x)
+        return traced_or_plain("broadcast_to", (x, (self.size,) + shape_tuple(<Array?>x)))
+
+    def lifted(self, x):
+        """An array as a batched one of this level: the same for all examples, and tracked by newer tapes if it is."""
+        if is_batched(x) and level_of(<Array>x) is self:
+            return x
+        if not is_tracked(x):
+            return wrapped(self, <Array>self.spread(x))
+        # By a function that newer tapes record: the value of a batched array is not theirs.
+        return traced("where", (wrapped(self, <Array>traced_or_plain("broadcast_to", (asarray(True), (self.size,)))), x, 0))
+
+    def aligned(self, x, int ndim):
+        """The value of an operand that broadcasts with others, whose examples have up to so many axes."""
+        return aligned(self, x, ndim)
+
+
+@cython.final
+@cython.no_gc
+cdef class Batch:
+    """What the storage of a batched array refers to, in the place of a history."""
+
+    cdef Array value
+    cdef Level level
+
+
+cdef object traced_or_plain(str name, tuple args):
+    """Call a function, and record the call if an argument needs it."""
+    for x in args:
+        if operand_needs_tape(x):
+            return traced(name, args)
+    return (<object>rules_of(name).function)(*args)
+
+
+def recorded(str name, *args):
+    """Call a function that batching rules are made of by its name in the table, and record the call if an argument needs it."""
+    return traced_or_plain(name, args)
+
+
+cdef inline Level level_of(Array x):
+    """The level of a batched array."""
+    return (<Batch>x.storage.history).level
+
+
+cdef inline Array ground(Array x):
+    """The array in memory that a batched array stands for, through all levels."""
+    while x.storage.batched:
+        x = (<Batch>x.storage.history).value
+    return x
+
+
+cdef inline Storage memory_of(Storage storage):
+    """The storage that holds the elements of an array on `storage`, and the log of writes to them."""
+    cdef Array x
+    if not storage.batched:
+        return storage
+    x = ground((<Batch>storage.history).value)
+    return root_of(x.storage)
+
+
+cdef Level newer(Level found, object x):
+    """The newer one of a level and that of a value; None where neither is batched."""
+    cdef Level level
+    if is_batched(x):
+        level = level_of(<Array>x)
+        return level if found is None or level.serial > found.serial else found
+    if type(x) is tuple or type(x) is list:
+        for item in x:
+            if is_batched(item):
+                level = level_of(<Array>item)
+                if found is None or level.serial > found.serial:
+                    found = level
+    return found
+
+
+cdef int check_level(Level level, str name) except -1:
+    if not level.open:
+        raise BatchingError(name, "the function that vmap called has returned, and this batched array is from within it", (),
+                            "what the function returns")
+    return 0
+
+
+cdef Array wrapped(Level level, Array value):
+    cdef Array y
+    cdef Batch batch
+    cdef int axis
+    cdef Py_ssize_t stride = itemsize_at(value.code)
+    if value.ndim == 0 or value.shape_[0] != level.size:
+        raise SystemError(f"vmap: a batch of {level.size} examples has the shape {shape_tuple(value)}")
+    batch = Batch.__new__(Batch)
+    batch.value, batch.level = value, level
+    y = blank(value.code)
+    set_ndim(y, value.ndim - 1)
+    for axis in range(y.ndim - 1, -1, -1):
+        y.shape_[axis] = value.shape_[axis + 1]
+        y.strides_[axis] = stride
+        if y.shape_[axis] > 1:
+            stride *= y.shape_[axis]
+    set_flags(y)
+    y.storage = foreign_storage(NULL, 0, None, False)
+    y.storage.device = value.storage.device
+    y.storage.history, y.storage.batched = batch, True
+    y.seen = clock
+    return y
+
+
+cdef object wrapped_all(Level level, object out):
+    """The result of a rule: each array in it batched."""
+    if type(out) is Array:
+        return wrapped(level, <Array>out)
+    if isinstance(out, (tuple, list)):
+        items = [wrapped_all(level, item) for item in out]
+        if hasattr(type(out), "_fields"):
+            return type(out)(*items)
+        return items if isinstance(out, list) else tuple(items)
+    return out
+
+
+cdef inline object value_at(Level level, object x):
+    return (<Batch>(<Array>x).storage.history).value if is_batched(x) and level_of(<Array>x) is level else x
+
+
+cdef Array aligned(Level level, object x, int ndim):
+    cdef Array a = <Array?>x, value
+    if not a.storage.batched or level_of(a) is not level:
+        return a
+    value = (<Batch>a.storage.history).value
+    if a.ndim >= ndim:
+        return value
+    return hooks.get_item(value, (slice(None),) + (None,) * (ndim - a.ndim))
+
+
+cdef Array plain_of(Array x):
+    """An operand as the function gets it that the tape calls: no newer tape records what it computes."""
+    cdef Array y
+    if not x.storage.batched:
+        return without_history(x)
+    y = alias(x)
+    return y
+
+
+cdef Array bare(Array x):
+    """A batched array on the same memory, which no tape tracks and which has seen all writes."""
+    cdef Level level
+    if not x.storage.batched:
+        return without_history(x)
+    level = level_of(x)
+    return wrapped(level, bare((<Batch>x.storage.history).value))
+
+
+cdef struct Window:
+    long long floor
+    long long ceiling
+
+
+cdef inline Window above(Level level) noexcept:
+    """Record by tapes newer than a level only; returns what `restore` takes."""
+    cdef Window before
+    before.floor, before.ceiling = s0_floor, s0_ceiling
+    s0_set_floor(level.serial)
+    return before
+
+
+cdef inline Window below(Level level) noexcept:
+    """The same for older tapes."""
+    cdef Window before
+    before.floor, before.ceiling = s0_floor, s0_ceiling
+    s0_set_floor(0)
+    s0_set_ceiling(level.serial)
+    return before
+
+
+cdef inline void restore(Window before) noexcept:
+    s0_set_floor(before.floor)
+    s0_set_ceiling(before.ceiling)
+
+
+cdef object unary_of_values(Level level, int op, Array x, str name):
+    """An operation of the table on a batch."""
+    cdef Window before = below(level)
+    token = enter_package() if guarding else None
+    try:
+        return wrapped(level, <Array>hooks.unary(op, value_at(level, x), name))
+    finally:
+        restore(before)
+        if token is not None:
+            leave_package(token)
+
+
+cdef int check_examples(str name, Array x1, Array x2) except -1:
+    """Refuse operands whose examples do not broadcast, by the shapes of these; or where the caller's mode does."""
+    if same_shape(x1, x2):
+        return 0
+    pairs = [("x1", shape_tuple(x1)), ("x2", shape_tuple(x2))]
+    shape = broadcast_shapes(name, pairs)
+    if guarding and is_restricted():
+        enforce_current_mode(name, pairs, shape)
+    return 0
+
+
+cdef object binary_of_values(Level level, int op, object x1, object x2, str name):
+    if type(x1) is Array and type(x2) is Array:
+        check_examples(name, <Array>x1, <Array>x2)
+    return binary_of_checked(level, op, x1, x2, name)
+
+
+cdef object binary_of_checked(Level level, int op, object x1, object x2, str name):
+    cdef Window before = below(level)
+    cdef int n1 = (<Array>x1).ndim if type(x1) is Array else 0, n2 = (<Array>x2).ndim if type(x2) is Array else 0
+    token = enter_package() if guarding else None
+    try:
+        if type(x1) is Array:
+            x1 = aligned(level, x1, n2)
+        if type(x2) is Array:
+            x2 = aligned(level, x2, n1)
+        return wrapped(level, <Array>hooks.binary(op, x1, x2, name, False))
+    finally:
+        restore(before)
+        if token is not None:
+            leave_package(token)
+
+
+cdef object call_rule(Level level, Rules rules, PyObject** values):
+    """The result of the batching rule of a function, of its arguments in the order of the parameters."""
+    cdef Window before
+    cdef list given = [level]
+    cdef Py_ssize_t i
+    if rules.batch is None:
+        raise BatchingError(rules.name, "there is no batching rule: vmap cannot call this function", (), "a loop over the examples")
+    for i in range(len(rules.parameters)):
+        given.append(<object>values[i])
+    before = below(level)
+    token = enter_package() if guarding else None
+    try:
+        return rules.batch(*given)
+    finally:
+        restore(before)
+        if token is not None:
+            leave_package(token)
+
+
+cdef tuple basic_key(object key):
+    """A key of integers, slices, `...` and None as one of a batch; None for any other key."""
+    if type(key) is int or type(key) is slice:
+        return (slice(None), key)
+    if type(key) is not tuple:
+        return None
+    for item in <tuple>key:
+        if not (type(item) is int or item is None or item is Ellipsis or type(item) is slice):
+            return None
+    return (slice(None),) + <tuple>key
+
+
+cdef object item_of_values(Level level, Array x, tuple key):
+    """A view of a batch."""
+    cdef Window before = below(level)
+    token = enter_package() if guarding else None
+    try:
+        return wrapped(level, hooks.get_item(<Array>value_at(level, x), key))
+    finally:
+        restore(before)
+        if token is not None:
+            leave_package(token)
+
+
+cdef object call_on_values(Level level, Rules rules, tuple plain, Py_ssize_t n, PyObject* kwnames):
+    """A call of a function of the namespace on batches: its result, batched."""
+    cdef PyObject* values[MOST_RULES]
+    cdef tuple key
+    if rules is GETITEM and is_batched(plain[0]) and level_of(<Array>plain[0]) is level:
+        key = basic_key(plain[1])
+        if key is not None:
+            return item_of_values(level, <Array>plain[0], key)
+    keep = rules.bind(<PyObject* const*>s0_tuple_items(plain), n, kwnames, values)
+    out = call_rule(level, rules, values)
+    if type(out) is Array:
+        for x in plain:
+            if is_batched(x) and value_at(level, x) is out:
+                return x
+    return wrapped_all(level, out)
+
+
+def define_batching(str name, rule):
+    """
+    Register the batching rule of a function.
+
+    Parameters
+    ----------
+    name : str
+        Of a function, which has an entry in the table of gradients.
+    rule : callable
+        Takes the level and the arguments of the function, one for each parameter; those that are batched have the shape of an example.
+        Returns what the function returns for all examples, the batch axis first.
+    """
+    # An operation of the table needs no entry: it is called by its number.
+    if name in TABLE:
+        (<Rules>TABLE[name]).batch = rule
+
+
+def has_batching(str name):
+    """Whether a function has a batching rule."""
+    return name in TABLE and (<Rules>TABLE[name]).batch is not None
+
+
+def newest_level(list leaves):
+    """The level of the batched arrays in a list, that of the innermost `vmap` if there are several; None without any."""
+    return newer(None, leaves)
+
+
+def is_batched_array(x):
+    """Whether a value is a batched array."""
+    return is_batched(x)
+
+
+def whole(x):
+    """All examples of a batched array, in memory; any other value as it is."""
+    return ground(<Array>x) if is_batched(x) else x
+
+
+cdef bint may_share(Array x, Array y) except -1:
+    return shares_storage(ground(x), ground(y))

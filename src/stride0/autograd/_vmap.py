@@ -1,0 +1,189 @@
+"""`vmap`: a function of one example made a function of a batch.
+
+References
+----------
+Names and meaning as in JAX.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, ShapeError
+from stride0._base.shapes import normalize_axis
+from stride0._chapters.manipulation import broadcast_to, moveaxis
+from stride0._core.array.array import Array
+from stride0._core.exchange.convert import asarray
+from stride0._core.ops.operands import as_array
+from stride0.autograd._batching import table as _table
+from stride0.autograd._tape.tape import Level
+from stride0.autograd._tape.trees import flatten
+
+__all__ = ["vmap"]
+
+BATCHING, REFUSED = _table.BATCHING, _table.REFUSED
+
+
+def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
+    """
+    Make a function that computes a function for each example of a batch, all at once.
+
+    Parameters
+    ----------
+    f : callable
+        A function of one example: takes arrays, or nested structures of them, and returns such.
+    in_axes : int, None, or nested structure of these
+        The axis of the examples in each argument; None where an argument is the same for all. One number
+        stands for all arguments, else there is one item for each; an item for a structure may be structured
+        like it. Named arguments have their examples along axis 0.
+    out_axes : int, None, or nested structure of these
+        Where the axis of the examples is to be in each result, in the same way; None only for results that do
+        not depend on the example.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `f` with the additional axis, returns what `f` returns with it. Leaves that are
+        no arrays are passed by as they are.
+
+    Raises
+    ------
+    ArgumentValueError
+        If no argument has examples, or `in_axes` and `out_axes` do not fit the structures.
+    ForeignArrayError
+        If an argument is an array of another library.
+    ShapeError
+        If the numbers of examples differ.
+    BatchingError
+        If `f` calls a function that has no batching rule, or asks for the value of a batched array.
+
+    Notes
+    -----
+    `f` is called once, with arrays that have the shape of one example; each function that it calls computes
+    all examples. So `f` must not branch on values: ``where`` selects. Transformations nest in any order.
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> from stride0.autograd import grad, vmap
+    >>> loss = lambda x, w: xp.sum(w * x) ** 2
+    >>> vmap(grad(loss), in_axes=(0, None))(xp.asarray([[1.0], [2.0]]), xp.asarray([3.0]))
+    Array([[18.],
+           [36.]], dtype=float64)
+    """
+
+    @functools.wraps(f)
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        leaves, structure = flatten([list(args), kwargs])
+        axes = _axes_of([list(args), kwargs], [_per_argument(in_axes, len(args)), 0], "in_axes")
+        axes = [axis if _is_array(x) else None for x, axis in zip(leaves, axes, strict=True)]
+        places = [
+            None if axis is None else normalize_axis("vmap", axis, x.ndim)
+            for x, axis in zip(leaves, axes, strict=True)
+        ]
+        level = Level(_size(leaves, places))
+        try:
+            given = [
+                x if place is None else level.wrap(moveaxis(x, place, 0) if place else x)
+                for x, place in zip(leaves, places, strict=True)
+            ]
+            positional, named = structure.rebuild(given)
+            out = f(*positional, **named)
+            results, shape = flatten(out)
+            return shape.rebuild(
+                [
+                    _result(level, x, axis)
+                    for x, axis in zip(results, _axes_of(out, out_axes, "out_axes"), strict=True)
+                ]
+            )
+        finally:
+            level.close()
+
+    return batched
+
+
+def _is_array(x: Any) -> bool:
+    """Return whether a leaf is an array; ForeignArrayError if it is one of another library."""
+    if not isinstance(x, Array) and (hasattr(type(x), "__array__") or hasattr(type(x), "__dlpack__")):
+        as_array(x, "vmap")
+    return isinstance(x, Array)
+
+
+def _per_argument(in_axes: Any, count: int) -> Any:
+    """Return `in_axes` as one item for each positional argument, or one for all."""
+    if isinstance(in_axes, (tuple, list)):
+        if len(in_axes) != count:
+            raise ArgumentValueError(
+                "vmap", f"in_axes has {len(in_axes)} items for {count} positional arguments"
+            )
+        return list(in_axes)
+    return in_axes
+
+
+def _axes_of(tree: Any, axes: Any, name: str) -> list[int | None]:
+    """Return the axis of each leaf of a structure, from numbers and None for its parts."""
+    found: list[int | None] = []
+    _gather(tree, axes, name, found)
+    return found
+
+
+def _gather(tree: Any, axes: Any, name: str, found: list[int | None]) -> None:
+    if not isinstance(axes, (tuple, list, dict)):
+        if axes is not None:
+            try:
+                axes = operator.index(axes)
+            except TypeError:
+                raise ArgumentTypeError(
+                    "vmap", f"{name} has an item of type {type(axes).__name__}", accepts="integers and None"
+                ) from None
+        found.extend([axes] * len(flatten(tree)[0]))
+        return
+    if isinstance(axes, dict):
+        if not isinstance(tree, dict) or set(tree) != set(axes):
+            raise ArgumentValueError(
+                "vmap", f"{name} is structured in another way: a dict with the keys {list(axes)}"
+            )
+        for key, part in tree.items():
+            _gather(part, axes[key], name, found)
+        return
+    if not isinstance(tree, (tuple, list)) or len(tree) != len(axes):
+        raise ArgumentValueError("vmap", f"{name} is structured in another way: {len(axes)} items")
+    for part, axis in zip(tree, axes, strict=True):
+        _gather(part, axis, name, found)
+
+
+def _size(leaves: list[Any], places: list[int | None]) -> int:
+    """Return the number of examples."""
+    sizes = [x.shape[place] for x, place in zip(leaves, places, strict=True) if place is not None]
+    if not sizes:
+        raise ArgumentValueError(
+            "vmap", "no argument has an axis of examples", accepts="in_axes names one for an array"
+        )
+    if len(set(sizes)) > 1:
+        facts = [
+            (f"array {k}, axis {place}", str(x.shape))
+            for k, (x, place) in enumerate(zip(leaves, places, strict=True))
+            if place is not None
+        ]
+        raise ShapeError("vmap", "the numbers of examples differ", facts)
+    return int(sizes[0])
+
+
+def _result(level: Level, x: Any, axis: int | None) -> Any:
+    """Return a result with its axis of examples."""
+    if not level.has(x):
+        if axis is None or not (_is_array(x) or isinstance(x, (bool, int, float, complex))):
+            return x
+        x = asarray(x)
+        value = asarray(broadcast_to(x, (level.size, *x.shape)), copy=True)
+    elif axis is None:
+        raise BatchingError(
+            "vmap", "out_axes is None for a result that differs from example to example", accepts="an axis"
+        )
+    else:
+        value = level.value(x)
+    place = normalize_axis("vmap", axis, value.ndim)
+    return moveaxis(value, 0, place) if place else value
