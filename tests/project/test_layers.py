@@ -49,6 +49,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("table of gradients", ("autograd._rules.table",)),
     ("forms of SciPy's functions", ("autograd.scipy",)),
     ("gradients", ("autograd",)),
+    ("optimisers", ("optim",)),
     ("testing", ("testing",)),
     ("command line", ("__main__",)),
 )
@@ -331,11 +332,14 @@ def test_dynamic_imports() -> None:
         return {module_of(f) for f, text in TEXT.items() if f not in GENERATORS and re.search(pattern, text)}
 
     # A row of the dtype table names the package that has its NumPy dtype; forms of SciPy's functions call it.
-    libraries = {"_core.memory.dtype", "autograd.scipy._parts"}
+    libraries = {"_core.memory.dtype", "autograd.scipy._parts", "optim._optimizers"}
     assert users(r"\b(import_module|__import__|importlib\.util)\b") == {*DYNAMIC, *libraries}
     # Not imports: `__array_namespace__` hands out the namespace, which exists once there is an array; a
-    # controller is registered with another library, if that is there; `hide_frames` marks modules that are.
-    assert users(r"\bsys\.modules\b") <= {"_core.exchange.convert", "_base.errors", "_compat.threadpoolctl"}
+    # controller is registered with another library, if that is there; `hide_frames` marks modules that are, and
+    # an error finds the name of a function that is running.
+    assert users(r"\bsys\.modules\b") <= {
+        *("_core.exchange.convert", "_base.errors", "_base.callers", "_compat.threadpoolctl"),
+    }
 
 
 def test_generators_need_the_standard_library_only() -> None:
