@@ -1,8 +1,8 @@
 """Differentiable forms of functions that SciPy computes with NumPy alone.
 
 The modules have SciPy's names, the functions SciPy's parameters. Each function takes arrays, tracked or not,
-and returns arrays. What a function does not support raises. SciPy is imported when a function needs it. Functions
-of SciPy that compute with the functions of the namespace, `scipy.signal.fftconvolve` and
+and returns arrays. What a function does not support raises. SciPy is imported when a function needs it.
+Functions of SciPy that compute with the functions of the namespace, `scipy.signal.fftconvolve` and
 `scipy.integrate.trapezoid` for example, have gradients as they are and no counterpart here.
 
     >>> import stride0 as xp
@@ -13,6 +13,13 @@ of SciPy that compute with the functions of the namespace, `scipy.signal.fftconv
     Array([1.75, 1.5 , 1.  ], dtype=float64)
 """
 
+from stride0._base.callers import FORMS as _FORMS
 from stride0.autograd.scipy import fft, integrate, interpolate, linalg, ndimage, signal
+
+_FORMS.update(
+    f"{module.__name__.rpartition('.')[2]}.{name}"
+    for module in (fft, integrate, interpolate, linalg, ndimage, signal)
+    for name in module.__all__
+)
 
 __all__ = ["fft", "integrate", "interpolate", "linalg", "ndimage", "signal"]
