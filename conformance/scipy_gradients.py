@@ -53,6 +53,7 @@ STEP = 1e-2
 class Found(NamedTuple):
     outcome: str
     message: str = ""
+    instead: str = ""  # a function of stride0 that has a gradient, where the error names one
 
 
 # --- a call as a scalar
@@ -189,7 +190,12 @@ def examine(call: Call) -> Found:
     try:
         _, gradients = quietly(value_and_grad(scalar, argnums=tuple(range(len(call.arrays)))), *own())
     except GradientError as error:
-        return Found("refused", first_line(error))
+        # Where the error names the function of SciPy, the page does so anyway.
+        named = error.operation == f"scipy.{call.function}"
+        instead = error.accepts.partition(", which has a gradient")
+        return Found(
+            "refused", error.problem if named else first_line(error), instead[0] if instead[1] else ""
+        )
     except Exception as error:
         return Found("fails", f"tracked, {type(error).__name__}: {first_line(error)}")
     gradients = [np.asarray(g) for g in gradients]
@@ -248,7 +254,11 @@ def record_of(found: dict[str, Found]) -> dict[str, Any]:
             call.name: {
                 "marked": call.function in marked,
                 "outcome": found[call.name].outcome,
-                **({"message": found[call.name].message} if found[call.name].message else {}),
+                **{
+                    key: text
+                    for key, text in zip(("message", "instead"), found[call.name][1:], strict=True)
+                    if text
+                },
             }
             for call in CALLS
         },
@@ -264,9 +274,9 @@ Written by `python conformance/scipy_gradients.py`; edit nothing by hand.
 
 SciPy {scipy}, with `SCIPY_ARRAY_API=1`, calls the functions of stride0 for arrays of stride0. Each call below
 is differentiated on stride0, and by finite differences on NumPy. Right: both gradients are the same. Refused:
-an error says that there is none, and here is its first line. Wrong: anything else, zero for example. Fails:
-the call itself does not work on stride0, with or without a gradient. Names with words behind them are calls
-with other arguments.
+an error says so, and names the function of stride0 to use instead, if there is one. Wrong: anything else,
+zero for example. Fails: the call itself does not work on stride0, with or without a gradient. Names with words
+behind them are calls with other arguments.
 
 SciPy marks {marked} functions as supporting the array API; {called} of them are called here, and those that
 are not, [at the end](#not-called). "NumPy alone" are calls of functions that SciPy does not mark.
@@ -300,7 +310,10 @@ def page(record: dict[str, Any]) -> str:
         listed: dict[tuple[str, str], list[str]] = {}
         for name, found in calls.items():
             if found["outcome"] == outcome:
-                group = (name.partition(".")[0], found.get("message", ""))
+                message = found.get("message", "")
+                if "instead" in found:
+                    message += f"; `{found['instead'].rpartition('.')[0]}` has the function"
+                group = (name.partition(".")[0], message)
                 listed.setdefault(group, []).append(name.partition(".")[2])
         if listed:
             parts.append(f"## {outcome.capitalize()}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import operator
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def called(name: str) -> Any:
         ("ndimage.median_filter", lambda f, x: f(x, 3), "stop_gradient"),
         ("fft.dct", lambda f, x: f(x), "stride0.autograd.scipy.fft.dct"),
         ("integrate.simpson", lambda f, x: f(x), "stride0.autograd.scipy.integrate.simpson"),
-        ("linalg.expm", lambda f, x: f(x[:, :4]), "stride0.autograd.scipy.linalg.expm"),
+        ("linalg.expm", lambda f, x: f(x[:, :4]), "stride0.linalg.expm"),
         (
             "interpolate.CubicSpline",
             lambda f, x: f([0, 1, 2, 3], x),
@@ -68,7 +69,6 @@ def called(name: str) -> Any:
         ("interpolate.PPoly", lambda f, x: f(xp.ones((2, 1)), [0.0, 1.0])(x), "stop_gradient"),
         ("spatial.distance.pdist", lambda f, x: f(x), "stop_gradient"),
         ("optimize.minimize", lambda f, x: f(lambda t: float(np.sum(t)), x[0, :]), "docs/gradients.md"),
-        ("optimize.brentq", lambda f, x: f(lambda t: t - x[0, 0], -9.0, 9.0), "docs/gradients.md"),
         ("integrate.solve_ivp", lambda f, x: f(lambda t, y: -y, (0, 1), x[0, :]), "docs/gradients.md"),
         ("stats.ttest_1samp", lambda f, x: f(x, 0.0), "stop_gradient"),
     ],
@@ -82,10 +82,6 @@ def test_the_function_of_scipy_is_named(name: str, call: Any, words: str) -> Non
     text = str(caught.value)
     assert caught.value.operation == f"scipy.{name}", text
     assert words in text and "why" in text and "tracked" in text
-    form = words.removeprefix("stride0.autograd.scipy.")
-    if form != words:
-        module, _, member = form.rpartition(".")
-        assert hasattr(getattr(xp.autograd.scipy, module), member)
 
 
 def test_outside_of_scipy_nothing_is_named() -> None:
@@ -107,10 +103,9 @@ def test_every_form_is_a_function_of_scipy() -> None:
     from stride0._base.callers import FORMS
 
     assert len(FORMS) >= 45
-    for name in FORMS:
+    for name, form in FORMS.items():
         assert callable(called(name)), name
-        module, _, member = name.rpartition(".")
-        assert callable(getattr(getattr(xp.autograd.scipy, module), member))
+        assert callable(operator.attrgetter(form.removeprefix("stride0."))(xp)), form
 
 
 def test_gradients_of_optimisers_agree() -> None:

@@ -352,8 +352,6 @@ LINALG = [
     ),
     *cases("linalg.solve_triangular", SQUARE, normal(4, 3), linear=(1,), trans=(0, "C"), lower=(False, True)),
     *cases("linalg.solve_triangular", np.triu(SQUARE) + 0.3j, complexes(4, 2), linear=(1,), trans=(0, 1, 2)),
-    *cases("linalg.expm", 0.5 * normal(4, 4)),
-    *cases("linalg.expm", 0.3 * complexes(2, 3, 3), derivatives=1),
     *cases("linalg.sqrtm", SQUARE),
     *cases("linalg.sqrtm", SQUARE + 0.3j * normal(4, 4)),
     *cases("linalg.solve_sylvester", SQUARE, normal(3, 3) + 3 * np.eye(3), normal(4, 3), linear=(2,)),
@@ -390,37 +388,6 @@ LINALG += [
         )
         for lower in (False, True)
     ],
-    *[
-        Case(
-            "linalg",
-            "lstsq",
-            (normal(*shape) + 3 * np.eye(*shape), normal(shape[0], *more)),
-            {},
-            (1,),
-            lambda f, a, b: f(a, b)[0],
-            lambda f, a, b: f(a, b)[0],
-        )
-        for shape in ((5, 3), (4, 4), (3, 5))
-        for more in ((), (2,))
-    ],
-    Case(
-        "linalg",
-        "lstsq",
-        (normal(5, 3), normal(5, 2)),
-        {"all": True},
-        (),
-        lambda f, a, b, all: [f(a, b)[k] for k in (0, 1, 3)],
-        lambda f, a, b, all: [f(a, b)[k] for k in (0, 1, 3)],
-    ),
-    Case(
-        "linalg",
-        "lstsq",
-        (complexes(5, 3), complexes(5)),
-        {"complex": True},
-        (1,),
-        lambda f, a, b, complex: f(a, b)[0],
-        lambda f, a, b, complex: f(a, b)[0],
-    ),
 ]
 
 INTEGRATE = [

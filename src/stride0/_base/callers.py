@@ -9,8 +9,8 @@ from typing import Any
 
 __all__ = ["FORMS", "lost_gradient"]
 
-# Functions of SciPy that have a form in `stride0.autograd.scipy`, which registers them: "signal.lfilter".
-FORMS: set[str] = set()
+# By functions of SciPy, "signal.lfilter", those of ours that have a gradient. `autograd.scipy` fills it in.
+FORMS: dict[str, str] = {}
 
 _LIBRARY = "scipy"
 # Between the call of the library and what it does with an array. Decorators are among them.
@@ -46,8 +46,9 @@ def lost_gradient(error: Any, operation: str, shape: tuple[int, ...]) -> Excepti
         made: Exception = error(operation, problem, facts, accepts)
         return made
     facts.append(("why", _WHY.get(operation, "it reads the memory, and the tape does not record that")))
-    if name.partition(".")[2] in FORMS:
-        accepts = f"stride0.autograd.{name}, which has a gradient; or {accepts}"
+    form = FORMS.get(name.partition(".")[2])
+    if form is not None:
+        accepts = f"{form}, which has a gradient; or {accepts}"
     elif name.split(".")[1] in _CALLING_BACK:
         accepts = f'functions that take and give NumPy\'s arrays (docs/gradients.md, "SciPy"); or {accepts}'
     made = error(name, problem, facts, accepts)

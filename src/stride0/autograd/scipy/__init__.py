@@ -16,10 +16,26 @@ Functions of SciPy that compute with the functions of the namespace, `scipy.sign
 from stride0._base.callers import FORMS as _FORMS
 from stride0.autograd.scipy import fft, integrate, interpolate, linalg, ndimage, signal
 
-_FORMS.update(
-    f"{module.__name__.rpartition('.')[2]}.{name}"
-    for module in (fft, integrate, interpolate, linalg, ndimage, signal)
-    for name in module.__all__
+# Functions of `scipy.linalg` that the namespace has under the same name.
+_OWN = (
+    "cholesky",
+    "det",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "expm",
+    "inv",
+    "lstsq",
+    "pinv",
+    "qr",
+    "solve",
+    "svd",
 )
+
+for _module in (fft, integrate, interpolate, linalg, ndimage, signal):
+    _part = _module.__name__.rpartition(".")[2]
+    _FORMS.update({f"{_part}.{_name}": f"{_module.__name__}.{_name}" for _name in _module.__all__})
+_FORMS.update({f"linalg.{_name}": f"stride0.linalg.{_name}" for _name in _OWN})
 
 __all__ = ["fft", "integrate", "interpolate", "linalg", "ndimage", "signal"]

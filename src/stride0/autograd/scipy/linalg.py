@@ -2,8 +2,7 @@
 
 References
 ----------
-SciPy 1.17, `scipy.linalg`. The block matrix of `expm`: Al-Mohy, Higham, Computing the Frechet derivative of
-the matrix exponential, SIAM J. Matrix Anal. Appl. 30 (2009).
+SciPy 1.17, `scipy.linalg`. What the namespace has itself (`stride0.linalg.expm`, `lstsq`, `inv`) is not here.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import GradientError, ShapeError
+from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd._rules.linalg import adjoint
 from stride0.autograd.scipy._parts import (
@@ -26,7 +25,7 @@ from stride0.autograd.scipy._parts import (
     to_numpy,
 )
 
-__all__ = ["cho_solve", "expm", "lstsq", "solve_banded", "solve_sylvester", "solve_triangular", "sqrtm"]
+__all__ = ["cho_solve", "solve_banded", "solve_sylvester", "solve_triangular", "sqrtm"]
 
 
 def _matrix(operation: str, name: str, x: Any, square: bool = True) -> Array:
@@ -40,25 +39,6 @@ def _matrix(operation: str, name: str, x: Any, square: bool = True) -> Array:
 # --- triangular systems
 
 
-def _triangle_cotangent(g: Array, a: Array, out: Array, lower: bool, unit: bool) -> Array:
-    found = -xp.matmul(_triangular(adjoint(a), g, not lower, unit), adjoint(out))
-    k = 1 if unit else 0
-    return xp.tril(found, k=-k) if lower else xp.triu(found, k=k)
-
-
-@recorded("linalg")
-def _triangular(a: Array, b: Array, lower: bool, unit: bool) -> Array:
-    solve = scipy("linalg").solve_triangular
-    return from_numpy(solve(to_numpy(a), to_numpy(b), lower=lower, unit_diagonal=unit, check_finite=False))
-
-
-rules(
-    _triangular,
-    a=lambda g, a, out, lower, unit: _triangle_cotangent(g, a, out, lower, unit),
-    b=lambda g, a, lower, unit: _triangular(adjoint(a), g, not lower, unit),
-)
-
-
 def solve_triangular(
     a: Any, b: Any, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False
 ) -> Array:
@@ -68,9 +48,9 @@ def solve_triangular(
     Parameters
     ----------
     a : Array
-        Of shape (M, M); the other triangle is not read. Differentiable.
+        Of shape (..., M, M); the other triangle is not read. Differentiable.
     b : Array
-        Of shape (M,) or (M, N). Differentiable.
+        Of shape (M,) or (..., M, N). Differentiable.
     trans : {0, 1, 2, "N", "T", "C"}
         Whether the system is that of the matrix, its transpose or its conjugate transpose.
     lower : bool
@@ -85,20 +65,11 @@ def solve_triangular(
     """
     a, b = same_dtype(_matrix("solve_triangular", "a", a), floating("solve_triangular", "b", b))
     one_of("solve_triangular", "trans", trans, (0, 1, 2, "N", "T", "C"))
-    if a.ndim != 2 or b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
-        raise ShapeError(
-            "solve_triangular",
-            "the shapes do not fit",
-            [("a", f"{a.shape}"), ("b", f"{b.shape}")],
-            "(M, M) with (M,) or (M, N)",
-        )
     if trans in (1, "T"):
         a, lower = xp.matrix_transpose(a), not lower
     elif trans in (2, "C"):
         a, lower = adjoint(a), not lower
-    columns = b[:, None] if b.ndim == 1 else b
-    found = _triangular(a, columns, bool(lower), bool(unit_diagonal))
-    return found[:, 0] if b.ndim == 1 else found
+    return xp.linalg.solve_triangular(a, b, upper=not lower, unit_diagonal=bool(unit_diagonal))
 
 
 def cho_solve(c_and_lower: tuple[Any, bool], b: Any) -> Array:
@@ -192,39 +163,6 @@ def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any) -> Array:
 # --- functions of matrices
 
 
-def _exponential_cotangent(g: Array, a: Array) -> Array:
-    """Return the derivative of the exponential at the adjoint, in the direction of the cotangent."""
-    n = a.shape[-1]
-    top = xp.concat((adjoint(a), g), axis=-1)
-    bottom = xp.concat((xp.zeros(a.shape, dtype=a.dtype), adjoint(a)), axis=-1)
-    return expm(xp.concat((top, bottom), axis=-2))[..., :n, n:]
-
-
-@recorded("linalg")
-def _exponential(a: Array) -> Array:
-    return from_numpy(scipy("linalg").expm(to_numpy(a)))
-
-
-rules(_exponential, a=lambda g, a: _exponential_cotangent(g, a))
-
-
-def expm(a: Any) -> Array:
-    """
-    Compute the exponential of a matrix.
-
-    Parameters
-    ----------
-    a : Array
-        Of shape (..., M, M). Differentiable.
-
-    Returns
-    -------
-    Array
-        New array of the same shape, as `scipy.linalg.expm`.
-    """
-    return _exponential(_matrix("expm", "a", a))
-
-
 @recorded("linalg")
 def _sylvester(a: Array, b: Array, q: Array) -> Array:
     return from_numpy(scipy("linalg").solve_sylvester(to_numpy(a), to_numpy(b), to_numpy(q)))
@@ -287,56 +225,3 @@ def sqrtm(a: Any) -> Array:
     if found.dtype.kind == "real floating" and (scipy("linalg").eigvals(item(found)).real < 0).any():
         found = xp.astype(found, xp.complex128 if found.dtype == xp.float64 else xp.complex64)
     return _square_root(found)
-
-
-def lstsq(a: Any, b: Any) -> tuple[Array, Array, int, Array]:
-    """
-    Solve a system in the sense of least squares; of several solutions, return the shortest.
-
-    Parameters
-    ----------
-    a : Array
-        Of shape (M, N) and full rank. Differentiable.
-    b : Array
-        Of shape (M,) or (M, K). Differentiable.
-
-    Returns
-    -------
-    tuple
-        The solution, of shape (N,) or (N, K); sums of squared residues, empty unless ``M > N``; the rank; the
-        singular values. As `scipy.linalg.lstsq`.
-
-    Raises
-    ------
-    GradientError
-        If the matrix does not have full rank: the solution is no differentiable function of it.
-    """
-    a, b = same_dtype(_matrix("lstsq", "a", a, square=False), floating("lstsq", "b", b))
-    if a.ndim != 2 or b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
-        raise ShapeError(
-            "lstsq",
-            "the shapes do not fit",
-            [("a", f"{a.shape}"), ("b", f"{b.shape}")],
-            "(M, N) with (M,) or (M, K)",
-        )
-    m, n = a.shape
-    sizes = xp.linalg.svdvals(a)
-    known = item(sizes)
-    rank = int((known > max(m, n) * xp.finfo(a.dtype).eps * known.max(initial=0)).sum())
-    if rank < min(m, n):
-        raise GradientError(
-            "lstsq", f"the matrix has rank {rank}", accepts=f"a matrix of full rank, {min(m, n)}"
-        )
-    columns = b[:, None] if b.ndim == 1 else b
-    if m >= n:
-        q, r = xp.linalg.qr(a)
-        x = solve_triangular(r, xp.matmul(adjoint(q), columns))
-    else:
-        q, r = xp.linalg.qr(adjoint(a))
-        x = xp.matmul(q, solve_triangular(r, columns, trans="C"))
-    residues = xp.zeros((0,), dtype=sizes.dtype)
-    if m > n:
-        left = columns - xp.matmul(a, x)
-        residues = xp.sum(xp.real(xp.conj(left) * left), axis=0)
-        residues = residues[0] if b.ndim == 1 else residues
-    return (x[:, 0] if b.ndim == 1 else x), residues, rank, sizes
