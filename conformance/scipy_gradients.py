@@ -274,9 +274,9 @@ Written by `python conformance/scipy_gradients.py`; edit nothing by hand.
 
 SciPy {scipy}, with `SCIPY_ARRAY_API=1`, calls the functions of stride0 for arrays of stride0. Each call below
 is differentiated on stride0, and by finite differences on NumPy. Right: both gradients are the same. Refused:
-an error says so, and names the function of stride0 to use instead, if there is one. Wrong: anything else,
-zero for example. Fails: the call itself does not work on stride0, with or without a gradient. Names with words
-behind them are calls with other arguments.
+an error says so, and names the function of stride0 to call instead, if there is one. Wrong: anything else,
+zero for example. Fails: the call itself does not work on stride0, with or without a gradient. Names with
+words behind them are calls with other arguments.
 
 SciPy marks {marked} functions as supporting the array API; {called} of them are called here, and those that
 are not, [at the end](#not-called). "NumPy alone" are calls of functions that SciPy does not mark.

@@ -54,7 +54,11 @@ def called(name: str) -> Any:
 @pytest.mark.parametrize(
     ("name", "call", "words"),
     [
-        ("signal.lfilter", lambda f, x: f([1.0], [1.0, -0.5], x), "stride0.autograd.scipy.signal.lfilter"),
+        (
+            "signal.lfilter",
+            lambda f, x: f(xp.ones(1), xp.ones(2), x),
+            "stride0.autograd.scipy.signal.lfilter",
+        ),
         ("signal.savgol_filter", lambda f, x: f(x, 5, 2), "stride0.autograd.scipy.signal.savgol_filter"),
         ("ndimage.gaussian_filter", lambda f, x: f(x, 1.0), "stride0.autograd.scipy.ndimage.gaussian_filter"),
         ("ndimage.median_filter", lambda f, x: f(x, 3), "stop_gradient"),
@@ -63,10 +67,10 @@ def called(name: str) -> Any:
         ("linalg.expm", lambda f, x: f(x[:, :4]), "stride0.linalg.expm"),
         (
             "interpolate.CubicSpline",
-            lambda f, x: f([0, 1, 2, 3], x),
+            lambda f, x: f(xp.arange(4.0), x),
             "stride0.autograd.scipy.interpolate.CubicSpline",
         ),
-        ("interpolate.PPoly", lambda f, x: f(xp.ones((2, 1)), [0.0, 1.0])(x), "stop_gradient"),
+        ("interpolate.PPoly", lambda f, x: f(xp.ones((2, 1)), xp.arange(2.0))(x), "stop_gradient"),
         ("spatial.distance.pdist", lambda f, x: f(x), "stop_gradient"),
         ("optimize.minimize", lambda f, x: f(lambda t: float(np.sum(t)), x[0, :]), "docs/gradients.md"),
         ("integrate.solve_ivp", lambda f, x: f(lambda t, y: -y, (0, 1), x[0, :]), "docs/gradients.md"),
