@@ -19,6 +19,8 @@ Requirements: pip install -r conformance/downstream-requirements.txt
 from __future__ import annotations
 
 import argparse
+import functools
+import importlib.metadata
 import itertools
 import json
 import os
@@ -109,16 +111,16 @@ def differences(call: Call, by: list[np.ndarray]) -> tuple[list[np.ndarray], flo
         g = np.zeros(a.shape, dtype=a.dtype)
         for place in np.ndindex(a.shape):
             for unit in (1.0, 1j) if a.dtype.kind == "c" else (1.0,):
-                slope, off = extrapolated(lambda t, a=a, p=place, u=unit: at(value, a, p, u * t))
+                slope, off = extrapolated(functools.partial(moved, value, a, place, unit))
                 g[place] += unit * slope
                 error = max(error, off)
         gradients.append(g)
     return gradients, error
 
 
-def at(value: Callable[[], float], a: np.ndarray, place: tuple[int, ...], step: Any) -> float:
+def moved(value: Callable[[], float], a: Any, place: tuple[int, ...], unit: complex, step: float) -> float:
     before = a[place]
-    a[place] = before + step
+    a[place] = before + unit * step
     try:
         return value()
     finally:
@@ -182,9 +184,9 @@ def examine(call: Call) -> Found:
         total = xp.asarray(0.0)
         for y, w in zip(found, by, strict=True):
             if isinstance(y, xp.Array):
-                w = xp.asarray(w)
-                part = xp.real(xp.conj(w) * y) if y.dtype.kind == "complex floating" else w * y
-                total = total + xp.sum(xp.where(w == 0, 0.0, part))
+                given = xp.asarray(w)
+                part = xp.real(xp.conj(given) * y) if y.dtype.kind == "complex floating" else given * y
+                total = total + xp.sum(xp.where(given == 0, 0.0, part))
         return total
 
     try:
@@ -199,12 +201,12 @@ def examine(call: Call) -> Found:
     except Exception as error:
         return Found("fails", f"tracked, {type(error).__name__}: {first_line(error)}")
     gradients = [np.asarray(g) for g in gradients]
-    slopes, error = quietly(differences, call, by)
+    slopes, uncertain = quietly(differences, call, by)
     size = max([1.0, *(float(np.max(np.abs(s), initial=0)) for s in slopes)])
-    if not error <= 1e-4 * size:
-        raise ValueError(f"{call.name}: differences do not converge, they are off by {error:.1e}")
+    if not uncertain <= 1e-4 * size:
+        raise ValueError(f"{call.name}: differences do not converge, they are off by {uncertain:.1e}")
     off = max(float(np.max(np.abs(g - s), initial=0)) for g, s in zip(gradients, slopes, strict=True))
-    if off <= 3 * error + call.rough * size:
+    if off <= 3 * uncertain + call.rough * size:
         still = not any(np.any(np.abs(s) > call.rough * size) for s in slopes)
         return Found("right", "the result does not move with the arguments" if still else "")
     what = "zero" if not any(np.any(g) for g in gradients) else f"off by {off / size:.1g} of the largest"
@@ -216,9 +218,7 @@ def examine(call: Call) -> Found:
 
 def marked_functions() -> set[str]:
     """The functions that SciPy marks as working on arrays of other libraries than NumPy."""
-    import importlib
-
-    from scipy._lib._array_api import xp_capabilities_table as table
+    table = importlib.import_module("scipy._lib._array_api").xp_capabilities_table
 
     found: dict[Any, str] = {}
     for name in MODULES:
@@ -236,7 +236,6 @@ def marked_functions() -> set[str]:
 
 
 def record_of(found: dict[str, Found]) -> dict[str, Any]:
-    import scipy
 
     import stride0
 
@@ -246,7 +245,7 @@ def record_of(found: dict[str, Found]) -> dict[str, Any]:
     if unlisted:
         raise ValueError(f"neither called nor on the list of what is not: {', '.join(unlisted)}")
     return {
-        "scipy": scipy.__version__,
+        "scipy": importlib.metadata.version("scipy"),
         "module_version": stride0.__version__,
         "total": dict(Counter(each.outcome for each in found.values())),
         "marked": len(marked),

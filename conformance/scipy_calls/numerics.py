@@ -22,6 +22,7 @@ from scipy_calls.parts import (
     call,
     named,
     normal,
+    scipy_function,
 )
 
 STEPS = np.cumsum(apart(3, 8, seed=2), axis=1)
@@ -34,9 +35,7 @@ def polynomial(t: Any) -> Any:
 
 
 def _points() -> Any:
-    from scipy.stats import qmc
-
-    return qmc.Halton(1, rng=1)
+    return scipy_function("stats.qmc.Halton")(1, rng=1)
 
 
 def rotation(name: str, made: Any, *arrays: Any) -> Any:

@@ -97,6 +97,6 @@ def _names(frame: FrameType, code: CodeType) -> Iterator[str]:
     for variable in code.co_freevars:
         value = values.get(variable)
         for attribute in ("__name__", "name"):
-            name = getattr(value, attribute, None)
-            if isinstance(name, str):
-                yield name
+            found = getattr(value, attribute, None)
+            if isinstance(found, str):
+                yield found

@@ -49,7 +49,7 @@ class Optimizer(NamedTuple):
 class _State(NamedTuple):
     """How many updates there were, and moving averages, each structured like the parameters."""
 
-    count: int
+    steps: int
     averages: tuple[Any, ...]
 
 
@@ -113,14 +113,14 @@ def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> O
         return _State(0, (tree_map(zeros_like, parameters),) if kept else ())
 
     def update(gradients: Any, state: _State, parameters: Any = None) -> tuple[Any, _State]:
-        rate = _at(learning_rate, state.count)
+        rate = _at(learning_rate, state.steps)
         directions, averages = gradients, state.averages
         if kept:
             directions = _each("update", lambda g, v: add(multiply(v, kept), g), gradients, state.averages[0])
             averages = (directions,)
             if nesterov:
                 directions = _each("update", lambda g, v: add(multiply(v, kept), g), gradients, directions)
-        return tree_map(lambda d: multiply(d, -rate), directions), _State(state.count + 1, averages)
+        return tree_map(lambda d: multiply(d, -rate), directions), _State(state.steps + 1, averages)
 
     return Optimizer(init, update)
 
@@ -150,7 +150,7 @@ def adam(learning_rate: Rate, b1: float = 0.9, b2: float = 0.999, eps: float = 1
         return _State(0, (tree_map(zeros_like, parameters), squares))
 
     def update(gradients: Any, state: _State, parameters: Any = None) -> tuple[Any, _State]:
-        rate, count = _at(learning_rate, state.count), state.count + 1
+        rate, count = _at(learning_rate, state.steps), state.steps + 1
 
         def mean(g: Array, m: Array) -> Array:
             return add(multiply(m, first), multiply(g, 1 - first))
