@@ -12,6 +12,7 @@ returns, by fixed random weights. Each call is one of
     wrong     another gradient, or zero instead of one; or results that are arrays of another library
     fails     the call itself raises on stride0, or has other values than on NumPy
 
+Where an error names a function of stride0 to call instead, that call is made and judged as well.
 The exit code is 0 where no call is wrong, and no call is worse than the record says.
 Requirements: pip install -r conformance/downstream-requirements.txt
 """
@@ -23,6 +24,7 @@ import functools
 import importlib.metadata
 import itertools
 import json
+import operator
 import os
 import sys
 import warnings
@@ -41,6 +43,7 @@ from scipy_calls.parts import Call
 RECORD = summary.RESULTS / "scipy-gradients.json"
 PAGE = summary.ROOT / "docs" / "scipy-gradients.md"
 OUTCOMES = ("right", "refused", "wrong", "fails")
+FORM = "form right"
 
 # Public modules with functions that SciPy marks.
 MODULES = (
@@ -56,6 +59,7 @@ class Found(NamedTuple):
     outcome: str
     message: str = ""
     instead: str = ""  # a function of stride0 that has a gradient, where the error names one
+    form: str = ""  # what the same call of that one is
 
 
 # --- a call as a scalar
@@ -148,8 +152,8 @@ def first_line(error: BaseException) -> str:
     return summary.one_line(str(error).strip().partition("\n")[0] or type(error).__name__)
 
 
-def examine(call: Call) -> Found:
-    """Make a call, differentiate it, and judge."""
+def examine(call: Call, form: Any = None) -> Found:
+    """Make a call, on stride0 perhaps with another function than SciPy's; differentiate it, and judge."""
     import stride0 as xp
     from stride0.autograd import GradientError, value_and_grad
 
@@ -162,7 +166,7 @@ def examine(call: Call) -> Found:
         return [xp.asarray(a, copy=True) for a in call.arrays]
 
     try:
-        plain = quietly(lambda: numbers(call.call(xp, *own())))
+        plain = quietly(lambda: numbers(call.call(xp, *own(), form=form)))
     except Exception as error:
         return Found("fails", f"{type(error).__name__}: {first_line(error)}")
     foreign = sorted({type(y).__name__ for y in plain} - {"Array"})
@@ -177,7 +181,7 @@ def examine(call: Call) -> Found:
     def scalar(*xs: Any) -> Any:
         found = [
             y
-            for y in numbers(call.call(xp, *xs))
+            for y in numbers(call.call(xp, *xs, form=form))
             if not isinstance(y, xp.Array) or "floating" in y.dtype.kind
         ]
         found = [y for y in found if isinstance(y, xp.Array) or np.asarray(y).dtype.kind in "fc"]
@@ -255,7 +259,7 @@ def record_of(found: dict[str, Found]) -> dict[str, Any]:
                 "outcome": found[call.name].outcome,
                 **{
                     key: text
-                    for key, text in zip(("message", "instead"), found[call.name][1:], strict=True)
+                    for key, text in zip(Found._fields[1:], found[call.name][1:], strict=True)
                     if text
                 },
             }
@@ -278,7 +282,8 @@ zero for example. Fails: the call itself does not work on stride0, with or witho
 words behind them are calls with other arguments.
 
 SciPy marks {marked} functions as supporting the array API; {called} of them are called here, and those that
-are not, [at the end](#not-called). "NumPy alone" are calls of functions that SciPy does not mark.
+are not, [at the end](#not-called). "NumPy alone" are calls of functions that SciPy does not mark. The last
+column counts the refused calls of which the form in stride0 was made too, and is right.
 """
 
 
@@ -287,6 +292,7 @@ def rows_of(record: dict[str, Any]) -> dict[str, Counter[str]]:
     for name, found in record["calls"].items():
         module = name.partition(".")[0] if found["marked"] else "NumPy alone"
         rows.setdefault(module, Counter())[found["outcome"]] += 1
+        rows[module][FORM] += found.get("form") == "right"
     return dict(sorted(rows.items(), key=lambda row: (row[0] == "NumPy alone", row[0])))
 
 
@@ -302,8 +308,9 @@ def page(record: dict[str, Any]) -> str:
     parts = [HEAD.format(scipy=record["scipy"], marked=record["marked"], called=len(called))]
     rows = rows_of(record)
     rows["**all**"] = sum(rows.values(), Counter())
-    lines = [["calls", *OUTCOMES], ["---", *["---:"] * len(OUTCOMES)]]
-    lines += [[name, *(str(counts[outcome]) for outcome in OUTCOMES)] for name, counts in rows.items()]
+    columns = (*OUTCOMES, FORM)
+    lines = [["calls", *columns], ["---", *["---:"] * len(columns)]]
+    lines += [[name, *(str(counts[column]) for column in columns)] for name, counts in rows.items()]
     parts.append("".join(f"| {' | '.join(line)} |\n" for line in lines))
     for outcome in OUTCOMES:
         listed: dict[tuple[str, str], list[str]] = {}
@@ -311,7 +318,8 @@ def page(record: dict[str, Any]) -> str:
             if found["outcome"] == outcome:
                 message = found.get("message", "")
                 if "instead" in found:
-                    message += f"; `{found['instead'].rpartition('.')[0]}` has the function"
+                    state = "" if found["form"] == "right" else ", but not for this call"
+                    message += f"; `{found['instead'].rpartition('.')[0]}` has the function{state}"
                 group = (name.partition(".")[0], message)
                 listed.setdefault(group, []).append(name.partition(".")[2])
         if listed:
@@ -350,10 +358,15 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"calls of one name: {', '.join(twice)}")
     chosen = [call for call in CALLS if not options.names or call.name.startswith(tuple(options.names))]
     found: dict[str, Found] = {}
+    xp = importlib.import_module("stride0")
     unfit = []
     for call in chosen:
         try:
-            found[call.name] = each = examine(call)
+            each = examine(call)
+            if each.instead:
+                form = operator.attrgetter(each.instead.removeprefix("stride0."))(xp)
+                each = each._replace(form=examine(call, form).outcome)
+            found[call.name] = each
         except ValueError as error:
             print(f"no call to judge by: {error}", flush=True)
             unfit.append(call.name)
@@ -370,7 +383,7 @@ def main(arguments: list[str] | None = None) -> int:
         record = record_of(found)
         RECORD.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         PAGE.write_text(page(record), encoding="utf-8")
-    return 1 if lost or any(each.outcome == "wrong" for each in found.values()) else 0
+    return 1 if lost or any("wrong" in (each.outcome, each.form) for each in found.values()) else 0
 
 
 if __name__ == "__main__":

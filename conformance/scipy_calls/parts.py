@@ -12,10 +12,10 @@ import numpy as np
 
 
 class Call(NamedTuple):
-    """One call: `call(xp, *arrays)`, in which the arrays are those that are differentiated by."""
+    """One call of a function `f`: `made(xp, f, *arrays)`, where the arrays are those to differentiate by."""
 
     name: str  # the function of SciPy, perhaps with a word on how it is called
-    call: Callable[..., Any]
+    made: Callable[..., Any]
     arrays: tuple[Any, ...]
     rough: float = 1e-6  # to how many digits the function is smooth; what is iterated is not to the last one
 
@@ -23,6 +23,10 @@ class Call(NamedTuple):
     def function(self) -> str:
         """The function of SciPy, "special.erf"."""
         return self.name.partition(" ")[0]
+
+    def call(self, xp: Any, *arrays: Any, form: Any = None) -> Any:
+        """Make the call, with another function in the place of SciPy's if one is given."""
+        return self.made(xp, scipy_function(self.function) if form is None else form, *arrays)
 
 
 @functools.cache
@@ -40,9 +44,8 @@ def scipy_function(name: str) -> Any:
 
 
 def call(name: str, made: Callable[..., Any], *arrays: Any, rough: float = 1e-6) -> Call:
-    """A call of the function `f` with the namespace: `made(xp, f, *arrays)`."""
-    function = name.partition(" ")[0]
-    return Call(name, lambda xp, *xs: made(xp, scipy_function(function), *xs), arrays, rough)
+    """A call of the function that is named: `made(xp, f, *arrays)`."""
+    return Call(name, made, arrays, rough)
 
 
 def of_namespace(xp: Any, value: Any) -> Any:

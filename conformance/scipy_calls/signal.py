@@ -36,7 +36,17 @@ CALLS = [
     *named("signal", "deconvolve", LINE[:8], np.asarray([1.3, -0.4, 0.1])),
     *of_each("signal", "lfilter", b=NUM, a=DEN, x=X),
     *of_each("signal", "filtfilt", b=NUM, a=DEN, x=LINE),
-    *of_each("signal", "sosfilt sosfiltfilt", sos=SECTIONS, x=LINE),
+    # The leading coefficients of the denominators must be 1.
+    *[
+        call(
+            f"signal.{name} by both",
+            lambda xp, f, b, a, x: f(xp.concat((b, xp.asarray([[1.0], [1.0]]), a), axis=1), x),
+            SECTIONS[:, :3],
+            SECTIONS[:, 4:],
+            LINE,
+        )
+        for name in ("sosfilt", "sosfiltfilt")
+    ],
     *named("signal", "lfiltic", NUM, DEN, LINE[:3], LINE[3:6]),
     *named("signal", "lfilter_zi", NUM, DEN),
     *named("signal", "savgol_filter", LINE, window_length=5, polyorder=2),
