@@ -5,6 +5,13 @@ References
 SciPy 1.17, `scipy.ndimage`.
 """
 
+from stride0.autograd.scipy._derivatives import (
+    gaussian_gradient_magnitude,
+    gaussian_laplace,
+    laplace,
+    prewitt,
+    sobel,
+)
 from stride0.autograd.scipy._splines import (
     affine_transform,
     map_coordinates,
@@ -32,8 +39,13 @@ __all__ = [
     "correlate1d",
     "gaussian_filter",
     "gaussian_filter1d",
+    "gaussian_gradient_magnitude",
+    "gaussian_laplace",
+    "laplace",
     "map_coordinates",
+    "prewitt",
     "shift",
+    "sobel",
     "spline_filter",
     "spline_filter1d",
     "uniform_filter",
