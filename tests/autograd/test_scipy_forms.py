@@ -138,6 +138,7 @@ def test_single_precision_stays() -> None:
         ("signal", lambda m, x: m.lfilter([1.0], [0.0, 1.0], x), r"a\[0\] is zero"),
         ("signal", lambda m, x: m.lfilter([1.0, 2.0], [1.0], x, zi=x), "zi has shape"),
         ("signal", lambda m, x: m.sosfilt(x, x), "sos has shape"),
+        ("signal", lambda m, x: m.filtfilt([1.0], [1.0, -1.0], x, padlen=0), "pole at 1"),
         ("signal", lambda m, x: m.savgol_filter(x, 21, 2), "window_length"),
         ("signal", lambda m, x: m.detrend(x, type="cubic"), "type is 'cubic'"),
         ("ndimage", lambda m, x: m.gaussian_filter(x, 1.0, output=x), "output is not supported"),

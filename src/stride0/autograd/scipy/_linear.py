@@ -53,12 +53,20 @@ rules(
 )
 
 
-# The length up to which windows along one axis are added up one by one.
-SHORT = 256
+# The length up to which windows along one axis are added up one by one, and up to which lags are.
+SHORT, FEW = 256, 32
 
 
 def lagged(g: Array, x: Array, count: int, axis: int) -> Array:
     """Return ``sum(g[n] * conj(x[n - j]))`` over all axes for j below `count`: of coefficients."""
+    if count <= FEW:
+        n = g.shape[axis]
+        parts = []
+        for j in range(min(count, n)):
+            early, late = along(g.ndim, axis, slice(n - j)), along(g.ndim, axis, slice(j, n))
+            parts.append(xp.sum(g[late] * xp.conj(x[early])))
+        found = xp.stack(parts) if parts else xp.zeros((0,), dtype=g.dtype)
+        return xp.concat((found, xp.zeros((count - len(parts),), dtype=found.dtype)))
     shape = (*g.shape[:axis], count - 1, *g.shape[axis + 1 :])
     longer = xp.concat((g, xp.zeros(shape, dtype=g.dtype)), axis=axis)
     return xp.reshape(valid(longer, xp.conj(x)), (count,))

@@ -90,18 +90,17 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     zi = floating("lfilter", "zi", zi)
     wanted = (*x.shape[:axis], order, *x.shape[axis + 1 :])
     if zi.ndim != x.ndim or zi.shape[axis] != order:
-        raise ShapeError("lfilter", f"zi has shape {zi.shape}", accepts=f"{wanted}, or what broadcasts to it")
+        raise ShapeError("lfilter", f"zi has shape {zi.shape}", accepts=f"{wanted}, or what broadcasts")
     zi = xp.broadcast_to(zi, wanted)
     if order == 0:
         return _filtered(b, a, x, axis), xp.zeros(wanted, dtype=x.dtype)
-    # In this form of the filter the state is what the signal so far adds to the next outputs, but for the
-    # recursion: the filter 1 / a turns it into outputs, and the filter a turns these back.
+    # The state is what the signal so far adds to the next outputs, but for the recursion: the filter 1 / a
+    # turns it into outputs, and the filter a turns these back.
     n = x.shape[axis]
-    blank = xp.zeros(wanted, dtype=x.dtype)
-    y = _filtered(b, a, xp.concat((x, blank), axis=axis), axis)
-    before = xp.concat((zi, xp.zeros(x.shape, dtype=zi.dtype)), axis=axis)
-    y = y + _filtered(a[:1], a, before, axis)
-    final = _filtered(a / a[0], xp.ones((1,), dtype=a.dtype), y[along(x.ndim, axis, slice(n, None))], axis)
+    one, blank = xp.ones((1,), dtype=a.dtype), xp.zeros(wanted, dtype=x.dtype)
+    before = xp.concat((a[0] * zi, xp.zeros(x.shape, dtype=zi.dtype)), axis=axis)
+    y = _recursive(a, _filtered(b, one, xp.concat((x, blank), axis=axis), axis) + before, axis)
+    final = _filtered(a / a[0], one, y[along(x.ndim, axis, slice(n, None))], axis)
     return y[along(x.ndim, axis, slice(n))], final
 
 
@@ -148,9 +147,18 @@ def _extended_signal(operation: str, x: Array, axis: int, padtype: Any, edge: in
     ends = extended(operation, x, axis, edge, edge, "nearest")
     twice = xp.concat((xp.full((edge,), 2.0), xp.zeros((n,)), xp.full((edge,), 2.0)))
     signs = 1.0 - twice
-    shape = lane(x, axis)
-    twice, signs = (xp.astype(xp.reshape(c, shape), x.dtype) for c in (twice, signs))
+    twice, signs = (xp.astype(xp.reshape(c, lane(x, axis)), x.dtype) for c in (twice, signs))
     return twice * ends + signs * longer, edge
+
+
+def _gain(operation: str, b: Array, a: Array) -> Array:
+    """Return what a filter multiplies a constant by."""
+    below = xp.sum(a)
+    if item(below) == 0:
+        raise ArgumentValueError(
+            operation, "the filter has a pole at 1", accepts="one whose a does not add up to 0"
+        )
+    return xp.sum(b) / below
 
 
 def filtfilt(
@@ -187,11 +195,40 @@ def filtfilt(
     taps = max(b.shape[0], a.shape[0])
     edge = 3 * taps if padlen is None else count_of("filtfilt", "padlen", padlen, 0)
     longer, edge = _extended_signal("filtfilt", x, axis, padtype, edge)
-    zi = xp.reshape(lfilter_zi(b, a), lane(x, axis))
+    gain = _gain("filtfilt", b, a)
     for _ in range(2):
+        # As if the signal had always been what it begins with.
         start = longer[along(x.ndim, axis, slice(1))]
-        longer = xp.flip(lfilter(b, a, longer, axis, zi=zi * start)[0], axis=axis)
+        longer = xp.flip(_filtered(b, a, longer - start, axis) + gain * start, axis=axis)
     return longer[along(x.ndim, axis, slice(edge, edge + x.shape[axis]))]
+
+
+def _sections_cotangent(g: Array, sos: Array, x: Array, axis: int) -> Array:
+    rows = []
+    for k in range(sos.shape[0]):
+        b, a, after = sos[k, :3], sos[k, 3:], sos[k + 1 :, :]
+        before = _sectioned(sos[:k, :], x, axis) if k else x
+        arriving = _backwards(after, g, axis) if after.shape[0] else g
+        numerator = lagged(arriving, _recursive(a, before, axis), 3, axis)
+        behind = _filtered(b, a, before, axis)
+        rows.append(xp.concat((numerator, -lagged(arriving, _recursive(a, behind, axis), 3, axis))))
+    return xp.stack(rows)
+
+
+def _backwards(sos: Array, g: Array, axis: int) -> Array:
+    return xp.flip(_sectioned(xp.conj(sos), xp.flip(g, axis=axis), axis), axis=axis)
+
+
+@recorded("signal")
+def _sectioned(sos: Array, x: Array, axis: int) -> Array:
+    return from_numpy(scipy("signal").sosfilt(to_numpy(sos), to_numpy(x), axis=axis))
+
+
+rules(
+    _sectioned,
+    sos=lambda g, sos, x, axis: _sections_cotangent(g, sos, x, axis),
+    x=lambda g, sos, axis: _backwards(sos, g, axis),
+)
 
 
 def _sections(operation: str, sos: Any, x: Any) -> list[Array]:
@@ -226,9 +263,7 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     sos, y = _sections("sosfilt", sos, x)
     axis = axis_of("sosfilt", y, axis)
     if zi is None:
-        for k in range(sos.shape[0]):
-            y = _filtered(sos[k, :3], sos[k, 3:], y, axis)
-        return y
+        return _sectioned(sos, y, axis)
     zi = floating("sosfilt", "zi", zi)
     if zi.ndim != y.ndim + 1 or zi.shape[0] != sos.shape[0]:
         wanted = (sos.shape[0], *y.shape[:axis], 2, *y.shape[axis + 1 :])
@@ -264,15 +299,10 @@ def sosfiltfilt(
     taps = 2 * sos.shape[0] + 1 - min(int((known[:, 2] == 0).sum()), int((known[:, 5] == 0).sum()))
     edge = 3 * taps if padlen is None else count_of("sosfiltfilt", "padlen", padlen, 0)
     longer, edge = _extended_signal("sosfiltfilt", x, axis, padtype, edge)
-    shape = lane(x, axis)
-    scale, states = xp.ones((), dtype=sos.dtype), []
+    gain = xp.ones((), dtype=sos.dtype)
     for k in range(sos.shape[0]):
-        b, a = sos[k, :3], sos[k, 3:]
-        states.append(xp.reshape(scale * lfilter_zi(b, a), shape))
-        scale = scale * xp.sum(b) / xp.sum(a)
+        gain = gain * _gain("sosfiltfilt", sos[k, :3], sos[k, 3:])
     for _ in range(2):
         start = longer[along(x.ndim, axis, slice(1))]
-        for k, zi in enumerate(states):
-            longer = lfilter(sos[k, :3], sos[k, 3:], longer, axis, zi=zi * start)[0]
-        longer = xp.flip(longer, axis=axis)
+        longer = xp.flip(_sectioned(sos, longer - start, axis) + gain * start, axis=axis)
     return longer[along(x.ndim, axis, slice(edge, edge + x.shape[axis]))]
