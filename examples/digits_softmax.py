@@ -27,6 +27,7 @@ from digits import CLASSES, load, split, standardise
 
 import stride0
 from stride0.autograd import grad, value_and_grad
+from stride0.optim import apply_updates, sgd
 
 Array = Any  # an array of any library that follows the standard
 Parameters = dict[str, Array]
@@ -165,7 +166,8 @@ def train(training: Training, rows: Rows, test: Rows, epochs: int) -> None:
 
     xp = stride0
     value_and_gradient = value_and_grad(functools.partial(loss, training.model))
-    velocity = {name: xp.zeros_like(p) for name, p in training.parameters.items()}
+    optimizer = sgd(RATE, momentum=MOMENTUM)
+    state = optimizer.init(training.parameters)
     generator = random.Random(1)
     order = list(range(rows.x.shape[0]))
     bar = tqdm(desc=f"{training.title:>18}", total=epochs, unit=" epochs")
@@ -177,8 +179,8 @@ def train(training: Training, rows: Rows, test: Rows, epochs: int) -> None:
             batch = xp.asarray(order[first : first + BATCH])
             x, member = xp.take(rows.x, batch, axis=0), xp.take(rows.member, batch, axis=0)
             _, gradient = value_and_gradient(training.parameters, x, member)
-            velocity = {name: MOMENTUM * v - RATE * gradient[name] for name, v in velocity.items()}
-            training.parameters = {name: p + velocity[name] for name, p in training.parameters.items()}
+            updates, state = optimizer.update(gradient, state)
+            training.parameters = apply_updates(training.parameters, updates)
         training.seconds += time.perf_counter() - began
         training.note(rows, test)
         bar.set_postfix(loss=f"{training.train_loss[-1]:.4f}", refresh=False)

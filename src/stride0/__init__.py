@@ -1,7 +1,7 @@
 """stride0: the Python Array API standard on strided memory.
 
 This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `memory`,
-`special`, `testing`, the functions of `_compat.extras`, `Array`, `DType`, `Device` and the exceptions.
+`optim`, `special`, `testing`, the functions of `_compat.extras`, `Array`, `DType`, `Device` and the exceptions.
 """
 
 import importlib as _importlib
@@ -78,6 +78,7 @@ __all__ = [
     "isin",
     "linalg",
     "memory",
+    "optim",
     "set_num_threads",
     "special",
     "strict",
@@ -106,12 +107,13 @@ __all__ += _extras.__all__
 __all__ += _dtype.__all__
 
 # Modules, and functions of modules, that are imported when they are first asked for: most programs never do.
-_LATER = {"autograd": "", "memory": "", "special": "", "testing": "", "explain": "_explain.explain"}
+_LATER = {"autograd": "", "memory": "", "optim": "", "special": "", "testing": "", "explain": "_explain.explain"}
 
 
 if _typing.TYPE_CHECKING:  # a __getattr__ would tell checkers that there is every name
     from stride0 import autograd as autograd
     from stride0 import memory as memory
+    from stride0 import optim as optim
     from stride0 import special as special
     from stride0 import testing as testing
     from stride0._explain.explain import explain as explain

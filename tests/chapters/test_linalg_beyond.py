@@ -156,6 +156,11 @@ def test_least_squares_of_lower_rank_has_the_least_norm() -> None:
     # An array has one tolerance for each matrix.
     one = xp.linalg.lstsq(xp.asarray(a), xp.asarray(b), rtol=xp.asarray([1e-10, 0.999]))
     assert [int(n) for n in one.rank] == [2, 1]
+    # SciPy passes it so, to whatever namespace has the function.
+    same = xp.linalg.lstsq(xp.asarray(a), xp.asarray(b), rcond=1e-10)
+    assert np.array_equal(np.asarray(same.solution), np.asarray(found.solution))
+    with pytest.raises(xp.ArgumentValueError, match="both rtol and rcond"):
+        xp.linalg.lstsq(xp.asarray(a), xp.asarray(b), rtol=1e-10, rcond=1e-10)
 
 
 def test_errors_of_least_squares() -> None:

@@ -71,6 +71,7 @@ OURS = {
     "autograd",
     "memory",
     "testing",
+    "optim",
     "Array",
     "DType",
     "Device",
@@ -227,11 +228,11 @@ def test_no_other_names():
     assert special == {"__array_api_version__", "__array_namespace_info__", "__version__"}
     assert set(xp.__all__) == standard | OURS | EXCEPTIONS | {"__version__"}
     assert len(set(xp.__all__)) == len(xp.__all__)
-    for name in public - {"linalg", "fft", "strided", "autograd", "memory", "testing"}:
+    for name in public - {"linalg", "fft", "strided", "autograd", "memory", "optim", "testing"}:
         assert not isinstance(getattr(xp, name), types.ModuleType), name
 
 
-MODULES = ("", "autograd", "fft", "linalg", "memory", "strided", "testing")
+MODULES = ("", "autograd", "fft", "linalg", "memory", "optim", "strided", "testing")
 
 
 @pytest.mark.parametrize("name", MODULES)

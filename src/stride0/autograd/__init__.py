@@ -11,7 +11,9 @@ calls the functions of the Array API standard.
 
 from stride0._base.errors import GradientError
 from stride0._base.errors import hide_frames as _hide_frames
+from stride0.autograd import scipy
 from stride0.autograd._custom import checkpoint, custom_vjp
+from stride0.autograd._numpy import on_numpy
 from stride0.autograd._rules.table import NO_GRAD, REFUSED, VJP
 from stride0.autograd._transforms import (
     Tape,
@@ -39,6 +41,8 @@ __all__ = [
     "hvp",
     "jacobian",
     "jvp",
+    "on_numpy",
+    "scipy",
     "stop_gradient",
     "value_and_grad",
     "vjp",

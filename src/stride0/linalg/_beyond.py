@@ -6,6 +6,7 @@ import math
 from functools import cache, partial
 from typing import Final, NamedTuple
 
+from stride0._base.errors import ArgumentValueError
 from stride0._base.shapes import broadcast_shapes
 from stride0._chapters.creation import eye
 from stride0._chapters.linear_algebra import matmul, matrix_transpose
@@ -153,7 +154,9 @@ def _eliminate(a: Array, x: Array, upper: bool, unit: bool) -> None:
 
 
 @partial(intercepted, extension="linalg")
-def lstsq(x1: Array, x2: Array, /, *, rtol: float | Array | None = None) -> LstsqResult:
+def lstsq(
+    x1: Array, x2: Array, /, *, rtol: float | Array | None = None, rcond: float | Array | None = None
+) -> LstsqResult:
     """Return the solution of least squares, and of least norm, of a system of linear equations.
 
     Parameters
@@ -166,6 +169,8 @@ def lstsq(x1: Array, x2: Array, /, *, rtol: float | Array | None = None) -> Lsts
     rtol : float or Array, optional
         Singular values that are not larger than it times the largest one count as 0. By default
         ``max(M, N) * eps``. An array has one for each matrix.
+    rcond : float or Array, optional
+        The same by the name that it has in NumPy, PyTorch and JAX, by which SciPy passes it.
 
     Returns
     -------
@@ -195,6 +200,10 @@ def lstsq(x1: Array, x2: Array, /, *, rtol: float | Array | None = None) -> Lsts
     >>> xp.round(found.solution)
     Array([1., 2.], dtype=float64)
     """
+    if rcond is not None:
+        if rtol is not None:
+            raise ArgumentValueError("lstsq", "both rtol and rcond are given", accepts="one of them")
+        rtol = rcond
     x1 = floating_matrices("lstsq", x1)
     x2 = as_floating(check_array("lstsq", x2, "x2"))
     check_rows("lstsq", x1, x2)

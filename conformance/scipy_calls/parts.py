@@ -1,0 +1,100 @@
+"""What the tables of calls are made of: calls, and operands at which finite differences are accurate."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import operator
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Call(NamedTuple):
+    """One call of a function `f`: `made(xp, f, *arrays)`, where the arrays are those to differentiate by."""
+
+    name: str  # the function of SciPy, perhaps with a word on how it is called
+    made: Callable[..., Any]
+    arrays: tuple[Any, ...]
+    rough: float = 1e-6  # to how many digits the function is smooth; what is iterated is not to the last one
+
+    @property
+    def function(self) -> str:
+        """The function of SciPy, "special.erf"."""
+        return self.name.partition(" ")[0]
+
+    def call(self, xp: Any, *arrays: Any, form: Any = None) -> Any:
+        """Make the call, with another function in the place of SciPy's if one is given."""
+        return self.made(xp, scipy_function(self.function) if form is None else form, *arrays)
+
+
+@functools.cache
+def scipy_function(name: str) -> Any:
+    """The function "special.erf" of SciPy, which is imported when the first call is made."""
+    parts = name.split(".")
+    for count in range(len(parts) - 1, 0, -1):
+        module = f"scipy.{'.'.join(parts[:count])}"
+        try:
+            found = importlib.import_module(module)
+        except ModuleNotFoundError:
+            continue
+        return operator.attrgetter(".".join(parts[count:]))(found)
+    raise AttributeError(f"SciPy has no {name}")
+
+
+def call(name: str, made: Callable[..., Any], *arrays: Any, rough: float = 1e-6) -> Call:
+    """A call of the function that is named: `made(xp, f, *arrays)`."""
+    return Call(name, made, arrays, rough)
+
+
+def of_namespace(xp: Any, value: Any) -> Any:
+    return xp.asarray(value) if isinstance(value, np.ndarray) else value
+
+
+def named(
+    module: str, names: str, *arrays: Any, note: str = "", rough: float = 1e-6, **options: Any
+) -> list[Call]:
+    """Functions of a part of SciPy that are called alike; arrays among the options are constants."""
+
+    def made(xp: Any, f: Any, *xs: Any) -> Any:
+        return f(*xs, **{name: of_namespace(xp, value) for name, value in options.items()})
+
+    return [call(f"{module}.{name} {note}".rstrip(), made, *arrays, rough=rough) for name in names.split()]
+
+
+def of_each(module: str, names: str, **arguments: Any) -> list[Call]:
+    """A call by each floating-point argument, the others being constants: `of_each("m", "f", a=A)`."""
+    found = []
+    for place, (argument, array) in enumerate(arguments.items()):
+        if not isinstance(array, np.ndarray) or array.dtype.kind != "f":
+            continue
+
+        def made(xp: Any, f: Any, x: Any, place: int = place) -> Any:
+            given = [of_namespace(xp, value) for value in arguments.values()]
+            return f(*given[:place], x, *given[place + 1 :])
+
+        found += [call(f"{module}.{name} by {argument}", made, array) for name in names.split()]
+    return found
+
+
+def apart(*shape: int, seed: int = 0) -> Any:
+    """Numbers between 0.3 and 2 in random order, none of them near another: differences change no order."""
+    values = np.linspace(0.3, 2.0, int(np.prod(shape)))
+    return np.random.default_rng(seed).permutation(values).reshape(shape)
+
+
+def normal(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+A, B = apart(3, 8), apart(3, 8, seed=1)
+X, Y = normal(3, 8), normal(3, 8, seed=1)
+P = apart(3, 4) / 2.5  # probabilities
+LINE = normal(24)
+HALF = np.asarray(0.5)
+NUM, DEN = np.asarray([0.2, 0.5, 0.3]), np.asarray([1.3, -0.4, 0.1])
+POLES = -apart(3)
+SECTIONS = np.asarray([[0.2, 0.1, 0.3, 1.0, 0.2, 0.1], [0.4, 0.3, 0.1, 1.0, -0.3, 0.2]])
+SQUARE = normal(3, 3) + 3 * np.eye(3)
+QUATERNIONS, VECTORS = normal(3, 4), normal(3, 3)

@@ -1,0 +1,102 @@
+"""Which function of another library was called, for errors: found in the frames, when an error is raised."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import CodeType, FrameType
+from typing import Any
+
+__all__ = ["FORMS", "lost_gradient"]
+
+# By functions of SciPy, "signal.lfilter", those of ours that have a gradient. `autograd.scipy` fills it in.
+FORMS: dict[str, str] = {}
+
+_LIBRARY = "scipy"
+# Between the call of the library and what it does with an array. Decorators are among them.
+_BETWEEN = ("numpy", "stride0", "functools", "contextlib")
+# What takes functions of the caller, and what helps there: a page of the documentation.
+_CALLING_BACK = ("optimize", "integrate", "differentiate")
+
+_WHY = {
+    "__array__": "it computes with NumPy, and the tape does not record that",
+    "float": "it converts the array to a Python number, and the tape does not record that",
+    "complex": "it converts the array to a Python number, and the tape does not record that",
+}
+
+
+def lost_gradient(error: Any, operation: str, shape: tuple[int, ...]) -> Exception:
+    """
+    Make the error of a tracked array whose elements would leave the tape.
+
+    Parameters
+    ----------
+    error : type
+        Its class.
+    operation : str
+        What was done with the array. Where SciPy does it, the error names the function of SciPy instead.
+    shape : tuple of int
+        Of the array.
+    """
+    problem = "the array is tracked, and its gradient would be lost"
+    facts = [("shape", f"{shape}")]
+    accepts = "stop_gradient(x), where that is meant"
+    name = _called(sys._getframe(1))
+    if name is None:
+        made: Exception = error(operation, problem, facts, accepts)
+        return made
+    facts.append(("why", _WHY.get(operation, "it reads the memory, and the tape does not record that")))
+    form = FORMS.get(name.partition(".")[2])
+    if form is not None:
+        accepts = f"{form}, which has a gradient; or {accepts}"
+    elif name.split(".")[1] in _CALLING_BACK:
+        accepts = f'functions that take and give NumPy\'s arrays (docs/gradients.md, "SciPy"); or {accepts}'
+    made = error(name, problem, facts, accepts)
+    return made
+
+
+def _called(frame: FrameType | None) -> str | None:
+    """Return the name of the function of SciPy that was called, if one is running; else None."""
+    inside: list[FrameType] = []
+    while frame is not None:
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if package == _LIBRARY:
+            inside.append(frame)
+        elif package not in _BETWEEN:
+            break
+        frame = frame.f_back
+    return next((name for each in reversed(inside) for name in _public_names(each)), None)
+
+
+def _public_names(frame: FrameType) -> Iterator[str]:
+    """Yield names under which the function of a frame is public, if it is."""
+    module = ".".join(_public_part(frame.f_globals["__name__"]))
+    public = sys.modules.get(module)
+    for name in _names(frame, frame.f_code):
+        if not name.startswith("_") and hasattr(public, name.partition(".")[0]):
+            yield f"{module}.{name}"
+
+
+def _public_part(module: str) -> Iterator[str]:
+    for part in module.split("."):
+        if part.startswith("_"):
+            return
+        yield part
+
+
+def _names(frame: FrameType, code: CodeType) -> Iterator[str]:
+    """Yield what the function of a frame may be called."""
+    values = frame.f_locals
+    if code.co_varnames[:1] == ("self",) and "self" in values:
+        name = type(values["self"]).__name__
+        yield name if code.co_name.startswith("__") else f"{name}.{code.co_name}"
+    if "<locals>" not in code.co_qualname:
+        yield code.co_name
+        return
+    # A function that a decorator made: what it wraps is one of those that it closes over.
+    for variable in code.co_freevars:
+        value = values.get(variable)
+        for attribute in ("__name__", "name"):
+            found = getattr(value, attribute, None)
+            if isinstance(found, str):
+                yield found

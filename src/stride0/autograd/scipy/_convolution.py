@@ -1,0 +1,124 @@
+"""Convolutions of `stride0.autograd.scipy.signal`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ShapeError
+from stride0._core.array.array import Array
+from stride0.autograd.scipy._linear import full
+from stride0.autograd.scipy._parts import (
+    axis_of,
+    floating,
+    one_of,
+    same_dtype,
+)
+
+__all__ = ["convolve", "correlate", "oaconvolve"]
+
+
+def _part(whole: Array, first: tuple[int, ...], second: tuple[int, ...], mode: str, axes: Any) -> Array:
+    """Return what a mode keeps of a whole convolution."""
+    key: list[Any] = [slice(None)] * whole.ndim
+    for k in axes:
+        n, m = first[k], second[k]
+        count = {"full": n + m - 1, "same": n, "valid": max(n, m) - min(n, m) + 1}[mode]
+        start = {"full": 0, "same": (m - 1) // 2, "valid": min(n, m) - 1}[mode]
+        key[k] = slice(start, start + count)
+    return whole[tuple(key)]
+
+
+def _pair(operation: str, in1: Any, in2: Any, mode: str) -> list[Array]:
+    one_of(operation, "mode", mode, ("full", "same", "valid"))
+    x, w = same_dtype(floating(operation, "in1", in1), floating(operation, "in2", in2))
+    if x.ndim != w.ndim or x.ndim == 0:
+        raise ShapeError(
+            operation,
+            "in1 and in2 must have the same number of axes",
+            [("in1", f"{x.shape}"), ("in2", f"{w.shape}")],
+        )
+    if mode == "valid":
+        larger = [n >= m for n, m in zip(x.shape, w.shape, strict=True)]
+        smaller = [n <= m for n, m in zip(x.shape, w.shape, strict=True)]
+        if not all(larger) and not all(smaller):
+            raise ShapeError(
+                operation,
+                "with mode='valid' one array must be at least as long as the other along every axis",
+                [("in1", f"{x.shape}"), ("in2", f"{w.shape}")],
+            )
+    return [x, w]
+
+
+def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Array:
+    """
+    Convolve two arrays.
+
+    Parameters
+    ----------
+    in1, in2 : Array
+        With equally many axes. Differentiable.
+    mode : {"full", "same", "valid"}
+        Which part of the whole convolution is returned.
+    method : {"auto", "direct", "fft"}
+        How it is computed.
+
+    Returns
+    -------
+    Array
+        New array of the common dtype, as `scipy.signal.convolve`.
+    """
+    x, w = _pair("convolve", in1, in2, mode)
+    one_of("convolve", "method", method, ("auto", "direct", "fft"))
+    return _part(full(x, w, method), x.shape, w.shape, mode, range(x.ndim))
+
+
+def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Array:
+    """
+    Correlate two arrays: `in2` is conjugated.
+
+    Parameters
+    ----------
+    in1, in2, mode, method
+        As `convolve` takes them.
+
+    Returns
+    -------
+    Array
+        New array of the common dtype, as `scipy.signal.correlate`.
+    """
+    x, w = _pair("correlate", in1, in2, mode)
+    one_of("correlate", "method", method, ("auto", "direct", "fft"))
+    return _part(full(x, xp.conj(xp.flip(w)), method), x.shape, w.shape, mode, range(x.ndim))
+
+
+def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Array:
+    """
+    Convolve two arrays of which one is much longer.
+
+    Parameters
+    ----------
+    in1, in2, mode
+        As `convolve` takes them. Differentiable.
+    axes : int or sequence of int, optional
+        Along which; by default all. Other axes broadcast.
+
+    Returns
+    -------
+    Array
+        New array of the common dtype, as `scipy.signal.oaconvolve`.
+
+    Notes
+    -----
+    Computed by one transform of the whole length; with `axes` by `stride0.fft`.
+    """
+    if axes is None:
+        return convolve(in1, in2, mode, "fft")
+    x, w = _pair("oaconvolve", in1, in2, "full")
+    one_of("oaconvolve", "mode", mode, ("full", "same", "valid"))
+    numbers = [axis_of("oaconvolve", x, k) for k in ([axes] if isinstance(axes, int) else axes)]
+    lengths = tuple(x.shape[k] + w.shape[k] - 1 for k in numbers)
+    is_complex = x.dtype.kind == "complex floating"
+    there, back = (xp.fft.fftn, xp.fft.ifftn) if is_complex else (xp.fft.rfftn, xp.fft.irfftn)
+    spectrum = there(x, s=lengths, axes=tuple(numbers)) * there(w, s=lengths, axes=tuple(numbers))
+    return _part(back(spectrum, s=lengths, axes=tuple(numbers)), x.shape, w.shape, mode, numbers)

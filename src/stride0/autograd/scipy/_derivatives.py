@@ -1,0 +1,143 @@
+"""Filters of `stride0.autograd.scipy.ndimage` that estimate derivatives, made of those along one axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import stride0 as xp
+from stride0._core.array.array import Array
+from stride0.autograd.scipy._parts import axis_of, floating, refuse_output
+from stride0.autograd.scipy._windows import correlate1d, gaussian_filter
+
+__all__ = ["gaussian_gradient_magnitude", "gaussian_laplace", "laplace", "prewitt", "sobel"]
+
+
+def _slope(operation: str, input: Any, axis: int, output: None, mode: str, cval: float, across: Any) -> Array:
+    """Return differences along one axis, smoothed along the others."""
+    refuse_output(operation, output)
+    x = floating(operation, "input", input)
+    axis = axis_of(operation, x, axis)
+    x = correlate1d(x, [-1.0, 0.0, 1.0], axis, None, mode, cval)
+    for other in range(x.ndim):
+        if other != axis:
+            x = correlate1d(x, across, other, None, mode, cval)
+    return x
+
+
+def prewitt(
+    input: Any, axis: int = -1, output: None = None, mode: str = "reflect", cval: float = 0.0
+) -> Array:
+    """
+    Apply Prewitt's filter: differences along an axis, sums of three along the others.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    axis : int
+        Of the differences.
+    output, mode, cval
+        As `correlate1d` takes them.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.prewitt`.
+    """
+    return _slope("prewitt", input, axis, output, mode, cval, [1.0, 1.0, 1.0])
+
+
+def sobel(input: Any, axis: int = -1, output: None = None, mode: str = "reflect", cval: float = 0.0) -> Array:
+    """
+    Apply Sobel's filter: differences along an axis, weighted sums of three along the others.
+
+    Parameters
+    ----------
+    input, axis, output, mode, cval
+        As `prewitt` takes them.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.sobel`.
+    """
+    return _slope("sobel", input, axis, output, mode, cval, [1.0, 2.0, 1.0])
+
+
+def laplace(input: Any, output: None = None, mode: str = "reflect", cval: float = 0.0) -> Array:
+    """
+    Estimate the Laplacian by second differences.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    output, mode, cval
+        As `correlate1d` takes them.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.laplace`.
+    """
+    refuse_output("laplace", output)
+    x = floating("laplace", "input", input)
+    parts = [correlate1d(x, [1.0, -2.0, 1.0], axis, None, mode, cval) for axis in range(x.ndim)]
+    return sum(parts[1:], parts[0])
+
+
+def _smoothed(x: Array, sigma: Any, derivative: int, mode: str, cval: float, options: Any) -> list[Array]:
+    """Return derivatives of a smoothed array along each axis."""
+    return [
+        gaussian_filter(
+            x, sigma, [derivative * (k == axis) for k in range(x.ndim)], None, mode, cval, **options
+        )
+        for axis in range(x.ndim)
+    ]
+
+
+def gaussian_laplace(
+    input: Any, sigma: Any, output: None = None, mode: str = "reflect", cval: float = 0.0, **options: Any
+) -> Array:
+    """
+    Estimate the Laplacian by second derivatives of Gaussians.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    sigma, output, mode, cval
+        As `gaussian_filter` takes them.
+    **options
+        ``truncate`` and ``radius``, as `gaussian_filter` takes them.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.gaussian_laplace`.
+    """
+    refuse_output("gaussian_laplace", output)
+    parts = _smoothed(floating("gaussian_laplace", "input", input), sigma, 2, mode, cval, options)
+    return sum(parts[1:], parts[0])
+
+
+def gaussian_gradient_magnitude(
+    input: Any, sigma: Any, output: None = None, mode: str = "reflect", cval: float = 0.0, **options: Any
+) -> Array:
+    """
+    Estimate the length of the gradient by derivatives of Gaussians.
+
+    Parameters
+    ----------
+    input, sigma, output, mode, cval, **options
+        As `gaussian_laplace` takes them.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.gaussian_gradient_magnitude`.
+    """
+    refuse_output("gaussian_gradient_magnitude", output)
+    x = floating("gaussian_gradient_magnitude", "input", input)
+    parts = [part * part for part in _smoothed(x, sigma, 1, mode, cval, options)]
+    return xp.sqrt(sum(parts[1:], parts[0]))

@@ -1,0 +1,129 @@
+"""Two linear maps that filters are made of, each the adjoint of the other, and what continues an axis.
+
+`full` adds up shifted copies of x, `valid` takes inner products of w with the windows of x. Both are linear
+in both operands, so that the rules of each call the other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentValueError
+from stride0._base.shapes import Shape
+from stride0._core.array.array import Array
+from stride0.autograd.scipy._parts import along, from_numpy, recorded, rules, scipy, to_numpy
+
+__all__ = ["EXTENSIONS", "extended", "full", "lagged", "spaced", "valid"]
+
+
+@recorded("signal")
+def full(x: Array, w: Array, method: str = "auto") -> Array:
+    """Return the whole convolution of arrays with equally many axes."""
+    a, b = to_numpy(x), to_numpy(w)
+    return from_numpy(scipy("signal").convolve(a, b, mode="full", method=method))
+
+
+@recorded("signal")
+def valid(x: Array, w: Array, method: str = "auto") -> Array:
+    """Return ``sum(x[n + k] * w[k])`` for each n where w lies within x; nothing is conjugated."""
+    a, b = to_numpy(x), to_numpy(w)
+    long = [k for k, n in enumerate(b.shape) if n > 1]
+    if method != "fft" and len(long) == 1 and b.size <= SHORT:
+        (axis,) = long
+        # It conjugates the weights.
+        found = scipy("ndimage").correlate1d(a, b.reshape(-1).conj(), axis=axis, mode="constant")
+        first = b.size // 2
+        return from_numpy(found[along(a.ndim, axis, slice(first, first + a.shape[axis] - b.size + 1))])
+    return from_numpy(scipy("signal").convolve(a, b[(slice(None, None, -1),) * b.ndim], "valid", method))
+
+
+rules(
+    full,
+    x=lambda g, w, method: valid(g, xp.conj(w), method),
+    w=lambda g, x, method: valid(g, xp.conj(x), method),
+)
+
+
+rules(
+    valid,
+    x=lambda g, w, method: full(g, xp.conj(w), method),
+    w=lambda g, x, method: valid(xp.conj(x), g, method),
+)
+
+
+# The length up to which windows along one axis are added up one by one, and up to which lags are.
+SHORT, FEW = 256, 32
+
+
+def lagged(g: Array, x: Array, count: int, axis: int) -> Array:
+    """Return ``sum(g[n] * conj(x[n - j]))`` over all axes for j below `count`: of coefficients."""
+    if count <= FEW:
+        n = g.shape[axis]
+        parts = []
+        for j in range(min(count, n)):
+            early, late = along(g.ndim, axis, slice(n - j)), along(g.ndim, axis, slice(j, n))
+            parts.append(xp.sum(g[late] * xp.conj(x[early])))
+        found = xp.stack(parts) if parts else xp.zeros((0,), dtype=g.dtype)
+        return xp.concat((found, xp.zeros((count - len(parts),), dtype=found.dtype)))
+    shape = (*g.shape[:axis], count - 1, *g.shape[axis + 1 :])
+    longer = xp.concat((g, xp.zeros(shape, dtype=g.dtype)), axis=axis)
+    return xp.reshape(valid(longer, xp.conj(x)), (count,))
+
+
+def spaced(x: Array, factor: int, axis: int) -> Array:
+    """Return an array with ``factor - 1`` zeros behind each element but the last one of an axis."""
+    if factor == 1:
+        return x
+    n = x.shape[axis]
+    shape = (*x.shape[: axis + 1], factor - 1, *x.shape[axis + 1 :])
+    pairs = xp.concat((xp.expand_dims(x, axis=axis + 1), xp.zeros(shape, dtype=x.dtype)), axis=axis + 1)
+    whole = xp.reshape(pairs, (*x.shape[:axis], n * factor, *x.shape[axis + 1 :]))
+    return whole[along(x.ndim, axis, slice((n - 1) * factor + 1))]
+
+
+# By the names of SciPy: where the element with index k comes from, in an array of n along the axis.
+def _reflected(k: Any, n: int) -> Any:
+    k = k % (2 * n)
+    return xp.minimum(k, 2 * n - 1 - k)
+
+
+def _mirrored(k: Any, n: int) -> Any:
+    if n == 1:
+        return k * 0
+    k = k % (2 * n - 2)
+    return xp.minimum(k, 2 * n - 2 - k)
+
+
+EXTENSIONS: dict[str, Callable[[Any, int], Any]] = {
+    "reflect": _reflected,
+    "grid-mirror": _reflected,
+    "mirror": _mirrored,
+    "nearest": lambda k, n: xp.clip(k, 0, n - 1),
+    "wrap": lambda k, n: k % n,
+    "grid-wrap": lambda k, n: k % n,
+}
+
+
+def extended(
+    operation: str, x: Array, axis: int, before: int, after: int, mode: str, cval: float = 0.0
+) -> Array:
+    """Return an array with more elements at both ends of an axis, by SciPy's names for what they are."""
+    n = x.shape[axis]
+    if before == after == 0:
+        return x
+    if mode in ("constant", "grid-constant"):
+
+        def edge(count: int) -> Array:
+            shape: Shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
+            return xp.full(shape, cval, dtype=x.dtype)
+
+        return xp.concat((edge(before), x, edge(after)), axis=axis)
+    if mode not in EXTENSIONS:
+        names = ", ".join(sorted([*EXTENSIONS, "constant", "grid-constant"]))
+        raise ArgumentValueError(operation, f"mode is {mode!r}", accepts=f"one of {names}")
+    at = EXTENSIONS[mode]
+    left = xp.take(x, at(xp.arange(-before, 0), n), axis=axis)
+    right = xp.take(x, at(xp.arange(n, n + after), n), axis=axis)
+    return xp.concat((left, x, right), axis=axis)

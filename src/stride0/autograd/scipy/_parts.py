@@ -1,0 +1,135 @@
+"""What all modules of this package use: SciPy itself, functions with gradient rules, checks of arguments."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
+from stride0._base.shapes import Shape, normalize_axis, normalize_index
+from stride0._chapters.data_types import astype
+from stride0._core.array.array import Array
+from stride0._core.calls.primitive import PRIMITIVES, primitive_in
+from stride0._core.exchange.convert import asarray
+from stride0._core.exchange.numpy_calls import from_numpy, to_numpy
+from stride0._core.memory.dtype import float64, promote
+from stride0.autograd._tape.tape import define, detach
+
+__all__ = [
+    "along",
+    "axis_of",
+    "count_of",
+    "each",
+    "floating",
+    "from_numpy",
+    "item",
+    "lane",
+    "one_of",
+    "recorded",
+    "refuse_output",
+    "rules",
+    "same_dtype",
+    "scipy",
+    "to_numpy",
+]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def scipy(module: str) -> Any:
+    """Return a module of SciPy, ``scipy("signal")``."""
+    try:
+        return importlib.import_module(f"scipy.{module}")
+    except ImportError as error:
+        raise ImportError(
+            f"stride0.autograd.scipy.{module} calls SciPy, which cannot be imported: pip install scipy"
+        ) from error
+
+
+def recorded(module: str) -> Callable[[Function], Function]:
+    """Let the tape record a function, which is called with arrays that are not tracked, and has `rules`."""
+    return primitive_in(f"scipy.{module}")
+
+
+def rules(function: Callable[..., Any], **by_parameter: Callable[..., Any]) -> None:
+    """
+    Define the gradient rules of a recorded function, written like those of `stride0.autograd.VJP`.
+
+    They call functions that the tape records, so that there are derivatives of any order.
+    """
+    name = next(name for name, found in PRIMITIVES.items() if found is function)
+    define(name, function, by_parameter)
+
+
+def floating(operation: str, name: str, x: Any) -> Array:
+    """Return an argument as an array of a floating-point dtype."""
+    found = asarray(x)
+    if found.dtype.kind in ("real floating", "complex floating"):
+        return found
+    if found.dtype.kind in ("signed integer", "unsigned integer", "bool"):
+        return astype(found, float64)
+    raise ArgumentTypeError(
+        operation, f"{name} is of dtype {found.dtype.name}", accepts="an array of numbers"
+    )
+
+
+def same_dtype(*arrays: Array) -> list[Array]:
+    """Return arrays in their common dtype."""
+    dtype = arrays[0].dtype
+    for x in arrays[1:]:
+        dtype = promote(dtype, x.dtype)
+    return [astype(x, dtype, copy=False) for x in arrays]
+
+
+def one_of(operation: str, name: str, value: Any, accepted: tuple[Any, ...]) -> Any:
+    """Return the value of an option, or raise where it is not supported."""
+    if value not in accepted:
+        raise ArgumentValueError(
+            operation, f"{name} is {shown(value)}", accepts=f"one of {', '.join(map(repr, accepted))}"
+        )
+    return value
+
+
+def count_of(operation: str, name: str, value: Any, least: int) -> int:
+    """Return the value of an option that is an integer."""
+    number = normalize_index(operation, name, value)
+    if number < least:
+        raise ArgumentValueError(operation, f"{name} is {number}", accepts=f"an integer, {least} or more")
+    return number
+
+
+def axis_of(operation: str, x: Array, axis: Any) -> int:
+    """Return the number of an axis, not negative."""
+    if x.ndim == 0:
+        raise ShapeError(operation, "x has no axes", accepts="an array with one axis or more")
+    return normalize_axis(operation, axis, x.ndim)
+
+
+def along(ndim: int, axis: int, key: Any) -> tuple[Any, ...]:
+    """Return the key that selects along one axis: ``x[along(x.ndim, 1, slice(3))]``."""
+    return (slice(None),) * axis + (key,) + (slice(None),) * (ndim - axis - 1)
+
+
+def each(operation: str, name: str, value: Any, count: int) -> list[Any]:
+    """Return the values of an option for several axes."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return [value] * count
+    if len(value) != count:
+        raise ArgumentValueError(operation, f"{name} has {len(value)} values", accepts=f"one, or {count}")
+    return list(value)
+
+
+def refuse_output(operation: str, output: Any) -> None:
+    if output is not None:
+        raise ArgumentTypeError(operation, "output is not supported", accepts="the array that is returned")
+
+
+def lane(x: Array, axis: int) -> Shape:
+    """Return the shape in which values along one axis broadcast against an array."""
+    return (*(1,) * axis, -1, *(1,) * (x.ndim - axis - 1))
+
+
+def item(x: Array) -> Any:
+    """Return a view of the values of an array that may be tracked, as one of NumPy: for decisions alone."""
+    return to_numpy(detach(x))

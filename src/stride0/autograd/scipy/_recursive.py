@@ -1,0 +1,308 @@
+"""Recursive filters of `stride0.autograd.scipy.signal`.
+
+The adjoint of a filter is the same filter, applied backwards.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentValueError, ShapeError
+from stride0._core.array.array import Array
+from stride0.autograd.scipy._linear import extended, lagged
+from stride0.autograd.scipy._parts import (
+    along,
+    axis_of,
+    count_of,
+    floating,
+    from_numpy,
+    item,
+    lane,
+    one_of,
+    recorded,
+    rules,
+    same_dtype,
+    scipy,
+    to_numpy,
+)
+
+__all__ = ["filtfilt", "lfilter", "lfilter_zi", "sosfilt", "sosfiltfilt"]
+
+
+@recorded("signal")
+def _filtered(b: Array, a: Array, x: Array, axis: int) -> Array:
+    return from_numpy(scipy("signal").lfilter(to_numpy(b), to_numpy(a), to_numpy(x), axis=axis))
+
+
+rules(
+    _filtered,
+    b=lambda g, b_shape, a, x, axis: lagged(g, _recursive(a, x, axis), b_shape[0], axis),
+    a=lambda g, a, out, axis: -lagged(g, _recursive(a, out, axis), a.shape[0], axis),
+    x=lambda g, b, a, axis: xp.flip(
+        _filtered(xp.conj(b), xp.conj(a), xp.flip(g, axis=axis), axis), axis=axis
+    ),
+)
+
+
+def _recursive(a: Array, x: Array, axis: int) -> Array:
+    return _filtered(xp.ones((1,), dtype=a.dtype), a, x, axis)
+
+
+def _coefficients(operation: str, b: Any, a: Any, x: Any) -> list[Array]:
+    found = same_dtype(floating(operation, "b", b), floating(operation, "a", a), floating(operation, "x", x))
+    for name, c in zip("ba", found, strict=False):
+        if c.ndim != 1 or c.size == 0:
+            raise ShapeError(operation, f"{name} has shape {c.shape}", accepts="one axis, of size 1 or more")
+    if item(found[1])[0] == 0:
+        raise ArgumentValueError(
+            operation, "a[0] is zero", accepts="a denominator whose a[0] is another number"
+        )
+    return found
+
+
+def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
+    """
+    Filter along an axis with a rational transfer function.
+
+    Parameters
+    ----------
+    b, a : Array
+        Numerator and denominator, of one axis. Differentiable.
+    x : Array
+        The signal. Differentiable.
+    axis : int
+        Along which.
+    zi : Array, optional
+        Initial state of the filter, of the shape of `x` with size ``max(len(a), len(b)) - 1`` along the axis.
+        Differentiable.
+
+    Returns
+    -------
+    Array, or a pair of such
+        The filtered signal; with `zi` besides the final state, as `scipy.signal.lfilter`.
+    """
+    b, a, x = _coefficients("lfilter", b, a, x)
+    axis = axis_of("lfilter", x, axis)
+    if zi is None:
+        return _filtered(b, a, x, axis)
+    order = max(b.shape[0], a.shape[0]) - 1
+    zi = floating("lfilter", "zi", zi)
+    wanted = (*x.shape[:axis], order, *x.shape[axis + 1 :])
+    if zi.ndim != x.ndim or zi.shape[axis] != order:
+        raise ShapeError("lfilter", f"zi has shape {zi.shape}", accepts=f"{wanted}, or what broadcasts")
+    zi = xp.broadcast_to(zi, wanted)
+    if order == 0:
+        return _filtered(b, a, x, axis), xp.zeros(wanted, dtype=x.dtype)
+    # The state is what the signal so far adds to the next outputs, but for the recursion: the filter 1 / a
+    # turns it into outputs, and the filter a turns these back.
+    n = x.shape[axis]
+    one, blank = xp.ones((1,), dtype=a.dtype), xp.zeros(wanted, dtype=x.dtype)
+    before = xp.concat((a[0] * zi, xp.zeros(x.shape, dtype=zi.dtype)), axis=axis)
+    y = _recursive(a, _filtered(b, one, xp.concat((x, blank), axis=axis), axis) + before, axis)
+    final = _filtered(a / a[0], one, y[along(x.ndim, axis, slice(n, None))], axis)
+    return y[along(x.ndim, axis, slice(n))], final
+
+
+def lfilter_zi(b: Any, a: Any) -> Array:
+    """
+    Compute the state in which a filter answers to ones with a constant.
+
+    Parameters
+    ----------
+    b, a : Array
+        Numerator and denominator, of one axis. Differentiable.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(max(len(a), len(b)) - 1,)``, as `scipy.signal.lfilter_zi`.
+    """
+    b, a, _ = _coefficients("lfilter_zi", b, a, xp.zeros((1,)))
+    order = max(b.shape[0], a.shape[0]) - 1
+    if order == 0:
+        return xp.zeros((0,), dtype=b.dtype)
+    b, a = (xp.concat((c, xp.zeros((order + 1 - c.shape[0],), dtype=c.dtype))) / a[0] for c in (b, a))
+    first = xp.eye(1, order, dtype=a.dtype)
+    shifted = xp.eye(order, dtype=a.dtype) - xp.eye(order, k=1, dtype=a.dtype)
+    return xp.linalg.solve(shifted + a[1:, None] * first, b[1:] - a[1:] * b[0])
+
+
+def _extended_signal(operation: str, x: Array, axis: int, padtype: Any, edge: int) -> tuple[Array, int]:
+    """Return a signal that is continued at both ends, and by how many elements."""
+    one_of(operation, "padtype", padtype, ("odd", "even", "constant", None))
+    if padtype is None or edge == 0:
+        return x, 0
+    if x.shape[axis] <= edge:
+        raise ShapeError(
+            operation,
+            f"x has {x.shape[axis]} elements along axis {axis}",
+            accepts=f"more than padlen, {edge}",
+        )
+    mode = "nearest" if padtype == "constant" else "mirror"
+    longer = extended(operation, x, axis, edge, edge, mode)
+    if padtype != "odd":
+        return longer, edge
+    n = x.shape[axis]
+    ends = extended(operation, x, axis, edge, edge, "nearest")
+    twice = xp.concat((xp.full((edge,), 2.0), xp.zeros((n,)), xp.full((edge,), 2.0)))
+    signs = 1.0 - twice
+    twice, signs = (xp.astype(xp.reshape(c, lane(x, axis)), x.dtype) for c in (twice, signs))
+    return twice * ends + signs * longer, edge
+
+
+def _gain(operation: str, b: Array, a: Array) -> Array:
+    """Return what a filter multiplies a constant by."""
+    below = xp.sum(a)
+    if item(below) == 0:
+        raise ArgumentValueError(
+            operation, "the filter has a pole at 1", accepts="one whose a does not add up to 0"
+        )
+    return xp.sum(b) / below
+
+
+def filtfilt(
+    b: Any,
+    a: Any,
+    x: Any,
+    axis: int = -1,
+    padtype: str | None = "odd",
+    padlen: int | None = None,
+    method: str = "pad",
+) -> Array:
+    """
+    Filter forwards and backwards, so that nothing is delayed.
+
+    Parameters
+    ----------
+    b, a, x, axis
+        As `lfilter` takes them. Differentiable.
+    padtype : {"odd", "even", "constant", None}
+        How the signal is continued at its ends.
+    padlen : int, optional
+        By how many elements; by default ``3 * max(len(a), len(b))``.
+    method : {"pad"}
+        SciPy's "gust" has no gradient.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `x`, as `scipy.signal.filtfilt`.
+    """
+    one_of("filtfilt", "method", method, ("pad",))
+    b, a, x = _coefficients("filtfilt", b, a, x)
+    axis = axis_of("filtfilt", x, axis)
+    taps = max(b.shape[0], a.shape[0])
+    edge = 3 * taps if padlen is None else count_of("filtfilt", "padlen", padlen, 0)
+    longer, edge = _extended_signal("filtfilt", x, axis, padtype, edge)
+    gain = _gain("filtfilt", b, a)
+    for _ in range(2):
+        # As if the signal had always been what it begins with.
+        start = longer[along(x.ndim, axis, slice(1))]
+        longer = xp.flip(_filtered(b, a, longer - start, axis) + gain * start, axis=axis)
+    return longer[along(x.ndim, axis, slice(edge, edge + x.shape[axis]))]
+
+
+def _sections_cotangent(g: Array, sos: Array, x: Array, axis: int) -> Array:
+    rows = []
+    for k in range(sos.shape[0]):
+        b, a, after = sos[k, :3], sos[k, 3:], sos[k + 1 :, :]
+        before = _sectioned(sos[:k, :], x, axis) if k else x
+        arriving = _backwards(after, g, axis) if after.shape[0] else g
+        numerator = lagged(arriving, _recursive(a, before, axis), 3, axis)
+        behind = _filtered(b, a, before, axis)
+        rows.append(xp.concat((numerator, -lagged(arriving, _recursive(a, behind, axis), 3, axis))))
+    return xp.stack(rows)
+
+
+def _backwards(sos: Array, g: Array, axis: int) -> Array:
+    return xp.flip(_sectioned(xp.conj(sos), xp.flip(g, axis=axis), axis), axis=axis)
+
+
+@recorded("signal")
+def _sectioned(sos: Array, x: Array, axis: int) -> Array:
+    return from_numpy(scipy("signal").sosfilt(to_numpy(sos), to_numpy(x), axis=axis))
+
+
+rules(
+    _sectioned,
+    sos=lambda g, sos, x, axis: _sections_cotangent(g, sos, x, axis),
+    x=lambda g, sos, axis: _backwards(sos, g, axis),
+)
+
+
+def _sections(operation: str, sos: Any, x: Any) -> list[Array]:
+    found = same_dtype(floating(operation, "sos", sos), floating(operation, "x", x))
+    if found[0].ndim != 2 or found[0].shape[1] != 6:
+        raise ShapeError(operation, f"sos has shape {found[0].shape}", accepts="(n_sections, 6)")
+    if (item(found[0])[:, 3] != 1).any():
+        raise ArgumentValueError(operation, "sos[:, 3] is not 1", accepts="sections whose a[0] is 1")
+    return found
+
+
+def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
+    """
+    Filter along an axis with second-order sections, one after the other.
+
+    Parameters
+    ----------
+    sos : Array
+        Of shape ``(n_sections, 6)``: numerator and denominator of each section. Differentiable.
+    x : Array
+        The signal. Differentiable.
+    axis : int
+        Along which.
+    zi : Array, optional
+        Initial states, of shape ``(n_sections, ...)``: `x` with size 2 along the axis. Differentiable.
+
+    Returns
+    -------
+    Array, or a pair of such
+        The filtered signal; with `zi` besides the final states, as `scipy.signal.sosfilt`.
+    """
+    sos, y = _sections("sosfilt", sos, x)
+    axis = axis_of("sosfilt", y, axis)
+    if zi is None:
+        return _sectioned(sos, y, axis)
+    zi = floating("sosfilt", "zi", zi)
+    if zi.ndim != y.ndim + 1 or zi.shape[0] != sos.shape[0]:
+        wanted = (sos.shape[0], *y.shape[:axis], 2, *y.shape[axis + 1 :])
+        raise ShapeError("sosfilt", f"zi has shape {zi.shape}", accepts=f"{wanted}")
+    states = []
+    for k in range(sos.shape[0]):
+        y, state = lfilter(sos[k, :3], sos[k, 3:], y, axis, zi=zi[k, ...])
+        states.append(state)
+    return y, xp.stack(states)
+
+
+def sosfiltfilt(
+    sos: Any, x: Any, axis: int = -1, padtype: str | None = "odd", padlen: int | None = None
+) -> Array:
+    """
+    Filter forwards and backwards with second-order sections.
+
+    Parameters
+    ----------
+    sos, x, axis
+        As `sosfilt` takes them. Differentiable.
+    padtype, padlen
+        As `filtfilt` takes them.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `x`, as `scipy.signal.sosfiltfilt`.
+    """
+    sos, x = _sections("sosfiltfilt", sos, x)
+    axis = axis_of("sosfiltfilt", x, axis)
+    known = item(sos)
+    taps = 2 * sos.shape[0] + 1 - min(int((known[:, 2] == 0).sum()), int((known[:, 5] == 0).sum()))
+    edge = 3 * taps if padlen is None else count_of("sosfiltfilt", "padlen", padlen, 0)
+    longer, edge = _extended_signal("sosfiltfilt", x, axis, padtype, edge)
+    gain = xp.ones((), dtype=sos.dtype)
+    for k in range(sos.shape[0]):
+        gain = gain * _gain("sosfiltfilt", sos[k, :3], sos[k, 3:])
+    for _ in range(2):
+        start = longer[along(x.ndim, axis, slice(1))]
+        longer = xp.flip(_sectioned(sos, longer - start, axis) + gain * start, axis=axis)
+    return longer[along(x.ndim, axis, slice(edge, edge + x.shape[axis]))]

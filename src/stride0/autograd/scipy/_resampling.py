@@ -1,0 +1,271 @@
+"""Smoothing and resampling of `stride0.autograd.scipy.signal`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ShapeError
+from stride0._core.array.array import Array
+from stride0.autograd.scipy._linear import extended, spaced, valid
+from stride0.autograd.scipy._parts import (
+    along,
+    axis_of,
+    count_of,
+    floating,
+    from_numpy,
+    lane,
+    one_of,
+    recorded,
+    rules,
+    same_dtype,
+    scipy,
+    to_numpy,
+)
+
+__all__ = ["detrend", "resample_poly", "savgol_filter", "upfirdn"]
+
+
+# --- smoothing
+
+
+def savgol_filter(
+    x: Any,
+    window_length: int,
+    polyorder: int,
+    deriv: int = 0,
+    delta: float = 1.0,
+    axis: int = -1,
+    mode: str = "interp",
+    cval: float = 0.0,
+) -> Array:
+    """
+    Smooth by polynomials that are fitted to windows.
+
+    Parameters
+    ----------
+    x : Array
+        The signal. Differentiable.
+    window_length, polyorder, deriv, delta
+        Size of the windows, degree of the polynomials, which derivative, and the distance of the samples.
+    axis : int
+        Along which.
+    mode : {"interp", "mirror", "constant", "nearest", "wrap"}
+        What is done at the ends.
+    cval : float
+        What lies beyond them with "constant".
+
+    Returns
+    -------
+    Array
+        New array of the shape of `x`, as `scipy.signal.savgol_filter`.
+    """
+    one_of("savgol_filter", "mode", mode, ("interp", "mirror", "constant", "nearest", "wrap"))
+    x = floating("savgol_filter", "x", x)
+    axis = axis_of("savgol_filter", x, axis)
+    shape = lane(x, axis)
+    signal = scipy("signal")
+    if mode != "interp":
+        weights = signal.savgol_coeffs(window_length, polyorder, deriv=deriv, delta=delta, use="dot")
+        weights = xp.reshape(xp.asarray(weights, dtype=x.dtype), shape)
+        before = (window_length - 1) // 2
+        longer = extended("savgol_filter", x, axis, before, window_length - 1 - before, mode, cval)
+        return valid(longer, weights)
+    n = x.shape[axis]
+    if window_length > n:
+        raise ShapeError(
+            "savgol_filter",
+            f"x has {n} elements along axis {axis}",
+            accepts=f"window_length, {window_length}, or more",
+        )
+    # SciPy's filter of the units of one window: rows for both ends, in the middle the weights of a window.
+    units = to_numpy(xp.eye(window_length))
+    rows = signal.savgol_filter(units, window_length, polyorder, deriv, delta, axis=0, mode="interp")
+    rows = xp.asarray(rows, dtype=x.dtype)
+    half = window_length // 2
+    inside = valid(x, xp.reshape(rows[half, :], shape))
+    first, last = (
+        x[along(x.ndim, axis, part)] for part in (slice(window_length), slice(n - window_length, n))
+    )
+    ends = [_applied(rows[:half, :], first, axis), _applied(rows[window_length - half :, :], last, axis)]
+    return xp.concat((ends[0], inside, ends[1]), axis=axis)
+
+
+def _applied(matrix: Array, x: Array, axis: int) -> Array:
+    """Return the products of a matrix with the lanes of an array along an axis."""
+    return xp.moveaxis(xp.tensordot(matrix, x, axes=((1,), (axis,))), 0, axis)
+
+
+@recorded("signal")
+def _detrended(x: Array, axis: int, type: str, bp: Any) -> Array:
+    # A projection: its own adjoint.
+    return from_numpy(scipy("signal").detrend(to_numpy(x), axis=axis, type=type, bp=bp))
+
+
+rules(_detrended, x=lambda g, axis, type, bp: _detrended(g, axis, type, bp))
+
+
+def detrend(x: Any, axis: int = -1, type: str = "linear", bp: Any = 0) -> Array:
+    """
+    Remove a linear trend, or the mean.
+
+    Parameters
+    ----------
+    x : Array
+        The signal. Differentiable.
+    axis : int
+        Along which.
+    type : {"linear", "constant"}
+        What is removed.
+    bp : int or sequence of int
+        Where the trend may break.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `x`, as `scipy.signal.detrend`.
+    """
+    x = floating("detrend", "x", x)
+    one_of("detrend", "type", type, ("linear", "l", "constant", "c"))
+    return _detrended(x, axis_of("detrend", x, axis), type, bp)
+
+
+# --- resampling
+
+
+def _upfirdn_signal(g: Array, h: Array, n: int, up: int, down: int, axis: int) -> Array:
+    """Return the cotangent of the signal: the same with up and down exchanged, backwards."""
+    flipped = xp.flip(xp.conj(h))
+    # As many zeros in front that what is wanted lies at multiples of `up`.
+    blank = xp.zeros(((1 - h.shape[0]) % up,), dtype=h.dtype)
+    flipped = xp.concat((blank, flipped))
+    first = (flipped.shape[0] - 1) // up
+    found = _upfirdn(flipped, g, down, up, axis)
+    missing = first + n - found.shape[axis]
+    if missing > 0:
+        shape = (*g.shape[:axis], missing, *g.shape[axis + 1 :])
+        found = xp.concat((found, xp.zeros(shape, dtype=found.dtype)), axis=axis)
+    return found[along(g.ndim, axis, slice(first, first + n))]
+
+
+def _upfirdn_taps(g: Array, x: Array, count: int, up: int, down: int, axis: int) -> Array:
+    """Return the cotangent of the filter."""
+    signal, found = spaced(x, up, axis), spaced(g, down, axis)
+    wanted = signal.shape[axis] + count - 1
+    found = found[along(g.ndim, axis, slice(wanted))]
+    if found.shape[axis] < wanted:
+        shape = (*g.shape[:axis], wanted - found.shape[axis], *g.shape[axis + 1 :])
+        found = xp.concat((found, xp.zeros(shape, dtype=found.dtype)), axis=axis)
+    return xp.reshape(valid(found, xp.conj(signal)), (count,))
+
+
+@recorded("signal")
+def _upfirdn(h: Array, x: Array, up: int, down: int, axis: int) -> Array:
+    return from_numpy(scipy("signal").upfirdn(to_numpy(h), to_numpy(x), up, down, axis))
+
+
+rules(
+    _upfirdn,
+    h=lambda g, h_shape, x, up, down, axis: _upfirdn_taps(g, x, h_shape[0], up, down, axis),
+    x=lambda g, h, x_shape, up, down, axis: _upfirdn_signal(g, h, x_shape[axis], up, down, axis),
+)
+
+
+def upfirdn(
+    h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1, mode: str = "constant", cval: float = 0.0
+) -> Array:
+    """
+    Insert zeros, filter, and keep every `down`-th element.
+
+    Parameters
+    ----------
+    h : Array
+        Filter of one axis. Differentiable.
+    x : Array
+        The signal. Differentiable.
+    up, down : int
+        Factors.
+    axis : int
+        Along which.
+    mode : {"constant"}
+        Beyond its ends the signal is zero.
+    cval : {0.0}
+        That zero.
+
+    Returns
+    -------
+    Array
+        New array of the common dtype, as `scipy.signal.upfirdn`.
+    """
+    one_of("upfirdn", "mode", mode, ("constant",))
+    one_of("upfirdn", "cval", cval, (0,))
+    h, x = same_dtype(floating("upfirdn", "h", h), floating("upfirdn", "x", x))
+    if h.ndim != 1 or h.size == 0:
+        raise ShapeError("upfirdn", f"h has shape {h.shape}", accepts="one axis, of size 1 or more")
+    up, down = count_of("upfirdn", "up", up, 1), count_of("upfirdn", "down", down, 1)
+    return _upfirdn(h, x, up, down, axis_of("upfirdn", x, axis))
+
+
+def resample_poly(
+    x: Any,
+    up: int,
+    down: int,
+    axis: int = 0,
+    window: Any = ("kaiser", 5.0),
+    padtype: str = "constant",
+    cval: float | None = None,
+) -> Array:
+    """
+    Resample by a rational factor with a polyphase filter.
+
+    Parameters
+    ----------
+    x : Array
+        The signal. Differentiable.
+    up, down : int
+        The factor ``up / down``.
+    axis : int
+        Along which.
+    window : str, tuple or Array
+        Window of the filter, or the filter itself. Differentiable if it is an array.
+    padtype : {"constant", "mean", "minimum", "maximum"}
+        What lies beyond the ends: zero, or such a value of the signal.
+    cval : None
+        Not supported.
+
+    Returns
+    -------
+    Array
+        New array, as `scipy.signal.resample_poly`.
+    """
+    one_of("resample_poly", "padtype", padtype, ("constant", "mean", "minimum", "maximum"))
+    one_of("resample_poly", "cval", cval, (None, 0))
+    x = floating("resample_poly", "x", x)
+    axis = axis_of("resample_poly", x, axis)
+    up, down = count_of("resample_poly", "up", up, 1), count_of("resample_poly", "down", down, 1)
+    common = math.gcd(up, down)
+    up, down = up // common, down // common
+    if up == down == 1:
+        return xp.asarray(x, copy=True)
+    if isinstance(window, (str, tuple)):
+        half = 10 * max(up, down)
+        h = xp.asarray(scipy("signal").firwin(2 * half + 1, 1 / max(up, down), window=window), dtype=x.dtype)
+    else:
+        h = floating("resample_poly", "window", window)
+        half = (h.shape[0] - 1) // 2
+    # Zeros in front, so that the middle of the filter falls on an element that is kept; and behind, so that
+    # there are enough of these.
+    n = x.shape[axis]
+    wanted = -(-n * up // down)
+    before = down - half % down
+    first = (half + before) // down
+    length = (first + wanted - 1) * down + 1 - (n - 1) * up
+    after = max(0, length - h.shape[0] - before)
+    h = xp.concat((xp.zeros((before,), dtype=h.dtype), up * h, xp.zeros((after,), dtype=h.dtype)))
+    level: Any = 0.0
+    if padtype != "constant":
+        level = {"mean": xp.mean, "minimum": xp.min, "maximum": xp.max}[padtype](x, axis=axis, keepdims=True)
+        x = x - level
+    found = upfirdn(h, x, up, down, axis)[along(x.ndim, axis, slice(first, first + wanted))]
+    return found + level if padtype != "constant" else found

@@ -1,0 +1,362 @@
+"""Filters of `stride0.autograd.scipy.ndimage`, which take products of weights with windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentValueError, ShapeError
+from stride0._base.shapes import normalize_axes
+from stride0._core.array.array import Array
+from stride0.autograd.scipy._linear import extended, valid
+from stride0.autograd.scipy._parts import (
+    axis_of,
+    count_of,
+    each,
+    floating,
+    lane,
+    refuse_output,
+    scipy,
+    to_numpy,
+)
+
+__all__ = [
+    "convolve",
+    "convolve1d",
+    "correlate",
+    "correlate1d",
+    "gaussian_filter",
+    "gaussian_filter1d",
+    "uniform_filter",
+    "uniform_filter1d",
+]
+
+
+def _correlated(operation: str, x: Array, weights: Array, first: list[int], mode: str, cval: float) -> Array:
+    """Return the products of weights with windows, of which `first` elements are in front of the element."""
+    for axis, (size, before) in enumerate(zip(weights.shape, first, strict=True)):
+        if not 0 <= before < max(size, 1):
+            raise ArgumentValueError(operation, "origin lies outside of the weights")
+        x = extended(operation, x, axis, before, size - 1 - before, mode, cval)
+    return valid(x, weights)
+
+
+def _operands(operation: str, input: Any, weights: Any) -> tuple[Array, Array]:
+    x, w = floating(operation, "input", input), floating(operation, "weights", weights)
+    if w.size == 0:
+        raise ShapeError(operation, f"weights has shape {w.shape}", accepts="one element or more")
+    return x, xp.astype(w, x.dtype, copy=False) if w.dtype.kind == "real floating" else w
+
+
+def correlate(
+    input: Any, weights: Any, output: None = None, mode: str = "reflect", cval: float = 0.0, origin: Any = 0
+) -> Array:
+    """
+    Correlate with weights.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    weights : Array
+        With as many axes; complex ones are conjugated. Differentiable.
+    output : None
+        Not supported.
+    mode : {"reflect", "constant", "nearest", "mirror", "wrap"}
+        What lies beyond the ends of each axis.
+    cval : float
+        That value with "constant".
+    origin : int or sequence of int
+        Which of the weights belongs to the element itself, counted from the middle.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.correlate`.
+    """
+    refuse_output("correlate", output)
+    x, w = _operands("correlate", input, weights)
+    if w.ndim != x.ndim:
+        raise ShapeError(
+            "correlate", f"weights has {w.ndim} axes", [("input", f"{x.shape}")], "as many as input"
+        )
+    origins = each("correlate", "origin", origin, x.ndim)
+    first = [n // 2 + o for n, o in zip(w.shape, origins, strict=True)]
+    return _correlated("correlate", x, xp.conj(w), first, mode, cval)
+
+
+def convolve(
+    input: Any, weights: Any, output: None = None, mode: str = "reflect", cval: float = 0.0, origin: Any = 0
+) -> Array:
+    """
+    Convolve with weights.
+
+    Parameters
+    ----------
+    input, weights, output, mode, cval, origin
+        As `correlate` takes them.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.convolve`.
+    """
+    refuse_output("convolve", output)
+    x, w = _operands("convolve", input, weights)
+    if w.ndim != x.ndim:
+        raise ShapeError(
+            "convolve", f"weights has {w.ndim} axes", [("input", f"{x.shape}")], "as many as input"
+        )
+    origins = each("convolve", "origin", origin, x.ndim)
+    first = [(n - 1) // 2 - o for n, o in zip(w.shape, origins, strict=True)]
+    return _correlated("convolve", x, xp.flip(w), first, mode, cval)
+
+
+def _line(operation: str, x: Array, weights: Array, axis: int, first: int, mode: str, cval: float) -> Array:
+    """Return what weights of one axis give along an axis."""
+    if weights.ndim != 1:
+        raise ShapeError(operation, f"weights has shape {weights.shape}", accepts="one axis")
+    count = weights.shape[0]
+    if not 0 <= first < count:
+        raise ArgumentValueError(operation, "origin lies outside of the weights")
+    longer = extended(operation, x, axis, first, count - 1 - first, mode, cval)
+    return valid(longer, xp.reshape(weights, lane(x, axis)))
+
+
+def correlate1d(
+    input: Any,
+    weights: Any,
+    axis: int = -1,
+    output: None = None,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    origin: int = 0,
+) -> Array:
+    """
+    Correlate with weights along an axis.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    weights : Array
+        Of one axis; complex ones are conjugated. Differentiable.
+    axis : int
+        Along which.
+    output, mode, cval, origin
+        As `correlate` takes them.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.correlate1d`.
+    """
+    refuse_output("correlate1d", output)
+    x, w = _operands("correlate1d", input, weights)
+    axis = axis_of("correlate1d", x, axis)
+    return _line("correlate1d", x, xp.conj(w), axis, w.shape[0] // 2 + origin, mode, cval)
+
+
+def convolve1d(
+    input: Any,
+    weights: Any,
+    axis: int = -1,
+    output: None = None,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    origin: int = 0,
+) -> Array:
+    """
+    Convolve with weights along an axis.
+
+    Parameters
+    ----------
+    input, weights, axis, output, mode, cval, origin
+        As `correlate1d` takes them.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.convolve1d`.
+    """
+    refuse_output("convolve1d", output)
+    x, w = _operands("convolve1d", input, weights)
+    axis = axis_of("convolve1d", x, axis)
+    return _line("convolve1d", x, xp.flip(w), axis, (w.shape[0] - 1) // 2 - origin, mode, cval)
+
+
+def uniform_filter1d(
+    input: Any,
+    size: int,
+    axis: int = -1,
+    output: None = None,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    origin: int = 0,
+) -> Array:
+    """
+    Take means of windows along an axis.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    size : int
+        Of the windows.
+    axis, output, mode, cval, origin
+        As `correlate1d` takes them.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.uniform_filter1d`.
+    """
+    refuse_output("uniform_filter1d", output)
+    x = floating("uniform_filter1d", "input", input)
+    size = count_of("uniform_filter1d", "size", size, 1)
+    weights = xp.full((size,), 1 / size, dtype=xp.real(x).dtype)
+    axis = axis_of("uniform_filter1d", x, axis)
+    return _line("uniform_filter1d", x, weights, axis, size // 2 + origin, mode, cval)
+
+
+def uniform_filter(
+    input: Any,
+    size: Any = 3,
+    output: None = None,
+    mode: Any = "reflect",
+    cval: float = 0.0,
+    origin: Any = 0,
+    *,
+    axes: Any = None,
+) -> Array:
+    """
+    Take means of windows.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    size, mode, origin
+        As `uniform_filter1d` takes them, or a sequence with one for each axis.
+    output, cval
+        As `uniform_filter1d` takes them.
+    axes : int or sequence of int, optional
+        Along which; by default all.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.uniform_filter`.
+    """
+    refuse_output("uniform_filter", output)
+    x = floating("uniform_filter", "input", input)
+    numbers = normalize_axes("uniform_filter", axes, x.ndim)
+    options = (("size", size), ("mode", mode), ("origin", origin))
+    values = [each("uniform_filter", name, value, len(numbers)) for name, value in options]
+    for axis, n, m, o in zip(numbers, *values, strict=True):
+        if n > 1:
+            x = uniform_filter1d(x, n, axis, None, m, cval, o)
+    return x
+
+
+def _gaussian(
+    operation: str, sigma: float, order: int, truncate: float, radius: int | None, x: Array
+) -> Array:
+    """Return the weights by which SciPy correlates: its own answer to one element that is not zero."""
+    reach = int(truncate * float(sigma) + 0.5) if radius is None else count_of(operation, "radius", radius, 0)
+    unit = xp.zeros((2 * reach + 1,))
+    unit[reach] = 1.0
+    answer = scipy("ndimage").gaussian_filter1d(
+        to_numpy(unit),
+        float(sigma),
+        order=count_of(operation, "order", order, 0),
+        mode="constant",
+        radius=reach,
+    )
+    return xp.astype(xp.flip(xp.asarray(answer)), xp.real(x).dtype)
+
+
+def gaussian_filter1d(
+    input: Any,
+    sigma: float,
+    axis: int = -1,
+    order: int = 0,
+    output: None = None,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    truncate: float = 4.0,
+    *,
+    radius: int | None = None,
+) -> Array:
+    """
+    Smooth along an axis by a Gaussian, or by one of its derivatives.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    sigma : float
+        Standard deviation. A Python number: there is no derivative with respect to it.
+    axis : int
+        Along which.
+    order : int
+        Which derivative.
+    output, mode, cval
+        As `correlate1d` takes them.
+    truncate : float
+        Where the weights end, in standard deviations.
+    radius : int, optional
+        Where they end, in elements.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.gaussian_filter1d`.
+    """
+    refuse_output("gaussian_filter1d", output)
+    x = floating("gaussian_filter1d", "input", input)
+    axis = axis_of("gaussian_filter1d", x, axis)
+    weights = _gaussian("gaussian_filter1d", sigma, order, truncate, radius, x)
+    return _line("gaussian_filter1d", x, weights, axis, weights.shape[0] // 2, mode, cval)
+
+
+def gaussian_filter(
+    input: Any,
+    sigma: Any,
+    order: Any = 0,
+    output: None = None,
+    mode: Any = "reflect",
+    cval: float = 0.0,
+    truncate: float = 4.0,
+    *,
+    radius: Any = None,
+    axes: Any = None,
+) -> Array:
+    """
+    Smooth by a Gaussian, or by one of its derivatives.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    sigma, order, mode, radius
+        As `gaussian_filter1d` takes them, or a sequence with one for each axis.
+    output, cval, truncate
+        As `gaussian_filter1d` takes them.
+    axes : int or sequence of int, optional
+        Along which; by default all.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.gaussian_filter`.
+    """
+    refuse_output("gaussian_filter", output)
+    x = floating("gaussian_filter", "input", input)
+    numbers = normalize_axes("gaussian_filter", axes, x.ndim)
+    options = (("sigma", sigma), ("order", order), ("mode", mode), ("radius", radius))
+    values = [each("gaussian_filter", name, value, len(numbers)) for name, value in options]
+    for axis, s, o, m, r in zip(numbers, *values, strict=True):
+        if s > 1e-15:
+            x = gaussian_filter1d(x, s, axis, o, None, m, cval, truncate, radius=r)
+    return x

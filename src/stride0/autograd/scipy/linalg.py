@@ -1,0 +1,227 @@
+"""Differentiable forms of functions of `scipy.linalg`.
+
+References
+----------
+SciPy 1.17, `scipy.linalg`. What the namespace has itself (`stride0.linalg.expm`, `lstsq`, `inv`) is not here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ShapeError
+from stride0._core.array.array import Array
+from stride0.autograd._rules.linalg import adjoint
+from stride0.autograd.scipy._parts import (
+    floating,
+    from_numpy,
+    item,
+    one_of,
+    recorded,
+    rules,
+    same_dtype,
+    scipy,
+    to_numpy,
+)
+
+__all__ = ["cho_solve", "solve_banded", "solve_sylvester", "solve_triangular", "sqrtm"]
+
+
+def _matrix(operation: str, name: str, x: Any, square: bool = True) -> Array:
+    found = floating(operation, name, x)
+    if found.ndim < 2 or (square and found.shape[-1] != found.shape[-2]):
+        accepts = "a square matrix, or a stack of such" if square else "a matrix"
+        raise ShapeError(operation, f"{name} has shape {found.shape}", accepts=accepts)
+    return found
+
+
+# --- triangular systems
+
+
+def solve_triangular(
+    a: Any, b: Any, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False
+) -> Array:
+    """
+    Solve a system with a triangular matrix.
+
+    Parameters
+    ----------
+    a : Array
+        Of shape (..., M, M); the other triangle is not read. Differentiable.
+    b : Array
+        Of shape (M,) or (..., M, N). Differentiable.
+    trans : {0, 1, 2, "N", "T", "C"}
+        Whether the system is that of the matrix, its transpose or its conjugate transpose.
+    lower : bool
+        Which triangle.
+    unit_diagonal : bool
+        Whether the diagonal is taken as ones, and not read.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `b`, as `scipy.linalg.solve_triangular`.
+    """
+    a, b = same_dtype(_matrix("solve_triangular", "a", a), floating("solve_triangular", "b", b))
+    one_of("solve_triangular", "trans", trans, (0, 1, 2, "N", "T", "C"))
+    if trans in (1, "T"):
+        a, lower = xp.matrix_transpose(a), not lower
+    elif trans in (2, "C"):
+        a, lower = adjoint(a), not lower
+    return xp.linalg.solve_triangular(a, b, upper=not lower, unit_diagonal=bool(unit_diagonal))
+
+
+def cho_solve(c_and_lower: tuple[Any, bool], b: Any) -> Array:
+    """
+    Solve a system of which the Cholesky factor is known.
+
+    Parameters
+    ----------
+    c_and_lower : pair of Array and bool
+        The factor, of shape (M, M), and whether it is the lower one. Differentiable.
+    b : Array
+        Of shape (M,) or (M, N). Differentiable.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `b`, as `scipy.linalg.cho_solve`.
+    """
+    c, lower = c_and_lower
+    first, second = (0, 2) if lower else (2, 0)
+    return solve_triangular(c, solve_triangular(c, b, trans=first, lower=lower), trans=second, lower=lower)
+
+
+# --- banded systems
+
+
+def _band_cotangent(g: Array, bands: tuple[int, int], ab: Array, out: Array) -> Array:
+    lower, upper = bands
+    solved = _banded(_flipped_bands(ab, bands), g, (upper, lower))
+    n = ab.shape[1]
+    rows = []
+    for k in range(-upper, lower + 1):
+        # ab[upper + k, j] is the element in row j + k and column j.
+        first, last = max(0, -k), min(n, n - k)
+        products = xp.sum(solved[first + k : last + k, :] * xp.conj(out[first:last, :]), axis=1)
+        parts = (xp.zeros((first,), dtype=g.dtype), -products, xp.zeros((n - last,), dtype=g.dtype))
+        rows.append(xp.concat(parts))
+    return xp.stack(rows)
+
+
+def _flipped_bands(ab: Array, bands: tuple[int, int]) -> Array:
+    """Return the bands of the conjugate transpose."""
+    lower, upper = bands
+    # Row `upper + k` has the elements (j + k, j), and in the transpose these are (j, j + k).
+    return xp.stack([xp.roll(xp.conj(ab[upper + k, :]), k) for k in range(lower, -upper - 1, -1)])
+
+
+@recorded("linalg")
+def _banded(ab: Array, b: Array, bands: tuple[int, int]) -> Array:
+    return from_numpy(scipy("linalg").solve_banded(bands, to_numpy(ab), to_numpy(b), check_finite=False))
+
+
+rules(
+    _banded,
+    ab=lambda g, bands, ab, out: _band_cotangent(g, bands, ab, out),
+    b=lambda g, bands, ab: _banded(_flipped_bands(ab, bands), g, (bands[1], bands[0])),
+)
+
+
+def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any) -> Array:
+    """
+    Solve a system with a banded matrix.
+
+    Parameters
+    ----------
+    l_and_u : pair of int
+        How many diagonals are below and above the main one.
+    ab : Array
+        The diagonals, of shape (l + u + 1, M), as SciPy arranges them. Differentiable.
+    b : Array
+        Of shape (M,) or (M, N). Differentiable.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `b`, as `scipy.linalg.solve_banded`.
+    """
+    ab, b = same_dtype(_matrix("solve_banded", "ab", ab, square=False), floating("solve_banded", "b", b))
+    lower, upper = map(int, l_and_u)
+    if ab.shape[0] != lower + upper + 1 or b.ndim not in (1, 2) or b.shape[0] != ab.shape[1]:
+        raise ShapeError(
+            "solve_banded",
+            "the shapes do not fit",
+            [("ab", f"{ab.shape}"), ("b", f"{b.shape}")],
+            f"({lower + upper + 1}, M) with (M,) or (M, N)",
+        )
+    found = _banded(ab, b[:, None] if b.ndim == 1 else b, (lower, upper))
+    return found[:, 0] if b.ndim == 1 else found
+
+
+# --- functions of matrices
+
+
+@recorded("linalg")
+def _sylvester(a: Array, b: Array, q: Array) -> Array:
+    return from_numpy(scipy("linalg").solve_sylvester(to_numpy(a), to_numpy(b), to_numpy(q)))
+
+
+rules(
+    _sylvester,
+    a=lambda g, a, b, out: -xp.matmul(_sylvester(adjoint(a), adjoint(b), g), adjoint(out)),
+    b=lambda g, a, b, out: -xp.matmul(adjoint(out), _sylvester(adjoint(a), adjoint(b), g)),
+    q=lambda g, a, b: _sylvester(adjoint(a), adjoint(b), g),
+)
+
+
+def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
+    """
+    Solve ``a @ x + x @ b == q``.
+
+    Parameters
+    ----------
+    a, b, q : Array
+        Of shapes (M, M), (N, N) and (M, N). Differentiable.
+
+    Returns
+    -------
+    Array
+        New array of shape (M, N), as `scipy.linalg.solve_sylvester`.
+    """
+    a, b = _matrix("solve_sylvester", "a", a), _matrix("solve_sylvester", "b", b)
+    a, b, q = same_dtype(a, b, _matrix("solve_sylvester", "q", q, square=False))
+    if q.shape != (a.shape[-1], b.shape[-1]):
+        raise ShapeError("solve_sylvester", f"q has shape {q.shape}", accepts=f"{(a.shape[-1], b.shape[-1])}")
+    return _sylvester(a, b, q)
+
+
+@recorded("linalg")
+def _square_root(a: Array) -> Array:
+    return from_numpy(scipy("linalg").sqrtm(to_numpy(a)))
+
+
+rules(_square_root, a=lambda g, out: _sylvester(adjoint(out), adjoint(out), g))
+
+
+def sqrtm(a: Any) -> Array:
+    """
+    Compute the principal square root of a matrix.
+
+    Parameters
+    ----------
+    a : Array
+        Of shape (M, M), without eigenvalues on the negative real axis. Differentiable.
+
+    Returns
+    -------
+    Array
+        New array of the same shape, as `scipy.linalg.sqrtm`; complex where the root is.
+    """
+    found = _matrix("sqrtm", "a", a)
+    if found.ndim != 2:
+        raise ShapeError("sqrtm", f"a has shape {found.shape}", accepts="one matrix")
+    if found.dtype.kind == "real floating" and (scipy("linalg").eigvals(item(found)).real < 0).any():
+        found = xp.astype(found, xp.complex128 if found.dtype == xp.float64 else xp.complex64)
+    return _square_root(found)

@@ -1,0 +1,254 @@
+"""Gradient descent with momentum, Adam, and L-BFGS by SciPy.
+
+References
+----------
+Names and shape as in Optax, steps as those of PyTorch's optimisers. Kingma, Ba: Adam, ICLR 2015. Byrd, Lu,
+Nocedal, Zhu: A limited memory algorithm for bound constrained optimization, SIAM J. Sci. Comput. 16 (1995).
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError
+from stride0._chapters.creation import zeros_like
+from stride0._chapters.data_types import astype
+from stride0._chapters.manipulation import concat, reshape
+from stride0._core.array.array import Array
+from stride0._core.exchange.numpy_calls import from_numpy, to_numpy
+from stride0._core.memory.dtype import float64
+from stride0._core.ops.functions import add, conj, divide, multiply, real, sqrt
+from stride0.autograd._numpy import on_numpy
+from stride0.autograd._tape.trees import flatten, tree_map
+from stride0.autograd._transforms import matched, value_and_grad
+
+__all__ = ["Minimum", "Optimizer", "adam", "apply_updates", "minimize_lbfgs", "sgd"]
+
+# A number, or a function from the number of updates so far to one.
+Rate = float | Callable[[int], float]
+
+
+class Optimizer(NamedTuple):
+    """A pair of functions.
+
+    Attributes
+    ----------
+    init : callable
+        Takes parameters, a nested structure of arrays, and returns the first state.
+    update : callable
+        Takes gradients structured like the parameters, a state and, unused, the parameters; returns updates
+        structured like them, and the next state.
+    """
+
+    init: Callable[[Any], Any]
+    update: Callable[..., tuple[Any, Any]]
+
+
+class _State(NamedTuple):
+    """How many updates there were, and moving averages, each structured like the parameters."""
+
+    steps: int
+    averages: tuple[Any, ...]
+
+
+def _each(operation: str, function: Callable[..., Array], tree: Any, *others: Any) -> Any:
+    """Return what a function gives for each leaf and those in the same place of other trees."""
+    leaves, structure = flatten(tree)
+    columns = [matched(operation, structure, other, "the trees") for other in others]
+    return structure.rebuild([function(*row) for row in zip(leaves, *columns, strict=True)])
+
+
+def _at(rate: Rate, count: int) -> float:
+    return float(rate(count) if callable(rate) else rate)
+
+
+def _between(operation: str, name: str, value: float) -> float:
+    if not 0 <= value < 1:
+        raise ArgumentValueError(
+            operation, f"{name} is {value!r}", accepts="a number from 0 up to, but not, 1"
+        )
+    return float(value)
+
+
+def apply_updates(parameters: Any, updates: Any) -> Any:
+    """
+    Add updates to parameters.
+
+    Parameters
+    ----------
+    parameters, updates : nested structures of arrays
+        Of one structure.
+
+    Returns
+    -------
+    nested structure of arrays
+        New arrays of the dtypes of the parameters.
+    """
+    return _each("apply_updates", lambda p, u: astype(add(p, u), p.dtype, copy=False), parameters, updates)
+
+
+def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> Optimizer:
+    """
+    Make an optimiser: gradient descent, with momentum.
+
+    Parameters
+    ----------
+    learning_rate : float or callable
+        How much of the gradient an update is; or a function that takes the number of updates so far.
+    momentum : float
+        How much of the previous direction each direction keeps, from 0 up to 1.
+    nesterov : bool
+        Whether the step is taken from where the momentum leads.
+
+    Returns
+    -------
+    Optimizer
+        Its steps are those of ``torch.optim.SGD``.
+    """
+    kept = _between("sgd", "momentum", momentum)
+
+    def init(parameters: Any) -> _State:
+        return _State(0, (tree_map(zeros_like, parameters),) if kept else ())
+
+    def update(gradients: Any, state: _State, parameters: Any = None) -> tuple[Any, _State]:
+        rate = _at(learning_rate, state.steps)
+        directions, averages = gradients, state.averages
+        if kept:
+            directions = _each("update", lambda g, v: add(multiply(v, kept), g), gradients, state.averages[0])
+            averages = (directions,)
+            if nesterov:
+                directions = _each("update", lambda g, v: add(multiply(v, kept), g), gradients, directions)
+        return tree_map(lambda d: multiply(d, -rate), directions), _State(state.steps + 1, averages)
+
+    return Optimizer(init, update)
+
+
+def adam(learning_rate: Rate, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Optimizer:
+    """
+    Make an optimiser: Adam, which scales each element's step by the size of its gradients.
+
+    Parameters
+    ----------
+    learning_rate : float or callable
+        The size of a step; or a function that takes the number of updates so far.
+    b1, b2 : float
+        How much moving averages of gradients and of their squares keep, from 0 up to 1.
+    eps : float
+        Added to the root of the latter.
+
+    Returns
+    -------
+    Optimizer
+        Its steps are those of ``torch.optim.Adam``.
+    """
+    first, second = _between("adam", "b1", b1), _between("adam", "b2", b2)
+
+    def init(parameters: Any) -> _State:
+        squares = tree_map(lambda p: zeros_like(real(p)), parameters)
+        return _State(0, (tree_map(zeros_like, parameters), squares))
+
+    def update(gradients: Any, state: _State, parameters: Any = None) -> tuple[Any, _State]:
+        rate, count = _at(learning_rate, state.steps), state.steps + 1
+
+        def mean(g: Array, m: Array) -> Array:
+            return add(multiply(m, first), multiply(g, 1 - first))
+
+        def square(g: Array, v: Array) -> Array:
+            return add(multiply(v, second), multiply(real(multiply(conj(g), g)), 1 - second))
+
+        def step(m: Array, v: Array) -> Array:
+            size = add(sqrt(divide(v, 1 - second**count)), eps)
+            return divide(multiply(m, -rate / (1 - first**count)), size)
+
+        means = _each("update", mean, gradients, state.averages[0])
+        squares = _each("update", square, gradients, state.averages[1])
+        return _each("update", step, means, squares), _State(count, (means, squares))
+
+    return Optimizer(init, update)
+
+
+class Minimum(NamedTuple):
+    """What `minimize_lbfgs` found.
+
+    Attributes
+    ----------
+    parameters : nested structure of arrays
+        Where.
+    value : float
+        Of the function.
+    iterations, evaluations : int
+        How many steps, and how many calls of the function with its gradient.
+    success : bool
+        Whether the method has converged.
+    message : str
+        Why it ended.
+    """
+
+    parameters: Any
+    value: float
+    iterations: int
+    evaluations: int
+    success: bool
+    message: str
+
+
+def minimize_lbfgs(
+    f: Callable[..., Any], parameters: Any, *args: Any, options: dict[str, Any] | None = None
+) -> Minimum:
+    """
+    Minimise a function of a nested structure of arrays by L-BFGS, as SciPy implements it.
+
+    Parameters
+    ----------
+    f : callable
+        Takes the parameters and `args`, returns one real floating-point array without axes.
+    parameters : nested structure of arrays
+        Where to begin. Of real floating-point dtypes.
+    *args
+        Passed on.
+    options : dict, optional
+        Of ``scipy.optimize.minimize(method="L-BFGS-B")``: ``maxiter``, ``ftol``, ``gtol``, ``maxcor``, ...
+
+    Returns
+    -------
+    Minimum
+        The parameters found are new arrays of the same shapes and dtypes.
+
+    Raises
+    ------
+    ImportError
+        Without SciPy.
+    """
+    try:
+        optimize = importlib.import_module("scipy.optimize")
+    except ImportError as error:
+        raise ImportError(
+            "minimize_lbfgs calls SciPy, which cannot be imported: pip install scipy"
+        ) from error
+    leaves, structure = flatten(parameters)
+    for leaf in leaves:
+        if not isinstance(leaf, Array) or leaf.dtype.kind != "real floating":
+            raise ArgumentTypeError(
+                "minimize_lbfgs",
+                f"a parameter is {type(leaf).__name__}",
+                accepts="real floating-point arrays",
+            )
+
+    def apart(x: Array) -> Any:
+        found, first = [], 0
+        for leaf in leaves:
+            part = reshape(x[first : first + leaf.size], leaf.shape)
+            found.append(astype(part, leaf.dtype))
+            first += leaf.size
+        return structure.rebuild(found)
+
+    start = concat([astype(reshape(leaf, (-1,)), float64) for leaf in leaves])
+    objective = on_numpy(value_and_grad(lambda x: astype(f(apart(x), *args), float64)))
+    # SciPy copies where it begins.
+    found = optimize.minimize(objective, to_numpy(start), jac=True, method="L-BFGS-B", options=options or {})
+    place = apart(from_numpy(found.x))
+    return Minimum(
+        place, float(found.fun), int(found.nit), int(found.nfev), bool(found.success), str(found.message)
+    )

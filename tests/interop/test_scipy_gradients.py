@@ -1,0 +1,95 @@
+"""`docs/scipy-gradients.md` shows what `conformance/scipy_gradients.py` recorded, and the record holds."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "conformance"
+
+pytest.importorskip("scipy", minversion="1.17", reason="the calls are those of SciPy 1.17")
+
+
+@pytest.fixture(scope="module")
+def harness() -> Iterator[ModuleType]:
+    before = os.environ.get("SCIPY_ARRAY_API")
+    sys.path.insert(0, str(FOLDER))
+    try:
+        yield importlib.import_module("scipy_gradients")
+    finally:
+        sys.path.remove(str(FOLDER))
+        # The harness sets it for SciPy, which reads it once.
+        if before is None:
+            os.environ.pop("SCIPY_ARRAY_API", None)
+
+
+@pytest.fixture(scope="module")
+def record(harness: ModuleType) -> Any:
+    return json.loads(harness.RECORD.read_text(encoding="utf-8"))
+
+
+def test_the_page_shows_the_record(harness: ModuleType, record: Any) -> None:
+    assert harness.PAGE.read_text(encoding="utf-8") == harness.page(record)
+
+
+def test_the_record_has_all_calls_and_no_wrong_one(harness: ModuleType, record: Any) -> None:
+    assert list(record["calls"]) == [call.name for call in harness.CALLS]
+    outcomes = {found["outcome"] for found in record["calls"].values()}
+    assert outcomes <= set(harness.OUTCOMES) - {"wrong"}
+    forms = [found["form"] for found in record["calls"].values() if "form" in found]
+    assert "wrong" not in forms and forms.count("right") >= 60
+    assert record["total"]["right"] >= 175 and len(record["calls"]) >= 500
+
+
+def test_every_function_that_scipy_marks_is_called_or_listed(harness: ModuleType) -> None:
+    marked = harness.marked_functions()
+    called = {call.function for call in harness.CALLS}
+    assert marked - called == harness.NOT_CALLED.keys() & marked - called
+    assert not called & harness.NOT_CALLED.keys()
+
+
+@pytest.mark.parametrize("part", ["special", "stats", "signal", "ndimage", "numerics"])
+def test_no_call_is_worse_than_the_record_says(harness: ModuleType, record: Any, part: str) -> None:
+    from scipy._lib._array_api import SCIPY_ARRAY_API
+
+    assert SCIPY_ARRAY_API, "SciPy was imported before these tests; run them in a process of their own"
+    calls = importlib.import_module(f"scipy_calls.{part}").CALLS
+    found = {call.name: harness.examine(call) for call in calls}
+    assert not [name for name, each in found.items() if each.outcome == "wrong"]
+    assert not harness.worse(found, record)
+
+
+def test_a_wrong_gradient_is_found(harness: ModuleType) -> None:
+    """One that is lost, one that is off, and a call that computes something else."""
+    import numpy as np
+
+    call = harness.Call
+    xs = (np.asarray([0.5, 1.5]),)
+
+    def lost(xp: Any, f: Any, x: Any) -> Any:
+        from stride0.autograd import stop_gradient
+
+        return x * x if xp is np else stop_gradient(x) * stop_gradient(x)
+
+    assert harness.examine(call("special.erf lost", lost, xs)) == harness.Found("wrong", "zero")
+    half = harness.examine(
+        call("special.erf half", lambda xp, f, x: x * x if xp is np else 0.5 * (x * x + lost(xp, f, x)), xs)
+    )
+    assert half.outcome == "wrong"
+    assert (
+        harness.examine(call("special.erf other", lambda xp, f, x: x * (2 if xp is np else 3), xs)).outcome
+        == "fails"
+    )
+    with pytest.raises(ValueError, match="do not converge"):
+        harness.examine(
+            call("special.erf jump", lambda xp, f, x: xp.floor(x * 2) + x, (np.asarray([0.501]),))
+        )
