@@ -3,14 +3,14 @@
 cdef object plain_argument(object value, str name, bint* tracked):
     """An argument without history, for the function; sets `tracked` if it is tracked."""
     if type(value) is Array:
-        if (<Array>value).storage.history is None:
+        if not (<Array>value).storage.logged:
             return value
         if enter(<Array>value, name, None) is not None:
             tracked[0] = True
-        return value if (<Array>value).storage.history is None else without_history(<Array>value)
+        return without_history(<Array>value) if (<Array>value).storage.logged else value
     if type(value) is tuple or type(value) is list:
         for item in value:
-            if type(item) is Array and (<Array>item).storage.history is not None:
+            if type(item) is Array and (<Array>item).storage.logged:
                 return plain_sequence(value, name, tracked)
     return value
 
@@ -69,9 +69,9 @@ cdef object run_binary(int op, object x1, object x2, str name):
     cdef Rules rules = <Rules>OPERATIONS[op]
     cdef PyObject* values[MOST_RULES]
     cdef int r, k
-    if type(x1) is Array and (<Array>x1).storage.history is not None:
+    if type(x1) is Array and (<Array>x1).storage.logged:
         first = enter(<Array>x1, name, None)
-    if type(x2) is Array and (<Array>x2).storage.history is not None:
+    if type(x2) is Array and (<Array>x2).storage.logged:
         second = enter(<Array>x2, name, None)
     out = <Array>binary_raw(op, x1, x2, name, False)
     if first is None and second is None:
@@ -228,7 +228,7 @@ cdef object write_all(str name, Array x, object other):
     cdef Rules rules = rules_of(name)
     cdef PyObject* values[MOST_RULES]
     cdef PyObject* operands[2]
-    cdef bint tracked = x.storage.history is not None and enter(x, name, None) is not None
+    cdef bint tracked = x.storage.logged and enter(x, name, None) is not None
     cdef Array target = without_history(x)
     plain = plain_argument(other, name, &tracked)
     if tracked and rules.refused is not None:
@@ -258,7 +258,7 @@ cdef Array snapshot(Rules rules, PyObject** values, int operand):
     for e in range(node.count):
         if rules.needs_value(node.edges[e].rule, operand):
             out = asarray(without_history(x), copy=True)
-            out.storage.history = CLEAN
+            start_history(out.storage)
             out.node, out.seen = node_at(x), clock
             return out
     return None
@@ -308,7 +308,7 @@ cdef tuple frozen_key(object key):
                 pass  # NumPy's bool scalars
         plain = False
         if type(item) is Array:
-            items.append(asarray(item if (<Array>item).storage.history is None else without_history(<Array>item), copy=True))
+            items.append(asarray(without_history(<Array>item) if (<Array>item).storage.logged else item, copy=True))
         elif isinstance(item, bool):
             items.append(item)
         else:
@@ -357,7 +357,7 @@ cdef object write_item(Array x, object key, object value):
     seen = x.seen
     plain = without_history(x)
     region = plain[items] if is_view else plain
-    if x.storage.history is not None:
+    if x.storage.logged:
         enter(x, "setitem", region if is_view else None)
     try:
         plain[items] = plain_argument(value, "setitem", &tracked)

@@ -156,7 +156,7 @@ def handed_out(list grads, list arrays, cotangents):
             x = <Array>zeros(shape_tuple(like), dtype_at(like.code))
         else:
             x = <Array>g
-        if type(x.storage.owner) is Storage or id(x.storage) in taken or not (x.address is NULL or is_writable(x)):
+        if type(x.storage.owner) is Storage or id(x.storage) in taken or not (is_deferred(x) or is_writable(x)):
             x = asarray(x, copy=True)
         taken.add(id(x.storage))
         # A gradient is on the device of its array: Note [Simulated devices].
