@@ -1,18 +1,18 @@
 """
 Run the tests on a build with sanitizers.
 
-    python conformance/sanitizers.py                      # of memory: both settings of the block cache, all tests
+    python conformance/sanitizers.py                        # of memory: with and without the block cache
     python conformance/sanitizers.py --cache off -- tests/chapters/test_indexing.py -k mask
     python conformance/sanitizers.py --keep ../sanitized    # build there, or take the build that is there
-    python conformance/sanitizers.py --of threads         # of races between Python threads
+    python conformance/sanitizers.py --of threads           # of races between Python threads
 
 `--of memory` is AddressSanitizer and UndefinedBehaviorSanitizer, and needs GCC with them. `--of threads` is
 ThreadSanitizer, for a free-threaded Python that is built with it, too (``configure --disable-gil
---with-thread-sanitizer``); the compiler is that of this Python, and conformance/tsan.supp says what is not reported.
+--with-thread-sanitizer``); the compiler is that of this Python. conformance/tsan.supp says what is not reported.
 
 Builds the checkout into a temporary folder (some minutes on two cores) and changes nothing in it. Needs what the
-build needs (`build-system.requires` of pyproject.toml) and what the tests need, in the environment of the Python
-that runs it. What follows ``--`` goes to pytest.
+build needs (`build-system.requires` of pyproject.toml) and what the tests need, in the environment of the
+Python that runs it. What follows ``--`` goes to pytest.
 
 Passes if the tests pass and no sanitizer reported anything. docs/design/memory.md says what this covers.
 """
@@ -105,7 +105,7 @@ TABLE = {
         variables=of_memory,
         report=re.compile(r"^.*runtime error: .*$|^SUMMARY: .*$|^.*ERROR: AddressSanitizer.*$", re.MULTILINE),
         left_out={
-            # Its functions lie on the C stack between an operator and the interpreter: no operand is known to die.
+            # Its functions lie on the C stack between an operator and the interpreter.
             "tests/core/test_temporaries.py::test_available": "temporaries are not elided",
         },
     ),
