@@ -1,13 +1,18 @@
 """
-Run the tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer.
+Run the tests on a build with sanitizers.
 
-    python conformance/sanitizers.py                      # both settings of the block cache, all tests
+    python conformance/sanitizers.py                        # of memory: with and without the block cache
     python conformance/sanitizers.py --cache off -- tests/chapters/test_indexing.py -k mask
     python conformance/sanitizers.py --keep ../sanitized    # build there, or take the build that is there
+    python conformance/sanitizers.py --of threads           # of races between Python threads
 
-Builds the checkout into a temporary folder (some minutes on two cores) and changes nothing in it. Needs GCC
-with its sanitizers, what the build needs (`build-system.requires` of pyproject.toml) and what the tests need,
-in the environment of the Python that runs it. What follows ``--`` goes to pytest.
+`--of memory` is AddressSanitizer and UndefinedBehaviorSanitizer, and needs GCC with them. `--of threads` is
+ThreadSanitizer, for a free-threaded Python that is built with it, too (``configure --disable-gil
+--with-thread-sanitizer``); the compiler is that of this Python. conformance/tsan.supp says what is not reported.
+
+Builds the checkout into a temporary folder (some minutes on two cores) and changes nothing in it. Needs what the
+build needs (`build-system.requires` of pyproject.toml) and what the tests need, in the environment of the
+Python that runs it. What follows ``--`` goes to pytest.
 
 Passes if the tests pass and no sanitizer reported anything. docs/design/memory.md says what this covers.
 """
@@ -17,75 +22,136 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SETUP = ("b_sanitize=address,undefined", "b_lundef=false", "optimization=1", "debug=true")
+SUPPRESSIONS = Path(__file__).with_name("tsan.supp")
 
-# Tests of what a sanitizer changes itself, and why.
-LEFT_OUT: dict[str, str] = {
-    # Its functions lie on the C stack between an operator and the interpreter: no operand is known to die.
-    "tests/core/test_temporaries.py::test_available": "temporaries are not elided",
-}
-
-# The cache of freed blocks hides from AddressSanitizer that a block was freed; off, every block is malloc's.
+# The cache of freed blocks hides that a block was freed; off, every block is malloc's.
 CACHES = {"off": {"STRIDE0_CACHE_LIMIT": "0"}, "on": {}}
 
-REPORT = re.compile(r"^.*runtime error: .*$|^SUMMARY: .*$|^.*ERROR: AddressSanitizer.*$", re.MULTILINE)
+
+@dataclass(frozen=True)
+class Sanitizers:
+    """Sanitizers of one build, and how the tests are run on it."""
+
+    setup: tuple[str, ...]  # options of Meson
+    compiler: Callable[[], str]
+    variables: Callable[[Path], dict[str, str]]  # that they need; reports go to the folder
+    report: re.Pattern[str]  # the line that says what was found
+    tests: tuple[str, ...] = ()  # that are run where none are given; all, if empty
+    left_out: dict[str, str] = field(default_factory=dict)  # tests of what they change themselves, and why
+    while_building: dict[str, str] = field(default_factory=dict)  # variables
+    jobs: int = os.cpu_count() or 1  # processes (pytest-xdist)
 
 
-def build(folder: Path) -> None:
-    """Install the checkout with sanitizers into a folder."""
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
-    command += ["--disable-pip-version-check", "--target", str(folder)]
-    command += [f"-Csetup-args=-D{option}" for option in SETUP]
-    subprocess.run([*command, str(ROOT)], check=True, env={**os.environ, "CC": os.environ.get("CC", "gcc")})
+def gcc() -> str:
+    return os.environ.get("CC", "gcc")
 
 
-def library(name: str) -> str:
-    """Where the compiler has a library."""
-    command = [os.environ.get("CC", "gcc"), f"-print-file-name={name}"]
+def compiler_of_python() -> str:
+    """That of the interpreter, which has the runtime of the sanitizer in it."""
+    if "-fsanitize=thread" not in str(sysconfig.get_config_var("BASECFLAGS")):
+        sys.exit("this Python is built without ThreadSanitizer (configure --with-thread-sanitizer)")
+    if not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        sys.exit("this Python has the interpreter's lock, which leaves no races (configure --disable-gil)")
+    return os.environ.get("CC") or shlex.split(str(sysconfig.get_config_var("CC")))[0]
+
+
+def asked(question: str) -> Path:
+    """What GCC answers to a question for a file."""
+    command = [gcc(), f"-print-file-name={question}"]
     found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     if not Path(found).is_absolute():
-        sys.exit(f"the compiler has no {name}")
-    return str(Path(found).resolve())
+        sys.exit(f"the compiler has no {question}")
+    return Path(found).resolve()
 
 
-def environment(folder: Path, reports: Path, cache: str) -> dict[str, str]:
-    """The variables that make Python load the build, and the sanitizers write reports to a folder."""
+def of_memory(reports: Path) -> dict[str, str]:
     common = f"log_path={reports}/report"
     return {
-        **os.environ,
-        **CACHES[cache],
         # C++ libraries that are loaded later look for their exceptions where AddressSanitizer found them.
-        "LD_PRELOAD": f"{library('libasan.so')} {library('libstdc++.so')}",
+        "LD_PRELOAD": f"{asked('libasan.so')} {asked('libstdc++.so')}",
         # Python keeps memory to its end; MemoryError is tested.
         "ASAN_OPTIONS": f"{common}:detect_leaks=0:allocator_may_return_null=1",
         "UBSAN_OPTIONS": f"{common}:print_stacktrace=1",
-        "PYTHONPATH": str(folder),
         "PYTHONMALLOC": "malloc",
     }
 
 
-def summary(reports: Path) -> Counter[str]:
+def of_threads(reports: Path) -> dict[str, str]:
+    # Tests fork and start processes; what these report counts, and not how they exit.
+    options = [f"log_path={reports}/report", f"suppressions={SUPPRESSIONS}", "die_after_fork=0", "exitcode=0"]
+    command = [*shlex.split(compiler_of_python()), "-print-prog-name=llvm-symbolizer"]
+    symbolizer = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    # The suppressions name functions. GCC's library finds their names itself.
+    if Path(symbolizer).is_absolute():
+        options.append(f"external_symbolizer_path={symbolizer}")
+    return {"TSAN_OPTIONS": ":".join(options), "STRIDE0_TEST_ROUNDS": "100"}
+
+
+TABLE = {
+    "memory": Sanitizers(
+        setup=("b_sanitize=address,undefined",),
+        compiler=gcc,
+        variables=of_memory,
+        report=re.compile(r"^.*runtime error: .*$|^SUMMARY: .*$|^.*ERROR: AddressSanitizer.*$", re.MULTILINE),
+        left_out={
+            # Its functions lie on the C stack between an operator and the interpreter.
+            "tests/core/test_temporaries.py::test_available": "temporaries are not elided",
+        },
+    ),
+    "threads": Sanitizers(
+        # Loops over elements share what they share on every instruction set.
+        setup=("b_sanitize=thread", "instruction_sets="),
+        compiler=compiler_of_python,
+        variables=of_threads,
+        report=re.compile(r"^SUMMARY: .*$|^.*(?:ERROR|FATAL): ThreadSanitizer.*$", re.MULTILINE),
+        tests=("tests/core/test_free_threading.py",),
+        while_building={"TSAN_OPTIONS": "report_bugs=0"},
+        jobs=1,  # the processes of pytest-xdist did not start with it
+    ),
+}
+
+
+def build(sanitizers: Sanitizers, folder: Path) -> None:
+    """Install the checkout with sanitizers into a folder."""
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    command += ["--disable-pip-version-check", "--target", str(folder)]
+    setup = (*sanitizers.setup, "b_lundef=false", "optimization=1", "debug=true")
+    command += [f"-Csetup-args=-D{option}" for option in setup]
+    variables = {**os.environ, **sanitizers.while_building, "CC": sanitizers.compiler()}
+    subprocess.run([*command, str(ROOT)], check=True, env=variables)
+
+
+def summary(sanitizers: Sanitizers, reports: Path) -> Counter[str]:
     """What was reported, and how often."""
     found: Counter[str] = Counter()
     for path in reports.glob("report*"):
         text = path.read_text(encoding="utf-8", errors="replace")
-        found.update(REPORT.findall(text))
+        found.update(sanitizers.report.findall(text))
     return found
 
 
-def run(folder: Path, cache: str, jobs: int, arguments: list[str]) -> bool:
+def run(sanitizers: Sanitizers, folder: Path, cache: str, jobs: int, arguments: list[str]) -> bool:
     """Run the tests with the cache on or off; whether they pass without a report."""
     print(f"== block cache {cache}", flush=True)
     with tempfile.TemporaryDirectory() as name:
         reports = Path(name)
-        variables = environment(folder, reports, cache)
+        variables = {
+            **os.environ,
+            **CACHES[cache],
+            **sanitizers.variables(reports),
+            "PYTHONPATH": str(folder),
+        }
         where = [sys.executable, "-c", "import stride0; print(stride0.__file__)"]
         loaded = Path(subprocess.check_output(where, env=variables, text=True).strip())
         if not loaded.is_relative_to(folder):
@@ -94,10 +160,13 @@ def run(folder: Path, cache: str, jobs: int, arguments: list[str]) -> bool:
         # is: pytest has to leave that file descriptor alone.
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         command += ["--color=no", "--capture=sys"]
-        command += [f"--deselect={test}" for test in LEFT_OUT] + (["-n", str(jobs)] if jobs > 1 else [])
+        command += [f"--deselect={test}" for test in sanitizers.left_out] + (
+            ["-n", str(jobs)] if jobs > 1 else []
+        )
+        command += arguments or sanitizers.tests
         with open(reports / "report.stderr", "wb") as errors:
-            done = subprocess.run([*command, *arguments], env=variables, cwd=ROOT, stderr=errors, check=False)
-        found = summary(reports)
+            done = subprocess.run(command, env=variables, cwd=ROOT, stderr=errors, check=False)
+        found = summary(sanitizers, reports)
     for text, count in found.most_common():
         print(f"{count:6d}  {text.replace(str(ROOT), '.')}")
     print(
@@ -108,17 +177,20 @@ def run(folder: Path, cache: str, jobs: int, arguments: list[str]) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser.add_argument("--of", choices=list(TABLE), default="memory", help="what the sanitizers look at")
     parser.add_argument("--cache", choices=["both", *CACHES], default="both", help="of freed blocks")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (pytest-xdist)")
+    parser.add_argument("--jobs", type=int, help="processes (pytest-xdist)")
     parser.add_argument("--keep", type=Path, help="folder of the build; it is kept, and not built again")
     parser.add_argument("arguments", nargs="*", help="for pytest")
     given = parser.parse_args()
+    sanitizers = TABLE[given.of]
+    jobs = given.jobs or sanitizers.jobs
     with tempfile.TemporaryDirectory() as temporary:
         folder = (given.keep or Path(temporary) / "site").resolve()
         if not (folder / "stride0").is_dir():
-            build(folder)
+            build(sanitizers, folder)
         caches = list(CACHES) if given.cache == "both" else [given.cache]
-        passed = [run(folder, cache, given.jobs, given.arguments) for cache in caches]
+        passed = [run(sanitizers, folder, cache, jobs, given.arguments) for cache in caches]
     return 0 if all(passed) else 1
 
 

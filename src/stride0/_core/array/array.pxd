@@ -96,7 +96,7 @@ cdef Storage root_of(Storage storage)
 
 cdef inline bint needs_tape(Array x) noexcept:
     """Whether a read of x has to be recorded by the tracer: Note [Logged storages]."""
-    return x.storage.history is not None and (<Tracer>hooks.tracer).needs_tape(x)
+    return x.storage.logged and (<Tracer>hooks.tracer).needs_tape(x)
 
 
 cdef inline bint is_batched(object x) noexcept:
@@ -124,14 +124,19 @@ cdef inline bint same_shape(Array a, Array b) noexcept:
     return a.ndim == b.ndim and memcmp(a.shape_, b.shape_, a.ndim * sizeof(Py_ssize_t)) == 0
 
 
+cdef inline bint is_deferred(Array x) noexcept:
+    """Whether the elements have not been computed: Note [Deferred results]."""
+    return s0_read(x.address) is NULL
+
+
 cdef inline bint may_defer(Py_ssize_t size, Array x) noexcept:
     """Whether a result of so many elements may be deferred, if x is an operand: Note [Deferred results]."""
-    return size >= fused_from or x.address is NULL
+    return size >= fused_from or is_deferred(x)
 
 
 cdef inline bint may_defer_two(Py_ssize_t size, Array x1, Array x2) noexcept:
     """The same of two operands."""
-    return may_defer(size, x1) or x2.address is NULL
+    return may_defer(size, x1) or is_deferred(x2)
 
 
 cdef inline char* data_of(Array x) except NULL:
@@ -139,13 +144,13 @@ cdef inline char* data_of(Array x) except NULL:
     cdef char* address = s0_read(x.address)
     if address is NULL:
         hooks.evaluate(x)
-        address = x.address
+        address = s0_read(x.address)
     return address
 
 
 cdef inline int before_write(Array x) except -1:
     """To be called before existing memory is written to: deferred results that read it are computed. Note [Deferred results]."""
-    if x.storage.readers or x.storage.owner is not None:
+    if x.storage.readers != 0 or x.storage.owner is not None:
         hooks.evaluate_readers(x.storage)
     return 0
 

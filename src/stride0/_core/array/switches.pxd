@@ -2,14 +2,16 @@
 
 cimport cython
 
+from stride0._core.memory.guards cimport s0_shared_flag, s0_shared_size
+
 # Whether any switch is on in any context.
-cdef bint guarding
+cdef s0_shared_flag guarding
 
 cdef enum:
     DEFERRED_SIZE = 1 << 13     # fewest elements of a result that is deferred, if nobody says another number
 
 # Fewest elements of a result that may be deferred in some context: Note [Deferred results].
-cdef Py_ssize_t fused_from
+cdef s0_shared_size fused_from
 
 
 @cython.final
@@ -24,7 +26,7 @@ cdef class ContextValue:
 
 @cython.final
 cdef class Switch:
-    cdef bint used             # whether it is on in any context
+    cdef s0_shared_flag used   # whether it is on in any context
     cdef readonly object off   # the value of a switch that is off
     cdef object default_
     cdef list defaults         # all values that were the default

@@ -22,12 +22,12 @@ import sys
 from contextvars import ContextVar
 from _thread import get_ident
 
-from stride0._core.memory.guards cimport FREE_THREADED, s0_acquire, s0_leave, s0_lock
+from stride0._core.memory.guards cimport FREE_THREADED, s0_acquire, s0_leave, s0_lock, s0_shared_flag, s0_shared_size
 
 from stride0._base.errors import counted
 
 # Whether any switch is on in any context that calls are checked for, and how many are.
-cdef bint guarding = False
+cdef s0_shared_flag guarding = False
 
 cdef int switches_on = 0
 
@@ -35,7 +35,7 @@ cdef int switches_on = 0
 cdef s0_lock counting = 0
 
 cdef Py_ssize_t NEVER = sys.maxsize
-cdef Py_ssize_t fused_from = NEVER
+cdef s0_shared_size fused_from = NEVER
 
 cdef object DEPTH = ContextVar("stride0.depth", default=0)
 

@@ -7,7 +7,7 @@ from stride0._core.memory.dtype cimport BOOL, DType, UINT16, UINT8, dtype_at, is
 from stride0._core.memory.storage cimport Storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, shares_location
 from stride0._core.array.array cimport (
-    Array, alias, data_of, guard_gradient, needs_tape, read_operand, read_shape, refuse_batched, refuse_tracked, set_flags,
+    Array, alias, data_of, guard_gradient, is_deferred, needs_tape, read_operand, read_shape, refuse_batched, refuse_tracked, set_flags,
     shape_tuple, traced, view_of,
 )
 
@@ -104,7 +104,7 @@ cdef bint is_aligned(Array x) except -1:
 def offset(Array x not None):
     """Offset of the first element in its storage, in elements."""
     refuse_batched(x, "offset")
-    if x.address is NULL:
+    if is_deferred(x):
         return 0    # deferred: all of a storage
     return (data_of(x) - x.storage.data) // itemsize_at(x.code)
 

@@ -244,7 +244,7 @@ cdef object matmul_operator(object x1, object x2, bint is_in_place):
         if guarding and is_intercepted():
             end_call(enter_call("in-place", "matmul", (x1, x2), {}))
         check_writable(target, "matmul")
-        if target.storage.history is not None or operand_needs_tape(x2):
+        if target.storage.logged or operand_needs_tape(x2):
             return (<Tracer>hooks.tracer).in_place("matmul", x1, x2)
     result = <object>call_primitive(<PyObject*>matmul, operands, 2, NULL)
     Py_DECREF(result)

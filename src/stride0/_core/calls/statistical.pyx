@@ -9,7 +9,7 @@ from stride0._core.memory.dtype cimport (
 )
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN
-from stride0._core.array.array cimport Array, data_of, new_array, view_of
+from stride0._core.array.array cimport Array, data_of, is_deferred, new_array, view_of
 from stride0._core.array.views cimport strides_for_shape, without_axes
 from stride0._core.plan.operations cimport OP_ABS, OP_SUBTRACT
 from stride0._core.ops.copy cimport copy_array
@@ -57,7 +57,7 @@ cdef object count_nonzero(str name, PyObject** given):
     cdef Array x = array_argument(given[0], "count_nonzero", "x"), out
     cdef const uint8_t* bits
     cdef int64_t* count
-    if x.code != BOOL or not x.c_contiguous or x.address is NULL or given[1] is not <PyObject*>None or <object>given[2] is not False:
+    if x.code != BOOL or not x.c_contiguous or is_deferred(x) or given[1] is not <PyObject*>None or <object>given[2] is not False:
         return reduce_axes("count_nonzero", x, given[1], given[2], None)
     # Faster than the reduction, which adds in int64.
     out = new_array(INT64, 0, NULL, NULL, True)
@@ -127,7 +127,7 @@ cdef object find_extreme(str name, PyObject** given):
 cdef Array without_repeats(Array x, tuple axes):
     """x with size 1 along broadcast axes: the same mean, without the overflow of n equal summands."""
     # A deferred array has none.
-    if x.c_contiguous or x.address is NULL:
+    if x.c_contiguous or is_deferred(x):
         return x
     return without_broadcast_axes(x, axes)
 

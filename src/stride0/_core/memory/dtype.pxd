@@ -1,5 +1,7 @@
 # The data types in C. Their codes, the rows of `_tables/dtypes.py`, are in the generated `dtypes.h`.
 
+from stride0._core.memory.guards cimport s0_shared_flag
+
 cdef extern from "dtypes.h":
     enum:
         BOOL "S0_BOOL"
@@ -39,7 +41,7 @@ cdef class DType:
 ctypedef int (*s0_dtype_guard)(str attribute) except -1
 
 # What is called, where a flag is set, before an attribute is shown or a dtype compared with what stands for one.
-cdef void guard_dtypes(const bint* flag, s0_dtype_guard guard) noexcept
+cdef void guard_dtypes(s0_shared_flag* flag, s0_dtype_guard guard) noexcept
 cdef DType dtype_at(int code)
 cpdef DType known_dtype(object value)
 

@@ -4,7 +4,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from cpython.object cimport PyObject
 from libc.string cimport memcpy
 
-from stride0._core.memory.guards cimport s0_immortalize
+from stride0._core.memory.guards cimport s0_immortalize, s0_shared_flag
 
 import importlib
 import warnings
@@ -17,12 +17,12 @@ cdef list OBJECTS = []
 cdef list LIMITS = []  # least and greatest integer, as Python integers
 
 # Set from above, where strict mode is.
-cdef bint NOBODY = False
-cdef const bint* GUARDED = &NOBODY
+cdef s0_shared_flag NOBODY = False
+cdef s0_shared_flag* GUARDED = &NOBODY
 cdef s0_dtype_guard GUARD = NULL
 
 
-cdef void guard_dtypes(const bint* flag, s0_dtype_guard guard) noexcept:
+cdef void guard_dtypes(s0_shared_flag* flag, s0_dtype_guard guard) noexcept:
     global GUARDED, GUARD
     GUARDED, GUARD = flag, guard
 

@@ -27,10 +27,15 @@
 
 #define s0_read(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define s0_write(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELEASE)
-/* A variable that this thread alone writes, and others may read. */
-#define s0_add_own(x, n) __atomic_store_n(&(x), __atomic_load_n(&(x), __ATOMIC_RELAXED) + (n), __ATOMIC_RELAXED)
-/* The new value of a variable that all threads write. */
-#define s0_add(x, n) __atomic_add_fetch(&(x), n, __ATOMIC_RELAXED)
+/* A variable that this thread alone writes, and others may read: it orders nothing else. */
+#define s0_peek(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define s0_put(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELAXED)
+#define s0_add_own(x, n) s0_put(x, s0_peek(x) + (n))
+
+/* Variables that threads read and write as they like: flags, limits, counts. Reading one costs what another one costs. */
+typedef _Atomic int s0_shared_int;
+typedef _Atomic int64_t s0_shared_long;
+typedef _Atomic Py_ssize_t s0_shared_size;
 
 /* --- locks for a few instructions, within which nothing of Python is called: whoever waits keeps its thread state. */
 
@@ -173,8 +178,12 @@ static inline void s0_immortalize(PyObject *x)
 #define S0_OF_THREAD static
 #define s0_read(x) (x)
 #define s0_write(x, value) ((x) = (value))
+#define s0_peek(x) (x)
+#define s0_put(x, value) ((x) = (value))
 #define s0_add_own(x, n) ((x) += (n))
-#define s0_add(x, n) ((x) += (n))
+typedef int s0_shared_int;
+typedef int64_t s0_shared_long;
+typedef Py_ssize_t s0_shared_size;
 typedef char s0_lock;
 #define s0_acquire(lock) ((void)(lock))
 #define s0_leave(lock) ((void)(lock))
@@ -191,6 +200,9 @@ typedef char s0_section;
 #define s0_immortalize(x) ((void)(x))
 
 #endif
+
+/* The new value of a shared variable, in one step. */
+#define s0_add(x, n) ((x) += (n))
 
 /* --- references that are dropped later, when `s0_drop_all` is called by this thread: not each within the one before */
 

@@ -25,12 +25,24 @@ cdef extern from "guards.h":
     void s0_drop_later(s0_drops* drops, PyObject* x) noexcept
     void s0_drop_all(s0_drops* drops) noexcept
     bint s0_has_drops(s0_drops* drops) noexcept
+    # Variables that all threads read and write.
+    ctypedef bint s0_shared_flag "s0_shared_int"
+    ctypedef int s0_shared_int
+    ctypedef int64_t s0_shared_long
+    ctypedef Py_ssize_t s0_shared_size
     # Macros, whose first argument is a variable.
+    Py_ssize_t s0_add(s0_shared_size x, Py_ssize_t n) noexcept nogil
+    void s0_count_int "s0_add"(s0_shared_int x, int n) noexcept nogil
+    int64_t s0_count_up "s0_add"(s0_shared_long x, int n) noexcept nogil
     char* s0_read(char* x) noexcept nogil
     void s0_write(char* x, char* value) noexcept nogil
-    void s0_add_own "s0_add_own"(Py_ssize_t x, Py_ssize_t n) noexcept nogil
-    Py_ssize_t s0_add "s0_add"(Py_ssize_t x, Py_ssize_t n) noexcept nogil
-    void s0_count_int "s0_add"(int x, int n) noexcept nogil
-    int64_t s0_count_up "s0_add"(int64_t x, int n) noexcept nogil
+    Py_ssize_t s0_peek(Py_ssize_t x) noexcept nogil
+    int s0_peek_int "s0_peek"(int x) noexcept nogil
+    int64_t s0_peek_long "s0_peek"(int64_t x) noexcept nogil
+    void* s0_peek_pointer "s0_peek"(void* x) noexcept nogil
+    void s0_put(Py_ssize_t x, Py_ssize_t value) noexcept nogil
+    void s0_put_long "s0_put"(int64_t x, int64_t value) noexcept nogil
+    void s0_add_own(Py_ssize_t x, Py_ssize_t n) noexcept nogil
+    void s0_add_own_int "s0_add_own"(int x, int n) noexcept nogil
     bint s0_read_int "s0_read"(int x) noexcept nogil
     void s0_write_int "s0_write"(int x, int value) noexcept nogil

@@ -32,12 +32,14 @@ typedef struct s0_stacks {
 static void s0_empty_stacks(s0_stacks *stacks)
 {
     for (int bin = 0; bin < S0_BINS; bin++)
-        while (stacks->count[bin] > 0)
-            s0_release(stacks->blocks[bin][--stacks->count[bin]], (size_t)(bin + 1) * S0_UNIT);
+        while (stacks->count[bin] > 0) {
+            s0_add_own(stacks->count[bin], -1);
+            s0_release(stacks->blocks[bin][stacks->count[bin]], (size_t)(bin + 1) * S0_UNIT);
+        }
     for (int k = 0; k < S0_KEPT; k++)
         if (stacks->kept[k].block != NULL) {
             s0_release(stacks->kept[k].block, (size_t)stacks->kept[k].size);
-            stacks->kept[k].block = NULL;
+            s0_put(stacks->kept[k].block, NULL);
         }
 }
 
@@ -80,10 +82,17 @@ static inline void *s0_take_kept(s0_stacks *own, Py_ssize_t size)
     for (int k = 0; k < S0_KEPT; k++)
         if (own->kept[k].block != NULL && own->kept[k].size == size) {
             void *block = own->kept[k].block;
-            own->kept[k].block = NULL;
+            s0_put(own->kept[k].block, NULL);
             return block;
         }
     return NULL;
+}
+
+/* Others count what is kept. */
+static inline void s0_put_kept(s0_kept *at, const s0_kept *block)
+{
+    s0_put(at->block, block->block);
+    s0_put(at->size, block->size);
 }
 
 /* Keep a freed block; whether another one is to be cached in its place, which `block` is then. */
@@ -96,8 +105,8 @@ static inline int s0_keep(s0_stacks *own, s0_kept *block)
     if (k < S0_KEPT - 1)
         last.block = NULL;
     for (; k > 0; k--)
-        own->kept[k] = own->kept[k - 1];
-    own->kept[0] = *block;
+        s0_put_kept(&own->kept[k], &own->kept[k - 1]);
+    s0_put_kept(&own->kept[0], block);
     *block = last;
     return last.block != NULL;
 }
@@ -115,11 +124,12 @@ static unsigned s0_emptied = 0;
 
 static void s0_add_counts(s0_stacks *own)
 {
-    if (s0_totals.live + own->most > s0_totals.most)
-        s0_totals.most = s0_totals.live + own->most;
+    Py_ssize_t most = s0_totals.live + s0_peek(own->most);
+    if (most > s0_totals.most)
+        s0_totals.most = most;
     s0_totals.live += own->live;
-    __atomic_store_n(&own->live, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&own->most, 0, __ATOMIC_RELAXED);
+    s0_put(own->live, 0);
+    s0_put(own->most, 0);
 }
 
 static inline void s0_add_to_totals(s0_stacks *own)

@@ -24,7 +24,9 @@ cimport cython
 from libc.stdint cimport int64_t, uintptr_t
 from libc.string cimport memset
 
-from stride0._core.memory.guards cimport s0_add_own
+from stride0._core.memory.guards cimport (
+    s0_add_own, s0_add_own_int, s0_peek, s0_peek_int, s0_peek_pointer, s0_put, s0_shared_int, s0_shared_long, s0_shared_size,
+)
 
 import os
 
@@ -91,14 +93,14 @@ cdef struct Queue:
     int youngest, oldest
     Py_ssize_t nbytes
 
-cdef int stack_limit = STACK_DEPTH
+cdef s0_shared_int stack_limit = STACK_DEPTH
 cdef Node nodes[NODES]
 cdef int unused = NONE
 cdef int top[CLASSES]
 cdef Queue queues[QUEUES]
-cdef Py_ssize_t limit, medium_limit, large_limit
+cdef s0_shared_size limit, medium_limit, large_limit
 cdef bint has_huge_pages = s0_has_huge_pages()
-cdef int64_t idle_limit = 10000  # milliseconds
+cdef s0_shared_long idle_limit = 10000  # milliseconds
 
 
 # --- the cached blocks: Note [Cached blocks]. Their lock is held by the callers of these functions.
@@ -319,7 +321,7 @@ cdef class Storage:
                 s0_leave_cache()
         elif own is not NULL and own.count[self.bin] < stack_limit:
             own.blocks[self.bin][own.count[self.bin]] = self.block
-            own.count[self.bin] += 1
+            s0_add_own_int(own.count[self.bin], 1)
         else:
             s0_release(self.block, (self.bin + 1) * UNIT)
 
@@ -347,7 +349,7 @@ cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed):
         size = (bin + 1) * UNIT
         storage.bin = bin
         if own.count[bin] > 0:
-            own.count[bin] -= 1
+            s0_add_own_int(own.count[bin], -1)
             s0_add_own(own.reused, 1)
             block = own.blocks[bin][own.count[bin]]
             if zeroed:
@@ -369,8 +371,8 @@ cdef Storage allocate_storage(Py_ssize_t nbytes, bint zeroed):
     storage.nbytes = nbytes
     s0_add_own(own.allocations, 1)
     s0_add_own(own.live, nbytes)
-    if own.live > own.most:
-        own.most = own.live
+    if own.live > s0_peek(own.most):
+        s0_put(own.most, own.live)
     s0_add_to_totals(own)
     return storage
 
@@ -411,25 +413,26 @@ cdef s0_stacks counted(bint reset_peak) noexcept:
     """What all threads have counted; `count[0]` blocks are cached beside the cache of all, of `kept[0].size` bytes."""
     cdef s0_stacks found
     cdef s0_stacks* one
-    cdef int bin, k
+    cdef int bin, count, k
     s0_acquire_cache()
     found = s0_totals
     found.most = 0
     one = s0_first_stacks()
     while one is not NULL:
-        found.live += one.live
-        found.most += one.most
-        found.allocations += one.allocations
-        found.reused += one.reused
+        found.live += s0_peek(one.live)
+        found.most += s0_peek(one.most)
+        found.allocations += s0_peek(one.allocations)
+        found.reused += s0_peek(one.reused)
         for bin in range(BINS):
-            found.count[0] += one.count[bin]
-            found.kept[0].size += one.count[bin] * (bin + 1) * UNIT
+            count = s0_peek_int(one.count[bin])
+            found.count[0] += count
+            found.kept[0].size += count * (bin + 1) * UNIT
         for k in range(KEPT):
-            if one.kept[k].block is not NULL:
+            if s0_peek_pointer(one.kept[k].block) is not NULL:
                 found.count[0] += 1
-                found.kept[0].size += one.kept[k].size
+                found.kept[0].size += s0_peek(one.kept[k].size)
         if reset_peak:
-            one.most = one.live
+            s0_put(one.most, s0_peek(one.live))
         one = one.next
     found.most = max(s0_totals.most, s0_totals.live + found.most)
     if reset_peak:
@@ -453,7 +456,7 @@ def cache_statistics():
     s0_leave_cache()
     return {
         "reused": found.reused, "cached_blocks": blocks, "cached_bytes": found.kept[0].size + nbytes,
-        "offered_bytes": reclaimable, "limit": limit,
+        "offered_bytes": reclaimable, "limit": <Py_ssize_t>limit,
     }
 
 
@@ -514,12 +517,13 @@ cdef list control_files(str root):
 def set_cache_limit(bound=None):
     """Most bytes that are cached; None sets the default: an eighth of the memory, an eighth of that for medium blocks."""
     global limit, medium_limit, large_limit, stack_limit
-    limit = memory_of_machine() // 8 if bound is None else bound
+    cdef Py_ssize_t most = memory_of_machine() // 8 if bound is None else bound
+    limit = most
     # The system takes reclaimable blocks when it needs them. The others are ours until we give them back.
-    medium_limit = limit // 8 if bound is None else limit
-    large_limit = limit // 8
-    stack_limit = STACK_DEPTH if limit else 0
-    if not limit:
+    medium_limit = most // 8 if bound is None else most
+    large_limit = most // 8
+    stack_limit = STACK_DEPTH if most else 0
+    if not most:
         drop_all()
     s0_acquire_cache()
     trim(s0_milliseconds())

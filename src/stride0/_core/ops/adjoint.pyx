@@ -111,7 +111,7 @@ cdef Array repeat(Array x, int ndim, const Py_ssize_t* shape, const bint* repeat
 cdef Array scaled(Array x, object factor):
     """`multiply_masked(x, factor)` for a scalar: Note [Repeated cotangents]."""
     cdef bint repeated[MAX_NDIM]
-    if x.c_contiguous or x.storage.history is not None or repeated_axes(x, x, x.ndim, x.shape_, repeated) == 0:
+    if x.c_contiguous or x.storage.logged or repeated_axes(x, x, x.ndim, x.shape_, repeated) == 0:
         return <Array>binary(OP_MULTIPLY_MASKED, x, factor, "multiply_masked", False)
     return repeat(<Array>binary(OP_MULTIPLY_MASKED, once(x, x.ndim, repeated), factor, "multiply_masked", False), x.ndim, x.shape_, repeated)
 
@@ -119,7 +119,7 @@ cdef Array scaled(Array x, object factor):
 cdef Array added(Array x1, Array x2):
     """`x1 + x2` of two cotangents of one shape: Note [Repeated cotangents]."""
     cdef bint repeated[MAX_NDIM]
-    if (x1.c_contiguous or x2.c_contiguous or x1.storage.history is not None or x2.storage.history is not None
+    if (x1.c_contiguous or x2.c_contiguous or x1.storage.logged or x2.storage.logged
             or repeated_axes(x1, x2, x1.ndim, x1.shape_, repeated) == 0):
         return <Array>binary(OP_ADD, x1, x2, "add", False)
     return repeat(<Array>binary(OP_ADD, once(x1, x1.ndim, repeated), once(x2, x1.ndim, repeated), "add", False), x1.ndim, x1.shape_, repeated)

@@ -12,7 +12,7 @@ from stride0._core.plan.partition cimport LONG_RUN, run_kernel, takes_long
 from stride0._core.array.switches cimport fused_from, guarding
 from stride0._core.array.interceptors cimport is_restricted, enforce_current_mode
 from stride0._core.array.array cimport (
-    Array, before_write, checked_size, data_of, describe_operand, new_array, not_completed, read_operand, shape_tuple,
+    Array, before_write, checked_size, data_of, describe_operand, is_deferred, new_array, not_completed, read_operand, shape_tuple,
 )
 from stride0._core.ops.deferred cimport defer, defers
 from stride0._core.ops.operands cimport UNARY_NAMES, named_shapes
@@ -125,7 +125,7 @@ cdef Array apply(Kernel kernel, int out_code, int nin, Array x1, Array x2, Array
             keep, target, out = False, out, target
     if out is None:
         size = checked_size(out_code, ndim, shape)
-        pending = x1.address is NULL or (nin > 1 and x2.address is NULL) or (nin > 2 and x3.address is NULL)
+        pending = is_deferred(x1) or (nin > 1 and is_deferred(x2)) or (nin > 2 and is_deferred(x3))
         if (pending or size >= fused_from) and size and defers(size, pending):
             set_strides(&plan, operands, nin, shape, ndim)
             order_axes(&plan, False)

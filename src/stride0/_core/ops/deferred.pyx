@@ -40,7 +40,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
-from stride0._core.array.array cimport Array, blank, data_of, hooks, root_of, set_flags, set_ndim
+from stride0._core.array.array cimport Array, blank, data_of, hooks, is_deferred, root_of, set_flags, set_ndim
 from stride0._core.array.switches cimport Switch
 from stride0._core.array.switches import FUSED
 from stride0._core.memory.dtype cimport copy_item, dtype_at, itemsize_at, read_scalar
@@ -236,7 +236,7 @@ cdef int drop_step(PendingChain chain, Storage result, Storage root) noexcept:
 cdef bint may_be_leaf(Array x) except -1:
     """Whether only this library can write to the memory of x, or x is one value."""
     cdef Storage root = root_of(x.storage)
-    if x.address is NULL:
+    if is_deferred(x):
         if root.data is NULL:
             return True
         data_of(x)      # another array on its memory has been evaluated
@@ -284,7 +284,7 @@ cdef int make_leaf(Leaf* leaf, Array x, int ndim, const Py_ssize_t* shape) excep
     leaf.code, leaf.storage, leaf.data = x.code, NULL, NULL
     for axis in range(ndim):
         leaf.strides[axis] = 0 if axis < lead or x.shape_[axis - lead] == 1 else x.strides_[axis - lead]
-    if x.address is not NULL and x.size == 1:
+    if not is_deferred(x) and x.size == 1:
         copy_item(leaf.value, data_of(x), x.code)
         return 0
     root = root_of(x.storage)
@@ -301,7 +301,7 @@ cdef inline bint has_room(PendingChain chain, int views, int constants, int step
 cdef inline PendingChain chain_of(Array x):
     """The chain that x is a result of; None where its elements are there."""
     cdef Storage root
-    if x.address is not NULL:
+    if not is_deferred(x):
         return None
     root = root_of(x.storage)
     return None if root.data is not NULL else <PendingChain>root.pending

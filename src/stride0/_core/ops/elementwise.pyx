@@ -15,7 +15,7 @@ from stride0._core.plan.partition cimport LONG_RUN, run_contiguous
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport beyond_standard, end_call, enter_call, is_intercepted, result_of_call
 from stride0._core.array.array cimport (
-    Array, Tracer, data_of, guard_gradient, hooks, may_defer, may_defer_two, needs_tape, new_like, operand_needs_tape,
+    Array, Tracer, data_of, guard_gradient, hooks, is_deferred, may_defer, may_defer_two, needs_tape, new_like, operand_needs_tape,
     same_shape,
 )
 from stride0._core.ops.operands cimport (
@@ -262,7 +262,7 @@ cdef object in_place(int op, Array x, object other, str name):
     cdef int code, loop
     if guarding and is_intercepted():
         return intercept_in_place(op, x, other, name)
-    if x.storage.history is not None or operand_needs_tape(other):
+    if x.storage.logged or operand_needs_tape(other):
         return (<Tracer>hooks.tracer).in_place(operations.OPS[op].name, x, other)
     if type(other) is Array:
         b = <Array>other
@@ -288,13 +288,13 @@ cdef object in_place(int op, Array x, object other, str name):
                         "Array object, in-place operators: promotion must not change the dtype of the array")
     if S0_CHECK_EXPONENT[op]:
         check_exponent(x, b, loop, name)
-    if x.address is NULL and broadcasts_to(b, x):
+    if is_deferred(x) and broadcasts_to(b, x):
         result = apply(op_kernel(op, loop), x.code, 2, x, b, None, None, False, name, BINARY_NAMES)
         if not replace_pending(x, result):
             # Not once more: a check of operands that warns would warn twice.
             apply(cast_kernel(x.code, x.code), x.code, 1, result, None, None, x, True, name, UNARY_NAMES)
         return x
-    if b.address is NULL and x.address is not NULL and type(other) is Array and update_with_pending(op_kernel(op, loop), x, b, s0_has_references(<PyObject*>b, 2), name):
+    if is_deferred(b) and not is_deferred(x) and type(other) is Array and update_with_pending(op_kernel(op, loop), x, b, s0_has_references(<PyObject*>b, 2), name):
         return x
     if loop == x.code == b.code and S0_OUT[op][loop] == loop and x.size < LONG_RUN and x.c_contiguous and b.c_contiguous and same_shape(x, b) and not overlaps(x, b):
         # Note [Fast path]
@@ -316,7 +316,7 @@ cdef bint update_with_pending(Kernel kernel, Array x, Array b, bint alone, str n
         return False
     check_writable(x, name)
     # Where the chain of b reads x, it has just been evaluated.
-    if b.address is not NULL or b.storage.data is not NULL or not may_be_leaf(x):
+    if not is_deferred(b) or b.storage.data is not NULL or not may_be_leaf(x):
         return False
     result = apply(kernel, x.code, 2, x, b, None, None, False, name, BINARY_NAMES)
     if not store_result(result, x, b.storage if alone else None):

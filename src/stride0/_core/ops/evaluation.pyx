@@ -6,7 +6,7 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from stride0._core.array.array cimport Array, hooks, not_completed, refuse_batched, root_of, same_shape
+from stride0._core.array.array cimport Array, hooks, is_deferred, not_completed, refuse_batched, root_of, same_shape
 from stride0._core.memory.dtype cimport COMPLEX64, FLOAT32, dtype_at, itemsize_at
 from stride0._core.memory.guards cimport FREE_THREADED, s0_drop_later, s0_pause_section, s0_reset_section, s0_resume_section, s0_write
 from stride0._core.memory.storage cimport Storage, allocate_storage, foreign_storage
@@ -52,7 +52,9 @@ cdef int evaluate_array(Array x) except -1:
     while root.data is NULL:
         evaluate_result(root)
         root = root_of(x.storage)
-    x.storage.data = root.data
+    # Others read it without the lock, as soon as an array on this storage has an address.
+    if x.storage.data is NULL:
+        x.storage.data = root.data
     s0_write(x.address, root.data)
     return 0
 
@@ -74,7 +76,7 @@ cdef int evaluate_readers_of(Storage root) except -1:
     cdef int k
     cdef bint found = True
     # Again: a signal handler or another thread may defer one more while a chain is evaluated.
-    while root.readers and found:
+    while root.readers != 0 and found:
         found = False
         for each in pending_chains():
             chain = <PendingChain>each
@@ -160,7 +162,7 @@ cdef bint store_locked(Array result, Array x, Storage spared) except -1:
     cdef PendingChain chain
     cdef int64_t cost = 0
     cdef int s
-    if result.address is not NULL or result.storage.data is not NULL:
+    if not is_deferred(result) or result.storage.data is not NULL:
         return False
     chain = <PendingChain>result.storage.pending
     for s in range(chain.count):
@@ -250,7 +252,7 @@ cdef bint compute(PendingChain chain, Storage result, Array x, Storage spared, b
         spared = None
         find_needed(chain, needed, result, None)
     if result is not None:
-        if chain.count == 0 or result.data is not NULL or root_of(x.storage).readers > (0 if stays else 1) or root_of(x.storage).exports:
+        if chain.count == 0 or result.data is not NULL or root_of(x.storage).readers > (0 if stays else 1) or root_of(x.storage).exports != 0:
             return False
         # A later pass could fail, with x written already.
         if spared is None and takes_passes(chain):

@@ -25,7 +25,7 @@ from stride0._core.plan.partition cimport chunks_for, threads_for
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport end_call, enter_call, is_intercepted, result_of_call
 from stride0._core.array.array cimport (
-    Array, Tracer, data_of, guard_gradient, hooks, is_batched, needs_tape, new_array, read_operand, same_shape, shape_tuple,
+    Array, Tracer, data_of, guard_gradient, hooks, is_batched, is_deferred, needs_tape, new_array, read_operand, same_shape, shape_tuple,
     traced, view_of, writable_data,
 )
 from stride0._core.ops.evaluation cimport assign_pending
@@ -452,7 +452,7 @@ cdef bint set_element(Array x, object key, object value) except -1:
     """`x[key] = value` for one element and a Python scalar; False for any other call."""
     cdef Py_ssize_t index
     cdef char element[LARGEST_ITEM]
-    if x.storage.history is not None or not read_int(<PyObject*>key, &index) or not -x.shape_[0] <= index < x.shape_[0]:
+    if x.storage.logged or not read_int(<PyObject*>key, &index) or not -x.shape_[0] <= index < x.shape_[0]:
         return False
     if type(value) is not float and type(value) is not int and type(value) is not bool and type(value) is not complex:
         return False
@@ -471,7 +471,7 @@ cdef int set_item(Array x, object key, object value) except -1:
     if not guarding and type(key) is int and x.ndim == 1 and set_element(x, key, value):
         return 0
     source = value_operand(x, value, "setitem")
-    if x.storage.history is not None or needs_tape(source):
+    if x.storage.logged or needs_tape(source):
         (<Tracer>hooks.tracer).set_item(x, key, value if is_python_scalar(value) else source)
         return 0
     target = plain_view(x, key)
@@ -490,7 +490,7 @@ cdef int set_item(Array x, object key, object value) except -1:
         if fill_lane(target, source):
             return 0
         # Of the expression on the interpreter's stack, and nothing else.
-        if source.address is NULL and source is value and s0_has_references(<PyObject*>source, 2) and assign_pending(target, source):
+        if is_deferred(source) and source is value and s0_has_references(<PyObject*>source, 2) and assign_pending(target, source):
             return 0
         return assign_array(target, source, "setitem")
     where_ = gathering(x, items, False)

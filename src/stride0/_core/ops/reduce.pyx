@@ -24,7 +24,7 @@ from stride0._core.plan.table cimport (
 )
 from stride0._core.plan.partition cimport LONG_RUN, run_along, run_kernel
 from stride0._core.array.array cimport (
-    Array, component, data_of, describe_operand, guard_gradient, hooks, new_array, new_like, not_completed,
+    Array, component, data_of, describe_operand, guard_gradient, hooks, is_deferred, new_array, new_like, not_completed,
     read_operand, same_shape, shape_tuple, view_of,
 )
 from stride0._core.array.views cimport is_broadcast_along, without_axes
@@ -101,7 +101,7 @@ cdef Array accumulate(str name, int nin, Array x, Array x2, tuple axes, bint kee
             # Note [Repeated elements]: one of them, multiplied by their number.
             times *= <uint64_t>shape[axis]
             shape[axis] = 1
-    if (x.address is NULL or (nin > 1 and x2.address is NULL)) and x.size and ndim <= MOST_AXES and (nin == 1 or same_shape(x, x2)):
+    if (is_deferred(x) or (nin > 1 and is_deferred(x2))) and x.size and ndim <= MOST_AXES and (nin == 1 or same_shape(x, x2)):
         check_codes("copy", acc_code, out_code)
         total = try_to_defer_reduction(reduction_kernel(number, arithmetic_code(loop)), nin, x, x2, axes, keepdims, not HAS_START[number],
                                        &START[number][acc_code][0], out_code, name)
@@ -217,7 +217,7 @@ cpdef Array reduce_whole(str name, Array x):
     cdef Py_ssize_t strides[2]
     cdef char* args[2]
     # Note [Partitions]: from LONG_RUN elements on, the planner decides the order, here as elsewhere.
-    if x.address is NULL or x.size >= LONG_RUN or x.size == 0 or not x.c_contiguous or acc_code < 0:
+    if is_deferred(x) or x.size >= LONG_RUN or x.size == 0 or not x.c_contiguous or acc_code < 0:
         return reduce_array(name, x, tuple(range(x.ndim)), False, None)
     guard_gradient(x, name)
     if code != x.code:
@@ -241,7 +241,7 @@ cpdef Array mean_of_total(Array total, double count, DType dtype=None):
     cdef Py_ssize_t n = total.size if total.code == FLOAT64 else 2 * total.size
     cdef int code = total.code if dtype is None else dtype.code
     cdef Array out = total
-    if total.address is NULL and divide_pending(total, count, code):
+    if is_deferred(total) and divide_pending(total, count, code):
         return total
     if code != total.code and not is_stored(code):
         out = new_like(total, code)

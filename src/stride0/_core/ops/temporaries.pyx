@@ -28,7 +28,7 @@ from stride0._core.memory.dtype cimport itemsize_at, weak_code
 from stride0._core.memory.guards cimport s0_has_references
 from stride0._core.plan.table cimport op_kernel
 from stride0._core.array.switches cimport fused_from, guarding
-from stride0._core.array.array cimport Array, alias, data_of, hooks
+from stride0._core.array.array cimport Array, alias, data_of, hooks, is_deferred
 from stride0._core.ops.operands cimport BINARY_NAMES, weak_array
 from stride0._core.ops.apply cimport apply
 
@@ -69,12 +69,12 @@ def elides_temporaries():
 cdef bint is_elidable(object x, object other, int op):
     """Whether the result of the operator has the dtype, the shape and the memory order of x, whose memory is not shared."""
     cdef int axis, lead
-    if not may_elide(x) or (<Array>x).size >= fused_from or (<Array>x).address is NULL:
+    if not may_elide(x) or (<Array>x).size >= fused_from or is_deferred(<Array>x):
         return False
     # Borrowed pointers throughout: a variable for x would count as a reference.
     if (<Array>x).node is not None or not (<Array>x).c_contiguous:
         return False
-    if not s0_has_references(<PyObject*>(<Array>x).storage, 1) or (<Array>x).storage.block is NULL or (<Array>x).storage.history is not None:
+    if not s0_has_references(<PyObject*>(<Array>x).storage, 1) or (<Array>x).storage.block is NULL or (<Array>x).storage.logged:
         return False
     if data_of(<Array>x) != (<Array>x).storage.data or (<Array>x).size * itemsize_at((<Array>x).code) != (<Array>x).storage.nbytes:
         return False

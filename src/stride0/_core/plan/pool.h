@@ -373,29 +373,29 @@ static int s0_start_workers(int threads)
 {
     sigset_t all, before;
     pthread_attr_t attributes;
-    if (s0_pool.workers >= threads - 1)
+    if (S0_LOAD(s0_pool.workers) >= threads - 1)
         return threads;
     /* Workers block all signals: the threads that Python knows handle them. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    while (s0_pool.workers < threads - 1) {
-        int next = s0_pool.workers + 1;
+    while (S0_LOAD(s0_pool.workers) < threads - 1) {
+        int next = S0_LOAD(s0_pool.workers) + 1;
         s0_thread *worker = &s0_pool.threads[next];
         pthread_t id;
         pthread_mutex_init(&worker->lock, NULL);
         pthread_cond_init(&worker->wake, NULL);
         worker->range = 0;
-        worker->state = S0_CALLED;
+        S0_STORE(worker->state, S0_CALLED);
         S0_STORE(s0_pool.called, s0_now());
         if (pthread_create(&id, &attributes, s0_work, (void *)(intptr_t)next) != 0)
             break;
-        s0_pool.workers = next;
+        S0_STORE(s0_pool.workers, next);
     }
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return s0_pool.workers + 1;
+    return S0_LOAD(s0_pool.workers) + 1;
 }
 
 /* In a forked child the workers are gone, and locks may be held by threads that are: the pool begins anew. A call from
@@ -421,10 +421,10 @@ static void s0_after_fork(void)
 static int s0_is_worth_calling(int64_t work, int64_t wake_from)
 {
     int64_t now, last;
-    int state = s0_pool.workers ? S0_LOAD(s0_pool.threads[1].state) : S0_ASLEEP;
+    int state = S0_LOAD(s0_pool.workers) ? S0_LOAD(s0_pool.threads[1].state) : S0_ASLEEP;
     if (state != S0_AWAKE || S0_LOAD(s0_pool.backoff_until)) {
         now = s0_now();
-        if (s0_backs_off) {
+        if (S0_LOAD(s0_backs_off)) {
             if (state == S0_CALLED && now - S0_LOAD(s0_pool.called) > S0_LATE && now >= S0_LOAD(s0_pool.backoff_until))
                 s0_note_late(now);
             if (now < S0_LOAD(s0_pool.backoff_until))

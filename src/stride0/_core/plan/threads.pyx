@@ -12,6 +12,9 @@ cdef extern from "pool.h":
     int s0_chosen
     int s0_limit
     int s0_backs_off
+    # Macros, whose first argument is a variable that all threads read.
+    int S0_LOAD(int x) noexcept nogil
+    void S0_STORE(int x, int value) noexcept nogil
     void s0_threads_start(int processors)
     int s0_threads_allowed() nogil
     int s0_threads_for(int64_t work, int64_t wake_from, int64_t each) nogil
@@ -82,29 +85,27 @@ def set_num_threads(n, /):
     ArgumentValueError
         If `n` is less than 1 or beyond every machine.
     """
-    global s0_chosen
     if isinstance(n, bool) or not isinstance(n, int):
         raise ArgumentTypeError("set_num_threads", "n must be an int", [("n", shown(n))])
     if not 1 <= n <= S0_MOST_THREADS:
         raise ArgumentValueError("set_num_threads", f"{n} threads", (), f"a number from 1 to {S0_MOST_THREADS}")
-    s0_chosen = n
+    S0_STORE(s0_chosen, n)
 
 
 def get_limit():
     """The limit that also applies to `set_num_threads`: for threadpoolctl."""
-    return s0_limit
+    return S0_LOAD(s0_limit)
 
 
 def set_limit(int n):
     """Set that limit; the value from the import of the package, or more, removes it."""
-    global s0_limit
-    s0_limit = min(max(n, 1), S0_MOST_THREADS)
+    S0_STORE(s0_limit, min(max(n, 1), S0_MOST_THREADS))
 
 
 def back_off(bint on):
     """Turn Note [Back-off] on or off; returns the previous setting. For tests."""
-    global s0_backs_off
-    before, s0_backs_off = s0_backs_off, on
+    cdef int before = S0_LOAD(s0_backs_off)
+    S0_STORE(s0_backs_off, on)
     return bool(before)
 
 

@@ -89,7 +89,7 @@ cdef Array fitted(object g, Node node):
             factor = <Array>(<LazyProduct>g).d
             if has_shape(node, x) and has_shape(node, factor) and (x.c_contiguous or factor.c_contiguous):
                 x = masked_product(x, factor)
-            elif x.storage.history is None and factor.storage.history is None:
+            elif not x.storage.logged and not factor.storage.logged:
                 x = dot_into(x, factor, shape_of_node(node))
             else:
                 x = traced("dot_into", (x, factor, shape_of_node(node)))
@@ -112,7 +112,7 @@ cdef Array summed(Array x, Node node):
     """The adjoint of a broadcast: x summed into the shape of the array of a node."""
     if has_shape(node, x):
         return x
-    return sum_into(x, shape_of_node(node)) if x.storage.history is None else traced("sum_into", (x, shape_of_node(node)))
+    return traced("sum_into", (x, shape_of_node(node))) if x.storage.logged else sum_into(x, shape_of_node(node))
 
 
 cdef object apply_rule(Node node, const Edge* edge, object g, PyObject** loaded):
@@ -145,7 +145,7 @@ cdef struct Visit:
     bint useful                # whether a path leads from the node to a target
     bint target
 
-cdef int64_t passes = 0
+cdef s0_shared_long passes = 0
 cdef list running = []         # backward passes
 
 
@@ -309,7 +309,7 @@ cdef class Pass:
                 if node.pull is not None:
                     found = results[e]
                     # The caller's function may return memory that the caller keeps.
-                    if type(found) is Array and (<Array>found).storage.history is None:
+                    if type(found) is Array and not (<Array>found).storage.logged:
                         found = without_history(<Array>found)
                 elif node.rules is None:
                     # One of several results: its cotangent goes to their common node.
@@ -438,7 +438,7 @@ cdef bint may_overwrite(PyObject* x, Array g):
     """Whether a cotangent may be overwritten by its sum with another one."""
     if not s0_has_references(x, 1) or not s0_has_references(<PyObject*>(<Array>x).storage, 1) or (<Array>x).storage.block is NULL:
         return False
-    if (<Array>x).storage.history is not None or g.storage.history is not None or is_stored(g.code):
+    if (<Array>x).storage.logged or g.storage.logged or is_stored(g.code):
         return False
     return (<Array>x).code == g.code and (<Array>x).c_contiguous
 

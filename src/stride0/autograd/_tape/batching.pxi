@@ -173,7 +173,7 @@ cdef Array wrapped(Level level, Array value):
     set_flags(y)
     y.storage = foreign_storage(NULL, 0, None, False)
     y.storage.device = value.storage.device
-    y.storage.history, y.storage.batched = batch, True
+    y.storage.history, y.storage.batched, y.storage.logged = batch, True, True
     y.seen = clock
     return y
 

@@ -4,17 +4,17 @@ cdef object plain_argument(object value, str name, bint* tracked, bint levelled)
     """An argument without history, for the function; sets `tracked` if it is tracked. `levelled`: older tapes may track it still."""
     cdef Node node
     if type(value) is Array:
-        if (<Array>value).storage.history is None:
+        if not (<Array>value).storage.logged:
             return value
         node = enter(<Array>value, name, None)
         if node is not None:
             tracked[0] = True
         if levelled:
             return plain_of(<Array>value) if node is not None and (<Array>value).storage.batched else value
-        return value if (<Array>value).storage.history is None else without_history(<Array>value)
+        return without_history(<Array>value) if (<Array>value).storage.logged else value
     if type(value) is tuple or type(value) is list:
         for item in value:
-            if type(item) is Array and (<Array>item).storage.history is not None:
+            if type(item) is Array and (<Array>item).storage.logged:
                 return plain_sequence(value, name, tracked, levelled)
     return value
 
@@ -101,9 +101,9 @@ cdef object record_binary(Level level, int op, object x1, object x2, str name):
     cdef Rules rules = <Rules>OPERATIONS[op]
     cdef PyObject* values[MOST_RULES]
     cdef int r, k
-    if type(x1) is Array and (<Array>x1).storage.history is not None:
+    if type(x1) is Array and (<Array>x1).storage.logged:
         first = enter(<Array>x1, name, None)
-    if type(x2) is Array and (<Array>x2).storage.history is not None:
+    if type(x2) is Array and (<Array>x2).storage.logged:
         second = enter(<Array>x2, name, None)
     out = <Array>binary_raw(op, x1, x2, name, False) if level is None else <Array>binary_of_values(level, op, x1, x2, name)
     if first is None and second is None:
@@ -293,7 +293,7 @@ cdef object write_at_level(Level level, str name, Array x, object other):
     cdef Rules rules = rules_of(name)
     cdef PyObject* values[MOST_RULES]
     cdef PyObject* operands[2]
-    cdef bint tracked = x.storage.history is not None and enter(x, name, None) is not None
+    cdef bint tracked = x.storage.logged and enter(x, name, None) is not None
     cdef Array target = plain_of(x)
     plain = plain_argument(other, name, &tracked, level is not None)
     if tracked and rules.refused is not None:
@@ -327,7 +327,7 @@ cdef Array snapshot(Rules rules, PyObject** values, int operand):
         if rules.needs_value(node.edges[e].rule, operand):
             out = asarray(plain_of(x), copy=True)
             if not out.storage.batched:
-                out.storage.history = CLEAN
+                start_history(out.storage)
             out.node, out.seen = node_at(x), clock
             return out
     return None
@@ -379,7 +379,7 @@ cdef tuple frozen_key(object key):
                 pass  # NumPy's bool scalars
         plain = False
         if type(item) is Array:
-            items.append(asarray(item if (<Array>item).storage.history is None else plain_of(<Array>item), copy=True))
+            items.append(asarray(plain_of(<Array>item) if (<Array>item).storage.logged else item, copy=True))
         elif isinstance(item, bool):
             items.append(item)
         else:
@@ -441,7 +441,7 @@ cdef object write_item_at_level(Level level, Array x, object key, object value):
     seen = x.seen
     plain = plain_of(x)
     region = (plain if level is None else bare(x))[items] if is_view else plain
-    if x.storage.history is not None:
+    if x.storage.logged:
         enter(x, "setitem", ground(region) if is_view else None)
     try:
         source = plain_argument(value, "setitem", &tracked, level is not None)

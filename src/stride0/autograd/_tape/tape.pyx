@@ -57,8 +57,8 @@ from libc.stdlib cimport qsort
 from libc.string cimport memcmp, memcpy, memset
 
 from stride0._core.array.array cimport (
-    Array, Tracer, alias, blank, data_of, hooks, is_batched, operand_needs_tape, restore_storage, root_of, s0_tuple_items, same_shape, set_flags, set_ndim,
-    set_tracer, shape_tuple, traced,
+    Array, Tracer, alias, blank, data_of, hooks, is_batched, is_deferred, operand_needs_tape, restore_storage, root_of, s0_tuple_items, same_shape,
+    set_flags, set_ndim, set_tracer, shape_tuple, traced,
     without_history,
 )
 from stride0._core.array.interceptors cimport enforce_current_mode, is_restricted
@@ -69,7 +69,8 @@ from stride0._core.ops.elementwise cimport binary_raw, in_place, masked_product,
 from stride0._core.plan.operations cimport OP_ADD
 from stride0._core.memory.dtype cimport DType, dtype_at, is_stored, itemsize_at, letter_at
 from stride0._core.memory.guards cimport (
-    FREE_THREADED, s0_acquire, s0_count_up, s0_add, s0_drop_all, s0_drop_later, s0_drops, s0_enable_try_incref, s0_has_references, s0_leave, s0_lock, s0_try_incref,
+    FREE_THREADED, s0_acquire, s0_count_up, s0_add, s0_drop_all, s0_drop_later, s0_drops, s0_enable_try_incref, s0_has_references, s0_leave, s0_lock,
+    s0_peek_long, s0_put_long, s0_shared_flag, s0_shared_long, s0_shared_size, s0_try_incref,
 )
 from stride0._core.memory.storage cimport Storage, foreign_storage
 
@@ -110,10 +111,10 @@ cdef extern from *:
 cdef extern from "Python.h":
     PyObject* PyObject_Vectorcall(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL
 
-cdef int64_t clock = 0        # writes to logged storages so far
-cdef int64_t made = 0         # nodes and tapes so far
-cdef Py_ssize_t live_tapes = 0
-cdef Py_ssize_t live_levels = 0   # a batched array keeps its level
+cdef s0_shared_long clock = 0        # writes to logged storages so far
+cdef s0_shared_long made = 0         # nodes and tapes so far
+cdef s0_shared_size live_tapes = 0
+cdef s0_shared_size live_levels = 0  # a batched array keeps its level
 
 cdef object MISSING = object()
 
@@ -180,7 +181,7 @@ def track(Array x not None, Tape tape not None):
     cdef Node parent, node
     if not is_floating(x):
         raise ArgumentTypeError("watch", f"an array of dtype {dtype_at(x.code).name} has no derivative", (), "an array of a floating-point dtype")
-    parent = None if x.storage.history is None else enter(x, "watch", None)
+    parent = enter(x, "watch", None) if x.storage.logged else None
     node = new_node(<Rules>TABLE["watch"])
     node.tapes = (tape.state,)
     link(node, tape.state)
@@ -223,14 +224,14 @@ cdef int attach(Array x, Node node) except -1:
     start_history(x.storage)
     describe(node, x)
     set_node(x, node)
-    x.seen = clock
+    s0_put_long(x.seen, clock)
     return 0
 
 
 def detach(Array x not None):
     """A view of x that is not tracked."""
     cdef Array y
-    if x.storage.history is not None:
+    if x.storage.logged:
         enter(x, "stop_gradient", None)
     y = alias(x)
     y.node = None
@@ -309,7 +310,7 @@ cdef class TapeTracer(Tracer):
             untrack(x)
             return False
         history = history_of(x.storage)
-        return history is not None and (history.has_tracked or history.last > x.seen or open_node(x) is not None)
+        return history is not None and (history.has_tracked or history.last > s0_peek_long(x.seen) or open_node(x) is not None)
 
 
 set_tracer(TapeTracer())

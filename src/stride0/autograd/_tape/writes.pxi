@@ -16,11 +16,12 @@ cdef class Write:
 cdef class History:
     cdef list writes
     cdef int keyed             # how many of them have a key
-    cdef int64_t last
-    cdef bint has_tracked       # whether one of the written values was tracked
+    cdef s0_shared_long last
+    cdef s0_shared_flag has_tracked  # whether one of the written values was tracked
     cdef object times          # the last write to each element, of the writes that are no longer in the list
     cdef tuple tapes           # of those
     cdef str where             # of the last of those
+    cdef bint folding          # whether a thread moves writes there
 
     def __cinit__(self):
         self.writes = []
@@ -32,29 +33,29 @@ cdef History CLEAN = History()
 cdef inline History history_of(Storage storage):
     """The log of writes to a storage, or None."""
     storage = memory_of(storage)
-    if storage.history is None:
+    if not storage.logged:
         return None
     with cython.critical_section(storage):
         return <History>storage.history
 
 
-cdef inline int set_history(Storage storage, History history) except -1:
-    cdef object before      # freed outside
+cdef inline History log_of(Storage storage):
+    """The log that a write to a storage is listed in: one for all threads that write to it."""
     with cython.critical_section(storage):
-        before = storage.history
-        storage.history = history
-    return 0
+        if not storage.logged or storage.history is CLEAN:
+            storage.history, storage.logged = History(), True
+        return <History>storage.history
 
 
 cdef inline bint start_history(Storage storage) except -1:
     """Begin to log writes to a storage; False where they are logged already."""
     # Without the lock of the interpreter, another thread may be about to remove it: see `untrack`.
-    if not FREE_THREADED and storage.history is not None:
+    if not FREE_THREADED and storage.logged:
         return False
     with cython.critical_section(storage):
-        if storage.history is not None:
+        if storage.logged:
             return False
-        storage.history = CLEAN
+        storage.history, storage.logged = CLEAN, True
     return True
 
 
@@ -70,45 +71,51 @@ cdef str line_of_caller():
 
 cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
     """Log a write to elements of x: those of `region`, or of those the ones that `key` selects."""
-    cdef History history
     cdef Write write = Write()
     cdef Node older
+    cdef list seen = [x]
     cdef Storage storage = memory_of(x.storage)
-    write.time = x.seen = s0_count_up(clock, 1)
+    cdef History history = log_of(storage)
     write.tapes = () if node is None else node.tapes
     while x.storage.batched:
         x = (<Batch>x.storage.history).value
-        x.seen = write.time
+        seen.append(x)
         older = node_at(x)
         if node is not None and older is not None:
             # Older tapes have recorded what was written, too.
             write.tapes += older.tapes
     region = ground(region)
-    history = history_of(storage)
-    if history is None or history is CLEAN:
-        history = History()
-        set_history(storage, history)
     write.data, write.itemsize = <uintptr_t>data_of(region), itemsize_at(region.code)
     write.shape, write.strides, write.key = shape_tuple(region), byte_strides(region), key
     reach(region, &write.low, &write.high)
     write.solid = key is None and region.c_contiguous
     write.where = line_of_caller()
     with cython.critical_section(history):
-        list_write(history, write, storage, region)
+        list_write(history, write, storage, region, seen)
     return 0
 
 
-cdef int list_write(History history, Write write, Storage storage, Array region) except -1:
+cdef int list_write(History history, Write write, Storage storage, Array region, list seen) except -1:
+    """List a write, which the arrays in `seen` have then seen."""
     cdef Write old
-    history.last = write.time
-    history.has_tracked = history.has_tracked or len(write.tapes) > 0
+    cdef Array x
+    # In the order of the list, whatever the order in which threads come here.
+    history.last = write.time = s0_count_up(clock, 1)
+    for x in seen:
+        s0_put_long(x.seen, write.time)
+    if len(write.tapes):
+        history.has_tracked = True
     if write.key is None:
         # A region that is written repeatedly has one entry.
         history.writes = [old for old in history.writes if not is_region(old, region)]
     history.writes.append(write)
     history.keyed += write.key is not None
-    if len(history.writes) > MANY_WRITES or history.keyed > MANY_KEYS:
-        fold_writes(history, storage)
+    if not history.folding and (len(history.writes) > MANY_WRITES or history.keyed > MANY_KEYS):
+        history.folding = True
+        try:
+            fold_writes(history, storage)
+        finally:
+            history.folding = False
     return 0
 
 # Limits of the list of writes; entries with index arrays and masks hold copies of them.
@@ -118,23 +125,30 @@ cdef enum:
 
 
 cdef int fold_writes(History history, Storage storage) except -1:
-    """Replace all but the last entry of the list by an array of fixed size: the time of the last write to each element."""
+    """
+    Replace all but the last entry of the list by an array of fixed size: the time of the last write to each element.
+
+    Others come into the critical section of the history where NumPy lets them: what they list stays, and what is replaced is in
+    the list until it is in the array.
+    """
     cdef Write write
-    cdef Write last = history.writes.pop()
+    # The assignment of `y[i] += a` may still accept the last one.
+    cdef list folded = history.writes[:len(history.writes) - 1]
     import numpy
 
     if history.times is None:
         history.times = numpy.zeros(storage.nbytes // 4 + 2, dtype=numpy.int64)
-    for write in history.writes:
+    for write in folded:
         places = granules(numpy, write.data, write.shape, write.strides, write.itemsize, write.key)
         history.times[(places - <int64_t>storage.data) // 4] = write.time
         for tape in write.tapes:
             if tape not in history.tapes:
                 history.tapes += (tape,)
         history.where = write.where
-    # The assignment of `y[i] += a` may still accept the last one.
-    history.writes = [last]
-    history.keyed = last.key is not None
+    history.writes = [write for write in history.writes if write not in folded]
+    history.keyed = 0
+    for write in history.writes:
+        history.keyed += write.key is not None
     return 0
 
 
@@ -214,7 +228,7 @@ cdef int untrack(object x) except -1:
         array, storage = <Array>x, (<Array>x).storage
         with cython.critical_section(storage):
             if live_tapes == 0:
-                history, storage.history = storage.history, None
+                history, storage.history, storage.logged = storage.history, None, False
         with cython.critical_section(array):
             if live_tapes == 0:
                 node, array.node = array.node, None
@@ -241,7 +255,7 @@ cdef Node enter(Array x, str name, Array overwritten):
     node = open_node(x)
     if FREE_THREADED and node is not None:
         check_thread(node, name)
-    if history.last > x.seen:
+    if history.last > s0_peek_long(x.seen):
         with cython.critical_section(history):
             check_writes(history, x, node, name, overwritten)
     return node
@@ -249,20 +263,22 @@ cdef Node enter(Array x, str name, Array overwritten):
 
 cdef int check_writes(History history, Array x, Node node, str name, Array overwritten) except -1:
     cdef Write write
+    # What others list during the checks is not seen by them.
+    cdef int64_t last = history.last, seen = s0_peek_long(x.seen)
     cdef Array whole = ground(x)
-    if history.last > x.seen:
+    if last > seen:
         for write in history.writes:
-            if write.time <= x.seen or (node is None and not is_any_seen(write.tapes)):
+            if write.time <= seen or (node is None and not is_any_seen(write.tapes)):
                 continue
             if overwritten is not None and is_region(write, overwritten):
                 continue
             if touches(write, whole):
                 refuse_stale(x, name, write.where)
-        if (node is not None or is_any_seen(history.tapes)) and were_written(history, whole.storage, whole, x.seen):
+        if (node is not None or is_any_seen(history.tapes)) and were_written(history, whole.storage, whole, seen):
             refuse_stale(x, name, history.where)
         # A closed tape may be opened again (`reopen`), and must find the array stale then.
         if x.node is None or node is not None:
-            x.seen = history.last
+            s0_put_long(x.seen, last)
     return 0
 
 
