@@ -21,10 +21,12 @@ import pytest
 from stride0._core.plan import threads
 
 HERE = Path(__file__).parent
+CORE = HERE.parents[1] / "src" / "stride0" / "_core"
 COMPILER = shutil.which("cc")
 pytestmark = [
     pytest.mark.skipif(not threads.pool, reason="built without a thread pool"),
     pytest.mark.skipif(COMPILER is None, reason="needs a C compiler"),
+    pytest.mark.skipif(not CORE.is_dir(), reason="needs the sources beside the tests"),
 ]
 
 
@@ -32,8 +34,7 @@ pytestmark = [
 def compiled(tmp_path_factory: Any) -> Path:
     assert COMPILER is not None
     library = tmp_path_factory.mktemp("pool") / "pool_checks.so"
-    core = HERE.parents[1] / "src" / "stride0" / "_core"
-    includes = [f"-I{core / 'plan'}", f"-I{core / 'memory'}", f"-I{sysconfig.get_path('include')}"]
+    includes = [f"-I{CORE / 'plan'}", f"-I{CORE / 'memory'}", f"-I{sysconfig.get_path('include')}"]
     command = [
         COMPILER,
         "-std=gnu11",

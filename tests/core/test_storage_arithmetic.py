@@ -33,7 +33,9 @@ def bits_of(x: Any) -> Any:
     """The bytes of the elements, with one NaN."""
     if xp.isdtype(x.dtype, "real floating"):
         x = xp.where(xp.isnan(x), xp.asarray(xp.nan, dtype=x.dtype), x)
-    return np.asarray(xp.asarray(x, copy=True)).tobytes()
+    own = xp.asarray(x, copy=True)
+    # NumPy alone has no bfloat16, and ml_dtypes, which gives it one, does not build for every system.
+    return np.asarray(own.view(xp.uint16) if own.dtype is xp.bfloat16 else own).tobytes()
 
 
 def check_same(got: Any, want: Any, what: object = "") -> None:
