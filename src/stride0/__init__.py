@@ -1,7 +1,7 @@
 """stride0: the Python Array API standard on strided memory.
 
 This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `memory`,
-`optim`, `special`, `testing`, the functions of `_compat.extras`, `Array`, `DType`, `Device` and the exceptions.
+`optim`, `special`, `testing`, the functions of `_compat.extras`, `Array`, `DType`, `Device`, exceptions.
 """
 
 import importlib as _importlib
@@ -107,7 +107,14 @@ __all__ += _extras.__all__
 __all__ += _dtype.__all__
 
 # Modules, and functions of modules, that are imported when they are first asked for: most programs never do.
-_LATER = {"autograd": "", "memory": "", "optim": "", "special": "", "testing": "", "explain": "_explain.explain"}
+_LATER = {
+    "autograd": "",
+    "memory": "",
+    "optim": "",
+    "special": "",
+    "testing": "",
+    "explain": "_explain.explain",
+}
 
 
 if _typing.TYPE_CHECKING:  # a __getattr__ would tell checkers that there is every name

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NoReturn
 
-from stride0._base.errors import ArgumentTypeError, GradientError, counted
+from stride0._base.errors import ArgumentTypeError, BatchingError, GradientError, counted
 from stride0._chapters.creation import zeros
 from stride0._core.array.array import Array
 from stride0._core.exchange.convert import asarray
@@ -204,9 +204,20 @@ class custom_vjp:
                 given[k] = inner.wrap(value)
             return list(structure.rebuild(given))
 
+        if any(level.has(x) for x in flatten(list(fixed.values()))[0]):
+            refuse_closure("an argument of nondiff_argnums is batched")
+
+        def own(x: Any) -> Any:
+            # A batch of the caller that got here another way than by the arguments would be one example here.
+            return (
+                refuse_closure("the function uses a batched array that is none of its arguments")
+                if level.has(x)
+                else x
+            )
+
         def outputs(inner: Level, out: Any) -> list[Any]:
             results, shapes["out"] = flatten(out)
-            return _values(inner, results)
+            return [own(inner.spread(own(x))) if isinstance(x, Array) else x for x in results]
 
         def run(*values: Array) -> list[Any]:
             inner = Level(size)
@@ -217,7 +228,7 @@ class custom_vjp:
             out, residuals = forward(*_placed(fixed, wrapped(inner, values), count))  # type: ignore[misc]
             kept, shapes["residuals"] = flatten(residuals)
             batched = [inner.has(x) for x in kept]
-            return outputs(inner, out), ([inner.value(x) for x in kept], batched)
+            return outputs(inner, out), ([own(inner.value(x)) for x in kept], batched)
 
         def run_backward(residuals: Any, cotangents: list[Array]) -> tuple[Array | None, ...]:
             inner = Level(size)
@@ -229,7 +240,7 @@ class custom_vjp:
                 problem = f"a tuple of {counted(len(moving), 'cotangent')}"
                 raise ArgumentTypeError("custom_vjp", f"backward must return {problem}")
             pulled = matched("custom_vjp", structure, list(found), "the cotangents that backward returned")
-            return tuple(None if pulled[k] is None else inner.spread(asarray(pulled[k])) for k in at)
+            return tuple(None if pulled[k] is None else own(inner.spread(asarray(pulled[k]))) for k in at)
 
         whole = custom_vjp(run)
         whole.original = self.original
@@ -244,9 +255,8 @@ def _placed(fixed: dict[int, Any], given: Sequence[Any], count: int) -> list[Any
     return [fixed[k] if k in fixed else next(others) for k in range(count)]
 
 
-def _values(level: Level, leaves: list[Any]) -> list[Any]:
-    """Return the values of the arrays among leaves, of a level."""
-    return [level.spread(x) if isinstance(x, Array) else x for x in leaves]
+def refuse_closure(problem: str) -> NoReturn:
+    raise BatchingError("custom_vjp", problem, accepts="pass it as an argument that is differentiated by")
 
 
 def _attach(name: str, parents: list[Node], pull: Callable[[Any], Any], outputs: list[Any]) -> None:

@@ -122,7 +122,7 @@ def docstring(op: Any) -> str:
     if op.exponent:
         lines += ["ArgumentValueError", "    If an integer is to be raised to a negative power."]
     if op.namespace == "special":
-        lines += ["", "References", "----------", f"``scipy.special.{op.name}``, whose special values it has."]
+        lines += ["", "References", "----------", f"``scipy.special.{op.name}``: special values."]
     if op.since:
         place = f'"Element-wise Functions", ``{op.name}`` (since {op.since}).'
         lines += ["", "References", "----------", f"Array API standard 2025.12, {place}"]

@@ -12,7 +12,7 @@ import operator
 from typing import Any
 
 from stride0._base.errors import BatchingError, OutOfBoundsError, ShapeError, Stride0Error
-from stride0._base.shapes import broadcast_shapes
+from stride0._base.shapes import Shape, broadcast_shapes
 from stride0._chapters.creation import arange, zeros
 from stride0._chapters.indexing import take, take_along_axis
 from stride0._chapters.manipulation import moveaxis, reshape
@@ -22,6 +22,7 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.ops.adjoint import put
 from stride0._core.ops.functions import where
 from stride0.autograd._batching.parts import Level, Rule, natural, shifted
+from stride0.autograd._tape.tape import is_batched_array
 
 ALL = slice(None)
 
@@ -40,6 +41,14 @@ class Key:
         if Ellipsis not in [item if item is Ellipsis else None for item in self.items]:
             self.items.append(Ellipsis)
         self._place(x.ndim - taken)
+        self._check_masks(x.ndim - taken)
+
+    def _check_masks(self, rest: int) -> None:
+        axis = 0
+        for item in self.items:
+            if isinstance(item, Array) and item.dtype.name == "bool":
+                check_mask(self.x.shape, item, axis)
+            axis += rest if item is Ellipsis else _axes_taken(item)
 
     def _place(self, rest: int) -> None:
         """Find where the axes of index arrays are in the result, and how many axes that has."""
@@ -122,7 +131,8 @@ def _classified(level: Level, item: Any) -> Any:
                 "a mask is batched, and the shape of the result depends on its values",
                 accepts="where(mask, x, y); x[mask] = value is allowed where value is one number",
             )
-        return int(item) if item.ndim == 0 and item.dtype.name != "bool" and not level.has(item) else item
+        is_number = item.ndim == 0 and item.dtype.name != "bool" and not is_batched_array(item)
+        return int(item) if is_number else item
     if isinstance(item, bool) or not hasattr(type(item), "__index__") or hasattr(type(item), "__len__"):
         try:
             found = asarray(item)
@@ -166,6 +176,16 @@ def setitem(level: Level, x: Array, key: Any, value: Any) -> None:
     target[plan.of_values(True)] = plan.value("setitem", value)
 
 
+def check_mask(shape: Shape, mask: Array, axis: int) -> None:
+    """Refuse a mask that has not the shape of the axes that it selects from, the first of which is given."""
+    if mask.shape != shape[axis : axis + mask.ndim]:
+        raise OutOfBoundsError(
+            "index",
+            "the mask has another shape than the array",
+            [("array", str(shape)), ("mask", str(mask.shape))],
+        )
+
+
 def _fill(level: Level, x: Array, mask: Array, value: Any) -> None:
     """Write one number where a mask holds that differs from example to example."""
     if isinstance(value, Array) and value.ndim:
@@ -174,12 +194,7 @@ def _fill(level: Level, x: Array, mask: Array, value: Any) -> None:
             "a mask is batched, and how many elements of the value are used depends on it",
             accepts="one number; or where(mask, value, x)",
         )
-    if mask.shape != x.shape[: mask.ndim]:
-        raise OutOfBoundsError(
-            "index",
-            "the mask has another shape than the array",
-            [("array", str(x.shape)), ("mask", str(mask.shape))],
-        )
+    check_mask(x.shape, mask, 0)
     target = level.value(x)
     chosen = reshape(level.value(mask), (level.size, *mask.shape) + (1,) * (x.ndim - mask.ndim))
     number = level.aligned(value, x.ndim) if isinstance(value, Array) else value

@@ -7,9 +7,9 @@ from typing import Any
 
 from stride0._base.shapes import broadcast_shapes, infer_shape, normalize_axes, normalize_shape
 from stride0._chapters import creation
-from stride0._chapters.creation import full, linspace, meshgrid, tril, triu
+from stride0._chapters.creation import arange, full, linspace, meshgrid, tril, triu
 from stride0._chapters.data_types import astype
-from stride0._chapters.elementwise import floor
+from stride0._chapters.elementwise import equal, floor, imag, isinf, logical_and, not_equal, real
 from stride0._chapters.manipulation import (
     broadcast_to,
     concat,
@@ -30,6 +30,7 @@ from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.adjoint import unreduce
+from stride0._core.ops.functions import where
 from stride0.autograd._batching.parts import Level, Rule, flat, natural, refusal, shifted, shifted_all
 from stride0.autograd._tape.tape import recorded
 from stride0.strided import contiguous
@@ -142,13 +143,36 @@ def _linspace(level: Level, start: Any, stop: Any, num: Any, dtype: Any, device:
     if any(isinstance(end, Array) and end.ndim for end in (start, stop)):
         natural(linspace, start, stop, num)
     ends = [end if isinstance(end, Array) else asarray(end) for end in (start, stop)]
+    is_complex = any(end.dtype.kind == "complex floating" for end in ends)
+    # Checks the other arguments, and has the dtype of the result.
+    example = linspace(0.0, 1j if is_complex else 1.0, num, dtype=dtype, endpoint=endpoint)
     first, last = (expand_dims(level.spread(end), axis=1) for end in ends)
-    weights = linspace(0.0, 1.0, num, endpoint=endpoint)
-    # Both ends are exact.
-    found = first * (1 - weights) + last * weights
-    if dtype is None:
-        return found
-    return astype(floor(found) if "integer" in asarray(0, dtype=dtype).dtype.kind else found, dtype)
+    if is_complex:
+        wide = example.dtype if example.dtype.itemsize == 16 else asarray(0j).dtype
+        first, last = astype(first, wide), astype(last, wide)
+        found = _spaced(real(first), real(last), num, endpoint) + 1j * _spaced(
+            imag(first), imag(last), num, endpoint
+        )
+    else:
+        wide = asarray(0.0).dtype
+        found = _spaced(astype(first, wide), astype(last, wide), num, endpoint)
+    return astype(floor(found) if "integer" in example.dtype.kind else found, example.dtype)
+
+
+def _spaced(first: Array, last: Array, num: int, endpoint: bool) -> Array:
+    """Return what `linspace` computes of such ends, to the last bit."""
+    parts = num - 1 if endpoint else num
+    if parts <= 0:
+        return broadcast_to(first, (first.shape[0], num))
+    at = arange(num, dtype=first.dtype)
+    distance = last - first
+    step = where(isinf(distance), last / parts - first / parts, distance / parts)
+    # Where the step underflows though the interval is not empty.
+    found = where(
+        logical_and(equal(step, 0), not_equal(distance, 0)), at / parts * distance + first, first + at * step
+    )
+    found = where(equal(at, 0), first, found)
+    return where(equal(at, parts), last, found) if endpoint else found
 
 
 def _full(level: Level, shape: Any, fill_value: Any, dtype: Any, device: Any) -> Array:

@@ -39,8 +39,11 @@ def shifted_all(operation: str, axis: Any, ndim: int) -> tuple[int, ...]:
 
 def check(function: Callable[..., Any], *arguments: Any, **more: Any) -> None:
     """Raise the error that a function raises for examples of such shapes, if it raises one."""
-    given = [zeros(x.shape, dtype=x.dtype) if isinstance(x, Array) else x for x in arguments]
-    function(*given, **more)
+
+    def plain(x: Any) -> Any:
+        return zeros(x.shape, dtype=x.dtype) if isinstance(x, Array) else x
+
+    function(*map(plain, arguments), **{name: plain(x) for name, x in more.items()})
 
 
 def natural(function: Callable[..., Any], *arguments: Any, **more: Any) -> NoReturn:

@@ -168,7 +168,9 @@ def _truncated_pinv(g: Array, x: Array, rtol: Any) -> Array:
 def _substituted(a: Array, g: Array, upper: bool, unit_diagonal: bool) -> Array:
     """Return ``inv(adjoint(a)) @ g`` of a triangular matrix, and 0 for columns of `g` that are 0."""
     result = solve_triangular(adjoint(a), g, upper=not upper, unit_diagonal=unit_diagonal)
-    return result if every(isfinite(result)) else where(any(not_equal(g, 0), axis=-2, keepdims=True), result, 0)
+    if every(isfinite(result)):
+        return result
+    return where(any(not_equal(g, 0), axis=-2, keepdims=True), result, 0)
 
 
 def _triangular_x2(g: Array, x1: Array, x2_shape: Shape, upper: bool, unit_diagonal: bool) -> Array:
