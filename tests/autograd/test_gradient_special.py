@@ -53,6 +53,7 @@ def test_every_argument_has_a_rule_or_a_refusal() -> None:
         parameters = inspect.signature(getattr(special, name)).parameters
         # Settings, which are no arrays.
         settings = {"axis", "d", "keepdims", "return_sign", "tol"} if name != "radian" else set()
+        settings |= {"k"} if name == "lambertw" else set()
         unknown = UNKNOWN.get(f"special.{name}", {})
         assert {*rules, *unknown} == set(parameters) - settings, name
         assert not {*rules} & {*unknown}, name
@@ -88,8 +89,10 @@ class Points:
             with mp.workdps(60):
                 at = tuple(mp.mpf(x) for x in point)
                 expected = mp.re(mp.diff(self.reference.value, at, orders))
-                # Zero, but for what mpmath's differences leave.
-                error = abs(mp.mpf(float(value)) - expected) / max(abs(expected), mp.mpf(10) ** -20)
+                error = abs(mp.mpf(float(value)) - expected)
+                if abs(expected) > mp.mpf(10) ** -25:
+                    error /= abs(expected)
+                # Else it is 0, but for what mpmath's differences leave.
             assert error <= tolerance, (self.name, point, orders, float(value), mp.nstr(expected, 17))
 
 
@@ -132,6 +135,7 @@ def test_second_derivatives(name: str) -> None:
         if name.partition(".")[2] in special.__all__
     ],
 )
+@pytest.mark.filterwarnings("ignore")  # SciPy warns of numbers that should be integers
 def test_unknown_derivatives_are_refused(name: str, parameter: str) -> None:
     function = getattr(special, name.partition(".")[2])
     required = [p for p, found in inspect.signature(function).parameters.items() if p != "tol" and found]
@@ -259,7 +263,8 @@ def test_jax_agrees() -> None:
     jax = pytest.importorskip("jax")
     jax.config.update("jax_enable_x64", True)
     a, b, x = (np.asarray(v) for v in ([0.7, 3.0, 12.0], [2.2, 0.9, 4.0], [0.3, 0.6, 0.7]))
-    for k in range(3):
+    # JAX refuses the parameters of betainc.
+    for k in (2,):
         expected = jax.grad(lambda *v: jax.scipy.special.betainc(*v).sum(), argnums=k)(a, b, x)
         found = grad(lambda *v: xp.sum(special.betainc(*v)), argnums=k)(*(xp.asarray(v) for v in (a, b, x)))
         np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-7)

@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 
 import stride0 as xp
+from stride0._tables.operations import OPS
 
 scipy_special = pytest.importorskip("scipy.special")
 pytest.importorskip("mpmath")
 
-from mpmath import mp
-from special_references import REFERENCES
-
-from stride0._tables.operations import OPS
+from mpmath import mp  # noqa: E402
+from special_references import REFERENCES  # noqa: E402
 
 special = xp.special
 KERNELS = {op.name for op in OPS if op.namespace == "special"}
@@ -155,8 +154,9 @@ def test_dtypes(name: str) -> None:
         # Python scalars have no influence on the precision.
         single = function(*[2] * (arity(name) - 1), xp.asarray([0.25], dtype=xp.float32))
         assert single.dtype is xp.float32
-        mixed = function(*[xp.asarray([2.0])] * (arity(name) - 1), xp.asarray([0.25], dtype=xp.float32))
-        assert mixed.dtype is xp.float64
+        if name not in COUNTS:
+            wide = [xp.asarray([2.0])] * (arity(name) - 1)
+            assert function(*wide, xp.asarray([0.25], dtype=xp.float32)).dtype is xp.float64
 
 
 COMPLEX = (
@@ -310,6 +310,15 @@ for name in ("erf", "j0", "gammaln"):
     assert np.array_equal(np.asarray(out), np.asarray(getattr(xp.special, name)(x)))
 g = grad(lambda x: xp.sum(scipy.special.betainc(2.0, x, 0.4)))(x)
 assert np.all(np.asarray(g) > 0)
+# Strict mode refuses the functions to everybody else.
+with xp.strict():
+    scipy.special.erf(x)
+    try:
+        xp.special.erf(x)
+    except xp.StrictError:
+        pass
+    else:
+        raise AssertionError
 """
 
 

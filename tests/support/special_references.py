@@ -1,7 +1,7 @@
 """What the functions of `stride0.special` are, by mpmath, and points at which they are compared.
 
-A reference takes and gives numbers of mpmath. Points are tuples of arguments inside of the domain, some of them near
-its edges, where usual formulas lose digits.
+A reference takes and gives numbers of mpmath. Points are tuples of arguments inside of the domain, some of
+them near its edges, where usual formulas lose digits.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ REFERENCES: dict[str, Reference] = {
     "gammaln": Reference(lambda x: mp.log(abs(mp.gamma(x))), of_one(*REAL, 12.3, 1e5)),
     "loggamma": Reference(mp.loggamma, of_one(*POSITIVE, 1e5)),
     "rgamma": Reference(mp.rgamma, of_one(*REAL, -3.0, 0.0, -1.0, 12.3), (1e-12, 1e-11, 1e-8)),
-    "psi": Reference(mp.psi0 if hasattr(mp, "psi0") else mp.digamma, of_one(*REAL, 12.3, 1e4)),
+    "digamma": Reference(mp.digamma, of_one(*REAL, 12.3, 1e4)),
     "poch": Reference(
         lambda z, m: mp.rf(z, m),
         [*grid((0.3, 2.5, 11.0), (0.2, 1.0, 3.6)), (-1.3, 0.6), (-2.6, 3.0)],

@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from stride0._base.errors import ArgumentValueError, brief
-from stride0._base.shapes import normalize_index
+from stride0._base.shapes import broadcast_shapes, normalize_index
 from stride0._chapters.creation import arange
 from stride0._chapters.data_types import astype
-from stride0._chapters.manipulation import broadcast_shapes, expand_dims
+from stride0._chapters.manipulation import expand_dims
 from stride0._chapters.statistical import sum
 from stride0._chapters.utility import any
 from stride0._core.array.array import Array
@@ -64,7 +64,7 @@ def polygamma(n: Operand, x: Operand, /) -> Array:
         return multiply(scaled, math.copysign(float(math.factorial(n)), 1 if n % 2 else -1))
     (orders, found_x), target = floating_operands("special.polygamma", (n, x))
     pairs = [("n", orders.shape), ("x", found_x.shape)]
-    check_broadcasting("special.polygamma", pairs, broadcast_shapes(*(shape for _, shape in pairs)))
+    check_broadcasting("special.polygamma", pairs, broadcast_shapes("special.polygamma", pairs))
     following = add(astype(orders, target, copy=False), 1)
     positive = multiply(multiply(pow(-1.0, following), gamma(following)), zeta(following, x))
     return where(equal(orders, 0), astype(digamma(x), target, copy=False), positive)

@@ -6,9 +6,9 @@ import math
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
-from stride0._base.shapes import Axis
+from stride0._base.shapes import Axis, broadcast_shapes
 from stride0._chapters.data_types import astype
-from stride0._chapters.manipulation import broadcast_shapes, reshape
+from stride0._chapters.manipulation import reshape
 from stride0._chapters.statistical import max, sum
 from stride0._core.array.array import Array
 from stride0._core.array.interceptors import check_broadcasting
@@ -122,7 +122,7 @@ def logsumexp(
         if factors:
             if type(a) is Array and type(b) is Array:
                 pairs = [("a", x.shape), ("b", factors[0].shape)]
-                check_broadcasting(op, pairs, broadcast_shapes(x.shape, factors[0].shape))
+                check_broadcasting(op, pairs, broadcast_shapes(op, pairs))
             x = where(equal(factors[0], 0), -math.inf, x)
         if computed.kind == "complex floating":
             out, signs = _complex_logsumexp(x, axis, factors, return_sign)

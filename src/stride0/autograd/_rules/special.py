@@ -486,7 +486,6 @@ UNKNOWN: dict[str, dict[str, str]] = {
     "special.hyp0f1": {"v": _PARAMETER},
     "special.hyp1f1": {"a": _PARAMETER, "b": _PARAMETER},
     "special.hyp2f1": {"a": _PARAMETER, "b": _PARAMETER, "c": _PARAMETER},
-    "special.lambertw": {"k": "it numbers branches"},
     "special.lpmv": {"m": _COUNT, "v": "no formula for the derivative by the degree is implemented"},
     "special.zeta": {"x": "the derivative of the zeta function by its exponent is not implemented"},
 }
