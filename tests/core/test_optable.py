@@ -362,6 +362,7 @@ OWN = {
     "strided",
     "autograd",
     "memory",
+    "special",
     "testing",
     "broadcasting",
     "fused",

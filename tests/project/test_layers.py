@@ -40,7 +40,7 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("modes", ("_modes",)),
     (
         "extensions",
-        ("_modes.broadcasting", "_modes.strict", "_explain", "linalg", "fft", "strided", "memory"),
+        ("_modes.broadcasting", "_modes.strict", "_explain", "linalg", "fft", "special", "strided", "memory"),
     ),
     ("beyond the standard", ("_compat",)),
     ("namespace", ("",)),

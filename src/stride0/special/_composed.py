@@ -6,13 +6,14 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from stride0._base.errors import ArgumentValueError, brief
-from stride0._base.shapes import normalize_index
+from stride0._base.shapes import broadcast_shapes, normalize_index
 from stride0._chapters.creation import arange
 from stride0._chapters.data_types import astype
 from stride0._chapters.manipulation import expand_dims
 from stride0._chapters.statistical import sum
 from stride0._chapters.utility import any
 from stride0._core.array.array import Array
+from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import promote
@@ -61,7 +62,9 @@ def polygamma(n: Operand, x: Operand, /) -> Array:
         found, target = floating_operands("special.polygamma", (x,))
         scaled = zeta(n + 1, found[0])
         return multiply(scaled, math.copysign(float(math.factorial(n)), 1 if n % 2 else -1))
-    (orders, _), target = floating_operands("special.polygamma", (n, x))
+    (orders, found_x), target = floating_operands("special.polygamma", (n, x))
+    pairs = [("n", orders.shape), ("x", found_x.shape)]
+    check_broadcasting("special.polygamma", pairs, broadcast_shapes("special.polygamma", pairs))
     following = add(astype(orders, target, copy=False), 1)
     positive = multiply(multiply(pow(-1.0, following), gamma(following)), zeta(following, x))
     return where(equal(orders, 0), astype(digamma(x), target, copy=False), positive)

@@ -6,11 +6,12 @@ import math
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
-from stride0._base.shapes import Axis
+from stride0._base.shapes import Axis, broadcast_shapes
 from stride0._chapters.data_types import astype
 from stride0._chapters.manipulation import reshape
 from stride0._chapters.statistical import max, sum
 from stride0._core.array.array import Array
+from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.calls.checks import check_bool, component_dtype, refuse_dtype
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.memory.dtype import DType, arithmetic_dtype
@@ -119,6 +120,9 @@ def logsumexp(
     x, *factors = (astype(operand, computed, copy=False) for operand in found)
     with _one_pass(x):
         if factors:
+            if type(a) is Array and type(b) is Array:
+                pairs = [("a", x.shape), ("b", factors[0].shape)]
+                check_broadcasting(op, pairs, broadcast_shapes(op, pairs))
             x = where(equal(factors[0], 0), -math.inf, x)
         if computed.kind == "complex floating":
             out, signs = _complex_logsumexp(x, axis, factors, return_sign)

@@ -120,7 +120,13 @@ def several_by_scipy(
     )
     name = ufunc or op.partition(".")[2]
     function = scipy_function(name)
-    loop = _loop(name, tuple([x.dtype.kind for x in arrays]), computed)
+    kinds = tuple([x.dtype.kind for x in arrays])
+    loop = _loop(name, kinds, computed)
+    if computed is dt.float32 and not set(_INTEGERS).isdisjoint(kinds):
+        # Loops that take integers as such exist in float64 alone.
+        whole = _loop(name, kinds, dt.float64)
+        if "l" in whole:
+            loop, computed = whole, dt.float64
     if not loop:
         refuse_dtype(op, computed, "real-valued dtypes here", "")
     results = loop.partition("->")[2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stride0._chapters.creation import full as full_of
+from stride0._chapters.creation import zeros_like
 from stride0._chapters.elementwise import equal, exp, imag, isinf, maximum, real
 from stride0._chapters.manipulation import broadcast_shapes, broadcast_to, reshape
 from stride0._chapters.statistical import sum
@@ -39,10 +40,11 @@ def _logsumexp(g: Any, a: Any, b: Any, axis: Any, return_sign: bool, out: Any, b
     value, signs, of_value, of_signs = (_kept(y, shape, axis) for y in (value, signs, of_value, of_signs))
     weights = _weights(full, axis, value, signs)
     if of_value is None:
-        of_value = 0.0
+        of_value = zeros_like(of_signs)
     if of_signs is not None and is_complex(signs):
         # The sign is exp(1j * angle), and the angle the imaginary part of the logarithm of the sum.
         of_value = of_value + 1j * imag(conjugate(signs) * of_signs)
+    of_value = broadcast_to(of_value, shape)
     if by == "b":
         return along(of_value, weights)
     return along(of_value, weights if b is None else where(equal(b, 0), 0, b * weights))

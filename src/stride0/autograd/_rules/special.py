@@ -60,7 +60,7 @@ DEGREE = math.pi / 180
 
 
 def along(g: Array, derivative: Any) -> LazyProduct:
-    """Return the cotangent of an argument, given the derivative by it, which is holomorphic where it is complex."""
+    """Return the cotangent of an argument, given the derivative by it, holomorphic where it is complex."""
     return times(g, conjugate(derivative))
 
 
@@ -109,7 +109,7 @@ def _sin_pi(x: Any) -> Array:
 def _mirrored(x: Any) -> Array:
     """Return the derivative of ``1 / gamma(x)``, divided by ``gamma(1 - x)``.
 
-    By reflection, ``1 / gamma(x)`` is ``sin(pi * x) * gamma(1 - x) / pi``, which has a derivative at the poles.
+    By reflection, ``1 / gamma(x)`` is ``sin(pi * x) * gamma(1 - x) / pi``, also at the poles.
     """
     return _cos_pi(x) - _sin_pi(x) * special.psi(1.0 - x) / math.pi
 
@@ -291,6 +291,13 @@ def _pseudo_huber_delta(g: Array, x1: Any, x2: Any) -> LazyProduct:
     return times(g, where(less(x1, 0), math.nan, share * share / h))
 
 
+def _pseudo_huber_r(g: Array, x1: Any, x2: Any) -> LazyProduct:
+    flat = equal(x1, 0)
+    # x1 / hypot(x1, x2) by the quotient of the two, so that its derivative by x1 does not cancel.
+    share = reciprocal(hypot(1.0, x2 / where(flat, 1.0, x1)))
+    return times(g, where(less(x1, 0), math.nan, where(flat, 0, x2 * share)))
+
+
 def _boxcox(logarithm: Any, power: Any) -> Array:
     """Return the derivative of ``expm1(power * logarithm) / power`` by the power."""
     found = logarithm * logarithm * _exprel(logarithm * power)
@@ -419,10 +426,7 @@ VJP: dict[str, dict[str, Rule]] = {
         "x2": lambda g, x1, x2: times(g, where(logical_and(equal(x1, 0), equal(x2, 0)), 1, (x2 - x1) / x2)),
     },
     "special.huber": {"x1": _huber_delta, "x2": _huber_r},
-    "special.pseudo_huber": {
-        "x1": _pseudo_huber_delta,
-        "x2": lambda g, x1, x2: times(g, where(less(x1, 0), math.nan, x1 * x2 / unless_zero(hypot(x1, x2)))),
-    },
+    "special.pseudo_huber": {"x1": _pseudo_huber_delta, "x2": _pseudo_huber_r},
     "special.xlogy": {
         "x1": lambda g, x2: along(g, log(x2)),
         "x2": lambda g, x1, x2: along(g, _by_zero(x1, x2)),
@@ -482,7 +486,6 @@ UNKNOWN: dict[str, dict[str, str]] = {
     "special.hyp0f1": {"v": _PARAMETER},
     "special.hyp1f1": {"a": _PARAMETER, "b": _PARAMETER},
     "special.hyp2f1": {"a": _PARAMETER, "b": _PARAMETER, "c": _PARAMETER},
-    "special.lambertw": {"k": "it numbers branches"},
     "special.lpmv": {"m": _COUNT, "v": "no formula for the derivative by the degree is implemented"},
     "special.zeta": {"x": "the derivative of the zeta function by its exponent is not implemented"},
 }

@@ -1,0 +1,274 @@
+"""Derivatives of `stride0.special` against those that mpmath computes, and refusals where there is no formula."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stride0 as xp
+from stride0.autograd import NO_GRAD, REFUSED, VJP, GradientError, grad
+from stride0.autograd._rules.table import UNKNOWN
+
+pytest.importorskip("scipy")
+pytest.importorskip("mpmath")
+
+from mpmath import mp
+from special_references import REFERENCES
+
+special = xp.special
+RULES = {name.partition(".")[2]: rules for name, rules in VJP.items() if name.startswith("special.")}
+# Functions with parameters of another kind have tests of their own.
+OTHERS = {"fresnel", "log_softmax", "logsumexp", "sici", "softmax", "softplus"}
+# mpmath needs seconds for a derivative at one of their points.
+FEW = {
+    "betaincinv",
+    "chdtri",
+    "fdtri",
+    "gammainccinv",
+    "gammaincinv",
+    "kn",
+    "kv",
+    "lpmv",
+    "owens_t",
+    "stdtrit",
+}
+
+
+def public() -> set[str]:
+    """The names of all functions, one of each."""
+    return {getattr(special, name).__name__ for name in special.__all__}
+
+
+def test_every_function_has_rules_or_a_refusal() -> None:
+    known = {name.partition(".")[2] for name in {*VJP, *NO_GRAD, *REFUSED} if name.startswith("special.")}
+    assert known == public()
+
+
+def test_every_argument_has_a_rule_or_a_refusal() -> None:
+    for name, rules in RULES.items():
+        parameters = inspect.signature(getattr(special, name)).parameters
+        # Settings, which are no arrays.
+        settings = {"axis", "d", "keepdims", "return_sign", "tol"} if name != "radian" else set()
+        settings |= {"k"} if name == "lambertw" else set()
+        unknown = UNKNOWN.get(f"special.{name}", {})
+        assert {*rules, *unknown} == set(parameters) - settings, name
+        assert not {*rules} & {*unknown}, name
+
+
+def test_every_rule_has_a_reference() -> None:
+    assert set(RULES) - OTHERS == set(REFERENCES) & set(RULES)
+    assert not set(REFERENCES) - set(RULES)
+
+
+class Points:
+    """The points of a reference as arrays, and the function on them."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.function, self.reference = name, getattr(special, name), REFERENCES[name]
+        self.points = self.reference.points[:: 5 if name in FEW else 1]
+        self.columns = [np.asarray(column) for column in zip(*self.points, strict=True)]
+        self.arrays = [xp.asarray(column) for column in self.columns]
+        self.parameters = list(inspect.signature(self.function).parameters)
+
+    def call(self, *xs: Any) -> Any:
+        if self.name == "multigammaln":
+            dimensions = [int(d) for d in self.columns[1]]
+            return xp.stack([self.function(xs[0][i], d) for i, d in enumerate(dimensions)])
+        return xp.real(self.function(*xs))
+
+    def derivative(self, i: int, at: list[Any]) -> Any:
+        """The derivative by argument `i` at each point."""
+        return grad(lambda x: xp.sum(self.call(*at[:i], x, *at[i + 1 :])))(at[i])
+
+    def compare(self, got: Any, orders: tuple[int, ...], tolerance: float) -> None:
+        for value, point in zip(np.asarray(got), self.points, strict=True):
+            with mp.workdps(60):
+                at = tuple(mp.mpf(x) for x in point)
+                expected = mp.re(mp.diff(self.reference.value, at, orders))
+                error = abs(mp.mpf(float(value)) - expected)
+                if abs(expected) > mp.mpf(10) ** -25:
+                    error /= abs(expected)
+                # Else it is 0, but for what mpmath's differences leave.
+            assert error <= tolerance, (self.name, point, orders, float(value), mp.nstr(expected, 17))
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCES))
+def test_first_derivatives(name: str) -> None:
+    points = Points(name)
+    for parameter in RULES[name]:
+        i = points.parameters.index(parameter)
+        orders = tuple(int(k == i) for k in range(len(points.arrays)))
+        points.compare(points.derivative(i, points.arrays), orders, points.reference.tolerances[1])
+
+
+@pytest.mark.parametrize("name", sorted(set(REFERENCES) - FEW))
+def test_second_derivatives(name: str) -> None:
+    points = Points(name)
+    numbers = [points.parameters.index(parameter) for parameter in RULES[name]]
+    count = len(points.arrays)
+    for i in numbers:
+        for j in numbers:
+            orders = tuple(int(k == i) + int(k == j) for k in range(count))
+
+            def total(x: Any, i: int = i, j: int = j) -> Any:
+                at = [*points.arrays[:j], x, *points.arrays[j + 1 :]]
+                return xp.sum(points.derivative(i, at))
+
+            try:
+                got = grad(total)(points.arrays[j])
+            except GradientError as error:
+                assert "only the first derivative by a parameter" in str(error)
+                continue
+            points.compare(got, orders, points.reference.tolerances[2])
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [
+        (name, p)
+        for name, found in sorted(UNKNOWN.items())
+        for p in found
+        if name.partition(".")[2] in special.__all__
+    ],
+)
+@pytest.mark.filterwarnings("ignore")  # SciPy warns of numbers that should be integers
+def test_unknown_derivatives_are_refused(name: str, parameter: str) -> None:
+    function = getattr(special, name.partition(".")[2])
+    required = [p for p, found in inspect.signature(function).parameters.items() if p != "tol" and found]
+    values = [xp.asarray(2.0) if p == parameter else 0.4 for p in required]
+    with pytest.raises(GradientError, match=rf"{name}: {parameter} has no gradient: "):
+        grad(lambda x: xp.real(function(*[x if p == parameter else 0.4 for p in required])))(
+            values[required.index(parameter)]
+        )
+
+
+def test_zetac_is_refused() -> None:
+    with pytest.raises(GradientError, match="zetac"):
+        grad(special.zetac)(xp.asarray(2.5))
+
+
+def test_derivatives_by_parameters_have_no_second_ones() -> None:
+    with pytest.raises(GradientError, match="only the first derivative by a parameter"):
+        grad(grad(lambda a: special.gammainc(a, 0.7)))(xp.asarray(2.0))
+    with pytest.raises(GradientError, match="only the first derivative by a parameter"):
+        grad(grad(lambda a: special.betainc(a, 3.0, 0.7)))(xp.asarray(2.0))
+
+
+# --- what else there is
+
+
+def test_results_of_two() -> None:
+    x = xp.asarray([-1.3, 0.4, 2.2])
+    np.testing.assert_allclose(
+        np.asarray(grad(lambda x: xp.sum(special.fresnel(x).sine))(x)), np.sin(np.pi / 2 * np.asarray(x) ** 2)
+    )
+    np.testing.assert_allclose(
+        np.asarray(grad(lambda x: xp.sum(special.fresnel(x)[1]))(x)), np.cos(np.pi / 2 * np.asarray(x) ** 2)
+    )
+    y = xp.asarray([0.4, 2.2])
+    both = np.sin(np.asarray(y)) / np.asarray(y) + 2 * np.cos(np.asarray(y)) / np.asarray(y)
+    found = grad(lambda y: xp.sum(special.sici(y).sine + 2 * special.sici(y).cosine))(y)
+    np.testing.assert_allclose(np.asarray(found), both)
+
+
+A = np.asarray([[0.3, -1.2, 0.8], [1.7, 0.4, -0.6]])
+B = np.asarray([[1.1, 0.7, -0.9], [-0.2, 1.4, 0.5]])
+
+
+def test_exponentials_have_the_gradients_of_differences() -> None:
+    from stride0.testing import check_grad
+
+    weights = xp.asarray(B)
+    for axis in (None, 0, -1, (0, 1)):
+        check_grad(lambda x, axis=axis: special.logsumexp(x, axis=axis), xp.asarray(A))
+        check_grad(lambda x, axis=axis: weights * special.softmax(x, axis=axis), xp.asarray(A))
+        check_grad(lambda x, axis=axis: weights * special.log_softmax(x, axis=axis), xp.asarray(A))
+    check_grad(lambda x, b: special.logsumexp(x, axis=1, b=b), xp.asarray(A), xp.asarray(np.abs(B)))
+    check_grad(lambda x, b: special.logsumexp(x, b=b, return_sign=True).out, xp.asarray(A), xp.asarray(B))
+    check_grad(lambda x, b: special.logsumexp(x, 0, b, True), xp.asarray(A[0]), xp.asarray(np.abs(B)))
+    z = xp.asarray(A + 1j * B)
+    check_grad(lambda z: special.logsumexp(z, axis=0), z)
+    check_grad(lambda z: special.logsumexp(z, axis=0, return_sign=True).sign, z)
+
+
+def test_logsumexp_at_infinity() -> None:
+    x = xp.asarray([-math.inf, 0.0, 1.0])
+    g = np.asarray(grad(special.logsumexp)(x))
+    np.testing.assert_allclose(g, [0, 1 / (1 + math.e), math.e / (1 + math.e)])
+    g = np.asarray(grad(special.logsumexp)(xp.asarray([-math.inf, -math.inf])))
+    assert g.tolist() == [0.5, 0.5]
+
+
+def test_zero_cotangents_come_through_as_zero() -> None:
+    """`where` chose the other branch: infinite derivatives contribute nothing, in second derivatives neither."""
+    for name in ("entr", "logit", "cbrt", "erfinv", "ndtri"):
+        function = getattr(special, name)
+        x = xp.asarray([0.0 if name in ("entr", "logit", "cbrt", "ndtri") else 1.0, 0.3])
+
+        def chosen(x: Any, function: Any = function) -> Any:
+            return xp.sum(xp.where(xp.asarray([False, True]), function(x), 0.0))
+
+        assert float(grad(chosen)(x)[0]) == 0.0
+        assert float(grad(lambda x, chosen=chosen: xp.sum(grad(chosen)(x)))(x)[0]) == 0.0
+
+
+def test_edges() -> None:
+    assert float(grad(lambda y: special.xlogy(0.0, y))(xp.asarray(0.0))) == 0.0
+    assert float(grad(lambda y: special.kl_div(0.0, y))(xp.asarray(0.0))) == 1.0
+    assert float(grad(special.expit)(xp.asarray(-800.0))) == 0.0
+    assert float(grad(special.log_expit)(xp.asarray(-800.0))) == 1.0
+    assert float(grad(special.log_ndtr)(xp.asarray(-1e200))) == pytest.approx(1e200)
+    assert float(grad(lambda x: special.gammainc(1.0, x))(xp.asarray(0.0))) == 1.0
+    assert float(grad(lambda x: special.gammainc(2.0, x))(xp.asarray(0.0))) == 0.0
+    # The mixed derivative of x1 * log(x2) at x1 = 0
+    mixed = grad(lambda x: grad(lambda y: special.xlogy(x, y))(xp.asarray(4.0)))(xp.asarray(0.0))
+    assert float(mixed) == 0.25
+
+
+def test_float32_gradients() -> None:
+    x = xp.asarray([0.4, 1.3], dtype=xp.float32)
+    found = grad(lambda x: xp.sum(special.betainc(x, 2.0, 0.3)))(x)
+    assert found.dtype is xp.float32
+    wide = grad(lambda x: xp.sum(special.betainc(x, 2.0, 0.3)))(xp.astype(x, xp.float64))
+    np.testing.assert_allclose(np.asarray(found), np.asarray(wide), rtol=3e-6)
+
+
+@pytest.mark.parametrize(
+    "name", ["erf", "erfc", "gamma", "digamma", "loggamma", "rgamma", "exp1", "jv", "xlogy"]
+)
+def test_complex_arguments(name: str) -> None:
+    from stride0.testing import check_grad
+
+    z = xp.asarray(np.asarray([0.4 + 0.3j, 1.2 - 0.5j]))
+    function = getattr(special, name)
+    call = (
+        (lambda z: function(1.0, z))
+        if name == "jv"
+        else (lambda z: function(z, z))
+        if name == "xlogy"
+        else function
+    )
+    if name == "digamma":
+        with pytest.raises(GradientError, match="complex"):
+            grad(lambda z: xp.sum(xp.real(call(z))))(z)
+    else:
+        check_grad(call, z, order=1)
+
+
+def test_jax_agrees() -> None:
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    a, b, x = (np.asarray(v) for v in ([0.7, 3.0, 12.0], [2.2, 0.9, 4.0], [0.3, 0.6, 0.7]))
+    # JAX refuses the parameters of betainc.
+    for k in (2,):
+        expected = jax.grad(lambda *v: jax.scipy.special.betainc(*v).sum(), argnums=k)(a, b, x)
+        found = grad(lambda *v: xp.sum(special.betainc(*v)), argnums=k)(*(xp.asarray(v) for v in (a, b, x)))
+        np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-7)
+    for k in range(2):
+        expected = jax.grad(lambda *v: jax.scipy.special.gammainc(*v).sum(), argnums=k)(a, 3 * x)
+        found = grad(lambda *v: xp.sum(special.gammainc(*v)), argnums=k)(xp.asarray(a), xp.asarray(3 * x))
+        np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-7)
