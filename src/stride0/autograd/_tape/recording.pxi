@@ -354,7 +354,7 @@ cdef object write_item(Array x, object key, object value):
     cdef bint tracked = False
     cdef Array plain, region
     items, is_view = frozen_key(key)
-    seen = x.seen
+    cdef int64_t seen = s0_peek_long(x.seen)
     plain = without_history(x)
     region = plain[items] if is_view else plain
     if x.storage.logged:
@@ -363,7 +363,7 @@ cdef object write_item(Array x, object key, object value):
         plain[items] = plain_argument(value, "setitem", &tracked)
     except BaseException:
         # Nothing was overwritten: the array is as stale as before.
-        x.seen = seen
+        s0_put_long(x.seen, seen)
         raise
     values[0], values[1], values[2] = <PyObject*>x, <PyObject*>items, <PyObject*>value
     finish_write(rules, x, values, region, None if is_view else items)
