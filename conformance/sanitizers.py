@@ -8,10 +8,10 @@ Run the tests on a build with sanitizers.
 
 `--of memory` is AddressSanitizer and UndefinedBehaviorSanitizer, and needs GCC with them. `--of threads` is
 ThreadSanitizer, for a free-threaded Python that is built with it, too (``configure --disable-gil
---with-thread-sanitizer``); the compiler is that of this Python. conformance/tsan.supp says what is not reported.
+--with-thread-sanitizer``); the compiler is that of this Python. conformance/tsan.supp says what is left out.
 
-Builds the checkout into a temporary folder (some minutes on two cores) and changes nothing in it. Needs what the
-build needs (`build-system.requires` of pyproject.toml) and what the tests need, in the environment of the
+Builds the checkout into a temporary folder (some minutes on two cores) and changes nothing in it. Needs what
+the build needs (`build-system.requires` of pyproject.toml) and what the tests need, in the environment of the
 Python that runs it. What follows ``--`` goes to pytest.
 
 Passes if the tests pass and no sanitizer reported anything. docs/design/memory.md says what this covers.

@@ -24,7 +24,9 @@ from stride0._tables.operations import OPS
 from stride0.autograd._batching.parts import Level, Rule, check, flat, natural, shifted, shifted_all
 
 # Operations of the table with a function of the namespace, except those with further parameters.
-PLAIN = [op.name for op in OPS if op.public and op.name not in ("add", "subtract", "clip")]
+PLAIN = [
+    op.name for op in OPS if op.public and not op.namespace and op.name not in ("add", "subtract", "clip")
+]
 
 
 def aligned(operation: str, level: Level, *operands: Any) -> list[Any]:

@@ -128,24 +128,30 @@ def _with_tolerance(function: Callable[..., Any]) -> Rule:
     return rule
 
 
-def _solve(level: Level, x1: Array, x2: Array) -> Array:
-    if x1.ndim < 2 or x2.ndim == 0:
-        natural(linalg.solve, x1, x2)
-    value1, value2 = level.value(x1), level.value(x2)
-    if x2.ndim == 1:
-        if not level.has(x1) and x1.ndim == 2:
-            # All examples are columns of one right-hand side.
-            return matrix_transpose(linalg.solve(x1, matrix_transpose(value2)))
-        columns = expand_dims(value2, axis=-1)
-        if level.has(x2):
-            columns = _lengthened(columns, x1.ndim)
-        return squeeze(linalg.solve(value1, columns), axis=-1)
-    if not level.has(x1) and x1.ndim == 2 and x2.ndim == 2:
-        columns = reshape(moveaxis(value2, 0, 1), (x2.shape[0], level.size * x2.shape[1]))
-        found = reshape(linalg.solve(x1, columns), (x1.shape[1], level.size, x2.shape[1]))
-        return moveaxis(found, 1, 0)
-    ndim = max(x1.ndim, x2.ndim)
-    return linalg.solve(level.aligned(x1, ndim), level.aligned(x2, ndim))
+def _system(function: Callable[..., Array], *options: str) -> Rule:
+    """Return the rule of a function that solves systems, with the names of its other parameters."""
+
+    def rule(level: Level, x1: Array, x2: Array, *given: Any) -> Array:
+        more = dict(zip(options, given, strict=True))
+        if x1.ndim < 2 or x2.ndim == 0:
+            natural(function, x1, x2, **more)
+        value1, value2 = level.value(x1), level.value(x2)
+        if x2.ndim == 1:
+            if not level.has(x1) and x1.ndim == 2:
+                # All examples are columns of one right-hand side.
+                return matrix_transpose(function(x1, matrix_transpose(value2), **more))
+            columns = expand_dims(value2, axis=-1)
+            if level.has(x2):
+                columns = _lengthened(columns, x1.ndim)
+            return squeeze(function(value1, columns, **more), axis=-1)
+        if not level.has(x1) and x1.ndim == 2 and x2.ndim == 2:
+            columns = reshape(moveaxis(value2, 0, 1), (x2.shape[0], level.size * x2.shape[1]))
+            found = reshape(function(x1, columns, **more), (x1.shape[1], level.size, x2.shape[1]))
+            return moveaxis(found, 1, 0)
+        ndim = max(x1.ndim, x2.ndim)
+        return function(level.aligned(x1, ndim), level.aligned(x2, ndim), **more)
+
+    return rule
 
 
 def _vector_norm(level: Level, x: Array, axis: Any, keepdims: Any, ord: Any) -> Array:
@@ -203,13 +209,15 @@ RULES: dict[str, Rule] = {
         for f in (linalg.eigvalsh, linalg.inv, linalg.slogdet, linalg.svdvals)
     },
     "linalg.diagonal": _stack(linalg.diagonal, "offset"),
+    "linalg.expm": _stack(linalg.expm),
     "linalg.matrix_norm": _stack(linalg.matrix_norm, "keepdims", "ord"),
     "linalg.matrix_power": _matrix_power,
     "linalg.matrix_rank": _with_tolerance(linalg.matrix_rank),
     "linalg.outer": _outer,
     "linalg.pinv": _with_tolerance(linalg.pinv),
     "linalg.qr": _stack(linalg.qr, "mode"),
-    "linalg.solve": _solve,
+    "linalg.solve": _system(linalg.solve),
+    "linalg.solve_triangular": _system(linalg.solve_triangular, "upper", "unit_diagonal"),
     "linalg.svd": _stack(linalg.svd, "full_matrices"),
     "linalg.trace": _stack(linalg.trace, "offset", "dtype"),
     "linalg.vector_norm": _vector_norm,
@@ -223,4 +231,5 @@ RULES: dict[str, Rule] = {
     "_cofactors": _stack(inverses._cofactors),
     "_cofactors_pullback": _cofactors_pullback,
     "_regular_shift": _stack(inverses._regular_shift),
+    "_unit_of": _stack(inverses._unit_of),
 }

@@ -6,6 +6,7 @@ from stride0.autograd._batching import elementwise as _elementwise
 from stride0.autograd._batching import indexing as _indexing
 from stride0.autograd._batching import linalg as _linalg
 from stride0.autograd._batching import manipulation as _manipulation
+from stride0.autograd._batching import special as _special
 from stride0.autograd._batching.parts import Rule, refusal
 from stride0.autograd._rules import table as _table
 from stride0.autograd._tape.tape import define_batching, define_keys
@@ -16,7 +17,7 @@ assert _table.VJP
 BATCHING: dict[str, Rule] = {}
 REFUSED: dict[str, str] = dict(_manipulation.REFUSED)
 
-for _chapter in (_elementwise, _manipulation, _indexing, _linalg):
+for _chapter in (_elementwise, _manipulation, _indexing, _linalg, _special):
     BATCHING |= _chapter.RULES
 
 define_keys(_indexing.key_of_values)

@@ -438,7 +438,7 @@ cdef object write_item_at_level(Level level, Array x, object key, object value):
     cdef bint tracked = False
     cdef Array plain, region
     items, is_view = frozen_key(key)
-    seen = x.seen
+    cdef int64_t seen = s0_peek_long(x.seen)
     plain = plain_of(x)
     region = (plain if level is None else bare(x))[items] if is_view else plain
     if x.storage.logged:
@@ -452,7 +452,7 @@ cdef object write_item_at_level(Level level, Array x, object key, object value):
             call_rule(level, rules, values)
     except BaseException:
         # Nothing was overwritten: the array is as stale as before.
-        x.seen = seen
+        s0_put_long(x.seen, seen)
         raise
     values[0], values[1], values[2] = <PyObject*>x, <PyObject*>items, <PyObject*>value
     # Which elements of a batch an index array selects is not worked out: all count as overwritten.
