@@ -1,0 +1,40 @@
+"""Batching rules of `stride0.special`: nearly all of its functions are elementwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from stride0 import special
+from stride0._core.array.array import Array
+from stride0.autograd._batching.elementwise import aligned, elementwise
+from stride0.autograd._batching.parts import Level, Rule, shifted_all
+
+
+def _normalised(function: Callable[..., Array]) -> Rule:
+    """Return the rule of `softmax` and `log_softmax`."""
+
+    def rule(level: Level, x: Array, axis: Any) -> Array:
+        return function(level.value(x), axis=shifted_all(function.__name__, axis, x.ndim))
+
+    return rule
+
+
+def _logsumexp(level: Level, a: Any, axis: Any, b: Any, keepdims: bool, return_sign: bool) -> Any:
+    ndim = max(x.ndim for x in (a, b) if isinstance(x, Array))
+    a, b = aligned("logsumexp", level, a, b)
+    axes = shifted_all("logsumexp", axis, ndim)
+    return special.logsumexp(a, axes, b, keepdims, return_sign=return_sign)
+
+
+ALONG_AXES: dict[str, Rule] = {
+    "log_softmax": _normalised(special.log_softmax),
+    "logsumexp": _logsumexp,
+    "softmax": _normalised(special.softmax),
+}
+
+RULES: dict[str, Rule] = {
+    f"special.{name}": ALONG_AXES.get(name) or elementwise(getattr(special, name))
+    for name in special.__all__
+    if not isinstance(getattr(special, name), type)
+}
