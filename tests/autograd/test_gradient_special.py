@@ -1,17 +1,21 @@
-"""Derivatives of `stride0.special` against those that mpmath computes, and refusals where there is no formula."""
+"""Derivatives of `stride0.special` against those that mpmath computes, and what is refused."""
 
 from __future__ import annotations
 
 import inspect
 import math
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import stride0 as xp
+from stride0._tables.operations import OPS
 from stride0.autograd import NO_GRAD, REFUSED, VJP, GradientError, grad
 from stride0.autograd._rules.table import UNKNOWN
+from stride0.special import _distributions, _functions
 
 pytest.importorskip("scipy")
 pytest.importorskip("mpmath")
@@ -204,7 +208,7 @@ def test_logsumexp_at_infinity() -> None:
 
 
 def test_zero_cotangents_come_through_as_zero() -> None:
-    """`where` chose the other branch: infinite derivatives contribute nothing, in second derivatives neither."""
+    """`where` chose the other branch: infinite derivatives contribute nothing, of any order."""
     for name in ("entr", "logit", "cbrt", "erfinv", "ndtri"):
         function = getattr(special, name)
         x = xp.asarray([0.0 if name in ("entr", "logit", "cbrt", "ndtri") else 1.0, 0.3])
@@ -272,3 +276,20 @@ def test_jax_agrees() -> None:
         expected = jax.grad(lambda *v: jax.scipy.special.gammainc(*v).sum(), argnums=k)(a, 3 * x)
         found = grad(lambda *v: xp.sum(special.gammainc(*v)), argnums=k)(xp.asarray(a), xp.asarray(3 * x))
         np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-7)
+
+
+def test_the_page_lists_what_the_tables_say() -> None:
+    """docs/special.md: each function, who computes it, and its derivatives."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "special.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (kernel|composed|SciPy) \| (.*) \| (.*) \|$", page, re.MULTILINE)
+    assert {row[0] for row in rows} == public() and len(rows) == len(public())
+    kernels = {op.name for op in OPS if op.namespace == "special"}
+    ufuncs = {name for module in (_functions, _distributions) for name in module.__all__}
+    for name, by, derivatives, refused in rows:
+        key = f"special.{name}"
+        assert (by == "kernel") == (name in kernels), name
+        assert by == "SciPy" or name not in ufuncs, name
+        assert re.findall(r"`(\w+)`", derivatives) == list(VJP.get(key, {})), name
+        assert (derivatives == "constant") == (key in NO_GRAD), name
+        unknown = list(UNKNOWN.get(key, {})) or (["x"] if key in REFUSED else [])
+        assert re.findall(r"`(\w+)`", refused) == unknown, name

@@ -5,15 +5,15 @@ call SciPy's ufuncs on the memory of the arrays, and raise ImportError where Sci
 """
 
 from stride0._core.ops.special import *  # noqa: F403
-from stride0._core.ops.special import __all__ as _kernels
+from stride0._core.ops.special import __all__ as _KERNELS
 from stride0.special import _complex  # noqa: F401  # what importing it registers
 from stride0.special._composed import *  # noqa: F403
-from stride0.special._composed import __all__ as _composed
+from stride0.special._composed import __all__ as _COMPOSED
 from stride0.special._distributions import *  # noqa: F403
-from stride0.special._distributions import __all__ as _distributions
+from stride0.special._distributions import __all__ as _DISTRIBUTIONS
 from stride0.special._exponentials import *  # noqa: F403
-from stride0.special._exponentials import __all__ as _exponentials
+from stride0.special._exponentials import __all__ as _EXPONENTIALS
 from stride0.special._functions import *  # noqa: F403
-from stride0.special._functions import __all__ as _functions
+from stride0.special._functions import __all__ as _FUNCTIONS
 
-__all__ = [*_composed, *_distributions, *_exponentials, *_functions, *_kernels]
+__all__ = [*_COMPOSED, *_DISTRIBUTIONS, *_EXPONENTIALS, *_FUNCTIONS, *_KERNELS]

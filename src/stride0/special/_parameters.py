@@ -76,7 +76,12 @@ def _doubles(op: str, *operands: Operand) -> tuple[Any, ...]:
 @primitive_in("special")
 def gammainc_a(a: Operand, x: Operand, /) -> Array:
     """Return the derivative of `gammainc` by `a`: Note [Derivatives by parameters]."""
-    a, x, target = _doubles("special.gammainc_a", a, x)
+    doubles: tuple[Any, ...] = _doubles("special.gammainc_a", a, x)
+    return astype(_gammainc_a(*doubles[:2]), doubles[2], copy=False)
+
+
+def _gammainc_a(a: Array, x: Array) -> Array:
+    """Return the same of arrays of float64."""
     centre = psi(a + 1.0)
     below = less(x, exp(centre))
     k = log(x) - centre
@@ -98,7 +103,7 @@ def gammainc_a(a: Operand, x: Operand, /) -> Array:
     inner = k * zeroth + first
     total = where(below, k + x * inner, -(zeroth + a * inner))
     found = where(logical_or(equal(x, 0), isinf(x)), 0, gamma_density(a + 1.0, x) * total)
-    return astype(where(logical_or(less(a, 0), less(x, 0)), math.nan, found), target, copy=False)
+    return where(logical_or(less(a, 0), less(x, 0)), math.nan, found)
 
 
 def _psi_difference(a: Array, b: Array) -> Array:
@@ -152,5 +157,5 @@ def betainc_a(a: Operand, b: Operand, x: Operand, y: Operand, /) -> Array:
 @primitive_in("special")
 def betainc_b(a: Operand, b: Operand, x: Operand, y: Operand, /) -> Array:
     """Return the derivative of `betainc` by `b`, `y` being ``1 - x``."""
-    a, b, x, y, target = _doubles("special.betainc_b", a, b, x, y)
-    return astype(-_by_first(b, a, y, x), target, copy=False)
+    first, second, *ends, target = _doubles("special.betainc_b", a, b, x, y)
+    return astype(-_by_first(second, first, ends[1], ends[0]), target, copy=False)

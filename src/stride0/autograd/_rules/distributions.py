@@ -86,19 +86,19 @@ def _f_share(dfn: Any, dfd: Any, x: Any) -> tuple[Any, Any]:
     return dfn * x / total, dfd / total
 
 
-def _f_density(dfn: Any, dfd: Any, x: Any) -> Array:
+def _f_density(dfn: Any, dfd: Any, x: Any) -> Any:
     share, other = _f_share(dfn, dfd, x)
     return beta_density(dfn * 0.5, dfd * 0.5, share, other) * other * dfn / (dfn * x + dfd)
 
 
-def _f_by_numerator(dfn: Any, dfd: Any, x: Any) -> Array:
+def _f_by_numerator(dfn: Any, dfd: Any, x: Any) -> Any:
     share, other = _f_share(dfn, dfd, x)
     a, b = dfn * 0.5, dfd * 0.5
     inner = beta_density(a, b, share, other) * other * x / (dfn * x + dfd)
     return 0.5 * betainc_a(a, b, share, other) + inner
 
 
-def _f_by_denominator(dfn: Any, dfd: Any, x: Any) -> Array:
+def _f_by_denominator(dfn: Any, dfd: Any, x: Any) -> Any:
     share, other = _f_share(dfn, dfd, x)
     a, b = dfn * 0.5, dfd * 0.5
     inner = beta_density(a, b, share, other) * share / (dfn * x + dfd)
@@ -116,7 +116,7 @@ def _f_rules(factor: float) -> dict[str, Rule]:
 # --- the t distribution
 
 
-def _t_by_freedom(df: Any, t: Any) -> Array:
+def _t_by_freedom(df: Any, t: Any) -> Any:
     """Return the derivative of `stdtr` by the degrees of freedom."""
     total = t * t + df
     return 0.25 * sign(t) * betainc_b(0.5, df * 0.5, t * t / total, df / total) - t * t_density(df, t) / (

@@ -80,7 +80,7 @@ def of_real(x: Any, op: str, argument: str) -> None:
         raise GradientError(op, f"the derivative by {argument} is not known where it is complex")
 
 
-def alternating(n: Any) -> Array:
+def alternating(n: Any) -> Any:
     """Return 1 for even numbers, -1 for odd ones."""
     return 1.0 - 2.0 * (n - 2.0 * floor(n / 2.0))
 
@@ -96,12 +96,12 @@ def series(coefficients: tuple[float, ...], x: Any) -> Any:
 # --- gamma functions
 
 
-def _cos_pi(x: Any) -> Array:
+def _cos_pi(x: Any) -> Any:
     nearest = round(x)
     return cos(math.pi * (x - nearest)) * alternating(nearest)
 
 
-def _sin_pi(x: Any) -> Array:
+def _sin_pi(x: Any) -> Any:
     nearest = round(x)
     return sin(math.pi * (x - nearest)) * alternating(nearest)
 
@@ -250,7 +250,7 @@ def _spence(g: Array, z: Any) -> LazyProduct:
     return along(g, where(near, around, log(z) / (1.0 - where(near, 0.0, z))))
 
 
-def _ellipk(m: Any, below: Any) -> Array:
+def _ellipk(m: Any, below: Any) -> Any:
     """Return the derivative of the complete elliptic integral of the first kind; `below` is ``1 - m``."""
     return math.pi / 8 / below * special.hyp2f1(0.5, 0.5, 2.0, m)
 
@@ -269,7 +269,7 @@ def _log_ratio(x1: Any, x2: Any) -> Array:
     return where(near, log1p((x1 - x2) / x2), log(x1) - log(x2))
 
 
-def _by_zero(x1: Any, x2: Any) -> Array:
+def _by_zero(x1: Any, x2: Any) -> Any:
     """Return ``x1 / x2``, which is 0 where both are 0."""
     return x1 / where(logical_and(equal(x1, 0), equal(x2, 0)), math.inf, x2)
 
