@@ -316,6 +316,7 @@ def test_few_imports_inside_functions() -> None:
         ("_core.calls.primitive", "inspect"),
         ("_core.calls.primitive", "stride0._tables.documents"),
         ("_modes.switches", "inspect"),
+        ("special._scipy", "scipy"),
     }, "\n".join(map(where, late))
 
 

@@ -34,10 +34,6 @@ __all__ = [
     "hyp0f1",
     "hyp1f1",
     "hyp2f1",
-    "i0",
-    "i0e",
-    "i1",
-    "i1e",
     "iv",
     "j0",
     "j1",
@@ -214,30 +210,6 @@ def yn(n: Operand, x: Operand, /) -> Array:
 def yv(v: Operand, z: Operand, /) -> Array:
     """Return the Bessel function of the second kind of real order `v`."""
     return by_scipy("special.yv", ("v", "z"), v, z)
-
-
-@primitive_in("special")
-def i0(x: Operand, /) -> Array:
-    """Return the modified Bessel function of the first kind of order 0."""
-    return by_scipy("special.i0", ("x",), x)
-
-
-@primitive_in("special")
-def i0e(x: Operand, /) -> Array:
-    """Return the exponentially scaled `i0`, ``exp(-abs(x)) * i0(x)``."""
-    return by_scipy("special.i0e", ("x",), x)
-
-
-@primitive_in("special")
-def i1(x: Operand, /) -> Array:
-    """Return the modified Bessel function of the first kind of order 1."""
-    return by_scipy("special.i1", ("x",), x)
-
-
-@primitive_in("special")
-def i1e(x: Operand, /) -> Array:
-    """Return the exponentially scaled `i1`, ``exp(-abs(x)) * i1(x)``."""
-    return by_scipy("special.i1e", ("x",), x)
 
 
 @primitive_in("special")

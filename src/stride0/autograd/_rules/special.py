@@ -106,7 +106,7 @@ def _sin_pi(x: Any) -> Any:
     return sin(math.pi * (x - nearest)) * alternating(nearest)
 
 
-def _mirrored(x: Any) -> Array:
+def _mirrored(x: Any) -> Any:
     """Return the derivative of ``1 / gamma(x)``, divided by ``gamma(1 - x)``.
 
     By reflection, ``1 / gamma(x)`` is ``sin(pi * x) * gamma(1 - x) / pi``, also at the poles.
