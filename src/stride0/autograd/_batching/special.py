@@ -24,7 +24,8 @@ def _logsumexp(level: Level, a: Any, axis: Any, b: Any, keepdims: bool, return_s
     ndim = max(x.ndim for x in (a, b) if isinstance(x, Array))
     a, b = aligned("logsumexp", level, a, b)
     axes = shifted_all("logsumexp", axis, ndim)
-    return special.logsumexp(a, axes, b, keepdims, return_sign=return_sign)
+    function: Callable[..., Any] = special.logsumexp
+    return function(a, axes, b, keepdims, return_sign)
 
 
 ALONG_AXES: dict[str, Rule] = {
