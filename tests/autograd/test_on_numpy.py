@@ -74,7 +74,6 @@ def called(name: str) -> Any:
         ("spatial.distance.pdist", lambda f, x: f(x), "stop_gradient"),
         ("optimize.minimize", lambda f, x: f(lambda t: float(np.sum(t)), x[0, :]), "docs/gradients.md"),
         ("integrate.solve_ivp", lambda f, x: f(lambda t, y: -y, (0, 1), x[0, :]), "docs/gradients.md"),
-        ("stats.ttest_1samp", lambda f, x: f(x, 0.0), "stop_gradient"),
     ],
 )
 def test_the_function_of_scipy_is_named(name: str, call: Any, words: str) -> None:

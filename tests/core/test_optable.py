@@ -362,6 +362,7 @@ OWN = {
     "strided",
     "autograd",
     "memory",
+    "optim",
     "special",
     "testing",
     "broadcasting",

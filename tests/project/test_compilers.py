@@ -47,6 +47,7 @@ GROUPS = {
             "unit.h",
             "kernels.h",
             "vecmath.h",
+            "vecmath_special.h",
             "cvecmath.h",
             "cproduct.h",
             "intdiv.h",

@@ -15,6 +15,7 @@ from stride0._core.ops.functions import multiply
 from stride0.autograd._batching.parts import Level, Rule, natural, shifted, shifted_all
 from stride0.autograd._rules import inverses
 from stride0.autograd._rules.linalg import pairs_of_axes
+from stride0.linalg import _beyond
 
 # Products
 
@@ -154,6 +155,20 @@ def _system(function: Callable[..., Array], *options: str) -> Rule:
     return rule
 
 
+def _least_squares(
+    level: Level, x1: Array, x2: Array, rtol: Any, counts: Array, u: Array, s: Array, vh: Array
+) -> Array:
+    ndim = max(x1.ndim, x2.ndim)
+    matrices = [level.aligned(x, ndim) for x in (x1, x2, u, vh)]
+    vectors = [level.aligned(x, ndim - 1) for x in (counts, s)]
+    if isinstance(rtol, Array):
+        rtol = level.aligned(rtol, ndim - 2)
+    found: Array = _beyond._least_squares(
+        matrices[0], matrices[1], rtol, vectors[0], matrices[2], vectors[1], matrices[3]
+    )
+    return found
+
+
 def _vector_norm(level: Level, x: Array, axis: Any, keepdims: Any, ord: Any) -> Array:
     value = level.value(x)
     if x.ndim == 0 and axis in (None, ()):
@@ -228,6 +243,7 @@ RULES: dict[str, Rule] = {
     **{f"fft.{f.__name__}": _transform_nd(f) for f in (fft.fftn, fft.ifftn, fft.rfftn, fft.irfftn)},
     **{f"fft.{f.__name__}": _shift(f) for f in (fft.fftshift, fft.ifftshift)},
     # Functions that gradient rules are made of
+    "_least_squares": _least_squares,
     "_cofactors": _stack(inverses._cofactors),
     "_cofactors_pullback": _cofactors_pullback,
     "_regular_shift": _stack(inverses._regular_shift),

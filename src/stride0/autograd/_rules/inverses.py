@@ -208,6 +208,8 @@ def _least_squares_x2(g: Array, x1: Array, rtol: Any) -> Array:
 
 def _expm(g: Array, x: Array) -> Array:
     """Return the adjoint of the differential: a block of the exponential of a matrix twice as large."""
+    if g.size == 0:
+        return g
     h = adjoint(x)
     # It is linear in g. A matrix whose blocks have about the same norm is scaled as x alone would be.
     unit = _unit_of(g)
