@@ -39,6 +39,8 @@ def whole_runs(folder: Path) -> list[Result]:
     found = []
     for path in sorted(set(folder.glob("*.json")) - set(folder.glob(DOWNSTREAM_FILES))):
         result: Result = json.loads(path.read_text(encoding="utf-8"))
+        if "suite" not in result:  # the record of scipy_gradients.py
+            continue
         selection = result["selection"]
         partial = selection["only"] or selection["k"] or selection["chapters"] != "all"
         if result["complete"] and not partial and result["suite"]["commit"] == suite.COMMIT:

@@ -117,7 +117,8 @@ def test_special_functions_lose_nothing() -> None:
     for name in special.__all__:
         function = getattr(special, name)
         for count in range(1, 5):
-            arrays = tuple(points[:count])
+            # Its quantiles rise too steeply near 0 for finite differences.
+            arrays = tuple(0.5 + 0.4 * x if name == "fdtri" else x for x in points[:count])
             try:
                 plain = numbers(quietly(function, *copies(arrays)))
             except (TypeError, ValueError, AttributeError, special.SpecialFunctionError):

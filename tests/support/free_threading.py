@@ -11,7 +11,7 @@ import pytest
 
 FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
 
-# Threads begin with the context of the thread that starts them, with its settings, too: so in 3.14t by default.
+# In 3.14t, by default, threads begin with the context of the thread that starts them, and its settings.
 INHERITS_CONTEXT = bool(getattr(sys.flags, "thread_inherit_context", False))
 
 ONE_THREAD_FOR_A_TAPE = "without the interpreter's lock a tape belongs to one thread"
