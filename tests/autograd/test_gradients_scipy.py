@@ -117,8 +117,11 @@ def test_special_functions_lose_nothing() -> None:
     for name in special.__all__:
         function = getattr(special, name)
         for count in range(1, 5):
-            # Its quantiles rise too steeply near 0 for finite differences.
-            arrays = tuple(0.5 + 0.4 * x if name == "fdtri" else x for x in points[:count])
+            # For finite differences, quantiles near 0 rise too steeply, and the second derivative must not jump.
+            arrays = tuple(
+                0.5 + 0.4 * x if name == "fdtri" else x + 0.05 * k if name == "huber" else x
+                for k, x in enumerate(points[:count])
+            )
             try:
                 plain = numbers(quietly(function, *copies(arrays)))
             except (TypeError, ValueError, AttributeError, special.SpecialFunctionError):
@@ -126,7 +129,7 @@ def test_special_functions_lose_nothing() -> None:
             if not plain:
                 continue
             try:
-                quietly(check, Case(name, function, arrays, order=1))
+                quietly(check, Case(name, function, arrays, order=1, constant=name == "gammasgn"))
             except GradientError as error:
                 assert "stop_gradient" in str(error) or "overwritten" in str(error), name
                 refused.add(name)
