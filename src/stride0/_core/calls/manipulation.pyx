@@ -237,7 +237,7 @@ cdef int read_parts(PyObject* given, str operation, Parts* parts) except -1:
     Read a tuple or list of arrays, which `release_parts` lets go, also after an exception.
 
     A list may change while memory is allocated, so its arrays get references: a tuple for a few would take a tenth of the call.
-    In a free-threaded interpreter it may change at any time.
+    In a free-threaded interpreter it may change at any time, but not while a tuple is made of it.
     """
     cdef Py_ssize_t k
     cdef bint one = True, contiguous
@@ -247,7 +247,12 @@ cdef int read_parts(PyObject* given, str operation, Parts* parts) except -1:
             parts.few[k] = <PyObject*>(<list>given)[k]
             Py_INCREF(<object>parts.few[k])
     else:
-        every = <object>given if type(<object>given) is tuple else tuple(check_arrays(operation, <object>given))
+        if type(<object>given) is tuple:
+            every = <object>given
+        elif type(<object>given) is list:
+            every = tuple(<list>given)
+        else:
+            every = tuple(check_arrays(operation, <object>given))
         parts.count, parts.every, parts.items = len(<tuple>every), <PyObject*>every, s0_tuple_items(every)
         Py_INCREF(every)
     contiguous = True
@@ -264,7 +269,7 @@ cdef int read_parts(PyObject* given, str operation, Parts* parts) except -1:
             if not one:
                 parts.code = (<DType>promote_all([(<Array>parts.items[k]).dtype for k in range(parts.count)])).code
             return 0
-    check_arrays(operation, <object>given)
+    check_arrays(operation, <object>given if parts.every is NULL else <object>parts.every)
     raise SystemError(f"{operation}: what is not an array was taken for one")
 
 
