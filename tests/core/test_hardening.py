@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -114,7 +115,7 @@ def test_a_cast_does_not_change_the_order_of_a_sum(shape):
 
 def test_casts_in_a_thread_of_a_small_stack():
     x, y, found = xp.ones((200, 200), dtype=xp.int32), xp.ones((200, 200), dtype=xp.int8), []
-    before = threading.stack_size(65536)
+    before = threading.stack_size(max(65536, os.sysconf("SC_THREAD_STACK_MIN")))
     try:
         thread = threading.Thread(target=lambda: found.append(float(xp.sum(xp.add(x.T, y, alpha=2.5)))))
         thread.start()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -189,7 +190,9 @@ def test_products_of_matrices(dtype: str) -> None:
     rng = np.random.default_rng(12)
 
     def make(*shape: int) -> Any:
-        return xp.asarray((rng.normal(size=shape) * 99).astype(dtype), copy=True)
+        values = rng.normal(size=shape) * 99
+        # Negative numbers have no unsigned values but by way of signed ones; aarch64 says so.
+        return xp.asarray((values.astype(np.int64) if dtype[0] == "u" else values).astype(dtype), copy=True)
 
     for shape1, shape2 in (
         ((3000, 4, 4), (3000, 4, 4)),
@@ -483,6 +486,8 @@ int nested(callback call) {
 
 def test_inside_of_a_parallel_region(tmp_path: Any) -> None:
     """Called back from threads that another library started, loops give the same, and wait for nobody."""
+    if shutil.which("cc") is None:
+        pytest.skip("needs a C compiler")
     (tmp_path / "nested.c").write_text(NESTED)
     library = tmp_path / "nested.so"
     compiled = subprocess.run(

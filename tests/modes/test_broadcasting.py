@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from free_threading import INHERITS_CONTEXT
 
 import stride0 as xp
 from stride0.autograd import grad
@@ -173,12 +174,28 @@ def test_shapes_that_do_not_broadcast_get_their_own_error() -> None:
 
 
 def test_other_threads_are_not_concerned() -> None:
-    found = []
+    found: list[Any] = []
+
+    def run() -> None:
+        go_on.wait(30)
+        found.append((xp.broadcasting.current(), (SQUARE + ROW).shape))
+
+    go_on = threading.Event()
+    thread = threading.Thread(target=run)
+    thread.start()
     with xp.broadcasting("exact"):
-        thread = threading.Thread(target=lambda: found.append((SQUARE + ROW).shape))
+        go_on.set()
+        thread.join()
+    assert found == [("standard", (4, 4))]
+
+
+def test_a_thread_begins_with_the_context_that_the_interpreter_gives_it() -> None:
+    found: list[str] = []
+    with xp.broadcasting("exact"):
+        thread = threading.Thread(target=lambda: found.append(xp.broadcasting.current()))
         thread.start()
         thread.join()
-    assert found == [(4, 4)]
+    assert found == ["exact" if INHERITS_CONTEXT else xp.broadcasting.current()]
 
 
 def test_tasks_have_their_own() -> None:

@@ -11,6 +11,9 @@ import pytest
 
 FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
 
+# A thread begins with the context of the one that starts it, and so with its settings; by default in 3.14t.
+INHERITS_CONTEXT = bool(getattr(sys.flags, "thread_inherit_context", False))
+
 ONE_THREAD_FOR_A_TAPE = "without the interpreter's lock a tape belongs to one thread"
 NO_FRAMES_OF_OTHERS = "without the interpreter's lock the calls of other threads are not found"
 needs_free_threads = pytest.mark.skipif(not FREE_THREADED, reason="the interpreter has its lock")
