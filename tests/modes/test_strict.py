@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from free_threading import INHERITS_CONTEXT
 
 import stride0 as xp
 from stride0._compat import extras as _extras
@@ -108,12 +109,23 @@ def test_decorator_in_several_threads() -> None:
 
 
 def test_other_threads_and_tasks_are_left_alone() -> None:
-    seen = []
+    seen: list[Any] = []
+
+    def run() -> None:
+        go_on.wait(30)
+        seen.append((xp.strict.current(), (I64 + 1.5).dtype))
+
+    # One that runs already: some interpreters give a new thread the settings of the one that starts it.
+    go_on = threading.Event()
+    before = threading.Thread(target=run)
+    before.start()
     with xp.strict():
-        thread = threading.Thread(target=lambda: seen.append((xp.strict.current(), (I64 + 1.5).dtype)))
-        thread.start()
-        thread.join(30)
-    assert seen == [(False, xp.float64)]
+        go_on.set()
+        before.join(30)
+        later = threading.Thread(target=lambda: seen.append(xp.strict.current()))
+        later.start()
+        later.join(30)
+    assert seen == [(False, xp.float64), INHERITS_CONTEXT]
 
     async def task(on: bool) -> bool:
         with xp.strict(on):

@@ -11,7 +11,7 @@ import pytest
 
 FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
 
-# In 3.14t, by default, threads begin with the context of the thread that starts them, and its settings.
+# A thread begins with the context of the one that starts it, and so with its settings; by default in 3.14t.
 INHERITS_CONTEXT = bool(getattr(sys.flags, "thread_inherit_context", False))
 
 ONE_THREAD_FOR_A_TAPE = "without the interpreter's lock a tape belongs to one thread"
