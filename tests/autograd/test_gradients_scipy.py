@@ -117,7 +117,7 @@ def test_special_functions_lose_nothing() -> None:
     for name in special.__all__:
         function = getattr(special, name)
         for count in range(1, 5):
-            # For finite differences, quantiles near 0 rise too steeply, and the second derivative must not jump.
+            # For finite differences, quantiles near 0 are too steep, and a second derivative must not jump.
             arrays = tuple(
                 0.5 + 0.4 * x if name == "fdtri" else x + 0.05 * k if name == "huber" else x
                 for k, x in enumerate(points[:count])
