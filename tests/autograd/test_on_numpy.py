@@ -63,7 +63,6 @@ def called(name: str) -> Any:
         ("ndimage.gaussian_filter", lambda f, x: f(x, 1.0), "stride0.autograd.scipy.ndimage.gaussian_filter"),
         ("ndimage.median_filter", lambda f, x: f(x, 3), "stop_gradient"),
         ("fft.dct", lambda f, x: f(x), "stride0.autograd.scipy.fft.dct"),
-        ("integrate.simpson", lambda f, x: f(x), "stride0.autograd.scipy.integrate.simpson"),
         ("linalg.expm", lambda f, x: f(x[:, :4]), "stride0.linalg.expm"),
         (
             "interpolate.CubicSpline",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import json
 import os
 import sys
@@ -50,6 +51,13 @@ def test_the_record_has_all_calls_and_no_wrong_one(harness: ModuleType, record: 
     assert record["total"]["right"] >= 175 and len(record["calls"]) >= 500
 
 
+# What SciPy marks, and what its functions call, differs from release to release.
+of_the_record = pytest.mark.skipif(
+    not importlib.metadata.version("scipy").startswith("1.17."), reason="the record is that of SciPy 1.17"
+)
+
+
+@of_the_record
 def test_every_function_that_scipy_marks_is_called_or_listed(harness: ModuleType) -> None:
     marked = harness.marked_functions()
     called = {call.function for call in harness.CALLS}
@@ -57,6 +65,7 @@ def test_every_function_that_scipy_marks_is_called_or_listed(harness: ModuleType
     assert not called & harness.NOT_CALLED.keys()
 
 
+@of_the_record
 @pytest.mark.parametrize("part", ["special", "stats", "signal", "ndimage", "numerics"])
 def test_no_call_is_worse_than_the_record_says(harness: ModuleType, record: Any, part: str) -> None:
     from scipy._lib._array_api import SCIPY_ARRAY_API
