@@ -622,7 +622,7 @@ def test_everything_is_there():
     rest = ["diagonal", "matrix_norm", "trace", "vector_norm", "LinAlgError"]
     rest += ["LstsqResult", "expm", "lstsq", "solve_triangular"]
     assert sorted(xp.linalg.__all__) == sorted(decompositions + products + rest)
-    assert len(xp.linalg.__all__) == len(set(xp.linalg.__all__))
+    assert len(xp.linalg.__all__) == 25 + 1 + 4
 
 
 # Integers and bool, which the standard leaves out, as NumPy takes them: as float64
