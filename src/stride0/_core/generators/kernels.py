@@ -55,8 +55,8 @@ from reductions import (
 )
 
 # The units that are compiled for every instruction set, and those that are compiled once.
-VECTORS = REDUCTIONS, SPECIAL, ARITHMETIC, COMPLEX, MOVES, PAIRS, FUNCTIONS, PRODUCTS = (
-    *("reductions", "special", "arithmetic", "complex_functions", "moves", "pairs", "functions", "products"),
+VECTORS = REDUCTIONS, SPECIAL, ARITHMETIC, COMPLEX, MOVES, PAIRS, SORTING, FUNCTIONS, PRODUCTS = (
+    *("reductions", "special", "arithmetic", "complex_functions", "moves", "pairs", "sorting", "functions", "products"),
 )
 COMMON = STRIDED, STRIDED_REDUCTIONS = ("strided", "strided_reductions")
 
@@ -309,6 +309,7 @@ class Emitter:
         for number, width in enumerate(BITS):
             self.add(MOVES, [f"transpose[{number}]"], f"s0_transpose_{width}")
         self.add(MOVES, ["stream"], "s0_stream")
+        self.add(SORTING, ["sorter"], "s0_make_sorter()")
 
     def products(self) -> None:
         for code, row in enumerate(KERNEL_ROWS):
@@ -428,7 +429,7 @@ PRELUDE = """\
 
 
 # What single units include besides.
-HEADERS = {SPECIAL: ['#include "vecmath_special.h"', ""]}
+HEADERS = {SPECIAL: ['#include "vecmath_special.h"', ""], SORTING: ['#include "sorting.h"', ""]}
 
 
 def main(targets: list[str]) -> None:

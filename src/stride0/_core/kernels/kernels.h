@@ -26,6 +26,53 @@ typedef void (*s0_copy)(char *target, const char *source, Py_ssize_t size);
 typedef void (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,
                            Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p);
 
+/* Of sorting.h. The steps of the sort of a lane of n elements, `stride` bytes apart:
+ *   encode    each part, [first, last), as words into the scratch memory; what is seen of each part is combined,
+ *   plan      chooses the words that are sorted,
+ *   order     sorts the words of each part,
+ *   merge     merges the parts [first, middle) and [middle, last) of `words` to [start, end) of `other`; these two are then
+ *             exchanged,
+ *   decode    the elements, or indices, of each part,
+ *   finish    what the words do not contain.
+ * `lane` does all of them in one part. Each step returns whether it was completed: a signal ends it. The scratch memory has
+ * 2 n words, 3 n for indices, and S0_SLACK more, which are read and not used; of S0_FEW elements it is on the stack. */
+enum { S0_UNSIGNED, S0_SIGNED, S0_FLOATING, S0_BOOLEAN };
+enum { S0_FEW = 128, S0_SLACK = 128 };
+
+typedef struct {
+    int64_t least, most;
+    uint64_t ones, zeroes; /* bits that are 1, or 0, in some word */
+    Py_ssize_t nans, zeros, negative_zeros;
+} s0_seen;
+
+typedef struct {
+    const char *from;
+    char *out;
+    Py_ssize_t n, stride;
+    uint64_t *scratch;
+    int64_t mask; /* -1 for a descending sort, else 0 */
+    int width, kind, indices;
+    /* Written by `plan`: */
+    s0_seen seen;
+    void *words, *other;
+    int64_t least;
+    int wide;       /* whether words have 64 bits */
+    int packed;     /* whether they are the encoded elements less `least`, without the `low` bits that all have in common, */
+    int low, bits;  /* and have so many bits, */
+    int index_bits; /* followed by these, of an index. */
+    int rest;       /* bits that are missing */
+} s0_lane;
+
+typedef struct {
+    void (*lane)(s0_lane *lane);
+    int (*encode)(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last, s0_seen *seen);
+    void (*plan)(s0_lane *lane, const s0_seen *seen);
+    int (*order)(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last);
+    int (*merge)(const s0_lane *lane, Py_ssize_t first, Py_ssize_t middle, Py_ssize_t last, Py_ssize_t start, Py_ssize_t end);
+    int (*decode)(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last);
+    int (*finish)(const s0_lane *lane);
+} s0_sorter;
+
 /* Note [Layouts] of generators/common.py; elements of 1, 2, 4, 8 and 16 bytes. */
 enum { S0_LAYOUTS = 5, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5 };
 
@@ -55,6 +102,9 @@ typedef struct {
     s0_loop stream_pairs[S0_PAIRS][S0_DTYPES][S0_LAYOUTS];
     s0_loop stream_casts[S0_DTYPES][S0_DTYPES];
     s0_product products[S0_DTYPES];
+    const s0_sorter *sorter;
+    /* Set by the core: whether a long loop may return early, since its call was interrupted. */
+    int (*interrupted)(void);
 } s0_kernels;
 
 #endif

@@ -1,404 +1,383 @@
 /* Sorting of one lane of real numbers or booleans: always stable, NaN last, -0.0 equal to 0.0.
  *
- * Elements are mapped to unsigned keys of the same order; for a descending sort to their complements, so that equal
- * elements keep their order too. Leading and trailing bits that all keys have in common are dropped. The remaining
- * bits are sorted
- *   - for few keys, by counting for each key those that precede it;
- *   - else by radix sort, the least significant digit first.
- * An argsort keeps the indices of the elements in the low bits of the keys, where both fit into 64 bits. */
+ * Elements are encoded as signed words of the same order, for a descending sort as their complements, so that equal elements
+ * keep their order too; the words are sorted (ordering.h) and decoded. Each step works on a part of the lane, so that several
+ * threads sort a long one: then the sorted parts are merged.
+ *
+ * An argsort keeps the indices of the elements in the low bits of the words; where the words have fewer bits left than the
+ * elements, those with equal words are sorted again by the bits that are missing. */
 #ifndef STRIDE0_SORTING_H
 #define STRIDE0_SORTING_H
 
-#include <Python.h>
-#include <stdint.h>
-#include <string.h>
+#include "kernels.h"
+#include "packs.h"
+#include "tiles.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#define S0_WIDE __attribute__((target("avx512f,avx512dq,avx512vl")))
-#endif
-
-#define S0_FEW 128
 #define S0_DIGIT 11
-#define S0_BATCH (1 << 16) /* elements that are moved between two checks for signals */
-#define S0_HUGE_PAGE_WORDS (1 << 18)    /* words in a huge page */
+#define S0_FEW_BITS 16          /* words that differ in no more of them are sorted by digits */
+#define S0_BATCH (1 << 16)      /* elements that are moved between two checks for signals */
 
-/* Whether a signal ended the call, so that its result is not used. Set by the file that includes this one. */
-static int (*s0_is_interrupted)(void);
-
-/* A loop over `n` elements in a function that returns void; a signal ends it. */
-#define S0_LOOP(i, n, body)                                                                                          \
-    for (i = 0; i < (n);) {                                                                                          \
-        Py_ssize_t end_ = (n) - i < S0_BATCH ? (n) : i + S0_BATCH;                                                   \
+/* A loop in a function that returns whether it was completed: a signal ends it. */
+#define S0_LOOP(i, first, last, body)                                                                                \
+    for (i = (first); i < (last);) {                                                                                 \
+        Py_ssize_t end_ = (last) - i < S0_BATCH ? (last) : i + S0_BATCH;                                             \
         for (; i < end_; i++)                                                                                        \
             body;                                                                                                    \
-        if (i < (n) && s0_is_interrupted())                                                                          \
-            return;                                                                                                  \
+        if (i < (last) && s0_table->interrupted())                                                                   \
+            return 0;                                                                                                \
     }
 
-/* A radix pass scatters: its first elements would touch every page of the scratch memory, of up to 2 MiB each, between two
- * checks for signals. Here the pages are touched one after the other, with a check after each. */
-static void s0_touch_pages(uint64_t *scratch, Py_ssize_t words)
+static inline int s0_bit_length(uint64_t value) { return value ? 64 - __builtin_clzll(value) : 0; }
+static inline int s0_trailing_zeros(uint64_t value) { return value ? __builtin_ctzll(value) : 0; }
+
+#if S0_VECTOR == 32
+/* The words of a vector for whose bits are set before the others, as a permutation of 32-bit words; three bits for each. */
+static uint32_t s0_divisions_32[256];
+static __m256i s0_divisions_64[16];
+
+static void s0_fill_divisions(void)
 {
-    Py_ssize_t i;
-    for (i = 0; i < words && !s0_is_interrupted(); i += S0_HUGE_PAGE_WORDS)
-        *(volatile uint64_t *)(scratch + i) = 0;
+    for (unsigned bits = 0; bits < 256; bits++)
+        for (unsigned pass = 0, k = 0; pass < 2; pass++)
+            for (unsigned lane = 0; lane < 8; lane++)
+                if (((bits >> lane) & 1) != pass)
+                    s0_divisions_32[bits] |= lane << 3 * k++;
+    for (unsigned bits = 0; bits < 16; bits++) {
+        uint32_t words[8];
+        for (unsigned pass = 0, k = 0; pass < 2; pass++)
+            for (unsigned lane = 0; lane < 4; lane++)
+                if (((bits >> lane) & 1) != pass)
+                    words[k++] = 2 * lane, words[k++] = 2 * lane + 1;
+        memcpy(&s0_divisions_64[bits], words, sizeof(words));
+    }
 }
 
-enum { S0_UNSIGNED, S0_SIGNED, S0_FLOATING, S0_BOOLEAN };
-
-typedef struct {
-    uint64_t key;
-    uint64_t index;
-} s0_pair;
-
-typedef struct {
-    uint64_t least, most, ones, zeroes; /* the last two: bits that are 1, or 0, in some key */
-    Py_ssize_t nans, zeros, negative_zeros;
-} s0_seen;
-
-/* --- keys */
-
-static inline uint64_t s0_key(const char *from, int width, int kind)
+S0_INLINE __m256i s0_division_32(unsigned bits)
 {
-    uint64_t sign = (uint64_t)1 << (8 * width - 1), raw;
+    const __m256i all = _mm256_set1_epi32((int)s0_divisions_32[bits]);
+    return _mm256_srlv_epi32(all, _mm256_setr_epi32(0, 3, 6, 9, 12, 15, 18, 21));
+}
+#else
+static void s0_fill_divisions(void) {}
+#endif
+
+typedef uint32_t s0_digits32;
+typedef uint64_t s0_digits64;
+
+#define S0_WORD 32
+#define S0_LANE_MASK __mmask16
+#define S0_BYTES 4
+#define S0_MOVEMASK(x) ((unsigned)_mm256_movemask_ps((__m256)(x)))
+#define S0_DIVISION(bits) s0_division_32(bits)
+#include "ordering.h"
+#undef S0_WORD
+#undef S0_BYTES
+#undef S0_LANE_MASK
+#undef S0_MOVEMASK
+#undef S0_DIVISION
+#define S0_WORD 64
+#define S0_LANE_MASK __mmask8
+#define S0_BYTES 8
+#define S0_MOVEMASK(x) ((unsigned)_mm256_movemask_pd((__m256d)(x)))
+#define S0_DIVISION(bits) s0_divisions_64[bits]
+#include "ordering.h"
+#undef S0_WORD
+#undef S0_BYTES
+#undef S0_LANE_MASK
+#undef S0_MOVEMASK
+#undef S0_DIVISION
+
+/* --- words of elements, and back */
+
+S0_INLINE int64_t s0_raw_at(const char *from, int width, int kind)
+{
     switch (width) {
-    case 1: raw = *(const uint8_t *)from; break;
-    case 2: raw = *(const uint16_t *)from; break;
-    case 4: raw = *(const uint32_t *)from; break;
-    default: raw = *(const uint64_t *)from;
+    case 1: return kind == S0_SIGNED ? *(const int8_t *)from : *(const uint8_t *)from;
+    case 2: return kind == S0_SIGNED ? *(const int16_t *)from : *(const uint16_t *)from;
+    case 4: return *(const int32_t *)from;
+    default: return *(const int64_t *)from;
     }
-    if (kind == S0_SIGNED)
-        return raw ^ sign;
-    if (kind == S0_FLOATING)
-        return raw & sign ? ~raw & (sign | (sign - 1)) : raw | sign;
-    return raw;
 }
 
-static inline uint64_t s0_raw(uint64_t key, int width, int kind)
+/* The sign of an unsigned integer that has all bits of its word is inverted; floats whose sign is set are in the opposite order. */
+S0_INLINE int64_t s0_encoded(int64_t raw, int width, int kind)
 {
-    uint64_t sign = (uint64_t)1 << (8 * width - 1);
-    if (kind == S0_SIGNED)
-        return key ^ sign;
-    if (kind == S0_FLOATING)
-        return key & sign ? key ^ sign : ~key & (sign | (sign - 1));
-    return key;
+    const int64_t most = width == 8 ? INT64_MAX : INT32_MAX;
+    if (kind == S0_UNSIGNED && width >= 4)
+        return raw ^ ~most;
+    return kind == S0_FLOATING ? raw ^ ((raw >> 63) & most) : raw;
 }
 
-/* The keys of a batch of a lane; updates `seen`. Zeros of both signs have one key, that of 0.0. NaN is counted; it is
- * left out of `keys` where `apart`, and has the greatest key otherwise. */
-static inline Py_ssize_t s0_keys_of(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind, int apart,
-                                    uint64_t mask, uint64_t *keys, s0_seen *seen)
-{
-    uint64_t all = ~(uint64_t)0 >> (64 - 8 * width), sign = (uint64_t)1 << (8 * width - 1);
-    uint64_t infinite = width == 8 ? 0xFFF0000000000000u : 0xFF800000u;
-    uint64_t least = seen->least, most = seen->most, ones = seen->ones, zeroes = seen->zeroes;
-    Py_ssize_t i, k = 0, nans = 0, zeros = 0, negative = 0;
-    for (i = 0; i < n; i++) {
-        uint64_t key = s0_key(from + i * stride, width, kind);
-        if (kind == S0_FLOATING) {
-            /* The raw bits of -0.0 are the sign, and its key is the one below that of 0.0. */
-            int nan = key > infinite || key < (~infinite & all), minus = key == sign - 1;
-            zeros += key == sign || minus;
-            negative += minus;
-            nans += nan;
-            key = nan ? all : minus ? sign : key;
-            keys[k] = key ^ mask;
-            if (apart && nan)
-                continue;
-            key ^= mask;
-        } else {
-            key ^= mask;
-            keys[k] = key;
-        }
-        least = key < least ? key : least;
-        most = key > most ? key : most;
-        ones |= key;
-        zeroes |= ~key;
-        k++;
+/* The words of a lane, of 32 or 64 bits; updates `seen`. Zeros of both signs have one word, and so has NaN, the greatest. */
+#define S0_ENCODE(bits)                                                                                              \
+    S0_INLINE void s0_encode_each_##bits(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind,     \
+                                         int64_t mask, s0_word##bits *to, s0_seen *seen)                             \
+    {                                                                                                                \
+        const int64_t top = width == 8 ? INT64_MAX : INT32_MAX;                                                      \
+        const int64_t infinite = width == 8 ? 0x7FF0000000000000 : 0x7F800000;                                       \
+        s0_word##bits least = (s0_word##bits)seen->least, most = (s0_word##bits)seen->most;                          \
+        s0_word##bits ones = (s0_word##bits)seen->ones, zeroes = (s0_word##bits)seen->zeroes;                        \
+        Py_ssize_t i, nans = 0, zeros = 0, negative = 0;                                                             \
+        for (i = 0; i < n; i++) {                                                                                    \
+            int64_t whole = s0_encoded(s0_raw_at(from + i * stride, width, kind), width, kind);                      \
+            s0_word##bits word;                                                                                      \
+            if (kind == S0_FLOATING) {                                                                               \
+                /* The word of -0.0 is -1 so far. */                                                                 \
+                const int nan = (whole > infinite) | (whole < ~infinite);                                            \
+                zeros += (whole == 0) | (whole == -1);                                                               \
+                negative += whole == -1;                                                                             \
+                nans += nan;                                                                                         \
+                whole = nan ? top : whole == -1 ? 0 : whole;                                                         \
+            }                                                                                                        \
+            word = (s0_word##bits)(whole ^ mask);                                                                    \
+            to[i] = word;                                                                                            \
+            ones |= word, zeroes |= ~word;                                                                           \
+            least = word < least ? word : least;                                                                     \
+            most = word > most ? word : most;                                                                        \
+        }                                                                                                            \
+        seen->least = least, seen->most = most, seen->ones = (uint64_t)ones, seen->zeroes = (uint64_t)zeroes;        \
+        seen->nans += nans, seen->zeros += zeros, seen->negative_zeros += negative;                                  \
+    }                                                                                                                \
+    /* With constants for the width and the kind, the loop has no branches on them. */                               \
+    static void s0_encode_##bits(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind,             \
+                                 int64_t mask, s0_word##bits *to, s0_seen *seen)                                     \
+    {                                                                                                                \
+        S0_ENCODE_##bits(S0_ENCODE_CASE, bits)                                                                       \
     }
-    seen->least = least, seen->most = most, seen->ones = ones, seen->zeroes = zeroes;
-    seen->nans += nans, seen->zeros += zeros, seen->negative_zeros += negative;
-    return k;
-}
+#define S0_ENCODE_CASE(w, k, bits)                                                                                   \
+    if (width == w && kind == k && stride == w)                                                                      \
+        s0_encode_each_##bits(from, w, n, w, k, mask, to, seen);                                                     \
+    else if (width == w && kind == k)                                                                                \
+        s0_encode_each_##bits(from, stride, n, w, k, mask, to, seen);
+#define S0_ENCODE_32(CASE, bits)                                                                                     \
+    CASE(4, S0_FLOATING, bits)                                                                                       \
+    CASE(4, S0_SIGNED, bits)                                                                                         \
+    CASE(4, S0_UNSIGNED, bits)                                                                                       \
+    CASE(2, S0_SIGNED, bits)                                                                                         \
+    CASE(2, S0_UNSIGNED, bits)                                                                                       \
+    CASE(1, S0_SIGNED, bits)                                                                                         \
+    CASE(1, S0_UNSIGNED, bits)
+#define S0_ENCODE_64(CASE, bits)                                                                                     \
+    CASE(8, S0_FLOATING, bits)                                                                                       \
+    CASE(8, S0_SIGNED, bits)                                                                                         \
+    CASE(8, S0_UNSIGNED, bits)                                                                                       \
+    S0_ENCODE_32(CASE, bits)
+S0_ENCODE(32)
+S0_ENCODE(64)
 
-/* With constants for the width and the kind, the inner loop has no branches on them. */
-static Py_ssize_t s0_batch_of_keys(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind, int apart,
-                                     uint64_t mask, uint64_t *keys, s0_seen *seen)
-{
-#define S0_CASE(w, k)                                                                                                \
-    if (width == w && kind == k)                                                                                     \
-        return stride == w ? s0_keys_of(from, w, n, w, k, apart, mask, keys, seen)                                   \
-                         : s0_keys_of(from, stride, n, w, k, apart, mask, keys, seen);
-    S0_CASE(8, S0_FLOATING)
-    S0_CASE(8, S0_SIGNED)
-    S0_CASE(8, S0_UNSIGNED)
-    S0_CASE(4, S0_FLOATING)
-    S0_CASE(4, S0_SIGNED)
-    S0_CASE(4, S0_UNSIGNED)
-    S0_CASE(2, S0_SIGNED)
-    S0_CASE(2, S0_UNSIGNED)
-    S0_CASE(1, S0_SIGNED)
-#undef S0_CASE
-    return s0_keys_of(from, stride, n, 1, S0_UNSIGNED, apart, mask, keys, seen);
-}
-
-/* The keys of a lane; returns how many, or -1 where a signal interrupted it. */
-static Py_ssize_t s0_make_keys(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind, int apart,
-                               int descending, uint64_t *keys, s0_seen *seen)
-{
-    uint64_t mask = descending ? ~(uint64_t)0 >> (64 - 8 * width) : 0;
-    Py_ssize_t i, count = 0;
-    memset(seen, 0, sizeof(*seen));
-    seen->least = ~(uint64_t)0;
-    for (i = 0; i < n; i += S0_BATCH) {
-        if (i > 0 && s0_is_interrupted())
-            return -1;
-        count += s0_batch_of_keys(from + i * stride, stride, n - i < S0_BATCH ? n - i : S0_BATCH, width, kind, apart,
-                                    mask, keys + count, seen);
-    }
-    return count;
-}
-
-static inline void s0_store_raw(char *to, Py_ssize_t i, int width, uint64_t raw)
+S0_INLINE void s0_store_raw(char *to, Py_ssize_t i, int width, int64_t raw)
 {
     switch (width) {
     case 1: ((uint8_t *)to)[i] = (uint8_t)raw; break;
     case 2: ((uint16_t *)to)[i] = (uint16_t)raw; break;
     case 4: ((uint32_t *)to)[i] = (uint32_t)raw; break;
-    default: ((uint64_t *)to)[i] = raw;
+    default: ((int64_t *)to)[i] = raw;
     }
 }
 
-static inline int s0_bit_length(uint64_t value) { return value ? 64 - __builtin_clzll(value) : 0; }
-static inline int s0_trailing_zeros(uint64_t value) { return value ? __builtin_ctzll(value) : 0; }
-
-/* --- a few keys: the rank of each is the number of keys before it */
-
-static void s0_ranks(const uint64_t *keys, int n, int64_t *ranks)
-{
-    int i, j;
-    for (i = 0; i < n; i++)
-        ranks[i] = 0;
-    for (i = 1; i < n; i++) {
-        uint64_t key = keys[i];
-        int64_t before = 0;
-        for (j = 0; j < i; j++) {
-            int64_t after = key < keys[j];
-            ranks[j] += after;
-            before += 1 - after;
-        }
-        ranks[i] += before;
-    }
-}
-
-#if defined(S0_WIDE)
-/* `keys` is padded to a multiple of 16 with values that are not less than any key. */
-S0_WIDE static void s0_ranks_wide(const uint64_t *keys, int n, int64_t *ranks)
-{
-    const __m512i one = _mm512_set1_epi64(1);
-    int i, j;
-    for (i = 0; i < n; i += 16) {
-        __m512i a = _mm512_loadu_si512(keys + i), b = _mm512_loadu_si512(keys + i + 8);
-        __m512i p = _mm512_setzero_si512(), q = p, r = p, s = p;
-        int end = i + 16 < n ? i + 16 : n;
-        for (j = 0; j + 2 <= i; j += 2) {
-            __m512i k = _mm512_set1_epi64((long long)keys[j]), l = _mm512_set1_epi64((long long)keys[j + 1]);
-            p = _mm512_mask_add_epi64(p, _mm512_cmple_epu64_mask(k, a), p, one);
-            q = _mm512_mask_add_epi64(q, _mm512_cmple_epu64_mask(k, b), q, one);
-            r = _mm512_mask_add_epi64(r, _mm512_cmple_epu64_mask(l, a), r, one);
-            s = _mm512_mask_add_epi64(s, _mm512_cmple_epu64_mask(l, b), s, one);
-        }
-        for (j = i; j < end; j++) {
-            __m512i k = _mm512_set1_epi64((long long)keys[j]);
-            uint32_t later = 0xFFFEu << (j - i) & 0xFFFFu;
-            __mmask8 low = (__mmask8)later, high = (__mmask8)(later >> 8);
-            p = _mm512_mask_add_epi64(p, (__mmask8)((_mm512_cmplt_epu64_mask(k, a) & ~low)
-                                                    | (_mm512_cmple_epu64_mask(k, a) & low)), p, one);
-            q = _mm512_mask_add_epi64(q, (__mmask8)((_mm512_cmplt_epu64_mask(k, b) & ~high)
-                                                    | (_mm512_cmple_epu64_mask(k, b) & high)), q, one);
-        }
-        for (; j < n; j++) {
-            __m512i k = _mm512_set1_epi64((long long)keys[j]);
-            p = _mm512_mask_add_epi64(p, _mm512_cmplt_epu64_mask(k, a), p, one);
-            q = _mm512_mask_add_epi64(q, _mm512_cmplt_epu64_mask(k, b), q, one);
-        }
-        _mm512_storeu_si512(ranks + i, _mm512_add_epi64(p, r));
-        _mm512_storeu_si512(ranks + i + 8, _mm512_add_epi64(q, s));
-    }
-}
-#endif
-
-/* --- many keys: digit by digit
- *
- * `a` is sorted by `bits` bits from `low` on; returns the one of `a` and `b` that has the result; NULL where a signal
- * interrupted it. Each pass also counts the digits for the next one. */
-#define S0_RADIX(name, type, word)                                                                                   \
-    static type *s0_radix_##name(type *a, type *b, Py_ssize_t n, int low, int bits)                                  \
+/* The elements of `words`; where these are packed, their words less `least` have been shifted to the right by `low`. */
+#define S0_DECODE(bits)                                                                                              \
+    static int s0_decode_##bits(const s0_word##bits *words, Py_ssize_t n, int width, int kind, int64_t mask,        \
+                                 int64_t least, int low, char *out)                                                  \
     {                                                                                                                \
-        Py_ssize_t counts[2][1 << S0_DIGIT], i, end, total, here;                                                    \
-        int most = n < 2048 ? 8 : S0_DIGIT, passes = (bits + most - 1) / most, pass, d, now = 0;                     \
-        int digit = passes ? (bits + passes - 1) / passes : 0, size = 1 << digit, shift = low;                       \
-        uint64_t mask = (uint64_t)size - 1;                                                                          \
-        type *swap;                                                                                                  \
-        if (passes) {                                                                                                \
-            memset(counts[0], 0, sizeof(Py_ssize_t) * (size_t)size);                                                 \
-            for (i = 0; i < n;) {                                                                                    \
-                end = n - i < S0_BATCH ? n : i + S0_BATCH;                                                           \
-                for (; i < end; i++)                                                                                 \
-                    counts[0][(word(a[i]) >> shift) & mask]++;                                                       \
-                if (i < n && s0_is_interrupted())                                                                    \
-                    return NULL;                                                                                     \
-            }                                                                                                        \
-        }                                                                                                            \
-        for (pass = 0; pass < passes; pass++) {                                                                      \
-            Py_ssize_t *count = counts[now], *next = counts[1 - now];                                                \
-            int last = pass == passes - 1, then = last ? shift : shift + digit;                                      \
-            for (d = 0, total = 0; d < size; d++) {                                                                  \
-                here = count[d];                                                                                     \
-                count[d] = total;                                                                                    \
-                total += here;                                                                                       \
-            }                                                                                                        \
-            if (!last)                                                                                               \
-                memset(next, 0, sizeof(Py_ssize_t) * (size_t)size);                                                  \
-            for (i = 0; i < n;) {                                                                                    \
-                end = n - i < S0_BATCH ? n : i + S0_BATCH;                                                           \
-                if (last) {                                                                                          \
-                    for (; i < end; i++)                                                                             \
-                        b[count[(word(a[i]) >> shift) & mask]++] = a[i];                                             \
-                } else {                                                                                             \
-                    for (; i < end; i++) {                                                                           \
-                        type one = a[i];                                                                             \
-                        next[(word(one) >> then) & mask]++;                                                          \
-                        b[count[(word(one) >> shift) & mask]++] = one;                                               \
-                    }                                                                                                \
-                }                                                                                                    \
-                if (i < n && s0_is_interrupted())                                                                    \
-                    return NULL;                                                                                     \
-            }                                                                                                        \
-            swap = a, a = b, b = swap;                                                                               \
-            shift = then, now = 1 - now;                                                                             \
-        }                                                                                                            \
-        return a;                                                                                                    \
+        Py_ssize_t i;                                                                                                \
+        S0_DECODE_##bits(S0_DECODE_CASE)                                                                             \
+        return 1;                                                                                                    \
     }
-
-#define S0_ITSELF(x) ((uint64_t)(x))
-#define S0_KEY_OF(x) ((x).key)
-S0_RADIX(32, uint32_t, S0_ITSELF)
-S0_RADIX(64, uint64_t, S0_ITSELF)
-S0_RADIX(pairs, s0_pair, S0_KEY_OF)
+/* Encoding is its own inverse. */
+#define S0_DECODE_CASE(w, k, value)                                                                                  \
+    if (width == w && kind == k)                                                                                     \
+        S0_LOOP(i, 0, n, s0_store_raw(out, i, w, s0_encoded((value) ^ mask, w, k)))
+#define S0_WIDENED ((int64_t)((uint64_t)(uint32_t)(words[i] ^ INT32_MIN) << low) + least)
+#define S0_DECODE_64(CASE)                                                                                           \
+    CASE(8, S0_FLOATING, words[i])                                                                                   \
+    CASE(8, S0_SIGNED, words[i])                                                                                     \
+    CASE(8, S0_UNSIGNED, words[i])
+#define S0_DECODE_32(CASE)                                                                                           \
+    CASE(8, S0_FLOATING, S0_WIDENED)                                                                                 \
+    CASE(8, S0_SIGNED, S0_WIDENED)                                                                                   \
+    CASE(8, S0_UNSIGNED, S0_WIDENED)                                                                                 \
+    CASE(4, S0_FLOATING, words[i])                                                                                   \
+    CASE(4, S0_SIGNED, words[i])                                                                                     \
+    CASE(4, S0_UNSIGNED, words[i])                                                                                   \
+    CASE(2, S0_SIGNED, words[i])                                                                                     \
+    CASE(2, S0_UNSIGNED, words[i])                                                                                   \
+    CASE(1, S0_SIGNED, words[i])                                                                                     \
+    CASE(1, S0_UNSIGNED, words[i])
+S0_DECODE(32)
+S0_DECODE(64)
 
 /* --- booleans: every byte but 0 is true, since memory of other libraries may hold others than 1 */
 
-static Py_ssize_t s0_count_set(const char *from, Py_ssize_t stride, Py_ssize_t n)
+static void s0_sort_booleans(const s0_lane *lane)
 {
-    Py_ssize_t i, count = 0;
-    for (i = 0; i < n; i++)
-        count += from[i * stride] != 0;
-    return count;
-}
-
-static void s0_sort_booleans(const char *from, Py_ssize_t stride, Py_ssize_t n, int descending, char *out)
-{
-    Py_ssize_t count = stride == 1 ? s0_count_set(from, 1, n) : s0_count_set(from, stride, n);
-    Py_ssize_t first = descending ? count : n - count;
-    memset(out, descending != 0, (size_t)first);
-    memset(out + first, descending == 0, (size_t)(n - first));
+    const char *from = lane->from;
+    const Py_ssize_t n = lane->n, stride = lane->stride;
+    Py_ssize_t i, count = 0, first;
+    if (stride == 1)
+        for (i = 0; i < n; i++)
+            count += from[i] != 0;
+    else
+        for (i = 0; i < n; i++)
+            count += from[i * stride] != 0;
+    first = lane->mask ? count : n - count;
+    memset(lane->out, lane->mask != 0, (size_t)first);
+    memset(lane->out + first, lane->mask == 0, (size_t)(n - first));
 }
 
 /* One pass for the value that comes first, one for the other. If another thread writes to the lane meanwhile, there
  * may be more or fewer of them than elements. */
-static void s0_argsort_booleans(const char *from, Py_ssize_t stride, Py_ssize_t n, int descending, int64_t *out)
+static void s0_argsort_booleans(const s0_lane *lane)
 {
+    int64_t *out = (int64_t *)lane->out;
     Py_ssize_t i, k = 0;
     int pass;
     for (pass = 0; pass < 2; pass++)
-        for (i = 0; i < n && k < n; i++) {
+        for (i = 0; i < lane->n && k < lane->n; i++) {
             out[k] = i;
-            k += (from[i * stride] != 0) == (pass ^ descending);
+            k += (lane->from[i * lane->stride] != 0) == (pass ^ (lane->mask != 0));
         }
-    for (; k < n; k++)
+    for (; k < lane->n; k++)
         out[k] = 0;
 }
 
-/* --- lanes
- *
- * `scratch` has 2 n + 16 words of 64 bits, 4 n + 16 for an argsort. */
+/* --- the steps of a sort of a lane: see `s0_sorter` of kernels.h */
 
-/* Whether counting is faster: it takes n * n comparisons, eight at a time with AVX-512. */
-static inline int s0_is_few(Py_ssize_t n, int bits, int has_wide)
+static int s0_encode_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last, s0_seen *seen)
 {
-    return n <= S0_FEW && n * n <= (has_wide ? 14 : 4) * ((bits + 7) / 8) * (n + 70);
-}
-
-/* `keys` has space for 16 more. */
-static void s0_ranks_of(uint64_t *keys, Py_ssize_t n, int64_t *ranks, int has_wide)
-{
-#if defined(S0_WIDE)
-    if (has_wide) {
-        memset(keys + n, 255, 16 * sizeof(uint64_t));
-        s0_ranks_wide(keys, (int)n, ranks);
-        return;
+    const char *from = lane->from + first * lane->stride;
+    const int wide = lane->width == 8 || lane->indices;
+    Py_ssize_t i, count;
+    memset(seen, 0, sizeof(*seen));
+    seen->least = wide ? INT64_MAX : INT32_MAX, seen->most = ~seen->least;
+    for (i = first; i < last; i += count, from += count * lane->stride) {
+        count = last - i < S0_BATCH ? last - i : S0_BATCH;
+        if (i > first && s0_table->interrupted())
+            return 0;
+        if (wide)
+            s0_encode_64(from, lane->stride, count, lane->width, lane->kind, lane->mask, (int64_t *)lane->scratch + i, seen);
+        else
+            s0_encode_32(from, lane->stride, count, lane->width, lane->kind, lane->mask, (int32_t *)lane->scratch + i, seen);
     }
-#endif
-    s0_ranks(keys, (int)n, ranks);
+    return 1;
 }
 
-static void s0_argsort_lane(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind, int descending,
-                            int has_wide, int64_t *out, uint64_t *scratch)
+static void s0_plan_lane(s0_lane *lane, const s0_seen *seen)
 {
-    uint64_t few[4 * S0_FEW + 16], *keys = n <= S0_FEW ? few : scratch, *other = keys + n, *sorted, mask;
-    int64_t ranks[S0_FEW + 16];
-    s0_seen seen;
-    s0_pair *pairs;
+    const Py_ssize_t n = lane->n;
+    const int low = s0_trailing_zeros(seen->ones & seen->zeroes);
+    const int bits = s0_bit_length((uint64_t)seen->most - (uint64_t)seen->least);
+    int64_t *encoded = (int64_t *)lane->scratch;
+    lane->seen = *seen;
+    lane->words = encoded, lane->least = seen->least, lane->low = 0, lane->bits = bits, lane->rest = 0;
+    lane->packed = lane->indices, lane->wide = lane->width == 8 || lane->indices;
+    if (lane->indices) {
+        lane->low = low, lane->bits = bits - low, lane->index_bits = s0_bit_length((uint64_t)(n - 1));
+        if (lane->bits + lane->index_bits > 64) {
+            /* The encoded elements are still needed, for the bits that are missing. */
+            lane->rest = lane->bits + lane->index_bits - 64;
+            lane->bits -= lane->rest;
+            lane->words = encoded + n;
+        }
+    } else if (lane->wide && bits - low <= 32) {
+        lane->low = low, lane->bits = bits - low, lane->packed = 1, lane->wide = 0;
+        lane->words = encoded + n;
+    }
+    lane->other = lane->wide ? (void *)((int64_t *)lane->words + n) : (void *)((int32_t *)lane->words + n);
+}
+
+static int s0_pack(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last)
+{
+    const int64_t *from = (const int64_t *)lane->scratch;
+    const uint64_t least = (uint64_t)lane->least;
+    const int shift = lane->low + lane->rest, index_bits = lane->index_bits;
+    int64_t *words = (int64_t *)lane->words;
+    int32_t *narrow = (int32_t *)lane->words;
     Py_ssize_t i;
-    int low, bits, index_bits = s0_bit_length((uint64_t)(n - 1));
-    if (n == 0)
-        return;
-    if (kind == S0_BOOLEAN) {
-        s0_argsort_booleans(from, stride, n, descending != 0, out);
-        return;
-    }
-    if (n >= S0_HUGE_PAGE_WORDS)
-        s0_touch_pages(scratch, 4 * n);
-    if (s0_make_keys(from, stride, n, width, kind, 0, descending, keys, &seen) < 0)
-        return;
-    low = s0_trailing_zeros(seen.ones & seen.zeroes);
-    bits = s0_bit_length((seen.most - seen.least) >> low);
-    if (s0_is_few(n, bits, has_wide)) {
-        s0_ranks_of(keys, n, ranks, has_wide);
-        for (i = 0; i < n; i++)
-            out[ranks[i]] = i;
-        return;
-    }
-    if (bits + index_bits <= 64) {
-        S0_LOOP(i, n, keys[i] = (index_bits < 64 ? (keys[i] - seen.least) >> low << index_bits : 0) | (uint64_t)i)
-        mask = ((uint64_t)1 << index_bits) - 1;
-        sorted = s0_radix_64(keys, other, n, index_bits, bits);
-        if (sorted == NULL)
-            return;
-        S0_LOOP(i, n, out[i] = (int64_t)(sorted[i] & mask))
-        return;
-    }
-    /* From the end, since the pairs overwrite the keys. */
-    pairs = (s0_pair *)keys;
-    for (i = n - 1; i >= 0; i--) {
-        uint64_t key = (keys[i] - seen.least) >> low;
-        pairs[i].index = (uint64_t)i;
-        pairs[i].key = key;
-        if (i % S0_BATCH == 0 && i > 0 && s0_is_interrupted())
-            return;
-    }
-    pairs = s0_radix_pairs(pairs, (s0_pair *)keys + n, n, 0, bits);
-    if (pairs == NULL)
-        return;
-    S0_LOOP(i, n, out[i] = (int64_t)pairs[i].index)
+    if (lane->indices)
+        S0_LOOP(i, first, last, words[i] = (int64_t)(((uint64_t)from[i] - least) >> shift << index_bits | (uint64_t)i) ^ INT64_MIN)
+    else
+        S0_LOOP(i, first, last, narrow[i] = (int32_t)(uint32_t)(((uint64_t)from[i] - least) >> shift) ^ INT32_MIN)
+    return 1;
 }
 
-/* Restore what the keys do not contain: the bits of each NaN, and which zeros are negative. */
-static void s0_restore_raw(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int descending, char *out,
-                        const s0_seen *seen)
+static int s0_order_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last)
 {
+    const Py_ssize_t n = last - first;
+    const int low = lane->indices ? lane->index_bits : 0;
+    if (lane->packed && !s0_pack(lane, first, last))
+        return 0;
+    if (lane->wide) {
+        int64_t *words = (int64_t *)lane->words + first, *other = (int64_t *)lane->other + first;
+        return s0_order64(words, other, n, lane->packed ? INT64_MIN : lane->least, low, lane->bits, words);
+    }
+    int32_t *words = (int32_t *)lane->words + first, *other = (int32_t *)lane->other + first;
+    return s0_order32(words, other, n, lane->packed ? INT32_MIN : (int32_t)lane->least, low, lane->bits, words);
+}
+
+static int s0_merge_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t middle, Py_ssize_t last, Py_ssize_t start, Py_ssize_t end)
+{
+    return lane->wide ? s0_merge64((const int64_t *)lane->words, (int64_t *)lane->other, first, middle, last, start, end)
+                      : s0_merge32((const int32_t *)lane->words, (int32_t *)lane->other, first, middle, last, start, end);
+}
+
+static int s0_decode_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last)
+{
+    const uint64_t mask = ((uint64_t)1 << lane->index_bits) - 1;
+    const int64_t *words = (const int64_t *)lane->words;
+    Py_ssize_t i;
+    if (lane->indices) {
+        S0_LOOP(i, first, last, ((int64_t *)lane->out)[i] = (int64_t)((uint64_t)words[i] & mask))
+        return 1;
+    }
+    if (lane->wide)
+        return s0_decode_64(words + first, last - first, lane->width, lane->kind, lane->mask, 0, 0, lane->out + first * lane->width);
+    return s0_decode_32((const int32_t *)lane->words + first, last - first, lane->width, lane->kind, lane->mask, lane->least, lane->low,
+                        lane->out + first * lane->width);
+}
+
+/* The elements that `order` names have words that are equal but for `bits` bits; sorts them by these. x and y have space for n
+ * words. */
+static int s0_order_ties(const s0_lane *lane, int64_t *order, Py_ssize_t n, int bits, int64_t *x, int64_t *y);
+
+/* `order_ties` of each run of equal words. `words` may be y. */
+static int s0_order_runs(const s0_lane *lane, const int64_t *words, int64_t *order, Py_ssize_t n, int bits, int64_t *x, int64_t *y)
+{
+    Py_ssize_t i, first = 0;
+    S0_LOOP(i, 1, n + 1, {
+        if (i < n && (words[i] ^ words[first]) >> lane->index_bits == 0)
+            continue;
+        if (i - first > 1 && !s0_order_ties(lane, order + first, i - first, bits, x + first, y + first))
+            return 0;
+        first = i;
+    })
+    return 1;
+}
+
+static int s0_order_ties(const s0_lane *lane, int64_t *order, Py_ssize_t n, int bits, int64_t *x, int64_t *y)
+{
+    const int index_bits = lane->index_bits, taken = bits < 64 - index_bits ? bits : 64 - index_bits, rest = bits - taken;
+    const uint64_t mask = ((uint64_t)1 << index_bits) - 1, chosen = ~(uint64_t)0 >> (64 - taken);
+    const int64_t *from = (const int64_t *)lane->scratch;
+    Py_ssize_t i;
+    S0_LOOP(i, 0, n, {
+        const uint64_t word = ((uint64_t)from[order[i]] - (uint64_t)lane->least) >> (lane->low + rest);
+        x[i] = (int64_t)((word & chosen) << index_bits | (uint64_t)order[i]) ^ INT64_MIN;
+    })
+    if (!s0_order64(x, y, n, INT64_MIN, index_bits, taken, x))
+        return 0;
+    S0_LOOP(i, 0, n, order[i] = (int64_t)((uint64_t)x[i] & mask))
+    return rest == 0 || s0_order_runs(lane, x, order, n, rest, y, x);
+}
+
+/* Restore what the words do not contain: the bits of each NaN, and which zeros are negative. */
+static void s0_restore_raw(const s0_lane *lane)
+{
+    const s0_seen *seen = &lane->seen;
+    const Py_ssize_t n = lane->n;
+    const int width = lane->width, descending = lane->mask != 0;
+    const char *from = lane->from;
+    char *out = lane->out;
     uint64_t magnitude = ~(uint64_t)0 >> (65 - 8 * width), infinite = width == 8 ? 0x7FF0000000000000u : 0x7F800000u;
     Py_ssize_t i, nan = descending ? 0 : n - seen->nans, zero = descending ? seen->nans : 0, last_nan, last_zero;
     if (seen->negative_zeros) {
@@ -415,112 +394,52 @@ static void s0_restore_raw(const char *from, Py_ssize_t stride, Py_ssize_t n, in
     }
     /* If another thread writes to the lane meanwhile, there may be more of them than were counted. */
     last_nan = nan + seen->nans, last_zero = seen->negative_zeros ? zero + seen->zeros : zero;
-    for (i = 0; i < n; i++) {
-        uint64_t raw = width == 8 ? *(const uint64_t *)(from + i * stride) : *(const uint32_t *)(from + i * stride);
+    for (i = 0; i < n; i++, from += lane->stride) {
+        uint64_t raw = width == 8 ? *(const uint64_t *)from : *(const uint32_t *)from;
         if ((raw & magnitude) > infinite && nan < last_nan)
-            s0_store_raw(out, nan++, width, raw);
+            s0_store_raw(out, nan++, width, (int64_t)raw);
         else if ((raw & magnitude) == 0 && zero < last_zero)
-            s0_store_raw(out, zero++, width, raw);
+            s0_store_raw(out, zero++, width, (int64_t)raw);
     }
 }
 
-static inline void s0_decode(const uint64_t *words, Py_ssize_t n, int width, int kind, uint64_t mask, uint64_t least,
-                             int low, char *out)
+static int s0_finish_lane(const s0_lane *lane)
 {
-    Py_ssize_t i;
-#define S0_CASE(w, k)                                                                                                \
-    if (width == w && kind == k) {                                                                                   \
-        S0_LOOP(i, n, s0_store_raw(out, i, w, s0_raw(((words[i] << low) + least) ^ mask, w, k)))                     \
-        return;                                                                                                      \
-    }
-    S0_CASE(8, S0_FLOATING)
-    S0_CASE(8, S0_SIGNED)
-    S0_CASE(4, S0_FLOATING)
-#undef S0_CASE
-    S0_LOOP(i, n, s0_store_raw(out, i, width, s0_raw(((words[i] << low) + least) ^ mask, width, kind)))
+    if (lane->indices)
+        return lane->rest == 0
+            || s0_order_runs(lane, (const int64_t *)lane->words, (int64_t *)lane->out, lane->n, lane->rest, (int64_t *)lane->other,
+                             (int64_t *)lane->words);
+    if (lane->seen.nans || lane->seen.negative_zeros)
+        s0_restore_raw(lane);
+    return 1;
 }
 
-/* `out` does not overlap `from`. */
-static void s0_sort_lane(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind, int descending, int has_wide,
-                         char *out, uint64_t *scratch)
+static void s0_sort_lane(s0_lane *lane)
 {
-    uint64_t few[4 * S0_FEW + 16], *keys = n <= S0_FEW ? few : scratch, *other = keys + n;
-    uint64_t mask = descending ? ~(uint64_t)0 >> (64 - 8 * width) : 0, least;
-    int64_t ranks[S0_FEW + 16];
-    uint32_t *words;
+    uint64_t few[3 * S0_FEW + S0_SLACK];
     s0_seen seen;
-    Py_ssize_t i, count;
-    int low, bits;
-    if (n == 0)
+    if (lane->n == 0)
         return;
-    if (kind == S0_BOOLEAN) {
-        s0_sort_booleans(from, stride, n, descending, out);
+    if (lane->kind == S0_BOOLEAN) {
+        (lane->indices ? s0_argsort_booleans : s0_sort_booleans)(lane);
         return;
     }
-    if (n >= S0_HUGE_PAGE_WORDS)
-        s0_touch_pages(scratch, 2 * n);
-    count = s0_make_keys(from, stride, n, width, kind, 1, descending, keys, &seen);
-    if (count < 0)
+    if (lane->n <= S0_FEW)
+        lane->scratch = few;
+    if (!s0_encode_part(lane, 0, lane->n, &seen))
         return;
-    low = s0_trailing_zeros(seen.ones & seen.zeroes);
-    least = seen.least;
-    bits = count ? s0_bit_length((seen.most - least) >> low) : 0;
-    if (s0_is_few(count, bits, has_wide)) {
-        s0_ranks_of(keys, count, ranks, has_wide);
-        other += 16;
-        for (i = 0; i < count; i++)
-            other[ranks[i]] = keys[i];
-        keys = other;
-        least = 0, low = 0;
-    } else if (bits <= 32) {
-        words = (uint32_t *)other;
-        S0_LOOP(i, count, words[i] = (uint32_t)((keys[i] - least) >> low))
-        words = s0_radix_32(words, words + n, count, 0, bits);
-        if (words == NULL)
-            return;
-        S0_LOOP(i, count, keys[i] = words[i])
-    } else {
-        S0_LOOP(i, count, keys[i] = (keys[i] - least) >> low)
-        keys = s0_radix_64(keys, other, count, 0, bits);
-        if (keys == NULL)
-            return;
-    }
-    s0_decode(keys, count, width, kind, mask, least, low, descending ? out + seen.nans * width : out);
-    if (seen.nans || seen.negative_zeros)
-        s0_restore_raw(from, stride, n, width, descending, out, &seen);
+    s0_plan_lane(lane, &seen);
+    if (s0_order_part(lane, 0, lane->n) && s0_decode_part(lane, 0, lane->n))
+        s0_finish_lane(lane);
 }
 
-/* Move the first of each run of equal elements, which are sorted, to the front; returns how many. */
-#define S0_DISTINCT(type)                                                                                            \
-    {                                                                                                                \
-        type *x = (type *)data, one;                                                                                 \
-        for (i = 1; i < n; i++) {                                                                                    \
-            one = x[i];                                                                                              \
-            different = one != x[k];                                                                                 \
-            k += different;                                                                                          \
-            x[k] = different ? one : x[k];                                                                           \
-        }                                                                                                            \
-    }
-
-static Py_ssize_t s0_distinct(char *data, Py_ssize_t n, int width, int kind)
+static const s0_sorter *s0_make_sorter(void)
 {
-    Py_ssize_t i, k = 0;
-    int different;
-    if (n == 0)
-        return 0;
-    if (kind == S0_FLOATING && width == 8)
-        S0_DISTINCT(double)
-    else if (kind == S0_FLOATING)
-        S0_DISTINCT(float)
-    else if (width == 8)
-        S0_DISTINCT(uint64_t)
-    else if (width == 4)
-        S0_DISTINCT(uint32_t)
-    else if (width == 2)
-        S0_DISTINCT(uint16_t)
-    else
-        S0_DISTINCT(uint8_t)
-    return k + 1;
+    static const s0_sorter sorter = {
+        s0_sort_lane, s0_encode_part, s0_plan_lane, s0_order_part, s0_merge_part, s0_decode_part, s0_finish_lane,
+    };
+    s0_fill_divisions();
+    return &sorter;
 }
 
 #endif

@@ -4,38 +4,30 @@ Note [Sorting]
     Lanes of real numbers are sorted by kernels of our own (`sorting.h`), always stably: that costs no time here.
     Along another axis than the last, a transposed copy is sorted; the copy costs less than
     the sort. NumPy sorts complex numbers, for the set functions.
+
+    Threads sort different lanes. Where there are fewer lanes than threads, they sort parts of one lane, which are merged;
+    the words that are sorted have one order only, so that the result is the same.
 """
 
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport INT64, UINT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at
-from stride0._core.plan.threads cimport is_stopped, run_equal_chunks
+from stride0._core.plan.threads cimport is_stopped, run_chunks, run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
 from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, not_completed, view_of
-from stride0._core.plan.table cimport WIDE_VECTORS
+from stride0._core.plan.table cimport S0_BOOLEAN, S0_FEW, S0_FLOATING, S0_SIGNED, S0_SLACK, S0_UNSIGNED, TABLE, s0_lane, s0_seen
 from stride0._core.ops.copy cimport assign_array, copy_array
 from stride0._core.ops.reduce cimport check_axis
 
 from stride0._base.errors import DTypeError, ShapeError
 
-cdef extern from "sorting.h":
-    enum:
-        S0_FEW
-        S0_UNSIGNED
-        S0_SIGNED
-        S0_FLOATING
-        S0_BOOLEAN
-    bint (*s0_is_interrupted)() noexcept nogil
-    void s0_sort_lane(const char* source, Py_ssize_t stride, Py_ssize_t n, int width, int kind, int descending, int wide, char* out, uint64_t* scratch) noexcept nogil
-    void s0_argsort_lane(const char* source, Py_ssize_t stride, Py_ssize_t n, int width, int kind, int descending, int wide, int64_t* out, uint64_t* scratch) noexcept nogil
-    Py_ssize_t s0_distinct(char* data, Py_ssize_t n, int width, int kind) noexcept nogil
-
 cdef extern from "searching.h":
+    Py_ssize_t s0_distinct(char* data, Py_ssize_t n, int width, int kind) noexcept nogil
     void s0_search(const char* lane, Py_ssize_t stride, Py_ssize_t n, const char* wanted, Py_ssize_t count, int width, int kind, int right, int64_t* out) noexcept nogil
 
-s0_is_interrupted = is_stopped
+TABLE.interrupted = is_stopped
 
 
 cdef int kind_of(int code) noexcept:
@@ -56,44 +48,107 @@ cdef Array axis_last(Array x, int axis):
     shape[own], strides[own] = x.shape_[axis], x.strides_[axis]
     return view_of(x, data_of(x), x.ndim, shape, strides)
 
+
+cdef enum:
+    MOST_PARTS = 64
+    SORT_TIME = 10      # nanoseconds of an element, roughly
+
 ctypedef struct Lanes:
     # Adjacent lanes to sort, in chunks for several threads.
-    char* source
-    char* out
-    uint64_t* scratch          # `words` for each chunk
-    Py_ssize_t words
-    Py_ssize_t stride
-    Py_ssize_t n
+    s0_lane first
+    Py_ssize_t words        # of scratch memory for each chunk
     Py_ssize_t count
     Py_ssize_t each         # lanes in a chunk
-    int width
     int wide                # bytes of an element of the result
-    int kind
-    bint descending
-    bint indices
+
+ctypedef struct Parts:
+    # One lane, in parts for several threads.
+    s0_lane lane
+    s0_seen seen[MOST_PARTS]
+    Py_ssize_t each         # elements in a part
+    Py_ssize_t run          # elements in a run that is in order
+
+
+cdef s0_lane lane_at(const Lanes* lanes, Py_ssize_t i, int chunk) noexcept nogil:
+    cdef s0_lane lane = lanes.first
+    lane.source += i * lane.n * lane.width
+    lane.out += i * lane.n * lanes.wide
+    lane.scratch += chunk * lanes.words
+    return lane
 
 
 cdef void sort_lanes(void* context, int chunk) noexcept nogil:
     cdef Lanes* lanes = <Lanes*>context
-    cdef Py_ssize_t i, first = chunk * lanes.each, size = lanes.n * lanes.width, out_size = lanes.n * lanes.wide
-    cdef uint64_t* scratch = lanes.scratch + chunk * lanes.words
+    cdef Py_ssize_t i, first = chunk * lanes.each
+    cdef s0_lane lane
     for i in range(first, min(first + lanes.each, lanes.count)):
         if is_stopped():
             return
-        if lanes.indices:
-            s0_argsort_lane(lanes.source + i * size, lanes.stride, lanes.n, lanes.width, lanes.kind, lanes.descending, WIDE_VECTORS, <int64_t*>(lanes.out + i * out_size), scratch)
-        else:
-            s0_sort_lane(lanes.source + i * size, lanes.stride, lanes.n, lanes.width, lanes.kind, lanes.descending, WIDE_VECTORS, lanes.out + i * out_size, scratch)
+        lane = lane_at(lanes, i, chunk)
+        TABLE.sorter.lane(&lane)
+
+
+cdef void encode_part(void* context, int part) noexcept nogil:
+    cdef Parts* parts = <Parts*>context
+    cdef Py_ssize_t first = part * parts.each
+    TABLE.sorter.encode(&parts.lane, first, min(first + parts.each, parts.lane.n), &parts.seen[part])
+
+
+cdef void order_part(void* context, int part) noexcept nogil:
+    cdef Parts* parts = <Parts*>context
+    cdef Py_ssize_t first = part * parts.each
+    TABLE.sorter.order(&parts.lane, first, min(first + parts.each, parts.lane.n))
+
+
+cdef void merge_part(void* context, int part) noexcept nogil:
+    cdef Parts* parts = <Parts*>context
+    cdef Py_ssize_t start = part * parts.each, n = parts.lane.n, first = start - start % (2 * parts.run)
+    TABLE.sorter.merge(&parts.lane, first, min(first + parts.run, n), min(first + 2 * parts.run, n), start, min(start + parts.each, n))
+
+
+cdef void decode_part(void* context, int part) noexcept nogil:
+    cdef Parts* parts = <Parts*>context
+    cdef Py_ssize_t first = part * parts.each
+    TABLE.sorter.decode(&parts.lane, first, min(first + parts.each, parts.lane.n))
+
+
+cdef bint sort_in_parts(Parts* parts, int threads) noexcept nogil:
+    """Sort `parts.lane` by several threads; False where a signal interrupted it."""
+    cdef Py_ssize_t n = parts.lane.n
+    cdef int count = 1, part
+    cdef s0_seen seen
+    while count < threads and count < MOST_PARTS:
+        count *= 2
+    parts.each = parts.run = (n + count - 1) // count
+    count = <int>((n + parts.each - 1) // parts.each)
+    if not run_chunks(encode_part, parts, count, threads, True):
+        return False
+    seen = parts.seen[0]
+    for part in range(1, count):
+        seen.least, seen.most = min(seen.least, parts.seen[part].least), max(seen.most, parts.seen[part].most)
+        seen.ones |= parts.seen[part].ones
+        seen.zeroes |= parts.seen[part].zeroes
+        seen.nans += parts.seen[part].nans
+        seen.zeros += parts.seen[part].zeros
+        seen.negative_zeros += parts.seen[part].negative_zeros
+    TABLE.sorter.plan(&parts.lane, &seen)
+    if not run_chunks(order_part, parts, count, threads, True):
+        return False
+    while parts.run < n:
+        if not run_chunks(merge_part, parts, count, threads, True):
+            return False
+        parts.lane.words, parts.lane.other = parts.lane.other, parts.lane.words
+        parts.run *= 2
+    return run_chunks(decode_part, parts, count, threads, True) and TABLE.sorter.finish(&parts.lane)
 
 
 cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
     """The sorted elements of x along an axis, or their indices; a new array in C order."""
-    cdef Py_ssize_t n = x.shape_[axis], i
-    cdef int threads = 1, code = INT64 if indices else x.code, width = itemsize_at(x.code), wide = itemsize_at(code), kind = kind_of(x.code)
+    cdef Py_ssize_t n = x.shape_[axis], i, chunks = 1
+    cdef int threads = 1, code = INT64 if indices else x.code, width = itemsize_at(x.code)
     cdef Array out, source, result, scratch = None
     cdef Lanes lanes
-    cdef Py_ssize_t chunks = 1
-    cdef int64_t work
+    cdef Parts parts
     cdef bint done, last = axis == x.ndim - 1
     guard_gradient(x, "sort")
     if is_stored(x.code):
@@ -108,30 +163,35 @@ cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
     if x.size == 0:
         return out
     source = x if x.ndim == 1 or x.c_contiguous else copy_array(x, x.code, True)
-    lanes.source, lanes.out = data_of(source), data_of(out)
-    lanes.stride = source.strides_[axis] if n > 1 else width
-    lanes.n, lanes.count = n, x.size // n
-    lanes.width, lanes.wide, lanes.kind = width, wide, kind
-    lanes.descending, lanes.indices = descending, indices
-    lanes.scratch, lanes.words = NULL, (4 if indices else 2) * n + 16 if n > S0_FEW else 0
-    # An element costs some nanoseconds. All scratch memory together is not larger than source and result.
+    lanes.first.source, lanes.first.out = data_of(source), data_of(out)
+    lanes.first.n, lanes.first.stride = n, source.strides_[axis] if n > 1 else width
+    lanes.first.mask, lanes.first.kind, lanes.first.indices = -1 if descending else 0, kind_of(x.code), indices
+    lanes.first.width, lanes.wide = width, itemsize_at(code)
+    lanes.first.scratch, lanes.count = NULL, x.size // n
+    lanes.words = (3 if indices else 2) * n + S0_SLACK if n > S0_FEW else 0
     if x.size >= LONG_RUN:
-        work = x.size * 5
-        threads = threads_for(work)
-        chunks = min(chunks_for(work, threads), lanes.count)
+        threads = threads_for(x.size * SORT_TIME)
+        chunks = min(chunks_for(x.size * SORT_TIME, threads), lanes.count)
     if lanes.words:
-        chunks = max(<Py_ssize_t>1, min(chunks, x.size * (width + wide) // (8 * lanes.words)))
+        # All scratch memory together is not larger than source and result.
+        chunks = max(<Py_ssize_t>1, min(chunks, x.size * (width + lanes.wide) // (8 * lanes.words)))
         i = lanes.words * chunks
         scratch = new_array(UINT64, 1, &i, NULL, False)
-        lanes.scratch = <uint64_t*>data_of(scratch)
+        lanes.first.scratch = <uint64_t*>data_of(scratch)
     if x.size < LONG_RUN:
         lanes.each = lanes.count
         sort_lanes(&lanes, 0)
-    else:
-        with nogil:
+        return out
+    with nogil:
+        if lanes.count < threads and lanes.first.kind != S0_BOOLEAN:
+            done = True
+            for i in range(lanes.count):
+                parts.lane = lane_at(&lanes, i, 0)
+                done = done and sort_in_parts(&parts, threads)
+        else:
             done = run_equal_chunks(sort_lanes, &lanes, &lanes.each, lanes.count, chunks, threads)
-        if not done:
-            not_completed("sort")
+    if not done:
+        not_completed("sort")
     return out
 
 

@@ -1,5 +1,7 @@
 # The table of kernels, and facts about each: a kernel has an id.
 
+from libc.stdint cimport int64_t, uint64_t
+
 from stride0._core.memory.dtype cimport BOOL, itemsize_at
 
 cdef extern from "kernels.h":
@@ -8,6 +10,27 @@ cdef extern from "kernels.h":
     ctypedef void (*s0_copy)(char*, const char*, Py_ssize_t) noexcept nogil
     ctypedef void (*s0_product)(const char*, const Py_ssize_t*, const char*, const Py_ssize_t*, char*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
     void s0_stream_end() noexcept nogil
+    ctypedef struct s0_seen:
+        int64_t least, most
+        uint64_t ones, zeroes
+        Py_ssize_t nans, zeros, negative_zeros
+    ctypedef struct s0_lane:
+        const char* source "from"
+        char* out
+        Py_ssize_t n, stride
+        uint64_t* scratch
+        int64_t mask
+        int width, kind, indices
+        void* words
+        void* other
+    ctypedef struct s0_sorter:
+        void (*lane)(s0_lane*) noexcept nogil
+        bint (*encode)(const s0_lane*, Py_ssize_t, Py_ssize_t, s0_seen*) noexcept nogil
+        void (*plan)(s0_lane*, const s0_seen*) noexcept nogil
+        bint (*order)(const s0_lane*, Py_ssize_t, Py_ssize_t) noexcept nogil
+        bint (*merge)(const s0_lane*, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t, Py_ssize_t) noexcept nogil
+        bint (*decode)(const s0_lane*, Py_ssize_t, Py_ssize_t) noexcept nogil
+        bint (*finish)(const s0_lane*) noexcept nogil
     enum:
         S0_OPS
         S0_DTYPES
@@ -18,6 +41,12 @@ cdef extern from "kernels.h":
         S0_LAYOUTS
         S0_REDUCE_LAYOUTS
         S0_WIDTHS
+        S0_UNSIGNED     # kinds of elements that are sorted
+        S0_SIGNED
+        S0_FLOATING
+        S0_BOOLEAN
+        S0_FEW
+        S0_SLACK
         FOLD_BLOCK "S0_BLOCK"   # elements that loops fold at once along a run: Note [Order of a reduction]
     ctypedef struct s0_kernels:
         s0_loop ops[S0_OPS][S0_DTYPES][S0_LAYOUTS]
@@ -35,6 +64,8 @@ cdef extern from "kernels.h":
         s0_loop stream_pairs[S0_PAIRS][S0_DTYPES][S0_LAYOUTS]
         s0_loop stream_casts[S0_DTYPES][S0_DTYPES]
         s0_product products[S0_DTYPES]
+        const s0_sorter* sorter
+        bint (*interrupted)() noexcept nogil
 
 # The loops of every module of kernels that was loaded. Of an elementwise kernel or a reduction, `loops_of` finds them.
 cdef s0_kernels TABLE
