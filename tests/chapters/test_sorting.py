@@ -123,7 +123,7 @@ def lines(dtype, n):
 
 @pytest.mark.parametrize("dtype", REAL)
 def test_lines_of_any_length(dtype):
-    # Few elements are counted, others sorted by digits, whose size depends on how many there are.
+    # Few words are sorted by networks, more of them are divided, or sorted by digits where few of their bits differ.
     for n in (0, 1, 2, 3, 8, 15, 16, 17, 33, 64, 100, 127, 128, 129, 300, 2047, 2048, 9000):
         for a in lines(dtype, n):
             for b in (a, a[::-1], np.repeat(a, 2)[::2]):
@@ -134,6 +134,48 @@ def test_lines_of_any_length(dtype):
                     result = xp.sort(x, descending=descending)
                     # To the last bit: signs of zeros and payloads of NaN too.
                     assert np.asarray(result).tobytes() == b[order].tobytes()
+
+
+def patterns(n):
+    """Lanes of n integers in orders that are bad for one pivot or another."""
+    up = np.arange(n)
+    rng = np.random.default_rng(n)
+    yield up
+    yield up[::-1]
+    yield np.concatenate([up[::2], up[::-2]])[:n]
+    yield up % 97
+    yield np.minimum(up, n // 2)
+    yield np.where(rng.random(n) < 0.9, 5, up)
+    yield np.concatenate([rng.permutation(n // 2), np.full(n - n // 2, n)])
+    # What lies at equal distances is the least.
+    for step in (2, 8, 61, 64):
+        yield np.where(up % step == step // 2, 0, rng.permutation(n) + 1)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint64", "int32", "uint16"])
+def test_patterns(dtype):
+    for n in (257, 1000, 6000):
+        for a in patterns(n):
+            # The high bits of 64 are used, so that words are not narrowed.
+            b = (a * 3.7e15).astype(dtype) if dtype in ("int64", "uint64") else a.astype(dtype)
+            x = xp.asarray(b)
+            assert_same(xp.sort(x), np.sort(b))
+            assert_same(xp.argsort(x), np.argsort(b, stable=True))
+            assert_same(xp.argsort(x, descending=True), expected_order(b, 0, True))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64", "uint64"])
+def test_argsort_of_elements_that_differ_in_their_last_bits(dtype):
+    rng = np.random.default_rng(7)
+    for n in (40, 300, 5000):
+        bits = np.uint64(0x3FF0000000000000) + rng.integers(0, 50, n).astype(np.uint64)
+        # The first bits of some differ, and many are equal.
+        bits[:: n // 7] = rng.integers(0, 2**62, bits[:: n // 7].size)
+        a = bits.view(dtype)
+        for descending in (False, True):
+            order = expected_order(a, 0, descending)
+            assert_same(xp.argsort(xp.asarray(a), descending=descending), order)
+            assert_same(xp.sort(xp.asarray(a), descending=descending), a[order])
 
 
 def test_lines_along_each_axis_and_length():

@@ -54,9 +54,9 @@ GROUPS = {
             "tiles.h",
             "products.h",
         ),
-        *("folding.h", "finding.h", "scanning.h", "scalars.h", "realmath.h", "complexmath.h"),
+        *("folding.h", "finding.h", "scanning.h", "sorting.h", "scalars.h", "realmath.h", "complexmath.h"),
     ),
-    "array": ("kernels.h", "dlpack.h", "temporaries.h", "gathering.h", "sorting.h", "searching.h"),
+    "array": ("kernels.h", "dlpack.h", "temporaries.h", "gathering.h", "searching.h"),
     "storage": ("blocks.h", "small_blocks.h"),
     "threads": ("pool.h",),
     "_cpu": ("cpu.h",),
@@ -124,6 +124,58 @@ def test_loads_of_what_begins_anywhere(compiler: str, tmp_path: Path) -> None:
     compiled(compiler, source, *sanitize, "-O1", "-o", str(out))
     done = subprocess.run([str(out)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+ORDER = r"""
+#include "unit.h"
+#include "sorting.h"
+#include <stdlib.h>
+static int never(void) { return 0; }
+static s0_kernels table = {.interrupted = never};
+s0_kernels *s0_table = &table;
+#define N 3000
+#define CHECK(bits, WORD) \
+    for (int spread = 1; spread <= N; spread *= 8) { \
+        WORD *x = calloc(N + 256, sizeof(WORD)), *y = calloc(N + 256, sizeof(WORD)); \
+        for (int first = 0; first <= N; first += 1 + N / 7) { \
+            unsigned long state = 5; \
+            for (int i = 0; i < N; i++) \
+                x[i] = (WORD)((state = state * 6364136223846793005u + 1442695040888963407u) >> 9) % spread; \
+            DIVIDED(bits, x, x, y, first, spread % 5) \
+            DIVIDED(bits, x + first, x + first, y, N - first, spread % 3) \
+            for (int k = 0; k < 4; k++) \
+                s0_merge##bits(x, y, 0, first, N, N / 4 * k, N / 4 * (k + 1)); \
+            for (int i = 1; i < N; i++) \
+                if (y[i] < y[i - 1]) \
+                    return 1; \
+        } \
+        free(x), free(y); \
+    }
+/* Digits take over after a few divisions. */
+#if S0_VECTOR >= 32
+#define DIVIDED(bits, x, to, y, n, divisions) s0_order_divided##bits(x, y, n, divisions, to);
+#else
+#define DIVIDED(bits, x, to, y, n, divisions) s0_order##bits(x, y, n, INT##bits##_MIN, 0, bits, to);
+#endif
+int main(void)
+{
+    s0_make_sorter();
+    CHECK(32, int32_t)
+    CHECK(64, int64_t)
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("level", [[], ["-march=native"]], ids=["baseline", "native"])
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_words_in_order_where_pivots_are_bad_and_merged(
+    compiler: str, level: list[str], tmp_path: Path
+) -> None:
+    source, out = tmp_path / "order.c", tmp_path / "order"
+    source.write_text(PRELUDE + ORDER, encoding="ascii")
+    compiled(compiler, source, *level, "-O1", "-w", "-lm", "-o", str(out))
+    assert subprocess.run([str(out)], check=False).returncode == 0
 
 
 PROGRAM = r"""

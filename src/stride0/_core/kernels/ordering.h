@@ -14,8 +14,7 @@
 #define s0_lanes S0_NAMED(s0_lanes)
 #define s0_lane_mask S0_NAMED(s0_lane_mask)
 #define S0_LANES (S0_VECTOR * 8 / S0_WORD)
-#define S0_ROWS 16
-#define S0_ORDERED (S0_ROWS * S0_LANES)
+#define S0_ORDERED (16 * S0_LANES)
 
 typedef S0_CAT(S0_CAT(int, S0_WORD), _t) s0_word;
 typedef s0_word s0_lanes __attribute__((vector_size(S0_VECTOR)));
@@ -116,22 +115,22 @@ S0_INLINE s0_lanes S0_NAMED(s0_greater)(s0_lanes x, s0_lanes y)
 /* Each column in order: K. E. Batcher, Sorting networks and their applications, 1968 (odd-even merges). */
 S0_INLINE void S0_NAMED(s0_sort_columns)(s0_lanes *v, int rows)
 {
-#define S0_FOUR(o)                                                                                                   \
+#define S0_SORT_4(o)                                                                                                   \
     S0_EXCHANGE(o, o + 1) S0_EXCHANGE(o + 2, o + 3) S0_EXCHANGE(o, o + 2) S0_EXCHANGE(o + 1, o + 3)                  \
     S0_EXCHANGE(o + 1, o + 2)
-#define S0_EIGHT(o)                                                                                                  \
-    S0_FOUR(o) S0_FOUR(o + 4)                                                                                        \
+#define S0_SORT_8(o)                                                                                                  \
+    S0_SORT_4(o) S0_SORT_4(o + 4)                                                                                        \
     S0_EXCHANGE(o, o + 4) S0_EXCHANGE(o + 1, o + 5) S0_EXCHANGE(o + 2, o + 6) S0_EXCHANGE(o + 3, o + 7)              \
     S0_EXCHANGE(o + 2, o + 4) S0_EXCHANGE(o + 3, o + 5)                                                              \
     S0_EXCHANGE(o + 1, o + 2) S0_EXCHANGE(o + 3, o + 4) S0_EXCHANGE(o + 5, o + 6)
     if (rows == 2) {
         S0_EXCHANGE(0, 1)
     } else if (rows == 4) {
-        S0_FOUR(0)
+        S0_SORT_4(0)
     } else if (rows == 8) {
-        S0_EIGHT(0)
+        S0_SORT_8(0)
     } else if (rows == 16) {
-        S0_EIGHT(0) S0_EIGHT(8)
+        S0_SORT_8(0) S0_SORT_8(8)
         S0_EXCHANGE(0, 8) S0_EXCHANGE(1, 9) S0_EXCHANGE(2, 10) S0_EXCHANGE(3, 11)
         S0_EXCHANGE(4, 12) S0_EXCHANGE(5, 13) S0_EXCHANGE(6, 14) S0_EXCHANGE(7, 15)
         S0_EXCHANGE(4, 8) S0_EXCHANGE(5, 9) S0_EXCHANGE(6, 10) S0_EXCHANGE(7, 11)
@@ -139,8 +138,8 @@ S0_INLINE void S0_NAMED(s0_sort_columns)(s0_lanes *v, int rows)
         S0_EXCHANGE(1, 2) S0_EXCHANGE(3, 4) S0_EXCHANGE(5, 6) S0_EXCHANGE(7, 8)
         S0_EXCHANGE(9, 10) S0_EXCHANGE(11, 12) S0_EXCHANGE(13, 14)
     }
-#undef S0_FOUR
-#undef S0_EIGHT
+#undef S0_SORT_4
+#undef S0_SORT_8
 }
 
 /* Each column, a bitonic sequence, in order. */
@@ -188,7 +187,7 @@ S0_INLINE void S0_NAMED(s0_sort_matrix)(s0_lanes *v, int rows)
 
 S0_INLINE void S0_NAMED(s0_order_rows)(const s0_word *from, s0_word *to, Py_ssize_t n, const int rows)
 {
-    s0_lanes v[S0_ROWS];
+    s0_lanes v[16];
     s0_word all[S0_ORDERED], sorted[S0_ORDERED];
     const s0_lanes lane = {S0_EACH_LANE(S0_ITSELF)}, end = (s0_lanes){0} + (s0_word)n;
     const s0_lanes greatest = (s0_lanes){0} + (s0_word)(((uint64_t)1 << (S0_WORD - 1)) - 1);
@@ -224,9 +223,11 @@ static __attribute__((noinline)) void S0_NAMED(s0_order_few)(const s0_word *from
 
 /* --- many words: digit by digit
  *
- * The words of `a`, which are unsigned here, by `bits` bits from `low` on, the least significant digit first; returns the one of `a` and
- * `b` that has the result; NULL where a signal interrupted it. Each pass also counts the digits for the next one. */
-static S0_NAMED(s0_digits) *S0_NAMED(s0_radix)(S0_NAMED(s0_digits) *a, S0_NAMED(s0_digits) *b, Py_ssize_t n, int low, int bits)
+ * The words of `a`, which are unsigned here, by `bits` bits from `low` on, the least significant digit first; returns the
+ * one of `a` and `b` that has the result; NULL where a signal interrupted it. Each pass also counts the digits for the next
+ * one. */
+static S0_NAMED(s0_digits) *S0_NAMED(s0_radix)(S0_NAMED(s0_digits) *a, S0_NAMED(s0_digits) *b, Py_ssize_t n, int low,
+                                               int bits)
 {
     Py_ssize_t counts[2][1 << S0_DIGIT], i, end, total, here;
     int most = n < 2048 ? 8 : S0_DIGIT, passes = (bits + most - 1) / most, pass, d, now = 0;
@@ -267,7 +268,8 @@ static S0_NAMED(s0_digits) *S0_NAMED(s0_radix)(S0_NAMED(s0_digits) *a, S0_NAMED(
     return a;
 }
 
-/* Words of at least `least` that differ in `bits` bits from `low` on, by radix sort, into `to`, which is x or y. Whether it was completed. */
+/* Words of at least `least` that differ in `bits` bits from `low` on, by radix sort, into `to`, which is x or y. Whether it
+ * was completed. */
 static int S0_NAMED(s0_order_digits)(s0_word *x, s0_word *y, Py_ssize_t n, s0_word least, int low, int bits,
                                    s0_word *to)
 {
@@ -343,7 +345,7 @@ static s0_word S0_NAMED(s0_pivot)(const s0_word *x, Py_ssize_t n)
     const Py_ssize_t step = n / count;
     int i;
     for (i = 0; i < count; i++)
-        some[i] = x[i * step + (i * 7 + 3) % step];
+        some[i] = x[i * step + step / 2];
     S0_NAMED(s0_order_few)(some, some, count);
     return some[count / 2];
 }

@@ -31,7 +31,8 @@ static inline int s0_bit_length(uint64_t value) { return value ? 64 - __builtin_
 static inline int s0_trailing_zeros(uint64_t value) { return value ? __builtin_ctzll(value) : 0; }
 
 #if S0_VECTOR == 32
-/* The words of a vector for whose bits are set before the others, as a permutation of 32-bit words; three bits for each. */
+/* By the bits that are set, the permutation of a vector's 32-bit words that puts those words first; of eight words in three
+ * bits each. */
 static uint32_t s0_divisions_32[256];
 static __m256i s0_divisions_64[16];
 
@@ -99,7 +100,7 @@ S0_INLINE int64_t s0_raw_at(const char *from, int width, int kind)
     }
 }
 
-/* The sign of an unsigned integer that has all bits of its word is inverted; floats whose sign is set are in the opposite order. */
+/* The sign bit of an unsigned integer that fills its word is inverted. Floats whose sign bit is set have the opposite order. */
 S0_INLINE int64_t s0_encoded(int64_t raw, int width, int kind)
 {
     const int64_t most = width == 8 ? INT64_MAX : INT32_MAX;
@@ -295,7 +296,9 @@ static int s0_pack(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last)
     int32_t *narrow = (int32_t *)lane->words;
     Py_ssize_t i;
     if (lane->indices)
-        S0_LOOP(i, first, last, words[i] = (int64_t)(((uint64_t)from[i] - least) >> shift << index_bits | (uint64_t)i) ^ INT64_MIN)
+        S0_LOOP(i, first, last, {
+            words[i] = (int64_t)(((uint64_t)from[i] - least) >> shift << index_bits | (uint64_t)i) ^ INT64_MIN;
+        })
     else
         S0_LOOP(i, first, last, narrow[i] = (int32_t)(uint32_t)(((uint64_t)from[i] - least) >> shift) ^ INT32_MIN)
     return 1;
@@ -315,7 +318,8 @@ static int s0_order_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last)
     return s0_order32(words, other, n, lane->packed ? INT32_MIN : (int32_t)lane->least, low, lane->bits, words);
 }
 
-static int s0_merge_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t middle, Py_ssize_t last, Py_ssize_t start, Py_ssize_t end)
+static int s0_merge_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t middle, Py_ssize_t last, Py_ssize_t start,
+                         Py_ssize_t end)
 {
     return lane->wide ? s0_merge64((const int64_t *)lane->words, (int64_t *)lane->other, first, middle, last, start, end)
                       : s0_merge32((const int32_t *)lane->words, (int32_t *)lane->other, first, middle, last, start, end);
@@ -330,10 +334,11 @@ static int s0_decode_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last
         S0_LOOP(i, first, last, ((int64_t *)lane->out)[i] = (int64_t)((uint64_t)words[i] & mask))
         return 1;
     }
+    char *out = lane->out + first * lane->width;
     if (lane->wide)
-        return s0_decode_64(words + first, last - first, lane->width, lane->kind, lane->mask, 0, 0, lane->out + first * lane->width);
-    return s0_decode_32((const int32_t *)lane->words + first, last - first, lane->width, lane->kind, lane->mask, lane->least, lane->low,
-                        lane->out + first * lane->width);
+        return s0_decode_64(words + first, last - first, lane->width, lane->kind, lane->mask, 0, 0, out);
+    return s0_decode_32((const int32_t *)lane->words + first, last - first, lane->width, lane->kind, lane->mask, lane->least,
+                        lane->low, out);
 }
 
 /* The elements that `order` names have words that are equal but for `bits` bits; sorts them by these. x and y have space for n
@@ -341,7 +346,8 @@ static int s0_decode_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last
 static int s0_order_ties(const s0_lane *lane, int64_t *order, Py_ssize_t n, int bits, int64_t *x, int64_t *y);
 
 /* `order_ties` of each run of equal words. `words` may be y. */
-static int s0_order_runs(const s0_lane *lane, const int64_t *words, int64_t *order, Py_ssize_t n, int bits, int64_t *x, int64_t *y)
+static int s0_order_runs(const s0_lane *lane, const int64_t *words, int64_t *order, Py_ssize_t n, int bits, int64_t *x,
+                         int64_t *y)
 {
     Py_ssize_t i, first = 0;
     S0_LOOP(i, 1, n + 1, {
