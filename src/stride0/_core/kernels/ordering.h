@@ -113,7 +113,7 @@ S0_INLINE s0_lanes S0_NAMED(s0_greater)(s0_lanes x, s0_lanes y)
 /* --- a matrix of vectors */
 
 /* Each column in order: K. E. Batcher, Sorting networks and their applications, 1968 (odd-even merges). */
-S0_INLINE void S0_NAMED(s0_sort_columns)(s0_lanes *v, int rows)
+S0_INLINE void S0_NAMED(s0_sort_columns)(s0_lanes *v, const unsigned rows)
 {
 #define S0_SORT_4(o)                                                                                                   \
     S0_EXCHANGE(o, o + 1) S0_EXCHANGE(o + 2, o + 3) S0_EXCHANGE(o, o + 2) S0_EXCHANGE(o + 1, o + 3)                  \
@@ -143,20 +143,20 @@ S0_INLINE void S0_NAMED(s0_sort_columns)(s0_lanes *v, int rows)
 }
 
 /* Each column, a bitonic sequence, in order. */
-S0_INLINE void S0_NAMED(s0_merge_columns)(s0_lanes *v, int rows)
+S0_INLINE void S0_NAMED(s0_merge_columns)(s0_lanes *v, const unsigned rows)
 {
 #define S0_HALVES(distance)                                                                                          \
     if (rows > distance)                                                                                             \
         S0_FOR_ALL(rows) if (!(k & distance)) S0_EXCHANGE(k, k + distance)
-    S0_HALVES(8)
-    S0_HALVES(4)
-    S0_HALVES(2)
-    S0_HALVES(1)
+    S0_HALVES(8u)
+    S0_HALVES(4u)
+    S0_HALVES(2u)
+    S0_HALVES(1u)
 #undef S0_HALVES
 }
 
 /* All words in order down the columns, one column after the other. */
-S0_INLINE void S0_NAMED(s0_sort_matrix)(s0_lanes *v, int rows)
+S0_INLINE void S0_NAMED(s0_sort_matrix)(s0_lanes *v, const unsigned rows)
 {
 #define S0_TURNED(partner, bit) S0_FOR_ALL((rows + 1) / 2) S0_CROSS(partner, bit, k, rows - 1 - k)
 #define S0_STRAIGHT(partner) S0_FOR_ALL(rows) S0_CROSS(partner, partner, k, k)
@@ -185,7 +185,7 @@ S0_INLINE void S0_NAMED(s0_sort_matrix)(s0_lanes *v, int rows)
 #undef S0_STRAIGHT
 }
 
-S0_INLINE void S0_NAMED(s0_order_rows)(const s0_word *from, s0_word *to, Py_ssize_t n, const int rows)
+S0_INLINE void S0_NAMED(s0_order_rows)(const s0_word *from, s0_word *to, Py_ssize_t n, const unsigned rows)
 {
     s0_lanes v[16];
     s0_word all[S0_ORDERED], sorted[S0_ORDERED];
