@@ -277,3 +277,60 @@ def test_thresholds_are_as_documented() -> None:
     assert tuning.counts()["streamed"] == before["streamed"]
     _ = longer + 1
     assert tuning.counts()["streamed"] > before["streamed"]
+
+
+def edges(bits: int) -> list[int]:
+    """Integers next to the powers of two from which on a block takes another route."""
+    powers = [0, 1, 2, 3, 7, 1 << 31, 1 << 32, 1 << 50, 1 << 51, 1 << 52, 1 << 53, 1 << 62, (1 << 63) - 1]
+    near = {sign * (power + k) for power in powers for k in (-2, -1, 0, 1, 2) for sign in (1, -1)}
+    return sorted(x for x in near | {-(1 << 63)} if x >> (bits - 1) in (0, -1))
+
+
+@pytest.mark.parametrize("layout", ["rows", "column", "scalar", "strided", "in place"])
+def test_quotients_of_long_integers(layout: str) -> None:
+    rng = np.random.default_rng(3)
+    small = rng.integers(-(1 << 51) + 1, 1 << 51, 1100)
+    for numbers in (np.asarray(edges(64)), small, np.concatenate([small, edges(64)]), rng.integers(-99, 99, 700)):
+        for divisor in [*edges(64)[::3], 3, -7]:
+            x = np.resize(numbers, 1500)
+            y = np.full(1500, divisor) if layout in ("column", "scalar") else rng.permutation(x)
+            a, b = xp.asarray(x, copy=True), xp.asarray(y)
+            if layout == "column":
+                b = b[:1]
+            elif layout == "scalar":
+                b = divisor
+            elif layout == "strided":
+                x, y, a, b = x[::-2], y[::2], a[::-2], b[::2]
+            # Exactly, by Python.
+            pairs = [(int(p), int(q)) for p, q in zip(x, y, strict=True)]
+            quotients = [((p // q if q else 0) + (1 << 63)) % (1 << 64) - (1 << 63) for p, q in pairs]
+            if layout == "in place":
+                c = xp.asarray(x, copy=True)
+                c //= b
+                np.testing.assert_array_equal(np.asarray(c), quotients)
+                a %= b
+                np.testing.assert_array_equal(np.asarray(a), [p % q if q else 0 for p, q in pairs])
+                continue
+            np.testing.assert_array_equal(np.asarray(a // b), quotients)
+            np.testing.assert_array_equal(np.asarray(a % b), [p % q if q else 0 for p, q in pairs])
+
+
+@pytest.mark.parametrize("target", ["int64", "uint64", "uint32", "int32", "uint8"])
+@pytest.mark.parametrize("source", ["float32", "float64"])
+def test_casts_of_large_numbers_to_integers(source: str, target: str) -> None:
+    rng = np.random.default_rng(4)
+    numbers = np.asarray(edges(64), dtype=source)
+    with np.errstate(over="ignore"):
+        numbers = np.concatenate([numbers, numbers + numbers.dtype.type(0.75), [np.nan, np.inf, -np.inf, -0.0, 0.9, -0.9]])
+    small = rng.uniform(-1e6, 1e6, 3000).astype(source)
+    width = np.iinfo(target).bits
+    for values in (numbers, small, rng.permutation(np.concatenate([small, numbers])), (numbers / 4096).astype(source)):
+        expected = []
+        for value in values.tolist():
+            # What 64 bits do not hold is their least number, then modulo the width.
+            fits = np.isfinite(value) and -(2**63) <= value < (2**64 if target == "uint64" else 2**63)
+            whole = (int(value) if fits else -(2**63)) % 2**width
+            expected.append(whole - 2**width if target[0] == "i" and whole >= 2 ** (width - 1) else whole)
+        x = xp.asarray(values.astype(source))
+        assert np.asarray(xp.astype(x, target)).tolist() == expected
+        assert np.asarray(xp.astype(x[::-1], target)).tolist() == expected[::-1]

@@ -590,6 +590,18 @@ def test_a_square_is_a_product():
         for two in (2, 2.0):
             assert np.asarray(x**two).tobytes() == np.asarray(x * x).tobytes()
             assert np.asarray(xp.pow(x, two)).tobytes() == np.asarray(xp.pow(x, xp.full_like(x, 2))).tobytes()
+    parts = [0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan, 1e200, 1e-200]
+    for dtype in ("complex64", "complex128"):
+        with np.errstate(over="ignore"):
+            values = np.asarray([complex(re, im) for re in parts for im in parts]).astype(dtype)
+        x = xp.asarray(values)
+        # One exponent for all, and several: blocks and single elements.
+        exponents = xp.asarray(np.where(np.arange(2 * values.size) < values.size, 2, 3).astype(dtype))
+        squares = np.asarray(xp.square(x))
+        for given in (x**2, x**2.0, xp.pow(x, xp.full_like(x, 2)), xp.pow(xp.concat([x, x]), exponents)[: x.size]):
+            np.testing.assert_array_equal(np.asarray(given).view(squares.real.dtype), squares.view(squares.real.dtype))
+            finite = np.isfinite(squares)
+            assert np.asarray(given)[finite].tobytes() == squares[finite].tobytes()
 
 
 def test_a_cube_is_right_to_half_a_unit():

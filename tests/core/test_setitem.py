@@ -217,3 +217,67 @@ def test_elements_cannot_be_deleted():
     with pytest.raises((TypeError, ValueError)):
         del x[...]
     assert_same(x, np.arange(3))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex64", "complex128"])
+def test_elements_by_a_mask_or_by_indices_in_every_memory(dtype):
+    """The usual keys: sizes around blocks of eight, strides, values that do and do not fit, overlaps."""
+    rng = np.random.default_rng(8)
+    for n in (1, 7, 8, 9, 64, 1000, 9000):
+        mask, index = rng.random(n) < 0.6, rng.integers(-n, n, n)
+        index = np.where(index < 0, index % n - n, index % n)
+        index = np.unique(index % n) - n * rng.integers(0, 2)  # each element once
+        for key in (mask, np.ones(n, bool), np.zeros(n, bool), index):
+            count = int(key.sum()) if key.dtype == bool else key.size
+            new = values(dtype, (2 * count + 2,))
+            for step in (1, 2, -1):
+                memory = values(dtype, (2 * n,))
+                for given in (new[:count], new[1 : 2 * count + 1 : 2], new[0]):
+                    a, x = memory.copy(), xp.asarray(memory, copy=True)
+                    v, y = a[::step][:n], x[::step][:n]
+                    v[key] = given
+                    y[xp.asarray(key)] = xp.asarray(given, copy=True)
+                    assert_same(x, a)
+                if count != 1:
+                    for given in (new[: count + 1], new[: max(count - 1, 0)]):
+                        if given.size == 1:
+                            continue  # broadcasts
+                        y, before = xp.asarray(memory[:n], copy=True), memory[:n]
+                        with pytest.raises(ValueError):
+                            y[xp.asarray(key)] = xp.asarray(given, copy=True)
+                        assert_same(y, before)
+    # What is written and what is read overlap, also where they begin at the same element.
+    a = values(dtype, (40,))
+    order = rng.permutation(40)
+    x = xp.asarray(a, copy=True)
+    x[xp.asarray(order)] = x
+    expected = a.copy()
+    expected[order] = a
+    assert_same(x, expected)
+    x = xp.asarray(a, copy=True)
+    x[xp.asarray(order[:20])] = x[20:]
+    expected = a.copy()
+    expected[order[:20]] = a[20:]
+    assert_same(x, expected)
+
+
+def test_masks_and_indices_that_are_the_array_itself():
+    a = np.asarray([True, False, True, True])
+    x = xp.asarray(a, copy=True)
+    x[x] = xp.asarray([False, True, False])
+    assert_same(x, np.asarray([False, False, True, False]))
+    index = np.asarray([3, 0, 2, 1])
+    x = xp.asarray(index, copy=True)
+    x[x] = xp.asarray([10, 20, 30, 40])
+    expected = index.copy()
+    expected[index] = [10, 20, 30, 40]
+    assert_same(x, expected)
+
+
+def test_an_index_out_of_bounds_writes_nothing():
+    for bad in ([0, 1, 7], [-8, 2, 3], [2, 2, 1 << 62]):
+        x = xp.zeros(7)
+        for value in (xp.ones(3), xp.asarray(1.0)):
+            with pytest.raises(IndexError):
+                x[xp.asarray(bad)] = value
+        assert_same(x, np.zeros(7))

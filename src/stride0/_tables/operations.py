@@ -213,6 +213,7 @@ OPS: Final = (
         "Quotient of each pair of elements, rounded down; 0 where an integer is divided by zero.",
         operator="//",
         call=_DIVIDED,
+        run=("int64",),
         gains=("float64",),
         slow=True,
     ),
@@ -223,6 +224,7 @@ OPS: Final = (
         "Remainder of each pair of elements, with the sign of the divisor. An integer modulo zero gives 0.",
         operator="%",
         call=_DIVIDED,
+        run=("int64",),
         slow=True,
     ),
     _binary(

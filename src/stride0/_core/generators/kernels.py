@@ -210,8 +210,12 @@ class Emitter:
             self.add(MOVES, [place], name, text)
             return
         x, out = Operand(0, source, how[0]), Operand(1, target, how[1])
-        if how == "cc" and source.letter == "f" and not source.arithmetic and target.name in NARROW:
-            self.add(MOVES, [place], name, truncating_loop(name, x, out))
+        if how == "cc" and source.letter == "f" and not source.arithmetic and target.letter in "iu":
+            text = truncating_loop(name, x, out)
+            if target.name not in NARROW:
+                plain = map_loop(name, [x], out, expression, ["x"])
+                text = f"#if defined(__AVX512DQ__)\n{plain}\n#else\n{text}\n#endif\n"
+            self.add(MOVES, [place], name, text)
             return
         unit = STRIDED if how == "vv" and not converted(source, target) else MOVES
         self.add(unit, [place], name, map_loop(name, [x], out, expression, ["x"]))
@@ -364,11 +368,13 @@ def fill_loop(name: str, source: Row, target: Row, expression: str) -> str:
 
 def truncating_loop(name: str, x: Operand, out: Operand) -> str:
     """
-    Floating point to integers of at most 32 bits.
+    Floating point to integers.
 
-    Every instruction set has an instruction for values that fit 32 bits, as most do. Others go through 64.
+    Every instruction set has an instruction for values that fit 32 signed bits, and converts those below 2^51 by an
+    addition. Others go through 64 bits one by one.
     """
-    largest = "0x1p31f" if x.row.itemsize == 4 else "0x1p31"
+    narrow = out.row.name in NARROW
+    largest = ("0x1p31" if narrow else "0x1p51") + "f" * (x.row.itemsize == 4)
     absolute = "fabsf" if x.row.itemsize == 4 else "fabs"
     body = [x.start("a[0] + j * t[0]"), out.start("a[1] + j * t[1]")]
 
@@ -379,8 +385,8 @@ def truncating_loop(name: str, x: Operand, out: Operand) -> str:
         f"const Py_ssize_t last = n - first < {STRIP} ? n : first + {STRIP};",
         "int outside = 0;",
         *each(f"outside |= !({absolute}(x) < {largest});"),
-        *block("if (outside)", each(*out.store("i", "to_int(x)"))),
-        *block("else", each(*out.store("i", "(int32_t)x"))),
+        *block("if (outside)", each(*out.store("i", "to_uint(x)" if out.row.name == "uint64" else "to_int(x)"))),
+        *block("else", each(*out.store("i", "(int32_t)x" if narrow else "s0_small_integer(trunc(x))"))),
     ]
     body += block(f"for (Py_ssize_t first = 0; first < n; first += {STRIP})", blocks)
     return function(name, [], block("for (Py_ssize_t j = 0; j < m; j++)", body))

@@ -1,4 +1,5 @@
-/* Gathers by one mask or one array of indices: without an array of offsets, without branches that are mispredicted.
+/* Gathers and scatters by one mask or one array of indices: without an array of offsets, without branches that are
+ * mispredicted.
  *
  * Masks and indices are the user's, and another thread may write to them at any time: whatever they contain, nothing
  * is read or written outside of the arrays. */
@@ -72,6 +73,25 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
     S0_COMPRESS(bits, n, out, capacity, S0_INDEX)
 }
 
+/* Elements, `step` of them apart, to indices from -size to size - 1, in order; whether all of them are. */
+#define S0_SCATTER(width, element)                                                                                   \
+    static int s0_scatter_##width(const int64_t *indices, Py_ssize_t n, char *to, Py_ssize_t stride,                 \
+                                  Py_ssize_t size, const element *from, Py_ssize_t step)                             \
+    {                                                                                                                \
+        uint64_t bad = 0;                                                                                            \
+        Py_ssize_t i;                                                                                                \
+        for (i = 0; i < n; i++) {                                                                                    \
+            int64_t at = indices[i];                                                                                 \
+            at += size & (at >> 63);                                                                                 \
+            if (__builtin_expect((uint64_t)at >= (uint64_t)size, 0)) {                                               \
+                bad = 1;                                                                                             \
+                continue;                                                                                            \
+            }                                                                                                        \
+            *(element *)(to + at * stride) = from[i * step];                                                         \
+        }                                                                                                            \
+        return bad == 0;                                                                                             \
+    }
+
 #define S0_OF_ITEM_SIZE(width, element)                                                                              \
     static Py_ssize_t s0_gather_true_##width(const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t stride, \
                                         element *out, Py_ssize_t capacity)                                           \
@@ -114,6 +134,27 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
         }                                                                                                            \
         return bad == 0;                                                                                             \
     }                                                                                                                \
+    /* One element for each true byte, of which there were `count`. */                                              \
+    static void s0_scatter_true_##width(const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride,              \
+                                        const element *from, Py_ssize_t count)                                       \
+    {                                                                                                                \
+        element sink;                                                                                                \
+        uintptr_t dummy = (uintptr_t)&sink;                                                                          \
+        Py_ssize_t i = 0, j, k = 0;                                                                                  \
+        for (; i + 8 <= n && k + 8 < count; i += 8) {                                                                \
+            if (s0_none_of_8(bits + i))                                                                              \
+                continue;                                                                                            \
+            for (j = i; j < i + 8; j++) {                                                                            \
+                const uintptr_t set = bits[j] != 0;                                                                  \
+                *(volatile element *)(dummy ^ (((uintptr_t)(to + j * stride) ^ dummy) & -set)) = from[k];            \
+                k += (Py_ssize_t)set;                                                                                \
+            }                                                                                                        \
+        }                                                                                                            \
+        for (; i < n && k < count; i++)                                                                              \
+            if (bits[i])                                                                                             \
+                *(element *)(to + i * stride) = from[k++];                                                           \
+    }                                                                                                                \
+    S0_SCATTER(width, element)                                                                                       \
     /* The same elements of every lane; the indices are checked and in our own memory. */                            \
     static void s0_gather_lanes_##width(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t lane_bytes, \
                                       Py_ssize_t lanes, element *out)                                                \
@@ -136,7 +177,18 @@ S0_OF_ITEM_SIZE(2, uint16_t)
 S0_OF_ITEM_SIZE(4, uint32_t)
 S0_OF_ITEM_SIZE(8, uint64_t)
 
-/* A volatile store of a structure is more than one store, so elements of 16 bytes are filled with a branch. */
+S0_SCATTER(16, s0_wide_element)
+
+/* A volatile store of a structure is more than one store, so elements of 16 bytes are written with a branch. */
+static void s0_scatter_true_16(const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride, const s0_wide_element *from,
+                               Py_ssize_t count)
+{
+    Py_ssize_t i, k = 0;
+    for (i = 0; i < n && k < count; i++)
+        if (bits[i])
+            *(s0_wide_element *)(to + i * stride) = from[k++];
+}
+
 static Py_ssize_t s0_gather_true_16(const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t stride, s0_wide_element *out,
                                Py_ssize_t capacity)
 {
@@ -196,6 +248,40 @@ static void s0_fill(int width, const uint8_t *bits, Py_ssize_t n, char *to, Py_s
         for (i = 0; i < n; i++)
             if (bits[i])
                 memcpy(to + i * stride, value, 16);
+    }
+}
+
+static void s0_scatter_true(int width, const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride, const void *from,
+                            Py_ssize_t count)
+{
+    switch (width) {
+    case 1: s0_scatter_true_1(bits, n, to, stride, from, count); return;
+    case 2: s0_scatter_true_2(bits, n, to, stride, from, count); return;
+    case 4: s0_scatter_true_4(bits, n, to, stride, from, count); return;
+    case 8: s0_scatter_true_8(bits, n, to, stride, from, count); return;
+    default: s0_scatter_true_16(bits, n, to, stride, from, count);
+    }
+}
+
+/* Whether all indices are from -size to size - 1. */
+static int s0_are_within(const int64_t *indices, Py_ssize_t n, Py_ssize_t size)
+{
+    uint64_t bad = 0;
+    Py_ssize_t i;
+    for (i = 0; i < n; i++)
+        bad |= (uint64_t)((indices[i] < -size) | (indices[i] >= size));
+    return bad == 0;
+}
+
+static int s0_scatter(int width, const int64_t *indices, Py_ssize_t n, char *to, Py_ssize_t stride, Py_ssize_t size,
+                      const void *from, Py_ssize_t step)
+{
+    switch (width) {
+    case 1: return s0_scatter_1(indices, n, to, stride, size, from, step);
+    case 2: return s0_scatter_2(indices, n, to, stride, size, from, step);
+    case 4: return s0_scatter_4(indices, n, to, stride, size, from, step);
+    case 8: return s0_scatter_8(indices, n, to, stride, size, from, step);
+    default: return s0_scatter_16(indices, n, to, stride, size, from, step);
     }
 }
 

@@ -244,7 +244,7 @@ static __attribute__((noinline, unused)) void cv_pow_slow(
         *im = 0.0;
         return;
     }
-    if (x == 0.0 && y == 0.0 && !(a == 1.0 && b == 0.0)) {
+    if (x == 0.0 && y == 0.0 && !((a == 1.0 || a == 2.0) && b == 0.0)) {
         int zero = (a > 0.0) & (b == b);
         *re = zero ? 0.0 : ((a < 0.0) & (b == 0.0)) ? INFINITY : NAN; /* inf+nanj like 1/0 */
         *im = zero ? 0.0 : NAN;

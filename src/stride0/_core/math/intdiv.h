@@ -7,7 +7,8 @@
  *   rounded quotient has the floor of the exact one.
  * - 64 bits, signed: a first quotient x * (1 / y) in double is off by at most |x / y| * 2^-51 + 1, so that what it leaves
  *   of x is at most |y| + 2^12, and a second one, of that, by at most 1 either way; both are corrected in integers. It is
- *   worth it where vectors of 64-bit integers can be converted and multiplied.
+ *   worth it where vectors of 64-bit integers can be converted and multiplied. Where both operands are below 2^51, as
+ *   mostly, by double like 32 bits (Note [Fast and rare] in vecmath_run.h).
  *
  * What no quotient can hold, the least integer by -1, wraps. */
 #ifndef STRIDE0_INTDIV_H
@@ -15,6 +16,9 @@
 
 #include <math.h>
 #include <stdint.h>
+
+#include "scalars.h"
+#include "vecmath.h"
 
 static inline int32_t floor_divide_i16(int32_t x, int32_t y)
 {
@@ -96,5 +100,35 @@ static inline int64_t remainder_i64(int64_t x, int64_t y)
 {
     return y == 0 ? 0 : (int64_t)((uint64_t)x - (uint64_t)floor_divide_i64(x, y) * (uint64_t)y);
 }
+
+/* Loops over 64-bit integers. */
+#define vm_floor_divide_i64 floor_divide_i64
+#define vm_remainder_i64 remainder_i64
+
+/* The first bit is set where x or y is not below 2^51. */
+VM_INLINE uint64_t s0_large(int64_t x, int64_t y)
+{
+    uint64_t both = ((uint64_t)x + (1ull << 51)) | ((uint64_t)y + (1ull << 51));
+    return both | (both + (1ull << 63) - (1ull << 52));
+}
+
+VM_INLINE int64_t vm_floor_divide_i64_fast(int64_t x, int64_t y, uint64_t *rare)
+{
+    *rare = s0_large(x, y);
+    return y == 0 ? 0 : s0_small_integer(floor(s0_small_double(x) / s0_small_double(y == 0 ? 1 : y)));
+}
+
+VM_INLINE int64_t vm_remainder_i64_fast(int64_t x, int64_t y, uint64_t *rare)
+{
+    double a = s0_small_double(x), b = s0_small_double(y == 0 ? 1 : y);
+    *rare = s0_large(x, y);
+    return y == 0 ? 0 : s0_small_integer(a - floor(a / b) * b);
+}
+
+VM_GATHER(int64_t)
+VM_BLOCK_2(floor_divide_i64, int64_t, uint64_t)
+VM_RUN_2(floor_divide_i64, int64_t, uint64_t)
+VM_BLOCK_2(remainder_i64, int64_t, uint64_t)
+VM_RUN_2(remainder_i64, int64_t, uint64_t)
 
 #endif

@@ -77,4 +77,22 @@ S0_BODY uint64_t to_uint(double x)
     return (uint64_t)to_int(x);
 }
 
+/* Integers below 2^51, and back, in vectors without instructions for 64-bit integers: such an integer is the end of the digits
+ * of 1.5 * 2^52 plus it. */
+S0_BODY double s0_small_double(int64_t x)
+{
+    uint64_t bits = (uint64_t)x + 0x4338000000000000u;
+    double y;
+    memcpy(&y, &bits, sizeof(y));
+    return y - 0x1.8p52;
+}
+
+S0_BODY int64_t s0_small_integer(double x)
+{
+    double y = x + 0x1.8p52;
+    uint64_t bits;
+    memcpy(&bits, &y, sizeof(bits));
+    return (int64_t)(bits - 0x4338000000000000u);
+}
+
 #endif

@@ -179,7 +179,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
     elif a is not None and is_python_scalar(x2):
         code = weak_code(a.code, x2)
         loop = loop_for(op, code, name)
-        if op == OP_POW and loop == a.code and letter_at(loop) != c"c" and x2 == 2:
+        if op == OP_POW and loop == a.code and x2 == 2:
             # The loop of powers gives the same bits for the exponent 2, only later.
             return unary_raw(OP_SQUARE, a, name)
         try:

@@ -36,8 +36,8 @@ from stride0._core.ops.elementwise cimport binary
 from stride0._core.ops.reduce cimport reduce_array
 from stride0._core.ops.keys cimport Selection, basic_view, check_axes, expand_key, plain_view, read_int, take_item
 from stride0._core.ops.select cimport (
-    fill_by_mask, fill_lane, gather_by_indices, gather_fast, index_offsets, refuse_indices, s0_count_true,
-    true_indices, truncate,
+    fill_lane, gather_by_indices, gather_fast, index_offsets, refuse_indices, s0_are_within, s0_count_true, true_indices,
+    truncate, write_fast,
 )
 
 from stride0._base.errors import BroadcastError, BroadcastIndexError, OutOfBoundsError
@@ -61,8 +61,7 @@ cdef Array checked_indices(Array index, Py_ssize_t size, int axis, bint check):
     """
     cdef Array out = index if index.code == INT64 and index.c_contiguous else copy_array(index, INT64, True)
     cdef const int64_t* values = <const int64_t*>data_of(out)
-    cdef Py_ssize_t i
-    cdef bint bad = False
+    cdef bint bad
     if index.code == UINT64:
         # A uint64 above the greatest int64 would become negative, an index from the end.
         greatest = reduce_array("max", index, tuple(range(index.ndim)), False, None) if index.size else None
@@ -71,8 +70,7 @@ cdef Array checked_indices(Array index, Py_ssize_t size, int axis, bint check):
     if not check:
         return out
     with nogil:
-        for i in range(out.size):
-            bad |= (values[i] < -size) | (values[i] >= size)
+        bad = not s0_are_within(values, out.size, size)
     if bad:
         refuse_indices(out, size, axis)
     return out
@@ -479,7 +477,7 @@ cdef int set_item(Array x, object key, object value) except -1:
         if has_batched(key):
             (<Tracer>hooks.tracer).set_item(x, key, value if is_python_scalar(value) else source)
             return 0
-        if fill_by_mask(x, key, source):
+        if write_fast(x, key, source):
             return 0
         items = expand_key(x, key)
         if count_arrays(items) == 0:

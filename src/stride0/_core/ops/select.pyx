@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uint8_t
 
-from stride0._core.memory.dtype cimport BOOL, INT64, LARGEST_ITEM, copy_item, itemsize_at
+from stride0._core.memory.dtype cimport BOOL, INT64, copy_item, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN
 from stride0._core.array.array cimport Array, data_of, new_array, same_shape, writable_data
@@ -43,6 +43,10 @@ cdef inline Py_ssize_t uniform_stride(Array x, Array mask) noexcept:
     return itemsize_at(x.code) if x.c_contiguous else x.strides_[0] if x.ndim == 1 else 0
 
 
+cdef inline bint are_plain_indices(Array index) noexcept:
+    return index.code == INT64 and index.c_contiguous and index.ndim > 0 and index.size > 0
+
+
 cdef void truncate(Array x, Py_ssize_t n) noexcept:
     """Truncate a new array of one axis: the mask was changed after its true elements were counted."""
     x.shape_[0] = x.size = n
@@ -76,27 +80,65 @@ cdef Array gather_by_mask(Array x, Array mask):
     return out
 
 
-cdef bint fill_by_mask(Array x, object key, Array value) except -1:
-    """`x[mask] = value` for a mask of the shape of x and one value of its dtype; False for any other call."""
-    cdef Py_ssize_t stride
+cdef bint write_fast(Array x, object key, Array value) except -1:
+    """`x[key] = value` for one of the usual keys with arrays, and elements or one value of x's dtype; False for any other call."""
+    if type(key) is not Array or value.code != x.code or x.size == 0:
+        return False
+    # The general path copies what overlaps x before it writes.
+    if overlaps(x, <Array>key) or overlaps(x, value) or data_of(x) == data_of(<Array>key) or data_of(x) == data_of(value):
+        return False
+    return write_by_mask(x, <Array>key, value) if (<Array>key).code == BOOL else write_by_indices(x, <Array>key, value)
+
+
+cdef bint write_by_mask(Array x, Array mask, Array value) except -1:
+    """`x[mask] = value` for a mask of the shape of x and one value, or one for each true element."""
+    cdef Py_ssize_t stride = uniform_stride(x, mask), count
     cdef const uint8_t* bits
+    cdef const char* source
     cdef char* to
-    cdef char one[LARGEST_ITEM]
     cdef int itemsize = itemsize_at(x.code)
-    if type(key) is not Array or (<Array>key).code != BOOL or value.ndim != 0 or value.code != x.code:
+    if stride == 0 or value.ndim > 1 or (value.ndim == 1 and not value.c_contiguous):
         return False
-    stride = uniform_stride(x, <Array>key)
-    # Where the mask overlaps x, the general path copies it before the write.
-    if stride == 0 or overlaps(x, <Array>key):
-        return False
-    bits = <const uint8_t*>data_of(<Array>key)
-    copy_item(one, data_of(value), x.code)
+    bits, source = <const uint8_t*>data_of(mask), data_of(value)
+    if value.ndim == 1:
+        count = s0_count_true(bits, mask.size)
+        if count != value.size:
+            return False
+        to = writable_data(x)
+        with nogil:
+            s0_scatter_true(itemsize, bits, mask.size, to, stride, source, count)
+        return True
     to = writable_data(x)
     if x.size < LONG_RUN:
-        s0_fill(itemsize, bits, x.size, to, stride, one, WIDE_VECTORS)
+        s0_fill(itemsize, bits, x.size, to, stride, source, WIDE_VECTORS)
     else:
         with nogil:
-            s0_fill(itemsize, bits, x.size, to, stride, one, WIDE_VECTORS)
+            s0_fill(itemsize, bits, x.size, to, stride, source, WIDE_VECTORS)
+    return True
+
+
+cdef bint write_by_indices(Array x, Array index, Array value) except -1:
+    """`x[index] = value` along the only axis of x, for one value, or one for each index."""
+    cdef Py_ssize_t step = 1 if value.ndim else 0
+    cdef const int64_t* places
+    cdef const char* source
+    cdef char* to
+    cdef int itemsize = itemsize_at(x.code)
+    cdef bint valid
+    if not are_plain_indices(index) or x.ndim != 1 or (step and not (value.c_contiguous and same_shape(value, index))):
+        return False
+    places, source = <const int64_t*>data_of(index), data_of(value)
+    # Before any element is written.
+    if not s0_are_within(places, index.size, x.size):
+        return False
+    to = writable_data(x)
+    if index.size < LONG_RUN:
+        valid = s0_scatter(itemsize, places, index.size, to, x.strides_[0], x.size, source, step)
+    else:
+        with nogil:
+            valid = s0_scatter(itemsize, places, index.size, to, x.strides_[0], x.size, source, step)
+    if not valid:
+        refuse_changed_indices(index, x.size, 0)
     return True
 
 
@@ -123,10 +165,6 @@ cdef bint fill_lane(Array target, Array value) except -1:
     else:
         return False
     return True
-
-
-cdef inline bint are_plain_indices(Array index) noexcept:
-    return index.code == INT64 and index.c_contiguous and index.ndim > 0 and index.size > 0
 
 
 cdef int refuse_changed_indices(Array index, Py_ssize_t size, int axis) except -1:
