@@ -174,7 +174,7 @@ class custom_vjp:
 
         def pull(g: Any) -> list[Array | None]:
             given = structure.rebuild(_filled(g, facts))
-            again = kept.rebuild([recalled(x, "custom_vjp") for x in saved])
+            again = kept.rebuild([recalled(x) for x in saved])
             if later:
                 again = run(*again)[1]
             found = backward_rule(*constants, again, given)
@@ -306,7 +306,7 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
                 # The tapes that track the arguments, and what the function closes over, have ended.
                 states = reopen(parents)
                 try:
-                    again = arguments.rebuild([recalled(x, "checkpoint") for x in kept])
+                    again = arguments.rebuild([recalled(x) for x in kept])
                     second = _Recorded("checkpoint", f, *again)
                 finally:
                     close(states)

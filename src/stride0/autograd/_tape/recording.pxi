@@ -308,6 +308,7 @@ cdef object write_at_level(Level level, str name, Array x, object other):
     if after is not None:
         values[1] = <PyObject*>after
     if level is None:
+        copy_saved(target)
         if IN_PLACE[name](target, plain) is NotImplemented:
             return NotImplemented
     elif in_place_of_values(level, name, target, plain) is NotImplemented:
@@ -446,6 +447,7 @@ cdef object write_item_at_level(Level level, Array x, object key, object value):
     try:
         source = plain_argument(value, "setitem", &tracked, level is not None)
         if level is None:
+            copy_saved(region)
             plain[items] = source
         else:
             values[0], values[1], values[2] = <PyObject*>plain, <PyObject*>items, <PyObject*>source

@@ -171,11 +171,10 @@ def held(x):
     return save_array(<Array>x, 0) if type(x) is Array else x
 
 
-def recalled(x, str name):
-    """A value that `held` saved, with its node; GradientError if it was overwritten."""
+def recalled(x):
+    """A value that `held` saved, as it was then, with its node."""
     if type(x) is not Saved:
         return x
-    check_saved(<Saved>x, name)
     return tracked_array(<Saved>x, None if (<Saved>x).node is NULL else <Node>(<Saved>x).node)
 
 

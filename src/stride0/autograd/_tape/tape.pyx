@@ -1,8 +1,8 @@
 # cython: boundscheck=True, cdivision=False
 """The tape: recording of what is computed from tracked arrays, and the backward pass.
 
-One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `nodes.pxi`, `writes.pxi`,
-`batching.pxi`, `recording.pxi`, `deferral.pxi`, `backward.pxi`, `results.pxi`.
+One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `batching.pxi`, `nodes.pxi`,
+`places.pxi`, `saved.pxi`, `writes.pxi`, `recording.pxi`, `deferral.pxi`, `backward.pxi`, `results.pxi`.
 
 Note [Graph of nodes]
     The tape is not a list of operations. Each tracked array holds a node; a node holds the nodes of its operands
@@ -47,13 +47,13 @@ Note [Deferred passes]
 """
 
 cimport cython
-from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport int64_t, uintptr_t
-from libc.stdlib cimport qsort
+from libc.stdlib cimport free, qsort, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from stride0._core.array.array cimport (
@@ -169,6 +169,8 @@ cdef class Tape:
 include "rules.pxi"
 include "batching.pxi"
 include "nodes.pxi"
+include "places.pxi"
+include "saved.pxi"
 
 
 cdef inline bint is_floating(Array x) noexcept:

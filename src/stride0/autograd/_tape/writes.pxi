@@ -3,11 +3,8 @@
 @cython.final
 cdef class Write:
     cdef int64_t time
-    cdef uintptr_t data
-    cdef tuple shape, strides, key
-    cdef Py_ssize_t itemsize
-    cdef uintptr_t low, high   # address of the first byte, and of the byte behind the last one
-    cdef bint solid            # whether all bytes between were written
+    cdef Array place           # of what was written
+    cdef tuple key             # which elements there; None for all
     cdef str where
     cdef tuple tapes           # of the written value, if that is tracked
 
@@ -22,10 +19,21 @@ cdef class History:
     cdef tuple tapes           # of those
     cdef str where             # of the last of those
     cdef bint folding          # whether a thread moves writes there
+    cdef PyObject** sorted     # lists of the values on this memory that tapes saved, or NULL
 
     def __cinit__(self):
         self.writes = []
         self.tapes = ()
+
+    def __dealloc__(self):
+        cdef Py_ssize_t part
+        if self.sorted is not NULL:
+            s0_acquire(&listing)
+            for part in range(PARTS + 1):
+                while self.sorted[part] is not NULL:
+                    leave_list(<Saved>self.sorted[part])
+            s0_leave(&listing)
+            PyMem_Free(self.sorted)
 
 cdef History CLEAN = History()
 
@@ -59,11 +67,6 @@ cdef inline bint start_history(Storage storage) except -1:
     return True
 
 
-cdef tuple byte_strides(Array x):
-    cdef int axis
-    return tuple([x.strides_[axis] for axis in range(x.ndim)])
-
-
 cdef str line_of_caller():
     frame = frame_of_caller()
     return "an unknown line" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
@@ -84,18 +87,14 @@ cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
         if node is not None and older is not None:
             # Older tapes have recorded what was written, too.
             write.tapes += older.tapes
-    region = ground(region)
-    write.data, write.itemsize = <uintptr_t>data_of(region), itemsize_at(region.code)
-    write.shape, write.strides, write.key = shape_tuple(region), byte_strides(region), key
-    reach(region, &write.low, &write.high)
-    write.solid = key is None and region.c_contiguous
+    write.place, write.key = outline(region), key
     write.where = line_of_caller()
     with cython.critical_section(history):
-        list_write(history, write, storage, region, seen)
+        list_write(history, write, storage, seen)
     return 0
 
 
-cdef int list_write(History history, Write write, Storage storage, Array region, list seen) except -1:
+cdef int list_write(History history, Write write, Storage storage, list seen) except -1:
     """List a write, which the arrays in `seen` have then seen."""
     cdef Write old
     cdef Array x
@@ -107,7 +106,7 @@ cdef int list_write(History history, Write write, Storage storage, Array region,
         history.has_tracked = True
     if write.key is None:
         # A region that is written repeatedly has one entry.
-        history.writes = [old for old in history.writes if not is_region(old, region)]
+        history.writes = [old for old in history.writes if not is_region(old, write.place)]
     history.writes.append(write)
     history.keyed += write.key is not None
     if not history.folding and (len(history.writes) > MANY_WRITES or history.keyed > MANY_KEYS):
@@ -139,7 +138,7 @@ cdef int fold_writes(History history, Storage storage) except -1:
     if history.times is None:
         history.times = numpy.zeros(storage.nbytes // 4 + 2, dtype=numpy.int64)
     for write in folded:
-        places = granules(numpy, write.data, write.shape, write.strides, write.itemsize, write.key)
+        places = granules(numpy, write.place, write.key)
         history.times[(places - <int64_t>storage.data) // 4] = write.time
         for tape in write.tapes:
             if tape not in history.tapes:
@@ -157,66 +156,40 @@ cdef bint were_written(History history, Storage storage, Array x, int64_t seen) 
     if history.times is None or x.size == 0:
         return False
     if x.c_contiguous:
-        first = (<uintptr_t>data_of(x) - <uintptr_t>storage.data) // 4
+        first = (x.address - storage.data) // 4
         return bool((history.times[first:first + (x.size * itemsize_at(x.code) + 3) // 4] > seen).any())
     import numpy
 
-    places = granules(numpy, <uintptr_t>data_of(x), shape_tuple(x), byte_strides(x), itemsize_at(x.code), None)
+    places = granules(numpy, x, None)
     return bool((history.times[(places - <int64_t>storage.data) // 4] > seen).any())
 
 
-cdef int reach(Array x, uintptr_t* low, uintptr_t* high) except -1:
-    """The range of addresses of the elements of x."""
-    cdef int axis
-    cdef Py_ssize_t span
-    low[0] = high[0] = <uintptr_t>data_of(x)
-    if x.size == 0:
-        return 0
-    for axis in range(x.ndim):
-        span = (x.shape_[axis] - 1) * x.strides_[axis]
-        if span < 0:
-            low[0] += span
-        else:
-            high[0] += span
-    high[0] += itemsize_at(x.code)
-    return 0
+cdef inline bint is_region(Write write, Array place):
+    return write.key is None and is_same_place(write.place, place)
 
 
-cdef bint is_region(Write write, Array x):
-    return write.key is None and write.data == <uintptr_t>data_of(x) and write.itemsize == itemsize_at(x.code) and write.shape == shape_tuple(x) and write.strides == byte_strides(x)
-
-
-cdef bint touches(Write write, Array x) except -1:
-    """Whether a write overwrote elements of x."""
-    cdef uintptr_t low, high
-
-    if x.size == 0 or write.low == write.high:
+cdef bint touches(Write write, Array place) except -1:
+    """Whether a write overwrote elements of an array at a place."""
+    if not overlap(write.place, place):
         return False
-    reach(x, &low, &high)
-    if high <= write.low or write.high <= low:
-        return False
-    if write.solid and x.c_contiguous:
+    if write.key is None:
         return True
     import numpy
 
-    mine = granules(numpy, <uintptr_t>data_of(x), shape_tuple(x), byte_strides(x), itemsize_at(x.code), None)
-    theirs = granules(numpy, write.data, write.shape, write.strides, write.itemsize, write.key)
-    if theirs.size == 0 or mine.max() < theirs.min() or theirs.max() < mine.min():
-        return False
-    return bool(numpy.isin(mine, theirs).any())
+    return bool(numpy.isin(granules(numpy, place, None), granules(numpy, write.place, write.key)).any())
 
 
-cdef object granules(object numpy, uintptr_t data, tuple shape, tuple strides, Py_ssize_t itemsize, tuple key):
+cdef object granules(object numpy, Array place, tuple key):
     """Addresses of all elements in units of four bytes, the size of the smallest floating-point component."""
-    cdef object found = numpy.asarray(<int64_t>data, dtype=numpy.int64)
-    cdef Py_ssize_t axis, ndim = len(shape)
-    for axis in range(ndim):
-        offsets = numpy.arange(shape[axis], dtype=numpy.int64) * strides[axis]
-        found = found + offsets.reshape([-1 if k == axis else 1 for k in range(ndim)])
-    found = numpy.broadcast_to(found, shape)
+    cdef object found = numpy.asarray(<int64_t>place.address, dtype=numpy.int64)
+    cdef int axis, k
+    for axis in range(place.ndim):
+        offsets = numpy.arange(place.shape_[axis], dtype=numpy.int64) * place.strides_[axis]
+        found = found + offsets.reshape([-1 if k == axis else 1 for k in range(place.ndim)])
+    found = numpy.broadcast_to(found, shape_tuple(place))
     if key is not None:
         found = found[tuple([numpy.asarray(item) if type(item) is Array else item for item in key])]
-    return (found.reshape(-1, 1) + numpy.arange(0, itemsize, 4)).reshape(-1)
+    return (found.reshape(-1, 1) + numpy.arange(0, itemsize_at(place.code), 4)).reshape(-1)
 
 
 cdef int untrack(object x) except -1:
@@ -265,7 +238,7 @@ cdef int check_writes(History history, Array x, Node node, str name, Array overw
     cdef Write write
     # What others list during the checks is not seen by them.
     cdef int64_t last = history.last, seen = s0_peek_long(x.seen)
-    cdef Array whole = ground(x)
+    cdef Array whole = outline(x)
     if last > seen:
         for write in history.writes:
             if write.time <= seen or (node is None and not is_any_seen(write.tapes)):
@@ -274,7 +247,7 @@ cdef int check_writes(History history, Array x, Node node, str name, Array overw
                 continue
             if touches(write, whole):
                 refuse_stale(x, name, write.where)
-        if (node is not None or is_any_seen(history.tapes)) and were_written(history, whole.storage, whole, seen):
+        if (node is not None or is_any_seen(history.tapes)) and were_written(history, memory_of(x.storage), whole, seen):
             refuse_stale(x, name, history.where)
         # A closed tape may be opened again (`reopen`), and must find the array stale then.
         if x.node is None or node is not None:
