@@ -26,6 +26,7 @@ from stride0.autograd._tape.tape import (
     newest_level,
     node_of,
     recalled,
+    result_node,
     reopen,
 )
 from stride0.autograd._tape.trees import Structure, flatten, tree_map
@@ -63,7 +64,7 @@ class _Recorded:
 
     def older(self, results: list[Any]) -> list[Node]:
         """Return the nodes older than the call that results depend on: of arguments and closures."""
-        return frontier([node_of(x) for x in results], self.tape)
+        return frontier([result_node(x) for x in results], self.tape)
 
 
 class custom_vjp:
@@ -312,7 +313,7 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
                     close(states)
                 found, _ = flatten(second.value)
                 cotangents = list(g) if several else [g]
-                return backward([node_of(x) for x in found], cotangents, parents, second.tape, False)
+                return backward([result_node(x) for x in found], cotangents, parents, second.tape, False)
 
             _attach("checkpoint", parents, pull, outputs)
         return structure.rebuild(outputs)

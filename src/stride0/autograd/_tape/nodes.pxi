@@ -190,6 +190,9 @@ cdef int open_tape(State state, str name) except -1:
     """Record what is computed from arrays that a tape tracks, in this thread."""
     if not state.open:
         use_tape(state, name)
+        if state.missed == 0:
+            state.missed = state.closed
+        state.reopened = clock
         state.open = True
     return 0
 
@@ -200,6 +203,8 @@ cdef int close_tape(State state) noexcept:
     s0_acquire(&listing)
     was_open = state.open
     state.open = False
+    if was_open:
+        state.closed = clock
     s0_leave(&listing)
     if was_open:
         leave_tape(state)

@@ -207,8 +207,9 @@ cdef int check_beyond(Array x, Array out) except -1:
         return 0
     with cython.critical_section(history):
         writes = history.writes[:]
+    mine, theirs = outline(x), outline(out)
     for write in writes:
-        if any([(<State>tape).open for tape in write.tapes]) and touches(write, out) and not touches(write, x):
+        if write.source is not None and is_any_open(write.source.node.tapes) and touches(write, theirs) and not touches(write, mine):
             raise GradientError(
                 "as_strided", "the result shows elements that x does not have, and their gradient is not known",
                 (("x", f"{shape_tuple(x)}"), ("result", f"{shape_tuple(out)}"), ("written at", write.where)),
@@ -313,7 +314,7 @@ cdef object write_at_level(Level level, str name, Array x, object other):
             return NotImplemented
     elif in_place_of_values(level, name, target, plain) is NotImplemented:
         return NotImplemented
-    finish_write(rules, x, values, target, None)
+    finish_write(rules, x, values, target, None, True)
     return x
 
 
@@ -334,12 +335,12 @@ cdef Array snapshot(Rules rules, PyObject** values, int operand):
     return None
 
 
-cdef int finish_write(Rules rules, Array x, PyObject** values, Array region, tuple key) except -1:
+cdef int finish_write(Rules rules, Array x, PyObject** values, Array region, tuple key, bint exact) except -1:
     """Record a write that was executed: the node of its result becomes that of x."""
     cdef Node node = node_of_call(rules, values) if is_floating(x) else None
     # Of a batched array that no newer tape tracks, older ones have logged what the rule wrote.
     if node is not None or not x.storage.batched:
-        log_write(x, region, key, node)
+        log_write(x, region, key, exact, node)
     if node is not None:
         save_values(node, values, <PyObject*>x)
     set_node(x, None)
@@ -457,8 +458,9 @@ cdef object write_item_at_level(Level level, Array x, object key, object value):
         s0_put_long(x.seen, seen)
         raise
     values[0], values[1], values[2] = <PyObject*>x, <PyObject*>items, <PyObject*>value
-    # Which elements of a batch an index array selects is not worked out: all count as overwritten.
-    finish_write(rules, x, values, region, None if is_view or level is not None else items)
+    # Which elements a batch of index arrays selects is not worked out: all count as overwritten.
+    exact = is_view or level is None or newer(None, items) is None
+    finish_write(rules, x, values, region, None if is_view or not exact else (slice(None),) * (ground(x).ndim - x.ndim) + items, exact)
 
 
 cdef int check_written(Level level, Array x, str name) except -1:

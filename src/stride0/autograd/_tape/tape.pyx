@@ -2,7 +2,7 @@
 """The tape: recording of what is computed from tracked arrays, and the backward pass.
 
 One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `batching.pxi`, `nodes.pxi`,
-`places.pxi`, `saved.pxi`, `writes.pxi`, `recording.pxi`, `deferral.pxi`, `backward.pxi`, `results.pxi`.
+`places.pxi`, `saved.pxi`, `writes.pxi`, `replay.pxi`, `recording.pxi`, `deferral.pxi`, `backward.pxi`, `results.pxi`.
 
 Note [Graph of nodes]
     The tape is not a list of operations. Each tracked array holds a node; a node holds the nodes of its operands
@@ -130,6 +130,10 @@ cdef class State:
     cdef PyObject* first       # its list of nodes; Note [Graph of nodes]
     cdef unsigned long thread  # the one that uses it, in a free-threaded interpreter: Note [Thread of a tape]
     cdef int uses              # how often it does
+    # Numbers of the last writes before it was closed; before it was closed first and opened again: what it must not replay.
+    cdef int64_t closed
+    cdef int64_t missed
+    cdef int64_t reopened
 
 
 @cython.no_gc_clear
@@ -223,7 +227,7 @@ cdef str ACCEPTED = "arrays of a floating-point dtype, or nested tuples, lists a
 
 cdef int attach(Array x, Node node) except -1:
     """Make x a tracked array."""
-    start_history(x.storage)
+    start_history(memory_of(x.storage))
     describe(node, x)
     set_node(x, node)
     s0_put_long(x.seen, clock)
@@ -257,6 +261,17 @@ def detach_closed(x):
     return x if node is None or is_open(node) else detach(<Array>x)
 
 
+def result_node(x):
+    """The node of a result, with what was written to its memory through others before its tapes were closed; or None."""
+    cdef History history
+    if type(x) is not Array or not (<Array>x).storage.logged or live_tapes == 0:
+        return None
+    history = history_of((<Array>x).storage)
+    if history is not None and history.last > s0_peek_long((<Array>x).seen):
+        replay(history, <Array>x, "backward", None, True)
+    return node_at(<Array>x)
+
+
 def is_tracked(Array x not None):
     """Whether what is computed from x is recorded."""
     return open_node(x) is not None
@@ -277,6 +292,7 @@ def node_of(x):
 
 
 include "writes.pxi"
+include "replay.pxi"
 include "recording.pxi"
 include "deferral.pxi"
 include "backward.pxi"
