@@ -168,7 +168,11 @@ def handed_out(list grads, list arrays, cotangents):
 
 def held(x):
     """A value, saved for later; values that are no arrays are returned unchanged."""
-    return save_array(<Array>x, 0) if type(x) is Array else x
+    if type(x) is not Array:
+        return x
+    if (<Array>x).storage.logged:
+        enter(<Array>x, "save", None)
+    return save_array(<Array>x, 0)
 
 
 def recalled(x):
