@@ -26,7 +26,7 @@ from stride0.autograd._tape.tape import (
     newest_level,
     node_of,
     recalled,
-    result_node,
+    current_node,
     reopen,
 )
 from stride0.autograd._tape.trees import Structure, flatten, tree_map
@@ -50,6 +50,9 @@ class _Recorded:
     ) -> None:
         leaves, structure = flatten([list(args), kwargs or {}])
         self.at = [k for k, x in enumerate(leaves) if _floating(x)]
+        # What was written to arguments through others belongs to them, not to the call.
+        for k in self.at:
+            current_node(leaves[k])
         with recording() as tape:
             inner = Tracked(operation, [leaves[k] for k in self.at], tape)
             for k, x in zip(self.at, inner.tree, strict=True):
@@ -64,7 +67,7 @@ class _Recorded:
 
     def older(self, results: list[Any]) -> list[Node]:
         """Return the nodes older than the call that results depend on: of arguments and closures."""
-        return frontier([result_node(x) for x in results], self.tape)
+        return frontier([current_node(x) for x in results], self.tape)
 
 
 class custom_vjp:
@@ -313,7 +316,7 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
                     close(states)
                 found, _ = flatten(second.value)
                 cotangents = list(g) if several else [g]
-                return backward([result_node(x) for x in found], cotangents, parents, second.tape, False)
+                return backward([current_node(x) for x in found], cotangents, parents, second.tape, False)
 
             _attach("checkpoint", parents, pull, outputs)
         return structure.rebuild(outputs)

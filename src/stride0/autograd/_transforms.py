@@ -36,7 +36,7 @@ from stride0.autograd._tape.tape import (
     like,
     node_of,
     pair_of,
-    result_node,
+    current_node,
     results_of,
     run_value_and_grad,
     scalar_result,
@@ -301,7 +301,7 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
     with recording() as tape:
         zero = Tracked("jvp", [zeros(x.shape, dtype=x.dtype) for x in leaves], tape)
         pulled, _ = flatten(pullback(structure.rebuild(zero.tree)))
-    found = backward([result_node(x) for x in pulled], directions, zero.nodes, tape)
+    found = backward([current_node(x) for x in pulled], directions, zero.nodes, tape)
     return y, structure.rebuild(zero.gradients(found, directions)), *aux
 
 
@@ -587,12 +587,12 @@ class Tape(_tape.Tape):
                     "gradient", "an array of xs is not tracked", accepts="what watch() returned"
                 )
             nodes.append(node)
-        if results and all(result_node(r) is None for r in results):
+        if results and all(current_node(r) is None for r in results):
             raise GradientError(
                 "gradient",
                 "the result was not computed from tracked arrays while the tape was recording",
                 accepts="a result that is computed in the block of the tape",
             )
         given = all_like("gradient", seeds, facts_of(results))
-        found = backward([result_node(r) for r in results], given, nodes, self)
+        found = backward([current_node(r) for r in results], given, nodes, self)
         return structure.rebuild(handed_out(found, leaves, given))

@@ -156,7 +156,7 @@ cdef int change_node(object numpy, Array x, Node own, Array place, int64_t level
     for number, item in found:
         folded, is_own = <Folded>item, number == level
         where = folded.where
-        if not is_own and has_seen(folded.sources):
+        if not is_own and has_seen(folded.sources, level):
             refuse_stale(x, name, where)
         if not is_own and number != 0:
             continue
@@ -171,7 +171,7 @@ cdef int change_node(object numpy, Array x, Node own, Array place, int64_t level
         owners = numpy.where(written, mapped[folded.owners[first:][:len(owners) * step:step]], owners)
     for write in writes:
         is_own, where = write.level == level, write.where
-        if not is_own and has_seen([write.source]):
+        if not is_own and has_seen([write.source], level):
             refuse_stale(x, name, where)
         if not is_own and write.level != 0:
             continue
@@ -189,12 +189,15 @@ cdef int change_node(object numpy, Array x, Node own, Array place, int64_t level
     return 0
 
 
-cdef bint has_seen(list sources) except -1:
-    """Whether a tape records one of the sources of another level, of which no derivative is known here."""
+cdef bint has_seen(list sources, int64_t level) except -1:
+    """Whether a tape that records reads of an array of this level has seen a source of another one: no derivative is known here."""
     cdef Source source
+    cdef State state
     for source in sources:
-        if source is not None and is_any_seen(source.node.tapes):
-            return True
+        if source is not None:
+            for state in source.node.tapes:
+                if is_seen(state) and state.serial > level:
+                    return True
     return False
 
 

@@ -37,7 +37,7 @@ cdef tuple value_and_gradients(f, tuple numbers, bint alone, bint has_aux, tuple
         close_tape(tape.state)
     out, aux = pair_of(out) if has_aux else (out, None)
     y = checked_scalar("value_and_grad", out)
-    roots = [result_node(y)]
+    roots = [current_node(y)]
     value = detach_closed(y)
     if has_aux:
         aux = tree_map(detach_closed, aux)
@@ -97,7 +97,7 @@ def results_of(list leaves):
     cdef Array x
     for leaf in leaves:
         x = <Array>leaf if type(leaf) is Array else <Array>asarray(leaf)
-        roots.append(result_node(x))
+        roots.append(current_node(x))
         values.append(detach_closed(x))
     return values, roots
 

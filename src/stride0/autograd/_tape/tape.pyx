@@ -248,11 +248,16 @@ def detach(Array x not None):
 def detach_all(Array x not None):
     """The same, of a batched array also by tapes that are older than its level."""
     cdef Level level
+    cdef Window before
     cdef Array y = <Array>detach(x)
     if not x.storage.batched:
         return y
     level = level_of(x)
-    return wrapped(level, <Array>detach_all((<Batch>x.storage.history).value))
+    before = below(level)
+    try:
+        return wrapped(level, <Array>detach_all((<Batch>x.storage.history).value))
+    finally:
+        restore(before)
 
 
 def detach_closed(x):
@@ -261,8 +266,8 @@ def detach_closed(x):
     return x if node is None or is_open(node) else detach(<Array>x)
 
 
-def result_node(x):
-    """The node of a result, with what was written to its memory through others before its tapes were closed; or None."""
+def current_node(x):
+    """The node of an array, with what was written to its memory through others before its tapes were closed; or None."""
     cdef History history
     if type(x) is not Array or not (<Array>x).storage.logged or live_tapes == 0:
         return None
