@@ -413,6 +413,7 @@ def test_writes_to_an_argument_come_after_what_reads_it() -> None:
         return xp.sum(y * y)
 
     gradient = grad(lambda row: xp.sum((x * 1) * row * row))(row)
+    assert_allclose(np.array(gradient), 2 * (before * np.array(row)).sum(axis=0), rtol=1e-5)
     expected = 2 * (before**2 * np.array(row)).sum(axis=0)
     assert_allclose(np.array(grad(f)(row)), expected, rtol=1e-5)
     assert not xp.any(x)
