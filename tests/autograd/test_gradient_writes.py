@@ -16,6 +16,7 @@ from gradient_programs import Dual, Stride, loss_of, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from program_helpers import live
 
 import stride0 as xp
 from stride0._base.errors import ExchangeError
@@ -366,10 +367,10 @@ def test_values_are_copied_where_they_are_written_over_and_once() -> None:
             x = tape.watch(x)
             c, row = xp.ones((3, 500, 500)), xp.broadcast_to(xp.full((1, 500), 2.0), (500, 500))
             y = xp.sum(x * c[0]) + xp.sum(x * c[0]) + xp.sum(x * c[1]) + xp.sum(x * row)
-            before = allocated_bytes()
+            before = live()
             if write is not None:
                 write(c, row)
-            after = allocated_bytes()
+            after = live()
         return after - before, tape.gradient(y, x).tolist()
 
     x, size = xp.asarray(1.0), 8 * 250_000
@@ -386,9 +387,9 @@ def test_values_are_copied_where_they_are_written_over_and_once() -> None:
     c = xp.ones((500, 500))
     grad(lambda x: xp.sum(x * c))(x)
     with Tape():
-        before = allocated_bytes()
+        before = live()
         c[...] = 2.0
-        assert allocated_bytes() - before < size / 2
+        assert live() - before < size / 2
 
 
 @pytest.mark.parametrize("count", [10, 200, 1000])
@@ -574,7 +575,9 @@ def test_views_taken_before_a_write(view: Function, tracked: bool) -> None:
 
     assert shares()
     check_grad(f, arr(*X), order=2)
-    check_grad(part, arr(*X), order=2)
+    # What is left of a value with a stopped gradient stays a constant.
+    if not (tracked and "stop_gradient" in view.__code__.co_names):
+        check_grad(part, arr(*X), order=2)
 
 
 def test_writes_through_views() -> None:

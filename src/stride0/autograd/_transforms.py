@@ -571,7 +571,7 @@ class Tape(_tape.Tape):
         Raises
         ------
         GradientError
-            If one of `xs` is not tracked, or a needed value was overwritten.
+            If one of `xs` is not tracked.
         """
         if cotangent is None:
             y = scalar_result("gradient", y)

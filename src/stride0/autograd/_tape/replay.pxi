@@ -106,7 +106,8 @@ cdef int replay(History history, Array x, str name, Array overwritten, bint is_r
                 s0_put_long(x.seen, last)
             return 0
         import numpy
-        change_node(numpy, x, own, place, level, seen, closed, writes, found, name)
+        with cython.critical_section(history):
+            change_node(numpy, x, own, place, level, seen, closed, writes, found, name)
         last = max(seen, min(last, closed))
     s0_put_long(x.seen, last)
     return 0
@@ -180,11 +181,15 @@ cdef int change_node(object numpy, Array x, Node own, Array place, int64_t level
         check_missed(own, numpy.asarray([write.time]), x, name, where)
         at = (granules(numpy, write.place, write.key, unit) - <int64_t>low) // unit
         owners[at[(at >= 0) & (at < len(owners))]] = number_of(sources, write.source if is_own else None)
+    if own is None and len(sources) == 2:
+        # Constants of this level; tapes of others know what examples have.
+        set_node(x, None)
+        return 0
     mine = (granules(numpy, place, None, unit) - <int64_t>low) // unit
     which = owners[mine].reshape(batch, x.size, components)
     if not which.any():
         return 0
-    if not (which == which[0]).all() or not build_replay(numpy, x, own, place, sources, which[0], mine.reshape(which.shape), low, len(owners), unit):
+    if not (which == which[0]).all() or not build_replay(numpy, x, own, place, sources, which[0], mine.reshape(batch, -1), low, unit):
         refuse_stale(x, name, where)
     return 0
 
@@ -222,58 +227,40 @@ cdef int check_missed(Node own, object times, Array x, str name, str where) exce
     return 0
 
 
-cdef bint build_replay(object numpy, Array x, Node own, Array place, list sources, object which, object mine, uintptr_t low, Py_ssize_t length,
-                       Py_ssize_t unit) except -1:
+cdef bint build_replay(object numpy, Array x, Node own, Array place, list sources, object which, object mine, uintptr_t low, Py_ssize_t unit) except -1:
     """
-    Make the node: `which` has the index of the source of each component of the elements of x, `mine` its place in each example.
+    Make the node: `which` has the index of the source of each component of the elements of x, `mine` its place (of each example, a row).
 
     False where it has none: examples differ, or it is not known what was written.
     """
     cdef Replay pull = Replay()
     cdef Source source
     cdef Node node, parent
-    cdef Change change
     cdef list parents = []
-    cdef Py_ssize_t count, c, d
-    used = [int(k) for k in numpy.unique(which)]
+    cdef Py_ssize_t components = which.shape[1], c, k
+    flat = which.reshape(-1)
+    # The components of x, those of one source next to each other, in their order.
+    order = numpy.argsort(flat, kind="stable")
+    used, first = numpy.unique(flat[order], return_index=True)
     pull.changes = []
     if own is not None and used[0] == 0:
         parents.append(own)
-        pull.masks = tuple([asarray((which[:, c] == 0).reshape(shape_tuple(x))) for c in range(which.shape[1])])
-        if len(pull.masks) == 2 and bool((which[:, 0] == which[:, 1]).all()):
+        pull.masks = tuple([asarray((which[:, c] == 0).reshape(shape_tuple(x))) for c in range(components)])
+        if components == 2 and bool((which[:, 0] == which[:, 1]).all()):
             pull.masks = pull.masks[:1]
-    for k in used:
+    for k, chosen in zip(used, numpy.split(order, first[1:])):
         if k < 2:
             continue
         source = <Source>sources[k]
-        if len(used) == 1 and source.place.code == place.code and source.lead == place.ndim - x.ndim and is_same_place(source.place, place):
+        if source.place.code == place.code and source.lead == place.ndim - x.ndim and len(used) == 1 and is_same_place(source.place, place):
             set_node(x, source.node)
             return True
         if not source.exact or component_size(source.place.code) != unit or source.lead != place.ndim - x.ndim:
             return False
-        change = Change()
-        change.shape = shape_tuple(source.place)[source.lead:]
-        change.size = source.place.size // mine.shape[0]
-        change.moves = []
-        count = itemsize_at(source.place.code) // unit
-        # The number of each component of the source, by its place.
-        inverse = numpy.zeros(length, dtype=numpy.int64)
-        at = (granules(numpy, source.place, None, unit) - <int64_t>low) // unit
-        inside = (at >= 0) & (at < length)
-        inverse[at[inside]] = numpy.flatnonzero(inside)
-        there = inverse[mine]
-        chosen = which == k
-        if which.shape[1] == count and bool((chosen == chosen[:, :1]).all()):
-            if not add_move(numpy, change, None, chosen[:, 0], None, there[:, :, 0] // count):
-                return False
-        else:
-            for c in range(which.shape[1]):
-                for d in range(count):
-                    if not add_move(numpy, change, c if which.shape[1] == 2 else None, chosen[:, c] & (there[0, :, c] % count == d),
-                                    d if count == 2 else None, there[:, :, c] // count):
-                        return False
+        pull.changes.append(change_of(numpy, source, chosen, mine[:, chosen], low, unit, components, x.size))
+        if pull.changes[len(pull.changes) - 1] is None:
+            return False
         parents.append(source.node)
-        pull.changes.append(change)
     if not parents:
         set_node(x, None)
         return True
@@ -296,16 +283,38 @@ cdef tuple alive_tapes(tuple ours, tuple others):
     return ours
 
 
-cdef bint add_move(object numpy, Change change, object component, object chosen, object there_component, object there) except -1:
-    """Add the chosen elements, and those of the source that they have become in each example; False where examples differ."""
-    here = numpy.flatnonzero(chosen)
-    if len(here) == 0:
-        return True
-    there = there[:, here] - numpy.arange(there.shape[0]).reshape(-1, 1) * change.size
-    if bool((there != there[0]).any()) or bool((there[0] < 0).any()) or bool((there[0] >= change.size).any()):
-        return False
-    change.moves.append((component, key_of(numpy, here, len(chosen)), there_component, key_of(numpy, there[0], change.size)))
-    return True
+cdef Change change_of(object numpy, Source source, object chosen, object mine, uintptr_t low, Py_ssize_t unit, Py_ssize_t components, Py_ssize_t size):
+    """What maps the cotangent of the chosen components, at these places in each example, to that of a source; None where examples differ."""
+    cdef Change change = Change()
+    cdef Py_ssize_t count = itemsize_at(source.place.code) // unit, c, d
+    change.shape = shape_tuple(source.place)[source.lead:]
+    change.size = source.place.size // mine.shape[0]
+    change.moves = []
+    # The number of each component of the source, by its place.
+    at = (granules(numpy, source.place, None, unit) - <int64_t>low) // unit
+    begin = at.min()
+    inverse = numpy.full(at.max() - begin + 1, -1, dtype=numpy.int64)
+    inverse[at - begin] = numpy.arange(len(at))
+    if bool((mine < begin).any()) or bool((mine >= begin + len(inverse)).any()):
+        return None
+    there = inverse[mine - begin] - numpy.arange(mine.shape[0]).reshape(-1, 1) * (change.size * count)
+    if bool((there != there[0]).any()) or bool((there[0] < 0).any()) or bool((there[0] >= change.size * count).any()):
+        return None
+    there, here = there[0], chosen
+    if components == 2 == count and len(here) % 2 == 0 and bool((here[::2] % 2 == 0).all()) and bool((here[1::2] == here[::2] + 1).all()):
+        add_move(numpy, change, None, here[::2] // 2, None, there[::2] // 2, size)
+        return change
+    for c in range(components):
+        for d in range(count):
+            part = (here % components == c) & (there % count == d)
+            add_move(numpy, change, c if components == 2 else None, here[part] // components, d if count == 2 else None, there[part] // count, size)
+    return change
+
+
+cdef int add_move(object numpy, Change change, object component, object here, object there_component, object there, Py_ssize_t size) except -1:
+    if len(here):
+        change.moves.append((component, key_of(numpy, here, size), there_component, key_of(numpy, there, change.size)))
+    return 0
 
 
 cdef object key_of(object numpy, object indices, Py_ssize_t size):

@@ -18,9 +18,10 @@ Note [Whose derivative]
     tape (T included) could differentiate what the rule computes; otherwise without, and nothing is recorded.
 
 Note [Overwritten values]
-    Writes to logged storages are logged with their region and the line of the caller's code. An array, and a saved
-    value, has the number of the last write that it has seen. A later write to elements that it shares makes it
-    stale: using it raises. Regions are compared exactly.
+    Saved values are in lists of their storages. A write to a logged storage first copies those that it is about to
+    overwrite (`copy_saved`), and is logged with its place, the array that it goes through, and the line of the caller's code. An
+    array has the number of the last write that it has seen. When it is read after a later write to elements that it shares, it
+    gets a node of what it was and of what was written (`replay`). Places are compared exactly.
 
 Note [Thread of a tape]
     In a free-threaded interpreter a tape belongs to the thread that opened it, as long as it is open, and else to the thread
