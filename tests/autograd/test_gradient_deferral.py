@@ -14,7 +14,6 @@ from program_helpers import in_thread, live, same
 
 import stride0 as xp
 from stride0.autograd import (
-    GradientError,
     Tape,
     checkpoint,
     custom_vjp,

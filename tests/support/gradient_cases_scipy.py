@@ -277,7 +277,7 @@ RIGHT += [
     ),
 ]
 
-# --- what SciPy computes in place, over values that gradients need and through views (PyTorch refuses all but `oaconvolve`)
+# --- what SciPy computes in place, over values that gradients need and through views (PyTorch refuses most)
 
 RIGHT += [
     *named("special", "logsumexp", A, b=xp.asarray(B)),

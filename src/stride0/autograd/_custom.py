@@ -16,6 +16,7 @@ from stride0.autograd._tape.tape import (
     Node,
     backward,
     close,
+    current_node,
     custom_node,
     detach,
     frontier,
@@ -26,7 +27,6 @@ from stride0.autograd._tape.tape import (
     newest_level,
     node_of,
     recalled,
-    current_node,
     reopen,
 )
 from stride0.autograd._tape.trees import Structure, flatten, tree_map
