@@ -19,6 +19,19 @@ cdef object plain_argument(object value, str name, bint* tracked, bint levelled)
     return value
 
 
+cdef object plain_view_of(Array x, str name, bint* tracked):
+    """The same for an array of which a view is taken."""
+    cdef Node node
+    if not x.storage.logged or history_of(x.storage) is None or live_tapes == 0:
+        return plain_argument(x, name, tracked, False)
+    node = open_node(x)
+    if node is not None:
+        if FREE_THREADED:
+            check_thread(node, name)
+        tracked[0] = True
+    return without_history(x)
+
+
 cdef object plain_sequence(object value, str name, bint* tracked, bint levelled):
     cdef list items = []
     for item in value:
@@ -166,8 +179,15 @@ cdef object record_at_level(Level level, str name, PyObject* const* args, Py_ssi
     cdef tuple plain = PyTuple_New(count)
     cdef PyObject* values[MOST_RULES]
     cdef bint tracked = False
+    cdef int64_t seen = -1
+    if rules is GETITEM and level is None and type(<object>args[0]) is Array and not (<Array><object>args[0]).storage.batched and basic_key(<object>args[1]) is not None:
+        # A view: what was written through others is replayed for the elements that it shows, once they are read.
+        seen = s0_peek_long((<Array><object>args[0]).seen)
     for i in range(count):
-        value = plain_argument(<object>args[i], name, &tracked, level is not None)
+        if i == 0 and seen >= 0:
+            value = plain_view_of(<Array><object>args[0], name, &tracked)
+        else:
+            value = plain_argument(<object>args[i], name, &tracked, level is not None)
         Py_INCREF(value)
         PyTuple_SET_ITEM(plain, i, value)
     out = run_plain(rules, plain, n, kwnames) if level is None else call_on_values(level, rules, plain, n, kwnames)
@@ -176,7 +196,7 @@ cdef object record_at_level(Level level, str name, PyObject* const* args, Py_ssi
             if <PyObject*>out is s0_tuple_items(plain)[i]:
                 return <object>args[i]
         restore_storage(<Array>out)
-        (<Array>out).seen = clock
+        (<Array>out).seen = seen if seen >= 0 else clock
     elif isinstance(out, (tuple, list)):
         for item in out:
             if type(item) is Array:
@@ -195,6 +215,8 @@ cdef object record_at_level(Level level, str name, PyObject* const* args, Py_ssi
             keep = constant_key(<object>args[1])
             values[1] = <PyObject*>keep
         record(rules, values, out)
+        if seen >= 0:
+            s0_put_long((<Array>out).seen, seen)
     return out
 
 
