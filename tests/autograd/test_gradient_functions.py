@@ -364,7 +364,7 @@ def test_recorded_calls_take_the_fast_path(call: Any) -> None:
     check_grad(call, m, v, order=2)
 
 
-def test_saved_constants_that_are_written_are_noticed() -> None:
+def test_saved_constants_that_are_written_are_copied() -> None:
     """The fast way of reading them changes nothing for writes, through whichever view."""
     for through in (lambda b: b, lambda b: b[1:], lambda b: xp.reshape(b, (3,)).view()):
         b = arr(1.0, 2.0, 3.0)
@@ -375,8 +375,7 @@ def test_saved_constants_that_are_written_are_noticed() -> None:
         assert float(xp.sum(b)) == 6
         part[-1] = 7.0
         assert float(xp.sum(b)) == 10
-        with pytest.raises(GradientError, match="overwritten"):
-            tape.gradient(y, x)
+        assert tape.gradient(y, x).tolist() == [1, 2, 3]
 
 
 def test_tracked_writes_to_constants_are_not_lost() -> None:
@@ -394,10 +393,9 @@ def test_tracked_writes_to_constants_are_not_lost() -> None:
             x = tape.watch(arr(1.0, 2.0))
             y = xp.sum(x * b[:2])
             b[:2] = x
-            with pytest.raises(GradientError, match="overwritten"):
-                read(view)
+            seen, expected = xp.sum(read(view)), xp.sum(read(x * 1))
             b[2:] = x * 3
             z = xp.sum(b)
+        assert_allclose(np.asarray(tape.gradient(seen, x)), np.asarray(tape.gradient(expected, x)))
         assert_allclose(np.asarray(tape.gradient(z, x)), [4, 4])
-        with pytest.raises(GradientError, match="overwritten"):
-            tape.gradient(y, x)
+        assert tape.gradient(y, x).tolist() == [0, 0]

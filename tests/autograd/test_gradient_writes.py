@@ -1,4 +1,4 @@
-"""Writes on the tape: right, or refused; never a silently wrong gradient."""
+"""Writes on the tape, through whichever array: right, or refused; never a silently wrong gradient."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import math
 import pickle
 import random
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from gradient_programs import Dual, Stride, loss_of, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from program_helpers import live
 
 import stride0 as xp
 from stride0._base.errors import ExchangeError
@@ -71,8 +73,8 @@ def all_operators(x: Any, y: Any) -> Any:
 
 @case
 def divide(x: Any, y: Any) -> Any:
-    # Its rule needs the result, so that no other write may follow.
     x /= y + 3
+    x += y
     return x * x
 
 
@@ -331,15 +333,11 @@ def test_functions_may_write_to_their_argument() -> None:
 def test_overwritten_saved_value() -> None:
     def f(x: Any) -> Any:
         y = xp.exp(x)
+        z = y * y
         y[1] = 0.0
-        return xp.sum(y)
+        return y + z
 
-    with pytest.raises(GradientError) as caught:
-        grad(f)(arr(1.0, 2.0))
-    line = f.__code__.co_firstlineno + 2
-    text = str(caught.value)
-    assert text.startswith("exp: ")
-    assert "saved by" in text and f"{__file__}:{line}" in text and "copy=True" in text
+    check_grad(f, arr(1.0, 2.0), order=3)
 
 
 @pytest.mark.parametrize(
@@ -361,8 +359,66 @@ def test_overwritten_constants(write: Function) -> None:
         write(c, x)
         return y
 
-    with pytest.raises(GradientError, match="multiply"):
-        grad(f)(arr(1.0, 2.0))
+    assert grad(f)(arr(1.0, 2.0)).tolist() == [6, 16]
+
+
+def test_values_are_copied_where_they_are_written_over_and_once() -> None:
+    def f(x: Any, write: Function | None) -> tuple[int, list[float]]:
+        with Tape() as tape:
+            x = tape.watch(x)
+            c, row = xp.ones((3, 500, 500)), xp.broadcast_to(xp.full((1, 500), 2.0), (500, 500))
+            y = xp.sum(x * c[0]) + xp.sum(x * c[0]) + xp.sum(x * c[1]) + xp.sum(x * row)
+            before = live()
+            if write is not None:
+                write(c, row)
+            after = live()
+        return after - before, tape.gradient(y, x).tolist()
+
+    x, size = xp.asarray(1.0), 8 * 250_000
+    expected = f(x, None)[1]
+    for write, copies in [
+        (lambda c, row: c[2].__setitem__(..., 5.0), 0),
+        (lambda c, row: c[0].__setitem__((3, 3), 5.0), 1),
+        (lambda c, row: c.__setitem__(..., 5.0), 2),
+    ]:
+        found, gradient = f(x, write)
+        assert copies * size <= found < (copies + 0.5) * size
+        assert gradient == expected
+    # What nobody can ask for any more is not copied.
+    c = xp.ones((500, 500))
+    grad(lambda x: xp.sum(x * c))(x)
+    with Tape():
+        before = live()
+        c[...] = 2.0
+        assert live() - before < size / 2
+
+
+@pytest.mark.parametrize("count", [10, 200, 1000])
+def test_many_saved_values_of_one_array(count: int) -> None:
+    """Beyond a number of them they are sorted by place."""
+
+    def f(x: Any, write: bool) -> Any:
+        c = xp.arange(1.0, 3.0 * count + 1)
+        total = xp.sum(x) * 0
+        for k in range(count):
+            total = total + x * c[3 * k] * c[k]
+            if write:
+                c[2 * k] = -5.0
+                c[k : k + 4] += 0.5
+                c[k : k + 4] -= 0.5
+        return total
+
+    def expected() -> float:
+        c, total = np.arange(1.0, 3.0 * count + 1), 0.0
+        for k in range(count):
+            total += c[3 * k] * c[k]
+            c[2 * k] = -5.0
+        return float(total)
+
+    assert float(grad(f)(xp.asarray(2.0), True)) == pytest.approx(expected())
+    assert float(grad(f)(xp.asarray(2.0), False)) == pytest.approx(
+        float(np.sum(np.arange(1.0, 3 * count + 1)[::3] * np.arange(1.0, count + 1)))
+    )
 
 
 def test_masks_and_indices_are_saved_too() -> None:
@@ -373,8 +429,7 @@ def test_masks_and_indices_are_saved_too() -> None:
         mask[0], index[0] = False, 0
         return xp.sum(y), xp.sum(z)
 
-    with pytest.raises(GradientError, match="where"):
-        grad(lambda x: f(x)[0])(arr(1.0, 2.0))
+    assert_allclose(np.asarray(grad(lambda x: f(x)[0])(arr(1.0, 2.0))), [1, 2])
     assert_allclose(np.asarray(grad(lambda x: f(x)[1])(arr(1.0, 2.0))), [2, 2])
 
 
@@ -420,12 +475,10 @@ def test_results_overwritten_before_the_backward_pass() -> None:
     x = arr(1.0, 2.0)
     y, pullback = vjp(xp.exp, x)
     y += 1
-    with pytest.raises(GradientError, match="exp"):
-        pullback(arr(1.0, 1.0))
+    assert_allclose(np.asarray(pullback(arr(1.0, 1.0))[0]), np.exp([1, 2]))
     _, pullback = vjp(xp.sin, x)
     x[0] = 7.0
-    with pytest.raises(GradientError, match="sin"):
-        pullback(arr(1.0, 1.0))
+    assert_allclose(np.asarray(pullback(arr(1.0, 1.0))[0]), np.cos([1, 2]))
 
 
 def test_constants_saved_by_a_backward_pass() -> None:
@@ -437,7 +490,7 @@ def test_constants_saved_by_a_backward_pass() -> None:
         c[...] = 100.0
         return xp.sum(g)
 
-    right_or_refused(f, arr(1.0, 2.0), expected=[[3, 3]])
+    assert grad(f)(arr(1.0, 2.0)).tolist() == [3, 3]
 
 
 @custom_vjp
@@ -464,7 +517,7 @@ def test_arguments_overwritten_after_the_call(call: Function, what: str) -> None
             c[...] = 0.0
         return xp.sum(z)
 
-    right_or_refused(f, arr(1.0, 2.0), expected=[[6, 12]])
+    assert grad(f)(arr(1.0, 2.0)).tolist() == [6, 12]
 
 
 def test_checkpointed_function_that_writes_to_its_argument() -> None:
@@ -474,7 +527,7 @@ def test_checkpointed_function_that_writes_to_its_argument() -> None:
         u *= 2
         return xp.sum(u**2)
 
-    right_or_refused(lambda x: checkpoint(inner)(x * 1), arr(1.0, 2.0), expected=[[8, 16]])
+    assert grad(lambda x: checkpoint(inner)(x * 1))(arr(1.0, 2.0)).tolist() == [8, 16]
 
 
 # --- writes through views
@@ -502,40 +555,51 @@ def test_checkpointed_function_that_writes_to_its_argument() -> None:
 )
 @pytest.mark.parametrize("tracked", [False, True])
 def test_views_taken_before_a_write(view: Function, tracked: bool) -> None:
-    """A view of an array into which a tracked value was written afterwards raises, or is a copy."""
+    """A view of an array into which a tracked value was written afterwards has that value."""
 
     def f(x: Any) -> Any:
         z = xp.reshape(x, (2, 2)) * 1 if tracked else xp.zeros((2, 2))
         v = view(z)
-        z[...] = xp.reshape(x, (2, 2)) * 3
-        return xp.sum(v * v) + 0 * xp.sum(z)
+        z[...] = xp.reshape(x, (2, 2)) ** 2
+        return v * v
+
+    def part(x: Any) -> Any:
+        z = xp.reshape(x, (2, 2)) * 1 if tracked else xp.zeros((2, 2))
+        v = view(z)
+        z[:, 1] *= xp.reshape(x, (2, 2))[0]
+        z[1, xp.asarray([0])] = x[2:3] ** 2
+        return v * v
 
     def shares() -> bool:
         z = xp.zeros((2, 2))
         return bool(xp.strided.shares_storage(view(z), z))
 
     assert shares()
-    with pytest.raises(GradientError, match="overwritten"):
-        grad(f)(arr(*X))
+    check_grad(f, arr(*X), order=2)
+    # What is left of a value with a stopped gradient stays a constant.
+    if not (tracked and "stop_gradient" in view.__code__.co_names):
+        check_grad(part, arr(*X), order=2)
 
 
 def test_writes_through_views() -> None:
     def f(x: Any) -> Any:
         z = x * 1
         z[1:][:1] += 1.0  # a view that is gone
-        return xp.sum(z)
+        z[2:] *= z[:2]
+        z[2:][...] *= x[0]
+        return z * z
 
-    with pytest.raises(GradientError, match="overwritten through another"):
-        grad(f)(arr(*X))
+    check_grad(f, arr(*X), order=2)
 
     def g(x: Any) -> Any:
         z = x * 1
         v = z[1:]
         v[:1] = 0.0
-        return xp.sum(z[:1])
+        v[1:][...] = x[1:3] * x[3]
+        return xp.sum(z[:1]) * z * v[0], v * v
 
-    with pytest.raises(GradientError):
-        grad(g)(arr(*X))
+    check_grad(lambda x: g(x)[0], arr(*X), order=2)
+    check_grad(lambda x: g(x)[1], arr(*X), order=2)
 
 
 @pytest.mark.parametrize("first", [lambda z: z.__setitem__(..., 0.0), lambda z: z.__setitem__(0, 0.0)])
@@ -550,10 +614,10 @@ def test_writes_to_components_do_not_hide_others(first: Function) -> None:
             xp.real(z)[...] = 1.0
         else:
             xp.real(z)[0] = 1.0
-        return xp.sum(imaginary)
+        return xp.sum(imaginary) + xp.sum(xp.real(z))
 
-    with pytest.raises(GradientError):
-        grad(f)(arr(1.0, 2.0))
+    expected = {True: [0, 0], False: [0, 2]}[first is FIRST_OF_ALL]
+    assert grad(f)(arr(1.0, 2.0)).tolist() == expected
 
 
 FIRST_OF_ALL = test_writes_to_components_do_not_hide_others.pytestmark[0].args[1][0]  # type: ignore[attr-defined]
@@ -574,8 +638,17 @@ def test_components_of_a_written_array(part: str) -> None:
         getattr(z, part)[...] = x
         return xp.sum(xp.abs(z))
 
-    with pytest.raises(GradientError):
-        grad(g)(arr(1.0, 2.0))
+    assert_allclose(np.asarray(grad(g)(arr(1.0, 2.0))), [1, 1])
+
+    def h(x: Any) -> Any:
+        z = x * (1 + 2j)
+        other, whole = getattr(z, part), z[::-1]
+        getattr(z, part)[1:] *= x[0]
+        z *= 1 + 1j
+        getattr(z, part)[0] = x[1] * x[1]
+        return xp.stack([xp.real(whole), xp.imag(whole) * other])
+
+    check_grad(h, arr(1.0, 2.0), order=2)
 
 
 def test_as_strided_beyond_the_elements() -> None:
@@ -600,13 +673,9 @@ def test_writes_while_only_a_later_tape_is_open() -> None:
     v = z[...]
     z[...] = x
     one.__exit__()
-    try:
-        y = xp.sum(v)
-    except GradientError:
-        return
-    finally:
-        two.__exit__()
-    assert_allclose(np.asarray(two.gradient(y, x)), [1])
+    y = xp.sum(v)
+    two.__exit__()
+    assert_allclose(np.asarray(two.gradient(y, x)), 1)
 
 
 @pytest.mark.parametrize("count", [10, 64, 65, 66, 130, 300])
@@ -632,8 +701,8 @@ def test_long_loops_of_writes(count: int) -> None:
     x = xp.ones(2 * count)
     for read in (0, 2, 2 * count - 2):
         for tracked in (False, True):
-            with pytest.raises(GradientError, match="overwritten"):
-                grad(views)(x, tracked, read)
+            found = np.asarray(grad(views)(x, tracked, read))
+            assert np.array_equal(found, np.arange(2 * count) == read // 2)
     for read in (1, 2 * count - 1):
         assert float(xp.sum(grad(views)(x, True, read))) == 1
         assert float(xp.sum(grad(views)(x, False, read))) == 0
@@ -652,8 +721,7 @@ def test_saved_values_after_many_writes(count: int, mask: bool) -> None:
         return z + 0 * y if hit else z
 
     assert_allclose(np.asarray(grad(lambda x: f(x, False))(xp.ones(count))), 1)
-    with pytest.raises(GradientError, match="multiply"):
-        grad(lambda x: f(x, True))(xp.ones(count))
+    assert_allclose(np.asarray(grad(lambda x: f(x, True))(xp.ones(count))), 1)
 
 
 def test_inner_writes_do_not_bind_the_outside() -> None:
@@ -668,6 +736,147 @@ def test_inner_writes_do_not_bind_the_outside() -> None:
     assert_allclose(np.asarray(grad(f)(arr(1.0, 2.0))), [2, 4])
     assert_allclose(np.asarray(v + z), [2, 4])
     assert_allclose(np.asarray(grad(lambda x: xp.sum(x * v))(arr(1.0, 1.0))), [1, 2])
+
+
+@pytest.mark.parametrize("count", [5, 70, 200])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_an_array_that_was_written_through_many_others(count: int, dtype: str) -> None:
+    """Rows, each through a view that is gone; more of them than the log of writes lists."""
+
+    def f(x: Any) -> Any:
+        z = xp.astype(xp.stack([x] * count), getattr(xp, dtype))
+        before = z[::-1, ::2]
+        for k in range(count):
+            row = z[k]
+            row *= x[k % 4] + k / count
+            row[1:3] += row[:2]
+        for k in range(0, count, 3):
+            z[k, 1::2][...] = k
+        return xp.real(xp.stack([xp.sum(z * z, axis=0)[::2], xp.sum(before**3, axis=0)]))
+
+    def functional(x: Any) -> Any:
+        rows = []
+        for k in range(count):
+            row = x * (x[k % 4] + k / count)
+            row = xp.stack([row[0], row[1] + row[0], row[2] + row[1], row[3]])
+            if k % 3 == 0:
+                row = xp.stack([row[0], k + 0 * row[0], row[2], k + 0 * row[0]])
+            rows.append(row)
+        z = xp.astype(xp.stack(rows), getattr(xp, dtype))
+        return xp.real(xp.stack([xp.sum(z * z, axis=0)[::2], xp.sum(z[::-1, ::2] ** 3, axis=0)]))
+
+    def slope(f: Function) -> Function:
+        return lambda x: xp.sum(grad(lambda x: xp.sum(f(x) * xp.asarray([[1.0, 2.0], [3.0, 4.0]])))(x) ** 2)
+
+    tolerance = 1e-3 if dtype == "float32" else 1e-10
+    for wanted, found in ((functional, f), (slope(functional), slope(f))):
+        expected = np.asarray(grad(lambda x, g=wanted: xp.sum(g(x)))(arr(*X)))
+        assert_allclose(np.asarray(grad(lambda x, g=found: xp.sum(g(x)))(arr(*X))), expected, rtol=tolerance)
+
+
+def test_elements_of_two_bytes() -> None:
+    """The log knows each of them apart."""
+
+    def f(x: Any) -> Any:
+        z = xp.astype(xp.zeros(200), xp.float16)
+        before = [z[k : k + 1] for k in range(200)]
+        for k in range(0, 200, 2):
+            z[k] = xp.astype(x, xp.float16)
+        return xp.astype(xp.stack([before[6], before[7], before[198], before[199]]), xp.float64)
+
+    x = xp.asarray(2.0)
+    for k, expected in enumerate([1, 0, 1, 0]):
+        assert float(grad(lambda x, k=k: xp.sum(f(x)[k]))(x)) == expected
+
+
+@pytest.mark.parametrize("through", [lambda y: y[...], lambda y: y[None], lambda y: xp.flip(y)])
+def test_results_that_are_overwritten(through: Function) -> None:
+    """Before the tape is closed, the gradient is that of what was written; afterwards it is what it was."""
+
+    def f(x: Any) -> Any:
+        y = x * 1
+        part = through(y)
+        part *= xp.flip(x) if part.ndim == 1 else x
+        return y
+
+    x, g = arr(1.0, 2.0, 4.0), arr(1.0, 10.0, 100.0)
+    expected = grad(lambda x: xp.sum(f(x) * 1 * g))(x).tolist()
+    y, pullback = vjp(f, x)
+    through(y)[...] = 7.0
+    assert pullback(g)[0].tolist() == expected
+    with Tape() as tape:
+        z = tape.watch(x)
+        y = f(z)
+        w = y[...]
+    through(w)[...] = 0.0
+    assert tape.gradient(y, z, g).tolist() == expected
+    assert y.tolist() == [0, 0, 0]
+
+
+def test_functions_of_the_caller_get_what_was_written() -> None:
+    """Arguments of checkpoint and custom_vjp, what they close over, and an argument of an inner gradient."""
+
+    def f(x: Any, call: Function) -> Any:
+        y = x * 1
+        part, closed = y[1:], y[::-1]
+        part *= x[1:]
+        return call(y, closed)
+
+    for call in (
+        checkpoint(lambda y, c: y * c),
+        lambda y, c: checkpoint(lambda y: y * c)(y),
+        lambda y, c: squared(y, 2.0) * c,
+        lambda y, c: y * grad(lambda u: xp.sum(u * u * c))(y),
+        lambda y, c: stop_gradient(y) * c,
+    ):
+        x = arr(*X)
+        y = [X[0], *[a * a for a in X[1:]]]
+
+        def functional(x: Any, call: Function = call) -> Any:
+            y = xp.concat([x[:1], x[1:] * x[1:]])
+            return call(y, y[::-1])
+
+        expected = grad(lambda x, g=functional: xp.sum(g(x)))(x)
+        assert_allclose(np.asarray(f(x, call)), np.asarray(call(arr(*y), arr(*y[::-1]))))
+        assert_allclose(np.asarray(grad(lambda x, c=call: xp.sum(f(x, c)))(x)), np.asarray(expected))
+
+
+def test_writes_between_two_blocks_of_a_tape() -> None:
+    tape = Tape()
+    with tape:
+        x = tape.watch(arr(1.0, 2.0))
+        y = x * 3
+        part = y[:1]
+        other = y[1:]
+    part[...] = 5.0
+    with tape:
+        assert bool(xp.sum(other) == 6)
+        with pytest.raises(GradientError, match="overwritten through another") as caught:
+            xp.sum(y)
+        assert f"{__file__}:" in str(caught.value)
+        # Of what is written now it is known.
+        part[...] = x[:1] * 2
+        z = xp.sum(y)
+    assert tape.gradient(z, x).tolist() == [2, 3]
+
+
+def test_the_log_keeps_no_memory_alive() -> None:
+    """Values, nodes and the log of their memory refer to each other, as long as the tape exists."""
+
+    def f(x: Any) -> Any:
+        y = xp.zeros(10_000)
+        part = y[5000:]
+        for _ in range(3):
+            y[:5000] = xp.sin(part[:1]) * x
+            part += xp.exp(y[:5000]) * x
+        return xp.sum(y)
+
+    x = xp.ones(5000)
+    grad(f)(x)
+    before = live()
+    for _ in range(5):
+        grad(f)(x)
+    assert live() == before
 
 
 # --- failing operations
@@ -713,7 +922,7 @@ def test_failed_writes_keep_an_array_stale() -> None:
             y[...] = xp.ones(5)
         return xp.sum(y)
 
-    right_or_refused(f, arr(1.0, 2.0), expected=[[0, 0]])
+    assert grad(f)(arr(1.0, 2.0)).tolist() == [0, 0]
 
 
 def test_reflected_operators_of_others() -> None:
@@ -879,9 +1088,10 @@ def test_random_programs_with_calls(program: list[tuple[int, ...]]) -> None:
     compare(program, calls=True)
 
 
+@pytest.mark.parametrize("fused", [False, True])
 @pytest.mark.parametrize("calls", [False, True])
-def test_fixed_random_programs(calls: bool) -> None:
-    """Enough programs are not refused, so that the tests above say something."""
+def test_fixed_random_programs(calls: bool, fused: bool) -> None:
+    """None of them is refused, whatever is written through which view."""
     found = []
     for seed in range(700):
         r = random.Random(seed)
@@ -889,5 +1099,6 @@ def test_fixed_random_programs(calls: bool) -> None:
             (r.randrange(68), r.randrange(60), r.randrange(60), r.randrange(60))
             for _ in range(r.randrange(1, 14))
         ]
-        found.append(compare(program, calls, seed))
-    assert found.count("right") > 0.7 * len(found)
+        with xp.fused(size=1) if fused else nullcontext():
+            found.append(compare(program, calls, seed))
+    assert set(found) <= {"right", "large"} and found.count("right") > 0.9 * len(found)

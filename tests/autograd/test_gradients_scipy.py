@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradient_cases_scipy import NUMPYS, OVERWRITTEN, RANKS, RIGHT, Array, Case, apart, ndimage, special
+from gradient_cases_scipy import NUMPYS, RANKS, RIGHT, Array, Case, apart, ndimage, special
 from helpers import quietly
 
 import stride0 as xp
@@ -71,15 +71,6 @@ def each(cases: list[Case]) -> pytest.MarkDecorator:
 @each(RIGHT)
 def test_gradients_are_right(case: Case) -> None:
     quietly(check, case)
-
-
-@each(OVERWRITTEN)
-def test_overwritten_values_are_noticed(case: Case) -> None:
-    try:
-        quietly(check, case)
-    except GradientError as error:
-        assert "overwritten" in str(error)
-        assert "scipy" in str(error), "the line that wrote is SciPy's"
 
 
 @each(RANKS)

@@ -139,6 +139,5 @@ def test_gradients(part: int) -> None:
             outcomes[name] += 1
     for name in derivatives([], shared):
         assert outcomes[name] > 40
-        # More than an example refuses are writes to shared arrays, and a few after a write by index arrays:
-        # which elements of a batch these select is not worked out.
-        assert outcomes[f"refused {name}"] <= (30 if shared else 3)
+        # More than an example refuses are batched values that are written to shared arrays.
+        assert outcomes[f"refused {name}"] <= (40 if shared else 0)

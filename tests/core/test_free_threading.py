@@ -380,17 +380,13 @@ def test_gradients_of_shared_parameters() -> None:
 
 
 def test_writes_to_a_saved_array_of_another_thread() -> None:
-    """It is an array like any other there; the gradient says that the value is gone, or is what it was."""
+    """It is an array like any other there; the gradient is that of what was read."""
     x = xp.ones(10)
 
     def differentiate() -> None:
         for _ in range(ROUNDS):
-            try:
-                g = grad(lambda y: xp.sum(y * x * y))(xp.ones(10))
-            except GradientError as error:
-                assert "overwritten" in str(error)
-            else:
-                assert bool(xp.all(xp.isfinite(g)))
+            g = grad(lambda y: xp.sum(y * x * y))(xp.ones(10))
+            assert bool(xp.all((g == 2.0) | (g == 3.0) | (g == 4.0)))
 
     def write() -> None:
         for k in range(ROUNDS):
@@ -403,7 +399,7 @@ def test_writes_to_a_saved_array_of_another_thread() -> None:
 
 @pytest.mark.parametrize(("size", "each"), [(8, 1), (1600, 40)])
 def test_no_write_of_several_threads_is_forgotten(size: int, each: int) -> None:
-    """To elements of their own; of many writes, older ones are kept as times of elements, by NumPy."""
+    """To elements of their own; what gradients need is copied before the first one."""
     threads = size // each if each == 1 else THREADS
     for _ in range(ROUNDS // 4 if each == 1 else ROUNDS // 50):
         x = xp.ones(size)
@@ -418,8 +414,7 @@ def test_no_write_of_several_threads_is_forgotten(size: int, each: int) -> None:
 
         in_each(work, threads)
         for product in products:
-            with pytest.raises(GradientError, match="overwritten"):
-                tape.gradient(product, w)
+            assert tape.gradient(product, w).tolist() == [1.0]
 
 
 def recorded() -> tuple[Tape, Any, Any]:

@@ -277,12 +277,13 @@ RIGHT += [
     ),
 ]
 
-# --- what SciPy computes in place, over values that gradients need (PyTorch refuses all but `oaconvolve`)
+# --- what SciPy computes in place, over values that gradients need and through views (PyTorch refuses most)
 
-OVERWRITTEN: list[Case] = [
+RIGHT += [
     *named("special", "logsumexp", A, b=xp.asarray(B)),
     *named("special", "logsumexp", A, b=xp.asarray(X), return_sign=True, axis=1),
-    *named("stats", "false_discovery_control", P, axis=1),
+    # Not evenly spaced, which would make ties of all.
+    *named("stats", "false_discovery_control", P * P, axis=1),
     *named("stats", "lmoment", A, axis=1),
     case("stats.boxcox_llf", lambda x: stats.boxcox_llf(0.3, x, axis=1), A),
     case("integrate.romb", lambda y: integrate.romb(y, dx=0.2, axis=1), normal(3, 9)),

@@ -16,6 +16,7 @@ from stride0.autograd._tape.tape import (
     Node,
     backward,
     close,
+    current_node,
     custom_node,
     detach,
     frontier,
@@ -49,6 +50,9 @@ class _Recorded:
     ) -> None:
         leaves, structure = flatten([list(args), kwargs or {}])
         self.at = [k for k, x in enumerate(leaves) if _floating(x)]
+        # What was written to arguments through others belongs to them, not to the call.
+        for k in self.at:
+            current_node(leaves[k])
         with recording() as tape:
             inner = Tracked(operation, [leaves[k] for k in self.at], tape)
             for k, x in zip(self.at, inner.tree, strict=True):
@@ -63,7 +67,7 @@ class _Recorded:
 
     def older(self, results: list[Any]) -> list[Node]:
         """Return the nodes older than the call that results depend on: of arguments and closures."""
-        return frontier([node_of(x) for x in results], self.tape)
+        return frontier([current_node(x) for x in results], self.tape)
 
 
 class custom_vjp:
@@ -174,7 +178,7 @@ class custom_vjp:
 
         def pull(g: Any) -> list[Array | None]:
             given = structure.rebuild(_filled(g, facts))
-            again = kept.rebuild([recalled(x, "custom_vjp") for x in saved])
+            again = kept.rebuild([recalled(x) for x in saved])
             if later:
                 again = run(*again)[1]
             found = backward_rule(*constants, again, given)
@@ -306,13 +310,13 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
                 # The tapes that track the arguments, and what the function closes over, have ended.
                 states = reopen(parents)
                 try:
-                    again = arguments.rebuild([recalled(x, "checkpoint") for x in kept])
+                    again = arguments.rebuild([recalled(x) for x in kept])
                     second = _Recorded("checkpoint", f, *again)
                 finally:
                     close(states)
                 found, _ = flatten(second.value)
                 cotangents = list(g) if several else [g]
-                return backward([node_of(x) for x in found], cotangents, parents, second.tape, False)
+                return backward([current_node(x) for x in found], cotangents, parents, second.tape, False)
 
             _attach("checkpoint", parents, pull, outputs)
         return structure.rebuild(outputs)

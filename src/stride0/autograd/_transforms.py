@@ -27,6 +27,7 @@ from stride0.autograd._tape.tape import (
     Node,
     all_like,
     backward,
+    current_node,
     detach_all,
     detach_closed,
     facts_of,
@@ -300,7 +301,7 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
     with recording() as tape:
         zero = Tracked("jvp", [zeros(x.shape, dtype=x.dtype) for x in leaves], tape)
         pulled, _ = flatten(pullback(structure.rebuild(zero.tree)))
-    found = backward([node_of(x) for x in pulled], directions, zero.nodes, tape)
+    found = backward([current_node(x) for x in pulled], directions, zero.nodes, tape)
     return y, structure.rebuild(zero.gradients(found, directions)), *aux
 
 
@@ -570,7 +571,7 @@ class Tape(_tape.Tape):
         Raises
         ------
         GradientError
-            If one of `xs` is not tracked, or a needed value was overwritten.
+            If one of `xs` is not tracked.
         """
         if cotangent is None:
             y = scalar_result("gradient", y)
@@ -586,12 +587,12 @@ class Tape(_tape.Tape):
                     "gradient", "an array of xs is not tracked", accepts="what watch() returned"
                 )
             nodes.append(node)
-        if results and all(node_of(r) is None for r in results):
+        if results and all(current_node(r) is None for r in results):
             raise GradientError(
                 "gradient",
                 "the result was not computed from tracked arrays while the tape was recording",
                 accepts="a result that is computed in the block of the tape",
             )
         given = all_like("gradient", seeds, facts_of(results))
-        found = backward([node_of(r) for r in results], given, nodes, self)
+        found = backward([current_node(r) for r in results], given, nodes, self)
         return structure.rebuild(handed_out(found, leaves, given))

@@ -28,42 +28,12 @@ cdef class LazyPut:
         self.g, self.key = g, key
 
 
-cdef int check_saved(Saved saved, str name) except -1:
-    """Refuse a saved value that was overwritten."""
-    cdef History history = history_of(saved.storage)
-    if history is not None and history.last > saved.seen:
-        with cython.critical_section(history):
-            check_since(history, saved, name)
-    return 0
-
-
-cdef int check_since(History history, Saved saved, str name) except -1:
-    cdef Write write
-    cdef Array x
-    if history.last > saved.seen:
-        x = ground(plain_array(saved))
-        for write in history.writes:
-            if write.time > saved.seen and touches(write, x):
-                refuse_overwritten(x, name, write.where)
-        if were_written(history, memory_of(saved.storage), x, saved.seen):
-            refuse_overwritten(x, name, history.where)
-    return 0
-
-
-cdef int refuse_overwritten(Array x, str name, str where) except -1:
-    raise GradientError(
-        name, "a value that its gradient needs has been overwritten",
-        (("saved by", name), ("shape", f"{shape_tuple(x)}"), ("written at", where)),
-        "a copy of the value, made before it is overwritten: asarray(x, copy=True)")
-
-
 cdef object load(object item, Node node):
     """A saved value, with its node if an open tape may differentiate what is computed from it."""
     cdef Saved saved
     cdef Node source = None
     if type(item) is Saved:
         saved = <Saved>item
-        check_saved(saved, node.rules.name)
         if saved.result == 0:
             if saved.node is not NULL:
                 source = <Node>saved.node

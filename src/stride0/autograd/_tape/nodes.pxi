@@ -190,6 +190,9 @@ cdef int open_tape(State state, str name) except -1:
     """Record what is computed from arrays that a tape tracks, in this thread."""
     if not state.open:
         use_tape(state, name)
+        if state.missed == 0:
+            state.missed = state.closed
+        state.reopened = clock
         state.open = True
     return 0
 
@@ -200,6 +203,8 @@ cdef int close_tape(State state) noexcept:
     s0_acquire(&listing)
     was_open = state.open
     state.open = False
+    if was_open:
+        state.closed = clock
     s0_leave(&listing)
     if was_open:
         leave_tape(state)
@@ -361,152 +366,3 @@ cdef inline bint has_shape(Node node, Array x):
     if x.ndim > FEW_AXES:
         return shape_tuple(x) == node.shape
     return memcmp(x.shape_, node.dims, x.ndim * sizeof(Py_ssize_t)) == 0
-
-
-# --- saved values
-
-
-@cython.final
-@cython.no_gc
-@cython.freelist(64)
-cdef class Saved:
-    """An array that a rule needs: its view of the storage, its node and the last write it has seen."""
-
-    cdef Storage storage
-    cdef PyObject* node        # a reference, or NULL
-    cdef char* data            # NULL while it is deferred
-    cdef int64_t seen
-    cdef int code
-    cdef int ndim
-    cdef int result            # 0 an operand, 1 the result, 2 and up: one of several results
-    cdef Py_ssize_t dims[2 * FEW_AXES]  # sizes, strides
-    cdef Array view            # where it has more axes
-
-    def __dealloc__(self):
-        release_node(self.node)
-        free_waiting()
-
-
-cdef Saved save_array(Array x, int result):
-    """An array as the tape saves it."""
-    cdef Saved saved = Saved.__new__(Saved)
-    cdef Storage storage = x.storage
-    cdef Node node
-    # An array that a rule was given has a storage without a history, which logs no writes.
-    if storage.owner is not None and type(storage.owner) is Storage:
-        storage = <Storage>storage.owner
-    saved.storage, saved.data, saved.code, saved.ndim, saved.result = storage, x.address, x.code, x.ndim, result
-    if x.ndim > FEW_AXES:
-        saved.view = plain_of(x)
-    else:
-        memcpy(saved.dims, x.shape_, 2 * x.ndim * sizeof(Py_ssize_t))
-    # Older tapes than those that record the call may depend on it, too: Note [Levels].
-    node = None if result else node_at(x)
-    if node is not None and not is_any_open(node.tapes):
-        node = None
-    if node is not None:
-        Py_INCREF(node)
-        saved.node = <PyObject*>node
-    if start_history(memory_of(storage)):
-        x.seen = clock
-    saved.seen = clock
-    return saved
-
-
-cdef Array plain_array(Saved saved):
-    """A saved array on a storage without history."""
-    cdef Storage storage = saved.storage
-    cdef Array y
-    if saved.view is not None:
-        return saved.view
-    y = blank(saved.code)
-    set_ndim(y, saved.ndim)
-    memcpy(y.shape_, saved.dims, 2 * saved.ndim * sizeof(Py_ssize_t))
-    set_flags(y)
-    if storage.batched:
-        y.storage, y.is_view = storage, True
-        return y
-    if saved.data is NULL:
-        # All of a storage; it may still be deferred.
-        saved.data = storage.data
-    y.storage = foreign_storage(storage.data, storage.nbytes, storage, storage.readonly)
-    y.storage.device = storage.device
-    y.address = saved.data
-    y.is_view = True
-    return y
-
-
-cdef Array tracked_array(Saved saved, Node node):
-    """A saved array with a node."""
-    cdef Array y = plain_array(saved) if saved.view is None else alias(saved.view)
-    y.storage = saved.storage
-    start_history(y.storage)
-    y.node, y.seen = node, clock
-    return y
-
-
-cdef object save(object value, int result):
-    """A value as the tape saves it: arrays become `Saved`."""
-    cdef list parts
-    if type(value) is Array:
-        return save_array(<Array>value, result)
-    if isinstance(value, (tuple, list)) and holds(value, Array):
-        parts = []
-        for item in value:
-            parts.append(save(item, result))
-            result += result != 0
-        return tuple(parts)
-    # The caller may change a list before the backward pass.
-    return list(value) if type(value) is list else value
-
-
-cdef bint holds(object items, object kind) except -1:
-    """Whether an item of a tuple or list is of a type."""
-    for item in items:
-        if type(item) is kind:
-            return True
-    return False
-
-
-cdef int save_values(Node node, PyObject** values, PyObject* out) except -1:
-    """Save the values that the rules of the edges need, of the arguments in `values` and the result."""
-    cdef Rules rules = node.rules
-    cdef int number, what, subject, r, k, e
-    cdef object value, item
-    if rules.needs == 0:
-        return 0
-    node.saved = node.few_saved
-    if rules.needs > FEW_VALUES:
-        node.saved = <PyObject**>PyMem_Malloc(rules.needs * sizeof(PyObject*))
-        if node.saved is NULL:
-            raise MemoryError("allocate: no memory for the saved values of a node")
-        memset(node.saved, 0, rules.needs * sizeof(PyObject*))
-    node.kept = rules.needs
-    for e in range(node.count):
-        r = node.edges[e].rule
-        for k in range(rules.count[r]):
-            number = rules.numbers[r][k]
-            if node.saved[number] is not NULL:
-                continue
-            what, subject = rules.what[number], rules.subject[number]
-            value = <object>(out if subject < 0 else values[subject])
-            if what == VALUE:
-                item = save(value, subject < 0)
-            elif type(value) is Array:
-                if what == OWN_SHAPE:
-                    continue
-                item = shape_tuple(<Array>value) if what == SHAPE else dtype_at((<Array>value).code)
-            else:
-                item = argument_facts(value, what)
-            Py_INCREF(item)
-            node.saved[number] = <PyObject*>item
-    return 0
-
-
-cdef object argument_facts(object value, int what):
-    """The shape or the dtype of an argument that is no array, or those of the arrays of a sequence."""
-    if isinstance(value, (tuple, list)):
-        return tuple([argument_facts(item, what) for item in value])
-    if what == DTYPE:
-        return (<Array>value).dtype if type(value) is Array else None
-    return shape_tuple(<Array>value) if type(value) is Array else ()

@@ -19,6 +19,19 @@ cdef object plain_argument(object value, str name, bint* tracked, bint levelled)
     return value
 
 
+cdef object plain_view_of(Array x, str name, bint* tracked):
+    """The same for an array of which a view is taken."""
+    cdef Node node
+    if not x.storage.logged or history_of(x.storage) is None or live_tapes == 0:
+        return plain_argument(x, name, tracked, False)
+    node = open_node(x)
+    if node is not None:
+        if FREE_THREADED:
+            check_thread(node, name)
+        tracked[0] = True
+    return without_history(x)
+
+
 cdef object plain_sequence(object value, str name, bint* tracked, bint levelled):
     cdef list items = []
     for item in value:
@@ -166,8 +179,15 @@ cdef object record_at_level(Level level, str name, PyObject* const* args, Py_ssi
     cdef tuple plain = PyTuple_New(count)
     cdef PyObject* values[MOST_RULES]
     cdef bint tracked = False
+    cdef int64_t seen = -1
+    if rules is GETITEM and level is None and type(<object>args[0]) is Array and not (<Array><object>args[0]).storage.batched and basic_key(<object>args[1]) is not None:
+        # A view: what was written through others is replayed for the elements that it shows, once they are read.
+        seen = s0_peek_long((<Array><object>args[0]).seen)
     for i in range(count):
-        value = plain_argument(<object>args[i], name, &tracked, level is not None)
+        if i == 0 and seen >= 0:
+            value = plain_view_of(<Array><object>args[0], name, &tracked)
+        else:
+            value = plain_argument(<object>args[i], name, &tracked, level is not None)
         Py_INCREF(value)
         PyTuple_SET_ITEM(plain, i, value)
     out = run_plain(rules, plain, n, kwnames) if level is None else call_on_values(level, rules, plain, n, kwnames)
@@ -176,7 +196,7 @@ cdef object record_at_level(Level level, str name, PyObject* const* args, Py_ssi
             if <PyObject*>out is s0_tuple_items(plain)[i]:
                 return <object>args[i]
         restore_storage(<Array>out)
-        (<Array>out).seen = clock
+        (<Array>out).seen = seen if seen >= 0 else clock
     elif isinstance(out, (tuple, list)):
         for item in out:
             if type(item) is Array:
@@ -195,6 +215,8 @@ cdef object record_at_level(Level level, str name, PyObject* const* args, Py_ssi
             keep = constant_key(<object>args[1])
             values[1] = <PyObject*>keep
         record(rules, values, out)
+        if seen >= 0:
+            s0_put_long((<Array>out).seen, seen)
     return out
 
 
@@ -207,8 +229,9 @@ cdef int check_beyond(Array x, Array out) except -1:
         return 0
     with cython.critical_section(history):
         writes = history.writes[:]
+    mine, theirs = outline(x), outline(out)
     for write in writes:
-        if any([(<State>tape).open for tape in write.tapes]) and touches(write, out) and not touches(write, x):
+        if write.source is not None and is_any_open(write.source.node.tapes) and touches(write, theirs) and not touches(write, mine):
             raise GradientError(
                 "as_strided", "the result shows elements that x does not have, and their gradient is not known",
                 (("x", f"{shape_tuple(x)}"), ("result", f"{shape_tuple(out)}"), ("written at", write.where)),
@@ -308,11 +331,12 @@ cdef object write_at_level(Level level, str name, Array x, object other):
     if after is not None:
         values[1] = <PyObject*>after
     if level is None:
+        copy_saved(target)
         if IN_PLACE[name](target, plain) is NotImplemented:
             return NotImplemented
     elif in_place_of_values(level, name, target, plain) is NotImplemented:
         return NotImplemented
-    finish_write(rules, x, values, target, None)
+    finish_write(rules, x, values, target, None, True)
     return x
 
 
@@ -333,12 +357,12 @@ cdef Array snapshot(Rules rules, PyObject** values, int operand):
     return None
 
 
-cdef int finish_write(Rules rules, Array x, PyObject** values, Array region, tuple key) except -1:
+cdef int finish_write(Rules rules, Array x, PyObject** values, Array region, tuple key, bint exact) except -1:
     """Record a write that was executed: the node of its result becomes that of x."""
     cdef Node node = node_of_call(rules, values) if is_floating(x) else None
     # Of a batched array that no newer tape tracks, older ones have logged what the rule wrote.
     if node is not None or not x.storage.batched:
-        log_write(x, region, key, node)
+        log_write(x, region, key, exact, node)
     if node is not None:
         save_values(node, values, <PyObject*>x)
     set_node(x, None)
@@ -446,6 +470,7 @@ cdef object write_item_at_level(Level level, Array x, object key, object value):
     try:
         source = plain_argument(value, "setitem", &tracked, level is not None)
         if level is None:
+            copy_saved(region)
             plain[items] = source
         else:
             values[0], values[1], values[2] = <PyObject*>plain, <PyObject*>items, <PyObject*>source
@@ -455,8 +480,9 @@ cdef object write_item_at_level(Level level, Array x, object key, object value):
         s0_put_long(x.seen, seen)
         raise
     values[0], values[1], values[2] = <PyObject*>x, <PyObject*>items, <PyObject*>value
-    # Which elements of a batch an index array selects is not worked out: all count as overwritten.
-    finish_write(rules, x, values, region, None if is_view or level is not None else items)
+    # Which elements a batch of index arrays selects is not worked out: all count as overwritten.
+    exact = is_view or level is None or newer(None, items) is None
+    finish_write(rules, x, values, region, None if is_view or not exact else (slice(None),) * (ground(x).ndim - x.ndim) + items, exact)
 
 
 cdef int check_written(Level level, Array x, str name) except -1:

@@ -37,7 +37,7 @@ cdef tuple value_and_gradients(f, tuple numbers, bint alone, bint has_aux, tuple
         close_tape(tape.state)
     out, aux = pair_of(out) if has_aux else (out, None)
     y = checked_scalar("value_and_grad", out)
-    roots = [node_at(y)]
+    roots = [current_node(y)]
     value = detach_closed(y)
     if has_aux:
         aux = tree_map(detach_closed, aux)
@@ -97,8 +97,8 @@ def results_of(list leaves):
     cdef Array x
     for leaf in leaves:
         x = <Array>leaf if type(leaf) is Array else <Array>asarray(leaf)
+        roots.append(current_node(x))
         values.append(detach_closed(x))
-        roots.append(node_at(x))
     return values, roots
 
 
@@ -168,14 +168,17 @@ def handed_out(list grads, list arrays, cotangents):
 
 def held(x):
     """A value, saved for later; values that are no arrays are returned unchanged."""
-    return save_array(<Array>x, 0) if type(x) is Array else x
+    if type(x) is not Array:
+        return x
+    if (<Array>x).storage.logged:
+        enter(<Array>x, "save", None)
+    return save_array(<Array>x, 0)
 
 
-def recalled(x, str name):
-    """A value that `held` saved, with its node; GradientError if it was overwritten."""
+def recalled(x):
+    """A value that `held` saved, as it was then, with its node."""
     if type(x) is not Saved:
         return x
-    check_saved(<Saved>x, name)
     return tracked_array(<Saved>x, None if (<Saved>x).node is NULL else <Node>(<Saved>x).node)
 
 

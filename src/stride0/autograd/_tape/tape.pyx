@@ -1,8 +1,8 @@
 # cython: boundscheck=True, cdivision=False
 """The tape: recording of what is computed from tracked arrays, and the backward pass.
 
-One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `nodes.pxi`, `writes.pxi`,
-`batching.pxi`, `recording.pxi`, `deferral.pxi`, `backward.pxi`, `results.pxi`.
+One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `batching.pxi`, `nodes.pxi`,
+`places.pxi`, `saved.pxi`, `writes.pxi`, `replay.pxi`, `recording.pxi`, `deferral.pxi`, `backward.pxi`, `results.pxi`.
 
 Note [Graph of nodes]
     The tape is not a list of operations. Each tracked array holds a node; a node holds the nodes of its operands
@@ -18,9 +18,10 @@ Note [Whose derivative]
     tape (T included) could differentiate what the rule computes; otherwise without, and nothing is recorded.
 
 Note [Overwritten values]
-    Writes to logged storages are logged with their region and the line of the caller's code. An array, and a saved
-    value, has the number of the last write that it has seen. A later write to elements that it shares makes it
-    stale: using it raises. Regions are compared exactly.
+    Saved values are in lists of their storages. A write to a logged storage first copies those that it is about to
+    overwrite (`copy_saved`), and is logged with its place, the array that it goes through, and the line of the caller's code. An
+    array has the number of the last write that it has seen. When it is read after a later write to elements that it shares, it
+    gets a node of what it was and of what was written (`replay`). Places are compared exactly.
 
 Note [Thread of a tape]
     In a free-threaded interpreter a tape belongs to the thread that opened it, as long as it is open, and else to the thread
@@ -47,13 +48,13 @@ Note [Deferred passes]
 """
 
 cimport cython
-from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport int64_t, uintptr_t
-from libc.stdlib cimport qsort
+from libc.stdlib cimport free, qsort, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from stride0._core.array.array cimport (
@@ -130,6 +131,10 @@ cdef class State:
     cdef PyObject* first       # its list of nodes; Note [Graph of nodes]
     cdef unsigned long thread  # the one that uses it, in a free-threaded interpreter: Note [Thread of a tape]
     cdef int uses              # how often it does
+    # Numbers of the last writes before it was closed; before it was closed first and opened again: what it must not replay.
+    cdef int64_t closed
+    cdef int64_t missed
+    cdef int64_t reopened
 
 
 @cython.no_gc_clear
@@ -169,6 +174,8 @@ cdef class Tape:
 include "rules.pxi"
 include "batching.pxi"
 include "nodes.pxi"
+include "places.pxi"
+include "saved.pxi"
 
 
 cdef inline bint is_floating(Array x) noexcept:
@@ -221,7 +228,7 @@ cdef str ACCEPTED = "arrays of a floating-point dtype, or nested tuples, lists a
 
 cdef int attach(Array x, Node node) except -1:
     """Make x a tracked array."""
-    start_history(x.storage)
+    start_history(memory_of(x.storage))
     describe(node, x)
     set_node(x, node)
     s0_put_long(x.seen, clock)
@@ -242,17 +249,33 @@ def detach(Array x not None):
 def detach_all(Array x not None):
     """The same, of a batched array also by tapes that are older than its level."""
     cdef Level level
+    cdef Window before
     cdef Array y = <Array>detach(x)
     if not x.storage.batched:
         return y
     level = level_of(x)
-    return wrapped(level, <Array>detach_all((<Batch>x.storage.history).value))
+    before = below(level)
+    try:
+        return wrapped(level, <Array>detach_all((<Batch>x.storage.history).value))
+    finally:
+        restore(before)
 
 
 def detach_closed(x):
     """A result, detached if no open tape tracks it."""
     cdef Node node = node_of(x)
     return x if node is None or is_open(node) else detach(<Array>x)
+
+
+def current_node(x):
+    """The node of an array, with what was written to its memory through others before its tapes were closed; or None."""
+    cdef History history
+    if type(x) is not Array or not (<Array>x).storage.logged or live_tapes == 0:
+        return None
+    history = history_of((<Array>x).storage)
+    if history is not None and history.last > s0_peek_long((<Array>x).seen):
+        replay(history, <Array>x, "backward", None, True)
+    return node_at(<Array>x)
 
 
 def is_tracked(Array x not None):
@@ -275,6 +298,7 @@ def node_of(x):
 
 
 include "writes.pxi"
+include "replay.pxi"
 include "recording.pxi"
 include "deferral.pxi"
 include "backward.pxi"

@@ -1,15 +1,34 @@
 # The log of writes, and checks against it: Note [Overwritten values]. Included in `tape.pyx`.
 
 @cython.final
+@cython.no_gc
+cdef class Source:
+    """An array through which memory was written: what its elements have been computed from since the last such write."""
+    cdef Node node
+    cdef Array place           # of the whole array
+    cdef int lead              # of its axes, those of batches
+    cdef bint exact            # whether it is known which elements were written
+
+
+@cython.final
 cdef class Write:
     cdef int64_t time
-    cdef uintptr_t data
-    cdef tuple shape, strides, key
-    cdef Py_ssize_t itemsize
-    cdef uintptr_t low, high   # address of the first byte, and of the byte behind the last one
-    cdef bint solid            # whether all bytes between were written
+    cdef Array place           # of what was written
+    cdef tuple key             # which elements there; None for all
+    cdef int64_t level         # of the array that was written through; 0 where that was not batched
     cdef str where
-    cdef tuple tapes           # of the written value, if that is tracked
+    cdef Source source         # None where neither array nor value was tracked
+
+
+@cython.final
+cdef class Folded:
+    """The last write to each element, of those writes through arrays of one level that are no longer in the list."""
+    cdef int64_t last
+    cdef object times
+    cdef object owners         # of each element the index of its source
+    cdef list sources          # None, for constants, and others
+    cdef Py_ssize_t most       # how many of them, before those are dropped that no element has any more
+    cdef str where             # of the last of those
 
 
 @cython.final
@@ -18,14 +37,23 @@ cdef class History:
     cdef int keyed             # how many of them have a key
     cdef s0_shared_long last
     cdef s0_shared_flag has_tracked  # whether one of the written values was tracked
-    cdef object times          # the last write to each element, of the writes that are no longer in the list
-    cdef tuple tapes           # of those
-    cdef str where             # of the last of those
+    cdef dict folded           # by level
     cdef bint folding          # whether a thread moves writes there
+    cdef PyObject** sorted     # lists of the values on this memory that tapes saved, or NULL
 
     def __cinit__(self):
         self.writes = []
-        self.tapes = ()
+        self.folded = {}
+
+    def __dealloc__(self):
+        cdef Py_ssize_t part
+        if self.sorted is not NULL:
+            s0_acquire(&listing)
+            for part in range(PARTS + 1):
+                while self.sorted[part] is not NULL:
+                    leave_list(<Saved>self.sorted[part])
+            s0_leave(&listing)
+            PyMem_Free(self.sorted)
 
 cdef History CLEAN = History()
 
@@ -59,55 +87,53 @@ cdef inline bint start_history(Storage storage) except -1:
     return True
 
 
-cdef tuple byte_strides(Array x):
-    cdef int axis
-    return tuple([x.strides_[axis] for axis in range(x.ndim)])
-
-
 cdef str line_of_caller():
     frame = frame_of_caller()
     return "an unknown line" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
-cdef int log_write(Array x, Array region, tuple key, Node node) except -1:
-    """Log a write to elements of x: those of `region`, or of those the ones that `key` selects."""
+cdef int log_write(Array x, Array region, tuple key, bint exact, Node node) except -1:
+    """Log a write to elements of x, whose new node is given: those of `region`, or of those the ones that `key` selects."""
     cdef Write write = Write()
-    cdef Node older
     cdef list seen = [x]
+    cdef Array below = x
     cdef Storage storage = memory_of(x.storage)
     cdef History history = log_of(storage)
-    write.tapes = () if node is None else node.tapes
-    while x.storage.batched:
-        x = (<Batch>x.storage.history).value
-        seen.append(x)
-        older = node_at(x)
-        if node is not None and older is not None:
-            # Older tapes have recorded what was written, too.
-            write.tapes += older.tapes
-    region = ground(region)
-    write.data, write.itemsize = <uintptr_t>data_of(region), itemsize_at(region.code)
-    write.shape, write.strides, write.key = shape_tuple(region), byte_strides(region), key
-    reach(region, &write.low, &write.high)
-    write.solid = key is None and region.c_contiguous
+    while below.storage.batched:
+        below = (<Batch>below.storage.history).value
+        seen.append(below)
+    write.level = level_of(x).serial if x.storage.batched else 0
+    write.place, write.key = outline(region), key
     write.where = line_of_caller()
+    if node is not None:
+        write.source = Source()
+        write.source.node, write.source.place, write.source.lead, write.source.exact = node, outline(x), below.ndim - x.ndim, exact
     with cython.critical_section(history):
-        list_write(history, write, storage, region, seen)
+        list_write(history, write, storage, node_at(x), exact, seen)
     return 0
 
 
-cdef int list_write(History history, Write write, Storage storage, Array region, list seen) except -1:
-    """List a write, which the arrays in `seen` have then seen."""
+cdef int list_write(History history, Write write, Storage storage, Node before, bint exact, list seen) except -1:
+    """List a write, which the arrays in `seen` have then seen; the first one had another node before."""
     cdef Write old
     cdef Array x
+    cdef Source source
     # In the order of the list, whatever the order in which threads come here.
     history.last = write.time = s0_count_up(clock, 1)
     for x in seen:
         s0_put_long(x.seen, write.time)
-    if len(write.tapes):
+    if write.source is not None:
         history.has_tracked = True
+        for old in reversed(history.writes):
+            source = old.source
+            if source is not None and source.node is before and source.exact == exact and is_same_place(source.place, write.source.place):
+                # One array, written repeatedly: its last node has all that was written.
+                source.node = write.source.node
+                write.source = source
+                break
     if write.key is None:
         # A region that is written repeatedly has one entry.
-        history.writes = [old for old in history.writes if not is_region(old, region)]
+        history.writes = [old for old in history.writes if old.level != write.level or not is_region(old, write.place)]
     history.writes.append(write)
     history.keyed += write.key is not None
     if not history.folding and (len(history.writes) > MANY_WRITES or history.keyed > MANY_KEYS):
@@ -122,101 +148,84 @@ cdef int list_write(History history, Write write, Storage storage, Array region,
 cdef enum:
     MANY_WRITES = 64
     MANY_KEYS = 8
+    MANY_SOURCES = 256
+    GRANULE = 2                # bytes of the smallest floating-point type
 
 
 cdef int fold_writes(History history, Storage storage) except -1:
     """
-    Replace all but the last entry of the list by an array of fixed size: the time of the last write to each element.
+    Replace all but the last entry of the list by arrays of fixed size: for each element time and source of the last write.
 
     Others come into the critical section of the history where NumPy lets them: what they list stays, and what is replaced is in
-    the list until it is in the array.
+    the list until it is in the arrays.
     """
     cdef Write write
+    cdef Folded folded
+    cdef Source source
     # The assignment of `y[i] += a` may still accept the last one.
-    cdef list folded = history.writes[:len(history.writes) - 1]
+    cdef list done = history.writes[:len(history.writes) - 1]
     import numpy
 
-    if history.times is None:
-        history.times = numpy.zeros(storage.nbytes // 4 + 2, dtype=numpy.int64)
-    for write in folded:
-        places = granules(numpy, write.data, write.shape, write.strides, write.itemsize, write.key)
-        history.times[(places - <int64_t>storage.data) // 4] = write.time
-        for tape in write.tapes:
-            if tape not in history.tapes:
-                history.tapes += (tape,)
-        history.where = write.where
-    history.writes = [write for write in history.writes if write not in folded]
+    for write in done:
+        folded = <Folded>history.folded.get(write.level)
+        if folded is None:
+            folded = Folded()
+            folded.times = numpy.zeros(storage.nbytes // GRANULE + 2, dtype=numpy.int64)
+            folded.owners = numpy.zeros(storage.nbytes // GRANULE + 2, dtype=numpy.int32)
+            folded.sources, folded.most = [None], MANY_SOURCES
+            history.folded[write.level] = folded
+        places = (granules(numpy, write.place, write.key, GRANULE) - <int64_t>storage.data) // GRANULE
+        source = write.source
+        if source is not None and source is not folded.sources[len(folded.sources) - 1]:
+            if len(folded.sources) > folded.most:
+                drop_sources(numpy, folded)
+            folded.sources.append(source)
+        folded.times[places] = folded.last = write.time
+        folded.owners[places] = 0 if source is None else len(folded.sources) - 1
+        folded.where = write.where
+    history.writes = [write for write in history.writes if write not in done]
     history.keyed = 0
     for write in history.writes:
         history.keyed += write.key is not None
     return 0
 
 
-cdef bint were_written(History history, Storage storage, Array x, int64_t seen) except -1:
-    """Whether a write that is no longer in the list overwrote elements of x after `seen`."""
-    if history.times is None or x.size == 0:
-        return False
-    if x.c_contiguous:
-        first = (<uintptr_t>data_of(x) - <uintptr_t>storage.data) // 4
-        return bool((history.times[first:first + (x.size * itemsize_at(x.code) + 3) // 4] > seen).any())
-    import numpy
-
-    places = granules(numpy, <uintptr_t>data_of(x), shape_tuple(x), byte_strides(x), itemsize_at(x.code), None)
-    return bool((history.times[(places - <int64_t>storage.data) // 4] > seen).any())
-
-
-cdef int reach(Array x, uintptr_t* low, uintptr_t* high) except -1:
-    """The range of addresses of the elements of x."""
-    cdef int axis
-    cdef Py_ssize_t span
-    low[0] = high[0] = <uintptr_t>data_of(x)
-    if x.size == 0:
-        return 0
-    for axis in range(x.ndim):
-        span = (x.shape_[axis] - 1) * x.strides_[axis]
-        if span < 0:
-            low[0] += span
-        else:
-            high[0] += span
-    high[0] += itemsize_at(x.code)
+cdef int drop_sources(object numpy, Folded folded) except -1:
+    """Drop the sources that no element has any more."""
+    cdef list kept = [0] + [int(k) for k in numpy.unique(folded.owners) if k]
+    indices = numpy.zeros(len(folded.sources), dtype=numpy.int32)
+    indices[kept] = numpy.arange(len(kept), dtype=numpy.int32)
+    folded.owners = indices[folded.owners]
+    folded.sources = [folded.sources[k] for k in kept]
+    folded.most = MANY_SOURCES + 2 * len(kept)
     return 0
 
+cdef inline bint is_region(Write write, Array place):
+    return write.key is None and is_same_place(write.place, place)
 
-cdef bint is_region(Write write, Array x):
-    return write.key is None and write.data == <uintptr_t>data_of(x) and write.itemsize == itemsize_at(x.code) and write.shape == shape_tuple(x) and write.strides == byte_strides(x)
 
-
-cdef bint touches(Write write, Array x) except -1:
-    """Whether a write overwrote elements of x."""
-    cdef uintptr_t low, high
-
-    if x.size == 0 or write.low == write.high:
+cdef bint touches(Write write, Array place) except -1:
+    """Whether a write overwrote elements of an array at a place."""
+    if not overlap(write.place, place):
         return False
-    reach(x, &low, &high)
-    if high <= write.low or write.high <= low:
-        return False
-    if write.solid and x.c_contiguous:
+    if write.key is None:
         return True
     import numpy
 
-    mine = granules(numpy, <uintptr_t>data_of(x), shape_tuple(x), byte_strides(x), itemsize_at(x.code), None)
-    theirs = granules(numpy, write.data, write.shape, write.strides, write.itemsize, write.key)
-    if theirs.size == 0 or mine.max() < theirs.min() or theirs.max() < mine.min():
-        return False
-    return bool(numpy.isin(mine, theirs).any())
+    return bool(numpy.isin(granules(numpy, place, None, GRANULE), granules(numpy, write.place, write.key, GRANULE)).any())
 
 
-cdef object granules(object numpy, uintptr_t data, tuple shape, tuple strides, Py_ssize_t itemsize, tuple key):
-    """Addresses of all elements in units of four bytes, the size of the smallest floating-point component."""
-    cdef object found = numpy.asarray(<int64_t>data, dtype=numpy.int64)
-    cdef Py_ssize_t axis, ndim = len(shape)
-    for axis in range(ndim):
-        offsets = numpy.arange(shape[axis], dtype=numpy.int64) * strides[axis]
-        found = found + offsets.reshape([-1 if k == axis else 1 for k in range(ndim)])
-    found = numpy.broadcast_to(found, shape)
+cdef object granules(object numpy, Array place, tuple key, Py_ssize_t unit):
+    """Addresses of all elements in units of so many bytes."""
+    cdef object found = numpy.asarray(<int64_t>place.address, dtype=numpy.int64)
+    cdef int axis, k
+    for axis in range(place.ndim):
+        offsets = numpy.arange(place.shape_[axis], dtype=numpy.int64) * place.strides_[axis]
+        found = found + offsets.reshape([-1 if k == axis else 1 for k in range(place.ndim)])
+    found = numpy.broadcast_to(found, shape_tuple(place))
     if key is not None:
         found = found[tuple([numpy.asarray(item) if type(item) is Array else item for item in key])]
-    return (found.reshape(-1, 1) + numpy.arange(0, itemsize, 4)).reshape(-1)
+    return (found.reshape(-1, 1) + numpy.arange(0, itemsize_at(place.code), unit)).reshape(-1)
 
 
 cdef int untrack(object x) except -1:
@@ -239,7 +248,7 @@ cdef Node enter(Array x, str name, Array overwritten):
     """
     The node of an operand on a logged storage, None if the operand is not tracked.
 
-    Raises if the array is stale; writes to exactly the region `overwritten` are accepted.
+    What was written through other arrays is replayed, but for writes to exactly the region `overwritten`.
     """
     cdef Node node
     cdef History history = history_of(x.storage)
@@ -252,34 +261,12 @@ cdef Node enter(Array x, str name, Array overwritten):
         if not FREE_THREADED:
             set_node(x, None)
         return None
+    if history.last > s0_peek_long(x.seen):
+        replay(history, x, name, overwritten, False)
     node = open_node(x)
     if FREE_THREADED and node is not None:
         check_thread(node, name)
-    if history.last > s0_peek_long(x.seen):
-        with cython.critical_section(history):
-            check_writes(history, x, node, name, overwritten)
     return node
-
-
-cdef int check_writes(History history, Array x, Node node, str name, Array overwritten) except -1:
-    cdef Write write
-    # What others list during the checks is not seen by them.
-    cdef int64_t last = history.last, seen = s0_peek_long(x.seen)
-    cdef Array whole = ground(x)
-    if last > seen:
-        for write in history.writes:
-            if write.time <= seen or (node is None and not is_any_seen(write.tapes)):
-                continue
-            if overwritten is not None and is_region(write, overwritten):
-                continue
-            if touches(write, whole):
-                refuse_stale(x, name, write.where)
-        if (node is not None or is_any_seen(history.tapes)) and were_written(history, whole.storage, whole, seen):
-            refuse_stale(x, name, history.where)
-        # A closed tape may be opened again (`reopen`), and must find the array stale then.
-        if x.node is None or node is not None:
-            s0_put_long(x.seen, last)
-    return 0
 
 
 cdef int refuse_stale(Array x, str name, str where) except -1:
