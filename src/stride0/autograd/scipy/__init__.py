@@ -14,28 +14,53 @@ Functions of SciPy that compute with the functions of the namespace, `scipy.sign
 """
 
 from stride0._base.callers import FORMS as _FORMS
-from stride0.autograd.scipy import fft, integrate, interpolate, linalg, ndimage, signal
-
-# Functions of `scipy.linalg` that the namespace has under the same name.
-_OWN = (
-    "cholesky",
-    "det",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "expm",
-    "inv",
-    "lstsq",
-    "pinv",
-    "qr",
-    "solve",
-    "svd",
+from stride0.autograd.scipy import (
+    cluster,
+    fft,
+    integrate,
+    interpolate,
+    linalg,
+    ndimage,
+    optimize,
+    signal,
+    spatial,
+    stats,
 )
+from stride0.autograd.scipy._patch import patch, patched, unpatch
 
-for _module in (fft, integrate, interpolate, linalg, ndimage, signal):
-    _part = _module.__name__.rpartition(".")[2]
-    _FORMS.update({f"{_part}.{_name}": f"{_module.__name__}.{_name}" for _name in _module.__all__})
-_FORMS.update({f"linalg.{_name}": f"stride0.linalg.{_name}" for _name in _OWN})
+# Functions of parts of SciPy that are objects, or modules of modules: `scipy.stats.norm.pdf`.
+_PARTS = {
+    "cluster": {"vq": cluster.vq, "hierarchy": cluster.hierarchy},
+    "spatial": {"distance": spatial.distance},
+    "stats": stats.DISTRIBUTIONS,
+}
 
-__all__ = ["fft", "integrate", "interpolate", "linalg", "ndimage", "signal"]
+
+def _enter(name: str, module: object, names: tuple[str, ...] | list[str], inner: dict[str, object]) -> None:
+    for each in names:
+        if each in inner:
+            part = inner[each]
+            _enter(f"{name}.{each}", part, part.__all__, {})  # type: ignore[attr-defined]
+        else:
+            _FORMS[f"{name}.{each}"] = f"stride0.autograd.scipy.{name}.{each}"
+
+
+for _module in (cluster, fft, integrate, interpolate, linalg, ndimage, optimize, signal, spatial, stats):
+    _name = _module.__name__.rpartition(".")[2]
+    _enter(_name, _module, _module.__all__, _PARTS.get(_name, {}))
+
+__all__ = [
+    "cluster",
+    "fft",
+    "integrate",
+    "interpolate",
+    "linalg",
+    "ndimage",
+    "optimize",
+    "patch",
+    "patched",
+    "signal",
+    "spatial",
+    "stats",
+    "unpatch",
+]

@@ -1,0 +1,115 @@
+"""Codes of `stride0.autograd.scipy.cluster.vq`: which one is nearest is constant, where it is and how far is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import GradientError, ShapeError
+from stride0._core.array.array import Array
+from stride0.autograd.scipy._distances import euclidean_root
+from stride0.autograd.scipy._parts import floating, item, original, same_dtype
+
+__all__ = ["kmeans", "kmeans2", "vq"]
+
+
+def _data(operation: str, name: str, x: Any) -> Array:
+    found = floating(operation, name, x)
+    if found.ndim not in (1, 2):
+        raise ShapeError(operation, f"{name} has shape {found.shape}", accepts="one axis or two")
+    return found
+
+
+def _distances(x: Array, book: Array, codes: Array) -> Array:
+    apart = x - xp.take(book, codes, axis=0)
+    return euclidean_root(xp.sum(apart * apart, axis=-1) if x.ndim == 2 else apart * apart)
+
+
+def vq(obs: Any, code_book: Any) -> tuple[Array, Array]:
+    """
+    Find the nearest code of each observation.
+
+    Parameters
+    ----------
+    obs, code_book : Array
+        Of shapes (M, N) and (K, N). Differentiable.
+
+    Returns
+    -------
+    pair of Array
+        The numbers of the codes, and the distances, as `scipy.cluster.vq.vq`.
+    """
+    x, book = same_dtype(_data("vq", "obs", obs), _data("vq", "code_book", code_book))
+    found, _ = original("cluster.vq.vq")(item(x), item(book))
+    codes = xp.asarray(found.astype("int64"))
+    return xp.asarray(found), _distances(x, book, codes)
+
+
+def _means(operation: str, x: Array, known: Any) -> tuple[Array, Array]:
+    """Return the means of the observations that are nearest to each of the codes that SciPy found."""
+    codes = xp.asarray(original("cluster.vq.vq")(item(x), known)[0].astype("int64"))
+    marks = xp.astype(codes[None, :] == xp.arange(known.shape[0])[:, None], x.dtype)
+    counts = xp.sum(marks, axis=1)
+    if bool(xp.any(counts == 0)):
+        raise GradientError(operation, "a code has no observations, and so no derivative", accepts="fewer codes")
+    book = xp.matmul(marks, x) / (counts[:, None] if x.ndim == 2 else counts)
+    if abs(item(book) - known).max() > 1e-8 * (1 + abs(known).max()):
+        raise GradientError(
+            operation,
+            "the iteration ended before the codes were the means of the observations nearest to them",
+            accepts="more iterations",
+        )
+    return book, codes
+
+
+def _guess(operation: str, k: Any) -> Any:
+    return k if isinstance(k, int) else item(floating(operation, "k", k))
+
+
+def kmeans(obs: Any, k_or_guess: Any, iter: int = 20, thresh: float = 1e-5, **options: Any) -> tuple[Array, Array]:
+    """
+    Find codes that are the means of the observations nearest to them.
+
+    Parameters
+    ----------
+    obs : Array
+        Of shape (M, N). Differentiable.
+    k_or_guess : int or Array
+        How many codes, or where to begin. The derivative with respect to it is zero.
+    iter, thresh, **options
+        As `scipy.cluster.vq.kmeans` takes them.
+
+    Returns
+    -------
+    pair of Array
+        The codes, and the mean distance to them, as `scipy.cluster.vq.kmeans`.
+    """
+    x = _data("kmeans", "obs", obs)
+    known, _ = original("cluster.vq.kmeans")(item(x), _guess("kmeans", k_or_guess), iter, thresh, **options)
+    book, codes = _means("kmeans", x, known)
+    return book, xp.mean(_distances(x, book, codes))
+
+
+def kmeans2(
+    data: Any, k: Any, iter: int = 10, thresh: float = 1e-5, minit: str = "random", missing: str = "warn", **options: Any
+) -> tuple[Array, Array]:
+    """
+    Find codes that are the means of the observations nearest to them.
+
+    Parameters
+    ----------
+    data : Array
+        Of shape (M, N). Differentiable.
+    k : int or Array
+        How many codes, or where to begin. The derivative with respect to it is zero.
+    iter, thresh, minit, missing, **options
+        As `scipy.cluster.vq.kmeans2` takes them.
+
+    Returns
+    -------
+    pair of Array
+        The codes, and the number of that of each observation, as `scipy.cluster.vq.kmeans2`.
+    """
+    x = _data("kmeans2", "data", data)
+    known, _ = original("cluster.vq.kmeans2")(item(x), _guess("kmeans2", k), iter, thresh, minit, missing, **options)
+    return _means("kmeans2", x, known)
