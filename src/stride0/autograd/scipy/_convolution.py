@@ -138,7 +138,12 @@ def _plane(operation: str, in1: Any, in2: Any, flipped: bool, mode: str, boundar
     kernel = xp.conj(w) if flipped else xp.flip(w)
     for axis, n in enumerate(w.shape):
         x = extended(operation, x, axis, n - 1, n - 1, _BOUNDARIES[boundary], fillvalue)
-    found = _part(valid(x, kernel), *shapes, mode, range(2))
+    found = valid(x, kernel)
+    if flipped and mode == "same":
+        # Of a kernel with an even size, SciPy takes the other one of the two middles.
+        (n, m), (k, j) = shapes
+        return found[k // 2 : k // 2 + n, j // 2 : j // 2 + m]
+    found = _part(found, *shapes, mode, range(2))
     return xp.flip(found) if swapped and flipped else found
 
 

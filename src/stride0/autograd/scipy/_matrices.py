@@ -75,13 +75,14 @@ eigvals = _named("eigvals", "Compute the eigenvalues.", "New complex array, of s
 svdvals = _named("svdvals", "Compute the singular values.", "New array, of shape (..., K)", square=False)
 
 
-def _triangle(operation: str, a: Any, lower: bool) -> Array:
-    """Return a Hermitian matrix, of which one triangle is read."""
-    x = matrix(operation, "a", a)
-    if lower:
-        return x
-    # Of the upper triangle the namespace knows nothing; the lower one of the transpose is the same.
-    return adjoint(x)
+def _hermitian(a: Array, lower: bool, conjugated: bool = True) -> Array:
+    """Return the Hermitian or symmetric matrix of which one triangle is given."""
+    part, strict = (xp.tril(a), xp.tril(a, k=-1)) if lower else (xp.triu(a), xp.triu(a, k=1))
+    return part + (adjoint(strict) if conjugated else xp.matrix_transpose(strict))
+
+
+def _of_triangle(operation: str, a: Any, lower: bool) -> Array:
+    return _hermitian(matrix(operation, "a", a), lower)
 
 
 def _plain_problem(operation: str, b: Any) -> None:
@@ -97,7 +98,7 @@ def cholesky(a: Any, lower: bool = False) -> Array:
     ----------
     a : Array
         A Hermitian, positive definite matrix, or a stack of such, of which one triangle is read. Differentiable:
-        the gradient is that with respect to a Hermitian matrix.
+        the other triangle has the gradient zero.
     lower : bool
         Which triangle is read, and which factor is returned.
 
@@ -106,7 +107,7 @@ def cholesky(a: Any, lower: bool = False) -> Array:
     Array
         New array of the shape of `a`, as `scipy.linalg.cholesky`.
     """
-    found = xp.linalg.cholesky(_triangle("cholesky", a, lower))
+    found = xp.linalg.cholesky(_of_triangle("cholesky", a, lower))
     return found if lower else adjoint(found)
 
 
@@ -127,7 +128,7 @@ def eigvalsh(a: Any, b: None = None, *, lower: bool = True) -> Array:
         New array of shape (..., M), ascending, as `scipy.linalg.eigvalsh`.
     """
     _plain_problem("eigvalsh", b)
-    return xp.linalg.eigvalsh(_triangle("eigvalsh", a, lower))
+    return xp.linalg.eigvalsh(_of_triangle("eigvalsh", a, lower))
 
 
 def eigh(a: Any, b: None = None, *, lower: bool = True, eigvals_only: bool = False) -> Any:
@@ -151,7 +152,7 @@ def eigh(a: Any, b: None = None, *, lower: bool = True, eigvals_only: bool = Fal
     _plain_problem("eigh", b)
     if eigvals_only:
         return eigvalsh(a, lower=lower)
-    return tuple(xp.linalg.eigh(_triangle("eigh", a, lower)))
+    return tuple(xp.linalg.eigh(_of_triangle("eigh", a, lower)))
 
 
 def eig(a: Any, b: None = None, left: bool = False, right: bool = True) -> Any:
@@ -232,9 +233,7 @@ def solve(a: Any, b: Any, lower: bool = False, *, assume_a: str | None = None, t
     a, b = same_dtype(matrix("solve", "a", a), floating("solve", "b", b))
     kind = {"symmetric": "sym", "hermitian": "her", "positive definite": "pos"}.get(str(assume_a), assume_a)
     if kind in ("sym", "her", "pos"):
-        part = xp.tril(a) if lower else xp.triu(a)
-        flipped = xp.matrix_transpose(part) if kind == "sym" else adjoint(part)
-        a = part + (xp.tril(flipped, k=-1) if not lower else xp.triu(flipped, k=1))
+        a = _hermitian(a, lower, kind != "sym")
     elif kind in ("lower triangular", "upper triangular"):
         a = xp.tril(a) if kind.startswith("lower") else xp.triu(a)
     else:

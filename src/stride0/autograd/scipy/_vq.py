@@ -45,25 +45,36 @@ def vq(obs: Any, code_book: Any) -> tuple[Array, Array]:
     return xp.asarray(found), _distances(x, book, codes)
 
 
-def _means(operation: str, x: Array, known: Any) -> tuple[Array, Array]:
-    """Return the means of the observations that are nearest to each of the codes that SciPy found."""
+def _means(operation: str, x: Array, known: Any, guess: Any) -> tuple[Array, Array]:
+    """
+    Return the means of the observations that are nearest to each of the codes that SciPy found.
+
+    A code without observations has stayed where it began.
+    """
     codes = xp.asarray(original("cluster.vq.vq")(item(x), known)[0].astype("int64"))
     marks = xp.astype(codes[None, :] == xp.arange(known.shape[0])[:, None], x.dtype)
     counts = xp.sum(marks, axis=1)
-    if bool(xp.any(counts == 0)):
-        raise GradientError(operation, "a code has no observations, and so no derivative", accepts="fewer codes")
-    book = xp.matmul(marks, x) / (counts[:, None] if x.ndim == 2 else counts)
+    if x.ndim == 2:
+        counts = counts[:, None]
+    empty = counts == 0
+    book = xp.matmul(marks, x) / xp.where(empty, 1.0, counts)
+    if not isinstance(guess, int) and guess.shape == book.shape:
+        book = xp.where(empty, guess, book)
     if abs(item(book) - known).max() > 1e-8 * (1 + abs(known).max()):
         raise GradientError(
             operation,
             "the iteration ended before the codes were the means of the observations nearest to them",
-            accepts="more iterations",
+            accepts="more iterations, or fewer codes",
         )
     return book, codes
 
 
-def _guess(operation: str, k: Any) -> Any:
-    return k if isinstance(k, int) else item(floating(operation, "k", k))
+def _guess(operation: str, k: Any) -> tuple[Any, Any]:
+    """Return a count, or codes to begin with, and those as SciPy takes them."""
+    if isinstance(k, int):
+        return k, k
+    found = floating(operation, "k", k)
+    return found, item(found)
 
 
 def kmeans(obs: Any, k_or_guess: Any, iter: int = 20, thresh: float = 1e-5, **options: Any) -> tuple[Array, Array]:
@@ -75,7 +86,7 @@ def kmeans(obs: Any, k_or_guess: Any, iter: int = 20, thresh: float = 1e-5, **op
     obs : Array
         Of shape (M, N). Differentiable.
     k_or_guess : int or Array
-        How many codes, or where to begin. The derivative with respect to it is zero.
+        How many codes, or where to begin: codes without observations stay there.
     iter, thresh, **options
         As `scipy.cluster.vq.kmeans` takes them.
 
@@ -85,8 +96,9 @@ def kmeans(obs: Any, k_or_guess: Any, iter: int = 20, thresh: float = 1e-5, **op
         The codes, and the mean distance to them, as `scipy.cluster.vq.kmeans`.
     """
     x = _data("kmeans", "obs", obs)
-    known, _ = original("cluster.vq.kmeans")(item(x), _guess("kmeans", k_or_guess), iter, thresh, **options)
-    book, codes = _means("kmeans", x, known)
+    guess, begin = _guess("kmeans", k_or_guess)
+    known, _ = original("cluster.vq.kmeans")(item(x), begin, iter, thresh, **options)
+    book, codes = _means("kmeans", x, known, guess)
     return book, xp.mean(_distances(x, book, codes))
 
 
@@ -101,7 +113,7 @@ def kmeans2(
     data : Array
         Of shape (M, N). Differentiable.
     k : int or Array
-        How many codes, or where to begin. The derivative with respect to it is zero.
+        How many codes, or where to begin: codes without observations stay there.
     iter, thresh, minit, missing, **options
         As `scipy.cluster.vq.kmeans2` takes them.
 
@@ -111,5 +123,6 @@ def kmeans2(
         The codes, and the number of that of each observation, as `scipy.cluster.vq.kmeans2`.
     """
     x = _data("kmeans2", "data", data)
-    known, _ = original("cluster.vq.kmeans2")(item(x), _guess("kmeans2", k), iter, thresh, minit, missing, **options)
-    return _means("kmeans2", x, known)
+    guess, begin = _guess("kmeans2", k)
+    known, _ = original("cluster.vq.kmeans2")(item(x), begin, iter, thresh, minit, missing, **options)
+    return _means("kmeans2", x, known, guess)
