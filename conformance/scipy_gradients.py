@@ -61,7 +61,9 @@ class Found(NamedTuple):
     message: str = ""
     instead: str = ""  # a function of stride0 that has a gradient, where the error names one
     form: str = ""  # what the same call of that one is
-    patched: str = ""  # what the call of SciPy is where stride0.autograd.scipy is patched in, if it is not right without
+    patched: str = (
+        ""  # what the call of SciPy is where stride0.autograd.scipy is patched in, if it is not right without
+    )
     why: str = ""  # what it says there, if it is not right
 
 
@@ -388,7 +390,10 @@ def main(arguments: list[str] | None = None) -> int:
             continue
         if each.outcome != "right" or options.names:
             text = f"; patched {each.patched}{': ' if each.why else ''}{each.why}" if each.patched else ""
-            print(f"{each.outcome:>8}  {call.name}{': ' if each.message else ''}{each.message}{text}", flush=True)
+            print(
+                f"{each.outcome:>8}  {call.name}{': ' if each.message else ''}{each.message}{text}",
+                flush=True,
+            )
     print({outcome: sum(each.outcome == outcome for each in found.values()) for outcome in OUTCOMES})
     patched = Counter(each.patched or each.outcome for each in found.values())
     print("patched", {outcome: patched[outcome] for outcome in OUTCOMES})
@@ -401,9 +406,9 @@ def main(arguments: list[str] | None = None) -> int:
         record = record_of(found)
         RECORD.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         PAGE.write_text(page(record), encoding="utf-8")
-    return 1 if lost or any(
-        "wrong" in (each.outcome, each.form, each.patched) for each in found.values()
-    ) else 0
+    return (
+        1 if lost or any("wrong" in (each.outcome, each.form, each.patched) for each in found.values()) else 0
+    )
 
 
 if __name__ == "__main__":

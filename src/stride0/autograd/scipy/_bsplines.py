@@ -105,7 +105,9 @@ class BSpline:
         known = item(t)
         count = t.shape[0] - self.k - 1 if t.ndim == 1 else 0
         if count < self.k + 1 or (known[1:] < known[:-1]).any() or known[self.k] == known[count]:
-            raise ArgumentValueError("BSpline", "t is no list of knots", accepts=f"{2 * self.k + 2} or more, sorted")
+            raise ArgumentValueError(
+                "BSpline", "t is no list of knots", accepts=f"{2 * self.k + 2} or more, sorted"
+            )
         if c.shape[self.axis] < count:
             facts = [("t", f"{t.shape}"), ("c", f"{c.shape}")]
             raise ShapeError("BSpline", "there are too few coefficients", facts, f"{count} along the axis")
@@ -167,7 +169,9 @@ def _points(operation: str, x: Any, y: Any, axis: int) -> tuple[Array, Array, in
     increasing(operation, "x", x, 1)
     axis = axis_of(operation, y, axis)
     if y.shape[axis] != x.shape[0]:
-        raise ShapeError(operation, "x and y do not fit", [("x", f"{x.shape}"), ("y", f"{y.shape}")], "as many values")
+        raise ShapeError(
+            operation, "x and y do not fit", [("x", f"{x.shape}"), ("y", f"{y.shape}")], "as many values"
+        )
     return x, xp.moveaxis(y, axis, 0), axis
 
 
@@ -341,7 +345,9 @@ def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axi
         raise ArgumentValueError(name, "lam is None: chosen by the values", accepts="a number")
     for which, given in (("x", x), ("w", w), ("lam", lam)):
         if isinstance(given, Array) and is_tracked(given):
-            raise ArgumentTypeError(name, f"{which} is tracked, and has no derivative", accepts=f"stop_gradient({which})")
+            raise ArgumentTypeError(
+                name, f"{which} is tracked, and has no derivative", accepts=f"stop_gradient({which})"
+            )
     x, y, axis = _points(name, x, y, axis)
     # Linear in the values: the columns are the splines of units.
     given = None if w is None else item(floating(name, "w", w))

@@ -126,7 +126,9 @@ def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Arra
 _BOUNDARIES = {"fill": "constant", "wrap": "wrap", "symm": "reflect"}
 
 
-def _plane(operation: str, in1: Any, in2: Any, flipped: bool, mode: str, boundary: str, fillvalue: Any) -> Array:
+def _plane(
+    operation: str, in1: Any, in2: Any, flipped: bool, mode: str, boundary: str, fillvalue: Any
+) -> Array:
     x, w = _pair(operation, in1, in2, mode)
     if x.ndim != 2:
         raise ShapeError(operation, f"in1 has shape {x.shape}", accepts="two axes")
@@ -168,7 +170,9 @@ def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", f
     return _plane("convolve2d", in1, in2, False, mode, boundary, fillvalue)
 
 
-def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0) -> Array:
+def correlate2d(
+    in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0
+) -> Array:
     """
     Correlate two matrices: `in2` is conjugated.
 

@@ -284,9 +284,15 @@ def _prototype(order: int, ftype: str, rp: Any, rs: Any) -> tuple[Array, Array, 
     needed = {"cheb1ap": {"rp": rp}, "cheb2ap": {"rs": rs}, "ellipap": {"rp": rp, "rs": rs}}.get(name, {})
     for option, value in needed.items():
         if not isinstance(value, (int, float)):
-            raise ArgumentValueError("iirfilter", f"{option} is no number", accepts="a Python number, in decibels")
+            raise ArgumentValueError(
+                "iirfilter", f"{option} is no number", accepts="a Python number, in decibels"
+            )
     signal = scipy("signal")
-    found = getattr(signal, name)(order, *needed.values()) if name.endswith("ap") else signal.besselap(order, name)
+    found = (
+        getattr(signal, name)(order, *needed.values())
+        if name.endswith("ap")
+        else signal.besselap(order, name)
+    )
     z, p, k = found
     return xp.asarray(z, dtype=xp.complex128), xp.asarray(p, dtype=xp.complex128), float(k)
 
@@ -364,7 +370,9 @@ def iirfilter(
     w = xp.astype(w, xp.float64) * (2 / fs if fs else 1.0)
     known = item(w)
     if (known <= 0).any() or (not analog and (known >= 1).any()):
-        raise ArgumentValueError("iirfilter", "Wn is out of range", accepts="frequencies above 0, below fs / 2")
+        raise ArgumentValueError(
+            "iirfilter", "Wn is out of range", accepts="frequencies above 0, below fs / 2"
+        )
     z, p, k = _prototype(count_of("iirfilter", "N", N, 1), str(ftype).lower(), rp, rs)
     z, p, k = _moved(z, p, k, kind, w if analog else 4.0 * xp.tan(xp.pi * w / 2))
     if not analog:
@@ -493,7 +501,9 @@ def firwin2(
     return xp.matmul(gains, xp.stack(rows))
 
 
-def group_delay(system: Any, w: Any = 512, whole: bool = False, fs: float = 2 * math.pi) -> tuple[Array, Array]:
+def group_delay(
+    system: Any, w: Any = 512, whole: bool = False, fs: float = 2 * math.pi
+) -> tuple[Array, Array]:
     """
     Compute the group delay of a filter.
 

@@ -8,7 +8,7 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import axis_of, floating, item, same_dtype, scipy
+from stride0.autograd.scipy._parts import axis_of, floating, item, same_dtype
 
 __all__ = [
     "braycurtis",
@@ -85,7 +85,9 @@ _TABLE: dict[str, Callable[..., Array]] = {
     "euclidean": lambda u, v, w: euclidean_root(_sum((u - v) ** 2, w)),
     "sqeuclidean": lambda u, v, w: _sum((u - v) ** 2, w),
     "cityblock": lambda u, v, w: _sum(xp.abs(u - v), w),
-    "chebyshev": lambda u, v, w: xp.max(xp.abs(u - v) if w is None else xp.where(w > 0, xp.abs(u - v), 0), axis=-1),
+    "chebyshev": lambda u, v, w: xp.max(
+        xp.abs(u - v) if w is None else xp.where(w > 0, xp.abs(u - v), 0), axis=-1
+    ),
     "canberra": lambda u, v, w: _sum(_ratio(xp.abs(u - v), xp.abs(u) + xp.abs(v)), w),
     "braycurtis": lambda u, v, w: _sum(xp.abs(u - v), w) / _sum(xp.abs(u + v), w),
     "cosine": _of_angle,
@@ -117,14 +119,18 @@ _ALSO = {
 def _matched(operation: str, name: str, x: Any, ndim: int) -> Array:
     found = floating(operation, name, x)
     if found.ndim != ndim:
-        raise ShapeError(operation, f"{name} has shape {found.shape}", accepts="one axis" if ndim == 1 else "two axes")
+        raise ShapeError(
+            operation, f"{name} has shape {found.shape}", accepts="one axis" if ndim == 1 else "two axes"
+        )
     return found
 
 
 def _between(operation: str, u: Any, v: Any, w: Any, **options: Any) -> Array:
     u, v = same_dtype(_matched(operation, "u", u, 1), _matched(operation, "v", v, 1))
     if u.shape != v.shape:
-        raise ShapeError(operation, "u and v have different sizes", [("u", f"{u.shape}"), ("v", f"{v.shape}")])
+        raise ShapeError(
+            operation, "u and v have different sizes", [("u", f"{u.shape}"), ("v", f"{v.shape}")]
+        )
     return _TABLE[operation](u, v, None if w is None else _weights(operation, w, u), **options)
 
 
@@ -227,7 +233,9 @@ def mahalanobis(u: Any, v: Any, VI: Any) -> Array:
     return _between("mahalanobis", u, v, None, VI=floating("mahalanobis", "VI", VI))
 
 
-def jensenshannon(p: Any, q: Any, base: float | None = None, *, axis: int = 0, keepdims: bool = False) -> Array:
+def jensenshannon(
+    p: Any, q: Any, base: float | None = None, *, axis: int = 0, keepdims: bool = False
+) -> Array:
     """
     Compute the Jensen-Shannon distance of distributions, the root of the divergence.
 
@@ -256,7 +264,9 @@ def jensenshannon(p: Any, q: Any, base: float | None = None, *, axis: int = 0, k
 
 def _options(operation: str, name: str, x: Array, y: Array | None, options: dict[str, Any]) -> dict[str, Any]:
     """Return what a metric needs besides the vectors: given, or what SciPy computes of them."""
-    known = {"minkowski": {"p"}, "seuclidean": {"V"}, "mahalanobis": {"VI"}, "jensenshannon": {"base"}}.get(name, set())
+    known = {"minkowski": {"p"}, "seuclidean": {"V"}, "mahalanobis": {"VI"}, "jensenshannon": {"base"}}.get(
+        name, set()
+    )
     found = {key: value for key, value in options.items() if value is not None}
     unknown = found.keys() - known - {"w"}
     if unknown:

@@ -152,14 +152,18 @@ class Distribution:
     def __repr__(self) -> str:
         return f"<distribution {self.name}>"
 
-    def _standard(self, what: str, x: Any, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Array, Any, Array]:
+    def _standard(
+        self, what: str, x: Any, args: tuple[Any, ...], named: dict[str, Any]
+    ) -> tuple[Array, Any, Array]:
         """Return a value moved back and scaled back, the shapes, and the scale."""
         operation, count = f"{self.name}.{what}", self._formulas.shapes
         given = list(args)
         unknown = named.keys() - {"loc", "scale"}
         if unknown or not count <= len(given) <= count + 2:
             names = f"{count} shapes" if count else "no shapes"
-            problem = f"{min(unknown)} is not supported" if unknown else f"it is called with {len(given)} arguments"
+            problem = (
+                f"{min(unknown)} is not supported" if unknown else f"it is called with {len(given)} arguments"
+            )
             raise ArgumentTypeError(operation, problem, accepts=f"a value, {names}, loc and scale")
         shapes = [floating(operation, "a shape", shape) for shape in given[:count]]
         place = dict(zip(("loc", "scale"), given[count:], strict=False)) | named
@@ -212,7 +216,9 @@ class Distribution:
     def ppf(self, q: Any, *args: Any, **named: Any) -> Array:
         """Return the value that is larger than another one with a given probability."""
         if self._formulas.ppf is None:
-            raise ArgumentTypeError(f"{self.name}.ppf", "it is not supported", accepts="cdf, and a root finder")
+            raise ArgumentTypeError(
+                f"{self.name}.ppf", "it is not supported", accepts="cdf, and a root finder"
+            )
         p, (shapes, loc), scale = self._standard("ppf", q, args, named)
         return self._formulas.ppf(p, *shapes) * scale + loc
 

@@ -9,6 +9,7 @@ import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import is_tracked
+from stride0.autograd.scipy._linear import extended
 from stride0.autograd.scipy._parts import (
     along,
     axis_of,
@@ -20,7 +21,6 @@ from stride0.autograd.scipy._parts import (
     original,
     scipy,
 )
-from stride0.autograd.scipy._linear import extended
 from stride0.autograd.scipy._ranks import Window
 from stride0.autograd.scipy._splines import affine_transform, map_coordinates
 
@@ -93,7 +93,9 @@ def rotate(
     sides = [x.shape[first], x.shape[second]]
     new = list(sides)
     if reshape:
-        corners = item(xp.matmul(inner, xp.asarray([[0.0, 0.0, sides[0], sides[0]], [0.0, sides[1], 0.0, sides[1]]])))
+        corners = item(
+            xp.matmul(inner, xp.asarray([[0.0, 0.0, sides[0], sides[0]], [0.0, sides[1], 0.0, sides[1]]]))
+        )
         new = [int(row.max() - row.min() + 0.5) for row in corners]
     middles = [xp.asarray([(n - 1) / 2 for n in lengths]) for lengths in (sides, new)]
     by = middles[0] - xp.matmul(inner, middles[1])
@@ -152,7 +154,10 @@ def geometric_transform(
     places = [()]
     for n in shape:
         places = [(*place, k) for place in places for k in range(n)]
-    rows = [xp.stack([xp.asarray(c, dtype=xp.float64) for c in mapping(p, *extra_arguments, **more)]) for p in places]
+    rows = [
+        xp.stack([xp.asarray(c, dtype=xp.float64) for c in mapping(p, *extra_arguments, **more)])
+        for p in places
+    ]
     coordinates = xp.reshape(xp.stack(rows, axis=1), (x.ndim, *shape))
     return map_coordinates(x, coordinates, None, order, mode, cval, prefilter)
 
@@ -247,7 +252,9 @@ def vectorized_filter(
     """
     x = floating("vectorized_filter", "input", input)
     beyond = "constant" if mode == "valid" else mode
-    window = Window("vectorized_filter", x, size, footprint, beyond, cval or 0.0, 0 if origin is None else origin, axes)
+    window = Window(
+        "vectorized_filter", x, size, footprint, beyond, cval or 0.0, 0 if origin is None else origin, axes
+    )
     windows = _windows(window, x)
     if mode == "valid":
         for axis, (n, before) in enumerate(zip(window.sizes, window.before, strict=True)):
@@ -381,7 +388,9 @@ def generic_gradient_magnitude(
         New array of the shape of `input`, as `scipy.ndimage.generic_gradient_magnitude`.
     """
     x = floating("generic_gradient_magnitude", "input", input)
-    parts = _slopes("generic_gradient_magnitude", x, derivative, (mode, cval, *extra_arguments), extra_keywords)
+    parts = _slopes(
+        "generic_gradient_magnitude", x, derivative, (mode, cval, *extra_arguments), extra_keywords
+    )
     parts = [part * part for part in parts]
     return xp.sqrt(sum(parts[1:], parts[0]))
 

@@ -23,7 +23,9 @@ _SHARES = {
 }
 
 
-def linkage(y: Any, method: str = "single", metric: str = "euclidean", optimal_ordering: bool = False) -> Array:
+def linkage(
+    y: Any, method: str = "single", metric: str = "euclidean", optimal_ordering: bool = False
+) -> Array:
     """
     Join the two nearest clusters, again and again.
 
@@ -47,11 +49,15 @@ def linkage(y: Any, method: str = "single", metric: str = "euclidean", optimal_o
     one_of("linkage", "method", method, tuple(_SHARES))
     x = floating("linkage", "y", y)
     if x.ndim not in (1, 2):
-        raise ShapeError("linkage", f"y has shape {x.shape}", accepts="observations, or distances of one axis")
+        raise ShapeError(
+            "linkage", f"y has shape {x.shape}", accepts="observations, or distances of one axis"
+        )
     known = original("cluster.hierarchy.linkage")(item(x), method, metric, optimal_ordering)
     by_means = method in ("centroid", "median", "ward")
     if by_means and x.ndim == 1:
-        raise ArgumentTypeError("linkage", f"distances have no gradient with {method}", accepts="observations")
+        raise ArgumentTypeError(
+            "linkage", f"distances have no gradient with {method}", accepts="observations"
+        )
     joins = known.shape[0]
     count = joins + 1
     # The observations of each cluster, and their weights in it.

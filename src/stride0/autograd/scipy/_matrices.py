@@ -207,7 +207,9 @@ def pinv(a: Any, *, atol: float | None = None, rtol: float | None = None) -> Arr
     return xp.linalg.pinv(x, rtol=float(rtol))
 
 
-def solve(a: Any, b: Any, lower: bool = False, *, assume_a: str | None = None, transposed: bool = False) -> Array:
+def solve(
+    a: Any, b: Any, lower: bool = False, *, assume_a: str | None = None, transposed: bool = False
+) -> Array:
     """
     Solve a system of linear equations.
 
@@ -265,7 +267,9 @@ def lstsq(a: Any, b: Any, cond: float | None = None) -> Any:
     x = xp.linalg.lstsq(a, b, rtol=cond).solution
     s = xp.linalg.svdvals(a)
     known = item(s)
-    rank = int((known > (xp.finfo(a.dtype).eps if cond is None else cond) * known[0]).sum()) if known.size else 0
+    rank = (
+        int((known > (xp.finfo(a.dtype).eps if cond is None else cond) * known[0]).sum()) if known.size else 0
+    )
     m, n = a.shape[-2:]
     if m > n and rank == n:
         apart = xp.abs(xp.matmul(a, x) - b)
@@ -373,7 +377,9 @@ def _sides(operation: str, c: Any, r: Any) -> tuple[Array, Array]:
     c, r = same_dtype(floating(operation, "c", c), floating(operation, "r", r))
     for name, x in (("c", c), ("r", r)):
         if x.ndim == 0 or x.shape[:-1] != c.shape[:-1]:
-            raise ShapeError(operation, f"{name} has shape {x.shape}", [("c", f"{c.shape}"), ("r", f"{r.shape}")])
+            raise ShapeError(
+                operation, f"{name} has shape {x.shape}", [("c", f"{c.shape}"), ("r", f"{r.shape}")]
+            )
     return c, r
 
 

@@ -98,7 +98,9 @@ class _Regions:
 
     def extremes(self, name: str) -> Array:
         """Return the largest or smallest elements: one of those that are equal."""
-        places = original(f"ndimage.{name}_position")(item(self.elements), item(self.groups), range(self.count))
+        places = original(f"ndimage.{name}_position")(
+            item(self.elements), item(self.groups), range(self.count)
+        )
         found = xp.take(self.elements, xp.asarray([int(place[0]) for place in places]))
         return xp.where(self.sizes() > 0, found, 0.0)
 

@@ -177,7 +177,9 @@ def dtype_of(operation: str, output: Any) -> Any:
     names = {"float": "float64", "int": "int64", "complex": "complex128"}
     found = getattr(dtypes, names.get(name, name), None)
     if found is None or not hasattr(found, "kind"):
-        raise ArgumentTypeError(operation, f"output is {shown(output)}", accepts="an array of stride0, or a dtype")
+        raise ArgumentTypeError(
+            operation, f"output is {shown(output)}", accepts="an array of stride0, or a dtype"
+        )
     return found
 
 

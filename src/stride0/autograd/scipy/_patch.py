@@ -183,7 +183,9 @@ def _call_form(name: str, original: Any, args: tuple[Any, ...], kwargs: dict[str
         elif parameter.kind is parameter.VAR_KEYWORD:
             named.update(value)
         elif parameter.kind is parameter.POSITIONAL_ONLY or (
-            not named and parameter.kind is not parameter.KEYWORD_ONLY and parameter.default is parameter.empty
+            not named
+            and parameter.kind is not parameter.KEYWORD_ONLY
+            and parameter.default is parameter.empty
         ):
             positional.append(value)
         elif key in mine.parameters or open_ended:

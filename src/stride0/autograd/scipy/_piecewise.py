@@ -141,7 +141,9 @@ class PPoly:
         """Return the derivative, `nu` times."""
         order = self._c.shape[0]
         kept = max(order - count_of(self._name, "nu", nu, 0), 1)
-        factors = xp.asarray([float(math.perm(order - 1 - row, nu)) for row in range(kept)], dtype=xp.real(self._c).dtype)
+        factors = xp.asarray(
+            [float(math.perm(order - 1 - row, nu)) for row in range(kept)], dtype=xp.real(self._c).dtype
+        )
         return self._like(self._c[:kept, ...] * xp.reshape(factors, (-1,) + (1,) * (self._c.ndim - 1)))
 
     def antiderivative(self, nu: int = 1) -> PPoly:

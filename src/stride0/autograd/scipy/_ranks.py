@@ -44,13 +44,23 @@ class Window:
     """The elements around each element of an array: which they are, and what lies beyond the ends."""
 
     def __init__(
-        self, operation: str, x: Array, size: Any, footprint: Any, mode: Any, cval: float, origin: Any, axes: Any = None
+        self,
+        operation: str,
+        x: Array,
+        size: Any,
+        footprint: Any,
+        mode: Any,
+        cval: float,
+        origin: Any,
+        axes: Any = None,
     ) -> None:
         numbers = normalize_axes(operation, axes, x.ndim)
         self.operation, self.cval, self.count = operation, cval, x.ndim
         if footprint is None:
             if size is None:
-                raise ArgumentValueError(operation, "neither size nor footprint is given", accepts="one of them")
+                raise ArgumentValueError(
+                    operation, "neither size nor footprint is given", accepts="one of them"
+                )
             sizes = [int(n) for n in each(operation, "size", _listed(size), len(numbers))]
             self.marks = None
         else:
@@ -408,7 +418,9 @@ def _extreme(
         # A dilation looks the other way.
         sign = 1.0
         numbers = normalize_axes(operation, axes, x.ndim)
-        sizes = footprint.shape if footprint is not None else each(operation, "size", _listed(size), len(numbers))
+        sizes = (
+            footprint.shape if footprint is not None else each(operation, "size", _listed(size), len(numbers))
+        )
         origins = each(operation, "origin", _listed(origin), len(numbers))
         origin = [-o - (n % 2 == 0) for o, n in zip(origins, sizes, strict=True)]
         footprint = None if footprint is None else footprint[(slice(None, None, -1),) * footprint.ndim]

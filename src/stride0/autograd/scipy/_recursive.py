@@ -27,7 +27,16 @@ from stride0.autograd.scipy._parts import (
     to_numpy,
 )
 
-__all__ = ["coefficients", "extended_signal", "filtfilt", "lfilter", "lfilter_zi", "sosfilt", "sosfilt_zi", "sosfiltfilt"]
+__all__ = [
+    "coefficients",
+    "extended_signal",
+    "filtfilt",
+    "lfilter",
+    "lfilter_zi",
+    "sosfilt",
+    "sosfilt_zi",
+    "sosfiltfilt",
+]
 
 
 @recorded("signal")

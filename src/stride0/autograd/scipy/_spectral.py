@@ -63,7 +63,9 @@ class _Frames:
         self.window, self.size = _window(operation, window, nperseg, n, default)
         overlap = self.size // 2 if noverlap is None else count_of(operation, "noverlap", noverlap, 0)
         if overlap >= self.size:
-            raise ArgumentValueError(operation, f"noverlap is {overlap}", accepts=f"less than nperseg, {self.size}")
+            raise ArgumentValueError(
+                operation, f"noverlap is {overlap}", accepts=f"less than nperseg, {self.size}"
+            )
         self.hop = self.size - overlap
         self.nfft = self.size if nfft is None else count_of(operation, "nfft", nfft, self.size)
 
@@ -105,7 +107,9 @@ def _signals(operation: str, x: Any, y: Any, axis: int) -> tuple[Array, Array | 
     x, y = same_dtype(x, floating(operation, "y", y))
     x, y = xp.moveaxis(x, number, -1), xp.moveaxis(y, axis, -1)
     n = max(x.shape[-1], y.shape[-1])
-    x, y = (xp.concat((a, xp.zeros((*a.shape[:-1], n - a.shape[-1]), dtype=a.dtype)), axis=-1) for a in (x, y))
+    x, y = (
+        xp.concat((a, xp.zeros((*a.shape[:-1], n - a.shape[-1]), dtype=a.dtype)), axis=-1) for a in (x, y)
+    )
     return x, y, number, x.dtype.kind == "real floating"
 
 
@@ -158,7 +162,9 @@ def csd(
     pair of Array
         Frequencies and densities, as `scipy.signal.csd`.
     """
-    return _density("csd", x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average)
+    return _density(
+        "csd", x, y, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average
+    )
 
 
 def _density(
@@ -226,7 +232,19 @@ def welch(
         Frequencies and densities, as `scipy.signal.welch`.
     """
     return _density(
-        "welch", x, None, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average
+        "welch",
+        x,
+        None,
+        fs,
+        window,
+        nperseg,
+        noverlap,
+        nfft,
+        detrend,
+        return_onesided,
+        scaling,
+        axis,
+        average,
     )
 
 
@@ -491,7 +509,9 @@ def _czt_signal(g: Array, n: int, w: complex, a: complex, axis: int) -> Array:
 rules(_czt, x=lambda g, x_shape, w, a, axis: _czt_signal(g, x_shape[axis], w, a, axis))
 
 
-def czt(x: Any, m: int | None = None, w: complex | None = None, a: complex = 1 + 0j, *, axis: int = -1) -> Array:
+def czt(
+    x: Any, m: int | None = None, w: complex | None = None, a: complex = 1 + 0j, *, axis: int = -1
+) -> Array:
     """
     Compute the Fourier transform at the points of a spiral.
 

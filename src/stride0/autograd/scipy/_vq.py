@@ -77,7 +77,9 @@ def _guess(operation: str, k: Any) -> tuple[Any, Any]:
     return found, item(found)
 
 
-def kmeans(obs: Any, k_or_guess: Any, iter: int = 20, thresh: float = 1e-5, **options: Any) -> tuple[Array, Array]:
+def kmeans(
+    obs: Any, k_or_guess: Any, iter: int = 20, thresh: float = 1e-5, **options: Any
+) -> tuple[Array, Array]:
     """
     Find codes that are the means of the observations nearest to them.
 
@@ -103,7 +105,13 @@ def kmeans(obs: Any, k_or_guess: Any, iter: int = 20, thresh: float = 1e-5, **op
 
 
 def kmeans2(
-    data: Any, k: Any, iter: int = 10, thresh: float = 1e-5, minit: str = "random", missing: str = "warn", **options: Any
+    data: Any,
+    k: Any,
+    iter: int = 10,
+    thresh: float = 1e-5,
+    minit: str = "random",
+    missing: str = "warn",
+    **options: Any,
 ) -> tuple[Array, Array]:
     """
     Find codes that are the means of the observations nearest to them.

@@ -14,8 +14,8 @@ from stride0.autograd.scipy._parts import (
     count_of,
     each,
     floating,
-    lane,
     into_output,
+    lane,
     scipy,
     to_numpy,
 )

@@ -140,7 +140,9 @@ def quad_vec(f: Any, a: Any, b: Any, *args: Any, full_output: bool = False, **op
         return y
 
     low, high = _number(a), _number(b)
-    integral, error, facts = original("integrate.quad_vec")(value, low, high, *args, full_output=True, **options)
+    integral, error, facts = original("integrate.quad_vec")(
+        value, low, high, *args, full_output=True, **options
+    )
     rest = (facts,) if full_output else ()
     if not tracked[0]:
         return integral, error, *rest

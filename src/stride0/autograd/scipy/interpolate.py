@@ -283,7 +283,9 @@ class interp1d:
         rest = self._y.shape[1:]
         below, above = t < self.x[0], t > self.x[-1]
         if self.bounds_error and bool(xp.any(below | above)):
-            raise ArgumentValueError("interp1d", "a point lies beyond the ends", accepts="points between the ends")
+            raise ArgumentValueError(
+                "interp1d", "a point lies beyond the ends", accepts="points between the ends"
+            )
         found = xp.reshape(self._value(t), (-1, *rest))
         if not isinstance(self.fill_value, str):
             fill = float("nan") if self.fill_value is None else self.fill_value

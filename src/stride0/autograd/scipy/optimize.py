@@ -43,7 +43,9 @@ def _implicit(f: Callable[..., Any], root: Any, args: tuple[Any, ...]) -> Array:
     return start + (x - stop_gradient(x))
 
 
-def _rooted(name: str, f: Callable[..., Any], starts: tuple[Any, ...], args: Any, options: dict[str, Any]) -> Any:
+def _rooted(
+    name: str, f: Callable[..., Any], starts: tuple[Any, ...], args: Any, options: dict[str, Any]
+) -> Any:
     tracked = [False]
     given = args if isinstance(args, tuple) else (args,)
     if any(isinstance(x, Array) and is_tracked(x) for x in starts):
@@ -63,7 +65,9 @@ def _rooted(name: str, f: Callable[..., Any], starts: tuple[Any, ...], args: Any
     if options.get("full_output"):
         return _implicit(f, found[0], given), *found[1:]
     if getattr(found, "ndim", 0) != 0:
-        raise ArgumentTypeError(name, "several roots at once have no gradient", accepts="one number to begin with")
+        raise ArgumentTypeError(
+            name, "several roots at once have no gradient", accepts="one number to begin with"
+        )
     return _implicit(f, found, given)
 
 

@@ -36,12 +36,17 @@ def procrustes(data1: Any, data2: Any) -> tuple[Array, Array, Array]:
     x, y = same_dtype(floating("procrustes", "data1", data1), floating("procrustes", "data2", data2))
     if x.ndim != 2 or x.shape != y.shape or x.size == 0:
         raise ShapeError(
-            "procrustes", "the shapes do not fit", [("data1", f"{x.shape}"), ("data2", f"{y.shape}")], "(M, N) twice"
+            "procrustes",
+            "the shapes do not fit",
+            [("data1", f"{x.shape}"), ("data2", f"{y.shape}")],
+            "(M, N) twice",
         )
     x, y = (a - xp.mean(a, axis=0) for a in (x, y))
     norms = [xp.linalg.vector_norm(a) for a in (x, y)]
     if not all(item(n) for n in norms):
-        raise ArgumentValueError("procrustes", "all points of one set are the same", accepts="points that differ")
+        raise ArgumentValueError(
+            "procrustes", "all points of one set are the same", accepts="points that differ"
+        )
     x, y = x / norms[0], y / norms[1]
     u, s, vh = xp.linalg.svd(xp.matmul(x.T, y), full_matrices=False)
     y = xp.matmul(y, xp.matmul(u, vh).T) * xp.sum(s)

@@ -14,7 +14,16 @@ import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd.scipy._distributions import DISTRIBUTIONS
-from stride0.autograd.scipy._parts import floating, from_numpy, one_of, recorded, rules, same_dtype, scipy, to_numpy
+from stride0.autograd.scipy._parts import (
+    floating,
+    from_numpy,
+    one_of,
+    recorded,
+    rules,
+    same_dtype,
+    scipy,
+    to_numpy,
+)
 
 __all__ = ["boxcox", "cramervonmises", "gaussian_kde", "ks_1samp", *DISTRIBUTIONS]
 
@@ -70,7 +79,9 @@ class gaussian_kde:
         x = floating("gaussian_kde", "dataset", dataset)
         x = x[None, :] if x.ndim == 1 else x
         if x.ndim != 2 or x.shape[1] < 2:
-            raise ShapeError("gaussian_kde", f"dataset has shape {x.shape}", accepts="(D, N) with N of 2 or more")
+            raise ShapeError(
+                "gaussian_kde", f"dataset has shape {x.shape}", accepts="(D, N) with N of 2 or more"
+            )
         self.dataset = x
         self.d, self.n = x.shape
         if weights is None:
