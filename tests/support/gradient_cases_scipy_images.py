@@ -80,7 +80,7 @@ SIGNAL = [
         "signal.stft",
         LINE,
         linear=(0,),
-        take=(1, 2),
+        take=(2,),
         nperseg=(8,),
         boundary=("zeros", "even", None),
         padded=(True, False),
@@ -115,8 +115,21 @@ SIGNAL = [
     *cases("signal.sosfilt_zi", SOS[:, [0, 1, 2, 3, 4, 5]] + np.asarray([0, 0, 0, 0.25, 0, 0])),
     *several("signal.bilinear", B[:3], A, take=(0, 1), fs=(1.0, 3.0)),
     *several("signal.bilinear", B[:2], A, take=(0, 1)),
-    *cases(
-        "signal.firls", np.asarray([1.0, 0.9, 0.2, 0.1]), linear=(0,), numtaps=(7,), bands=((0, 0.3, 0.5, 1),)
+    Case(
+        "signal",
+        "firls",
+        (np.asarray([1.0, 0.9, 0.2, 0.1]),),
+        {},
+        (0,),
+        *[lambda f, d: f(7, (0, 0.3, 0.5, 1), d, weight=[1, 2])] * 2,
+    ),
+    Case(
+        "signal",
+        "firwin2",
+        (np.asarray([1.0, 0.6, 0.1]),),
+        {"window": ("kaiser", 3.0)},
+        (0,),
+        *[lambda f, g, window: f(9, [0.0, 0.3, 1.0], g, window=window)] * 2,
     ),
     Case(
         "signal",
