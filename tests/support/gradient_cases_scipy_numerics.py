@@ -1,4 +1,4 @@
-"""More calls of the functions of `stride0.autograd.scipy`: of `linalg`, `spatial`, `interpolate` and others."""
+"""More calls of the functions of `stride0.autograd.scipy`: of all parts but `signal` and `ndimage`."""
 
 from __future__ import annotations
 

@@ -13,6 +13,9 @@ Functions of SciPy that compute with the functions of the namespace, `scipy.sign
     Array([1.75, 1.5 , 1.  ], dtype=float64)
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 from stride0._base.callers import FORMS as _FORMS
 from stride0.autograd.scipy import (
     cluster,
@@ -26,28 +29,28 @@ from stride0.autograd.scipy import (
     spatial,
     stats,
 )
+from stride0.autograd.scipy._distributions import DISTRIBUTIONS as _DISTRIBUTIONS
 from stride0.autograd.scipy._patch import patch, patched, unpatch
 
 # Functions of parts of SciPy that are objects, or modules of modules: `scipy.stats.norm.pdf`.
-_PARTS = {
+_PARTS: dict[str, dict[str, Any]] = {
     "cluster": {"vq": cluster.vq, "hierarchy": cluster.hierarchy},
     "spatial": {"distance": spatial.distance},
-    "stats": stats.DISTRIBUTIONS,
+    "stats": _DISTRIBUTIONS,
 }
 
 
-def _enter(name: str, module: object, names: tuple[str, ...] | list[str], inner: dict[str, object]) -> None:
+def _enter(name: str, names: Sequence[str], inner: dict[str, Any]) -> None:
     for each in names:
         if each in inner:
-            part = inner[each]
-            _enter(f"{name}.{each}", part, part.__all__, {})  # type: ignore[attr-defined]
+            _enter(f"{name}.{each}", inner[each].__all__, {})
         else:
             _FORMS[f"{name}.{each}"] = f"stride0.autograd.scipy.{name}.{each}"
 
 
 for _module in (cluster, fft, integrate, interpolate, linalg, ndimage, optimize, signal, spatial, stats):
     _name = _module.__name__.rpartition(".")[2]
-    _enter(_name, _module, _module.__all__, _PARTS.get(_name, {}))
+    _enter(_name, _module.__all__, _PARTS.get(_name, {}))
 
 __all__ = [
     "cluster",

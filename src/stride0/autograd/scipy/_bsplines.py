@@ -210,7 +210,8 @@ def make_interp_spline(
     k : int
         Degree.
     t : Array, optional
-        Knots; by default as many as there are values, some of `x` or the middles between them. Differentiable.
+        Knots; by default as many as there are values, some of `x` or the middles between them.
+        Differentiable.
     bc_type : str, or a pair of lists of (derivative, value)
         What holds at the ends: "not-a-knot" and None nothing, "natural", "clamped".
     axis : int

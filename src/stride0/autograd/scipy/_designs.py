@@ -49,7 +49,7 @@ def _trimmed(x: Array) -> Array:
 
 
 def _polynomial(roots: Array) -> Array:
-    """Return the coefficients of the polynomial with given roots, highest power first; real where they are."""
+    """Return the coefficients of the polynomial with given roots, highest power first."""
     one, none = xp.ones((1,), dtype=roots.dtype), xp.zeros((1,), dtype=roots.dtype)
     found = one
     for k in range(roots.shape[0]):
@@ -405,7 +405,8 @@ def _kind(ftype: str, what: str, first: str = "", second: str = "") -> Any:
     Parameters
     ----------
     N, Wn, btype, analog, output, fs, rp, rs
-        As `iirfilter` takes them, in the order of `scipy.signal.{ftype}`. Differentiable with respect to `Wn`.
+        As `iirfilter` takes them, in the order of `scipy.signal.{ftype}`. Differentiable with respect to
+        `Wn`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Distances of `stride0.autograd.scipy.spatial.distance`: one table of formulas serves pairs, `cdist` and `pdist`."""
+"""Distances of `stride0.autograd.scipy.spatial.distance`: one table of formulas for pairs and for sets."""
 
 from __future__ import annotations
 
@@ -306,7 +306,8 @@ def cdist(XA: Any, XB: Any, metric: str = "euclidean", **options: Any) -> Array:
     metric : str
         A name, "euclidean" for example; of the metrics of real vectors.
     **options
-        ``w``, ``p``, ``V``, ``VI``, ``base``, as the functions of these metrics take them. Differentiable if arrays.
+        ``w``, ``p``, ``V``, ``VI``, ``base``, as the functions of these metrics take them. Differentiable
+        if arrays.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Distributions of `stride0.autograd.scipy.stats`: a table of formulas for standard ones, moved and scaled."""
+"""Distributions of `stride0.autograd.scipy.stats`: formulas for standard ones, moved and scaled."""
 
 from __future__ import annotations
 
@@ -131,7 +131,8 @@ class Distribution:
     """
     A continuous distribution, with the functions of `scipy.stats` for it.
 
-    They take a value, the shapes of the distribution, `loc` and `scale`, by which it is moved and scaled. All are
+    They take a value, the shapes of the distribution, `loc` and `scale`, by which it is moved and scaled.
+    All are
     differentiable where they are arrays.
 
     Examples
@@ -220,7 +221,8 @@ class Distribution:
                 f"{self.name}.ppf", "it is not supported", accepts="cdf, and a root finder"
             )
         p, (shapes, loc), scale = self._standard("ppf", q, args, named)
-        return self._formulas.ppf(p, *shapes) * scale + loc
+        found: Array = self._formulas.ppf(p, *shapes) * scale + loc
+        return found
 
 
 DISTRIBUTIONS = {name: Distribution(name, formulas) for name, formulas in _TABLE.items()}

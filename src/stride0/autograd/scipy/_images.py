@@ -1,4 +1,4 @@
-"""Functions of `stride0.autograd.scipy.ndimage` that call a function of the caller, turn, or filter spectra."""
+"""Functions of `stride0.autograd.scipy.ndimage` that call back, turn, or filter spectra."""
 
 from __future__ import annotations
 
@@ -135,7 +135,8 @@ def geometric_transform(
     input : Array
         Differentiable.
     mapping : callable
-        Takes the indices of an element of the result, and returns its coordinates: numbers, or tracked arrays.
+        Takes the indices of an element of the result, and returns its coordinates: numbers, or tracked
+        arrays.
     output_shape : tuple of int, optional
         By default that of `input`.
     output, order, mode, cval, prefilter
@@ -151,7 +152,7 @@ def geometric_transform(
     x = floating("geometric_transform", "input", input)
     shape = x.shape if output_shape is None else tuple(output_shape)
     more = extra_keywords or {}
-    places = [()]
+    places: list[tuple[int, ...]] = [()]
     for n in shape:
         places = [(*place, k) for place in places for k in range(n)]
     rows = [
@@ -287,7 +288,8 @@ def generic_filter1d(
     input : Array
         Differentiable.
     function : callable
-        Takes a lane that is continued at both ends, and an array of the length of the result, to which it writes.
+        Takes a lane that is continued at both ends, and an array of the length of the result, to which it
+        writes.
     filter_size : int
         The lane is continued by one element less than that.
     axis, output, mode, cval, origin
@@ -319,7 +321,7 @@ def generic_filter1d(
 
 
 def _slopes(operation: str, x: Array, function: Any, options: tuple[Any, ...], more: Any) -> list[Array]:
-    """Return what a function along one axis gives along each: it writes to its output, or returns the result."""
+    """Return what a function gives along each axis: it writes to its output, or returns the result."""
     parts = []
     for axis in range(x.ndim):
         output = xp.zeros_like(x)

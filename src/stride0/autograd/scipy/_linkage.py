@@ -1,11 +1,13 @@
-"""Hierarchical clustering of `stride0.autograd.scipy.cluster.hierarchy`: the heights at which clusters are joined.
+"""Hierarchical clustering of `stride0.autograd.scipy.cluster`: the heights at which clusters are joined.
 
-Which ones are joined is constant. Each pair of observations comes together in one of the joins. Where a height
+Which ones are joined is constant. Each pair of observations comes together in one of the joins. Where a
+height
 is a mean of distances, or the least or the largest of them, it is one over the pairs of its join.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import stride0 as xp
@@ -17,7 +19,7 @@ from stride0.autograd.scipy._parts import floating, item, one_of, original
 __all__ = ["average", "centroid", "complete", "linkage", "median", "single", "ward", "weighted"]
 
 # How the weights of two clusters of these sizes become those of the joined one.
-_SHARES = {
+_SHARES: dict[str, Callable[[int, int], tuple[float, float]]] = {
     **dict.fromkeys(("average", "centroid", "ward"), lambda n, m: (n / (n + m), m / (n + m))),
     **dict.fromkeys(("weighted", "median", "single", "complete"), lambda n, m: (0.5, 0.5)),
 }
@@ -44,7 +46,8 @@ def linkage(
     Returns
     -------
     Array
-        New array of shape (M - 1, 4), as `scipy.cluster.hierarchy.linkage`: the gradient is that of its third column.
+        New array of shape (M - 1, 4), as `scipy.cluster.hierarchy.linkage`: the gradient is that of its
+        third column.
     """
     one_of("linkage", "method", method, tuple(_SHARES))
     x = floating("linkage", "y", y)

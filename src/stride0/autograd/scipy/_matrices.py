@@ -1,4 +1,4 @@
-"""Functions of `stride0.autograd.scipy.linalg` that the namespace has, with SciPy's parameters; structured matrices.
+"""Functions of `stride0.autograd.scipy.linalg` that the namespace has, and structured matrices.
 
 Parameters of SciPy that change no value (`overwrite_a`, `check_finite`, `lapack_driver`) are not here.
 """
@@ -97,7 +97,8 @@ def cholesky(a: Any, lower: bool = False) -> Array:
     Parameters
     ----------
     a : Array
-        A Hermitian, positive definite matrix, or a stack of such, of which one triangle is read. Differentiable:
+        A Hermitian, positive definite matrix, or a stack of such, of which one triangle is read.
+        Differentiable:
         the other triangle has the gradient zero.
     lower : bool
         Which triangle is read, and which factor is returned.
@@ -261,7 +262,8 @@ def lstsq(a: Any, b: Any, cond: float | None = None) -> Any:
     Returns
     -------
     tuple
-        The solution, the sums of squared residues, the rank, and the singular values, as `scipy.linalg.lstsq`.
+        The solution, the sums of squared residues, the rank, and the singular values, as
+        `scipy.linalg.lstsq`.
     """
     a, b = same_dtype(matrix("lstsq", "a", a, square=False), floating("lstsq", "b", b))
     x = xp.linalg.lstsq(a, b, rtol=cond).solution

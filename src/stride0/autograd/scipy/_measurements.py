@@ -206,7 +206,8 @@ def labeled_comprehension(
     input, labels, index
         As `mean` takes them. Differentiable.
     func : callable
-        Takes an array of one axis, and the numbers of the elements too with `pass_positions`; returns a number.
+        Takes an array of one axis, and the numbers of the elements too with `pass_positions`; returns a
+        number.
     out_dtype : dtype
         Of the result.
     default : number
@@ -227,7 +228,7 @@ def labeled_comprehension(
         if places.size == 0:
             found.append(xp.asarray(default, dtype=dtype))
             continue
-        given = (xp.take(regions.elements, places),)
+        given: tuple[Array, ...] = (xp.take(regions.elements, places),)
         given = (*given, xp.take(regions.places, places)) if pass_positions else given
         found.append(xp.astype(xp.asarray(func(*given)), dtype))
     return regions.spread(xp.stack(found))

@@ -1,7 +1,9 @@
 """SciPy's own functions on tracked arrays: `patched`, `patch` and `unpatch`.
 
-Note [Hooks of SciPy]: SciPy has a public hook for `scipy.fft` alone, `scipy.fft.register_backend`, which reaches a
-function under every name that it was imported by. Of its other modules the public names are replaced: a function
+Note [Hooks of SciPy]: SciPy has a public hook for `scipy.fft` alone, `scipy.fft.register_backend`, which
+reaches a
+function under every name that it was imported by. Of its other modules the public names are replaced: a
+function
 by one that calls it, or the form if an argument is tracked; a class by a subclass of it that does so.
 """
 
@@ -27,7 +29,8 @@ _WITHOUT_EFFECT = {
     *("check_finite", "overwrite_a", "overwrite_ab", "overwrite_b", "overwrite_data", "overwrite_x"),
     *("workers", "plan", "lapack_driver", "driver", "xp"),
 }
-# Functions that are given functions, which may use tracked arrays. The form of one finds that out by calling them.
+# Functions that are given functions, which may use tracked arrays. The form of one finds that out by
+# calling them.
 CALLING_BACK = (
     *("integrate.quad_vec", "optimize.bisect", "optimize.brenth", "optimize.brentq", "optimize.newton"),
     *("optimize.ridder", "optimize.toms748"),
@@ -79,8 +82,10 @@ def patched() -> Iterator[None]:
 
     Notes
     -----
-    Names in modules of SciPy are replaced, in all threads, until the last of the statements ends. So the call has
-    to look the name up: `scipy.signal.lfilter(b, a, x)`, or `signal.lfilter(b, a, x)` after ``from scipy import
+    Names in modules of SciPy are replaced, in all threads, until the last of the statements ends. So the
+    call has
+    to look the name up: `scipy.signal.lfilter(b, a, x)`, or `signal.lfilter(b, a, x)` after ``from scipy
+    import
     signal``. What was imported before by ``from scipy.signal import lfilter`` is not reached, nor are
     calls that SciPy's private modules make of each other. `scipy.fft` has a hook for such things, so that its
     functions are reached under every name.

@@ -2,12 +2,14 @@
 
 References
 ----------
-SciPy 1.17, `scipy.interpolate`. de Boor: A practical guide to splines, chapter IV. Fritsch and Butland: A method for
+SciPy 1.17, `scipy.interpolate`. de Boor: A practical guide to splines, chapter IV. Fritsch and Butland: A
+method for
 constructing local monotone piecewise cubic interpolants, 1984. Akima: A new method of interpolation, 1970.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -192,7 +194,7 @@ class BPoly(PPoly):
         s = xp.reshape(t - start, shape) / h
         for _ in range(nu):
             order = len(c) - 1
-            c = [(after - before) * (order / h) for before, after in zip(c[:-1], c[1:], strict=True)]
+            c = [(after - before) * (order / h) for before, after in itertools.pairwise(c)]
         found = 0 * s * (c[0] if c else 1.0)
         order = len(c) - 1
         for a, part in enumerate(c):

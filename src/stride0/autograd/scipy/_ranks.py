@@ -164,7 +164,7 @@ _OPTIONS = """size : int or sequence of int, optional
         Along which; by default all."""
 
 
-def _chooser(name: str, what: str, parameter: str = "") -> Callable[..., Array]:
+def _chooser(name: str, what: str, parameter: str = "") -> Any:
     """Return a filter of one name, with a parameter of its own in front of those that all have."""
 
     def run(x: Any, own: tuple[Any, ...], options: dict[str, Any]) -> Array:
@@ -401,7 +401,7 @@ def _dilated(x: Any, shape: tuple[Any, Any, Any], mode: Any, cval: float, origin
 def _extreme(
     operation: str, x: Any, shape: tuple[Any, Any, Any], mode: Any, cval: float, origin: Any, axes: Any
 ) -> Array:
-    """Return an erosion or a dilation by a size, a footprint and a structure, of which all but one are None."""
+    """Return an erosion or a dilation, by a size, a footprint or a structure."""
     x = _real(operation, x)
     size, footprint, structure = shape
     given = {"size": size, "mode": mode, "cval": cval, "origin": origin, "axes": axes}
@@ -444,7 +444,7 @@ def _closed(x: Any, *options: Any) -> Array:
     return _eroded(_dilated(x, *options), *options)
 
 
-def _morphology(name: str, what: str, made: Callable[..., Array]) -> Callable[..., Array]:
+def _morphology(name: str, what: str, made: Callable[..., Array]) -> Any:
     def filtered(
         input: Any,
         size: Any = None,
@@ -462,8 +462,8 @@ def _morphology(name: str, what: str, made: Callable[..., Array]) -> Callable[..
     described = _described(filtered, name, what)
     described.__doc__ = described.__doc__.replace(
         "    output : ",
-        "    structure : Array, optional\n        What is added to the elements of a window, or taken from them."
-        " Differentiable.\n    output : ",
+        "    structure : Array, optional\n        What is added to the elements of a window, or taken"
+        " from them. Differentiable.\n    output : ",
     )
     return into_output(described)
 

@@ -1,4 +1,4 @@
-"""Codes of `stride0.autograd.scipy.cluster.vq`: which one is nearest is constant, where it is and how far is not."""
+"""Codes of `stride0.autograd.scipy.cluster.vq`: which one is nearest is constant, how far it is is not."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def _number(x: Any) -> float:
 
 
 def _substituted(a: float, b: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
-    """Return SciPy's substitutions for infinite intervals: the variable, and what the function is multiplied by."""
+    """Return SciPy's substitution for infinite intervals: the variable, and the factor of the function."""
     if math.isfinite(a) and math.isfinite(b):
         return lambda t: t, lambda t: 1.0
     if math.isfinite(a) or math.isfinite(b):
@@ -109,7 +109,8 @@ def quad_vec(f: Any, a: Any, b: Any, *args: Any, full_output: bool = False, **op
     Parameters
     ----------
     f : callable
-        Takes a number; returns an array or a number. The integral is differentiable with respect to the tracked
+        Takes a number; returns an array or a number. The integral is differentiable with respect to the
+        tracked
         arrays that it uses.
     a, b : float or Array
         Limits, which may be infinite. Differentiable if they are arrays.
@@ -125,7 +126,8 @@ def quad_vec(f: Any, a: Any, b: Any, *args: Any, full_output: bool = False, **op
 
     Notes
     -----
-    SciPy chooses intervals and computes the value; the gradient is the integral of the gradient, by Gauss's rule
+    SciPy chooses intervals and computes the value; the gradient is the integral of the gradient, by
+    Gauss's rule
     in these intervals.
     """
     tracked = [any(isinstance(x, Array) and is_tracked(x) for x in (a, b))]

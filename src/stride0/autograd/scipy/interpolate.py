@@ -222,8 +222,8 @@ class interp1d:
     y : Array
         The values. Differentiable.
     kind : str or int
-        "linear", "nearest", "nearest-up", "previous", "next", or a degree of splines, also as "zero", "slinear",
-        "quadratic" or "cubic".
+        "linear", "nearest", "nearest-up", "previous", "next", or a degree of splines, also as "zero",
+        "slinear", "quadratic" or "cubic".
     axis : int
         Along which the values lie.
     bounds_error : bool, optional

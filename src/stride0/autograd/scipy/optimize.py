@@ -1,4 +1,4 @@
-"""Differentiable forms of root finders of `scipy.optimize`: a root is a function of what the equation depends on.
+"""Differentiable forms of root finders of `scipy.optimize`: a root is a function of the equation.
 
 References
 ----------
@@ -40,7 +40,8 @@ def _implicit(f: Callable[..., Any], root: Any, args: tuple[Any, ...]) -> Array:
                 "root", "the function is level at the root, which has no derivative", accepts="a simple root"
             )
         x = x - xp.reshape(xp.asarray(f(x, *args)), ()) / slope
-    return start + (x - stop_gradient(x))
+    found: Array = start + (x - stop_gradient(x))
+    return found
 
 
 def _rooted(
