@@ -257,7 +257,8 @@ def rank_filter(input: Any, rank: int, *args: Any, **options: Any) -> Array:
     Array
         New array of the shape of `input`, as `scipy.ndimage.rank_filter`.
     """
-    return _rank_of(input, rank, *args, **options)
+    found: Array = _rank_of(input, rank, *args, **options)
+    return found
 
 
 def percentile_filter(input: Any, percentile: float, *args: Any, **options: Any) -> Array:
@@ -278,7 +279,8 @@ def percentile_filter(input: Any, percentile: float, *args: Any, **options: Any)
     Array
         New array of the shape of `input`, as `scipy.ndimage.percentile_filter`.
     """
-    return _percentile_of(input, percentile, *args, **options)
+    found: Array = _percentile_of(input, percentile, *args, **options)
+    return found
 
 
 def _along(name: str, whole: Callable[..., Array], what: str) -> Callable[..., Array]:
@@ -433,7 +435,8 @@ def _extreme(
 
 def _laplace(x: Any, *options: Any) -> Array:
     x = _real("morphological_laplace", x)
-    return _dilated(x, *options) + _eroded(x, *options) - 2 * x
+    found: Array = _dilated(x, *options) + _eroded(x, *options) - 2 * x
+    return found
 
 
 def _opened(x: Any, *options: Any) -> Array:

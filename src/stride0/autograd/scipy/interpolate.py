@@ -137,14 +137,14 @@ def _of_corners(grid: list[Array], y: Array, where: Array, rest: tuple[int, ...]
     if nearest:
         steps = [xp.reshape(xp.astype(share > 0.5, xp.int64), (-1,)) for share in shares]
         return y[tuple(k + step for k, step in zip(lower, steps, strict=True))]
-    found: Any = 0.0
+    parts: list[Array] = []
     for corner in range(2**count):
         bits = [corner >> axis & 1 for axis in range(count)]
         part = y[tuple(k + bit for k, bit in zip(lower, bits, strict=True))]
         for bit, share in zip(bits, shares, strict=True):
             part = part * (share if bit else 1 - share)
-        found = found + part
-    return found
+        parts.append(part)
+    return sum(parts[1:], parts[0])
 
 
 def _of_splines(grid: list[Array], y: Array, where: Array, degree: int) -> Array:
