@@ -1,4 +1,4 @@
-"""Functions of `stride0.autograd.scipy.ndimage` that call back, turn, or filter spectra."""
+"""Functions of `stride0.autograd.scipy.ndimage` that call back, rotate, or filter spectra."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 
-# --- turned and bent
+# --- rotated and bent
 
 
 @into_output
@@ -57,7 +57,7 @@ def rotate(
     prefilter: bool = True,
 ) -> Array:
     """
-    Turn an array in the plane of two axes.
+    Rotate an array in the plane of two axes.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def rotate(
     axes : pair of int
         The plane.
     reshape : bool
-        Whether the result is as large as the turned array.
+        Whether the result is as large as the rotated array.
     output, order, mode, cval, prefilter
         As `map_coordinates` takes them.
 
@@ -81,14 +81,14 @@ def rotate(
     first, second = sorted(axis_of("rotate", x, k) for k in axes)
     if first == second:
         raise ArgumentValueError("rotate", f"axes is {axes}", accepts="two different axes")
-    turn = floating("rotate", "angle", angle) * (math.pi / 180)
+    radians = floating("rotate", "angle", angle) * (math.pi / 180)
     # SciPy's are exact at multiples of 90 degrees.
     special = scipy("special")
     known = float(item(floating("rotate", "angle", angle)))
     if isinstance(angle, (int, float)):
         c, s = xp.asarray(float(special.cosdg(known))), xp.asarray(float(special.sindg(known)))
     else:
-        c, s = xp.cos(turn), xp.sin(turn)
+        c, s = xp.cos(radians), xp.sin(radians)
     inner = xp.stack((xp.stack((c, s)), xp.stack((-s, c))))
     sides = [x.shape[first], x.shape[second]]
     new = list(sides)
@@ -107,11 +107,11 @@ def rotate(
     planes = xp.moveaxis(x, (first, second), (-2, -1))
     rest = planes.shape[:-2]
     planes = xp.reshape(planes, (-1, *planes.shape[-2:]))
-    turned = [
+    rotated = [
         affine_transform(planes[k, ...], inner, by, tuple(new), None, order, mode, cval, prefilter)
         for k in range(planes.shape[0])
     ]
-    return xp.moveaxis(xp.reshape(xp.stack(turned), (*rest, *new)), (-2, -1), (first, second))
+    return xp.moveaxis(xp.reshape(xp.stack(rotated), (*rest, *new)), (-2, -1), (first, second))
 
 
 @into_output

@@ -390,9 +390,9 @@ def _end_slope(h: Array, rise: Array) -> Array:
     """Return the derivative at an end, where `h` and `rise` begin, by three points."""
     h0, h1, m0, m1 = h[:1, ...], h[1:2, ...], rise[:1, ...], rise[1:2, ...]
     d = ((2 * h0 + h1) * m0 - h0 * m1) / (h0 + h1)
-    turned = xp.sign(d) != xp.sign(m0)
+    opposed = xp.sign(d) != xp.sign(m0)
     steep = (xp.sign(m0) != xp.sign(m1)) & (xp.abs(d) > 3 * xp.abs(m0))
-    return xp.where(turned, 0.0, xp.where(steep, 3 * m0, d))
+    return xp.where(opposed, 0.0, xp.where(steep, 3 * m0, d))
 
 
 class Akima1DInterpolator(CubicHermiteSpline):
