@@ -1,9 +1,9 @@
 """SciPy's own functions on tracked arrays: `patched`, `patch` and `unpatch`.
 
 Note [Hooks of SciPy]
-    SciPy has a public hook for `scipy.fft` alone, `scipy.fft.register_backend`, which reaches a function under
-    every name that it was imported by. Of its other modules the public names are replaced: a function by one that
-    calls it, or the form if an argument is tracked; a class by a subclass of it that does so.
+    SciPy has a public hook for `scipy.fft` alone, `scipy.fft.register_backend`, which reaches a function
+    under every name that it was imported by. Of its other modules the public names are replaced: a function
+    by one that calls it, or the form if an argument is tracked; a class by a subclass of it that does so.
 """
 
 from __future__ import annotations
