@@ -70,7 +70,7 @@ SIGNAL = [
         scaling=("density", "spectrum"),
     ),
     *several(
-        "signal.welch", normal(3, 20), nperseg=(7,), axis=(1, -1), average=("mean", "median"), nfft=(None, 9)
+        "signal.welch", normal(3, 20), nperseg=(7,), axis=(1, -1), average=("mean", "median"), nfft=(None,)
     ),
     *several("signal.welch", normal(20, 2), nperseg=(8,), axis=(0,), return_onesided=(False,)),
     *several("signal.periodogram", LINE, nfft=(None, 15, 30), window=("boxcar", "hamming")),

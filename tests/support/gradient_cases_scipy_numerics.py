@@ -89,14 +89,19 @@ SPATIAL = [
     ),
     *cases("spatial distance.cdist", apart(3, 4), apart(2, 4, seed=1), metric=("minkowski",), p=(1.5,)),
     *cases(
-        "spatial distance.pdist", apart(5, 3), metric=(*METRICS, "seuclidean", "minkowski", "jensenshannon")
+        "spatial distance.pdist",
+        apart(5, 3) + 0.1 * normal(5, 3) ** 2,
+        metric=(*METRICS, "seuclidean", "minkowski", "jensenshannon"),
     ),
     *several("spatial.procrustes", normal(5, 3), normal(5, 3, seed=1), take=(0, 1, 2)),
 ]
 SPATIAL = [case._replace(module=case.module.replace(" ", ".")) for case in SPATIAL]
 
 VALUES = apart(6, seed=4)
-T = np.asarray([0.0, 0.3, 1.0, 1.0, 2.2, 3.0, 3.5, 4.1, 5.0, 5.0, 6.0])
+T = np.asarray([0.0, 0.3, 0.6, 1.0, 2.2, 3.0, 3.5, 4.1, 5.0, 5.5, 6.0])
+REPEATED = np.asarray([0.0] * 4 + [1.0, 2.2, 2.2, 4.1] + [5.0] * 4)
+# Near no knot, and no middle of two.
+BETWEEN_KNOTS = POINTS + 0.07
 WEIGHTED = np.asarray([1.0, 2.0, 0.5, 1.5, 1.0, 0.7])
 
 
@@ -127,8 +132,16 @@ INTERPOLATE = [
     *splines("Akima1DInterpolator", KNOTS, VALUES, POINTS[1:5], method=("akima", "makima")),
     *splines("Akima1DInterpolator", KNOTS, normal(2, 6), POINTS, axis=(1,), extrapolate=(True,)),
     *splines("BSpline", T, normal(7), 1.5 + 2 * apart(4), linear=(1,), k=(3,), nu=(0, 1, 2)),
+    Case(
+        "interpolate",
+        "BSpline",
+        (normal(8), 0.5 + 2 * apart(4)),
+        {},
+        (0,),
+        *[lambda f, c, x: f(REPEATED, c, 3)(x)] * 2,
+    ),
     *splines("BSpline", T, normal(2, 8), 1.5 + 2 * apart(4), linear=(1,), k=(2,), axis=(1,)),
-    *splines("make_interp_spline", KNOTS, normal(6), POINTS, linear=(1,), k=(1, 2, 3, 4, 5)),
+    *splines("make_interp_spline", KNOTS, normal(6), BETWEEN_KNOTS, linear=(1,), k=(1, 2, 3, 4, 5)),
     *splines(
         "make_interp_spline", KNOTS, normal(6), POINTS, linear=(1,), bc_type=("natural", "clamped"), nu=(0, 1)
     ),
@@ -144,10 +157,9 @@ INTERPOLATE = [
     both(
         "interpolate",
         "make_lsq_spline",
-        lambda f, x, y, t, w, p: f(x, y, t, w=w)(p),
-        np.linspace(0, 5, 11),
+        lambda f, x, y, w, p: f(x, y, [0.0] * 4 + [2.1] + [5.0] * 4, w=w)(p),
+        np.linspace(0.1, 4.9, 11),
         normal(11),
-        np.asarray([0.0] * 4 + [2.1] + [5.0] * 4),
         np.linspace(0.5, 1.5, 11),
         POINTS[1:],
         linear=(1,),
@@ -171,12 +183,14 @@ INTERPOLATE = [
         3 + 2 * apart(3, 2),
         linear=(2,),
     ),
-    *splines("interp1d", KNOTS, normal(6), POINTS[1:5], linear=(1,), kind=("linear", "quadratic", "cubic")),
+    *splines(
+        "interp1d", KNOTS, normal(6), BETWEEN_KNOTS[1:5], linear=(1,), kind=("linear", "quadratic", "cubic")
+    ),
     *splines(
         "interp1d",
         KNOTS[::-1].copy(),
         normal(6),
-        POINTS[1:5],
+        BETWEEN_KNOTS[1:5],
         linear=(1,),
         kind=("nearest", "previous", "next"),
     ),
@@ -190,7 +204,7 @@ INTERPOLATE = [
                 (KNOTS, KNOTS[1:]), v, method=method, bounds_error=False, fill_value=None
             )(x),
             normal(6, 5),
-            np.asarray([[0.2, 1.0], [1.3, 4.2], [4.1, 2.0]]),
+            np.asarray([[0.2, 1.0], [1.4, 4.25], [4.1, 2.05]]),
             method=method,
             linear=(0,),
         )

@@ -279,15 +279,14 @@ def _single(operation: str, a: Any) -> Array:
 
 
 def _derivative(g: Array, name: str, a: Array) -> Array:
-    # The derivative in a direction is a block of the function of a matrix of blocks; its adjoint is that of
-    # the conjugate transpose.
+    # The derivative in a direction is a block of the function of a matrix of blocks. As a map it is its own
+    # transpose; that takes the same branch of the logarithm.
     n = a.shape[0]
-    below = adjoint(a)
-    dtype = xp.result_type(below, g)
-    below, g = xp.astype(below, dtype, copy=False), xp.astype(g, dtype, copy=False)
-    right = xp.concat((g, below))
-    blocks = xp.concat((xp.concat((below, xp.zeros_like(below))), right), axis=1)
-    return _of_matrix(name, blocks)[:n, n:]
+    dtype = xp.result_type(a, g)
+    a, g = xp.astype(a, dtype, copy=False), adjoint(xp.astype(g, dtype, copy=False))
+    right = xp.concat((g, a))
+    blocks = xp.concat((xp.concat((a, xp.zeros_like(a))), right), axis=1)
+    return adjoint(_of_matrix(name, blocks)[:n, n:])
 
 
 @recorded("linalg")
