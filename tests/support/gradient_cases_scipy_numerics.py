@@ -90,7 +90,10 @@ SPATIAL = [
     *cases("spatial distance.cdist", apart(3, 4), apart(2, 4, seed=1), metric=("minkowski",), p=(1.5,)),
     *cases(
         "spatial distance.pdist",
-        apart(5, 3) + 0.1 * normal(5, 3) ** 2,
+        np.cumsum(
+            np.asarray([[0.3, 0.9, 2.0], [0.4, 1.1, 2.7], [0.5, 1.7, 3.1], [0.2, 1.3, 2.2], [0.6, 1.0, 3.9]]),
+            axis=0,
+        ),
         metric=(*METRICS, "seuclidean", "minkowski", "jensenshannon"),
     ),
     *several("spatial.procrustes", normal(5, 3), normal(5, 3, seed=1), take=(0, 1, 2)),
