@@ -214,6 +214,7 @@ INTERPOLATE = [
         lambda xp, f, v, x: f((xp.arange(5.0), xp.arange(6.0)), v, method="cubic")(x),
         GRID,
         A[:, :2] + 0.01,
+        rough=1e-4,
     ),
     call(
         "interpolate.RBFInterpolator",

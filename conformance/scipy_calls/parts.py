@@ -29,9 +29,15 @@ class Call(NamedTuple):
         return self.made(xp, scipy_function(self.function) if form is None else form, *arrays)
 
 
-@functools.cache
 def scipy_function(name: str) -> Any:
     """The function "special.erf" of SciPy, which is imported when the first call is made."""
+    # Looked up at each call: `patched` replaces it.
+    module, rest = _owner(name)
+    return operator.attrgetter(rest)(module)
+
+
+@functools.cache
+def _owner(name: str) -> tuple[Any, str]:
     parts = name.split(".")
     for count in range(len(parts) - 1, 0, -1):
         module = f"scipy.{'.'.join(parts[:count])}"
@@ -39,7 +45,7 @@ def scipy_function(name: str) -> Any:
             found = importlib.import_module(module)
         except ModuleNotFoundError:
             continue
-        return operator.attrgetter(".".join(parts[count:]))(found)
+        return found, ".".join(parts[count:])
     raise AttributeError(f"SciPy has no {name}")
 
 

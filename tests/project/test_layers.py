@@ -49,6 +49,10 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("table of gradients", ("autograd._rules.table",)),
     ("batching rules", ("autograd._batching",)),
     ("table of batching rules", ("autograd._batching.table",)),
+    (
+        "transformations",
+        ("autograd._transforms", "autograd._custom", "autograd._vmap", "autograd._numpy"),
+    ),
     ("forms of SciPy's functions", ("autograd.scipy",)),
     ("gradients", ("autograd",)),
     ("optimisers", ("optim",)),

@@ -11,6 +11,8 @@ __all__ = ["FORMS", "lost_gradient"]
 
 # By functions of SciPy, "signal.lfilter", those of ours that have a gradient. `autograd.scipy` fills it in.
 FORMS: dict[str, str] = {}
+# What lets the functions of SciPy themselves take the forms.
+PATCHED = "stride0.autograd.scipy.patched()"
 
 _LIBRARY = "scipy"
 # Between the call of the library and what it does with an array. Decorators are among them.
@@ -48,7 +50,7 @@ def lost_gradient(error: Any, operation: str, shape: tuple[int, ...]) -> Excepti
     facts.append(("why", _WHY.get(operation, "it reads the memory, and the tape does not record that")))
     form = FORMS.get(name.partition(".")[2])
     if form is not None:
-        accepts = f"{form}, which has a gradient; or {accepts}"
+        accepts = f"{form}, which has a gradient; this call in `with {PATCHED}:`; or {accepts}"
     elif name.split(".")[1] in _CALLING_BACK:
         accepts = f'functions that take and give NumPy\'s arrays (docs/gradients.md, "SciPy"); or {accepts}'
     made = error(name, problem, facts, accepts)

@@ -13,29 +13,57 @@ Functions of SciPy that compute with the functions of the namespace, `scipy.sign
     Array([1.75, 1.5 , 1.  ], dtype=float64)
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 from stride0._base.callers import FORMS as _FORMS
-from stride0.autograd.scipy import fft, integrate, interpolate, linalg, ndimage, signal
-
-# Functions of `scipy.linalg` that the namespace has under the same name.
-_OWN = (
-    "cholesky",
-    "det",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "expm",
-    "inv",
-    "lstsq",
-    "pinv",
-    "qr",
-    "solve",
-    "svd",
+from stride0.autograd.scipy import (
+    cluster,
+    fft,
+    integrate,
+    interpolate,
+    linalg,
+    ndimage,
+    optimize,
+    signal,
+    spatial,
+    stats,
 )
+from stride0.autograd.scipy._distributions import DISTRIBUTIONS as _DISTRIBUTIONS
+from stride0.autograd.scipy._patch import patch, patched, unpatch
 
-for _module in (fft, integrate, interpolate, linalg, ndimage, signal):
-    _part = _module.__name__.rpartition(".")[2]
-    _FORMS.update({f"{_part}.{_name}": f"{_module.__name__}.{_name}" for _name in _module.__all__})
-_FORMS.update({f"linalg.{_name}": f"stride0.linalg.{_name}" for _name in _OWN})
+# Functions of parts of SciPy that are objects, or modules of modules: `scipy.stats.norm.pdf`.
+_PARTS: dict[str, dict[str, Any]] = {
+    "cluster": {"vq": cluster.vq, "hierarchy": cluster.hierarchy},
+    "spatial": {"distance": spatial.distance},
+    "stats": _DISTRIBUTIONS,
+}
 
-__all__ = ["fft", "integrate", "interpolate", "linalg", "ndimage", "signal"]
+
+def _enter(name: str, names: Sequence[str], inner: dict[str, Any]) -> None:
+    for each in names:
+        if each in inner:
+            _enter(f"{name}.{each}", inner[each].__all__, {})
+        else:
+            _FORMS[f"{name}.{each}"] = f"stride0.autograd.scipy.{name}.{each}"
+
+
+for _module in (cluster, fft, integrate, interpolate, linalg, ndimage, optimize, signal, spatial, stats):
+    _name = _module.__name__.rpartition(".")[2]
+    _enter(_name, _module.__all__, _PARTS.get(_name, {}))
+
+__all__ = [
+    "cluster",
+    "fft",
+    "integrate",
+    "interpolate",
+    "linalg",
+    "ndimage",
+    "optimize",
+    "patch",
+    "patched",
+    "signal",
+    "spatial",
+    "stats",
+    "unpatch",
+]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import stride0 as xp
 from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._linear import full
-from stride0.autograd.scipy._parts import (
-    axis_of,
-    floating,
-    one_of,
-    same_dtype,
-)
+from stride0.autograd.scipy._linear import extended, full, valid
+from stride0.autograd.scipy._parts import axis_of, each, floating, one_of, same_dtype
+from stride0.autograd.scipy._recursive import coefficients, lfilter
 
-__all__ = ["convolve", "correlate", "oaconvolve"]
+__all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "deconvolve", "oaconvolve", "wiener"]
 
 
 def _part(whole: Array, first: tuple[int, ...], second: tuple[int, ...], mode: str, axes: Any) -> Array:
@@ -122,3 +119,126 @@ def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Arra
     there, back = (xp.fft.fftn, xp.fft.ifftn) if is_complex else (xp.fft.rfftn, xp.fft.irfftn)
     spectrum = there(x, s=lengths, axes=tuple(numbers)) * there(w, s=lengths, axes=tuple(numbers))
     return _part(back(spectrum, s=lengths, axes=tuple(numbers)), x.shape, w.shape, mode, numbers)
+
+
+# --- two axes, with boundaries
+
+_BOUNDARIES = {"fill": "constant", "wrap": "wrap", "symm": "reflect"}
+
+
+def _plane(
+    operation: str, in1: Any, in2: Any, flipped: bool, mode: str, boundary: str, fillvalue: Any
+) -> Array:
+    x, w = _pair(operation, in1, in2, mode)
+    if x.ndim != 2:
+        raise ShapeError(operation, f"in1 has shape {x.shape}", accepts="two axes")
+    one_of(operation, "boundary", boundary, tuple(_BOUNDARIES))
+    swapped = mode == "valid" and any(n < m for n, m in zip(x.shape, w.shape, strict=True))
+    if swapped:
+        x, w = w, x
+    shapes = x.shape, w.shape
+    kernel = xp.conj(w) if flipped else xp.flip(w)
+    for axis, n in enumerate(w.shape):
+        x = extended(operation, x, axis, n - 1, n - 1, _BOUNDARIES[boundary], fillvalue)
+    found = valid(x, kernel)
+    if flipped and mode == "same":
+        # Of a kernel with an even size, SciPy takes the other one of the two middles.
+        (n, m), (k, j) = shapes
+        return found[k // 2 : k // 2 + n, j // 2 : j // 2 + m]
+    found = _part(found, *shapes, mode, range(2))
+    return xp.flip(found) if swapped and flipped else found
+
+
+def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0) -> Array:
+    """
+    Convolve two matrices.
+
+    Parameters
+    ----------
+    in1, in2, mode
+        As `convolve` takes them, with two axes. Differentiable.
+    boundary : {"fill", "wrap", "symm"}
+        What lies beyond the ends of `in1`.
+    fillvalue : float
+        That value with "fill".
+
+    Returns
+    -------
+    Array
+        New array of the common dtype, as `scipy.signal.convolve2d`.
+    """
+    return _plane("convolve2d", in1, in2, False, mode, boundary, fillvalue)
+
+
+def correlate2d(
+    in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: float = 0
+) -> Array:
+    """
+    Correlate two matrices: `in2` is conjugated.
+
+    Parameters
+    ----------
+    in1, in2, mode, boundary, fillvalue
+        As `convolve2d` takes them.
+
+    Returns
+    -------
+    Array
+        New array of the common dtype, as `scipy.signal.correlate2d`.
+    """
+    return _plane("correlate2d", in1, in2, True, mode, boundary, fillvalue)
+
+
+# --- made of filters
+
+
+def deconvolve(signal: Any, divisor: Any) -> tuple[Array, Array]:
+    """
+    Divide a signal by another one, like polynomials.
+
+    Parameters
+    ----------
+    signal, divisor : Array
+        Of one axis. Differentiable.
+
+    Returns
+    -------
+    pair of Array
+        Quotient and remainder, as `scipy.signal.deconvolve`.
+    """
+    b, a, _ = coefficients("deconvolve", signal, divisor, xp.zeros((1,)))
+    count = b.shape[0] - a.shape[0] + 1
+    if count < 1:
+        return xp.zeros((0,), dtype=b.dtype), b
+    unit = xp.concat((xp.ones((1,), dtype=b.dtype), xp.zeros((count - 1,), dtype=b.dtype)))
+    quotient = lfilter(b, a, unit)
+    return quotient, b - full(a, quotient, "auto")
+
+
+def wiener(im: Any, mysize: Any = None, noise: Any = None) -> Array:
+    """
+    Remove noise by Wiener's filter.
+
+    Parameters
+    ----------
+    im : Array
+        Real. Differentiable.
+    mysize : int or sequence of int, optional
+        Of the windows along each axis; by default 3.
+    noise : float or Array, optional
+        Power of the noise; by default the mean of the variances of the windows. Differentiable.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `im`, as `scipy.signal.wiener`.
+    """
+    x = floating("wiener", "im", im)
+    sizes = [int(n) for n in each("wiener", "mysize", 3 if mysize is None else mysize, x.ndim)]
+    weights = xp.full(tuple(sizes), 1 / math.prod(sizes), dtype=x.dtype)
+    mean = correlate(x, weights, "same")
+    variance = correlate(x * x, weights, "same") - mean * mean
+    level = xp.mean(variance) if noise is None else xp.asarray(noise, dtype=x.dtype)
+    flat = variance < level
+    share = level / xp.where(flat, 1.0, variance)
+    return xp.where(flat, mean, (x - mean) * (1 - share) + mean)

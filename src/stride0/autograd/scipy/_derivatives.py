@@ -6,7 +6,7 @@ from typing import Any
 
 import stride0 as xp
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import axis_of, floating, refuse_output
+from stride0.autograd.scipy._parts import axis_of, floating, into_output
 from stride0.autograd.scipy._windows import correlate1d, gaussian_filter
 
 __all__ = ["gaussian_gradient_magnitude", "gaussian_laplace", "laplace", "prewitt", "sobel"]
@@ -14,7 +14,6 @@ __all__ = ["gaussian_gradient_magnitude", "gaussian_laplace", "laplace", "prewit
 
 def _slope(operation: str, input: Any, axis: int, output: None, mode: str, cval: float, across: Any) -> Array:
     """Return differences along one axis, smoothed along the others."""
-    refuse_output(operation, output)
     x = floating(operation, "input", input)
     axis = axis_of(operation, x, axis)
     x = correlate1d(x, [-1.0, 0.0, 1.0], axis, None, mode, cval)
@@ -24,8 +23,9 @@ def _slope(operation: str, input: Any, axis: int, output: None, mode: str, cval:
     return x
 
 
+@into_output
 def prewitt(
-    input: Any, axis: int = -1, output: None = None, mode: str = "reflect", cval: float = 0.0
+    input: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: float = 0.0
 ) -> Array:
     """
     Apply Prewitt's filter: differences along an axis, sums of three along the others.
@@ -47,7 +47,8 @@ def prewitt(
     return _slope("prewitt", input, axis, output, mode, cval, [1.0, 1.0, 1.0])
 
 
-def sobel(input: Any, axis: int = -1, output: None = None, mode: str = "reflect", cval: float = 0.0) -> Array:
+@into_output
+def sobel(input: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: float = 0.0) -> Array:
     """
     Apply Sobel's filter: differences along an axis, weighted sums of three along the others.
 
@@ -64,7 +65,8 @@ def sobel(input: Any, axis: int = -1, output: None = None, mode: str = "reflect"
     return _slope("sobel", input, axis, output, mode, cval, [1.0, 2.0, 1.0])
 
 
-def laplace(input: Any, output: None = None, mode: str = "reflect", cval: float = 0.0) -> Array:
+@into_output
+def laplace(input: Any, output: Any = None, mode: str = "reflect", cval: float = 0.0) -> Array:
     """
     Estimate the Laplacian by second differences.
 
@@ -80,7 +82,6 @@ def laplace(input: Any, output: None = None, mode: str = "reflect", cval: float 
     Array
         New array of the shape of `input`, as `scipy.ndimage.laplace`.
     """
-    refuse_output("laplace", output)
     x = floating("laplace", "input", input)
     parts = [correlate1d(x, [1.0, -2.0, 1.0], axis, None, mode, cval) for axis in range(x.ndim)]
     return sum(parts[1:], parts[0])
@@ -96,8 +97,9 @@ def _smoothed(x: Array, sigma: Any, derivative: int, mode: str, cval: float, opt
     ]
 
 
+@into_output
 def gaussian_laplace(
-    input: Any, sigma: Any, output: None = None, mode: str = "reflect", cval: float = 0.0, **options: Any
+    input: Any, sigma: Any, output: Any = None, mode: str = "reflect", cval: float = 0.0, **options: Any
 ) -> Array:
     """
     Estimate the Laplacian by second derivatives of Gaussians.
@@ -116,13 +118,13 @@ def gaussian_laplace(
     Array
         New array of the shape of `input`, as `scipy.ndimage.gaussian_laplace`.
     """
-    refuse_output("gaussian_laplace", output)
     parts = _smoothed(floating("gaussian_laplace", "input", input), sigma, 2, mode, cval, options)
     return sum(parts[1:], parts[0])
 
 
+@into_output
 def gaussian_gradient_magnitude(
-    input: Any, sigma: Any, output: None = None, mode: str = "reflect", cval: float = 0.0, **options: Any
+    input: Any, sigma: Any, output: Any = None, mode: str = "reflect", cval: float = 0.0, **options: Any
 ) -> Array:
     """
     Estimate the length of the gradient by derivatives of Gaussians.
@@ -137,7 +139,6 @@ def gaussian_gradient_magnitude(
     Array
         New array of the shape of `input`, as `scipy.ndimage.gaussian_gradient_magnitude`.
     """
-    refuse_output("gaussian_gradient_magnitude", output)
     x = floating("gaussian_gradient_magnitude", "input", input)
     parts = [part * part for part in _smoothed(x, sigma, 1, mode, cval, options)]
     return xp.sqrt(sum(parts[1:], parts[0]))

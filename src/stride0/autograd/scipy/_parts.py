@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from stride0._core.array.array import Array
 from stride0._core.calls.primitive import PRIMITIVES, primitive_in
 from stride0._core.exchange.convert import asarray
 from stride0._core.exchange.numpy_calls import from_numpy, to_numpy
+from stride0._core.memory import dtype as dtypes
 from stride0._core.memory.dtype import float64, promote
 from stride0.autograd._tape.tape import define, detach
 
@@ -20,14 +22,17 @@ __all__ = [
     "along",
     "axis_of",
     "count_of",
+    "dtype_of",
     "each",
     "floating",
+    "found_by",
     "from_numpy",
+    "into_output",
     "item",
     "lane",
     "one_of",
+    "original",
     "recorded",
-    "refuse_output",
     "rules",
     "same_dtype",
     "scipy",
@@ -45,6 +50,20 @@ def scipy(module: str) -> Any:
         raise ImportError(
             f"stride0.autograd.scipy.{module} calls SciPy, which cannot be imported: pip install scipy"
         ) from error
+
+
+def original(name: str) -> Any:
+    """Return a function of SciPy, "signal.lfilter": SciPy's own, where `patched` has replaced it."""
+    module, _, attribute = name.rpartition(".")
+    found = getattr(scipy(module), attribute)
+    return getattr(found, "stride0_original", found)
+
+
+def found_by(name: str) -> Any:
+    """Return a function of this package by its name, "signal.lfilter"."""
+    parts = name.split(".")
+    found = importlib.import_module(f"stride0.autograd.scipy.{parts[0]}")
+    return functools.reduce(getattr, parts[1:], found)
 
 
 def recorded(module: str) -> Callable[[Function], Function]:
@@ -120,9 +139,48 @@ def each(operation: str, name: str, value: Any, count: int) -> list[Any]:
     return list(value)
 
 
-def refuse_output(operation: str, output: Any) -> None:
-    if output is not None:
-        raise ArgumentTypeError(operation, "output is not supported", accepts="the array that is returned")
+def into_output(function: Function) -> Function:
+    """
+    Give a function a parameter `output` as `scipy.ndimage` has it.
+
+    An array is written to, and returned; a dtype is that of the result. What is written to an array has
+    its gradient.
+    """
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+    # Where it is a keyword alone, behind all others.
+    place = names.index("output") if "output" in names else len(names)
+
+    @functools.wraps(function)
+    def delivered(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > place:
+            output, args = args[place], (*args[:place], None, *args[place + 1 :])
+        else:
+            output = kwargs.pop("output", None)
+        found = function(*args, **kwargs)
+        if output is None:
+            return found
+        if not isinstance(output, Array):
+            return astype(found, dtype_of(function.__name__, output))
+        if output.shape != found.shape:
+            facts = [("output", f"{output.shape}"), ("result", f"{found.shape}")]
+            raise ShapeError(function.__name__, "output has another shape than the result", facts)
+        output[...] = astype(found, output.dtype, copy=False)
+        return output
+
+    return delivered  # type: ignore[return-value]
+
+
+def dtype_of(operation: str, output: Any) -> Any:
+    """Return a dtype that was given as one of ours, as one of NumPy, or by its name."""
+    name = getattr(output, "__name__", None) or getattr(output, "name", None) or str(output)
+    names = {"float": "float64", "int": "int64", "complex": "complex128"}
+    found = getattr(dtypes, names.get(name, name), None)
+    if found is None or not hasattr(found, "kind"):
+        raise ArgumentTypeError(
+            operation, f"output is {shown(output)}", accepts="an array of stride0, or a dtype"
+        )
+    return found
 
 
 def lane(x: Array, axis: int) -> Shape:

@@ -27,7 +27,16 @@ from stride0.autograd.scipy._parts import (
     to_numpy,
 )
 
-__all__ = ["filtfilt", "lfilter", "lfilter_zi", "sosfilt", "sosfiltfilt"]
+__all__ = [
+    "coefficients",
+    "extended_signal",
+    "filtfilt",
+    "lfilter",
+    "lfilter_zi",
+    "sosfilt",
+    "sosfilt_zi",
+    "sosfiltfilt",
+]
 
 
 @recorded("signal")
@@ -49,7 +58,7 @@ def _recursive(a: Array, x: Array, axis: int) -> Array:
     return _filtered(xp.ones((1,), dtype=a.dtype), a, x, axis)
 
 
-def _coefficients(operation: str, b: Any, a: Any, x: Any) -> list[Array]:
+def coefficients(operation: str, b: Any, a: Any, x: Any) -> list[Array]:
     found = same_dtype(floating(operation, "b", b), floating(operation, "a", a), floating(operation, "x", x))
     for name, c in zip("ba", found, strict=False):
         if c.ndim != 1 or c.size == 0:
@@ -82,7 +91,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     Array, or a pair of such
         The filtered signal; with `zi` besides the final state, as `scipy.signal.lfilter`.
     """
-    b, a, x = _coefficients("lfilter", b, a, x)
+    b, a, x = coefficients("lfilter", b, a, x)
     axis = axis_of("lfilter", x, axis)
     if zi is None:
         return _filtered(b, a, x, axis)
@@ -118,7 +127,7 @@ def lfilter_zi(b: Any, a: Any) -> Array:
     Array
         New array of shape ``(max(len(a), len(b)) - 1,)``, as `scipy.signal.lfilter_zi`.
     """
-    b, a, _ = _coefficients("lfilter_zi", b, a, xp.zeros((1,)))
+    b, a, _ = coefficients("lfilter_zi", b, a, xp.zeros((1,)))
     order = max(b.shape[0], a.shape[0]) - 1
     if order == 0:
         return xp.zeros((0,), dtype=b.dtype)
@@ -128,7 +137,7 @@ def lfilter_zi(b: Any, a: Any) -> Array:
     return xp.linalg.solve(shifted + a[1:, None] * first, b[1:] - a[1:] * b[0])
 
 
-def _extended_signal(operation: str, x: Array, axis: int, padtype: Any, edge: int) -> tuple[Array, int]:
+def extended_signal(operation: str, x: Array, axis: int, padtype: Any, edge: int) -> tuple[Array, int]:
     """Return a signal that is continued at both ends, and by how many elements."""
     one_of(operation, "padtype", padtype, ("odd", "even", "constant", None))
     if padtype is None or edge == 0:
@@ -190,11 +199,11 @@ def filtfilt(
         New array of the shape of `x`, as `scipy.signal.filtfilt`.
     """
     one_of("filtfilt", "method", method, ("pad",))
-    b, a, x = _coefficients("filtfilt", b, a, x)
+    b, a, x = coefficients("filtfilt", b, a, x)
     axis = axis_of("filtfilt", x, axis)
     taps = max(b.shape[0], a.shape[0])
     edge = 3 * taps if padlen is None else count_of("filtfilt", "padlen", padlen, 0)
-    longer, edge = _extended_signal("filtfilt", x, axis, padtype, edge)
+    longer, edge = extended_signal("filtfilt", x, axis, padtype, edge)
     gain = _gain("filtfilt", b, a)
     for _ in range(2):
         # As if the signal had always been what it begins with.
@@ -238,6 +247,32 @@ def _sections(operation: str, sos: Any, x: Any) -> list[Array]:
     if (item(found[0])[:, 3] != 1).any():
         raise ArgumentValueError(operation, "sos[:, 3] is not 1", accepts="sections whose a[0] is 1")
     return found
+
+
+def sosfilt_zi(sos: Any) -> Array:
+    """
+    Compute the states in which sections answer to ones with a constant.
+
+    Parameters
+    ----------
+    sos : Array
+        Of shape ``(n_sections, 6)``. Differentiable.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(n_sections, 2)``, as `scipy.signal.sosfilt_zi`.
+    """
+    found = floating("sosfilt_zi", "sos", sos)
+    if found.ndim != 2 or found.shape[1] != 6:
+        raise ShapeError("sosfilt_zi", f"sos has shape {found.shape}", accepts="(n_sections, 6)")
+    scale = xp.ones((), dtype=found.dtype)
+    states = []
+    for k in range(found.shape[0]):
+        b, a = found[k, :3], found[k, 3:]
+        states.append(scale * lfilter_zi(b, a))
+        scale = scale * _gain("sosfilt_zi", b, a)
+    return xp.stack(states)
 
 
 def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
@@ -298,7 +333,7 @@ def sosfiltfilt(
     known = item(sos)
     taps = 2 * sos.shape[0] + 1 - min(int((known[:, 2] == 0).sum()), int((known[:, 5] == 0).sum()))
     edge = 3 * taps if padlen is None else count_of("sosfiltfilt", "padlen", padlen, 0)
-    longer, edge = _extended_signal("sosfiltfilt", x, axis, padtype, edge)
+    longer, edge = extended_signal("sosfiltfilt", x, axis, padtype, edge)
     gain = xp.ones((), dtype=sos.dtype)
     for k in range(sos.shape[0]):
         gain = gain * _gain("sosfiltfilt", sos[k, :3], sos[k, 3:])

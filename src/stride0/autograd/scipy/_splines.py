@@ -18,9 +18,9 @@ from stride0.autograd.scipy._parts import (
     each,
     floating,
     from_numpy,
+    into_output,
     one_of,
     recorded,
-    refuse_output,
     rules,
     scipy,
     to_numpy,
@@ -157,7 +157,7 @@ def _folded(t: Array, n: int, mode: str) -> tuple[Array, Any]:
     return xp.where(t > n - 0.5, 2 * n - 1 - t, t), None
 
 
-def _stencil(t: Array, n: int, order: int, mode: str) -> tuple[Array, list[Array]]:
+def stencil(t: Array, order: int) -> tuple[Array, list[Array]]:
     """Return the first element that coordinates depend on, and the weights of it and those behind it."""
     shifted = t if order % 2 else t + 0.5
     below = xp.floor(shifted)
@@ -176,10 +176,11 @@ def _place(k: Array, n: int, mode: str) -> Array:
     return found
 
 
+@into_output
 def map_coordinates(
     input: Any,
     coordinates: Any,
-    output: None = None,
+    output: Any = None,
     order: int = 3,
     mode: str = "constant",
     cval: float = 0.0,
@@ -195,8 +196,8 @@ def map_coordinates(
     coordinates : Array
         Of shape ``(input.ndim, ...)``. Differentiable; splines of order 1 have a kink at each element, those
         of order 0 are constant.
-    output : None
-        Not supported.
+    output : Array or dtype, optional
+        What the result is written to, or its dtype.
     order : int
         Of the spline, from 0 to 5.
     mode : {"constant", "nearest", "mirror", "reflect", "grid-mirror", "grid-wrap"}
@@ -211,7 +212,6 @@ def map_coordinates(
     Array
         New array of shape ``coordinates.shape[1:]``, as `scipy.ndimage.map_coordinates`.
     """
-    refuse_output("map_coordinates", output)
     x = floating("map_coordinates", "input", input)
     t = floating("map_coordinates", "coordinates", coordinates)
     if t.ndim < 2 or t.shape[0] != x.ndim:
@@ -238,7 +238,7 @@ def _interpolated(
         at, within = _folded(points[axis, :] + margin, n, mode)
         if within is not None:
             inside = within if inside is None else inside & within
-        first, w = _stencil(at, n, order, mode)
+        first, w = stencil(at, order)
         places = _place(first[:, None] + xp.arange(order + 1), n, mode)
         shape = (-1, *(order + 1 if k == axis else 1 for k in range(x.ndim)))
         key.append(xp.reshape(places, shape))
@@ -260,7 +260,7 @@ def _sampled(
     for axis, t in enumerate(places):
         n = found.shape[axis]
         at, within = _folded(t + margin, n, mode)
-        first, weights = _stencil(at, n, order, mode)
+        first, weights = stencil(at, order)
         shape = (-1,) + (1,) * (x.ndim - axis - 1)
         parts = [
             xp.take(found, _place(first + j, n, mode), axis=axis) * xp.reshape(xp.astype(w, x.dtype), shape)
@@ -273,10 +273,11 @@ def _sampled(
     return found if everywhere is None else xp.where(everywhere, found, cval)
 
 
+@into_output
 def zoom(
     input: Any,
     zoom: Any,
-    output: None = None,
+    output: Any = None,
     order: int = 3,
     mode: str = "constant",
     cval: float = 0.0,
@@ -303,7 +304,6 @@ def zoom(
     Array
         New array, as `scipy.ndimage.zoom`.
     """
-    refuse_output("zoom", output)
     x = floating("zoom", "input", input)
     places = []
     for n, factor in zip(x.shape, each("zoom", "zoom", zoom, x.ndim), strict=True):
@@ -316,10 +316,11 @@ def zoom(
     return _sampled("zoom", x, places, order, mode, cval, prefilter)
 
 
+@into_output
 def shift(
     input: Any,
     shift: Any,
-    output: None = None,
+    output: Any = None,
     order: int = 3,
     mode: str = "constant",
     cval: float = 0.0,
@@ -342,19 +343,19 @@ def shift(
     Array
         New array of the shape of `input`, as `scipy.ndimage.shift`.
     """
-    refuse_output("shift", output)
     x = floating("shift", "input", input)
     by = xp.broadcast_to(floating("shift", "shift", shift), (x.ndim,))
     places = [xp.arange(n, dtype=xp.float64) - by[k] for k, n in enumerate(x.shape)]
     return _sampled("shift", x, places, order, mode, cval, prefilter)
 
 
+@into_output
 def affine_transform(
     input: Any,
     matrix: Any,
     offset: Any = 0.0,
     output_shape: Any = None,
-    output: None = None,
+    output: Any = None,
     order: int = 3,
     mode: str = "constant",
     cval: float = 0.0,
@@ -381,7 +382,6 @@ def affine_transform(
     Array
         New array, as `scipy.ndimage.affine_transform`.
     """
-    refuse_output("affine_transform", output)
     x, a = floating("affine_transform", "input", input), floating("affine_transform", "matrix", matrix)
     if a.shape != (x.ndim, x.ndim):
         raise ShapeError("affine_transform", f"matrix has shape {a.shape}", accepts=f"({x.ndim}, {x.ndim})")

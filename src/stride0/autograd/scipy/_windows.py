@@ -14,8 +14,8 @@ from stride0.autograd.scipy._parts import (
     count_of,
     each,
     floating,
+    into_output,
     lane,
-    refuse_output,
     scipy,
     to_numpy,
 )
@@ -48,8 +48,9 @@ def _operands(operation: str, input: Any, weights: Any) -> tuple[Array, Array]:
     return x, xp.astype(w, x.dtype, copy=False) if w.dtype.kind == "real floating" else w
 
 
+@into_output
 def correlate(
-    input: Any, weights: Any, output: None = None, mode: str = "reflect", cval: float = 0.0, origin: Any = 0
+    input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: float = 0.0, origin: Any = 0
 ) -> Array:
     """
     Correlate with weights.
@@ -60,8 +61,8 @@ def correlate(
         Differentiable.
     weights : Array
         With as many axes; complex ones are conjugated. Differentiable.
-    output : None
-        Not supported.
+    output : Array or dtype, optional
+        What the result is written to, or its dtype.
     mode : {"reflect", "constant", "nearest", "mirror", "wrap"}
         What lies beyond the ends of each axis.
     cval : float
@@ -74,7 +75,6 @@ def correlate(
     Array
         New array of the shape of `input`, as `scipy.ndimage.correlate`.
     """
-    refuse_output("correlate", output)
     x, w = _operands("correlate", input, weights)
     if w.ndim != x.ndim:
         raise ShapeError(
@@ -85,8 +85,9 @@ def correlate(
     return _correlated("correlate", x, xp.conj(w), first, mode, cval)
 
 
+@into_output
 def convolve(
-    input: Any, weights: Any, output: None = None, mode: str = "reflect", cval: float = 0.0, origin: Any = 0
+    input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: float = 0.0, origin: Any = 0
 ) -> Array:
     """
     Convolve with weights.
@@ -101,7 +102,6 @@ def convolve(
     Array
         New array of the shape of `input`, as `scipy.ndimage.convolve`.
     """
-    refuse_output("convolve", output)
     x, w = _operands("convolve", input, weights)
     if w.ndim != x.ndim:
         raise ShapeError(
@@ -123,11 +123,12 @@ def _line(operation: str, x: Array, weights: Array, axis: int, first: int, mode:
     return valid(longer, xp.reshape(weights, lane(x, axis)))
 
 
+@into_output
 def correlate1d(
     input: Any,
     weights: Any,
     axis: int = -1,
-    output: None = None,
+    output: Any = None,
     mode: str = "reflect",
     cval: float = 0.0,
     origin: int = 0,
@@ -151,17 +152,17 @@ def correlate1d(
     Array
         New array of the shape of `input`, as `scipy.ndimage.correlate1d`.
     """
-    refuse_output("correlate1d", output)
     x, w = _operands("correlate1d", input, weights)
     axis = axis_of("correlate1d", x, axis)
     return _line("correlate1d", x, xp.conj(w), axis, w.shape[0] // 2 + origin, mode, cval)
 
 
+@into_output
 def convolve1d(
     input: Any,
     weights: Any,
     axis: int = -1,
-    output: None = None,
+    output: Any = None,
     mode: str = "reflect",
     cval: float = 0.0,
     origin: int = 0,
@@ -179,17 +180,17 @@ def convolve1d(
     Array
         New array of the shape of `input`, as `scipy.ndimage.convolve1d`.
     """
-    refuse_output("convolve1d", output)
     x, w = _operands("convolve1d", input, weights)
     axis = axis_of("convolve1d", x, axis)
     return _line("convolve1d", x, xp.flip(w), axis, (w.shape[0] - 1) // 2 - origin, mode, cval)
 
 
+@into_output
 def uniform_filter1d(
     input: Any,
     size: int,
     axis: int = -1,
-    output: None = None,
+    output: Any = None,
     mode: str = "reflect",
     cval: float = 0.0,
     origin: int = 0,
@@ -211,7 +212,6 @@ def uniform_filter1d(
     Array
         New array of the shape of `input`, as `scipy.ndimage.uniform_filter1d`.
     """
-    refuse_output("uniform_filter1d", output)
     x = floating("uniform_filter1d", "input", input)
     size = count_of("uniform_filter1d", "size", size, 1)
     weights = xp.full((size,), 1 / size, dtype=xp.real(x).dtype)
@@ -219,10 +219,11 @@ def uniform_filter1d(
     return _line("uniform_filter1d", x, weights, axis, size // 2 + origin, mode, cval)
 
 
+@into_output
 def uniform_filter(
     input: Any,
     size: Any = 3,
-    output: None = None,
+    output: Any = None,
     mode: Any = "reflect",
     cval: float = 0.0,
     origin: Any = 0,
@@ -248,7 +249,6 @@ def uniform_filter(
     Array
         New array of the shape of `input`, as `scipy.ndimage.uniform_filter`.
     """
-    refuse_output("uniform_filter", output)
     x = floating("uniform_filter", "input", input)
     numbers = normalize_axes("uniform_filter", axes, x.ndim)
     options = (("size", size), ("mode", mode), ("origin", origin))
@@ -276,12 +276,13 @@ def _gaussian(
     return xp.astype(xp.flip(xp.asarray(answer)), xp.real(x).dtype)
 
 
+@into_output
 def gaussian_filter1d(
     input: Any,
     sigma: float,
     axis: int = -1,
     order: int = 0,
-    output: None = None,
+    output: Any = None,
     mode: str = "reflect",
     cval: float = 0.0,
     truncate: float = 4.0,
@@ -313,18 +314,18 @@ def gaussian_filter1d(
     Array
         New array of the shape of `input`, as `scipy.ndimage.gaussian_filter1d`.
     """
-    refuse_output("gaussian_filter1d", output)
     x = floating("gaussian_filter1d", "input", input)
     axis = axis_of("gaussian_filter1d", x, axis)
     weights = _gaussian("gaussian_filter1d", sigma, order, truncate, radius, x)
     return _line("gaussian_filter1d", x, weights, axis, weights.shape[0] // 2, mode, cval)
 
 
+@into_output
 def gaussian_filter(
     input: Any,
     sigma: Any,
     order: Any = 0,
-    output: None = None,
+    output: Any = None,
     mode: Any = "reflect",
     cval: float = 0.0,
     truncate: float = 4.0,
@@ -351,7 +352,6 @@ def gaussian_filter(
     Array
         New array of the shape of `input`, as `scipy.ndimage.gaussian_filter`.
     """
-    refuse_output("gaussian_filter", output)
     x = floating("gaussian_filter", "input", input)
     numbers = normalize_axes("gaussian_filter", axes, x.ndim)
     options = (("sigma", sigma), ("order", order), ("mode", mode), ("radius", radius))

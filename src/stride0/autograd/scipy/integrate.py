@@ -1,4 +1,4 @@
-"""Differentiable form of `scipy.integrate.simpson`; its other rules for samples are differentiable already.
+"""Differentiable forms of `scipy.integrate`: its other rules for samples are differentiable already.
 
 References
 ----------
@@ -7,14 +7,18 @@ SciPy 1.17, `scipy.integrate.simpson`. Cartwright: Simpson's rule cumulative int
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import stride0 as xp
 from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import along, axis_of, floating, lane
+from stride0.autograd._tape.tape import is_tracked
+from stride0.autograd._transforms import stop_gradient
+from stride0.autograd.scipy._parts import along, axis_of, floating, item, lane, original, scipy
 
-__all__ = ["simpson"]
+__all__ = ["quad_vec", "simpson"]
 
 
 def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Array:
@@ -74,3 +78,86 @@ def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Array:
     rest = rest + picked(y, n - 2, n - 1) * ((h1 * h1 + 3 * h0 * h1) / (6 * h0))
     rest = rest - picked(y, n - 3, n - 2) * (h1 * h1 * h1 / (6 * h0 * (h0 + h1)))
     return result + xp.sum(rest, axis=axis)
+
+
+# --- functions
+
+# Nodes in each of the intervals that SciPy chose.
+_NODES = 16
+
+
+def _number(x: Any) -> float:
+    return float(item(x)) if isinstance(x, Array) else float(x)
+
+
+def _substituted(a: float, b: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
+    """Return SciPy's substitution for infinite intervals: the variable, and the factor of the function."""
+    if math.isfinite(a) and math.isfinite(b):
+        return lambda t: t, lambda t: 1.0
+    if math.isfinite(a) or math.isfinite(b):
+        start, sign = (a, math.copysign(1.0, b)) if math.isfinite(a) else (b, math.copysign(1.0, a))
+        outer = 1.0 if math.isfinite(a) else -1.0
+        return lambda t: start + sign * (1 - t) / t, lambda t: outer * sign / (t * t)
+    sign = -1.0 if b < a else 1.0
+    return lambda t: (1 - abs(t)) / t, lambda t: sign / (t * t)
+
+
+def quad_vec(f: Any, a: Any, b: Any, *args: Any, full_output: bool = False, **options: Any) -> Any:
+    """
+    Integrate a function of a number that returns an array.
+
+    Parameters
+    ----------
+    f : callable
+        Takes a number; returns an array or a number. The integral is differentiable with respect to the
+        tracked
+        arrays that it uses.
+    a, b : float or Array
+        Limits, which may be infinite. Differentiable if they are arrays.
+    full_output : bool
+        Whether what SciPy says of the integration is returned too.
+    *args, **options
+        As `scipy.integrate.quad_vec` takes them.
+
+    Returns
+    -------
+    tuple
+        The integral and the error that SciPy estimates; what SciPy returns where nothing is tracked.
+
+    Notes
+    -----
+    SciPy chooses intervals and computes the value; the gradient is the integral of the gradient, by
+    Gauss's rule
+    in these intervals.
+    """
+    tracked = [any(isinstance(x, Array) and is_tracked(x) for x in (a, b))]
+    more = options.get("args", ())
+    more = more if isinstance(more, tuple) else (more,)
+
+    def value(t: Any, *given: Any) -> Any:
+        y = f(t, *given)
+        if isinstance(y, Array) and is_tracked(y):
+            tracked[0] = True
+            return item(y)
+        return y
+
+    low, high = _number(a), _number(b)
+    integral, error, facts = original("integrate.quad_vec")(
+        value, low, high, *args, full_output=True, **options
+    )
+    rest = (facts,) if full_output else ()
+    if not tracked[0]:
+        return integral, error, *rest
+    variable, factor = _substituted(low, high)
+    nodes, weights = scipy("special").roots_legendre(_NODES)
+    parts = []
+    for start, end in facts.intervals.tolist():
+        for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
+            t = start + (end - start) * (1 + node) / 2
+            y = xp.asarray(f(variable(t), *more))
+            parts.append(y * (factor(t) * weight * (end - start) / 2))
+    found = sum(parts[1:], parts[0])
+    for limit, number, sign in ((a, low, -1.0), (b, high, 1.0)):
+        if isinstance(limit, Array) and is_tracked(limit):
+            found = found + sign * xp.asarray(f(limit, *more)) * (limit - number)
+    return xp.asarray(integral, dtype=found.dtype) + (found - stop_gradient(found)), error, *rest

@@ -2,7 +2,7 @@
 
 References
 ----------
-SciPy 1.17, `scipy.linalg`. What the namespace has itself (`stride0.linalg.expm`, `lstsq`, `inv`) is not here.
+SciPy 1.17, `scipy.linalg`. Higham: Functions of matrices, theorem 3.6 (derivatives by block matrices).
 """
 
 from __future__ import annotations
@@ -13,6 +13,27 @@ import stride0 as xp
 from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd._rules.linalg import adjoint
+from stride0.autograd.scipy._matrices import (
+    cholesky,
+    circulant,
+    det,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    expm,
+    hankel,
+    inv,
+    lstsq,
+    matrix,
+    norm,
+    pinv,
+    qr,
+    solve,
+    svd,
+    svdvals,
+    toeplitz,
+)
 from stride0.autograd.scipy._parts import (
     floating,
     from_numpy,
@@ -25,15 +46,38 @@ from stride0.autograd.scipy._parts import (
     to_numpy,
 )
 
-__all__ = ["cho_solve", "solve_banded", "solve_sylvester", "solve_triangular", "sqrtm"]
-
-
-def _matrix(operation: str, name: str, x: Any, square: bool = True) -> Array:
-    found = floating(operation, name, x)
-    if found.ndim < 2 or (square and found.shape[-1] != found.shape[-2]):
-        accepts = "a square matrix, or a stack of such" if square else "a matrix"
-        raise ShapeError(operation, f"{name} has shape {found.shape}", accepts=accepts)
-    return found
+__all__ = [
+    "cho_solve",
+    "cholesky",
+    "circulant",
+    "coshm",
+    "cosm",
+    "det",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "expm",
+    "hankel",
+    "inv",
+    "logm",
+    "lstsq",
+    "norm",
+    "pinv",
+    "qr",
+    "sinhm",
+    "sinm",
+    "solve",
+    "solve_banded",
+    "solve_sylvester",
+    "solve_triangular",
+    "sqrtm",
+    "svd",
+    "svdvals",
+    "tanhm",
+    "tanm",
+    "toeplitz",
+]
 
 
 # --- triangular systems
@@ -63,7 +107,7 @@ def solve_triangular(
     Array
         New array of the shape of `b`, as `scipy.linalg.solve_triangular`.
     """
-    a, b = same_dtype(_matrix("solve_triangular", "a", a), floating("solve_triangular", "b", b))
+    a, b = same_dtype(matrix("solve_triangular", "a", a), floating("solve_triangular", "b", b))
     one_of("solve_triangular", "trans", trans, (0, 1, 2, "N", "T", "C"))
     if trans in (1, "T"):
         a, lower = xp.matrix_transpose(a), not lower
@@ -147,7 +191,7 @@ def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any) -> Array:
     Array
         New array of the shape of `b`, as `scipy.linalg.solve_banded`.
     """
-    ab, b = same_dtype(_matrix("solve_banded", "ab", ab, square=False), floating("solve_banded", "b", b))
+    ab, b = same_dtype(matrix("solve_banded", "ab", ab, square=False), floating("solve_banded", "b", b))
     lower, upper = map(int, l_and_u)
     if ab.shape[0] != lower + upper + 1 or b.ndim not in (1, 2) or b.shape[0] != ab.shape[1]:
         raise ShapeError(
@@ -190,8 +234,8 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
     Array
         New array of shape (M, N), as `scipy.linalg.solve_sylvester`.
     """
-    a, b = _matrix("solve_sylvester", "a", a), _matrix("solve_sylvester", "b", b)
-    a, b, q = same_dtype(a, b, _matrix("solve_sylvester", "q", q, square=False))
+    a, b = matrix("solve_sylvester", "a", a), matrix("solve_sylvester", "b", b)
+    a, b, q = same_dtype(a, b, matrix("solve_sylvester", "q", q, square=False))
     if q.shape != (a.shape[-1], b.shape[-1]):
         raise ShapeError("solve_sylvester", f"q has shape {q.shape}", accepts=f"{(a.shape[-1], b.shape[-1])}")
     return _sylvester(a, b, q)
@@ -219,9 +263,65 @@ def sqrtm(a: Any) -> Array:
     Array
         New array of the same shape, as `scipy.linalg.sqrtm`; complex where the root is.
     """
-    found = _matrix("sqrtm", "a", a)
+    return _square_root(_single("sqrtm", a))
+
+
+def _single(operation: str, a: Any) -> Array:
+    """Return one matrix; a complex one where the function of a real one is complex."""
+    found = matrix(operation, "a", a)
     if found.ndim != 2:
-        raise ShapeError("sqrtm", f"a has shape {found.shape}", accepts="one matrix")
-    if found.dtype.kind == "real floating" and (scipy("linalg").eigvals(item(found)).real < 0).any():
-        found = xp.astype(found, xp.complex128 if found.dtype == xp.float64 else xp.complex64)
-    return _square_root(found)
+        raise ShapeError(operation, f"a has shape {found.shape}", accepts="one matrix")
+    if found.dtype.kind == "real floating" and operation in ("sqrtm", "logm"):
+        values = scipy("linalg").eigvals(item(found))
+        if (values.real[abs(values.imag) <= 1e-14 * abs(values)] < 0).any():
+            found = xp.astype(found, xp.complex128 if found.dtype == xp.float64 else xp.complex64)
+    return found
+
+
+def _derivative(g: Array, name: str, a: Array) -> Array:
+    # The derivative in a direction is a block of the function of a matrix of blocks. As a map it is its own
+    # transpose; that takes the same branch of the logarithm.
+    n = a.shape[0]
+    dtype = xp.result_type(a, g)
+    a, g = xp.astype(a, dtype, copy=False), adjoint(xp.astype(g, dtype, copy=False))
+    right = xp.concat((g, a))
+    blocks = xp.concat((xp.concat((a, xp.zeros_like(a))), right), axis=1)
+    return adjoint(_of_matrix(name, blocks)[:n, n:])
+
+
+@recorded("linalg")
+def _of_matrix(name: str, a: Array) -> Array:
+    return from_numpy(getattr(scipy("linalg"), name)(to_numpy(a)))
+
+
+rules(_of_matrix, a=lambda g, name, a: _derivative(g, name, a))
+
+
+def _function_of_matrix(name: str, what: str) -> Any:
+    def function(A: Any) -> Array:
+        return _of_matrix(name, _single(name, A))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""
+    Compute the {what} of a matrix.
+
+    Parameters
+    ----------
+    A : Array
+        Of shape (M, M). Differentiable.
+
+    Returns
+    -------
+    Array
+        New array of the same shape, as `scipy.linalg.{name}`.
+    """
+    return function
+
+
+logm = _function_of_matrix("logm", "logarithm")
+cosm = _function_of_matrix("cosm", "cosine")
+sinm = _function_of_matrix("sinm", "sine")
+tanm = _function_of_matrix("tanm", "tangent")
+coshm = _function_of_matrix("coshm", "hyperbolic cosine")
+sinhm = _function_of_matrix("sinhm", "hyperbolic sine")
+tanhm = _function_of_matrix("tanhm", "hyperbolic tangent")

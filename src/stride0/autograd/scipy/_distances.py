@@ -1,0 +1,349 @@
+"""Distances of `stride0.autograd.scipy.spatial.distance`: one table of formulas for pairs and for sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentValueError, ShapeError
+from stride0._core.array.array import Array
+from stride0.autograd.scipy._parts import axis_of, floating, item, same_dtype
+
+__all__ = [
+    "braycurtis",
+    "canberra",
+    "cdist",
+    "chebyshev",
+    "cityblock",
+    "correlation",
+    "cosine",
+    "euclidean",
+    "jensenshannon",
+    "mahalanobis",
+    "minkowski",
+    "pdist",
+    "seuclidean",
+    "sqeuclidean",
+]
+
+
+def _sum(x: Array, w: Any) -> Array:
+    """Return the sum along the last axis, with weights if there are any."""
+    return xp.sum(x if w is None else w * x, axis=-1)
+
+
+def euclidean_root(x: Array, power: float = 0.5) -> Array:
+    """Return the square root, or another one; where it is zero, so is its derivative."""
+    none = x == 0
+    inside = xp.where(none, 1.0, x)
+    return xp.where(none, 0.0, xp.sqrt(inside) if power == 0.5 else inside**power)
+
+
+def _of_angle(u: Array, v: Array, w: Any) -> Array:
+    return 1 - _sum(u * v, w) / xp.sqrt(_sum(u * u, w) * _sum(v * v, w))
+
+
+def _centred(u: Array, w: Any) -> Array:
+    total = u.shape[-1] if w is None else xp.sum(w)
+    return u - xp.expand_dims(_sum(u, w), axis=-1) / total
+
+
+def _ratio(a: Array, b: Array) -> Array:
+    """Return ``a / b``, zero where both are zero."""
+    none = b == 0
+    return xp.where(none, 0.0, a / xp.where(none, 1.0, b))
+
+
+def _square_form(u: Array, v: Array, inverse: Array) -> Array:
+    d = u - v
+    return euclidean_root(xp.sum(xp.matmul(d[..., None, :], inverse)[..., 0, :] * d, axis=-1))
+
+
+def _divergence(u: Array, v: Array, base: Any) -> Array:
+    p, q = (x / xp.sum(x, axis=-1, keepdims=True) for x in (u, v))
+    m = (p + q) / 2
+    found = xp.sum(xp.special.rel_entr(p, m) + xp.special.rel_entr(q, m), axis=-1)
+    if base is not None:
+        found = found / xp.log(xp.asarray(float(base)))
+    return euclidean_root(found / 2)
+
+
+def _power(u: Array, v: Array, w: Any, p: Any) -> Array:
+    if p == xp.inf:
+        return _TABLE["chebyshev"](u, v, w)
+    d = xp.abs(u - v)
+    if p == 1:
+        return _sum(d, w)
+    if p == 2:
+        return euclidean_root(_sum(d * d, w))
+    return euclidean_root(_sum(d**p, w), 1 / p)
+
+
+# Distances along the last axis, with weights or None; arrays broadcast against each other.
+_TABLE: dict[str, Callable[..., Array]] = {
+    "euclidean": lambda u, v, w: euclidean_root(_sum((u - v) ** 2, w)),
+    "sqeuclidean": lambda u, v, w: _sum((u - v) ** 2, w),
+    "cityblock": lambda u, v, w: _sum(xp.abs(u - v), w),
+    "chebyshev": lambda u, v, w: xp.max(
+        xp.abs(u - v) if w is None else xp.where(w > 0, xp.abs(u - v), 0), axis=-1
+    ),
+    "canberra": lambda u, v, w: _sum(_ratio(xp.abs(u - v), xp.abs(u) + xp.abs(v)), w),
+    "braycurtis": lambda u, v, w: _sum(xp.abs(u - v), w) / _sum(xp.abs(u + v), w),
+    "cosine": _of_angle,
+    "correlation": lambda u, v, w: _of_angle(_centred(u, w), _centred(v, w), w),
+    "minkowski": _power,
+    "seuclidean": lambda u, v, w, V: euclidean_root(xp.sum((u - v) ** 2 / V, axis=-1)),
+    "mahalanobis": lambda u, v, w, VI: _square_form(u, v, VI),
+    "jensenshannon": lambda u, v, w, base=None: _divergence(u, v, base),
+}
+# Abbreviations that SciPy has.
+_ALSO = {
+    short: name
+    for name, abbreviations in {
+        "euclidean": "euclid eu e",
+        "sqeuclidean": "sqe sqeuclid",
+        "cityblock": "cblock cb c",
+        "chebyshev": "chebychev cheby cheb ch",
+        "cosine": "cos",
+        "correlation": "co",
+        "minkowski": "mi m pnorm",
+        "seuclidean": "se s",
+        "mahalanobis": "mahal mah",
+        "jensenshannon": "js",
+    }.items()
+    for short in abbreviations.split()
+}
+
+
+def _matched(operation: str, name: str, x: Any, ndim: int) -> Array:
+    found = floating(operation, name, x)
+    if found.ndim != ndim:
+        raise ShapeError(
+            operation, f"{name} has shape {found.shape}", accepts="one axis" if ndim == 1 else "two axes"
+        )
+    return found
+
+
+def _between(operation: str, u: Any, v: Any, w: Any, **options: Any) -> Array:
+    u, v = same_dtype(_matched(operation, "u", u, 1), _matched(operation, "v", v, 1))
+    if u.shape != v.shape:
+        raise ShapeError(
+            operation, "u and v have different sizes", [("u", f"{u.shape}"), ("v", f"{v.shape}")]
+        )
+    return _TABLE[operation](u, v, None if w is None else _weights(operation, w, u), **options)
+
+
+def _weights(operation: str, w: Any, like: Array) -> Array:
+    found = floating(operation, "w", w)
+    if (item(found) < 0).any():
+        raise ArgumentValueError(operation, "w has a negative weight", accepts="weights of 0 or more")
+    return xp.astype(found, like.dtype, copy=False)
+
+
+def _pair(name: str, what: str) -> Any:
+    def function(u: Any, v: Any, w: Any = None) -> Array:
+        return _between(name, u, v, w)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""
+    Compute the {what} of two vectors.
+
+    Parameters
+    ----------
+    u, v : Array
+        Of one axis and one size. Differentiable.
+    w : Array, optional
+        Weights of the elements. Differentiable.
+
+    Returns
+    -------
+    Array
+        Array without axes, as `scipy.spatial.distance.{name}`.
+    """
+    return function
+
+
+euclidean = _pair("euclidean", "Euclidean distance")
+sqeuclidean = _pair("sqeuclidean", "squared Euclidean distance")
+cityblock = _pair("cityblock", "sum of absolute differences")
+chebyshev = _pair("chebyshev", "largest absolute difference")
+canberra = _pair("canberra", "Canberra distance")
+braycurtis = _pair("braycurtis", "Bray-Curtis distance")
+cosine = _pair("cosine", "cosine distance, 1 less the cosine of the angle,")
+correlation = _pair("correlation", "correlation distance, 1 less the correlation,")
+
+
+def minkowski(u: Any, v: Any, p: float = 2, w: Any = None) -> Array:
+    """
+    Compute the norm of the difference of two vectors.
+
+    Parameters
+    ----------
+    u, v, w
+        As `euclidean` takes them. Differentiable.
+    p : float
+        Which norm.
+
+    Returns
+    -------
+    Array
+        Array without axes, as `scipy.spatial.distance.minkowski`.
+    """
+    if not p > 0:
+        raise ArgumentValueError("minkowski", f"p is {p}", accepts="a positive number")
+    return _between("minkowski", u, v, w, p=p)
+
+
+def seuclidean(u: Any, v: Any, V: Any) -> Array:
+    """
+    Compute the Euclidean distance of two vectors, each element divided by its standard deviation.
+
+    Parameters
+    ----------
+    u, v
+        As `euclidean` takes them. Differentiable.
+    V : Array
+        Variances of the elements. Differentiable.
+
+    Returns
+    -------
+    Array
+        Array without axes, as `scipy.spatial.distance.seuclidean`.
+    """
+    return _between("seuclidean", u, v, None, V=floating("seuclidean", "V", V))
+
+
+def mahalanobis(u: Any, v: Any, VI: Any) -> Array:
+    """
+    Compute the Mahalanobis distance of two vectors.
+
+    Parameters
+    ----------
+    u, v
+        As `euclidean` takes them. Differentiable.
+    VI : Array
+        The inverse of the covariance matrix. Differentiable.
+
+    Returns
+    -------
+    Array
+        Array without axes, as `scipy.spatial.distance.mahalanobis`.
+    """
+    return _between("mahalanobis", u, v, None, VI=floating("mahalanobis", "VI", VI))
+
+
+def jensenshannon(
+    p: Any, q: Any, base: float | None = None, *, axis: int = 0, keepdims: bool = False
+) -> Array:
+    """
+    Compute the Jensen-Shannon distance of distributions, the root of the divergence.
+
+    Parameters
+    ----------
+    p, q : Array
+        Probabilities but for a factor; they broadcast. Differentiable.
+    base : float, optional
+        Of the logarithms; by default e.
+    axis : int
+        Along which.
+    keepdims : bool
+        Whether the axis stays, with size 1.
+
+    Returns
+    -------
+    Array
+        New array, as `scipy.spatial.distance.jensenshannon`.
+    """
+    p, q = same_dtype(floating("jensenshannon", "p", p), floating("jensenshannon", "q", q))
+    p, q = xp.broadcast_arrays(p, q)
+    axis = axis_of("jensenshannon", p, axis)
+    found = _divergence(xp.moveaxis(p, axis, -1), xp.moveaxis(q, axis, -1), base)
+    return xp.expand_dims(found, axis=axis) if keepdims else found
+
+
+def _options(operation: str, name: str, x: Array, y: Array | None, options: dict[str, Any]) -> dict[str, Any]:
+    """Return what a metric needs besides the vectors: given, or what SciPy computes of them."""
+    known = {"minkowski": {"p"}, "seuclidean": {"V"}, "mahalanobis": {"VI"}, "jensenshannon": {"base"}}.get(
+        name, set()
+    )
+    found = {key: value for key, value in options.items() if value is not None}
+    unknown = found.keys() - known - {"w"}
+    if unknown:
+        raise ArgumentValueError(operation, f"{min(unknown)} is no option of {name}")
+    w = found.pop("w", None)
+    if w is not None and name in ("seuclidean", "mahalanobis", "jensenshannon"):
+        raise ArgumentValueError(operation, f"w is no option of {name}")
+    if name == "minkowski":
+        found.setdefault("p", 2)
+    points = x if y is None else xp.concat((x, y))
+    if name == "seuclidean" and "V" not in found:
+        found["V"] = xp.var(points, axis=0, correction=1)
+    if name == "mahalanobis" and "VI" not in found:
+        apart = points - xp.mean(points, axis=0)
+        found["VI"] = xp.matrix_transpose(xp.linalg.inv(xp.matmul(apart.T, apart) / (points.shape[0] - 1)))
+    for key in {"V", "VI"} & found.keys():
+        found[key] = floating(operation, key, found[key])
+    return {"w": None if w is None else _weights(operation, w, x), **found}
+
+
+def _metric(operation: str, metric: Any) -> str:
+    name = _ALSO.get(str(metric).lower(), str(metric).lower())
+    if callable(metric) or name not in _TABLE:
+        names = ", ".join(sorted(_TABLE))
+        raise ArgumentValueError(operation, f"metric is {metric!r}", accepts=f"one of {names}")
+    return name
+
+
+def cdist(XA: Any, XB: Any, metric: str = "euclidean", **options: Any) -> Array:
+    """
+    Compute the distances of all vectors of one set to all of another.
+
+    Parameters
+    ----------
+    XA, XB : Array
+        Of shapes (M, N) and (K, N). Differentiable.
+    metric : str
+        A name, "euclidean" for example; of the metrics of real vectors.
+    **options
+        ``w``, ``p``, ``V``, ``VI``, ``base``, as the functions of these metrics take them. Differentiable
+        if arrays.
+
+    Returns
+    -------
+    Array
+        New array of shape (M, K), as `scipy.spatial.distance.cdist`.
+
+    Notes
+    -----
+    Needs memory for M K N elements, for the gradient.
+    """
+    name = _metric("cdist", metric)
+    x, y = same_dtype(_matched("cdist", "XA", XA, 2), _matched("cdist", "XB", XB, 2))
+    if x.shape[1] != y.shape[1]:
+        raise ShapeError("cdist", "vectors of different sizes", [("XA", f"{x.shape}"), ("XB", f"{y.shape}")])
+    return _TABLE[name](x[:, None, :], y[None, :, :], **_options("cdist", name, x, y, options))
+
+
+def pdist(X: Any, metric: str = "euclidean", **options: Any) -> Array:
+    """
+    Compute the distances of all pairs of vectors.
+
+    Parameters
+    ----------
+    X : Array
+        Of shape (M, N). Differentiable.
+    metric, **options
+        As `cdist` takes them.
+
+    Returns
+    -------
+    Array
+        New array of shape (M (M - 1) / 2,), as `scipy.spatial.distance.pdist`.
+    """
+    name = _metric("pdist", metric)
+    x = _matched("pdist", "X", X, 2)
+    indices = xp.arange(x.shape[0])
+    first, second = xp.nonzero(indices[:, None] < indices[None, :])
+    chosen = _options("pdist", name, x, None, options)
+    return _TABLE[name](xp.take(x, first, axis=0), xp.take(x, second, axis=0), **chosen)

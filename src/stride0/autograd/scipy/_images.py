@@ -1,0 +1,485 @@
+"""Functions of `stride0.autograd.scipy.ndimage` that call back, rotate, or filter spectra."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError
+from stride0._core.array.array import Array
+from stride0.autograd._tape.tape import is_tracked
+from stride0.autograd.scipy._linear import extended
+from stride0.autograd.scipy._parts import (
+    along,
+    axis_of,
+    count_of,
+    floating,
+    from_numpy,
+    into_output,
+    item,
+    original,
+    scipy,
+)
+from stride0.autograd.scipy._ranks import Window
+from stride0.autograd.scipy._splines import affine_transform, map_coordinates
+
+__all__ = [
+    "distance_transform_bf",
+    "distance_transform_edt",
+    "fourier_ellipsoid",
+    "fourier_gaussian",
+    "fourier_shift",
+    "fourier_uniform",
+    "generic_filter",
+    "generic_filter1d",
+    "generic_gradient_magnitude",
+    "generic_laplace",
+    "geometric_transform",
+    "rotate",
+    "vectorized_filter",
+]
+
+
+# --- rotated and bent
+
+
+@into_output
+def rotate(
+    input: Any,
+    angle: float,
+    axes: tuple[int, int] = (1, 0),
+    reshape: bool = True,
+    output: Any = None,
+    order: int = 3,
+    mode: str = "constant",
+    cval: float = 0.0,
+    prefilter: bool = True,
+) -> Array:
+    """
+    Rotate an array in the plane of two axes.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    angle : float or Array
+        In degrees. Differentiable if it is an array, and `reshape` is false.
+    axes : pair of int
+        The plane.
+    reshape : bool
+        Whether the result is as large as the rotated array.
+    output, order, mode, cval, prefilter
+        As `map_coordinates` takes them.
+
+    Returns
+    -------
+    Array
+        New array, as `scipy.ndimage.rotate`.
+    """
+    x = floating("rotate", "input", input)
+    first, second = sorted(axis_of("rotate", x, k) for k in axes)
+    if first == second:
+        raise ArgumentValueError("rotate", f"axes is {axes}", accepts="two different axes")
+    radians = floating("rotate", "angle", angle) * (math.pi / 180)
+    # SciPy's are exact at multiples of 90 degrees.
+    special = scipy("special")
+    known = float(item(floating("rotate", "angle", angle)))
+    if isinstance(angle, (int, float)):
+        c, s = xp.asarray(float(special.cosdg(known))), xp.asarray(float(special.sindg(known)))
+    else:
+        c, s = xp.cos(radians), xp.sin(radians)
+    inner = xp.stack((xp.stack((c, s)), xp.stack((-s, c))))
+    sides = [x.shape[first], x.shape[second]]
+    new = list(sides)
+    if reshape:
+        corners = item(
+            xp.matmul(inner, xp.asarray([[0.0, 0.0, sides[0], sides[0]], [0.0, sides[1], 0.0, sides[1]]]))
+        )
+        new = [int(row.max() - row.min() + 0.5) for row in corners]
+    middles = [xp.asarray([(n - 1) / 2 for n in lengths]) for lengths in (sides, new)]
+    by = middles[0] - xp.matmul(inner, middles[1])
+    shape = list(x.shape)
+    shape[first], shape[second] = new
+    if x.ndim == 2:
+        return affine_transform(x, inner, by, tuple(shape), None, order, mode, cval, prefilter)
+    # One plane at a time, as SciPy does.
+    planes = xp.moveaxis(x, (first, second), (-2, -1))
+    rest = planes.shape[:-2]
+    planes = xp.reshape(planes, (-1, *planes.shape[-2:]))
+    rotated = [
+        affine_transform(planes[k, ...], inner, by, tuple(new), None, order, mode, cval, prefilter)
+        for k in range(planes.shape[0])
+    ]
+    return xp.moveaxis(xp.reshape(xp.stack(rotated), (*rest, *new)), (-2, -1), (first, second))
+
+
+@into_output
+def geometric_transform(
+    input: Any,
+    mapping: Any,
+    output_shape: Any = None,
+    output: Any = None,
+    order: int = 3,
+    mode: str = "constant",
+    cval: float = 0.0,
+    prefilter: bool = True,
+    extra_arguments: tuple[Any, ...] = (),
+    extra_keywords: Any = None,
+) -> Array:
+    """
+    Interpolate an array at coordinates that a function gives.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    mapping : callable
+        Takes the indices of an element of the result, and returns its coordinates: numbers, or tracked
+        arrays.
+    output_shape : tuple of int, optional
+        By default that of `input`.
+    output, order, mode, cval, prefilter
+        As `map_coordinates` takes them.
+    extra_arguments, extra_keywords
+        More arguments of `mapping`.
+
+    Returns
+    -------
+    Array
+        New array, as `scipy.ndimage.geometric_transform`.
+    """
+    x = floating("geometric_transform", "input", input)
+    shape = x.shape if output_shape is None else tuple(output_shape)
+    more = extra_keywords or {}
+    places: list[tuple[int, ...]] = [()]
+    for n in shape:
+        places = [(*place, k) for place in places for k in range(n)]
+    rows = [
+        xp.stack([xp.asarray(c, dtype=xp.float64) for c in mapping(p, *extra_arguments, **more)])
+        for p in places
+    ]
+    coordinates = xp.reshape(xp.stack(rows, axis=1), (x.ndim, *shape))
+    return map_coordinates(x, coordinates, None, order, mode, cval, prefilter)
+
+
+# --- filters that call a function
+
+
+def _windows(window: Window, x: Array) -> Array:
+    """Return the elements of each window, along a last axis."""
+    numbers, parts = window.places(x.shape)
+    places = xp.stack([xp.reshape(numbers[part], (-1,)) for part in parts], axis=1)
+    return xp.reshape(xp.take(window.elements(x), xp.reshape(places, (-1,))), (*x.shape, len(parts)))
+
+
+@into_output
+def generic_filter(
+    input: Any,
+    function: Any,
+    size: Any = None,
+    footprint: Any = None,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: float = 0.0,
+    origin: Any = 0,
+    extra_arguments: tuple[Any, ...] = (),
+    extra_keywords: Any = None,
+    *,
+    axes: Any = None,
+) -> Array:
+    """
+    Apply a function to each window.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    function : callable
+        Takes the elements of a window, an array of one axis; returns a number.
+    size, footprint, output, mode, cval, origin, axes
+        As `maximum_filter` takes them.
+    extra_arguments, extra_keywords
+        More arguments of the function.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.generic_filter`.
+
+    Notes
+    -----
+    The function is called for each element. `vectorized_filter` calls one for all of them.
+    """
+    x = floating("generic_filter", "input", input)
+    windows = _windows(Window("generic_filter", x, size, footprint, mode, cval, origin, axes), x)
+    rows = xp.reshape(windows, (-1, windows.shape[-1]))
+    more = extra_keywords or {}
+    found = [xp.asarray(function(rows[k, :], *extra_arguments, **more)) for k in range(rows.shape[0])]
+    return xp.astype(xp.reshape(xp.stack(found), x.shape), x.dtype, copy=False)
+
+
+@into_output
+def vectorized_filter(
+    input: Any,
+    function: Any,
+    *,
+    output: Any = None,
+    size: Any = None,
+    footprint: Any = None,
+    mode: str = "reflect",
+    cval: float | None = None,
+    origin: Any = None,
+    axes: Any = None,
+) -> Array:
+    """
+    Apply a function to all windows at once.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    function : callable
+        Takes an array and ``axis``, one number or a tuple: those of the elements of a window.
+    size, footprint, output, cval, origin, axes
+        As `maximum_filter` takes them.
+    mode : {"reflect", "constant", "nearest", "mirror", "wrap", "valid"}
+        What lies beyond the ends; "valid": windows lie within the array.
+
+    Returns
+    -------
+    Array
+        New array, as `scipy.ndimage.vectorized_filter`.
+    """
+    x = floating("vectorized_filter", "input", input)
+    beyond = "constant" if mode == "valid" else mode
+    window = Window(
+        "vectorized_filter", x, size, footprint, beyond, cval or 0.0, 0 if origin is None else origin, axes
+    )
+    windows = _windows(window, x)
+    if mode == "valid":
+        for axis, (n, before) in enumerate(zip(window.sizes, window.before, strict=True)):
+            windows = windows[along(windows.ndim, axis, slice(before, x.shape[axis] - (n - 1 - before)))]
+    if footprint is not None:
+        return xp.asarray(function(windows, axis=-1))
+    sizes = [n for n in window.sizes if axes is None or n > 1]
+    windows = xp.reshape(windows, (*windows.shape[:-1], *sizes))
+    return xp.asarray(function(windows, axis=tuple(range(-len(sizes), 0))))
+
+
+@into_output
+def generic_filter1d(
+    input: Any,
+    function: Any,
+    filter_size: int,
+    axis: int = -1,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    origin: int = 0,
+    extra_arguments: tuple[Any, ...] = (),
+    extra_keywords: Any = None,
+) -> Array:
+    """
+    Apply a function to each lane along an axis.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    function : callable
+        Takes a lane that is continued at both ends, and an array of the length of the result, to which it
+        writes.
+    filter_size : int
+        The lane is continued by one element less than that.
+    axis, output, mode, cval, origin
+        As `correlate1d` takes them.
+    extra_arguments, extra_keywords
+        More arguments of the function.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.generic_filter1d`.
+    """
+    x = floating("generic_filter1d", "input", input)
+    number = axis_of("generic_filter1d", x, axis)
+    size = count_of("generic_filter1d", "filter_size", filter_size, 1)
+    before = size // 2 + origin
+    if not 0 <= before < size:
+        raise ArgumentValueError("generic_filter1d", "origin lies outside of the window")
+    longer = extended("generic_filter1d", x, number, before, size - 1 - before, mode, cval)
+    lanes = xp.moveaxis(longer, number, -1)
+    rest, n = lanes.shape[:-1], x.shape[number]
+    lanes = xp.reshape(lanes, (-1, lanes.shape[-1]))
+    found = []
+    for k in range(lanes.shape[0]):
+        result = xp.zeros((n,), dtype=x.dtype)
+        function(lanes[k, :], result, *extra_arguments, **(extra_keywords or {}))
+        found.append(result)
+    return xp.moveaxis(xp.reshape(xp.stack(found), (*rest, n)), -1, number)
+
+
+def _slopes(operation: str, x: Array, function: Any, options: tuple[Any, ...], more: Any) -> list[Array]:
+    """Return what a function gives along each axis: it writes to its output, or returns the result."""
+    parts = []
+    for axis in range(x.ndim):
+        output = xp.zeros_like(x)
+        found = function(x, axis, output, *options, **(more or {}))
+        parts.append(output if found is None else found)
+    if not parts:
+        raise ShapeError(operation, "input has no axes", accepts="one axis or more")
+    return parts
+
+
+@into_output
+def generic_laplace(
+    input: Any,
+    derivative2: Any,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    extra_arguments: tuple[Any, ...] = (),
+    extra_keywords: Any = None,
+) -> Array:
+    """
+    Estimate the Laplacian by a function for second derivatives.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    derivative2 : callable
+        Takes an array, an axis, an output, `mode` and `cval`, like `correlate1d`.
+    output, mode, cval
+        As `correlate1d` takes them.
+    extra_arguments, extra_keywords
+        More arguments of the function.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.generic_laplace`.
+    """
+    x = floating("generic_laplace", "input", input)
+    parts = _slopes("generic_laplace", x, derivative2, (mode, cval, *extra_arguments), extra_keywords)
+    return sum(parts[1:], parts[0])
+
+
+@into_output
+def generic_gradient_magnitude(
+    input: Any,
+    derivative: Any,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    extra_arguments: tuple[Any, ...] = (),
+    extra_keywords: Any = None,
+) -> Array:
+    """
+    Estimate the length of the gradient by a function for derivatives.
+
+    Parameters
+    ----------
+    input, derivative, output, mode, cval, extra_arguments, extra_keywords
+        As `generic_laplace` takes them.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.generic_gradient_magnitude`.
+    """
+    x = floating("generic_gradient_magnitude", "input", input)
+    parts = _slopes(
+        "generic_gradient_magnitude", x, derivative, (mode, cval, *extra_arguments), extra_keywords
+    )
+    parts = [part * part for part in parts]
+    return xp.sqrt(sum(parts[1:], parts[0]))
+
+
+# --- spectra, of which each element is multiplied by a number
+
+
+def _multiplied(name: str, what: str, parameter: str) -> Any:
+    def function(
+        input: Any, own: Any = None, n: int = -1, axis: int = -1, output: Any = None, **named: Any
+    ) -> Array:
+        if named.keys() != ({parameter} if own is None else set()):
+            raise ArgumentTypeError(name, f"{parameter} is missing, or given twice", accepts=f"{parameter}=")
+        x = floating(name, "input", input)
+        ones = item(xp.ones(x.shape, dtype=xp.complex128))
+        given = named[parameter] if own is None else own
+        if isinstance(given, Array):
+            if is_tracked(given):
+                problem = f"{parameter} is tracked, and has no derivative"
+                raise ArgumentTypeError(name, problem, accepts=f"stop_gradient({parameter})")
+            given = item(given)
+        factors = original(f"ndimage.{name}")(ones, given, n, axis)
+        if name != "fourier_shift" and x.dtype.kind == "real floating":
+            factors = factors.real
+        return x * xp.asarray(factors)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""
+    {what}
+
+    Parameters
+    ----------
+    input : Array
+        The spectrum. Differentiable.
+    {parameter} : float or sequence of float
+        Of the filter, along each axis.
+    n : int
+        Length of the signal before a real transform; by default the transform was complex.
+    axis : int
+        Of that real transform.
+    output : Array or dtype, optional
+        What the result is written to, or its dtype.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.{name}`.
+    """
+    return into_output(function)
+
+
+fourier_gaussian = _multiplied("fourier_gaussian", "Smooth by a Gaussian.", "sigma")
+fourier_uniform = _multiplied("fourier_uniform", "Take means of boxes.", "size")
+fourier_ellipsoid = _multiplied("fourier_ellipsoid", "Take means of ellipsoids.", "size")
+fourier_shift = _multiplied("fourier_shift", "Move by a distance.", "shift")
+
+
+# --- distances to the next zero
+
+
+def _distances(name: str, what: str) -> Any:
+    def function(input: Any, *args: Any, **options: Any) -> Any:
+        # They depend on which elements are zero, and so are constant but where one becomes zero.
+        return _ours(original(f"ndimage.{name}")(item(floating(name, "input", input)), *args, **options))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""
+    Compute the distance of each element to the nearest zero{what}.
+
+    Parameters
+    ----------
+    input : Array
+        The gradient is zero: the distances depend on nothing but which elements are zero.
+    *args, **options
+        As `scipy.ndimage.{name}` takes them.
+
+    Returns
+    -------
+    Array, or a list of such
+        As `scipy.ndimage.{name}`.
+    """
+    return function
+
+
+def _ours(found: Any) -> Any:
+    return [_ours(x) for x in found] if isinstance(found, (list, tuple)) else from_numpy(found)
+
+
+distance_transform_edt = _distances("distance_transform_edt", "")
+distance_transform_bf = _distances("distance_transform_bf", ", by a chosen metric")

@@ -1,0 +1,139 @@
+"""Hierarchical clustering of `stride0.autograd.scipy.cluster`: the heights at which clusters are joined.
+
+Which ones are joined is constant. Each pair of observations comes together in one of the joins. Where a
+height
+is a mean of distances, or the least or the largest of them, it is one over the pairs of its join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentTypeError, ShapeError
+from stride0._core.array.array import Array
+from stride0.autograd.scipy._distances import euclidean_root, pdist
+from stride0.autograd.scipy._parts import floating, item, one_of, original
+
+__all__ = ["average", "centroid", "complete", "linkage", "median", "single", "ward", "weighted"]
+
+# How the weights of two clusters of these sizes become those of the joined one.
+_SHARES: dict[str, Callable[[int, int], tuple[float, float]]] = {
+    **dict.fromkeys(("average", "centroid", "ward"), lambda n, m: (n / (n + m), m / (n + m))),
+    **dict.fromkeys(("weighted", "median", "single", "complete"), lambda n, m: (0.5, 0.5)),
+}
+
+
+def linkage(
+    y: Any, method: str = "single", metric: str = "euclidean", optimal_ordering: bool = False
+) -> Array:
+    """
+    Join the two nearest clusters, again and again.
+
+    Parameters
+    ----------
+    y : Array
+        Observations, of shape (M, N), or the distances that `pdist` returns. Differentiable where no two
+        joins are equally high.
+    method : {"single", "complete", "average", "weighted", "centroid", "median", "ward"}
+        What the distance of two clusters is; the last three take observations.
+    metric : str
+        Of observations.
+    optimal_ordering : bool
+        Whether similar observations are put beside each other.
+
+    Returns
+    -------
+    Array
+        New array of shape (M - 1, 4), as `scipy.cluster.hierarchy.linkage`: the gradient is that of its
+        third column.
+    """
+    one_of("linkage", "method", method, tuple(_SHARES))
+    x = floating("linkage", "y", y)
+    if x.ndim not in (1, 2):
+        raise ShapeError(
+            "linkage", f"y has shape {x.shape}", accepts="observations, or distances of one axis"
+        )
+    known = original("cluster.hierarchy.linkage")(item(x), method, metric, optimal_ordering)
+    by_means = method in ("centroid", "median", "ward")
+    if by_means and x.ndim == 1:
+        raise ArgumentTypeError(
+            "linkage", f"distances have no gradient with {method}", accepts="observations"
+        )
+    joins = known.shape[0]
+    count = joins + 1
+    # The observations of each cluster, and their weights in it.
+    clusters = [([k], [1.0]) for k in range(count)]
+    pairs = []
+    for first, second in known[:, :2].astype(int).tolist():
+        a, b = clusters[first], clusters[second]
+        pairs.append((a, b))
+        shares = _SHARES[method](len(a[0]), len(b[0]))
+        weights = [w * share for part, share in zip((a, b), shares, strict=True) for w in part[1]]
+        clusters.append((a[0] + b[0], weights))
+    if by_means:
+        heights = _of_means(x, pairs, method)
+    else:
+        heights = _of_pairs(x if x.ndim == 1 else pdist(x, metric), pairs, method)
+    columns = xp.asarray(known, dtype=heights.dtype)
+    return xp.concat((columns[:, :2], heights[:, None], columns[:, 3:]), axis=1)
+
+
+def _of_means(x: Array, pairs: list[Any], method: str) -> Array:
+    """Return the distances of the means of clusters."""
+    matrix = xp.zeros((len(pairs), x.shape[0]), dtype=x.dtype)
+    factors = []
+    for row, ((a, u), (b, v)) in enumerate(pairs):
+        matrix[row, xp.asarray(a)] = xp.asarray(u, dtype=x.dtype)
+        matrix[row, xp.asarray(b)] = -xp.asarray(v, dtype=x.dtype)
+        factors.append(2 * len(a) * len(b) / (len(a) + len(b)) if method == "ward" else 1.0)
+    apart = xp.matmul(matrix, x)
+    return euclidean_root(xp.sum(apart * apart, axis=1) * xp.asarray(factors, dtype=x.dtype))
+
+
+def _of_pairs(distances: Array, pairs: list[Any], method: str) -> Array:
+    """Return means of distances between clusters, or the least or the largest of them."""
+    count = len(pairs) + 1
+    heights = []
+    for (a, u), (b, v) in pairs:
+        i, j = xp.asarray(a)[:, None], xp.asarray(b)[None, :]
+        low, high = xp.minimum(i, j), xp.maximum(i, j)
+        places = xp.reshape(low * (2 * count - low - 1) // 2 + high - low - 1, (-1,))
+        found = xp.take(distances, places)
+        if method in ("single", "complete"):
+            heights.append(xp.min(found) if method == "single" else xp.max(found))
+        else:
+            weights = xp.asarray(u, dtype=found.dtype)[:, None] * xp.asarray(v, dtype=found.dtype)[None, :]
+            heights.append(xp.sum(found * xp.reshape(weights, (-1,))))
+    return xp.stack(heights)
+
+
+def _method(name: str) -> Any:
+    def function(y: Any) -> Array:
+        return linkage(y, name)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""
+    Join the two nearest clusters, again and again: `linkage` with the method "{name}".
+
+    Parameters
+    ----------
+    y : Array
+        As `linkage` takes it. Differentiable.
+
+    Returns
+    -------
+    Array
+        New array, as `scipy.cluster.hierarchy.{name}`.
+    """
+    return function
+
+
+average = _method("average")
+centroid = _method("centroid")
+complete = _method("complete")
+median = _method("median")
+single = _method("single")
+ward = _method("ward")
+weighted = _method("weighted")

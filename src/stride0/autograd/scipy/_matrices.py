@@ -1,0 +1,448 @@
+"""Functions of `stride0.autograd.scipy.linalg` that the namespace has, and structured matrices.
+
+Parameters of SciPy that change no value (`overwrite_a`, `check_finite`, `lapack_driver`) are not here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentValueError, ShapeError
+from stride0._core.array.array import Array
+from stride0.autograd._rules.linalg import adjoint
+from stride0.autograd.scipy._parts import floating, item, one_of, same_dtype
+
+__all__ = [
+    "cholesky",
+    "circulant",
+    "det",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "expm",
+    "hankel",
+    "inv",
+    "lstsq",
+    "matrix",
+    "norm",
+    "pinv",
+    "qr",
+    "solve",
+    "svd",
+    "svdvals",
+    "toeplitz",
+]
+
+
+def matrix(operation: str, name: str, x: Any, square: bool = True) -> Array:
+    """Return an argument as a matrix, or a stack of such."""
+    found = floating(operation, name, x)
+    if found.ndim < 2 or (square and found.shape[-1] != found.shape[-2]):
+        accepts = "a square matrix, or a stack of such" if square else "a matrix"
+        raise ShapeError(operation, f"{name} has shape {found.shape}", accepts=accepts)
+    return found
+
+
+def _named(name: str, what: str, returns: str, square: bool = True) -> Any:
+    """Return the function of the namespace of one name, for one matrix."""
+
+    def function(a: Any) -> Any:
+        return getattr(xp.linalg, name)(matrix(name, "a", a, square))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"""
+    {what}
+
+    Parameters
+    ----------
+    a : Array
+        {"A square matrix" if square else "A matrix"}, or a stack of such. Differentiable.
+
+    Returns
+    -------
+    Array
+        {returns}, as `scipy.linalg.{name}`.
+    """
+    return function
+
+
+det = _named("det", "Compute the determinant.", "New array without the last two axes")
+inv = _named("inv", "Compute the inverse.", "New array of the shape of `a`")
+expm = _named("expm", "Compute the matrix exponential.", "New array of the shape of `a`")
+eigvals = _named("eigvals", "Compute the eigenvalues.", "New complex array, of shape (..., M)")
+svdvals = _named("svdvals", "Compute the singular values.", "New array, of shape (..., K)", square=False)
+
+
+def _hermitian(a: Array, lower: bool, conjugated: bool = True) -> Array:
+    """Return the Hermitian or symmetric matrix of which one triangle is given."""
+    part, strict = (xp.tril(a), xp.tril(a, k=-1)) if lower else (xp.triu(a), xp.triu(a, k=1))
+    return part + (adjoint(strict) if conjugated else xp.matrix_transpose(strict))
+
+
+def _of_triangle(operation: str, a: Any, lower: bool) -> Array:
+    return _hermitian(matrix(operation, "a", a), lower)
+
+
+def _plain_problem(operation: str, b: Any) -> None:
+    if b is not None:
+        raise ArgumentValueError(operation, "b is given", accepts="None: the plain eigenvalue problem")
+
+
+def cholesky(a: Any, lower: bool = False) -> Array:
+    """
+    Compute the Cholesky factor.
+
+    Parameters
+    ----------
+    a : Array
+        A Hermitian, positive definite matrix, or a stack of such, of which one triangle is read.
+        Differentiable:
+        the other triangle has the gradient zero.
+    lower : bool
+        Which triangle is read, and which factor is returned.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `a`, as `scipy.linalg.cholesky`.
+    """
+    found = xp.linalg.cholesky(_of_triangle("cholesky", a, lower))
+    return found if lower else adjoint(found)
+
+
+def eigvalsh(a: Any, b: None = None, *, lower: bool = True) -> Array:
+    """
+    Compute the eigenvalues of a Hermitian matrix.
+
+    Parameters
+    ----------
+    a, lower
+        As `cholesky` takes them. Differentiable.
+    b : None
+        Not supported.
+
+    Returns
+    -------
+    Array
+        New array of shape (..., M), ascending, as `scipy.linalg.eigvalsh`.
+    """
+    _plain_problem("eigvalsh", b)
+    return xp.linalg.eigvalsh(_of_triangle("eigvalsh", a, lower))
+
+
+def eigh(a: Any, b: None = None, *, lower: bool = True, eigvals_only: bool = False) -> Any:
+    """
+    Compute the eigenvalues and eigenvectors of a Hermitian matrix.
+
+    Parameters
+    ----------
+    a, lower
+        As `cholesky` takes them. Differentiable.
+    b : None
+        Not supported.
+    eigvals_only : bool
+        Whether the eigenvalues alone are returned.
+
+    Returns
+    -------
+    pair of Array, or Array
+        Eigenvalues of shape (..., M) and eigenvectors of shape (..., M, M), as `scipy.linalg.eigh`.
+    """
+    _plain_problem("eigh", b)
+    if eigvals_only:
+        return eigvalsh(a, lower=lower)
+    return tuple(xp.linalg.eigh(_of_triangle("eigh", a, lower)))
+
+
+def eig(a: Any, b: None = None, left: bool = False, right: bool = True) -> Any:
+    """
+    Compute the eigenvalues and the right eigenvectors of a matrix.
+
+    Parameters
+    ----------
+    a : Array
+        A square matrix. Differentiable.
+    b : None
+        Not supported.
+    left : {False}
+        Left eigenvectors are not supported.
+    right : bool
+        Whether right eigenvectors are returned.
+
+    Returns
+    -------
+    pair of Array, or Array
+        As `scipy.linalg.eig`.
+    """
+    _plain_problem("eig", b)
+    one_of("eig", "left", left, (False,))
+    if not right:
+        return eigvals(a)
+    return tuple(xp.linalg.eig(matrix("eig", "a", a)))
+
+
+def pinv(a: Any, *, atol: float | None = None, rtol: float | None = None) -> Array:
+    """
+    Compute the pseudo-inverse.
+
+    Parameters
+    ----------
+    a : Array
+        A matrix, or a stack of such. Differentiable where its rank does not change.
+    atol, rtol : float, optional
+        Singular values up to ``atol + rtol * largest`` count as zero; only one of them is supported to be
+        another number than zero.
+
+    Returns
+    -------
+    Array
+        New array, as `scipy.linalg.pinv`.
+    """
+    x = matrix("pinv", "a", a, square=False)
+    if atol:
+        raise ArgumentValueError("pinv", f"atol is {atol}", accepts="rtol alone")
+    if rtol is None:
+        rtol = 0.0 if atol is not None else max(x.shape[-2:]) * xp.finfo(x.dtype).eps
+    return xp.linalg.pinv(x, rtol=float(rtol))
+
+
+def solve(
+    a: Any, b: Any, lower: bool = False, *, assume_a: str | None = None, transposed: bool = False
+) -> Array:
+    """
+    Solve a system of linear equations.
+
+    Parameters
+    ----------
+    a : Array
+        A square matrix. Differentiable.
+    b : Array
+        Of shape (M,) or (M, N). Differentiable.
+    lower : bool
+        Which triangle is read, where `assume_a` says that one is.
+    assume_a : str, optional
+        What is known of `a`, as for SciPy: "sym", "her" and "pos" read one triangle, as do those that begin
+        with "lower" and "upper".
+    transposed : bool
+        Whether the system is that of the transpose.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `b`, as `scipy.linalg.solve`.
+    """
+    a, b = same_dtype(matrix("solve", "a", a), floating("solve", "b", b))
+    kind = {"symmetric": "sym", "hermitian": "her", "positive definite": "pos"}.get(str(assume_a), assume_a)
+    if kind in ("sym", "her", "pos"):
+        a = _hermitian(a, lower, kind != "sym")
+    elif kind in ("lower triangular", "upper triangular"):
+        a = xp.tril(a) if kind.startswith("lower") else xp.triu(a)
+    else:
+        one_of("solve", "assume_a", kind, (None, "gen", "general", "diagonal", "tridiagonal", "banded"))
+    if transposed:
+        a = xp.matrix_transpose(a)
+    return xp.linalg.solve(a, b)
+
+
+def lstsq(a: Any, b: Any, cond: float | None = None) -> Any:
+    """
+    Solve a system by least squares.
+
+    Parameters
+    ----------
+    a : Array
+        Of shape (M, N). Differentiable.
+    b : Array
+        Of shape (M,) or (M, K). Differentiable.
+    cond : float, optional
+        Singular values below ``cond`` times the largest one count as zero.
+
+    Returns
+    -------
+    tuple
+        The solution, the sums of squared residues, the rank, and the singular values, as
+        `scipy.linalg.lstsq`.
+    """
+    a, b = same_dtype(matrix("lstsq", "a", a, square=False), floating("lstsq", "b", b))
+    x = xp.linalg.lstsq(a, b, rtol=cond).solution
+    s = xp.linalg.svdvals(a)
+    known = item(s)
+    rank = (
+        int((known > (xp.finfo(a.dtype).eps if cond is None else cond) * known[0]).sum()) if known.size else 0
+    )
+    m, n = a.shape[-2:]
+    if m > n and rank == n:
+        apart = xp.abs(xp.matmul(a, x) - b)
+        residues = xp.sum(apart * apart, axis=0)
+    else:
+        residues = xp.zeros((0,), dtype=xp.real(x).dtype)
+    return x, residues, rank, s
+
+
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    """
+    Compute the singular value decomposition.
+
+    Parameters
+    ----------
+    a : Array
+        A matrix, or a stack of such. Differentiable.
+    full_matrices : bool
+        Whether the outer factors are square.
+    compute_uv : bool
+        Whether they are returned.
+
+    Returns
+    -------
+    triple of Array, or Array
+        As `scipy.linalg.svd`.
+    """
+    x = matrix("svd", "a", a, square=False)
+    return tuple(xp.linalg.svd(x, full_matrices=bool(full_matrices))) if compute_uv else xp.linalg.svdvals(x)
+
+
+def qr(a: Any, *, mode: str = "full") -> Any:
+    """
+    Compute the QR decomposition.
+
+    Parameters
+    ----------
+    a : Array
+        A matrix, or a stack of such. Differentiable.
+    mode : {"full", "economic", "r"}
+        Which factors are returned, and of which size.
+
+    Returns
+    -------
+    pair of Array, or a tuple of one
+        As `scipy.linalg.qr` without pivoting.
+    """
+    one_of("qr", "mode", mode, ("full", "economic", "r"))
+    x = matrix("qr", "a", a, square=False)
+    q, r = xp.linalg.qr(x, mode="reduced" if mode == "economic" else "complete")
+    return (r,) if mode == "r" else (q, r)
+
+
+def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
+    """
+    Compute the norm of a matrix or a vector.
+
+    Parameters
+    ----------
+    a : Array
+        With one or two axes, or with `axis`. Differentiable.
+    ord : number or {"fro", "nuc"}, optional
+        Which norm.
+    axis : int or pair of int, optional
+        Along which.
+    keepdims : bool
+        Whether the axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        New array, as `scipy.linalg.norm`.
+    """
+    x = floating("norm", "a", a)
+    if axis is None and ord is None:
+        found = xp.linalg.vector_norm(xp.reshape(x, (-1,)))
+        return xp.reshape(found, (1,) * x.ndim) if keepdims else found
+    axes = tuple(range(x.ndim)) if axis is None else ((axis,) if isinstance(axis, int) else tuple(axis))
+    if len(axes) == 1:
+        return xp.linalg.vector_norm(x, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
+    if len(axes) != 2:
+        raise ShapeError("norm", f"a has shape {x.shape}", accepts="one axis or two, or axis=")
+    numbers = sorted(k % x.ndim for k in axes)
+    moved = xp.moveaxis(x, tuple(k % x.ndim for k in axes), (-2, -1))
+    found = xp.linalg.matrix_norm(moved, ord="fro" if ord is None else ord)
+    for k in numbers if keepdims else ():
+        found = xp.expand_dims(found, axis=k)
+    return found
+
+
+# --- matrices whose diagonals are constant
+
+
+def _of_diagonals(operation: str, values: Array, numbers: Any) -> Array:
+    """Return the matrices whose elements are those of the last axis with given numbers."""
+    found = xp.take(values, xp.reshape(xp.asarray(numbers), (-1,)), axis=-1)
+    return xp.reshape(found, (*values.shape[:-1], *numbers.shape))
+
+
+def _grid(rows: int, columns: int) -> tuple[Array, Array]:
+    return xp.arange(rows)[:, None], xp.arange(columns)[None, :]
+
+
+def _sides(operation: str, c: Any, r: Any) -> tuple[Array, Array]:
+    c, r = same_dtype(floating(operation, "c", c), floating(operation, "r", r))
+    for name, x in (("c", c), ("r", r)):
+        if x.ndim == 0 or x.shape[:-1] != c.shape[:-1]:
+            raise ShapeError(
+                operation, f"{name} has shape {x.shape}", [("c", f"{c.shape}"), ("r", f"{r.shape}")]
+            )
+    return c, r
+
+
+def toeplitz(c: Any, r: Any = None) -> Array:
+    """
+    Make a matrix with constant diagonals.
+
+    Parameters
+    ----------
+    c : Array
+        The first column, or a stack of such. Differentiable.
+    r : Array, optional
+        The first row, whose first element is not used; by default the conjugate of `c`. Differentiable.
+
+    Returns
+    -------
+    Array
+        New array of shape (..., len(c), len(r)), as `scipy.linalg.toeplitz`.
+    """
+    c, r = _sides("toeplitz", c, xp.conj(floating("toeplitz", "c", c)) if r is None else r)
+    i, j = _grid(c.shape[-1], r.shape[-1])
+    values = xp.concat((xp.flip(r[..., 1:], axis=-1), c), axis=-1)
+    return _of_diagonals("toeplitz", values, i - j + (r.shape[-1] - 1))
+
+
+def hankel(c: Any, r: Any = None) -> Array:
+    """
+    Make a matrix with constant anti-diagonals.
+
+    Parameters
+    ----------
+    c : Array
+        The first column, or a stack of such. Differentiable.
+    r : Array, optional
+        The last row, whose first element is not used; by default zeros. Differentiable.
+
+    Returns
+    -------
+    Array
+        New array of shape (..., len(c), len(r)), as `scipy.linalg.hankel`.
+    """
+    c, r = _sides("hankel", c, xp.zeros_like(floating("hankel", "c", c)) if r is None else r)
+    i, j = _grid(c.shape[-1], r.shape[-1])
+    return _of_diagonals("hankel", xp.concat((c, r[..., 1:]), axis=-1), i + j)
+
+
+def circulant(c: Any) -> Array:
+    """
+    Make a circulant matrix.
+
+    Parameters
+    ----------
+    c : Array
+        The first column, or a stack of such. Differentiable.
+
+    Returns
+    -------
+    Array
+        New array of shape (..., len(c), len(c)), as `scipy.linalg.circulant`.
+    """
+    (c, _) = _sides("circulant", c, c)
+    n = c.shape[-1]
+    i, j = _grid(n, n)
+    return _of_diagonals("circulant", c, (i - j) % n)

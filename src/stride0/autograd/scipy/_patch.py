@@ -1,0 +1,268 @@
+"""SciPy's own functions on tracked arrays: `patched`, `patch` and `unpatch`.
+
+Note [Hooks of SciPy]
+    SciPy has a public hook for `scipy.fft` alone, `scipy.fft.register_backend`, which reaches a function
+    under every name that it was imported by. Of its other modules the public names are replaced: a function
+    by one that calls it, or the form if an argument is tracked; a class by a subclass of it that does so.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from stride0._base.callers import FORMS
+from stride0._base.errors import ArgumentTypeError, shown
+from stride0._core.array.array import Array
+from stride0.autograd._tape.tape import is_tracked
+from stride0.autograd.scipy._parts import found_by, scipy
+
+__all__ = ["patch", "patched", "unpatch"]
+
+# Options of SciPy that change no value of the result.
+_WITHOUT_EFFECT = {
+    *("check_finite", "overwrite_a", "overwrite_ab", "overwrite_b", "overwrite_data", "overwrite_x"),
+    *("workers", "plan", "lapack_driver", "driver", "xp"),
+}
+# Functions that are given functions, which may use tracked arrays. The form of one finds that out by
+# calling them.
+CALLING_BACK = (
+    *("integrate.quad_vec", "optimize.bisect", "optimize.brenth", "optimize.brentq", "optimize.newton"),
+    *("optimize.ridder", "optimize.toms748"),
+)
+
+_LOCK = threading.RLock()
+_COUNT = 0
+# What was replaced: where, the name, what was there (None: nothing of its own), and by what.
+_REPLACED: list[tuple[Any, str, Any, Any]] = []
+
+
+def patch() -> None:
+    """
+    Let SciPy's functions be differentiable, in the whole process, as `patched` says.
+
+    Raises
+    ------
+    ImportError
+        If SciPy cannot be imported.
+    """
+    global _COUNT
+    with _LOCK:
+        if _COUNT == 0:
+            _replace_all()
+        _COUNT += 1
+
+
+def unpatch() -> None:
+    """Undo one call of `patch`; without one, do nothing. The last one puts back what there was."""
+    global _COUNT
+    with _LOCK:
+        if _COUNT == 1:
+            _restore_all()
+        _COUNT = max(0, _COUNT - 1)
+
+
+@contextmanager
+def patched() -> Iterator[None]:
+    """
+    Let SciPy's own functions take tracked arrays, within a `with` statement.
+
+    Where `stride0.autograd.scipy` has a form of a function of SciPy, the function computes by the form if an
+    array among its arguments is tracked, and by itself otherwise.
+
+    Raises
+    ------
+    ImportError
+        If SciPy cannot be imported.
+
+    Notes
+    -----
+    Names in modules of SciPy are replaced, in all threads, until the last of the statements ends. So the
+    call has
+    to look the name up: `scipy.signal.lfilter(b, a, x)`, or `signal.lfilter(b, a, x)` after ``from scipy
+    import
+    signal``. What was imported before by ``from scipy.signal import lfilter`` is not reached, nor are
+    calls that SciPy's private modules make of each other. `scipy.fft` has a hook for such things, so that its
+    functions are reached under every name.
+
+    Examples
+    --------
+    >>> import scipy.signal
+    >>> import stride0 as xp
+    >>> from stride0.autograd import grad
+    >>> from stride0.autograd.scipy import patched
+    >>> echo = lambda x: xp.sum(scipy.signal.lfilter([1.0], [1.0, -0.5], x))
+    >>> with patched():
+    ...     grad(echo)(xp.ones(3))
+    Array([1.75, 1.5 , 1.  ], dtype=float64)
+    """
+    patch()
+    try:
+        yield
+    finally:
+        unpatch()
+
+
+def _form(name: str) -> Any:
+    return found_by(FORMS[name].removeprefix("stride0.autograd.scipy."))
+
+
+def _replace_all() -> None:
+    try:
+        for name in FORMS:
+            module, _, attribute = name.rpartition(".")
+            if module == "fft":
+                _register()
+                continue
+            owner = scipy_owner(module)
+            original = getattr(owner, attribute, None)
+            if original is None:
+                continue  # of a later or an earlier SciPy
+            new = _class(name, original) if inspect.isclass(original) else _function(name, original)
+            _REPLACED.append((owner, attribute, vars(owner).get(attribute), new))
+            setattr(owner, attribute, new)
+    except BaseException:
+        _restore_all()
+        raise
+
+
+def _restore_all() -> None:
+    while _REPLACED:
+        owner, attribute, before, new = _REPLACED.pop()
+        # Someone else may have replaced it in turn.
+        if getattr(owner, attribute, None) is not new:
+            continue
+        if before is None:
+            delattr(owner, attribute)
+        else:
+            setattr(owner, attribute, before)
+
+
+def scipy_owner(name: str) -> Any:
+    """Return the module of SciPy, or the object in one, "stats.norm", that has functions."""
+    try:
+        return scipy(name)
+    except ImportError:
+        module, _, attribute = name.rpartition(".")
+        if not module:
+            raise
+        return getattr(scipy(module), attribute)
+
+
+# --- calls
+
+
+def _any_tracked(values: Iterable[Any]) -> bool:
+    for x in values:
+        if isinstance(x, Array):
+            if is_tracked(x):
+                return True
+        elif (isinstance(x, (tuple, list)) and _any_tracked(x)) or (
+            isinstance(x, Mapping) and _any_tracked(x.values())
+        ):
+            return True
+    return False
+
+
+def _takes_form(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return name in CALLING_BACK or _any_tracked(args) or _any_tracked(kwargs.values())
+
+
+def _call_form(name: str, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a form with the arguments of the function of SciPy, without those that change no value."""
+    form = _form(name)
+    theirs, mine = inspect.signature(original), inspect.signature(form)
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in mine.parameters.values())
+    given = theirs.bind(*args, **kwargs)
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for key, value in given.arguments.items():
+        parameter = theirs.parameters[key]
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            positional.extend(value)
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            named.update(value)
+        elif parameter.kind is parameter.POSITIONAL_ONLY or (
+            not named
+            and parameter.kind is not parameter.KEYWORD_ONLY
+            and parameter.default is parameter.empty
+        ):
+            positional.append(value)
+        elif key in mine.parameters or open_ended:
+            named[key] = value
+        elif key not in _WITHOUT_EFFECT and value is not parameter.default:
+            raise ArgumentTypeError(
+                name,
+                f"{key} is not supported where an array is tracked",
+                [(key, shown(value))],
+                f"{key}={shown(parameter.default)}",
+            )
+    return form(*positional, **named)
+
+
+def _function(name: str, original: Any) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def patched_function(*args: Any, **kwargs: Any) -> Any:
+        if _takes_form(name, args, kwargs):
+            return _call_form(name, original, args, kwargs)
+        return original(*args, **kwargs)
+
+    # `functools.wraps` of SciPy's own decorators leaves `__wrapped__` too: this says which one is ours.
+    patched_function.stride0_original = original  # type: ignore[attr-defined]
+    return patched_function
+
+
+class _Patched(type):
+    """The class of classes that stand for those of SciPy."""
+
+    stride0_original: Any
+    stride0_name: str
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if _takes_form(cls.stride0_name, args, kwargs):
+            return _call_form(cls.stride0_name, cls.stride0_original, args, kwargs)
+        return cls.stride0_original(*args, **kwargs)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, (cls.stride0_original, _form(cls.stride0_name)))
+
+    def __subclasscheck__(cls, subclass: Any) -> bool:
+        return issubclass(subclass, cls.stride0_original)
+
+
+def _class(name: str, original: Any) -> Any:
+    facts = {
+        "stride0_original": original,
+        "stride0_name": name,
+        "__doc__": original.__doc__,
+        "__module__": original.__module__,
+        "__slots__": (),
+        "__signature__": inspect.signature(original),
+    }
+    return _Patched(original.__name__, (original,), facts)
+
+
+# --- scipy.fft
+
+
+class _Backend:
+    """What `scipy.fft` asks before it computes."""
+
+    __ua_domain__ = "numpy.scipy.fft"
+
+    @staticmethod
+    def __ua_function__(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        name = f"fft.{method.__name__}"
+        if _COUNT == 0 or name not in FORMS or not _takes_form(name, args, kwargs):
+            return NotImplemented
+        return _call_form(name, method, args, kwargs)
+
+
+@functools.cache
+def _register() -> None:
+    # There is no way to take one back: while nothing is patched, it passes every call by.
+    scipy("fft").register_backend(_Backend)

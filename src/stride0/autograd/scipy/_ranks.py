@@ -1,0 +1,495 @@
+"""Filters that choose an element of each window: ranks in `ndimage` and `signal`, and grey morphology.
+
+SciPy computes the values; the gradient goes to the elements that they are, at the first place in a window.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError
+from stride0._base.shapes import normalize_axes
+from stride0._core.array.array import Array
+from stride0.autograd._tape.tape import detach
+from stride0.autograd.scipy._linear import extended
+from stride0.autograd.scipy._parts import each, floating, into_output, item, original
+
+__all__ = [
+    "Window",
+    "black_tophat",
+    "grey_closing",
+    "grey_dilation",
+    "grey_erosion",
+    "grey_opening",
+    "maximum_filter",
+    "maximum_filter1d",
+    "medfilt",
+    "medfilt2d",
+    "median_filter",
+    "minimum_filter",
+    "minimum_filter1d",
+    "morphological_gradient",
+    "morphological_laplace",
+    "order_filter",
+    "percentile_filter",
+    "rank_filter",
+    "white_tophat",
+]
+
+
+class Window:
+    """The elements around each element of an array: which they are, and what lies beyond the ends."""
+
+    def __init__(
+        self,
+        operation: str,
+        x: Array,
+        size: Any,
+        footprint: Any,
+        mode: Any,
+        cval: float,
+        origin: Any,
+        axes: Any = None,
+    ) -> None:
+        numbers = normalize_axes(operation, axes, x.ndim)
+        self.operation, self.cval, self.count = operation, cval, x.ndim
+        if footprint is None:
+            if size is None:
+                raise ArgumentValueError(
+                    operation, "neither size nor footprint is given", accepts="one of them"
+                )
+            sizes = [int(n) for n in each(operation, "size", _listed(size), len(numbers))]
+            self.marks = None
+        else:
+            self.marks = item(xp.asarray(footprint)).astype(bool)
+            sizes = list(self.marks.shape)
+        if len(sizes) != len(numbers) or min(sizes, default=1) < 1:
+            raise ShapeError(operation, f"footprint has shape {tuple(sizes)}", [("input", f"{x.shape}")])
+        origins = each(operation, "origin", _listed(origin), len(numbers))
+        modes = each(operation, "mode", mode, len(numbers))
+        self.sizes, self.before, self.modes = [1] * x.ndim, [0] * x.ndim, ["reflect"] * x.ndim
+        for axis, n, o, m in zip(numbers, sizes, origins, modes, strict=True):
+            if not 0 <= n // 2 + o < n:
+                raise ArgumentValueError(operation, "origin lies outside of the window")
+            self.sizes[axis], self.before[axis], self.modes[axis] = n, n // 2 + o, m
+        if self.marks is not None:
+            self.marks = self.marks.reshape(self.sizes)
+
+    def offsets(self) -> list[tuple[int, ...]]:
+        every = itertools.product(*(range(n) for n in self.sizes))
+        return [k for k in every if self.marks is None or self.marks[k]]
+
+    def continued(self, x: Array, cval: float) -> Array:
+        for axis, (n, before) in enumerate(zip(self.sizes, self.before, strict=True)):
+            x = extended(self.operation, x, axis, before, n - 1 - before, self.modes[axis], cval)
+        return x
+
+    def places(self, shape: Sequence[int]) -> tuple[Array, list[tuple[slice, ...]]]:
+        """Return the continued numbers of the elements, and which part of them each offset sees.
+
+        What lies beyond the ends as a constant has the number of elements for a number.
+        """
+        count = 1
+        for n in shape:
+            count *= n
+        numbers = self.continued(xp.reshape(xp.arange(count), tuple(shape)), count)
+        return numbers, [
+            tuple(slice(k, k + n) for k, n in zip(offset, shape, strict=True)) for offset in self.offsets()
+        ]
+
+    def elements(self, x: Array) -> Array:
+        """Return the elements of `x`, and the constant beyond its ends behind them."""
+        return xp.concat((xp.reshape(x, (-1,)), xp.full((1,), self.cval, dtype=x.dtype)))
+
+    def chosen(self, x: Array, found: Any, structure: Any = None, sign: float = 1.0) -> Array:
+        """Return elements of `x` that are `found` in the windows, of which `structure` is added to each."""
+        values, wanted = detach(x), xp.asarray(found, dtype=x.dtype)
+        numbers, parts = self.places(x.shape)
+        elements = self.elements(values)
+        place, slot = xp.full(x.shape, -1), xp.zeros(x.shape, dtype=xp.int64)
+        flat = None if structure is None else xp.reshape(structure, (-1,))
+        for k, (part, offset) in enumerate(zip(parts, self.offsets(), strict=True)):
+            number = numbers[part]
+            seen = xp.reshape(xp.take(elements, xp.reshape(number, (-1,))), x.shape)
+            if structure is not None:
+                seen = seen + sign * detach(structure)[offset]
+            hit = (place < 0) & (seen == wanted)
+            place = xp.where(hit, number, place)
+            slot = xp.where(hit, k, slot)
+        if bool(xp.any(place < 0)):
+            raise ArgumentValueError(self.operation, "input has a NaN", accepts="numbers")
+        result = xp.reshape(xp.take(self.elements(x), xp.reshape(place, (-1,))), x.shape)
+        if flat is None:
+            return result
+        numbers_of = xp.asarray([_ravelled(offset, self.sizes) for offset in self.offsets()])
+        added = xp.take(flat, xp.take(numbers_of, xp.reshape(slot, (-1,))))
+        return result + sign * xp.reshape(added, x.shape)
+
+
+def _ravelled(offset: tuple[int, ...], sizes: Sequence[int]) -> int:
+    number = 0
+    for k, n in zip(offset, sizes, strict=True):
+        number = number * n + k
+    return number
+
+
+def _listed(value: Any) -> Any:
+    """Return an option that may be an array as a list, or a number."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _real(operation: str, x: Any) -> Array:
+    found = floating(operation, "input", x)
+    if found.dtype.kind != "real floating":
+        raise ArgumentTypeError(operation, f"input is of dtype {found.dtype.name}", accepts="real numbers")
+    return found
+
+
+_OPTIONS = """size : int or sequence of int, optional
+        Of the windows.
+    footprint : Array, optional
+        Which elements of a window count: true or false.
+    output : Array or dtype, optional
+        What the result is written to, or its dtype.
+    mode : {"reflect", "constant", "nearest", "mirror", "wrap"}
+        What lies beyond the ends.
+    cval : float
+        That value with "constant".
+    origin : int or sequence of int
+        Which element of the window is the element itself, counted from the middle.
+    axes : int or sequence of int, optional
+        Along which; by default all."""
+
+
+def _chooser(name: str, what: str, parameter: str = "") -> Any:
+    """Return a filter of one name, with a parameter of its own in front of those that all have."""
+
+    def run(x: Any, own: tuple[Any, ...], options: dict[str, Any]) -> Array:
+        x = _real(name, x)
+        given = ("size", "footprint", "mode", "cval", "origin", "axes")
+        window = Window(name, x, *(options[key] for key in given))
+        known = {key: options[key] for key in given if options[key] is not None}
+        if "footprint" in known:
+            known["footprint"] = item(xp.asarray(known["footprint"])).astype(bool)
+        return window.chosen(x, original(f"ndimage.{name}")(item(x), *own, **known))
+
+    if parameter:
+
+        def filtered(
+            input: Any,
+            own: Any,
+            size: Any = None,
+            footprint: Any = None,
+            output: Any = None,
+            mode: Any = "reflect",
+            cval: float = 0.0,
+            origin: Any = 0,
+            *,
+            axes: Any = None,
+        ) -> Array:
+            options = dict(size=size, footprint=footprint, mode=mode, cval=cval, origin=origin, axes=axes)
+            return run(input, (own,), options)
+
+    else:
+
+        def filtered(  # type: ignore[misc]
+            input: Any,
+            size: Any = None,
+            footprint: Any = None,
+            output: Any = None,
+            mode: Any = "reflect",
+            cval: float = 0.0,
+            origin: Any = 0,
+            *,
+            axes: Any = None,
+        ) -> Array:
+            options = dict(size=size, footprint=footprint, mode=mode, cval=cval, origin=origin, axes=axes)
+            return run(input, (), options)
+
+    return into_output(_described(filtered, name, what, parameter))
+
+
+def _described(function: Any, name: str, what: str, parameter: str = "") -> Any:
+    function.__name__ = function.__qualname__ = name
+    own = f"{parameter} : number\n        Which one.\n    " if parameter else ""
+    function.__doc__ = f"""
+    {what}
+
+    Parameters
+    ----------
+    input : Array
+        Real. Differentiable where no two elements of a window are equal.
+    {own}{_OPTIONS}
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.{name}`.
+    """
+    return function
+
+
+maximum_filter = _chooser("maximum_filter", "Take the largest element of each window.")
+minimum_filter = _chooser("minimum_filter", "Take the smallest element of each window.")
+median_filter = _chooser("median_filter", "Take the median of each window.")
+_rank_of = _chooser("rank_filter", "Take the element of a given rank in each window.", "rank")
+_percentile_of = _chooser("percentile_filter", "Take a percentile of each window.", "percentile")
+
+
+def rank_filter(input: Any, rank: int, *args: Any, **options: Any) -> Array:
+    """
+    Take the element of a given rank in each window.
+
+    Parameters
+    ----------
+    input : Array
+        Real. Differentiable where no two elements of a window are equal.
+    rank : int
+        Which one; negative ones count from the largest.
+    *args, **options
+        As `maximum_filter` takes them behind `input`.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.rank_filter`.
+    """
+    found: Array = _rank_of(input, rank, *args, **options)
+    return found
+
+
+def percentile_filter(input: Any, percentile: float, *args: Any, **options: Any) -> Array:
+    """
+    Take a percentile of each window.
+
+    Parameters
+    ----------
+    input : Array
+        Real. Differentiable where no two elements of a window are equal.
+    percentile : float
+        Which one.
+    *args, **options
+        As `maximum_filter` takes them behind `input`.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.percentile_filter`.
+    """
+    found: Array = _percentile_of(input, percentile, *args, **options)
+    return found
+
+
+def _along(name: str, whole: Callable[..., Array], what: str) -> Callable[..., Array]:
+    def filtered(
+        input: Any,
+        size: int,
+        axis: int = -1,
+        output: Any = None,
+        mode: str = "reflect",
+        cval: float = 0.0,
+        origin: int = 0,
+    ) -> Array:
+        return whole(input, size, mode=mode, cval=cval, origin=origin, axes=axis)
+
+    filtered.__name__ = filtered.__qualname__ = name
+    filtered.__doc__ = f"""
+    Take the {what} element of each window along an axis.
+
+    Parameters
+    ----------
+    input, size, output, mode, cval, origin
+        As `{what.replace("largest", "maximum").replace("smallest", "minimum")}_filter` takes them.
+    axis : int
+        Along which.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.{name}`.
+    """
+    return into_output(filtered)
+
+
+maximum_filter1d = _along("maximum_filter1d", maximum_filter, "largest")
+minimum_filter1d = _along("minimum_filter1d", minimum_filter, "smallest")
+
+
+# --- filters of scipy.signal: zeros lie beyond the ends
+
+
+def order_filter(a: Any, domain: Any, rank: int) -> Array:
+    """
+    Take the element of a given rank in each window.
+
+    Parameters
+    ----------
+    a : Array
+        Real. Differentiable where no two elements of a window are equal.
+    domain : Array
+        Which elements of a window count.
+    rank : int
+        Which of them.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `a`, as `scipy.signal.order_filter`.
+    """
+    return rank_filter(a, rank, footprint=domain, mode="constant")
+
+
+def medfilt(volume: Any, kernel_size: Any = None) -> Array:
+    """
+    Take the median of each window.
+
+    Parameters
+    ----------
+    volume : Array
+        Real. Differentiable where no two elements of a window are equal.
+    kernel_size : int or sequence of int, optional
+        Odd sizes of the windows; by default 3.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `volume`, as `scipy.signal.medfilt`.
+    """
+    x = _real("medfilt", volume)
+    x = xp.reshape(x, (1,)) if x.ndim == 0 else x
+    sizes = each("medfilt", "kernel_size", 3 if kernel_size is None else _listed(kernel_size), x.ndim)
+    if any(n % 2 == 0 for n in sizes):
+        raise ArgumentValueError("medfilt", f"kernel_size is {kernel_size}", accepts="odd sizes")
+    count = 1
+    for n in sizes:
+        count *= n
+    return rank_filter(x, count // 2, size=tuple(sizes), mode="constant")
+
+
+def medfilt2d(input: Any, kernel_size: Any = 3) -> Array:
+    """
+    Take the median of each window of a matrix.
+
+    Parameters
+    ----------
+    input, kernel_size
+        As `medfilt` takes them, with two axes.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.signal.medfilt2d`.
+    """
+    x = _real("medfilt2d", input)
+    if x.ndim != 2:
+        raise ShapeError("medfilt2d", f"input has shape {x.shape}", accepts="two axes")
+    return medfilt(x, kernel_size)
+
+
+# --- grey morphology
+
+
+def _eroded(x: Any, shape: tuple[Any, Any, Any], mode: Any, cval: float, origin: Any, axes: Any) -> Array:
+    return _extreme("grey_erosion", x, shape, mode, cval, origin, axes)
+
+
+def _dilated(x: Any, shape: tuple[Any, Any, Any], mode: Any, cval: float, origin: Any, axes: Any) -> Array:
+    return _extreme("grey_dilation", x, shape, mode, cval, origin, axes)
+
+
+def _extreme(
+    operation: str, x: Any, shape: tuple[Any, Any, Any], mode: Any, cval: float, origin: Any, axes: Any
+) -> Array:
+    """Return an erosion or a dilation, by a size, a footprint or a structure."""
+    x = _real(operation, x)
+    size, footprint, structure = shape
+    given = {"size": size, "mode": mode, "cval": cval, "origin": origin, "axes": axes}
+    if footprint is not None:
+        footprint = given["footprint"] = item(xp.asarray(footprint)).astype(bool)
+    if structure is not None:
+        structure = floating(operation, "structure", structure)
+        given["structure"] = item(structure)
+        if footprint is None:
+            footprint = given["structure"] == given["structure"]
+    found = original(f"ndimage.{operation}")(item(x), **{key: v for key, v in given.items() if v is not None})
+    sign = -1.0
+    if operation == "grey_dilation":
+        # A dilation looks the other way.
+        sign = 1.0
+        numbers = normalize_axes(operation, axes, x.ndim)
+        sizes = (
+            footprint.shape if footprint is not None else each(operation, "size", _listed(size), len(numbers))
+        )
+        origins = each(operation, "origin", _listed(origin), len(numbers))
+        origin = [-o - (n % 2 == 0) for o, n in zip(origins, sizes, strict=True)]
+        footprint = None if footprint is None else footprint[(slice(None, None, -1),) * footprint.ndim]
+        structure = None if structure is None else xp.flip(structure)
+    window = Window(operation, x, size, footprint, mode, cval, origin, axes)
+    if structure is not None:
+        structure = xp.reshape(structure, tuple(window.sizes))
+    return window.chosen(x, found, structure, sign)
+
+
+def _laplace(x: Any, *options: Any) -> Array:
+    x = _real("morphological_laplace", x)
+    found: Array = _dilated(x, *options) + _eroded(x, *options) - 2 * x
+    return found
+
+
+def _opened(x: Any, *options: Any) -> Array:
+    return _dilated(_eroded(x, *options), *options)
+
+
+def _closed(x: Any, *options: Any) -> Array:
+    return _eroded(_dilated(x, *options), *options)
+
+
+def _morphology(name: str, what: str, made: Callable[..., Array]) -> Any:
+    def filtered(
+        input: Any,
+        size: Any = None,
+        footprint: Any = None,
+        structure: Any = None,
+        output: Any = None,
+        mode: Any = "reflect",
+        cval: float = 0.0,
+        origin: Any = 0,
+        *,
+        axes: Any = None,
+    ) -> Array:
+        return made(input, (size, footprint, structure), mode, cval, origin, axes)
+
+    described = _described(filtered, name, what)
+    described.__doc__ = described.__doc__.replace(
+        "    output : ",
+        "    structure : Array, optional\n        What is added to the elements of a window, or taken"
+        " from them. Differentiable.\n    output : ",
+    )
+    return into_output(described)
+
+
+grey_erosion = _morphology("grey_erosion", "Take the smallest element of each window.", _eroded)
+grey_dilation = _morphology("grey_dilation", "Take the largest element of each window.", _dilated)
+grey_opening = _morphology("grey_opening", "Erode, and then dilate.", _opened)
+grey_closing = _morphology("grey_closing", "Dilate, and then erode.", _closed)
+morphological_gradient = _morphology(
+    "morphological_gradient",
+    "Take the difference of the dilation and the erosion.",
+    lambda x, *options: _dilated(x, *options) - _eroded(x, *options),
+)
+morphological_laplace = _morphology(
+    "morphological_laplace", "Add the dilation and the erosion, and take off the array twice.", _laplace
+)
+white_tophat = _morphology(
+    "white_tophat",
+    "Take off the opening.",
+    lambda x, *options: _real("white_tophat", x) - _opened(x, *options),
+)
+black_tophat = _morphology(
+    "black_tophat",
+    "Take the array off the closing.",
+    lambda x, *options: _closed(x, *options) - _real("black_tophat", x),
+)

@@ -1,0 +1,136 @@
+"""Codes of `stride0.autograd.scipy.cluster.vq`: which one is nearest is constant, how far it is is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import GradientError, ShapeError
+from stride0._core.array.array import Array
+from stride0.autograd.scipy._distances import euclidean_root
+from stride0.autograd.scipy._parts import floating, item, original, same_dtype
+
+__all__ = ["kmeans", "kmeans2", "vq"]
+
+
+def _data(operation: str, name: str, x: Any) -> Array:
+    found = floating(operation, name, x)
+    if found.ndim not in (1, 2):
+        raise ShapeError(operation, f"{name} has shape {found.shape}", accepts="one axis or two")
+    return found
+
+
+def _distances(x: Array, book: Array, codes: Array) -> Array:
+    apart = x - xp.take(book, codes, axis=0)
+    return euclidean_root(xp.sum(apart * apart, axis=-1) if x.ndim == 2 else apart * apart)
+
+
+def vq(obs: Any, code_book: Any) -> tuple[Array, Array]:
+    """
+    Find the nearest code of each observation.
+
+    Parameters
+    ----------
+    obs, code_book : Array
+        Of shapes (M, N) and (K, N). Differentiable.
+
+    Returns
+    -------
+    pair of Array
+        The numbers of the codes, and the distances, as `scipy.cluster.vq.vq`.
+    """
+    x, book = same_dtype(_data("vq", "obs", obs), _data("vq", "code_book", code_book))
+    found, _ = original("cluster.vq.vq")(item(x), item(book))
+    codes = xp.asarray(found.astype("int64"))
+    return xp.asarray(found), _distances(x, book, codes)
+
+
+def _means(operation: str, x: Array, known: Any, guess: Any) -> tuple[Array, Array]:
+    """
+    Return the means of the observations that are nearest to each of the codes that SciPy found.
+
+    A code without observations has stayed where it began.
+    """
+    codes = xp.asarray(original("cluster.vq.vq")(item(x), known)[0].astype("int64"))
+    marks = xp.astype(codes[None, :] == xp.arange(known.shape[0])[:, None], x.dtype)
+    counts = xp.sum(marks, axis=1)
+    if x.ndim == 2:
+        counts = counts[:, None]
+    empty = counts == 0
+    book = xp.matmul(marks, x) / xp.where(empty, 1.0, counts)
+    if not isinstance(guess, int) and guess.shape == book.shape:
+        book = xp.where(empty, guess, book)
+    if abs(item(book) - known).max() > 1e-8 * (1 + abs(known).max()):
+        raise GradientError(
+            operation,
+            "the iteration ended before the codes were the means of the observations nearest to them",
+            accepts="more iterations, or fewer codes",
+        )
+    return book, codes
+
+
+def _guess(operation: str, k: Any) -> tuple[Any, Any]:
+    """Return a count, or codes to begin with, and those as SciPy takes them."""
+    if isinstance(k, int):
+        return k, k
+    found = floating(operation, "k", k)
+    return found, item(found)
+
+
+def kmeans(
+    obs: Any, k_or_guess: Any, iter: int = 20, thresh: float = 1e-5, **options: Any
+) -> tuple[Array, Array]:
+    """
+    Find codes that are the means of the observations nearest to them.
+
+    Parameters
+    ----------
+    obs : Array
+        Of shape (M, N). Differentiable.
+    k_or_guess : int or Array
+        How many codes, or where to begin: codes without observations stay there.
+    iter, thresh, **options
+        As `scipy.cluster.vq.kmeans` takes them.
+
+    Returns
+    -------
+    pair of Array
+        The codes, and the mean distance to them, as `scipy.cluster.vq.kmeans`.
+    """
+    x = _data("kmeans", "obs", obs)
+    guess, begin = _guess("kmeans", k_or_guess)
+    known, _ = original("cluster.vq.kmeans")(item(x), begin, iter, thresh, **options)
+    book, codes = _means("kmeans", x, known, guess)
+    return book, xp.mean(_distances(x, book, codes))
+
+
+def kmeans2(
+    data: Any,
+    k: Any,
+    iter: int = 10,
+    thresh: float = 1e-5,
+    minit: str = "random",
+    missing: str = "warn",
+    **options: Any,
+) -> tuple[Array, Array]:
+    """
+    Find codes that are the means of the observations nearest to them.
+
+    Parameters
+    ----------
+    data : Array
+        Of shape (M, N). Differentiable.
+    k : int or Array
+        How many codes, or where to begin: codes without observations stay there.
+    iter, thresh, minit, missing, **options
+        As `scipy.cluster.vq.kmeans2` takes them.
+
+    Returns
+    -------
+    pair of Array
+        The codes, and the number of that of each observation, as `scipy.cluster.vq.kmeans2`.
+    """
+    x = _data("kmeans2", "data", data)
+    guess, begin = _guess("kmeans2", k)
+    known, _ = original("cluster.vq.kmeans2")(item(x), begin, iter, thresh, minit, missing, **options)
+    return _means("kmeans2", x, known, guess)

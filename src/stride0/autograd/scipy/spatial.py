@@ -1,0 +1,53 @@
+"""Differentiable forms of functions of `scipy.spatial`.
+
+References
+----------
+SciPy 1.17, `scipy.spatial`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentValueError, ShapeError
+from stride0._core.array.array import Array
+from stride0.autograd.scipy import _distances as distance
+from stride0.autograd.scipy._parts import floating, item, same_dtype
+
+__all__ = ["distance", "procrustes"]
+
+
+def procrustes(data1: Any, data2: Any) -> tuple[Array, Array, Array]:
+    """
+    Move, turn and scale two sets of points such that they are as near to each other as can be.
+
+    Parameters
+    ----------
+    data1, data2 : Array
+        Of shape (M, N): a point in each row. Differentiable.
+
+    Returns
+    -------
+    tuple of Array
+        Both sets, the first one scaled such that its norm is 1, and the sum of squared differences, as
+        `scipy.spatial.procrustes`.
+    """
+    x, y = same_dtype(floating("procrustes", "data1", data1), floating("procrustes", "data2", data2))
+    if x.ndim != 2 or x.shape != y.shape or x.size == 0:
+        raise ShapeError(
+            "procrustes",
+            "the shapes do not fit",
+            [("data1", f"{x.shape}"), ("data2", f"{y.shape}")],
+            "(M, N) twice",
+        )
+    x, y = (a - xp.mean(a, axis=0) for a in (x, y))
+    norms = [xp.linalg.vector_norm(a) for a in (x, y)]
+    if not all(item(n) for n in norms):
+        raise ArgumentValueError(
+            "procrustes", "all points of one set are the same", accepts="points that differ"
+        )
+    x, y = x / norms[0], y / norms[1]
+    u, s, vh = xp.linalg.svd(xp.matmul(x.T, y), full_matrices=False)
+    y = xp.matmul(y, xp.matmul(u, vh).T) * xp.sum(s)
+    return x, y, xp.sum((x - y) ** 2)

@@ -1,0 +1,252 @@
+"""Differentiable forms of functions of `scipy.stats`.
+
+References
+----------
+SciPy 1.17, `scipy.stats`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import stride0 as xp
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, ShapeError
+from stride0._core.array.array import Array
+from stride0.autograd.scipy._distributions import DISTRIBUTIONS
+from stride0.autograd.scipy._parts import (
+    floating,
+    from_numpy,
+    one_of,
+    recorded,
+    rules,
+    same_dtype,
+    scipy,
+    to_numpy,
+)
+
+__all__ = ["boxcox", "cramervonmises", "gaussian_kde", "ks_1samp", *DISTRIBUTIONS]
+
+norm, expon, uniform = (DISTRIBUTIONS[name] for name in ("norm", "expon", "uniform"))
+logistic, laplace, cauchy = (DISTRIBUTIONS[name] for name in ("logistic", "laplace", "cauchy"))
+lognorm, gamma, chi2 = (DISTRIBUTIONS[name] for name in ("lognorm", "gamma", "chi2"))
+beta, t = DISTRIBUTIONS["beta"], DISTRIBUTIONS["t"]
+
+
+def boxcox(x: Any, lmbda: Any = None, alpha: None = None) -> Array:
+    """
+    Transform by a power.
+
+    Parameters
+    ----------
+    x : Array
+        Positive numbers. Differentiable.
+    lmbda : float or Array
+        The power. Differentiable if it is an array. Without it SciPy chooses one by the numbers.
+    alpha : None
+        Not supported.
+
+    Returns
+    -------
+    Array
+        New array, as `scipy.stats.boxcox`.
+    """
+    if lmbda is None or alpha is not None:
+        raise ArgumentValueError("boxcox", "lmbda is None: chosen by the numbers", accepts="a number")
+    x = floating("boxcox", "x", x)
+    return xp.special.boxcox(x, xp.asarray(lmbda, dtype=x.dtype))
+
+
+class gaussian_kde:
+    """
+    A density that is estimated by a sum of Gaussians.
+
+    Parameters
+    ----------
+    dataset : Array
+        Of shape (N,), or (D, N). Differentiable.
+    bw_method : {"scott", "silverman"}, float or Array, optional
+        Width of the Gaussians. Differentiable if it is an array.
+    weights : Array, optional
+        Of the N points. Differentiable.
+
+    Notes
+    -----
+    As `scipy.stats.gaussian_kde`: `evaluate`, `pdf`, `logpdf` and calls.
+    """
+
+    def __init__(self, dataset: Any, bw_method: Any = None, weights: Any = None) -> None:
+        x = floating("gaussian_kde", "dataset", dataset)
+        x = x[None, :] if x.ndim == 1 else x
+        if x.ndim != 2 or x.shape[1] < 2:
+            raise ShapeError(
+                "gaussian_kde", f"dataset has shape {x.shape}", accepts="(D, N) with N of 2 or more"
+            )
+        self.dataset = x
+        self.d, self.n = x.shape
+        if weights is None:
+            self.weights = xp.full((self.n,), 1 / self.n, dtype=x.dtype)
+        else:
+            w = floating("gaussian_kde", "weights", weights)
+            if w.shape != (self.n,):
+                raise ShapeError("gaussian_kde", f"weights has shape {w.shape}", accepts=f"({self.n},)")
+            self.weights = w / xp.sum(w)
+        self.neff = 1 / xp.sum(self.weights * self.weights)
+        if bw_method is None or isinstance(bw_method, str):
+            one_of("gaussian_kde", "bw_method", bw_method, (None, "scott", "silverman"))
+            count = self.neff * ((self.d + 2) / 4) if bw_method == "silverman" else self.neff
+            self.factor = count ** (-1 / (self.d + 4))
+        elif callable(bw_method):
+            self.factor = xp.asarray(bw_method(self))
+        else:
+            self.factor = floating("gaussian_kde", "bw_method", bw_method)
+        apart = x - xp.sum(self.weights * x, axis=1, keepdims=True)
+        spread = xp.matmul(self.weights * apart, apart.T) / (1 - xp.sum(self.weights * self.weights))
+        self.covariance = spread * self.factor**2
+
+    def logpdf(self, x: Any) -> Array:
+        """Return the logarithm of the density at points, of shape (D, M)."""
+        points, data = same_dtype(floating("gaussian_kde", "x", x), self.dataset)
+        points = xp.reshape(points, (1, -1)) if points.ndim < 2 else points
+        if points.shape[0] != self.d:
+            # SciPy takes one point, if the shape is that of one.
+            if points.shape != (1, self.d):
+                raise ShapeError("gaussian_kde", f"x has shape {points.shape}", accepts=f"({self.d}, M)")
+            points = points.T
+        factor = xp.linalg.cholesky(self.covariance)
+        apart = points[:, :, None] - data[:, None, :]
+        whitened = xp.linalg.solve_triangular(factor, xp.reshape(apart, (self.d, -1)), upper=False)
+        energy = xp.reshape(xp.sum(whitened * whitened, axis=0), apart.shape[1:]) / 2
+        size = xp.sum(xp.log(xp.linalg.diagonal(factor))) + self.d * math.log(2 * math.pi) / 2
+        return xp.special.logsumexp(xp.log(self.weights) - energy, axis=1) - size
+
+    def evaluate(self, points: Any) -> Array:
+        """Return the density at points, of shape (D, M)."""
+        return xp.exp(self.logpdf(points))
+
+    __call__ = pdf = evaluate
+
+
+# --- tests of one sample
+
+
+class TestResult(NamedTuple):
+    """Result of a test."""
+
+    statistic: Array
+    pvalue: Array
+
+
+class _WithoutProbability:
+    """Result of a test whose p-value has no derivative."""
+
+    def __init__(self, operation: str, statistic: Array) -> None:
+        self._operation, self.statistic = operation, statistic
+
+    @property
+    def pvalue(self) -> Array:
+        raise GradientError(
+            self._operation,
+            "the p-value has no derivative: the distribution of the statistic is a series of SciPy",
+            accepts="the statistic, or stop_gradient(x)",
+        )
+
+
+def _sample(operation: str, x: Any, cdf: Any, args: Any) -> tuple[Array, Array]:
+    """Return a sorted sample, and the distribution function there."""
+    x = floating(operation, "x", x)
+    if x.ndim != 1 or x.shape[0] < 1:
+        raise ShapeError(operation, f"x has shape {x.shape}", accepts="one axis, of size 1 or more")
+    if isinstance(cdf, str):
+        cdf = DISTRIBUTIONS[one_of(operation, "cdf", cdf, tuple(DISTRIBUTIONS))].cdf
+    x = xp.sort(x)
+    return x, xp.asarray(cdf(x, *args))
+
+
+@recorded("stats")
+def _tail(x: Array, name: str, args: tuple[int, ...]) -> Array:
+    """Return the probability of a larger value."""
+    return from_numpy(getattr(scipy("stats"), name).sf(to_numpy(x), *args))
+
+
+@recorded("stats")
+def _density(x: Array, name: str, args: tuple[int, ...]) -> Array:
+    return from_numpy(getattr(scipy("stats"), name).pdf(to_numpy(x), *args))
+
+
+def _no_second(g: Array) -> Array:
+    raise GradientError("ks_1samp", "the p-value has no second derivative", accepts="the statistic")
+
+
+rules(_tail, x=lambda g, x, name, args: -g * _density(x, name, args))
+rules(_density, x=_no_second)
+
+
+def ks_1samp(
+    x: Any, cdf: Any, args: tuple[Any, ...] = (), alternative: str = "two-sided", method: str = "auto"
+) -> TestResult:
+    """
+    Test by Kolmogorov and Smirnov's statistic whether a sample has a distribution.
+
+    Parameters
+    ----------
+    x : Array
+        The sample, of one axis. Differentiable.
+    cdf : callable or str
+        The distribution function, or the name of a distribution of this module.
+    args : tuple
+        More arguments of it. Differentiable.
+    alternative : {"two-sided", "less", "greater"}
+        On which side.
+    method : {"auto", "exact", "approx", "asymp"}
+        How the p-value is computed.
+
+    Returns
+    -------
+    pair of Array
+        ``statistic`` and ``pvalue``, as `scipy.stats.ks_1samp`. The p-value has a first derivative alone.
+    """
+    one_of("ks_1samp", "method", method, ("auto", "exact", "approx", "asymp"))
+    side = one_of("ks_1samp", "alternative", alternative, ("two-sided", "less", "greater"))
+    x, values = _sample("ks_1samp", x, cdf, args)
+    n = x.shape[0]
+    steps = xp.arange(n, dtype=values.dtype) / n
+    above, below = xp.max(steps + 1 / n - values), xp.max(values - steps)
+    if side != "two-sided":
+        found = above if side == "greater" else below
+        return TestResult(found, _tail(found, "ksone", (n,)))
+    found = xp.maximum(above, below)
+    if method == "approx":
+        return TestResult(found, xp.clip(2 * _tail(found, "ksone", (n,)), 0.0, 1.0))
+    if method == "asymp":
+        return TestResult(found, _tail(found * math.sqrt(n), "kstwobign", ()))
+    return TestResult(found, xp.clip(_tail(found, "kstwo", (n,)), 0.0, 1.0))
+
+
+def cramervonmises(rvs: Any, cdf: Any, args: tuple[Any, ...] = ()) -> Any:
+    """
+    Test by Cramér and von Mises' statistic whether a sample has a distribution.
+
+    Parameters
+    ----------
+    rvs : Array
+        The sample, of one axis. Differentiable.
+    cdf, args
+        As `ks_1samp` takes them.
+
+    Returns
+    -------
+    object
+        ``statistic``, as `scipy.stats.cramervonmises`; ``pvalue`` raises, since it has no derivative.
+
+    Raises
+    ------
+    GradientError
+        If the p-value is read.
+    """
+    x, values = _sample("cramervonmises", rvs, cdf, args)
+    n = x.shape[0]
+    if n < 2:
+        raise ArgumentTypeError("cramervonmises", "one observation", accepts="two or more")
+    middles = (2 * xp.arange(n, dtype=values.dtype) + 1) / (2 * n)
+    return _WithoutProbability("cramervonmises", 1 / (12 * n) + xp.sum((middles - values) ** 2))
