@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import mpmath as mp  # type: ignore[import-untyped, import-not-found, unused-ignore]
-from minimax import BITS, as_c, fit, rounded
+from minimax import BITS, as_c, fit, fit_rational, rounded
 
 Real = Any  # an mpf: mpmath has no types
 Function = Callable[[Real], Real]
@@ -64,6 +64,31 @@ def erfcinv_tail(u: Real) -> Real:
     """erfcinv(exp(-t**2)) / t as a function of u = (t - 3) / (t + 3)."""
     t = 3 * (1 + u) / (1 - u)
     return erfcinv(mp.exp(-t * t)) / t
+
+
+MIDDLE_END = ONE * 9 / 4
+"""Half of the largest -log(1 - x**2) in the middle of erfinv, which is up to x = 0.9944"""
+
+
+def erfinv_middle(u: Real) -> Real:
+    """erfinv(x) / x as a function of u = -log(1 - x**2) - MIDDLE_END."""
+    x = mp.sqrt(-mp.expm1(-(u + MIDDLE_END)))
+    return (erfcinv(1 - x) if x > 0.5 else mp.erfinv(x)) / x
+
+
+def ndtri_middle(u: Real) -> Real:
+    return mp.sqrt(2) * erfinv_middle(u)
+
+
+def atanh_tail(z: Real) -> Real:
+    """2 * atanh(s) - 2 * s over s**3 for z = s**2."""
+    s = mp.sqrt(z)
+    return 2 * (mp.atanh(s) - s) / s**3
+
+
+def sinc_tail(z: Real) -> Real:
+    """sin(pi * r) / (pi * r) - 1 over z = r**2."""
+    return (mp.sinc(mp.pi * mp.sqrt(z)) - 1) / z
 
 
 def at(t: Any) -> Real:
@@ -132,9 +157,9 @@ FITS: tuple[tuple[str, Function, range, tuple[Real, Real], Function, str], ...] 
     ("cbrt", lambda m: 1 / mp.cbrt(m), range(5), (ONE, 2 * ONE), mp.cbrt, "d"),
     ("exp short", exp_tail, range(4), (-EXP_END, EXP_END), lambda x: x**3 / mp.exp(x), "d"),
     ("erfcx f64", scaled_erfcx, range(25), (-ONE, ONE), lambda q: 1 / scaled_erfcx(q), "d"),
-    ("erfcx f32", scaled_erfcx, range(13), (-ONE, ONE), lambda q: 1 / scaled_erfcx(q), "d"),
+    ("erfcx f32", scaled_erfcx, range(12), (-ONE, ONE), lambda q: 1 / scaled_erfcx(q), "f"),
     ("erf near f64", erf_excess, range(12), (TINY, ONE * 1.0001), lambda z: 1 / (1 + erf_excess(z)), "d"),
-    ("erf near f32", erf_excess, range(7), (TINY, ONE * 1.0001), lambda z: 1 / (1 + erf_excess(z)), "d"),
+    ("erf near f32", erf_excess, range(7), (TINY, ONE * 1.0001), lambda z: 1 / (1 + erf_excess(z)), "f"),
     (
         "erf far f64",
         lambda u: -mp.log(mp.erfc(u + 1.5)),
@@ -146,27 +171,40 @@ FITS: tuple[tuple[str, Function, range, tuple[Real, Real], Function, str], ...] 
     (
         "erf far f32",
         lambda u: -mp.log(mp.erfc(u + 1.5)),
-        range(9),
+        range(8),
         (-0.5 * ONE, 2.5 * ONE),
         lambda u: mp.erfc(u + 1.5),
-        "d",
+        "f",
     ),
     (
         "erfinv middle f64",
-        lambda z: (mp.erfinv(mp.sqrt(z)) / mp.sqrt(z) - mp.sqrt(mp.pi) / 2) / z,
-        range(14),
-        (TINY, 0.2501 * ONE),
-        lambda z: z * mp.sqrt(z) / mp.erfinv(mp.sqrt(z)),
+        erfinv_middle,
+        range(22),
+        (-MIDDLE_END, MIDDLE_END),
+        lambda u: 1 / erfinv_middle(u),
         "d",
     ),
+    ("ndtri middle f64", ndtri_middle, range(22), (-MIDDLE_END, MIDDLE_END), lambda u: 1 / ndtri_middle(u), "d"),
     (
         "erfinv middle f32",
-        lambda z: (mp.erfinv(mp.sqrt(z)) / mp.sqrt(z) - mp.sqrt(mp.pi) / 2) / z,
-        range(6),
-        (TINY, 0.2501 * ONE),
-        lambda z: z * mp.sqrt(z) / mp.erfinv(mp.sqrt(z)),
+        erfinv_middle,
+        range(10),
+        (-MIDDLE_END, MIDDLE_END),
+        lambda u: 1 / erfinv_middle(u),
+        "f",
+    ),
+    ("ndtri middle f32", ndtri_middle, range(10), (-MIDDLE_END, MIDDLE_END), lambda u: 1 / ndtri_middle(u), "f"),
+    (
+        "exp2",
+        lambda r: mp.expm1(r * mp.log(2)) / r,
+        range(11),
+        (-ONE * 0.5001, ONE * 0.5001),
+        lambda r: r / mp.power(2, r),
         "d",
     ),
+    ("logit f64", atanh_tail, range(10), (TINY, ONE * 0.0627), lambda z: z / (1 + z / 3), "d"),
+    ("logit f32", atanh_tail, range(4), (TINY, ONE * 0.0627), lambda z: z / (1 + z / 3), "f"),
+    ("sinc f32", sinc_tail, range(4), (TINY, ONE * 0.2501), lambda z: z / (1 + z * sinc_tail(z)), "f"),
     (
         "erfcinv tail f64",
         erfcinv_tail,
@@ -196,17 +234,11 @@ def gammaln_near(count: int) -> Any:
 
 
 FITS += (
+    ("gamma near f64", lambda u: mp.gamma(u + 3), range(23), (-ONE, ONE), lambda u: 1 / mp.gamma(u + 3), "d"),
+    ("gamma near f32", lambda u: mp.gamma(u + 3), range(11), (-ONE, ONE), lambda u: 1 / mp.gamma(u + 3), "d"),
     ("gammaln near", *gammaln_near(24)),
     ("gammaln near short", *gammaln_near(12)),
     ("gammaln far", stirling_rest, range(7), (mp.mpf(10) ** -9, ONE / 64), lambda z: ONE, "d"),
-    (
-        "digamma near",
-        lambda u: mp.digamma(u + 1.5) / (u + 1.5 - DIGAMMA_ROOT),
-        range(24),
-        (-0.5 * ONE, 0.5 * ONE),
-        lambda u: (u + 1.5 - DIGAMMA_ROOT) / mp.digamma(u + 1.5),
-        "d",
-    ),
     ("digamma far", digamma_rest, range(8), (mp.mpf(10) ** -9, ONE / 36), lambda z: z, "d"),
     (
         "i0 near",
@@ -247,7 +279,20 @@ FITS += (
 )
 
 
-TWO_NUMBERS = ("erfcx f64", "erfcinv tail f64", "gammaln near", "i0 far", "i1 far")
+TWO_NUMBERS = (
+    "erfcx f64",
+    "erfcx f32",
+    "erfinv middle f64",
+    "ndtri middle f64",
+    "erfinv middle f32",
+    "ndtri middle f32",
+    "exp2",
+    "erfcinv tail f64",
+    "gamma near f64",
+    "gammaln near",
+    "i0 far",
+    "i1 far",
+)
 
 
 def polynomials(words: list[str] | None = None) -> Iterator[Found]:

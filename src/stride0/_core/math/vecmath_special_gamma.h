@@ -109,7 +109,7 @@ VM_INLINE double vm_gammaln_f64(double x) {
     return x == x ? y : x;
 }
 /* Whether x is negative, zero or subnormal */
-#define VM_GAMMALN_RARE_F64(x) (vm_bits64(x) | (vm_bits64(x) - ((uint64_t)1 << 52)))
+#define VM_GAMMALN_LATER_F64(x) (vm_bits64(x) | (vm_bits64(x) - ((uint64_t)1 << 52)))
 
 /* -- gamma ------------------------------------------------------------------------------------------------- */
 
@@ -131,8 +131,8 @@ VM_INLINE double vm_gamma_f64(double x) {
 }
 VM_INLINE float vm_gamma_f32_fast(float x) { return (float)vm_gamma_f64_fast(x); }
 VM_INLINE float vm_gamma_f32(float x) { return (float)vm_gamma_f64(x); }
-#define VM_GAMMA_RARE_F64(x) (vm_bits64(x) | (vm_bits64(x) - vm_bits64(0x1p-60)))
-#define VM_GAMMA_RARE_F32(x) (vm_bits32(x) | (vm_bits32(x) - vm_bits32(0x1p-60f)))
+#define VM_GAMMA_LATER_F64(x) (vm_bits64(x) | (vm_bits64(x) - vm_bits64(0x1p-60)))
+#define VM_GAMMA_LATER_F32(x) (vm_bits32(x) | (vm_bits32(x) - vm_bits32(0x1p-60f)))
 
 /* -- digamma ----------------------------------------------------------------------------------------------- */
 
@@ -214,7 +214,7 @@ VM_INLINE double vm_digamma_f64(double x) {
     y = a < 0x1p-900 ? -1.0 / x : y;
     return x == x ? y : x;
 }
-#define VM_DIGAMMA_RARE_F64(x) (vm_bits64(x) | (vm_bits64(x) - vm_bits64(0x1p-900)))
+#define VM_DIGAMMA_LATER_F64(x) (vm_bits64(x) | (vm_bits64(x) - vm_bits64(0x1p-900)))
 
 /* -- float32, in double -------------------------------------------------------------------------------------- */
 
@@ -247,8 +247,8 @@ VM_INLINE float vm_gammaln_f32_fast(float x) {
     return x < INFINITY ? y : x;
 }
 VM_INLINE float vm_gammaln_f32(float x) { return x > 0.0f ? vm_gammaln_f32_fast(x) : (float)vm_gammaln_f64(x); }
-#define VM_GAMMALN_RARE_F32(x) (vm_bits32(x) | (vm_bits32(x) - 1u))
+#define VM_GAMMALN_LATER_F32(x) (vm_bits32(x) | (vm_bits32(x) - 1u))
 
 VM_INLINE float vm_digamma_f32(float x) { return (float)vm_digamma_f64(x); }
 VM_INLINE float vm_digamma_f32_fast(float x) { return (float)vm_digamma_f64_fast(x); }
-#define VM_DIGAMMA_RARE_F32(x) (vm_bits32(x) | (vm_bits32(x) - 1u))
+#define VM_DIGAMMA_LATER_F32(x) (vm_bits32(x) | (vm_bits32(x) - 1u))
