@@ -99,6 +99,12 @@ def exp_tail(x: Real) -> Real:
     return (mp.exp(x) - 1 - x - x * x / 2) / x**3
 
 
+def gamma_excess(u: Real) -> Real:
+    """What gamma(3 + u) is above the line through gamma(2) and gamma(3), over u * (u + 1)."""
+    with mp.workdps(mp.mp.dps + 30):
+        return (mp.gamma(u + 3) - (u + 2)) / (u * (u + 1))
+
+
 def lgamma_quotient(t: Real) -> Real:
     """loggamma(1 + t) / (t * (t - 1))."""
     near = next((end for end in (0, 1) if abs(t - end) < mp.mpf(10) ** -25), None)
@@ -234,11 +240,12 @@ def gammaln_near(count: int) -> Any:
 
 
 FITS += (
-    ("gamma near f64", lambda u: mp.gamma(u + 3), range(23), (-ONE, ONE), lambda u: 1 / mp.gamma(u + 3), "d"),
+    ("gamma near f64", gamma_excess, range(21), (-ONE, ONE), lambda u: u * (u + 1) / mp.gamma(u + 3), "d"),
     ("gamma near f32", lambda u: mp.gamma(u + 3), range(11), (-ONE, ONE), lambda u: 1 / mp.gamma(u + 3), "d"),
     ("gammaln near", *gammaln_near(24)),
     ("gammaln near short", *gammaln_near(12)),
-    ("gammaln far", stirling_rest, range(7), (mp.mpf(10) ** -9, ONE / 64), lambda z: ONE, "d"),
+    ("gammaln far", stirling_rest, range(8), (mp.mpf(10) ** -9, ONE / 36), lambda z: ONE, "d"),
+    ("gammaln far short", stirling_rest, range(4), (mp.mpf(10) ** -9, ONE / 36), lambda z: ONE, "d"),
     ("digamma far", digamma_rest, range(8), (mp.mpf(10) ** -9, ONE / 36), lambda z: z, "d"),
     (
         "i0 near",
@@ -288,7 +295,6 @@ TWO_NUMBERS = (
     "ndtri middle f32",
     "exp2",
     "erfcinv tail f64",
-    "gamma near f64",
     "gammaln near",
     "i0 far",
     "i1 far",

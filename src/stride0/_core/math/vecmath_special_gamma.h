@@ -1,5 +1,36 @@
 /* Logarithm of the gamma function and its derivative; included by vecmath_special.h. */
 
+/* -- Stirling's formula ------------------------------------------------------------------------------------ */
+
+/* loggamma(a) from 6 on: (a - 1/2) * (log(a) - 1) + log(2 pi) / 2 - 1/2 + ... as two numbers, where h + l is log(a) */
+VM_INLINE double vm_stirling_sum_f64(double a, double h, double l, double *low) {
+    double g = h - 1.0;
+    double gl = (h - (g + 1.0)) + l;
+    double b = a - 0.5, inverse = 1.0 / a, z = inverse * inverse;
+    double rest = inverse * fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, -0x1.bde66354a85acp-7,
+        0x1.70e673b253809p-8), -0x1.f1112a3dced35p-10), 0x1.b925ab2d5eaa2p-11), -0x1.38132217e75e2p-11),
+        0x1.a01a013b9bc8dp-11), -0x1.6c16c16c0ca6ap-9), 0x1.5555555555555p-4);
+    double w = b * g;
+    double wl = fma(b, gl, fma(b, g, -w));
+    wl = fabs(w) < INFINITY ? wl : 0.0;
+    double q = w + 0x1.acfe390c97d6ap-2;
+    double ql = (w - q) + 0x1.acfe390c97d6ap-2;
+    ql = fabs(w) < INFINITY ? ql : 0.0;
+    *low = wl + (ql + rest);
+    return q;
+}
+VM_INLINE double vm_stirling_two_f64(double a, double *low) {
+    double k, l, f = vm_log_split_fast_f64(a, &k);
+    double h = vm_log_two_f64(k, f, 0.0, &l);
+    return vm_stirling_sum_f64(a, h, l, low);
+}
+VM_INLINE double vm_stirling_short(double a) {
+    double h = vm_log_wide(a), inverse = 1.0 / a, z = inverse * inverse;
+    double rest = inverse * fma(z, fma(z, fma(z, -0x1.218f8c408a461p-11, 0x1.9fb8ef1d43a48p-11),
+        -0x1.6c169f824342bp-9), 0x1.5555555519e98p-4);
+    return fma(a - 0.5, h - 1.0, 0x1.acfe390c97d6ap-2 + rest);
+}
+
 /* -- gammaln ----------------------------------------------------------------------------------------------- */
 
 /* The logarithm of the gamma function for a > 0 as two numbers. On (0, 8) a is moved to 1 + t with t in (0, 5/4), where it is
@@ -113,11 +144,35 @@ VM_INLINE double vm_gammaln_f64(double x) {
 
 /* -- gamma ------------------------------------------------------------------------------------------------- */
 
+/* Up to 6: y - 1 + (y - 2) * (y - 3) * P(y - 3) for y from 2 to 4, over x * (x + 1) where y is x + 2, times (x - 1) * (x - 2)
+   where y is x - 2. */
 VM_INLINE double vm_gamma_f64_fast(double x) {
-    double low, y = vm_gammaln_two_f64(x, &low);
+    int below = x < 2.0, above = x >= 4.0;
+    double e = x - (below ? 0.0 : above ? 4.0 : 2.0); /* y - 2 */
+    double u = e - 1.0, s = u * u;
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s,
+        0x1.c5093ca5fac1cp-36, 0x1.15777228a6adfp-33), 0x1.68bced399e7c9p-30), 0x1.a8d6f07cbaeffp-27),
+        0x1.32de46afa2772p-23), 0x1.4a515d6f56816p-19), 0x1.ceb40edba3561p-15), 0x1.2c4f7e88b00c9p-10),
+        0x1.229e59be51dabp-6), 0x1.648d68f59faebp-3), 0x1.b0ee6072093cep-1);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.7b61e191c1cf9p-34,
+        -0x1.6e16edbd69c1cp-32), -0x1.098b2da58db0bp-28), -0x1.eb0ad1d9c3e3ep-26), -0x1.d7d13cda64e9fp-25),
+        0x1.95a46343411e3p-18), 0x1.b79eb41c0c0c1p-13), 0x1.1a030cedb998dp-8), 0x1.ca907b6ee1659p-5),
+        0x1.9a849100ce9b6p-2);
+    double c = e + 1.0, cl = e - (c - 1.0), v = fma(e, e, -e), p = fma(u, odd, even);
+    double n = fma(v, p, c), nl = fma(v, p, c - n) + cl;
+    double a = above ? x - 2.0 : x, b = a + 1.0, bl = a - (b - 1.0);
+    double w = a * b, wl = fma(a, bl, fma(a, b, -w));
+    double d = below ? w : 1.0, dl = below ? wl : 0.0;
+    w = above ? w : 1.0;
+    wl = above ? wl : 0.0;
+    p = n * w;
+    double low, y = vm_quotient_two_f64(p, fma(nl, w, fma(n, wl, fma(n, w, -p))), d, dl, &low);
+    return y + low;
+}
+VM_INLINE double vm_gamma_f64_middle(double x) {
+    double low, y = vm_stirling_two_f64(x, &low);
     y = vm_exp_sum_f64(y, low);
-    y = x < 172.0 ? y : INFINITY;
-    return x == x ? y : x;
+    return x < 172.0 ? y : INFINITY;
 }
 VM_INLINE double vm_gamma_f64(double x) {
     double a = fabs(x), low, h = vm_gammaln_negative_f64(a > 200.0 ? 200.5 : a, &low);
@@ -125,14 +180,35 @@ VM_INLINE double vm_gamma_f64(double x) {
     double f = floor(x);
     y = f - 2.0 * floor(0.5 * f) == 1.0 ? -y : y;
     y = x == f ? NAN : y;
-    y = x > 0.0 ? vm_gamma_f64_fast(x) : y;
     y = a < 0x1p-60 ? 1.0 / x : y;
+    y = x > 1.0 ? x : y;
     return x == x ? y : x;
 }
-VM_INLINE float vm_gamma_f32_fast(float x) { return (float)vm_gamma_f64_fast(x); }
+/* Whether x is less than 2**-60 or at least 6, and whether it is less than 6, infinite or NaN */
+#define VM_GAMMA_LATER_F64(x) ((vm_bits64(x) - vm_bits64(0x1p-60)) | (vm_bits64(0x1.7ffffffffffffp2) - vm_bits64(x)))
+#define VM_GAMMA_LAST_F64(x) ((vm_bits64(x) - vm_bits64(6.0)) | (vm_bits64(0x1.fffffffffffffp1023) - vm_bits64(x)))
+
+/* In double, as in float64. */
+VM_INLINE float vm_gamma_f32_fast(float x) {
+    double y = x;
+    int below = x < 2.0f, above = x >= 4.0f;
+    double u = y - (below ? 1.0 : above ? 5.0 : 3.0), s = u * u;
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.15877917d5e2cp-14, 0x1.62c38ee9371f3p-10),
+        0x1.69193e03d26cbp-6), 0x1.d7321047b11fap-3), 0x1.3f1851ca4ef49p+0), 0x1.0000000771d04p+1);
+    double odd = fma(s, fma(s, fma(s, fma(s, 0x1.2dac4b067006dp-12, 0x1.63a50dfc10f45p-8),
+        0x1.2df96b38aa417p-4), 0x1.26656fd20e61fp-1), 0x1.d877315e21062p+0);
+    double a = above ? y - 2.0 : y, w = fma(a, a, a);
+    double n = fma(u, odd, even);
+    n = n * (above ? w : 1.0);
+    return (float)(n / (below ? w : 1.0));
+}
+VM_INLINE float vm_gamma_f32_middle(float x) {
+    double a = x > 40.0f ? 40.0 : x, y = vm_exp_wide(vm_stirling_short(a));
+    return x < 37.0f ? (float)y : INFINITY;
+}
 VM_INLINE float vm_gamma_f32(float x) { return (float)vm_gamma_f64(x); }
-#define VM_GAMMA_LATER_F64(x) (vm_bits64(x) | (vm_bits64(x) - vm_bits64(0x1p-60)))
-#define VM_GAMMA_LATER_F32(x) (vm_bits32(x) | (vm_bits32(x) - vm_bits32(0x1p-60f)))
+#define VM_GAMMA_LATER_F32(x) ((vm_bits32(x) - vm_bits32(0x1p-60f)) | (vm_bits32(0x1.7ffffep2f) - vm_bits32(x)))
+#define VM_GAMMA_LAST_F32(x) ((vm_bits32(x) - vm_bits32(6.0f)) | (vm_bits32(0x1.fffffep127f) - vm_bits32(x)))
 
 /* -- digamma ----------------------------------------------------------------------------------------------- */
 
