@@ -286,6 +286,21 @@ FITS += (
 )
 
 
+DIGAMMA_LINE = ONE * 5 / 2
+
+
+def digamma_quotient(x: Real) -> Real:
+    """digamma(x) * (x + 1) / (x - root) without DIGAMMA_LINE."""
+    return mp.digamma(x) * (x + 1) / (x - DIGAMMA_ROOT) - DIGAMMA_LINE
+
+
+# Name, function, degrees of numerator and denominator, interval, weight: of double, the denominator's last coefficient is 1.
+RATIONALS: tuple[tuple[str, Function, tuple[int, int], tuple[Real, Real], Function], ...] = tuple(
+    (name, digamma_quotient, degrees, (ONE, 6 * ONE), lambda x: 1 / (digamma_quotient(x) + DIGAMMA_LINE))
+    for name, degrees in (("digamma near f64", (7, 8)), ("digamma near f32", (4, 4)))
+)
+
+
 TWO_NUMBERS = (
     "erfcx f64",
     "erfcx f32",
@@ -314,6 +329,13 @@ def polynomials(words: list[str] | None = None) -> Iterator[Found]:
             # Instead, some functions have the first coefficient in two numbers.
             values.insert(1, as_c(rounded(found[0] - rounded(found[0], BITS[letter]), BITS[letter]), letter))
         yield name, values, float(mp.log(error, 2))
+    for name, f, degrees, interval, weight in RATIONALS:
+        if words and not any(word in name for word in words):
+            continue
+        top, below, error = fit_rational(f, degrees, interval, weight)
+        both_parts = {"numerator": top, "denominator": below}
+        for part, found in both_parts.items():
+            yield f"{name} {part}", [as_c(rounded(c, BITS["d"]), "d") for c in found], float(mp.log(error, 2))
 
 
 if __name__ == "__main__":

@@ -212,57 +212,54 @@ VM_INLINE float vm_gamma_f32(float x) { return (float)vm_gamma_f64(x); }
 
 /* -- digamma ----------------------------------------------------------------------------------------------- */
 
-/* On (0, 6) as a sum of reciprocals and (x - x0) * R(x) on [1, 2], where x0 is the root; from there log(x) - 1 / (2x) - ... */
+/* digamma(x + xl) for x from 1 to 6: (x - x0) / (x + 1) * (5/2 + P(x) / Q(x)), where x0 is the root and the quotient of
+   polynomials below 0.15. */
+VM_INLINE double vm_digamma_near_f64(double x, double xl, double *low) {
+    double c = x - 0x1.762d86356be3fp+0;
+    double cl = ((x - c) - 0x1.762d86356be3fp+0) + (xl - 0x1.b86a722197829p-54);
+    double r = c + cl, rl = (c - r) + cl;
+    double s = x + 1.0, ql;
+    double q = vm_quotient_two_f64(r, rl, s, (x - (s - 1.0)) + xl, &ql);
+    double top = fma(x, fma(x, fma(x, fma(x, fma(x, fma(x, fma(x, -0x1.af3cbc86ee8dbp+11,
+        -0x1.b7e7a15d86fefp+17), -0x1.a2490e1469948p+21), -0x1.4009a4f73be2ep+23), 0x1.d38474ef1ef4fp+25),
+        0x1.16f110e474db1p+28), 0x1.7aa7611cd13cdp+26), -0x1.a3d660178781fp+28);
+    double below = fma(x, fma(x, fma(x, fma(x, fma(x, fma(x, fma(x, fma(x, 0x1.0000000000000p+0,
+        -0x1.eb66d4a94e664p+9), -0x1.04b76d9c1ad07p+17), -0x1.0e1cff8af8ce5p+22), -0x1.aae87ac3bc57dp+25),
+        -0x1.279e42b0885c6p+28), -0x1.6621a900bd5e3p+29), -0x1.32d2ecc902450p+29), 0x1.bcf4a296d2fdcp-1);
+    double p = 2.5 * q;
+    double t = fma(q, top / below, fma(ql, 2.5, fma(q, 2.5, -p)));
+    double y = p + t;
+    *low = (p - y) + t;
+    return y;
+}
+VM_INLINE double vm_digamma_f64_fast(double x) {
+    double low;
+    return vm_digamma_near_f64(x, 0.0, &low);
+}
+
+/* For all positive numbers: digamma(x + 1) - 1 / x below 1, and from 6 on log(x) - 1 / (2x) - ... */
 VM_INLINE double vm_digamma_positive_f64(double x, double *low) {
     int far = x >= 6.0, small = x < 1.0;
-    double n = floor(x) - 1.0;
-    n = far | small ? 0.0 : n;
-    double y = small ? x + 1.0 : x - n;
-    double left = small ? (x - (y - 1.0)) : 0.0;
-    y = far ? 1.5 : y;
-    /* sum of 1 / (x - j) as top / d */
-    double top = small ? -1.0 : far ? 0.5 : 0.0, d = small | far ? x : 1.0, tl = 0.0, dl = 0.0;
-    for (int j = 1; j < 5; j++) {
-        double f = x - j;
-        double a = top * f, al = fma(top, f, -a) + tl * f;
-        double b = a + d, v = b - a;
-        double bl = ((a - (b - v)) + (d - v)) + (al + dl);
-        double c = d * f, cl = fma(d, f, -c) + dl * f;
-        int more = j <= n;
-        top = more ? b : top;
-        tl = more ? bl : tl;
-        d = more ? c : d;
-        dl = more ? cl : dl;
-    }
-    double q = vm_quotient_two_f64(top, tl, d, dl, low);
-    double u = y - 1.5, s = u * u;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.00aaa69da5843p-13,
-        0x1.804edcd437725p-14), 0x1.56bfad7b67b03p-12), 0x1.69bb924b173c5p-11), 0x1.99e191ce4fb76p-10),
-        0x1.cd1f289f72456p-9), 0x1.03c0b2ac3e9eap-7), 0x1.256471567c4c3p-6), 0x1.4de9aa1801d1cp-5),
-        0x1.8512e59037edep-4), 0x1.eca189b8e6f7bp-3), 0x1.e6f0cbb873616p-1);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.5cccaeba40db7p-14,
-        -0x1.ed7f647e2e6e2p-15), -0x1.cbf2440dc6f47p-13), -0x1.e1c3b5c822f69p-12), -0x1.1140b88f2865ep-10),
-        -0x1.3350d6d494cd0p-9), -0x1.5a0806baebb18p-8), -0x1.8635592656805p-7), -0x1.b9f8b14fb517ap-6),
-        -0x1.fb442029998cbp-5), -0x1.2feeeb98a7e2ep-3), -0x1.b1cb63005ee96p-2);
-    double root = (y - 0x1.762d86356be3fp+0) + (left - 0x1.b86a722197829p-54);
-    double near = root * fma(u, odd, even);
-    double inverse = far ? q + q : 0.125;
-    double z = inverse * inverse;
-    double k, l, m = vm_mantissa_f64(far ? x : 1.0, &k);
-    double h = vm_log_two_f64(k, m - 1.0, 0.0, &l);
+    double a = small ? x + 1.0 : far ? 1.5 : x, nl, l, k, ql;
+    double near = vm_digamma_near_f64(a, small ? x - (a - 1.0) : 0.0, &nl);
+    double q = vm_quotient_two_f64(far ? 0.5 : small ? 1.0 : 0.0, 0.0, x, 0.0, &ql);
+    double f = vm_log_split_fast_f64(far ? x : 1.0, &k);
+    double h = vm_log_two_f64(k, f, 0.0, &l);
+    double inverse = far ? q + q : 0.125, z = inverse * inverse;
     double rest = z * fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, -0x1.b76f6fcb66bbdp-3, 0x1.2d495cb44aa71p-4),
         -0x1.558a6d67286cep-6), 0x1.f03d27ceab1bdp-8), -0x1.11107f9a827b6p-8), 0x1.0410404856758p-8),
         -0x1.11111110d62b8p-7), 0x1.555555555553cp-4);
-    double first = far ? h : q, second = far ? -q : near;
+    double first = far ? h : -q, second = far ? -q : near;
+    first = small | far ? first : near;
+    second = small | far ? second : 0.0;
     double sum = first + second;
     double v = sum - first;
-    *low = ((first - (sum - v)) + (second - v)) + (far ? l - (rest + *low) : *low);
+    *low = ((first - (sum - v)) + (second - v)) + (far ? l - (rest + ql) : nl - ql);
     return sum;
 }
-VM_INLINE double vm_digamma_f64_fast(double x) {
+VM_INLINE double vm_digamma_f64_middle(double x) {
     double low, y = vm_digamma_positive_f64(x, &low);
-    y = x < 0x1p900 ? y + low : vm_log_f64_fast(x);
-    return x < INFINITY ? y : x;
+    return y + low;
 }
 /* digamma(-a) = digamma(a) + 1 / a + pi / tan(pi a) */
 VM_INLINE double vm_digamma_f64(double x) {
@@ -286,11 +283,13 @@ VM_INLINE double vm_digamma_f64(double x) {
     v = e - d;
     double y = e + (((d - (e - v)) + (p - v)) + (dl + fma(ql, VM_PI_HI, tail)));
     y = whole ? NAN : y;
-    y = x > 0.0 ? vm_digamma_f64_fast(x) : y;
+    y = x > 0.0 ? x : y;
     y = a < 0x1p-900 ? -1.0 / x : y;
     return x == x ? y : x;
 }
-#define VM_DIGAMMA_LATER_F64(x) (vm_bits64(x) | (vm_bits64(x) - vm_bits64(0x1p-900)))
+/* Whether x is not between 1 and 6, and whether it is not positive, or too small or too large for that */
+#define VM_DIGAMMA_LATER_F64(x) ((vm_bits64(x) - vm_bits64(1.0)) | (vm_bits64(0x1.7ffffffffffffp2) - vm_bits64(x)))
+#define VM_DIGAMMA_LAST_F64(x) ((vm_bits64(x) - vm_bits64(0x1p-900)) | (vm_bits64(0x1.fffffffffffffp1023) - vm_bits64(x)))
 
 /* -- float32, in double -------------------------------------------------------------------------------------- */
 
@@ -325,6 +324,21 @@ VM_INLINE float vm_gammaln_f32_fast(float x) {
 VM_INLINE float vm_gammaln_f32(float x) { return x > 0.0f ? vm_gammaln_f32_fast(x) : (float)vm_gammaln_f64(x); }
 #define VM_GAMMALN_LATER_F32(x) (vm_bits32(x) | (vm_bits32(x) - 1u))
 
+VM_INLINE double vm_digamma_short(double x) {
+    double top = fma(x, fma(x, fma(x, fma(x, 0x1.7fb416de7d8ccp+1, 0x1.7b544976569c6p+5),
+        -0x1.2beaee92c6e85p+7), -0x1.4786409d2abf8p+9), 0x1.79f62cbe5fdf3p+9);
+    double below = fma(x, fma(x, fma(x, fma(x, 0x1.0000000000000p+0, 0x1.f116d33edb7ccp+5),
+        0x1.21f357892f3ffp+9), 0x1.146f360127125p+10), -0x1.d4ccbf2ac6df4p-3);
+    return (x - 0x1.762d86356be3fp+0) / (x + 1.0) * (2.5 + top / below);
+}
+VM_INLINE float vm_digamma_f32_fast(float x) { return (float)vm_digamma_short(x); }
+VM_INLINE float vm_digamma_f32_middle(float x) {
+    double a = x, inverse = 1.0 / a, z = inverse * inverse;
+    double near = vm_digamma_short(a < 1.0 ? a + 1.0 : 1.5) - inverse;
+    double far = fma(z, fma(z, fma(z, -0x1.0410404856758p-8, 0x1.11111110d62b8p-7), -0x1.555555555553cp-4),
+        fma(-0.5, inverse, vm_log_wide(a)));
+    return (float)(a < 1.0 ? near : far);
+}
 VM_INLINE float vm_digamma_f32(float x) { return (float)vm_digamma_f64(x); }
-VM_INLINE float vm_digamma_f32_fast(float x) { return (float)vm_digamma_f64_fast(x); }
-#define VM_DIGAMMA_LATER_F32(x) (vm_bits32(x) | (vm_bits32(x) - 1u))
+#define VM_DIGAMMA_LATER_F32(x) ((vm_bits32(x) - vm_bits32(1.0f)) | (vm_bits32(0x1.7ffffep2f) - vm_bits32(x)))
+#define VM_DIGAMMA_LAST_F32(x) ((vm_bits32(x) - 1u) | (vm_bits32(0x1.fffffep127f) - vm_bits32(x)))

@@ -105,6 +105,9 @@
 #define VM_BOTH_TWO(name, NAME)                                                                              \
     VM_TWO(name##_f64, double, uint64_t, VM_##NAME##_LATER_F64)                                              \
     VM_TWO(name##_f32, float, uint32_t, VM_##NAME##_LATER_F32)
+#define VM_BOTH_THREE(name, NAME)                                                                            \
+    VM_THREE(name##_f64, double, uint64_t, VM_##NAME##_LATER_F64, VM_##NAME##_LAST_F64)                      \
+    VM_THREE(name##_f32, float, uint32_t, VM_##NAME##_LATER_F32, VM_##NAME##_LAST_F32)
 
 /* z[i] = f(x[i], y[i]) likewise: one body. */
 #define VM_PAIRS(name, T)                                                                                    \
@@ -182,10 +185,9 @@ VM_BOTH_ONE(ndtr)
 VM_BOTH_ONE(log_ndtr)
 VM_BOTH_TWO(ndtri, NDTRI)
 
-VM_THREE(gamma_f64, double, uint64_t, VM_GAMMA_LATER_F64, VM_GAMMA_LAST_F64)
-VM_THREE(gamma_f32, float, uint32_t, VM_GAMMA_LATER_F32, VM_GAMMA_LAST_F32)
+VM_BOTH_THREE(gamma, GAMMA)
 VM_BOTH_TWO(gammaln, GAMMALN)
-VM_BOTH_TWO(digamma, DIGAMMA)
+VM_BOTH_THREE(digamma, DIGAMMA)
 VM_BOTH_ONE(i0)
 VM_BOTH_ONE(i0e)
 VM_BOTH_ONE(i1)
