@@ -37,7 +37,21 @@ VM_INLINE double vm_sinc_f64(double x) {
     y = a < 0x1p-30 ? 1.0 : y;
     return a < INFINITY ? y : NAN;
 }
-VM_INLINE float vm_sinc_f32(float x) { return (float)vm_sinc_f64(x); }
+/* r / x times sin(pi r) / (pi r), where r is what x is over the nearest integer */
+VM_INLINE float vm_sinc_f32(float x) {
+    float a = fabsf(x);
+    float b = fmaf(rintf(0.5f * a), -2.0f, a); /* without full turns */
+    float t = b + VM_ROUND32;
+    float r = b - (t - VM_ROUND32), z = r * r;
+    float p = z * fmaf(z, fmaf(z, fmaf(z, 0x1.94f38cp-6f, -0x1.86071ep-3f), 0x1.9f9938p-1f),
+        -0x1.a51a5ap+0f);
+    float inverse = 1.0f / a, q = r * inverse;
+    float y = q + fmaf(q, p, fmaf(-q, a, r) * inverse);
+    y = vm_float(vm_bits32(y) ^ (vm_bits32(t) << 31));
+    y = a < 0x1p-13f ? 1.0f : y;
+    y = r == 0.0f ? (a < 0.5f ? 1.0f : 0.0f) : y;
+    return a < INFINITY ? y : NAN;
+}
 
 /* cos(x) - 1 = -2 * sin(x / 2)**2 */
 VM_INLINE double vm_cosm1_end_f64(double high, double low, uint64_t turn) {
