@@ -163,7 +163,7 @@ FITS: tuple[tuple[str, Function, range, tuple[Real, Real], Function, str], ...] 
     ("cbrt", lambda m: 1 / mp.cbrt(m), range(5), (ONE, 2 * ONE), mp.cbrt, "d"),
     ("exp short", exp_tail, range(4), (-EXP_END, EXP_END), lambda x: x**3 / mp.exp(x), "d"),
     ("erfcx f64", scaled_erfcx, range(25), (-ONE, ONE), lambda q: 1 / scaled_erfcx(q), "d"),
-    ("erfcx f32", scaled_erfcx, range(12), (-ONE, ONE), lambda q: 1 / scaled_erfcx(q), "f"),
+    ("erfcx f32", scaled_erfcx, range(12), (-ONE, ONE), lambda q: 1 / scaled_erfcx(q), "d"),
     ("erf near f64", erf_excess, range(12), (TINY, ONE * 1.0001), lambda z: 1 / (1 + erf_excess(z)), "d"),
     ("erf near f32", erf_excess, range(7), (TINY, ONE * 1.0001), lambda z: 1 / (1 + erf_excess(z)), "f"),
     (
@@ -303,7 +303,6 @@ RATIONALS: tuple[tuple[str, Function, tuple[int, int], tuple[Real, Real], Functi
 
 TWO_NUMBERS = (
     "erfcx f64",
-    "erfcx f32",
     "erfinv middle f64",
     "ndtri middle f64",
     "erfinv middle f32",

@@ -250,11 +250,10 @@ VM_INLINE double vm_erfcx_short(double x, double c, double d) {
     double sum = x + c, below = fma(d, x, 1.0);
     double both = 1.0 / (sum * below);
     double q = (x - c) * (both * below), s = q * q;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.0305debceb2eep-18, -0x1.b4756916e5af0p-14),
-        0x1.eee9e3fe382adp-10), -0x1.857369c727e2ep-6), -0x1.e88b95097bb13p-4), -0x1.85a158375cf91p-5),
-        0x1.40c522d75327dp+0);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.43c8ccf6416a3p-14, -0x1.7cb68995cd6dep-11),
-        0x1.4786dcda3883ep-9), 0x1.17d33c35d0d8cp-4), 0x1.0982d7f8fb5b5p-3), -0x1.15c07fb2c34dep-3);
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.85c68faa60674p-14, 0x1.ebc7448c108ffp-10),
+        -0x1.855ac29dcf071p-6), -0x1.e88cf0297a63dp-4), -0x1.85a121089644ep-5), 0x1.40c522d1b98fep+0);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.3dcae1c6f7ac0p-14, -0x1.7abebaa29a726p-11),
+        0x1.470f968c6d70dp-9), 0x1.17d4c2f3cd223p-4), 0x1.0982b7d3cffd9p-3), -0x1.15c07e3ff23c7p-3);
     return fma(q, odd, even) * (both * sum);
 }
 

@@ -93,29 +93,31 @@ VM_INLINE float vm_logit_f32(float x) {
 #define VM_LOGIT_LATER_F32(x) ((vm_bits32(x) - vm_bits32(0x1p-110f)) | (vm_bits32(0x1.fffffep-1f) - vm_bits32(x)))
 
 /* log(1 + e**x) */
+VM_INLINE double vm_softplus_f64_fast(double x) {
+    double y = vm_log1p_f64_fast(vm_exp_f64_fast(-fabs(x)));
+    return (x > 0.0 ? x : 0.0) + y;
+}
 VM_INLINE double vm_softplus_f64(double x) {
-    double t, el, low;
-    double a = fabs(x);
-    a = a > 750.0 ? 750.0 : a;
-    double e = vm_exp_two_f64(-a, 0.0, &el, &t);
-    double scale = vm_scaled_f64(1.0, t);
-    double p = (e + el) * scale;
-    double h = vm_log1p_sum_f64(p, ((e - (e + el)) + el) * scale, &low);
-    double m = x > 0.0 ? x : 0.0;
-    double s = m + h; /* m is 0 or the larger one, but for x below 0.6, where it is not much smaller */
-    double v = s - m;
-    double y = s + (((m - (s - v)) + (h - v)) + low);
-    y = x > 750.0 ? x : y;
-    y = x < -50.0 ? p : y;
-    y = x < -750.0 ? 0.0 : y;
+    double y = vm_exp_f64(-fabs(x)); /* its own logarithm, where it is as small as here */
+    y = x > 0.0 ? x : y;
     return x == x ? y : x;
 }
+#define VM_SOFTPLUS_LATER_F64(x) VM_EXP_RARE_F64(x)
 
-VM_INLINE float vm_softplus_f32(float x) {
-    double a = fabsf(x), m = x > 0.0f ? x : 0.0;
-    double y = m + vm_log1p_wide(vm_exp_wide(-(a > 110.0 ? 110.0 : a)));
-    return (float)(x == x ? y : x);
+VM_INLINE float vm_softplus_f32_fast(float x) {
+    float y = vm_log1p_f32_fast(vm_exp_f32_fast(-fabsf(x)));
+    return (x > 0.0f ? x : 0.0f) + y;
 }
+VM_INLINE float vm_softplus_f32(float x) {
+    float y = vm_exp_f32(-fabsf(x));
+    y = x > 0.0f ? x : y;
+    return x == x ? y : x;
+}
+#define VM_SOFTPLUS_LATER_F32(x) VM_EXP_RARE_F32(x)
 
+VM_INLINE double vm_log_expit_f64_fast(double x) { return -vm_softplus_f64_fast(-x); }
 VM_INLINE double vm_log_expit_f64(double x) { return -vm_softplus_f64(-x); }
+VM_INLINE float vm_log_expit_f32_fast(float x) { return -vm_softplus_f32_fast(-x); }
 VM_INLINE float vm_log_expit_f32(float x) { return -vm_softplus_f32(-x); }
+#define VM_LOG_EXPIT_LATER_F64(x) VM_EXP_RARE_F64(x)
+#define VM_LOG_EXPIT_LATER_F32(x) VM_EXP_RARE_F32(x)

@@ -150,8 +150,8 @@
 
 VM_BOTH_TWO(expit, EXPIT)
 VM_BOTH_TWO(logit, LOGIT)
-VM_BOTH_ONE(log_expit)
-VM_BOTH_ONE(softplus)
+VM_BOTH_TWO(log_expit, LOG_EXPIT)
+VM_BOTH_TWO(softplus, SOFTPLUS)
 VM_BOTH_PAIRS(xlogy)
 VM_BOTH_PAIRS(xlog1py)
 VM_BOTH_ONE(entr)
