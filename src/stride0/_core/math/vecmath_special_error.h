@@ -34,33 +34,47 @@ VM_INLINE double vm_erfcx_two_f64(double x, double c, double cl, double d, doubl
 #define VM_TAIL_TWO_F64(x, low) \
     vm_erfcx_two_f64(x, 0x1.0f876ccdf6cd9p+2, 0x1.b1a18f13a34c0p-52, 0x1.6a09e667f3bcdp+0, -0x1.bdd3413b26456p-54, low)
 
-/* factor * e**-(a * a * half) * (y + yl), where half is 1 or 1/2 */
-VM_INLINE double vm_gaussian_f64(double a, double half, double y, double yl, double factor) {
-    double p = -half * a * a, low, t;
+/* e**-(a * a * half) * (y + yl) / 2**k, where half is 1 or 1/2, for the integer k that the low bits of *t hold */
+VM_INLINE double vm_gaussian_f64(double a, double half, double y, double yl, double *t) {
+    double p = -half * a * a, low;
     double pl = fma(-half * a, a, -p);
-    double e = vm_exp_two_f64(p, pl, &low, &t);
+    double e = vm_exp_two_f64(p, pl, &low, t);
     double w = e * y;
-    double wl = fma(e, yl, fma(low, y, fma(e, y, -w)));
-    return vm_scaled_f64(factor * (w + wl), t);
+    return w + fma(e, yl, fma(low, y, fma(e, y, -w)));
 }
 
+VM_INLINE double vm_erfc_f64_fast(double x) {
+    double a = fabs(x), low, t, e = VM_ERFCX_TWO_F64(a, &low);
+    double y = vm_gaussian_f64(a, 1.0, e, low, &t);
+    y = vm_double(vm_bits64(y) + (vm_bits64(t) << 52));
+    return x < 0.0 ? 2.0 - y : y;
+}
 VM_INLINE double vm_erfc_f64(double x) {
-    double a = fabs(x), low;
+    double a = fabs(x), low, t;
     a = a > 27.3 ? 27.3 : a;
     double e = VM_ERFCX_TWO_F64(a, &low);
-    double y = vm_gaussian_f64(a, 1.0, e, low, 1.0);
-    y = x < 0.0 ? 2.0 - y : y;
+    double y = vm_gaussian_f64(a, 1.0, e, low, &t);
+    y = x < 0.0 ? 2.0 : vm_scaled_f64(y, t);
     return x == x ? y : x;
 }
+/* Whether the smaller tail may not be a normal number */
+#define VM_ERFC_LATER_F64(x) (vm_bits64(26.0) - (vm_bits64(x) & ~VM_SIGN64))
 
+VM_INLINE double vm_ndtr_f64_fast(double x) {
+    double a = fabs(x), low, t, e = VM_TAIL_TWO_F64(a, &low);
+    double y = vm_gaussian_f64(a, 0.5, 0.5 * e, 0.5 * low, &t);
+    y = vm_double(vm_bits64(y) + (vm_bits64(t) << 52));
+    return x > 0.0 ? 1.0 - y : y;
+}
 VM_INLINE double vm_ndtr_f64(double x) {
-    double a = fabs(x), low;
+    double a = fabs(x), low, t;
     a = a > 38.6 ? 38.6 : a;
     double e = VM_TAIL_TWO_F64(a, &low);
-    double y = vm_gaussian_f64(a, 0.5, e, low, 0.5);
-    y = x > 0.0 ? 1.0 - y : y;
+    double y = vm_gaussian_f64(a, 0.5, e, low, &t);
+    y = x > 0.0 ? 1.0 : vm_scaled_f64(0.5 * y, t);
     return x == x ? y : x;
 }
+#define VM_NDTR_LATER_F64(x) (vm_bits64(37.0) - (vm_bits64(x) & ~VM_SIGN64))
 
 /* Below 0, 2 * e**(x * x) - erfcx(-x); beyond 2**500 its asymptotic value. */
 VM_INLINE double vm_erfcx_f64(double x) {
