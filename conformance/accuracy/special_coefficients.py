@@ -210,6 +210,7 @@ FITS: tuple[tuple[str, Function, range, tuple[Real, Real], Function, str], ...] 
     ),
     ("logit f64", atanh_tail, range(10), (TINY, ONE * 0.0627), lambda z: z / (1 + z / 3), "d"),
     ("logit f32", atanh_tail, range(4), (TINY, ONE * 0.0627), lambda z: z / (1 + z / 3), "f"),
+    ("entropy f32", atanh_tail, range(4), (TINY, ONE * 0.0523), lambda z: z / (1 + z / 3), "d"),
     ("sinc f32", sinc_tail, range(4), (TINY, ONE * 0.2501), lambda z: z / (1 + z * sinc_tail(z)), "f"),
     (
         "erfcinv tail f64",

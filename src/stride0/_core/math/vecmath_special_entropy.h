@@ -75,6 +75,15 @@ VM_INLINE double vm_entropy_two_f64(double x, double y, double *low, double *s, 
     return p;
 }
 
+/* First bodies are for positive normal numbers the product of which with a logarithm is finite. */
+#define VM_ENTROPY_LATER_F64(x, y)                                                                           \
+    ((vm_bits64(x) - ((uint64_t)1 << 52)) | (vm_bits64(0x1p1000) - vm_bits64(x)) |                           \
+        (vm_bits64(y) - ((uint64_t)1 << 52)) | (vm_bits64(0x1p1000) - vm_bits64(y)))
+
+VM_INLINE double vm_rel_entr_f64_fast(double x, double y) {
+    double low, s, sl, k, p = vm_entropy_two_f64(x, y, &low, &s, &sl, &k);
+    return p + low;
+}
 VM_INLINE double vm_rel_entr_f64(double x, double y) {
     double low, s, sl, k;
     int inside = (x > 0.0) & (y > 0.0) & (x < INFINITY) & (y < INFINITY);
@@ -85,14 +94,12 @@ VM_INLINE double vm_rel_entr_f64(double x, double y) {
     z = inside ? z : edge;
     return (x == x) & (y == y) ? z : NAN;
 }
+#define VM_REL_ENTR_LATER_F64 VM_ENTROPY_LATER_F64
 
 /* rel_entr(x, y) - x + y. With s = (x - y) / (x + y) it is s * (x - y) + 2 * x * (atanh(s) - s), of which no term is
    negative but the second where x < y: nothing of much size cancels. */
-VM_INLINE double vm_kl_div_f64(double x, double y) {
-    double low, s, sl, k;
-    int inside = (x > 0.0) & (y > 0.0) & (x < INFINITY) & (y < INFINITY);
-    double a = inside ? x : 1.0, b = inside ? y : 1.0;
-    double p = vm_entropy_two_f64(a, b, &low, &s, &sl, &k);
+VM_INLINE double vm_kl_div_f64_fast(double a, double b) {
+    double low, s, sl, k, p = vm_entropy_two_f64(a, b, &low, &s, &sl, &k);
     double z = s * s;
     double series = fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, 0x1.0e429df6769a5p-3, 0x1.0f7feb2eef90ep-3),
         0x1.3b1eebf9305abp-3), 0x1.745ce9e3c08a8p-3), 0x1.c71c722d65393p-3), 0x1.2492492457d69p-2),
@@ -104,16 +111,44 @@ VM_INLINE double vm_kl_div_f64(double x, double y) {
     double sum = p - d; /* p and d have one sign */
     double v = sum - p;
     double far = sum + (((p - (sum - v)) - (d + v)) + (low - ((a - (d - (d - a))) - (b + (d - a)))));
-    double out = (k == 0.0) & (fabs(s) < 0.125) ? near : far;
+    return (k == 0.0) & (fabs(s) < 0.125) ? near : far;
+}
+VM_INLINE double vm_kl_div_f64(double x, double y) {
+    int inside = (x > 0.0) & (y > 0.0) & (x < INFINITY) & (y < INFINITY);
+    double a = inside ? x : 1.0, b = inside ? y : 1.0;
+    double out = vm_kl_div_f64_fast(a, b), p = vm_rel_entr_f64(a, b);
     out = fabs(p) < INFINITY ? out : p;
     double edge = (x > 0.0) & (y > 0.0) ? NAN : INFINITY;
     edge = (x == 0.0) & (y >= 0.0) ? y : edge;
     out = inside ? out : edge;
     return (x == x) & (y == y) ? out : NAN;
 }
+#define VM_KL_DIV_LATER_F64 VM_ENTROPY_LATER_F64
 
+/* In double, where nothing needs two numbers: s as above for the mantissas, k, and 2 * (atanh(s) - s) */
+VM_INLINE double vm_log_ratio_short(double x, double y, double *s, double *k) {
+    uint64_t u = vm_bits64(x) - vm_bits64(y) + ((uint64_t)1 << 51);
+    *k = vm_exponent_f64(u + ((uint64_t)1024 << 52)) - (0x1p52 + 1024);
+    y = y * vm_double((u & ~(uint64_t)VM_MANTISSA) + ((uint64_t)1023 << 52));
+    *s = (x - y) / (x + y);
+    double z = *s * *s;
+    return (*s * z) * fma(z, fma(z, fma(z, 0x1.fa381b7ba7914p-3, 0x1.236bb4d80509cp-2),
+        0x1.999ec403154f9p-2), 0x1.555551bef9355p-1);
+}
+VM_INLINE float vm_rel_entr_f32_fast(float x, float y) {
+    double s, k, r = vm_log_ratio_short(x, y, &s, &k);
+    return (float)(x * (fma(k, VM_LN2, s + s) + r));
+}
+VM_INLINE float vm_kl_div_f32_fast(float x, float y) {
+    double s, k, r = vm_log_ratio_short(x, y, &s, &k), a = x, d = a - y;
+    double near = fma(s, d, a * r), far = a * (fma(k, VM_LN2, s + s) + r) - d;
+    return (float)(k == 0.0 ? near : far);
+}
 VM_INLINE float vm_rel_entr_f32(float x, float y) { return (float)vm_rel_entr_f64(x, y); }
 VM_INLINE float vm_kl_div_f32(float x, float y) { return (float)vm_kl_div_f64(x, y); }
+#define VM_ENTROPY_LATER_F32(x, y) (VM_LOG_RARE_F32(x) | VM_LOG_RARE_F32(y))
+#define VM_REL_ENTR_LATER_F32 VM_ENTROPY_LATER_F32
+#define VM_KL_DIV_LATER_F32 VM_ENTROPY_LATER_F32
 
 /* -- losses ------------------------------------------------------------------------------------------------ */
 

@@ -109,30 +109,57 @@
     VM_THREE(name##_f64, double, uint64_t, VM_##NAME##_LATER_F64, VM_##NAME##_LAST_F64)                      \
     VM_THREE(name##_f32, float, uint32_t, VM_##NAME##_LATER_F32, VM_##NAME##_LAST_F32)
 
-/* z[i] = f(x[i], y[i]) likewise: one body. */
-#define VM_PAIRS(name, T)                                                                                    \
-    static __attribute__((noinline, unused)) void vm_##name##_vectors(                                       \
+/* z[i] = f(x[i], y[i]) likewise: functions with one body, and with two */
+#define VM_PAIR_MAP(map, T, U, body, LATER)                                                                  \
+    static __attribute__((noinline, unused)) U map##_vectors(                                                \
         const T *x, const T *y, T *z, ptrdiff_t n) {                                                         \
         ptrdiff_t whole = n & -(VM_VECTOR / (ptrdiff_t)sizeof(T));                                           \
+        U later = 0;                                                                                         \
         VM_ELEMENTWISE                                                                                       \
-        for (ptrdiff_t i = 0; i < whole; i++) z[i] = vm_##name(x[i], y[i]);                                  \
+        for (ptrdiff_t i = 0; i < whole; i++) {                                                              \
+            later |= LATER(x[i], y[i]);                                                                      \
+            z[i] = body(x[i], y[i]);                                                                         \
+        }                                                                                                    \
+        return later;                                                                                        \
     }                                                                                                        \
-    VM_INLINE void vm_##name##_map(const T *x, const T *y, T *z, ptrdiff_t n) {                              \
+    VM_INLINE U map(const T *x, const T *y, T *z, ptrdiff_t n) {                                             \
         enum { LANES = VM_VECTOR / sizeof(T) };                                                              \
         T left[LANES], right[LANES], results[LANES];                                                         \
         if (n >= LANES) {                                                                                    \
             ptrdiff_t last = n - LANES;                                                                      \
-            vm_##name##_vectors(x, y, z, n);                                                                 \
-            if (n % LANES) vm_##name##_vectors(x + last, y + last, z + last, LANES);                         \
-            return;                                                                                          \
+            U later = map##_vectors(x, y, z, n);                                                             \
+            return n % LANES ? later | map##_vectors(x + last, y + last, z + last, LANES) : later;           \
         }                                                                                                    \
         for (ptrdiff_t i = 0; i < LANES; i++) {                                                              \
             left[i] = x[i < n ? i : 0];                                                                      \
             right[i] = y[i < n ? i : 0];                                                                     \
         }                                                                                                    \
-        vm_##name##_vectors(left, right, results, LANES);                                                    \
+        U later = map##_vectors(left, right, results, LANES);                                                \
         for (ptrdiff_t i = 0; i < n; i++) z[i] = results[i];                                                 \
+        return later;                                                                                        \
+    }
+#define VM_PAIR_STAGE(stage, T, U, body, LATER, next)                                                        \
+    VM_PAIR_MAP(stage##_map, T, U, body, LATER)                                                              \
+    static __attribute__((noinline, unused)) void stage##_later(                                             \
+        const T *x, const T *y, T *z, ptrdiff_t n) {                                                         \
+        T left[VM_BLOCK], right[VM_BLOCK], results[VM_BLOCK];                                                \
+        uint16_t places[VM_BLOCK];                                                                           \
+        ptrdiff_t count = 0;                                                                                 \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                  \
+            places[count] = (uint16_t)i;                                                                     \
+            count += (ptrdiff_t)((U)(LATER(x[i], y[i])) >> (8 * sizeof(U) - 1));                             \
+        }                                                                                                    \
+        for (ptrdiff_t i = 0; i < count; i++) {                                                              \
+            left[i] = x[places[i]];                                                                          \
+            right[i] = y[places[i]];                                                                         \
+        }                                                                                                    \
+        next(left, right, results, count);                                                                   \
+        for (ptrdiff_t i = 0; i < count; i++) z[places[i]] = results[i];                                     \
     }                                                                                                        \
+    VM_INLINE void stage(const T *x, const T *y, T *z, ptrdiff_t n) {                                        \
+        if (stage##_map(x, y, z, n) >> (8 * sizeof(U) - 1)) stage##_later(x, y, z, n);                       \
+    }
+#define VM_PAIR_STAGES(name, T, first)                                                                       \
     static __attribute__((unused)) void vm_##name##_run(                                                     \
         const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n) {      \
         T left[VM_BLOCK], right[VM_BLOCK], results[VM_BLOCK];                                                \
@@ -140,32 +167,43 @@
             ptrdiff_t m = n < VM_BLOCK ? n : VM_BLOCK;                                                       \
             T *r = sz == (ptrdiff_t)sizeof(T) ? (T *)z : results;                                            \
             const T *a = vm_gather_##T(x, sx, r, left, m), *b = vm_gather_##T(y, sy, r, right, m);           \
-            vm_##name##_map(a, b, r, m);                                                                     \
+            (void)first(a, b, r, m);                                                                         \
             vm_scatter_##T(r, z, sz, m);                                                                     \
         }                                                                                                    \
     }
-#define VM_BOTH_PAIRS(name)                                                                                  \
-    VM_PAIRS(name##_f64, double)                                                                             \
-    VM_PAIRS(name##_f32, float)
+#define VM_NEVER_2(x, y) 0
+#define VM_PAIR_ONE(name, T, U)                                                                              \
+    VM_PAIR_MAP(vm_##name##_map, T, U, vm_##name, VM_NEVER_2)                                                \
+    VM_PAIR_STAGES(name, T, vm_##name##_map)
+#define VM_PAIR_TWO(name, T, U, LATER)                                                                       \
+    VM_PAIR_MAP(vm_##name##_second, T, U, vm_##name, VM_NEVER_2)                                             \
+    VM_PAIR_STAGE(vm_##name##_stage, T, U, vm_##name##_fast, LATER, vm_##name##_second)                      \
+    VM_PAIR_STAGES(name, T, vm_##name##_stage)
+#define VM_BOTH_PAIR_ONE(name)                                                                               \
+    VM_PAIR_ONE(name##_f64, double, uint64_t)                                                                \
+    VM_PAIR_ONE(name##_f32, float, uint32_t)
+#define VM_BOTH_PAIR_TWO(name, NAME)                                                                         \
+    VM_PAIR_TWO(name##_f64, double, uint64_t, VM_##NAME##_LATER_F64)                                         \
+    VM_PAIR_TWO(name##_f32, float, uint32_t, VM_##NAME##_LATER_F32)
 
 VM_BOTH_TWO(expit, EXPIT)
 VM_BOTH_TWO(logit, LOGIT)
 VM_BOTH_TWO(log_expit, LOG_EXPIT)
 VM_BOTH_TWO(softplus, SOFTPLUS)
-VM_BOTH_PAIRS(xlogy)
-VM_BOTH_PAIRS(xlog1py)
+VM_BOTH_PAIR_ONE(xlogy)
+VM_BOTH_PAIR_ONE(xlog1py)
 VM_BOTH_ONE(entr)
-VM_BOTH_PAIRS(rel_entr)
-VM_BOTH_PAIRS(kl_div)
-VM_BOTH_PAIRS(huber)
-VM_BOTH_PAIRS(pseudo_huber)
+VM_BOTH_PAIR_TWO(rel_entr, REL_ENTR)
+VM_BOTH_PAIR_TWO(kl_div, KL_DIV)
+VM_BOTH_PAIR_ONE(huber)
+VM_BOTH_PAIR_ONE(pseudo_huber)
 VM_BOTH_ONE(cbrt)
 VM_BOTH_TWO(exp2, EXP2)
 VM_BOTH_TWO(exp10, EXP10)
-VM_BOTH_PAIRS(boxcox)
-VM_BOTH_PAIRS(boxcox1p)
-VM_BOTH_PAIRS(inv_boxcox)
-VM_BOTH_PAIRS(inv_boxcox1p)
+VM_BOTH_PAIR_ONE(boxcox)
+VM_BOTH_PAIR_ONE(boxcox1p)
+VM_BOTH_PAIR_ONE(inv_boxcox)
+VM_BOTH_PAIR_ONE(inv_boxcox1p)
 VM_BOTH_ONE(exprel)
 VM_BOTH_ONE(sinc)
 VM_TWO(cosm1_f64, double, uint64_t, VM_SIN_RARE_F64)
