@@ -190,7 +190,14 @@ FITS: tuple[tuple[str, Function, range, tuple[Real, Real], Function, str], ...] 
         lambda u: 1 / erfinv_middle(u),
         "d",
     ),
-    ("ndtri middle f64", ndtri_middle, range(22), (-MIDDLE_END, MIDDLE_END), lambda u: 1 / ndtri_middle(u), "d"),
+    (
+        "ndtri middle f64",
+        ndtri_middle,
+        range(22),
+        (-MIDDLE_END, MIDDLE_END),
+        lambda u: 1 / ndtri_middle(u),
+        "d",
+    ),
     (
         "erfinv middle f32",
         erfinv_middle,
@@ -199,7 +206,14 @@ FITS: tuple[tuple[str, Function, range, tuple[Real, Real], Function, str], ...] 
         lambda u: 1 / erfinv_middle(u),
         "f",
     ),
-    ("ndtri middle f32", ndtri_middle, range(10), (-MIDDLE_END, MIDDLE_END), lambda u: 1 / ndtri_middle(u), "f"),
+    (
+        "ndtri middle f32",
+        ndtri_middle,
+        range(10),
+        (-MIDDLE_END, MIDDLE_END),
+        lambda u: 1 / ndtri_middle(u),
+        "f",
+    ),
     (
         "exp2",
         lambda r: mp.expm1(r * mp.log(2)) / r,
@@ -295,7 +309,7 @@ def digamma_quotient(x: Real) -> Real:
     return mp.digamma(x) * (x + 1) / (x - DIGAMMA_ROOT) - DIGAMMA_LINE
 
 
-# Name, function, degrees of numerator and denominator, interval, weight: of double, the denominator's last coefficient is 1.
+# Name, function, degrees of numerator and denominator, interval, weight; denominators end in 1.
 RATIONALS: tuple[tuple[str, Function, tuple[int, int], tuple[Real, Real], Function], ...] = tuple(
     (name, digamma_quotient, degrees, (ONE, 6 * ONE), lambda x: 1 / (digamma_quotient(x) + DIGAMMA_LINE))
     for name, degrees in (("digamma near f64", (7, 8)), ("digamma near f32", (4, 4)))
