@@ -33,15 +33,13 @@ VM_INLINE double vm_stirling_short(double a) {
 
 /* -- gammaln ----------------------------------------------------------------------------------------------- */
 
-/* The logarithm of the gamma function for a > 0 as two numbers. On (0, 8) a is moved to 1 + t with t in (0, 5/4), where it is
-   t * (t - 1) * S(t), and the logarithm of what that divides or multiplies by is added; from there, Stirling's formula. One
-   logarithm serves both. */
-VM_INLINE double vm_gammaln_two_f64(double a, double *low) {
-    int far = a >= 8.0, small = a < 1.25;
+/* The logarithm of the gamma function for 0 < a < 8 as two numbers: a is moved to 1 + t with t in (0, 5/4), where it is
+   t * (t - 1) * S(t), and the logarithm of what that divides or multiplies by is added. */
+VM_INLINE double vm_gammaln_near_f64(double a, double *low) {
+    int small = a < 1.25;
     double n = floor(a - 0.25); /* factors, and one more */
-    n = a < 1.25 ? 0.0 : n;
-    n = a >= 8.0 ? 0.0 : n;
-    double t = a >= 8.0 ? 0.5 : a - n;
+    n = small ? 0.0 : n;
+    double t = a - n;
     double p = n > 0.0 ? 1.0 : a, pl = 0.0;
     for (int j = 1; j < 7; j++) {
         double f = a - j;
@@ -71,29 +69,24 @@ VM_INLINE double vm_gammaln_two_f64(double a, double *low) {
     l = small ? -l : l;
     double sum = h + near;
     double v = sum - h;
-    double y = sum, yl = ((h - (sum - v)) + (near - v)) + (l + near_low);
-    /* Stirling: (a - 1/2) * (log(a) - 1) + log(2 pi) / 2 - 1/2 + ... */
-    double g = h - 1.0;
-    double gl = (h - (g + 1.0)) + l;
-    double b = a - 0.5, inverse = 1.0 / (far ? a : 8.0), z = inverse * inverse;
-    double rest = inverse * fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, 0x1.221e5ed098609p-8, -0x1.e7c858781eff4p-10),
-        0x1.b8e72a3f7891fp-11), -0x1.3812c06050cdbp-11), 0x1.a01a00fc51311p-11), -0x1.6c16c16c09cf8p-9),
-        0x1.5555555555555p-4);
-    double w = b * g;
-    double wl = fma(b, gl, fma(b, g, -w));
-    wl = fabs(w) < INFINITY ? wl : 0.0;
-    double q = w + 0x1.acfe390c97d6ap-2;
-    double ql = (w - q) + 0x1.acfe390c97d6ap-2;
-    ql = fabs(w) < INFINITY ? ql : 0.0;
-    *low = far ? wl + (ql + rest) : yl;
-    return far ? q : y;
+    *low = ((h - (sum - v)) + (near - v)) + (l + near_low);
+    return sum;
+}
+
+VM_INLINE double vm_gammaln_two_f64(double a, double *low) {
+    int far = a >= 8.0;
+    double nl, fl, n = vm_gammaln_near_f64(far ? 1.5 : a, &nl), f = vm_stirling_two_f64(far ? a : 8.0, &fl);
+    *low = far ? fl : nl;
+    return far ? f : n;
 }
 
 VM_INLINE double vm_gammaln_f64_fast(double x) {
-    double low, y = vm_gammaln_two_f64(x, &low);
-    y = y + low;
-    y = x < 0x1p1017 ? y : INFINITY;
-    return x == x ? y : x;
+    double low, y = vm_gammaln_near_f64(x, &low);
+    return y + low;
+}
+VM_INLINE double vm_gammaln_f64_middle(double x) {
+    double low, y = vm_stirling_two_f64(x, &low);
+    return x < 0x1p1017 ? y + low : INFINITY;
 }
 
 /* That of -a, for a > 0: log(pi / (a * |sin(pi a)|)) less that of a. Garbage where a is an integer. */
@@ -132,15 +125,17 @@ VM_INLINE double vm_gammaln_negative_f64(double a, double *tail) {
 
 VM_INLINE double vm_gammaln_f64(double x) {
     double a = fabs(x), low;
+    int positive = x > 0.0; /* subnormal or infinite */
     double y = vm_gammaln_negative_f64(a, &low);
     y = rint(a) == a ? INFINITY : y + low;
     y = a > 0x1p1017 ? x : y;
-    y = x < 0.0 ? y : vm_gammaln_f64_fast(a == 0.0 ? 1.0 : a);
-    y = a == 0.0 ? INFINITY : y;
+    double kb, bl, m = vm_mantissa_f64(positive ? a : 1.0, &kb), h = vm_log_two_f64(kb, m - 1.0, 0.0, &bl);
+    y = positive & (a < 1.0) ? -h - bl : y;
     return x == x ? y : x;
 }
-/* Whether x is negative, zero or subnormal */
-#define VM_GAMMALN_LATER_F64(x) (vm_bits64(x) | (vm_bits64(x) - ((uint64_t)1 << 52)))
+/* Whether x is not a normal number from 0 to 8, and whether it is not one above */
+#define VM_GAMMALN_LATER_F64(x) ((vm_bits64(x) - ((uint64_t)1 << 52)) | (vm_bits64(0x1.fffffffffffffp2) - vm_bits64(x)))
+#define VM_GAMMALN_LAST_F64(x) ((vm_bits64(x) - vm_bits64(8.0)) | (vm_bits64(0x1.fffffffffffffp1023) - vm_bits64(x)))
 
 /* -- gamma ------------------------------------------------------------------------------------------------- */
 
@@ -293,12 +288,12 @@ VM_INLINE double vm_digamma_f64(double x) {
 
 /* -- float32, in double -------------------------------------------------------------------------------------- */
 
-VM_INLINE double vm_gammaln_short(double a) {
-    int far = a >= 8.0, small = a < 1.25;
+VM_INLINE float vm_gammaln_f32_fast(float x) {
+    double a = x;
+    int small = x < 1.25f;
     double n = floor(a - 0.25);
-    n = a < 1.25 ? 0.0 : n;
-    n = a >= 8.0 ? 0.0 : n;
-    double t = a >= 8.0 ? 0.5 : a - n;
+    n = small ? 0.0 : n;
+    double t = a - n;
     double p = n > 0.0 ? 1.0 : a;
     for (int j = 1; j < 7; j++) {
         double w = p * (a - j);
@@ -311,18 +306,12 @@ VM_INLINE double vm_gammaln_short(double a) {
         -0x1.dd2acf27fc923p-10), -0x1.973bf7dfa27bbp-8), -0x1.8c67255f8a5c6p-6), -0x1.0d79491d8d689p-3);
     double near = (t * (t - 1.0)) * fma(u, odd, even);
     double h = vm_log_wide(p);
-    double inverse = 1.0 / (far ? a : 8.0), z = inverse * inverse;
-    double rest = inverse * fma(z, fma(z, fma(z, -0x1.3812c06050cdbp-11, 0x1.a01a00fc51311p-11), -0x1.6c16c16c09cf8p-9),
-        0x1.5555555555555p-4);
-    double y = fma(a - 0.5, h - 1.0, 0x1.acfe390c97d6ap-2 + rest);
-    return far ? y : (small ? -h : h) + near;
+    return (float)((small ? -h : h) + near);
 }
-VM_INLINE float vm_gammaln_f32_fast(float x) {
-    float y = (float)vm_gammaln_short(x);
-    return x < INFINITY ? y : x;
-}
-VM_INLINE float vm_gammaln_f32(float x) { return x > 0.0f ? vm_gammaln_f32_fast(x) : (float)vm_gammaln_f64(x); }
-#define VM_GAMMALN_LATER_F32(x) (vm_bits32(x) | (vm_bits32(x) - 1u))
+VM_INLINE float vm_gammaln_f32_middle(float x) { return (float)vm_stirling_short(x); }
+VM_INLINE float vm_gammaln_f32(float x) { return (float)vm_gammaln_f64(x); }
+#define VM_GAMMALN_LATER_F32(x) ((vm_bits32(x) - 1u) | (vm_bits32(0x1.fffffep2f) - vm_bits32(x)))
+#define VM_GAMMALN_LAST_F32(x) ((vm_bits32(x) - vm_bits32(8.0f)) | (vm_bits32(0x1.fffffep127f) - vm_bits32(x)))
 
 VM_INLINE double vm_digamma_short(double x) {
     double top = fma(x, fma(x, fma(x, fma(x, 0x1.7fb416de7d8ccp+1, 0x1.7b544976569c6p+5),
