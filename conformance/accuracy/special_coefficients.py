@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import mpmath as mp  # type: ignore[import-untyped, import-not-found, unused-ignore]
-from minimax import BITS, as_c, fit, rounded
+from minimax import BITS, as_c, fit, fit_rational, rounded
 
 Real = Any  # an mpf: mpmath has no types
 Function = Callable[[Real], Real]
@@ -66,12 +66,43 @@ def erfcinv_tail(u: Real) -> Real:
     return erfcinv(mp.exp(-t * t)) / t
 
 
+MIDDLE_END = ONE * 9 / 4
+"""Half of the largest -log(1 - x**2) in the middle of erfinv, which is up to x = 0.9944"""
+
+
+def erfinv_middle(u: Real) -> Real:
+    """erfinv(x) / x as a function of u = -log(1 - x**2) - MIDDLE_END."""
+    x = mp.sqrt(-mp.expm1(-(u + MIDDLE_END)))
+    return (erfcinv(1 - x) if x > 0.5 else mp.erfinv(x)) / x
+
+
+def ndtri_middle(u: Real) -> Real:
+    return mp.sqrt(2) * erfinv_middle(u)
+
+
+def atanh_tail(z: Real) -> Real:
+    """2 * atanh(s) - 2 * s over s**3 for z = s**2."""
+    s = mp.sqrt(z)
+    return 2 * (mp.atanh(s) - s) / s**3
+
+
+def sinc_tail(z: Real) -> Real:
+    """sin(pi * r) / (pi * r) - 1 over z = r**2."""
+    return (mp.sinc(mp.pi * mp.sqrt(z)) - 1) / z
+
+
 def at(t: Any) -> Real:
     return (mp.mpf(t) - 3) / (mp.mpf(t) + 3)
 
 
 def exp_tail(x: Real) -> Real:
     return (mp.exp(x) - 1 - x - x * x / 2) / x**3
+
+
+def gamma_excess(u: Real) -> Real:
+    """What gamma(3 + u) is above the line through gamma(2) and gamma(3), over u * (u + 1)."""
+    with mp.workdps(mp.mp.dps + 30):
+        return (mp.gamma(u + 3) - (u + 2)) / (u * (u + 1))
 
 
 def lgamma_quotient(t: Real) -> Real:
@@ -132,9 +163,9 @@ FITS: tuple[tuple[str, Function, range, tuple[Real, Real], Function, str], ...] 
     ("cbrt", lambda m: 1 / mp.cbrt(m), range(5), (ONE, 2 * ONE), mp.cbrt, "d"),
     ("exp short", exp_tail, range(4), (-EXP_END, EXP_END), lambda x: x**3 / mp.exp(x), "d"),
     ("erfcx f64", scaled_erfcx, range(25), (-ONE, ONE), lambda q: 1 / scaled_erfcx(q), "d"),
-    ("erfcx f32", scaled_erfcx, range(13), (-ONE, ONE), lambda q: 1 / scaled_erfcx(q), "d"),
+    ("erfcx f32", scaled_erfcx, range(12), (-ONE, ONE), lambda q: 1 / scaled_erfcx(q), "d"),
     ("erf near f64", erf_excess, range(12), (TINY, ONE * 1.0001), lambda z: 1 / (1 + erf_excess(z)), "d"),
-    ("erf near f32", erf_excess, range(7), (TINY, ONE * 1.0001), lambda z: 1 / (1 + erf_excess(z)), "d"),
+    ("erf near f32", erf_excess, range(7), (TINY, ONE * 1.0001), lambda z: 1 / (1 + erf_excess(z)), "f"),
     (
         "erf far f64",
         lambda u: -mp.log(mp.erfc(u + 1.5)),
@@ -146,27 +177,55 @@ FITS: tuple[tuple[str, Function, range, tuple[Real, Real], Function, str], ...] 
     (
         "erf far f32",
         lambda u: -mp.log(mp.erfc(u + 1.5)),
-        range(9),
+        range(8),
         (-0.5 * ONE, 2.5 * ONE),
         lambda u: mp.erfc(u + 1.5),
-        "d",
+        "f",
     ),
     (
         "erfinv middle f64",
-        lambda z: (mp.erfinv(mp.sqrt(z)) / mp.sqrt(z) - mp.sqrt(mp.pi) / 2) / z,
-        range(14),
-        (TINY, 0.2501 * ONE),
-        lambda z: z * mp.sqrt(z) / mp.erfinv(mp.sqrt(z)),
+        erfinv_middle,
+        range(22),
+        (-MIDDLE_END, MIDDLE_END),
+        lambda u: 1 / erfinv_middle(u),
+        "d",
+    ),
+    (
+        "ndtri middle f64",
+        ndtri_middle,
+        range(22),
+        (-MIDDLE_END, MIDDLE_END),
+        lambda u: 1 / ndtri_middle(u),
         "d",
     ),
     (
         "erfinv middle f32",
-        lambda z: (mp.erfinv(mp.sqrt(z)) / mp.sqrt(z) - mp.sqrt(mp.pi) / 2) / z,
-        range(6),
-        (TINY, 0.2501 * ONE),
-        lambda z: z * mp.sqrt(z) / mp.erfinv(mp.sqrt(z)),
+        erfinv_middle,
+        range(10),
+        (-MIDDLE_END, MIDDLE_END),
+        lambda u: 1 / erfinv_middle(u),
+        "f",
+    ),
+    (
+        "ndtri middle f32",
+        ndtri_middle,
+        range(10),
+        (-MIDDLE_END, MIDDLE_END),
+        lambda u: 1 / ndtri_middle(u),
+        "f",
+    ),
+    (
+        "exp2",
+        lambda r: mp.expm1(r * mp.log(2)) / r,
+        range(11),
+        (-ONE * 0.5001, ONE * 0.5001),
+        lambda r: r / mp.power(2, r),
         "d",
     ),
+    ("logit f64", atanh_tail, range(10), (TINY, ONE * 0.0627), lambda z: z / (1 + z / 3), "d"),
+    ("logit f32", atanh_tail, range(4), (TINY, ONE * 0.0627), lambda z: z / (1 + z / 3), "f"),
+    ("entropy f32", atanh_tail, range(4), (TINY, ONE * 0.0523), lambda z: z / (1 + z / 3), "d"),
+    ("sinc f32", sinc_tail, range(4), (TINY, ONE * 0.2501), lambda z: z / (1 + z * sinc_tail(z)), "f"),
     (
         "erfcinv tail f64",
         erfcinv_tail,
@@ -196,17 +255,12 @@ def gammaln_near(count: int) -> Any:
 
 
 FITS += (
+    ("gamma near f64", gamma_excess, range(21), (-ONE, ONE), lambda u: u * (u + 1) / mp.gamma(u + 3), "d"),
+    ("gamma near f32", lambda u: mp.gamma(u + 3), range(11), (-ONE, ONE), lambda u: 1 / mp.gamma(u + 3), "d"),
     ("gammaln near", *gammaln_near(24)),
     ("gammaln near short", *gammaln_near(12)),
-    ("gammaln far", stirling_rest, range(7), (mp.mpf(10) ** -9, ONE / 64), lambda z: ONE, "d"),
-    (
-        "digamma near",
-        lambda u: mp.digamma(u + 1.5) / (u + 1.5 - DIGAMMA_ROOT),
-        range(24),
-        (-0.5 * ONE, 0.5 * ONE),
-        lambda u: (u + 1.5 - DIGAMMA_ROOT) / mp.digamma(u + 1.5),
-        "d",
-    ),
+    ("gammaln far", stirling_rest, range(8), (mp.mpf(10) ** -9, ONE / 36), lambda z: ONE, "d"),
+    ("gammaln far short", stirling_rest, range(4), (mp.mpf(10) ** -9, ONE / 36), lambda z: ONE, "d"),
     ("digamma far", digamma_rest, range(8), (mp.mpf(10) ** -9, ONE / 36), lambda z: z, "d"),
     (
         "i0 near",
@@ -247,7 +301,33 @@ FITS += (
 )
 
 
-TWO_NUMBERS = ("erfcx f64", "erfcinv tail f64", "gammaln near", "i0 far", "i1 far")
+DIGAMMA_LINE = ONE * 5 / 2
+
+
+def digamma_quotient(x: Real) -> Real:
+    """digamma(x) * (x + 1) / (x - root) without DIGAMMA_LINE."""
+    return mp.digamma(x) * (x + 1) / (x - DIGAMMA_ROOT) - DIGAMMA_LINE
+
+
+# Name, function, degrees of numerator and denominator, interval, weight; denominators end in 1.
+RATIONALS: tuple[tuple[str, Function, tuple[int, int], tuple[Real, Real], Function], ...] = tuple(
+    (name, digamma_quotient, degrees, (ONE, 6 * ONE), lambda x: 1 / (digamma_quotient(x) + DIGAMMA_LINE))
+    for name, degrees in (("digamma near f64", (7, 8)), ("digamma near f32", (4, 4)))
+)
+
+
+TWO_NUMBERS = (
+    "erfcx f64",
+    "erfinv middle f64",
+    "ndtri middle f64",
+    "erfinv middle f32",
+    "ndtri middle f32",
+    "exp2",
+    "erfcinv tail f64",
+    "gammaln near",
+    "i0 far",
+    "i1 far",
+)
 
 
 def polynomials(words: list[str] | None = None) -> Iterator[Found]:
@@ -263,6 +343,13 @@ def polynomials(words: list[str] | None = None) -> Iterator[Found]:
             # Instead, some functions have the first coefficient in two numbers.
             values.insert(1, as_c(rounded(found[0] - rounded(found[0], BITS[letter]), BITS[letter]), letter))
         yield name, values, float(mp.log(error, 2))
+    for name, f, degrees, interval, weight in RATIONALS:
+        if words and not any(word in name for word in words):
+            continue
+        top, below, error = fit_rational(f, degrees, interval, weight)
+        both_parts = {"numerator": top, "denominator": below}
+        for part, found in both_parts.items():
+            yield f"{name} {part}", [as_c(rounded(c, BITS["d"]), "d") for c in found], float(mp.log(error, 2))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ GROUPS: Final = {
     "REDUCTIONS": "all any count_nonzero max mean min nanvar prod std sum var",
     "LIKE": "empty_like full_like ones_like zeros_like",
     "SINGULAR": "linalg.matrix_rank linalg.pinv linalg.svd linalg.svdvals",
+    "SOFTMAX": "special.log_softmax special.softmax",
     "FFT": "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft",
     "FFTN": "fft.fftn fft.ifftn fft.rfftn fft.irfftn",
     "ANY": (
@@ -54,6 +55,8 @@ linalg.eigh linalg.eigvalsh | x : Array
     triangle is read.
 SINGULAR linalg.matrix_norm linalg.qr | x : Array
     Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
+SOFTMAX | x : Array or Python scalar
+    Of a real dtype.
 fft.fft fft.ifft fft.irfft fft.hfft | x : Array
     Array with at least one axis, of a complex dtype; others are cast to one.
 fft.fftn fft.ifftn fft.irfftn | x : Array
@@ -95,6 +98,8 @@ REDUCTIONS | axis : int or tuple of int, optional
     The axes to reduce; by default all.
 REDUCTIONS | keepdims : bool
     Whether to keep the reduced axes, with size 1.
+SOFTMAX | axis : int or tuple of int, optional
+    The axes to sum over; by default all.
 argmax argmin | axis : int, optional
     The axis to search along; by default `x` is searched as if flattened in C order.
 argmax argmin | keepdims : bool
@@ -158,15 +163,19 @@ fft.rfft fft.ihfft | Array
     New array, complex, of the precision of `x`, and of size ``n // 2 + 1`` along `axis`.
 fft.irfft fft.irfftn fft.hfft | Array
     New array, real, of the precision of `x`.
+SOFTMAX | Array
+    New array of the shape of `x`, of its floating-point dtype; of integers, float64.
 """,
     "Raises": """
 AXIS | AxisError
     If there is no such axis.
 flip moveaxis squeeze tensordot linalg.vector_norm fft.fftshift fft.ifftshift REDUCTIONS FFTN | AxisError
     If there is no such axis, or one is named twice.
+SOFTMAX | AxisError
+    If there is no such axis, or one is named twice.
 vecdot linalg.cross | AxisError
     If an array has no such axis, or `axis` is not negative.
-argmax argmin argsort max min sort | DTypeError
+argmax argmin argsort max min sort SOFTMAX | DTypeError
     If `x` is complex.
 take take_along_axis | DTypeError
     If the indices are not integers.

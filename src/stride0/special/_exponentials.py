@@ -190,27 +190,7 @@ def _real_operand(op: str, x: Operand) -> tuple[Array, DType]:
 
 @primitive_in("special")
 def softmax(x: Operand, axis: Axis = None) -> Array:
-    """Return ``exp(x)`` divided by its sum.
-
-    Parameters
-    ----------
-    x : Array or Python scalar
-        Of a real dtype.
-    axis : int or tuple of int, optional
-        The axes to sum over; by default all.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `x`, of its floating-point dtype; of integers, float64.
-
-    Raises
-    ------
-    AxisError
-        If there is no such axis, or one is named twice.
-    DTypeError
-        If `x` is complex.
-    """
+    """Return ``exp(x)`` divided by its sum."""
     found, target = _real_operand("special.softmax", x)
     if not found.size:
         return astype(found, target)
@@ -221,27 +201,7 @@ def softmax(x: Operand, axis: Axis = None) -> Array:
 
 @primitive_in("special")
 def log_softmax(x: Operand, axis: Axis = None) -> Array:
-    """Return the logarithm of `softmax`, which does not underflow.
-
-    Parameters
-    ----------
-    x : Array or Python scalar
-        Of a real dtype.
-    axis : int or tuple of int, optional
-        The axes to sum over; by default all.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `x`, of its floating-point dtype; of integers, float64.
-
-    Raises
-    ------
-    AxisError
-        If there is no such axis, or one is named twice.
-    DTypeError
-        If `x` is complex.
-    """
+    """Return the logarithm of `softmax`, which does not underflow."""
     found, target = _real_operand("special.log_softmax", x)
     if not found.size:
         return astype(found, target)

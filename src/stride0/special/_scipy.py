@@ -5,12 +5,14 @@ SciPy is imported by the first call that needs it, never with the package: it is
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from stride0._core.array.array import Array
 from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.calls.checks import component_dtype, promote_all, refuse_dtype
+from stride0._core.calls.primitive import primitive_in
 from stride0._core.exchange.numpy_calls import call_quietly, to_numpy
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, arithmetic_dtype
@@ -21,7 +23,9 @@ from stride0._core.ops.operands import as_array
 if TYPE_CHECKING:
     from stride0._core.array.array import Operand
 
-__all__ = ["by_scipy", "floating_operands", "several_by_scipy"]
+__all__ = ["by_scipy", "declared_ufunc", "floating_operands", "several_by_scipy"]
+
+Declared = TypeVar("Declared", bound=Callable[..., Array])
 
 # Letters of NumPy's loops, by the dtype of the result: of real operands, and of complex ones.
 _REAL_LETTER = {dt.float32: "f", dt.float64: "d", dt.complex64: "f", dt.complex128: "d"}
@@ -146,3 +150,20 @@ def several_by_scipy(
     if computed is not target:
         outs = tuple([copy(out, target) for out in outs])
     return outs
+
+
+def declared_ufunc(declaration: Declared) -> Declared:
+    """Return the function of `stride0.special` that is declared, by SciPy's ufunc of its name.
+
+    A declaration has a signature of positional parameters and a docstring, and no body.
+    """
+    op = f"special.{declaration.__name__}"
+    names = tuple(declaration.__annotations__)[:-1]
+
+    @wraps(declaration)
+    def function(*operands: Operand) -> Array:
+        if len(operands) != len(names):
+            declaration(*operands)  # raises Python's TypeError
+        return by_scipy(op, names, *operands)
+
+    return cast("Declared", primitive_in("special")(function))

@@ -7,7 +7,10 @@
 #include "vecmath.h"
 
 #include "vecmath_special_two.h"
-#include "vecmath_special_elementary.h"
+#include "vecmath_special_logistic.h"
+#include "vecmath_special_entropy.h"
+#include "vecmath_special_power.h"
+#include "vecmath_special_angle.h"
 #include "vecmath_special_error.h"
 #include "vecmath_special_gamma.h"
 #include "vecmath_special_bessel.h"

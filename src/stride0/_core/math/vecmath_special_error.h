@@ -34,33 +34,47 @@ VM_INLINE double vm_erfcx_two_f64(double x, double c, double cl, double d, doubl
 #define VM_TAIL_TWO_F64(x, low) \
     vm_erfcx_two_f64(x, 0x1.0f876ccdf6cd9p+2, 0x1.b1a18f13a34c0p-52, 0x1.6a09e667f3bcdp+0, -0x1.bdd3413b26456p-54, low)
 
-/* factor * e**-(a * a * half) * (y + yl), where half is 1 or 1/2 */
-VM_INLINE double vm_gaussian_f64(double a, double half, double y, double yl, double factor) {
-    double p = -half * a * a, low, t;
+/* e**-(a * a * half) * (y + yl) / 2**k, where half is 1 or 1/2, for the integer k that the low bits of *t hold */
+VM_INLINE double vm_gaussian_f64(double a, double half, double y, double yl, double *t) {
+    double p = -half * a * a, low;
     double pl = fma(-half * a, a, -p);
-    double e = vm_exp_two_f64(p, pl, &low, &t);
+    double e = vm_exp_two_f64(p, pl, &low, t);
     double w = e * y;
-    double wl = fma(e, yl, fma(low, y, fma(e, y, -w)));
-    return vm_scaled_f64(factor * (w + wl), t);
+    return w + fma(e, yl, fma(low, y, fma(e, y, -w)));
 }
 
+VM_INLINE double vm_erfc_f64_fast(double x) {
+    double a = fabs(x), low, t, e = VM_ERFCX_TWO_F64(a, &low);
+    double y = vm_gaussian_f64(a, 1.0, e, low, &t);
+    y = vm_double(vm_bits64(y) + (vm_bits64(t) << 52));
+    return x < 0.0 ? 2.0 - y : y;
+}
 VM_INLINE double vm_erfc_f64(double x) {
-    double a = fabs(x), low;
+    double a = fabs(x), low, t;
     a = a > 27.3 ? 27.3 : a;
     double e = VM_ERFCX_TWO_F64(a, &low);
-    double y = vm_gaussian_f64(a, 1.0, e, low, 1.0);
-    y = x < 0.0 ? 2.0 - y : y;
+    double y = vm_gaussian_f64(a, 1.0, e, low, &t);
+    y = x < 0.0 ? 2.0 : vm_scaled_f64(y, t);
     return x == x ? y : x;
 }
+/* Whether the smaller tail may not be a normal number */
+#define VM_ERFC_LATER_F64(x) (vm_bits64(26.0) - (vm_bits64(x) & ~VM_SIGN64))
 
+VM_INLINE double vm_ndtr_f64_fast(double x) {
+    double a = fabs(x), low, t, e = VM_TAIL_TWO_F64(a, &low);
+    double y = vm_gaussian_f64(a, 0.5, 0.5 * e, 0.5 * low, &t);
+    y = vm_double(vm_bits64(y) + (vm_bits64(t) << 52));
+    return x > 0.0 ? 1.0 - y : y;
+}
 VM_INLINE double vm_ndtr_f64(double x) {
-    double a = fabs(x), low;
+    double a = fabs(x), low, t;
     a = a > 38.6 ? 38.6 : a;
     double e = VM_TAIL_TWO_F64(a, &low);
-    double y = vm_gaussian_f64(a, 0.5, e, low, 0.5);
-    y = x > 0.0 ? 1.0 - y : y;
+    double y = vm_gaussian_f64(a, 0.5, e, low, &t);
+    y = x > 0.0 ? 1.0 : vm_scaled_f64(0.5 * y, t);
     return x == x ? y : x;
 }
+#define VM_NDTR_LATER_F64(x) (vm_bits64(37.0) - (vm_bits64(x) & ~VM_SIGN64))
 
 /* Below 0, 2 * e**(x * x) - erfcx(-x); beyond 2**500 its asymptotic value. */
 VM_INLINE double vm_erfcx_f64(double x) {
@@ -141,20 +155,36 @@ VM_INLINE double vm_erf_f64(double x) {
 
 /* -- inverses ------------------------------------------------------------------------------------------------ */
 
-/* The inverse of erf for |x| <= 1/2: x * (c + x * x * P(x * x)) */
-VM_INLINE double vm_erfinv_middle_f64(double x, double *low) {
-    double z = x * x, s = z * z;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.8c49fbb729118p-4, -0x1.9216279698078p-10),
-        0x1.b9d965a0eef9ep-6), 0x1.2aa4190c77698p-5), 0x1.a7c84e11c0f8ap-5), 0x1.62847c4716762p-4),
-        0x1.db29fb2fee5dbp-3);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.ec8ea12ee2ccfp-4, 0x1.6626d6ef1d804p-4),
-        0x1.faa7f99cf6302p-6), 0x1.049bdadec75c8p-5), 0x1.5eec7b7b883bdp-5), 0x1.0a1318cdcd483p-4),
-        0x1.053c2c0ab9e6cp-3);
-    double y = x * 0x1.c5bf891b4ef6bp-1;
-    double l = fma(x * z, fma(z, odd, even), fma(x, -0x1.618f13eb7ca89p-55, fma(x, 0x1.c5bf891b4ef6bp-1, -y)));
-    double w = y + l;
-    *low = (y - w) + l;
-    return w;
+/* The inverse of erf for |x| <= 0.9944: x + xl times a polynomial in the logarithm of q = 1 - x**2, and so sqrt(2) times it */
+VM_INLINE double vm_erfinv_middle_f64(double x, double xl, double q) {
+    double u = -0x1.2p+1 - vm_log_f64_fast(q), s = u * u;
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s,
+        0x1.609a3a8e5e72bp-61, -0x1.c202b60b7b7acp-55), 0x1.370880222af46p-49), -0x1.aa2ad7bc86c35p-45),
+        -0x1.8f49d697f9a69p-40), 0x1.d66c99f8bb2e1p-33), -0x1.b1465236395bep-27), 0x1.c957199749595p-22),
+        0x1.8d38bc920125ap-21), -0x1.821fe73cf1fd3p-10), 0x1.fce34214befb2p-3);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.4a598d217a1d6p-60,
+        0x1.31797fd511a02p-54), -0x1.acf38f622410fp-47), 0x1.b65d8cf46ae8dp-41), -0x1.0c62a55a53080p-35),
+        0x1.ecf018ae288b2p-32), 0x1.57ea496cacefcp-25), -0x1.1aedd3b9aca9bp-18), 0x1.cf8b8bcbebd8dp-13),
+        -0x1.9d94b8d1cbe31p-9);
+    double p = fma(u, odd, even);
+    double y = fma(u, p, 0x1.7083a336cd764p+0);
+    double yl = fma(u, p, 0x1.7083a336cd764p+0 - y) + -0x1.36a60f0174e3fp-54;
+    return fma(x, y, fma(x, yl, xl * y));
+}
+VM_INLINE double vm_ndtri_middle_f64(double x, double xl, double q) {
+    double u = -0x1.2p+1 - vm_log_f64_fast(q), s = u * u;
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s,
+        0x1.f2a7b9931eef6p-61, -0x1.3e349e44e70e7p-54), 0x1.b7de0c6cc19dcp-49), -0x1.2d588810db810p-44),
+        -0x1.1a56ed34f6046p-39), 0x1.4ca3e177dd2c9p-32), -0x1.325f18d757588p-26), 0x1.43636ceee5410p-21),
+        0x1.18e0cb93ae191p-20), -0x1.110805d061c63p-9), 0x1.67d684b8bd0d8p-2);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.d32f6809e6355p-60,
+        0x1.b0019ef7fcfd8p-54), -0x1.2f507fb0e955dp-46), 0x1.35f89e92d0b53p-40), -0x1.7b8dded7255d8p-35),
+        0x1.5c8f497f81c70p-31), 0x1.e65e989866094p-25), -0x1.901f3e658ef86p-18), 0x1.47c6a064efe0dp-12),
+        -0x1.247225e75c2bap-8);
+    double p = fma(u, odd, even);
+    double y = fma(u, p, 0x1.0494328c11f68p+1);
+    double yl = fma(u, p, 0x1.0494328c11f68p+1 - y) + 0x1.9b27bbd7da2cbp-54;
+    return fma(x, y, fma(x, yl, xl * y));
 }
 
 /* The inverse of erfc for 0 < q <= 1/2: t = sqrt(-log(q)) times a polynomial in u = (t - 3) / (t + 3) */
@@ -188,44 +218,44 @@ VM_INLINE double vm_erfcinv_tail_f64(double q, double *low) {
     return y;
 }
 
+/* First bodies are for q = 1 - x**2 above e**-4.5, the others for the rest, and where there is no result. */
+VM_INLINE double vm_erfinv_f64_fast(double x) { return vm_erfinv_middle_f64(x, 0.0, fma(-x, x, 1.0)); }
 VM_INLINE double vm_erfinv_f64(double x) {
-    double a = fabs(x), ml, tl;
-    double m = vm_erfinv_middle_f64(a, &ml);
-    double t = vm_erfcinv_tail_f64((a > 0.5) & (a < 1.0) ? 1.0 - a : 0.5, &tl);
-    double y = a > 0.5 ? t + tl : m + ml;
-    y = a == 1.0 ? INFINITY : y;
+    double a = fabs(x), tl, t = vm_erfcinv_tail_f64((a > 0.5) & (a < 1.0) ? 1.0 - a : 0.5, &tl);
+    double y = a == 1.0 ? INFINITY : t + tl;
     y = a <= 1.0 ? y : NAN;
     return copysign(y, x);
 }
+#define VM_ERFINV_LATER_F64(x) (vm_bits64(0.994) - (vm_bits64(x) & ~VM_SIGN64))
 
+VM_INLINE double vm_erfcinv_f64_fast(double x) {
+    double a = 1.0 - x;
+    return vm_erfinv_middle_f64(a, (1.0 - a) - x, x * (2.0 - x));
+}
 VM_INLINE double vm_erfcinv_f64(double x) {
-    double ml, tl;
-    int above = x > 1.0;
-    double q = above ? 2.0 - x : x;
-    double m = vm_erfinv_middle_f64(1.0 - x, &ml);
+    double q = x > 1.0 ? 2.0 - x : x, tl;
     double t = vm_erfcinv_tail_f64((q < 0.5) & (q > 0.0) ? q : 0.5, &tl);
-    t = t + tl;
-    double y = q < 0.5 ? (above ? -t : t) : m + ml;
-    y = x == 0.0 ? INFINITY : y;
-    y = x == 2.0 ? -INFINITY : y;
+    double y = q == 0.0 ? INFINITY : t + tl;
+    y = x > 1.0 ? -y : y;
     return (x >= 0.0) & (x <= 2.0) ? y : NAN;
 }
+#define VM_ERFCINV_LATER_F64(x) (vm_bits64(0.994) - (vm_bits64(1.0 - (x)) & ~VM_SIGN64))
 
 /* -sqrt(2) * erfcinv(2p) */
+VM_INLINE double vm_ndtri_f64_fast(double p) {
+    double d = p + p, a = d - 1.0;
+    return vm_ndtri_middle_f64(a, d - (a + 1.0), d * (2.0 - d));
+}
 VM_INLINE double vm_ndtri_f64(double p) {
-    double ml, tl;
-    int above = p > 0.5;
-    double q = above ? 1.0 - p : p;
-    double d = p - 0.5;
-    double m = vm_erfinv_middle_f64(d + d, &ml);
+    double q = p > 0.5 ? 1.0 - p : p, tl;
     double t = vm_erfcinv_tail_f64((q < 0.25) & (q > 0.0) ? q + q : 0.5, &tl);
-    double h = q < 0.25 ? (above ? t : -t) : m, l = q < 0.25 ? (above ? tl : -tl) : ml;
-    double w = h * 0x1.6a09e667f3bcdp+0;
-    double y = w + fma(l, 0x1.6a09e667f3bcdp+0, fma(h, -0x1.bdd3413b26456p-54, fma(h, 0x1.6a09e667f3bcdp+0, -w)));
-    y = p == 0.0 ? -INFINITY : y;
-    y = p == 1.0 ? INFINITY : y;
+    double y = t * 0x1.6a09e667f3bcdp+0;
+    y = y + fma(tl, 0x1.6a09e667f3bcdp+0, fma(t, -0x1.bdd3413b26456p-54, fma(t, 0x1.6a09e667f3bcdp+0, -y)));
+    y = q == 0.0 ? INFINITY : y;
+    y = p > 0.5 ? y : -y;
     return (p >= 0.0) & (p <= 1.0) ? y : NAN;
 }
+#define VM_NDTRI_LATER_F64(p) VM_ERFCINV_LATER_F64((p) + (p))
 
 /* -- float32, in double -------------------------------------------------------------------------------------- */
 
@@ -234,11 +264,10 @@ VM_INLINE double vm_erfcx_short(double x, double c, double d) {
     double sum = x + c, below = fma(d, x, 1.0);
     double both = 1.0 / (sum * below);
     double q = (x - c) * (both * below), s = q * q;
-    double even = fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.0305debceb2eep-18, -0x1.b4756916e5af0p-14),
-        0x1.eee9e3fe382adp-10), -0x1.857369c727e2ep-6), -0x1.e88b95097bb13p-4), -0x1.85a158375cf91p-5),
-        0x1.40c522d75327dp+0);
-    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.43c8ccf6416a3p-14, -0x1.7cb68995cd6dep-11),
-        0x1.4786dcda3883ep-9), 0x1.17d33c35d0d8cp-4), 0x1.0982d7f8fb5b5p-3), -0x1.15c07fb2c34dep-3);
+    double even = fma(s, fma(s, fma(s, fma(s, fma(s, -0x1.85c68faa60674p-14, 0x1.ebc7448c108ffp-10),
+        -0x1.855ac29dcf071p-6), -0x1.e88cf0297a63dp-4), -0x1.85a121089644ep-5), 0x1.40c522d1b98fep+0);
+    double odd = fma(s, fma(s, fma(s, fma(s, fma(s, 0x1.3dcae1c6f7ac0p-14, -0x1.7abebaa29a726p-11),
+        0x1.470f968c6d70dp-9), 0x1.17d4c2f3cd223p-4), 0x1.0982b7d3cffd9p-3), -0x1.15c07e3ff23c7p-3);
     return fma(q, odd, even) * (both * sum);
 }
 
@@ -279,24 +308,45 @@ VM_INLINE float vm_log_ndtr_f32(float x) {
     return x == x ? (float)y : x;
 }
 
+/* As in float64. */
 VM_INLINE float vm_erf_f32(float x) {
-    double a = fabsf(x);
-    double z = a * a;
-    double near = a + a * fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, 0x1.4966a35de4976p-14, -0x1.a3f5c25420b35p-11),
-        0x1.5405886a1c6abp-8), -0x1.b7f90811cf86bp-6), 0x1.ce2cf6faea46dp-4), -0x1.81273de7e7a6cp-2),
-        0x1.06eba7f23b499p-3);
-    double u = (a > 4.0 ? 4.0 : a) - 1.5;
-    double far = 1.0 - vm_exp_wide(-fma(u, fma(u, fma(u, fma(u, fma(u, fma(u, fma(u, fma(u, -0x1.0dffa85455559p-22,
-        0x1.761e2b8ec399dp-16), -0x1.c067b07d3c3e5p-13), 0x1.497e17554fceap-10), -0x1.89b17f62f7409p-8),
-        0x1.a71a6d93cf627p-6), 0x1.c90828bc66b2dp-1), 0x1.c120627c520a9p+1), 0x1.b137096a2c1b1p+1));
-    float y = (float)(a < 1.0 ? near : far);
-    return x == x ? copysignf(y, x) : x;
+    float a = fabsf(x);
+    float z = a * a;
+    float p = fmaf(z, fmaf(z, fmaf(z, fmaf(z, fmaf(z, fmaf(z, 0x1.4771fcp-14f, -0x1.a3515ep-11f),
+        0x1.53f224p-8f), -0x1.b7f71ap-6f), 0x1.ce2ce6p-4f), -0x1.81273ep-2f), 0x1.06eba8p-3f);
+    float near = fmaf(a, p, a);
+    float u = (a > 4.0f ? 4.0f : a) - 1.5f;
+    float q = fmaf(u, fmaf(u, fmaf(u, fmaf(u, fmaf(u, fmaf(u, fmaf(u, 0x1.6bd7a6p-16f, -0x1.c0009ep-13f),
+        0x1.4993d2p-10f), -0x1.89b338p-8f), 0x1.a71a2ep-6f), 0x1.c9082ap-1f), 0x1.c12062p+1f),
+        0x1.b1370ap+1f);
+    float t, y = vm_exp_core_f32(-q, &t);
+    float far = 1.0f - vm_float(vm_bits32(y) + (vm_bits32(t) << 23));
+    y = a < 1.0f ? near : far;
+    y = x == x ? y : x;
+    return copysignf(y, x);
 }
 
-VM_INLINE double vm_erfinv_middle_short(double x) {
-    double z = x * x;
-    return x * fma(z, fma(z, fma(z, fma(z, fma(z, fma(z, 0x1.8d511df961805p-4, 0x1.f0156aa95275ep-6),
-        0x1.19e955b185fb3p-4), 0x1.611e05726461cp-4), 0x1.054359ff036acp-3), 0x1.db29e2dddd13fp-3), 0x1.c5bf891b4ef6bp-1);
+VM_INLINE float vm_erfinv_middle_f32(float x, float xl, float q) {
+    float u = -0x1.2p+1f - vm_log_f32_fast(q), s = u * u;
+    float even = fmaf(s, fmaf(s, fmaf(s, fmaf(s, -0x1.51bf58p-27f, 0x1.ba9a18p-22f), 0x1.9d4a42p-21f),
+        -0x1.8221bp-10f), 0x1.fce342p-3f);
+    float odd = fmaf(s, fmaf(s, fmaf(s, 0x1.71c2bap-25f, -0x1.1b9768p-18f), 0x1.cf93a2p-13f),
+        -0x1.9d9502p-9f);
+    float p = fmaf(u, odd, even);
+    float y = fmaf(u, p, 0x1.7083a4p+0f);
+    float yl = fmaf(u, p, 0x1.7083a4p+0f - y) + -0x1.8b6592p-25f;
+    return fmaf(x, y, fmaf(x, yl, xl * y));
+}
+VM_INLINE float vm_ndtri_middle_f32(float x, float xl, float q) {
+    float u = -0x1.2p+1f - vm_log_f32_fast(q), s = u * u;
+    float even = fmaf(s, fmaf(s, fmaf(s, fmaf(s, -0x1.dda5a2p-27f, 0x1.38f782p-21f), 0x1.243d7ep-20f),
+        -0x1.11094ap-9f), 0x1.67d686p-2f);
+    float odd = fmaf(s, fmaf(s, fmaf(s, 0x1.0575d4p-24f, -0x1.910f1p-18f), 0x1.47cc58p-12f),
+        -0x1.24725ap-8f);
+    float p = fmaf(u, odd, even);
+    float y = fmaf(u, p, 0x1.049432p+1f);
+    float yl = fmaf(u, p, 0x1.049432p+1f - y) + 0x1.1d16b6p-24f;
+    return fmaf(x, y, fmaf(x, yl, xl * y));
 }
 VM_INLINE double vm_erfcinv_tail_short(double q) {
     double t = sqrt(-vm_log_wide(q));
@@ -310,32 +360,35 @@ VM_INLINE double vm_erfcinv_tail_short(double q) {
     return t * fma(u, odd, even);
 }
 
+VM_INLINE float vm_erfinv_f32_fast(float x) { return vm_erfinv_middle_f32(x, 0.0f, fmaf(-x, x, 1.0f)); }
 VM_INLINE float vm_erfinv_f32(float x) {
-    double a = fabsf(x);
-    double t = vm_erfcinv_tail_short((a > 0.5) & (a < 1.0) ? 1.0 - a : 0.5);
-    double y = a > 0.5 ? t : vm_erfinv_middle_short(a);
-    y = a == 1.0 ? INFINITY : y;
+    double a = fabsf(x), t = vm_erfcinv_tail_short((a > 0.5) & (a < 1.0) ? 1.0 - a : 0.5);
+    float y = a == 1.0 ? INFINITY : (float)t;
     y = a <= 1.0 ? y : NAN;
-    return copysignf((float)y, x);
+    return copysignf(y, x);
+}
+#define VM_ERFINV_LATER_F32(x) (vm_bits32(0.994f) - (vm_bits32(x) & ~VM_SIGN32))
+
+VM_INLINE float vm_erfcinv_f32_fast(float x) {
+    float a = 1.0f - x;
+    return vm_erfinv_middle_f32(a, (1.0f - a) - x, x * (2.0f - x));
 }
 VM_INLINE float vm_erfcinv_f32(float x) {
-    double a = x;
-    int above = a > 1.0;
-    double q = above ? 2.0 - a : a;
-    double t = vm_erfcinv_tail_short((q < 0.5) & (q > 0.0) ? q : 0.5);
-    double y = q < 0.5 ? (above ? -t : t) : vm_erfinv_middle_short(1.0 - a);
-    y = a == 0.0 ? INFINITY : y;
-    y = a == 2.0 ? -INFINITY : y;
-    return (float)((a >= 0.0) & (a <= 2.0) ? y : NAN);
+    double a = x, q = a > 1.0 ? 2.0 - a : a, t = vm_erfcinv_tail_short((q < 0.5) & (q > 0.0) ? q : 0.5);
+    float y = q == 0.0 ? INFINITY : (float)t;
+    y = a > 1.0 ? -y : y;
+    return (a >= 0.0) & (a <= 2.0) ? y : NAN;
+}
+#define VM_ERFCINV_LATER_F32(x) (vm_bits32(0.994f) - (vm_bits32(1.0f - (x)) & ~VM_SIGN32))
+
+VM_INLINE float vm_ndtri_f32_fast(float p) {
+    float d = p + p, a = d - 1.0f;
+    return vm_ndtri_middle_f32(a, d - (a + 1.0f), d * (2.0f - d));
 }
 VM_INLINE float vm_ndtri_f32(float p) {
-    double a = p;
-    int above = a > 0.5;
-    double q = above ? 1.0 - a : a;
-    double t = vm_erfcinv_tail_short((q < 0.25) & (q > 0.0) ? q + q : 0.5);
-    double y = q < 0.25 ? (above ? t : -t) : vm_erfinv_middle_short(a + a - 1.0);
-    y = y * 0x1.6a09e667f3bcdp+0;
-    y = a == 0.0 ? -INFINITY : y;
-    y = a == 1.0 ? INFINITY : y;
-    return (float)((a >= 0.0) & (a <= 1.0) ? y : NAN);
+    double a = p, q = a > 0.5 ? 1.0 - a : a, t = vm_erfcinv_tail_short((q < 0.25) & (q > 0.0) ? q + q : 0.5);
+    float y = q == 0.0 ? INFINITY : (float)(t * 0x1.6a09e667f3bcdp+0);
+    y = a > 0.5 ? y : -y;
+    return (a >= 0.0) & (a <= 1.0) ? y : NAN;
 }
+#define VM_NDTRI_LATER_F32(p) VM_ERFCINV_LATER_F32((p) + (p))

@@ -1,58 +1,237 @@
-/* Loops over the functions of vecmath_special.h; included by it. */
+/* Loops over the functions of vecmath_special.h; included by it.
+
+   Note [Stages]
+       Few arguments are subnormal, infinite, NaN, negative or far out, but a body that is right for them too costs
+       several times as much. So a function has up to three bodies, each for fewer arguments than the one before, and
+       runs in stages: a block goes through the first, and the arguments that this one is not for are put side by side
+       and go through the next one. Which body computes a result depends on its argument alone, and so do its bits.
+       Which arguments a body leaves to the next one is the highest bit of a macro that ends in LATER.
+
+   Note [Whole vectors]
+       Compilers leave what is less than a vector at the end of a loop to scalar code, where each element takes as long
+       as a vector. Here the last vector overlaps the one before it, and fewer elements than a vector has are filled up
+       with one of them. */
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-#define VM_SPECIAL_2(name)                                                                                   \
-    VM_PLAIN_2(name##_f64, double, uint64_t)                                                                 \
-    VM_PLAIN_2(name##_f32, float, uint32_t)
+#if defined(__AVX512F__)
+#define VM_VECTOR 64
+#elif defined(__AVX2__)
+#define VM_VECTOR 32
+#else
+#define VM_VECTOR 16
+#endif
 
-VM_RUN_PLAIN(expit)
-VM_RUN_PLAIN(logit)
-VM_RUN_PLAIN(log_expit)
-VM_RUN_PLAIN(softplus)
-VM_SPECIAL_2(xlogy)
-VM_SPECIAL_2(xlog1py)
-VM_RUN_PLAIN(entr)
-VM_SPECIAL_2(rel_entr)
-VM_SPECIAL_2(kl_div)
-VM_SPECIAL_2(huber)
-VM_SPECIAL_2(pseudo_huber)
-VM_RUN_PLAIN(cbrt)
-VM_RUN_PLAIN(exp2)
-VM_RUN_PLAIN(exp10)
-VM_SPECIAL_2(boxcox)
-VM_SPECIAL_2(boxcox1p)
-VM_SPECIAL_2(inv_boxcox)
-VM_SPECIAL_2(inv_boxcox1p)
-VM_RUN_PLAIN(exprel)
-VM_RUN_PLAIN(sinc)
-VM_RUN(cosm1_f64, double, uint64_t, VM_SIN_RARE_F64)
-#define VM_COSM1_RARE_F32(x) (vm_bits32(0x1p30f) - (vm_bits32(x) & ~VM_SIGN32))
-VM_RUN(cosm1_f32, float, uint32_t, VM_COSM1_RARE_F32)
-VM_RUN_PLAIN(sindg)
-VM_RUN_PLAIN(cosdg)
-VM_RUN_PLAIN(tandg)
-VM_RUN_PLAIN(cotdg)
+/* r[i] = body(a[i]) for n elements elsewhere. The highest bit of the result tells whether LATER of any has it. */
+#define VM_MAP(map, T, U, body, LATER)                                                                       \
+    static __attribute__((noinline, unused)) U map##_vectors(const T *a, T *r, ptrdiff_t n) {                \
+        ptrdiff_t whole = n & -(VM_VECTOR / (ptrdiff_t)sizeof(T));                                           \
+        U later = 0;                                                                                         \
+        VM_ELEMENTWISE                                                                                       \
+        for (ptrdiff_t i = 0; i < whole; i++) {                                                              \
+            later |= LATER(a[i]);                                                                            \
+            r[i] = body(a[i]);                                                                               \
+        }                                                                                                    \
+        return later;                                                                                        \
+    }                                                                                                        \
+    VM_INLINE U map(const T *a, T *r, ptrdiff_t n) {                                                         \
+        enum { LANES = VM_VECTOR / sizeof(T) };                                                              \
+        T arguments[LANES], results[LANES];                                                                  \
+        if (n >= LANES) {                                                                                    \
+            U later = map##_vectors(a, r, n);                                                                \
+            return n % LANES ? later | map##_vectors(a + (n - LANES), r + (n - LANES), LANES) : later;       \
+        }                                                                                                    \
+        for (ptrdiff_t i = 0; i < LANES; i++) arguments[i] = a[i < n ? i : 0];                               \
+        U later = map##_vectors(arguments, results, LANES);                                                  \
+        for (ptrdiff_t i = 0; i < n; i++) r[i] = results[i];                                                 \
+        return later;                                                                                        \
+    }
 
-VM_RUN_PLAIN(erf)
-VM_RUN_PLAIN(erfc)
-VM_RUN_PLAIN(erfcx)
-VM_RUN_PLAIN(erfinv)
-VM_RUN_PLAIN(erfcinv)
-VM_RUN_PLAIN(ndtr)
-VM_RUN_PLAIN(log_ndtr)
-VM_RUN_PLAIN(ndtri)
+/* The same, with the next stage for the arguments that have it. */
+#define VM_STAGE(stage, T, U, body, LATER, next)                                                             \
+    VM_MAP(stage##_map, T, U, body, LATER)                                                                   \
+    static __attribute__((noinline, unused)) void stage##_later(const T *a, T *r, ptrdiff_t n) {             \
+        T arguments[VM_BLOCK], results[VM_BLOCK];                                                            \
+        uint16_t places[VM_BLOCK];                                                                           \
+        ptrdiff_t count = 0;                                                                                 \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                  \
+            places[count] = (uint16_t)i;                                                                     \
+            count += (ptrdiff_t)((U)(LATER(a[i])) >> (8 * sizeof(U) - 1));                                   \
+        }                                                                                                    \
+        for (ptrdiff_t i = 0; i < count; i++) arguments[i] = a[places[i]];                                   \
+        next(arguments, results, count);                                                                     \
+        for (ptrdiff_t i = 0; i < count; i++) r[places[i]] = results[i];                                     \
+    }                                                                                                        \
+    VM_INLINE void stage(const T *a, T *r, ptrdiff_t n) {                                                    \
+        if (stage##_map(a, r, n) >> (8 * sizeof(U) - 1)) stage##_later(a, r, n);                             \
+    }
+#define VM_LAST_STAGE(stage, T, U, body)                                                                     \
+    VM_MAP(stage##_map, T, U, body, VM_NEVER)                                                                \
+    VM_INLINE void stage(const T *a, T *r, ptrdiff_t n) { (void)stage##_map(a, r, n); }
 
-VM_RUN_BOTH(gamma, GAMMA)
-VM_RUN_BOTH(gammaln, GAMMALN)
-VM_RUN_BOTH(digamma, DIGAMMA)
-VM_RUN_PLAIN(i0)
-VM_RUN_PLAIN(i0e)
-VM_RUN_PLAIN(i1)
-VM_RUN_PLAIN(i1e)
+/* y[i] = f(x[i]) for n elements, sx and sy bytes apart. Results may replace the arguments that they come from. */
+#define VM_STAGES(name, T, first)                                                                            \
+    static __attribute__((unused)) void vm_##name##_run(                                                     \
+        const char *x, ptrdiff_t sx, char *y, ptrdiff_t sy, ptrdiff_t n) {                                   \
+        T arguments[VM_BLOCK], results[VM_BLOCK];                                                            \
+        for (; n > 0; n -= VM_BLOCK, x += VM_BLOCK * sx, y += VM_BLOCK * sy) {                               \
+            ptrdiff_t m = n < VM_BLOCK ? n : VM_BLOCK;                                                       \
+            T *r = sy == (ptrdiff_t)sizeof(T) ? (T *)y : results;                                            \
+            const T *a = vm_gather_##T(x, sx, r, arguments, m);                                              \
+            first(a, r, m);                                                                                  \
+            vm_scatter_##T(r, y, sy, m);                                                                     \
+        }                                                                                                    \
+    }
+
+/* Functions with one body for all arguments, with two, and with three */
+#define VM_ONE(name, T, U)                                                                                   \
+    VM_LAST_STAGE(vm_##name##_stage, T, U, vm_##name)                                                        \
+    VM_STAGES(name, T, vm_##name##_stage)
+#define VM_TWO(name, T, U, LATER)                                                                            \
+    VM_LAST_STAGE(vm_##name##_second, T, U, vm_##name)                                                       \
+    VM_STAGE(vm_##name##_stage, T, U, vm_##name##_fast, LATER, vm_##name##_second)                           \
+    VM_STAGES(name, T, vm_##name##_stage)
+#define VM_THREE(name, T, U, LATER, LAST)                                                                    \
+    VM_LAST_STAGE(vm_##name##_third, T, U, vm_##name)                                                        \
+    VM_STAGE(vm_##name##_second, T, U, vm_##name##_middle, LAST, vm_##name##_third)                          \
+    VM_STAGE(vm_##name##_stage, T, U, vm_##name##_fast, LATER, vm_##name##_second)                           \
+    VM_STAGES(name, T, vm_##name##_stage)
+#define VM_BOTH_ONE(name)                                                                                    \
+    VM_ONE(name##_f64, double, uint64_t)                                                                     \
+    VM_ONE(name##_f32, float, uint32_t)
+#define VM_BOTH_TWO(name, NAME)                                                                              \
+    VM_TWO(name##_f64, double, uint64_t, VM_##NAME##_LATER_F64)                                              \
+    VM_TWO(name##_f32, float, uint32_t, VM_##NAME##_LATER_F32)
+#define VM_BOTH_THREE(name, NAME)                                                                            \
+    VM_THREE(name##_f64, double, uint64_t, VM_##NAME##_LATER_F64, VM_##NAME##_LAST_F64)                      \
+    VM_THREE(name##_f32, float, uint32_t, VM_##NAME##_LATER_F32, VM_##NAME##_LAST_F32)
+
+/* z[i] = f(x[i], y[i]) likewise: functions with one body, and with two */
+#define VM_PAIR_MAP(map, T, U, body, LATER)                                                                  \
+    static __attribute__((noinline, unused)) U map##_vectors(                                                \
+        const T *x, const T *y, T *z, ptrdiff_t n) {                                                         \
+        ptrdiff_t whole = n & -(VM_VECTOR / (ptrdiff_t)sizeof(T));                                           \
+        U later = 0;                                                                                         \
+        VM_ELEMENTWISE                                                                                       \
+        for (ptrdiff_t i = 0; i < whole; i++) {                                                              \
+            later |= LATER(x[i], y[i]);                                                                      \
+            z[i] = body(x[i], y[i]);                                                                         \
+        }                                                                                                    \
+        return later;                                                                                        \
+    }                                                                                                        \
+    VM_INLINE U map(const T *x, const T *y, T *z, ptrdiff_t n) {                                             \
+        enum { LANES = VM_VECTOR / sizeof(T) };                                                              \
+        T left[LANES], right[LANES], results[LANES];                                                         \
+        if (n >= LANES) {                                                                                    \
+            ptrdiff_t last = n - LANES;                                                                      \
+            U later = map##_vectors(x, y, z, n);                                                             \
+            return n % LANES ? later | map##_vectors(x + last, y + last, z + last, LANES) : later;           \
+        }                                                                                                    \
+        for (ptrdiff_t i = 0; i < LANES; i++) {                                                              \
+            left[i] = x[i < n ? i : 0];                                                                      \
+            right[i] = y[i < n ? i : 0];                                                                     \
+        }                                                                                                    \
+        U later = map##_vectors(left, right, results, LANES);                                                \
+        for (ptrdiff_t i = 0; i < n; i++) z[i] = results[i];                                                 \
+        return later;                                                                                        \
+    }
+#define VM_PAIR_STAGE(stage, T, U, body, LATER, next)                                                        \
+    VM_PAIR_MAP(stage##_map, T, U, body, LATER)                                                              \
+    static __attribute__((noinline, unused)) void stage##_later(                                             \
+        const T *x, const T *y, T *z, ptrdiff_t n) {                                                         \
+        T left[VM_BLOCK], right[VM_BLOCK], results[VM_BLOCK];                                                \
+        uint16_t places[VM_BLOCK];                                                                           \
+        ptrdiff_t count = 0;                                                                                 \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                  \
+            places[count] = (uint16_t)i;                                                                     \
+            count += (ptrdiff_t)((U)(LATER(x[i], y[i])) >> (8 * sizeof(U) - 1));                             \
+        }                                                                                                    \
+        for (ptrdiff_t i = 0; i < count; i++) {                                                              \
+            left[i] = x[places[i]];                                                                          \
+            right[i] = y[places[i]];                                                                         \
+        }                                                                                                    \
+        next(left, right, results, count);                                                                   \
+        for (ptrdiff_t i = 0; i < count; i++) z[places[i]] = results[i];                                     \
+    }                                                                                                        \
+    VM_INLINE void stage(const T *x, const T *y, T *z, ptrdiff_t n) {                                        \
+        if (stage##_map(x, y, z, n) >> (8 * sizeof(U) - 1)) stage##_later(x, y, z, n);                       \
+    }
+#define VM_PAIR_STAGES(name, T, first)                                                                       \
+    static __attribute__((unused)) void vm_##name##_run(                                                     \
+        const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n) {      \
+        T left[VM_BLOCK], right[VM_BLOCK], results[VM_BLOCK];                                                \
+        for (; n > 0; n -= VM_BLOCK, x += VM_BLOCK * sx, y += VM_BLOCK * sy, z += VM_BLOCK * sz) {           \
+            ptrdiff_t m = n < VM_BLOCK ? n : VM_BLOCK;                                                       \
+            T *r = sz == (ptrdiff_t)sizeof(T) ? (T *)z : results;                                            \
+            const T *a = vm_gather_##T(x, sx, r, left, m), *b = vm_gather_##T(y, sy, r, right, m);           \
+            (void)first(a, b, r, m);                                                                         \
+            vm_scatter_##T(r, z, sz, m);                                                                     \
+        }                                                                                                    \
+    }
+#define VM_NEVER_2(x, y) 0
+#define VM_PAIR_ONE(name, T, U)                                                                              \
+    VM_PAIR_MAP(vm_##name##_map, T, U, vm_##name, VM_NEVER_2)                                                \
+    VM_PAIR_STAGES(name, T, vm_##name##_map)
+#define VM_PAIR_TWO(name, T, U, LATER)                                                                       \
+    VM_PAIR_MAP(vm_##name##_second, T, U, vm_##name, VM_NEVER_2)                                             \
+    VM_PAIR_STAGE(vm_##name##_stage, T, U, vm_##name##_fast, LATER, vm_##name##_second)                      \
+    VM_PAIR_STAGES(name, T, vm_##name##_stage)
+#define VM_BOTH_PAIR_ONE(name)                                                                               \
+    VM_PAIR_ONE(name##_f64, double, uint64_t)                                                                \
+    VM_PAIR_ONE(name##_f32, float, uint32_t)
+#define VM_BOTH_PAIR_TWO(name, NAME)                                                                         \
+    VM_PAIR_TWO(name##_f64, double, uint64_t, VM_##NAME##_LATER_F64)                                         \
+    VM_PAIR_TWO(name##_f32, float, uint32_t, VM_##NAME##_LATER_F32)
+
+VM_BOTH_TWO(expit, EXPIT)
+VM_BOTH_TWO(logit, LOGIT)
+VM_BOTH_TWO(log_expit, LOG_EXPIT)
+VM_BOTH_TWO(softplus, SOFTPLUS)
+VM_BOTH_PAIR_ONE(xlogy)
+VM_BOTH_PAIR_ONE(xlog1py)
+VM_BOTH_ONE(entr)
+VM_BOTH_PAIR_TWO(rel_entr, REL_ENTR)
+VM_BOTH_PAIR_TWO(kl_div, KL_DIV)
+VM_BOTH_PAIR_ONE(huber)
+VM_BOTH_PAIR_ONE(pseudo_huber)
+VM_BOTH_ONE(cbrt)
+VM_BOTH_TWO(exp2, EXP2)
+VM_BOTH_TWO(exp10, EXP10)
+VM_BOTH_PAIR_ONE(boxcox)
+VM_BOTH_PAIR_ONE(boxcox1p)
+VM_BOTH_PAIR_ONE(inv_boxcox)
+VM_BOTH_PAIR_ONE(inv_boxcox1p)
+VM_BOTH_ONE(exprel)
+VM_BOTH_ONE(sinc)
+VM_TWO(cosm1_f64, double, uint64_t, VM_SIN_RARE_F64)
+#define VM_COSM1_LATER_F32(x) (vm_bits32(0x1p30f) - (vm_bits32(x) & ~VM_SIGN32))
+VM_TWO(cosm1_f32, float, uint32_t, VM_COSM1_LATER_F32)
+VM_BOTH_ONE(sindg)
+VM_BOTH_ONE(cosdg)
+VM_BOTH_ONE(tandg)
+VM_BOTH_ONE(cotdg)
+
+VM_BOTH_ONE(erf)
+VM_TWO(erfc_f64, double, uint64_t, VM_ERFC_LATER_F64)
+VM_ONE(erfc_f32, float, uint32_t)
+VM_BOTH_ONE(erfcx)
+VM_BOTH_TWO(erfinv, ERFINV)
+VM_BOTH_TWO(erfcinv, ERFCINV)
+VM_TWO(ndtr_f64, double, uint64_t, VM_NDTR_LATER_F64)
+VM_ONE(ndtr_f32, float, uint32_t)
+VM_BOTH_ONE(log_ndtr)
+VM_BOTH_TWO(ndtri, NDTRI)
+
+VM_BOTH_THREE(gamma, GAMMA)
+VM_BOTH_THREE(gammaln, GAMMALN)
+VM_BOTH_THREE(digamma, DIGAMMA)
+VM_BOTH_ONE(i0)
+VM_BOTH_ONE(i0e)
+VM_BOTH_ONE(i1)
+VM_BOTH_ONE(i1e)
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
