@@ -231,7 +231,7 @@ cdef int untrack(object x) except -1:
                 history, storage.history, storage.logged = storage.history, None, False
         with cython.critical_section(array):
             if live_tapes == 0:
-                node, array.node = array.node, None
+                node = replaced_node(array, None)
     return 0
 
 
@@ -277,7 +277,7 @@ cdef int check_writes(History history, Array x, Node node, str name, Array overw
         if (node is not None or is_any_seen(history.tapes)) and were_written(history, whole.storage, whole, seen):
             refuse_stale(x, name, history.where)
         # A closed tape may be opened again (`reopen`), and must find the array stale then.
-        if x.node is None or node is not None:
+        if not has_node(x) or node is not None:
             s0_put_long(x.seen, last)
     return 0
 
