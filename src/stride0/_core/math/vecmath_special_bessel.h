@@ -62,13 +62,11 @@ VM_INLINE double vm_i0_f64(double x) {
     double low, unit, a = fabs(x), y = vm_i0_two_f64(a, 0, &low, &unit);
     y = (y + low) * unit;
     y = a > 715.0 ? (a < INFINITY ? INFINITY : NAN) : y;
-    y = y;
     return y;
 }
 VM_INLINE double vm_i0e_f64(double x) {
     double low, unit, a = fabs(x), y = vm_i0_two_f64(a, 1, &low, &unit);
     y = a < 0x1p900 ? y + low : 0x1.9884533d43651p-2 / sqrt(a);
-    y = y;
     return y;
 }
 
