@@ -56,7 +56,9 @@ class strict(Setting):
     code, not for what functions of the package do to compute their results. Elsewhere the default of the
     process holds, from `set_default` or the environment variable ``STRIDE0_STRICT`` (``1`` or ``0``). The
     variables ``STRIDE0_STRICT_MODULES`` and ``STRIDE0_STRICT_EXEMPT``, names with commas between them, turn
-    the mode on as well where that one is not set.
+    the mode on as well where that one is not set. A new thread begins with that default; where
+    ``sys.flags.thread_inherit_context`` is set, as it is in free-threaded Python 3.14, with the mode of the
+    thread that starts it.
 
     A call comes from the module whose code runs in the nearest frame on the stack that is not stride0's,
     whoever called that module. Functions of NumPy count as their caller's, unless NumPy is named itself. A

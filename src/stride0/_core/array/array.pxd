@@ -39,6 +39,16 @@ cdef class Array:
     cdef object __weakref__
 
 
+cdef extern from *:
+    """
+    /* Without the interpreter's lock, other threads test whether an array has a node while one replaces it. */
+    #define s0_has_node(array) (s0_peek((array)->node) != Py_None)
+    #define s0_put_node(array, value) s0_put((array)->node, value)
+    """
+    bint has_node "s0_has_node"(Array x) noexcept
+    void s0_put_node(Array x, PyObject* node) noexcept
+
+
 cdef class Tracer:
     # Executes and records a function one of whose operands needs the tape.
     cdef object unary(self, int op, Array x, str name)
@@ -115,7 +125,7 @@ cdef int refuse_gradient(str operation) except -1
 
 cdef inline int guard_gradient(Array x, str operation) except -1:
     """Refuse a tracked array in a function that records nothing: the tracer should have detached it."""
-    if x.node is not None and (<Tracer>hooks.tracer).is_tracked(x):
+    if has_node(x) and (<Tracer>hooks.tracer).is_tracked(x):
         refuse_gradient(operation)
     return 0
 

@@ -15,7 +15,7 @@ from stride0._core.memory.storage cimport Storage, foreign_storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast, extent, shares_location
 from stride0._core.array.interceptors cimport exports_read_only, is_users_call
 from stride0._core.array.array cimport (
-    Array, before_write, blank, data_of, hooks, read_operand, refuse_tracked, root_of, set_flags, set_ndim, without_history,
+    Array, before_write, blank, data_of, has_node, hooks, read_operand, refuse_tracked, root_of, set_flags, set_ndim, without_history,
 )
 from stride0._core.array.views cimport as_bits, is_aligned, is_f_contiguous
 from stride0._core.ops.copy cimport copy_array
@@ -51,7 +51,7 @@ cdef int refuse_device(Array x, str operation) except -1:
 cdef Array exportable(Array x):
     """x, or an array on its memory that is not tracked and on the CPU, for text and pickles."""
     cdef Array y
-    if x.node is None and x.storage.device == 0:
+    if not has_node(x) and x.storage.device == 0:
         return x
     y = without_history(x)
     y.storage.device = 0

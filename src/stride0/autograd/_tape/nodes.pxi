@@ -163,17 +163,25 @@ cdef inline bint is_open(Node node) noexcept:
 
 cdef inline Node node_at(Array x):
     """The node of an array, or None."""
-    if x.node is None:
+    if not has_node(x):
         return None
     with cython.critical_section(x):
         return <Node>x.node
 
 
+cdef inline object replaced_node(Array x, Node node):
+    """Set the node of an array, in its critical section; returns the one before, which is to be freed outside."""
+    cdef object before = x.node
+    Py_INCREF(node)
+    s0_put_node(x, <PyObject*>node)
+    Py_DECREF(before)       # the reference that the array had
+    return before
+
+
 cdef inline int set_node(Array x, Node node) except -1:
     cdef object before      # freed outside
     with cython.critical_section(x):
-        before = x.node
-        x.node = node
+        before = replaced_node(x, node)
     return 0
 
 

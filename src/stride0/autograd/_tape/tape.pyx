@@ -58,9 +58,8 @@ from libc.stdlib cimport free, qsort, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from stride0._core.array.array cimport (
-    Array, Tracer, alias, blank, data_of, hooks, is_batched, is_deferred, operand_needs_tape, restore_storage, root_of, s0_tuple_items, same_shape,
-    set_flags, set_ndim, set_tracer, shape_tuple, traced,
-    without_history,
+    Array, Tracer, alias, blank, data_of, has_node, hooks, is_batched, is_deferred, operand_needs_tape, restore_storage, root_of,
+    s0_put_node, s0_tuple_items, same_shape, set_flags, set_ndim, set_tracer, shape_tuple, traced, without_history,
 )
 from stride0._core.array.interceptors cimport enforce_current_mode, is_restricted
 from stride0._core.array.switches cimport DEFERRED_SIZE, Switch, enter_package, guarding, leave_package

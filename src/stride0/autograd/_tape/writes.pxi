@@ -240,7 +240,7 @@ cdef int untrack(object x) except -1:
                 history, storage.history, storage.logged = storage.history, None, False
         with cython.critical_section(array):
             if live_tapes == 0:
-                node, array.node = array.node, None
+                node = replaced_node(array, None)
     return 0
 
 
