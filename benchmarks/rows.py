@@ -56,7 +56,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("-k", default="", metavar="TEXT", help="only rows with this in their name")
     parser.add_argument("--torch", action="store_true", help="PyTorch too, where the statement is its own")
     parser.add_argument("--jax", action="store_true", help="JAX too, every statement compiled by jax.jit")
-    parser.add_argument("--rounds", type=int, default=7, metavar="N")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N")
     parser.add_argument(
         "--budget", type=float, default=1, metavar="SECONDS", help="a row's, as in compare.py"
     )

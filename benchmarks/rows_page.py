@@ -9,13 +9,14 @@ from rows_cases import EXCEPTIONS, LAYOUTS, SIZES, SLOWER
 
 LEVEL = 1.0  # rows below it are listed
 
+EXPLAINED = {"sliced": "sliced (`x[::2]`)"}
+
 HEAD = """\
 # Row by row
 
 Every public function and method that NumPy has too, beside NumPy on one thread: for {sizes} elements,
-in float32, float64, complex128, int64 and bool where they apply, on operands that are contiguous, transposed
-and sliced (`x[::2]`). A figure is NumPy's time divided by that of stride0: above 1 stride0 is faster. The
-page is written by
+in {dtypes} where they apply, on operands that are {layouts}.
+A figure is NumPy's time divided by that of stride0: above 1 stride0 is faster. The page is written by
 
     python benchmarks/rows.py --json v4.json
     STRIDE0_ISA=v3 python benchmarks/rows.py --json v3.json
@@ -30,7 +31,17 @@ their own, for three times as many rounds. Where operands come to lie in memory 
 
 def page(reports: list[dict[str, Any]]) -> str:
     """Return the page of several runs, such as those of two instruction sets."""
-    parts = [HEAD.format(sizes=listed([f"{size:,}" for size in SIZES]))]
+    measured = {
+        part: [*dict.fromkeys(row[part] for report in reports for row in report["rows"])]
+        for part in ("size", "dtype", "layout")
+    }
+    parts = [
+        HEAD.format(
+            sizes=listed([f"{size:,}" for size in measured["size"]]),
+            dtypes=listed(measured["dtype"]),
+            layouts=listed([EXPLAINED.get(layout, layout) for layout in measured["layout"]]),
+        )
+    ]
     parts += [f"\nMeasured with {report['described']}; {report['rounds']} rounds.\n" for report in reports]
     parts += [f"\n## Means: {kernels(report)}\n\n{means(report)}" for report in reports]
     parts += [f"\n## Functions: {kernels(report)}\n\n{functions(report)}" for report in reports]
@@ -51,7 +62,7 @@ def grouped(reasons: dict[str, str]) -> list[tuple[list[str], str]]:
 
 
 def listed(words: list[str]) -> str:
-    return f"{', '.join(words[:-1])} and {words[-1]}"
+    return " and ".join([*([", ".join(words[:-1])] if words[1:] else []), words[-1]])
 
 
 def kernels(report: dict[str, Any]) -> str:

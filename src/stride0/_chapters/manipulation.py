@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from stride0._base.shapes import (
     Axis,
-    normalize_shape,
 )
-from stride0._base.shapes import broadcast_shapes as _broadcast_shapes
 from stride0._core.array.array import Array
 from stride0._core.calls.primitive import intercepted, primitive
 
@@ -63,9 +61,6 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     ----------
     Array API standard 2025.12, "Manipulation Functions", ``broadcast_shapes``, and "Broadcasting".
     """
-    # Names with a space get no hint, which would insert an axis into a shape.
-    named = [(f"shape {i}", normalize_shape("broadcast_shapes", shape)) for i, shape in enumerate(shapes)]
-    return _broadcast_shapes("broadcast_shapes", named)
 
 
 @primitive

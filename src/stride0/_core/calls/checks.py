@@ -19,6 +19,7 @@ from stride0._base.errors import (
 )
 from stride0._core.array.array import Array
 from stride0._core.exchange.convert import asarray, dtype_argument
+from stride0._core.exchange.convert import to_scalar as to_scalar
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, known_dtype
 from stride0._core.memory.dtype import promote_all as promote_all
@@ -109,16 +110,6 @@ def as_scalar(operation: str, name: str, value: object) -> Scalar:
         return to_scalar(asarray(value))
     described = f"an array of shape {value.shape}" if type(value) is Array else type_name(value)
     raise ArgumentTypeError(operation, f"{name} must be a number or a 0-d array, not {described}")
-
-
-def to_scalar(x: Array) -> Scalar:
-    """Return the element of a 0-d array as a Python scalar."""
-    kind = x.dtype.kind
-    if kind == "bool":
-        return bool(x)
-    if kind == "complex floating":
-        return complex(x)
-    return float(x) if kind == "real floating" else int(x)
 
 
 def dtype_of(operation: str, x: object, name: str = "the argument") -> DType:

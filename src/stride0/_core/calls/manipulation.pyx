@@ -17,7 +17,7 @@ from stride0._core.calls.arguments cimport (
 )
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, AxisError, BroadcastError, ShapeError, shown
-from stride0._base.shapes import check_ndim, infer_shape, normalize_axes, normalize_index
+from stride0._base.shapes import check_ndim, infer_shape, normalize_axes, normalize_index, normalize_shape
 from stride0._core.array.views import strides
 from stride0._core.calls.checks import check_array
 
@@ -253,13 +253,42 @@ def diagonal_of(str operation, x, offset):
     return view_of(matrix, data_of(matrix) + start, last + 1, shape, byte_strides)
 
 
+cdef bint merge_sizes(Py_ssize_t* shape, int ndim, const Py_ssize_t* sizes, int count) noexcept:
+    """Broadcast a shape by another one, of as many axes or fewer; False where they do not fit."""
+    cdef int k
+    shape += ndim - count
+    for k in range(count):
+        if sizes[k] != 1 and sizes[k] != shape[k]:
+            if shape[k] != 1:
+                return False
+            shape[k] = sizes[k]
+    return True
+
+
+cdef object broadcast_shapes(str name, PyObject** given):
+    """`given`: a tuple of the arguments."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef tuple shapes = <tuple>given[0]
+    cdef int axis, ndim = 0, count
+    for axis in range(MAX_NDIM):
+        shape[axis] = 1
+    for entry in shapes:
+        count = shape_argument(<PyObject*>entry, "broadcast_shapes", sizes)
+        ndim = max(ndim, count)
+        if not merge_sizes(shape, MAX_NDIM, sizes, count):
+            # Names with a space get no hint, which would insert an axis into a shape.
+            raise BroadcastError("broadcast_shapes", [(f"shape {i}", normalize_shape("broadcast_shapes", one)) for i, one in enumerate(shapes)])
+    return tuple([shape[axis] for axis in range(MAX_NDIM - ndim, MAX_NDIM)])
+
+
 cdef object broadcast_arrays(str name, PyObject** given):
     """`given`: a tuple of the arguments."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef tuple arrays = <tuple>given[0]
     cdef Array x
-    cdef Py_ssize_t size
+    cdef Py_ssize_t own
     cdef int k, axis, ndim = 0
     for k in range(<int>len(arrays)):
         if type(arrays[k]) is not Array:
@@ -269,24 +298,21 @@ cdef object broadcast_arrays(str name, PyObject** given):
         shape[axis] = 1
     for k in range(<int>len(arrays)):
         x = <Array>arrays[k]
-        for axis in range(ndim - x.ndim, ndim):
-            size = x.shape_[axis - (ndim - x.ndim)]
-            if size != 1 and size != shape[axis]:
-                if shape[axis] != 1:
-                    raise BroadcastError("broadcast_arrays", [(f"arrays[{i}]", (<Array>y).shape) for i, y in enumerate(arrays)])
-                shape[axis] = size
+        if not merge_sizes(shape, ndim, x.shape_, x.ndim):
+            raise BroadcastError("broadcast_arrays", [(f"arrays[{i}]", (<Array>y).shape) for i, y in enumerate(arrays)])
     out = []
     for k in range(<int>len(arrays)):
         x = <Array>arrays[k]
         for axis in range(ndim):
-            size = axis - (ndim - x.ndim)
-            byte_strides[axis] = x.strides_[size] if size >= 0 and x.shape_[size] == shape[axis] else 0
+            own = axis - (ndim - x.ndim)
+            byte_strides[axis] = x.strides_[own] if own >= 0 and x.shape_[own] == shape[axis] else 0
         out.append(view_of(x, data_of(x), ndim, shape, byte_strides))
     return tuple(out)
 
 
 implement("broadcast_to", broadcast_to)
 implement("broadcast_arrays", broadcast_arrays)
+implement("broadcast_shapes", broadcast_shapes)
 implement("expand_dims", expand_dims)
 implement("flip", flip)
 implement("linalg.diagonal", diagonal)
