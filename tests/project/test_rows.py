@@ -135,3 +135,8 @@ def test_unknown_functions_are_refused(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_reasons_are_of_measured_functions() -> None:
     assert cases.SLOWER.keys() <= COVERED
+
+
+def test_the_page_has_every_function_that_is_measured() -> None:
+    page_text = (ROOT / "docs" / "rows.md").read_text(encoding="utf-8")
+    assert {name for name in COVERED if f"| `{name}` |" not in page_text} == set()

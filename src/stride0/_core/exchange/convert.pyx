@@ -1,7 +1,9 @@
 """Conversion to arrays, of nested sequences and of all objects that export memory; arrays as text."""
 
+from libc.stdint cimport int64_t
+
 from stride0._core.memory.dtype cimport (
-    FLOAT64, LARGEST_ITEM, N_DTYPES, NO_DTYPE, DType, arithmetic_code, dtype_at, format_at, is_python_scalar, is_stored, itemsize_at, known_dtype,
+    FLOAT64, INT64, LARGEST_ITEM, N_DTYPES, NO_DTYPE, DType, arithmetic_code, dtype_at, format_at, is_python_scalar, is_stored, itemsize_at, known_dtype,
     letter_at, promote_codes, read_scalar, scalar_code, write_scalar,
 )
 from stride0._core.plan.plan cimport MAX_NDIM
@@ -346,11 +348,18 @@ def dtype_argument(str operation, value):
 cdef list nested(const char* data, int code, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
     cdef Py_ssize_t k
     cdef list out = []
-    for k in range(shape[0]):
-        if ndim == 1:
-            out.append(read_scalar(data + k * strides[0], code))
-        else:
+    if ndim > 1:
+        for k in range(shape[0]):
             out.append(nested(data + k * strides[0], code, ndim - 1, shape + 1, strides + 1))
+    elif code == FLOAT64:
+        for k in range(shape[0]):
+            out.append((<const double*>(data + k * strides[0]))[0])
+    elif code == INT64:
+        for k in range(shape[0]):
+            out.append((<const int64_t*>(data + k * strides[0]))[0])
+    else:
+        for k in range(shape[0]):
+            out.append(read_scalar(data + k * strides[0], code))
     return out
 
 
