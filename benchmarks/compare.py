@@ -38,7 +38,7 @@ QUICK_ROUNDS = 5
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     if options.worker:
-        serve(json.loads(options.worker))
+        serve(json.load(sys.stdin))
         return 0
     if options.read:
         report: Report = json.loads(options.read.read_text(encoding="utf-8"))
@@ -88,7 +88,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--read", type=Path, metavar="FILE", help="measure nothing, report an earlier run's JSON"
     )
-    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.processes < 1:
         parser.error("--processes: at least 1")
@@ -184,9 +184,12 @@ def selected(row: Row, options: argparse.Namespace) -> bool:
 
 def ask(request: dict[str, Any], threads: int) -> Iterator[dict[str, Any]]:
     """Start a process that measures, and yield its messages as they come."""
-    command = [sys.executable, __file__, "--worker", json.dumps(request)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment(threads)) as worker:
-        assert worker.stdout is not None
+    command = [sys.executable, __file__, "--worker"]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=environment(threads), **pipes) as worker:
+        assert worker.stdin is not None and worker.stdout is not None
+        json.dump(request, worker.stdin)  # thousands of keys: too long for an argument
+        worker.stdin.close()
         for line in worker.stdout:
             yield json.loads(line)
     if worker.returncode:

@@ -7,8 +7,8 @@ them. Names in it that are no operands (`sum`, `float32`) are looked up in the l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 OURS = "stride0"
@@ -66,7 +66,8 @@ class Operand:
     """An array of a row: random numbers from `low` to `high`, or another kind of values.
 
     `values`: "uniform", "whole" (random integers), "distinct" (no two equal), "sorted", "mask" (half of it
-    True), or "false".
+    True), "false", "definite" (positive definite matrices), "identity", or one of them after "list": a Python
+    list. `layout`: one of LAYOUTS.
     """
 
     shape: tuple[int, ...]
@@ -74,6 +75,15 @@ class Operand:
     low: float = 1
     high: float = 100
     values: str = "uniform"
+    layout: str = "contiguous"
+
+
+# How the values of an operand are laid out, and what makes a view of them that has their order again.
+LAYOUTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "contiguous": (lambda values: values, lambda array: array),
+    "transposed": (lambda values: values.mT.copy(), lambda array: array.mT),
+    "sliced": (lambda values: values.repeat(2, -1), lambda array: array[..., ::2]),
+}
 
 
 @dataclass(frozen=True)
@@ -83,6 +93,8 @@ class Row:
     statement: str
     operands: dict[str, Operand] = field(hash=False)
     counts: bool = True  # in the group's mean and towards its floor
+    compared: str = "values"  # what the results have in common: see `compare_worker.difference_of`
+    python: tuple[str, ...] = ()  # the names that are Python's own
 
     @property
     def key(self) -> str:
@@ -93,6 +105,7 @@ class Row:
 # text of the statement that changes: patterns and what replaces them, applied one after the other.
 SPELLED: dict[str, tuple[tuple[str, str], ...]] = {
     "numpy": (
+        (r"\bcumulative_prod\(", "cumprod("),
         (r"\bastype\((\w+), (\w+)\)", r"\1.astype(\2)"),
         (r"\bcumulative_sum\(", "cumsum("),
         (r"\bcontiguous\(", "ascontiguousarray("),
@@ -106,6 +119,9 @@ SPELLED: dict[str, tuple[tuple[str, str], ...]] = {
         (r"\btake\((\w+), (\w+), dim=(\d)\)", r"index_select(\1, \3, \2)"),
         (r"\bcontiguous\((.+)\)", r"\1.contiguous()"),
         (r"\bcumulative_sum\(", "cumsum("),
+        (r"\bcumulative_prod\(", "cumprod("),
+        (r"\bpermute_dims\(", "permute("),
+        (r"\bexpand_dims\(", "unsqueeze("),
         (r"\bunique_values\(", "unique("),
         (r"\bnonzero\((\w+)\)", r"nonzero(\1, as_tuple=True)"),
         (r"\bsort\((.+)\)", r"sort(\1)[0]"),
@@ -126,20 +142,30 @@ def values(operand: Operand, seed: int) -> Any:
     import numpy
 
     rng = numpy.random.default_rng(seed)
-    if operand.values == "false":
+    kind = operand.values.removeprefix("list ")
+    if kind == "false":
         return numpy.zeros(operand.shape, bool)
-    if operand.values == "mask" or operand.dtype == "bool":
+    if kind == "mask" or operand.dtype == "bool":
         return rng.random(operand.shape) < 0.5
-    if operand.values == "distinct":
+    if kind == "identity":
+        return numpy.eye(operand.shape[-1], dtype=operand.dtype)
+    if kind == "definite":
+        array = values(replace(operand, values="uniform"), seed)
+        # Symmetric, or Hermitian, and large enough on the diagonal.
+        side = operand.shape[-1]
+        return array + array.mT.conj() + numpy.eye(side, dtype=operand.dtype) * int(4 * operand.high * side)
+    if kind == "distinct":
         size = int(numpy.prod(operand.shape))
         return rng.permutation(size).astype(operand.dtype).reshape(operand.shape)
-    if operand.values == "whole" or operand.dtype.startswith("int"):
-        array = rng.integers(int(operand.low), int(operand.high), operand.shape).astype(operand.dtype)
+    if kind == "whole" or operand.dtype.startswith("int"):
+        array = rng.integers(
+            int(operand.low), max(int(operand.high), int(operand.low) + 1), operand.shape
+        ).astype(operand.dtype)
     else:
         array = rng.uniform(operand.low, operand.high, operand.shape).astype(operand.dtype)
         if operand.dtype.startswith("complex"):
             array += (1j * rng.uniform(operand.low, operand.high, operand.shape)).astype(operand.dtype)
-    return numpy.sort(array, axis=None) if operand.values == "sorted" else array
+    return numpy.sort(array, axis=None) if kind == "sorted" else array
 
 
 def rows(scale: Scale = FULL) -> list[Row]:

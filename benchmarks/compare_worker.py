@@ -7,6 +7,7 @@ after whom.
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 import ctypes
 import functools
@@ -22,7 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bench_memory import peak, reset_peak
-from compare_cases import FULL, OURS, QUICK, TINY, Row, rows, spelled, values
+from compare_cases import FULL, LAYOUTS, OURS, QUICK, TINY, Operand, Row, rows, spelled, values
 from harness import describe
 
 SAMPLE_SECONDS = 0.002
@@ -54,7 +55,13 @@ Timer = Callable[[int], float]  # takes how often, returns the seconds for each
 
 def serve(request: dict[str, Any]) -> None:
     """Measure what `compare.py` asks for."""
-    by_key = {row.key: row for row in rows(QUICK if request["quick"] else FULL)}
+    # The rows of `compare_cases`, or those of another module, with its options.
+    module, options = request.get("cases") or (
+        "compare_cases",
+        {"scale": QUICK if request["quick"] else FULL},
+    )
+    told = importlib.import_module(module).rows(**options)
+    by_key = {row.key: row for row in told}
     chosen = [by_key[key] for key in request["keys"]]
     if request["what"] == "memory":
         library = request["libraries"][0]
@@ -69,10 +76,10 @@ def serve(request: dict[str, Any]) -> None:
             )
         return
     libraries, missing = load_all(request["libraries"])
-    told = limit(request["threads"], libraries)
+    limited = limit(request["threads"], libraries)
     # The version stands in the outermost module.
     outermost = {name: importlib.import_module(name) for name in libraries}
-    described = f"{describe(outermost)}; {request['threads']} thread(s) ({told})"
+    described = f"{describe(outermost)}; {request['threads']} thread(s) ({limited})"
     say({"described": described, "libraries": [*libraries], "missing": missing})
     for row in chosen:
         say(measure(row, libraries, request))
@@ -133,15 +140,15 @@ def measure(row: Row, libraries: Namespace, request: dict[str, Any]) -> dict[str
         try:
             names = namespace_of(row, name, libraries[name])
             timers[name], once = compiled(row, name, names, clock)
-            result = [as_numpy(part) for part in once()]
+            result = [part if row.compared == "nothing" else as_numpy(part) for part in once()]
         except Exception as error:  # a peer may lack a row; that is told, and stride0 must not
             found["wrong" if name in (OURS, "numpy") else "unable"][name] = f"{type(error).__name__}: {error}"
             timers.pop(name, None)
             continue
         if expected is None:
             expected = result
-            found["result_bytes"] = sum(part.nbytes for part in result)
-        elif difference := difference_of(result, expected):
+            found["result_bytes"] = sum(getattr(part, "nbytes", 0) for part in result)
+        elif difference := difference_of(result, expected, row.compared):
             found["wrong" if name == OURS else "unable"][name] = difference
             del timers[name]
     if OURS in timers:
@@ -157,15 +164,25 @@ def measure(row: Row, libraries: Namespace, request: dict[str, Any]) -> dict[str
 def namespace_of(row: Row, name: str, library: Any) -> Namespace:
     """What the names in a statement stand for: the operands, and functions and dtypes of the library."""
     names: Namespace = {
-        letter: as_native(base_values(operand, ord(letter)), name, library)
+        letter: native_operand(operand, ord(letter), name, library)
         for letter, operand in row.operands.items()
     }
+    names |= {python: getattr(builtins, python) for python in row.python}
     for node in ast.walk(ast.parse(spelled(row.statement, name))):
         if isinstance(node, ast.Name) and node.id not in names:
             places = (library, getattr(library, "linalg", None), getattr(library, "strided", None))
             place = next((place for place in places if hasattr(place, node.id)), library)
             names[node.id] = getattr(place, node.id)
     return names
+
+
+def native_operand(operand: Operand, seed: int, name: str, library: Any) -> Any:
+    """An operand of the library's own, in its layout."""
+    base = base_values(operand, seed)
+    if operand.values.startswith("list"):
+        return base.tolist()
+    arrange, view = LAYOUTS[operand.layout]
+    return view(as_native(arrange(base), name, library))
 
 
 @functools.lru_cache(maxsize=4)
@@ -201,10 +218,11 @@ def compiled(
     def once() -> tuple[Any, ...]:
         if is_expression:
             result = eval(statement, dict(names))
-            return tuple(result) if isinstance(result, tuple | list) else (result,)
+            several = isinstance(result, tuple) or (isinstance(result, list) and hasattr(result[0], "shape"))
+            return tuple(result) if several else (result,)
         changed = dict(names)
         exec(statement, changed)
-        return (changed["x"],)
+        return tuple(changed[letter] for letter in row.operands)
 
     # Local names, as in a function of a user's; and `x += y` could not assign to a global one.
     setup = "; ".join(f"{letter} = names['{letter}']" for letter in names)
@@ -231,15 +249,25 @@ def jitted(row: Row, names: Namespace, is_expression: bool) -> Any:
     return jax.jit(eval(f"lambda {', '.join(row.operands)}: {statement}", functions))
 
 
-def difference_of(result: list[Any], expected: list[Any]) -> str:
-    """What is wrong about a result, in words; empty if nothing is."""
+def difference_of(result: list[Any], expected: list[Any], compared: str = "values") -> str:
+    """What is wrong about a result, in words; empty if nothing is.
+
+    `compared`: "values"; "magnitudes", where signs are free; "shapes", with the dtypes; or "nothing", where
+    results are no arrays.
+    """
     import numpy
 
+    if compared == "nothing":
+        return ""
     if len(result) != len(expected):
         return f"{len(result)} arrays, NumPy has {len(expected)}"
     for ours, theirs in zip(result, expected, strict=True):
         if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
             return f"{ours.dtype} {ours.shape}, NumPy has {theirs.dtype} {theirs.shape}"
+        if compared == "shapes":
+            continue
+        if compared == "magnitudes":
+            ours, theirs = numpy.abs(ours), numpy.abs(theirs)
         if numpy.array_equal(ours, theirs):  # mostly; and what follows is slow on large arrays
             continue
         tolerance = TOLERANCES.get(str(theirs.dtype), 0)

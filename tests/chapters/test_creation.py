@@ -423,3 +423,26 @@ def test_triangles(name):
         else:
             with pytest.raises(ValueError, match="at least two axes"):
                 getattr(xp, name)(x)
+
+
+def test_arange_of_floats_counts_exactly() -> None:
+    """The number of elements is that of the exact numbers, whatever the rounding of a quotient says."""
+    rng = np.random.default_rng(3)
+    found = set()
+    for _ in range(3000):
+        step = float(rng.choice([0.1, 0.25, 1 / 3, -0.3, 1e-3, 7.0, -1.0]))
+        start = float(rng.choice([0.0, 0.1, -2.5, 1e6, 1 / 7]))
+        stop = start + step * int(rng.integers(-3, 40)) + float(rng.choice([0.0, 0.0, 1e-17, 1e-9, -1e-9]))
+        expected = max(0, math.ceil((Fraction(stop) - Fraction(start)) / Fraction(step)))
+        made = xp.arange(start, stop, step)
+        assert made.shape == (expected,), (start, stop, step)
+        assert np.array_equal(np.asarray(made), start + np.arange(expected) * step)
+        assert xp.arange(start, stop, step, dtype=xp.float32).shape == (expected,)
+        found.add(expected == math.ceil((stop - start) / step))
+    assert found == {True, False}  # the quotient alone would be wrong at times
+
+
+def test_eye_far_from_the_corner() -> None:
+    for k in (-(2**70), -9, -3, 0, 2, 9, 2**70):
+        near = max(-9, min(k, 9))
+        assert np.array_equal(np.asarray(xp.eye(3, 4, k=k)), np.eye(3, 4, k=near))

@@ -467,3 +467,37 @@ def test_containment_and_length():
     for call in (len, iter, list):
         with pytest.raises(TypeError, match="without axes"):
             call(x[0, 0])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64", "uint16", "complex128", "float16"])
+def test_an_in_place_square_has_the_bits_of_a_power(dtype: str) -> None:
+    """`x **= 2` takes another loop than `x **= y`, in every layout and where `x` is deferred."""
+    target = getattr(xp, dtype)
+    values = xp.astype(xp.asarray(np.linspace(-9.7, 11.3, 60).reshape(6, 10)), xp.float64)
+    if dtype == "uint16":
+        values = xp.abs(values)
+    for view in (lambda a: a, lambda a: a.T, lambda a: a[:, ::2], lambda a: a[::-1, 1:3], lambda a: a[:0]):
+        by_array, by_scalar = (view(xp.astype(values, target)) for _ in range(2))
+        by_array **= xp.full((), 2, dtype=target)
+        before = xp.strided.strides(by_scalar)
+        by_scalar **= 2
+        assert by_scalar.dtype is target and xp.strided.strides(by_scalar) == before
+        assert np.asarray(xp.astype(by_scalar, xp.complex128)).tobytes() == (
+            np.asarray(xp.astype(by_array, xp.complex128)).tobytes()
+        )
+        with xp.fused():
+            deferred = view(xp.astype(values, target)) * 1
+            deferred **= 2
+        assert xp.all(deferred == by_scalar)
+
+
+@pytest.mark.parametrize("name", ["iadd", "isub", "imul", "itruediv", "ipow"])
+def test_in_place_with_a_python_scalar_is_that_with_an_array(name: str) -> None:
+    update = getattr(operator, name)
+    for size in (0, 1, 7, 300):
+        x = xp.linspace(1, 2, size)
+        y, view = xp.asarray(x, copy=True), x[::2]
+        expected = update(xp.asarray(view, copy=True), xp.asarray(1.5))
+        update(y, 1.5)
+        update(view, 1.5)
+        assert xp.all(view == expected) and xp.all(y[::2] == expected)

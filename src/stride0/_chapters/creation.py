@@ -20,12 +20,11 @@ from stride0._core.calls.checks import (
     check_bool,
     check_cast,
     check_dtype,
-    check_fill,
     refuse_dtype,
 )
 from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType, DTypeLike
+from stride0._core.memory.dtype import DTypeLike
 from stride0._core.ops.copy import assign, copy, iota
 from stride0._core.ops.functions import add, divide, floor, less_equal, multiply, where
 
@@ -95,16 +94,6 @@ def empty_like(
     x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: ShapeLike | None = None
 ) -> Array:
     """Return an array of the shape of another one, whose elements are not set."""
-    shape, dtype = _like("empty_like", x, dtype, device, shape)
-    return _empty(shape, dtype)
-
-
-def _like(
-    op: str, x: Array, dtype: DTypeLike | None, device: DeviceLike, shape: ShapeLike | None
-) -> tuple[tuple[int, ...], DType]:
-    x = check_array(op, x)
-    check_device(op, device)
-    return x.shape if shape is None else normalize_shape(op, shape), check_dtype(op, dtype, x.dtype)
 
 
 @intercepted
@@ -133,16 +122,6 @@ def eye(
     Array
         New array of shape ``(n_rows, n_cols)``.
     """
-    check_device("eye", device)
-    rows = normalize_index("eye", "n_rows", n_rows)
-    cols = rows if n_cols is None else normalize_index("eye", "n_cols", n_cols)
-    k = normalize_index("eye", "k", k)
-    result = _zeros(normalize_shape("eye", (rows, cols)), check_dtype("eye", dtype, dt.float64))
-    length = min(rows, cols - k) if k >= 0 else min(rows + k, cols)
-    if length > 0:
-        # The diagonal is a view with one axis: its stride goes one row down and one column to the right.
-        assign(restride(result, (length,), (cols + 1,), k if k >= 0 else -k * cols), 1, "eye")
-    return result
 
 
 @primitive
@@ -163,13 +142,6 @@ def full(
     """
 
 
-def _full(op: str, shape: tuple[int, ...], value: object, dtype: object) -> Array:
-    checked, target = check_fill(op, "fill_value", value, dtype)
-    result = _empty(shape, target)
-    assign(result, checked, op)
-    return result
-
-
 @primitive
 def full_like(
     x: Array,
@@ -181,8 +153,6 @@ def full_like(
     shape: ShapeLike | None = None,
 ) -> Array:
     """Return an array of the shape of another one, filled with one value."""
-    shape, dtype = _like("full_like", x, dtype, device, shape)
-    return _full("full_like", shape, fill_value, dtype)
 
 
 @primitive
@@ -323,8 +293,6 @@ def ones_like(
     x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: ShapeLike | None = None
 ) -> Array:
     """Return an array of ones, of the shape of another one."""
-    shape, dtype = _like("ones_like", x, dtype, device, shape)
-    return _full("ones_like", shape, 1, dtype)
 
 
 @primitive
@@ -380,5 +348,3 @@ def zeros_like(
     x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike = None, shape: ShapeLike | None = None
 ) -> Array:
     """Return an array of zeros, of the shape of another one."""
-    shape, dtype = _like("zeros_like", x, dtype, device, shape)
-    return _zeros(shape, dtype)

@@ -8,28 +8,21 @@ Array API standard 2025.12, "Data Type Functions" and "Type Promotion Rules".
 from __future__ import annotations
 
 from stride0._base.devices import Device
-from stride0._base.errors import (
-    ArgumentTypeError,
-    ArgumentValueError,
-    ForeignArrayError,
-    shown,
-)
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, shown
 from stride0._core.array.array import Array
 from stride0._core.array.interceptors import is_strict
 from stride0._core.calls.checks import (
     KINDS,
-    Scalar,
     check_dtype,
     component_dtype,
+    dtype_of,
     limits_of,
-    promote_all,
     promotes,
     refuse_dtype,
     type_name,
 )
 from stride0._core.calls.primitive import intercepted, primitive
-from stride0._core.exchange.convert import dtype_argument
-from stride0._core.memory.dtype import DType, DTypeLike, known_dtype, promote, weak
+from stride0._core.memory.dtype import DType, DTypeLike, promote
 from stride0._tables.dtypes import CODES, ROWS
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
@@ -96,6 +89,11 @@ class iinfo_object:
         return f"iinfo(dtype={self.dtype.name}, bits={self.bits}, min={self.min}, max={self.max})"
 
 
+# What `finfo` and `iinfo` have returned: one object for each dtype, as of NumPy's.
+_FINFOS: dict[DType, finfo_object] = {}
+_IINFOS: dict[DType, iinfo_object] = {}
+
+
 @primitive
 def astype(x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Device | str | None = None) -> Array:
     """Cast an array to a dtype.
@@ -144,7 +142,7 @@ def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
     `stride0.strict` is on, it cannot.
     """
     target = check_dtype("can_cast", to)
-    source = _dtype_of("can_cast", from_)
+    source = dtype_of("can_cast", from_)
     if is_strict() and not promotes(source, target):
         return False
     return promote(source, target) is target
@@ -165,10 +163,14 @@ def finfo(type: DTypeLike | Array, /) -> finfo_object:
     finfo_object
         ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal`` and ``dtype``.
     """
-    dtype = component_dtype(_dtype_of("finfo", type))
-    if dtype.kind != "real floating":
-        refuse_dtype("finfo", dtype, "a floating-point dtype; iinfo is for integers", "type")
-    return finfo_object(dtype)
+    given = dtype_of("finfo", type)
+    found = _FINFOS.get(given)
+    if found is None:
+        dtype = component_dtype(given)
+        if dtype.kind != "real floating":
+            refuse_dtype("finfo", dtype, "a floating-point dtype; iinfo is for integers", "type")
+        found = _FINFOS[given] = finfo_object(dtype)
+    return found
 
 
 @intercepted
@@ -185,10 +187,13 @@ def iinfo(type: DTypeLike | Array, /) -> iinfo_object:
     iinfo_object
         ``bits``, ``max``, ``min`` and ``dtype``.
     """
-    dtype = _dtype_of("iinfo", type)
-    if dtype.kind not in KINDS["integral"]:
-        refuse_dtype("iinfo", dtype, "an integer dtype; finfo is for floating-point ones", "type")
-    return iinfo_object(dtype)
+    dtype = dtype_of("iinfo", type)
+    found = _IINFOS.get(dtype)
+    if found is None:
+        if dtype.kind not in KINDS["integral"]:
+            refuse_dtype("iinfo", dtype, "an integer dtype; finfo is for floating-point ones", "type")
+        found = _IINFOS[dtype] = iinfo_object(dtype)
+    return found
 
 
 @intercepted
@@ -256,26 +261,3 @@ def result_type(*arrays_and_dtypes: Array | int | float | complex | bool | DType
     ArgumentValueError
         If there is neither an array nor a dtype.
     """
-    dtypes: list[DType] = []
-    scalars: list[Scalar] = []
-    for i, entry in enumerate(arrays_and_dtypes):
-        if isinstance(entry, (bool, int, float, complex)):
-            scalars.append(entry)
-        else:
-            dtypes.append(_dtype_of("result_type", entry, f"argument {i}"))
-    if not dtypes:
-        raise ArgumentValueError("result_type", "at least one array or dtype is needed")
-    result = promote_all(dtypes)
-    for scalar in scalars:
-        result = weak(result, scalar)
-    return result
-
-
-def _dtype_of(operation: str, x: object, name: str = "the argument") -> DType:
-    if isinstance(x, DType):
-        return x
-    if isinstance(x, Array):
-        return x.dtype
-    if known_dtype(x) is not None:
-        return dtype_argument(operation, x)
-    raise ForeignArrayError(operation, f"{name} must be a dtype or an array of stride0, not {type_name(x)}")

@@ -2,35 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
-
-from stride0._base.errors import (
-    ArgumentTypeError,
-    ArgumentValueError,
-    ShapeError,
-    shown,
-)
 from stride0._base.shapes import (
     Axis,
-    Shape,
-    c_strides,
-    normalize_axes,
-    normalize_axis,
-    normalize_index,
-    normalize_shape,
 )
-from stride0._base.shapes import broadcast_shapes as _broadcast_shapes
 from stride0._core.array.array import Array
-from stride0._core.array.array import empty as _empty
-from stride0._core.array.array import zeros as _zeros
-from stride0._core.array.views import restride, strides
-from stride0._core.calls.checks import KINDS, check_array, refuse_dtype
 from stride0._core.calls.primitive import intercepted, primitive
-from stride0._core.memory import dtype as dt
-from stride0._core.ops.copy import assign
-from stride0._core.ops.copy import copy as _copy
-from stride0._core.ops.index import gather, nonzero
-from stride0._core.ops.reduce import reduce, scan
 
 __all__ = [
     "broadcast_arrays",
@@ -65,11 +41,6 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
     tuple of Array
         A view of each argument, all of the common shape; broadcast axes have stride 0.
     """
-    named = [
-        (f"arrays[{i}]", check_array("broadcast_arrays", x, f"arrays[{i}]")) for i, x in enumerate(arrays)
-    ]
-    shape = _broadcast_shapes("broadcast_arrays", [(name, x.shape) for name, x in named])
-    return tuple(_broadcast(x, shape) for _, x in named)
 
 
 @intercepted
@@ -90,9 +61,6 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     ----------
     Array API standard 2025.12, "Manipulation Functions", ``broadcast_shapes``, and "Broadcasting".
     """
-    # Names with a space get no hint, which would insert an axis into a shape.
-    named = [(f"shape {i}", normalize_shape("broadcast_shapes", shape)) for i, shape in enumerate(shapes)]
-    return _broadcast_shapes("broadcast_shapes", named)
 
 
 @primitive
@@ -115,13 +83,6 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     BroadcastError
         If `x` does not broadcast to the shape.
     """
-
-
-def _broadcast(x: Array, shape: Shape) -> Array:
-    """Return a view of `x` of a shape to which it is known to broadcast."""
-    missing = len(shape) - x.ndim
-    kept = (s if n == m else 0 for n, s, m in zip(x.shape, strides(x), shape[missing:], strict=True))
-    return restride(x, shape, (0,) * missing + tuple(kept))
 
 
 @primitive
@@ -184,13 +145,6 @@ def flip(x: Array, /, *, axis: Axis = None) -> Array:
     Array
         View of `x`, whose strides along these axes are negated.
     """
-    x = check_array("flip", x)
-    x_strides, offset = list(strides(x)), 0
-    for k in normalize_axes("flip", axis, x.ndim):
-        if x.size:
-            offset += (x.shape[k] - 1) * x_strides[k]
-        x_strides[k] = -x_strides[k]
-    return restride(x, x.shape, tuple(x_strides), offset)
 
 
 @primitive
@@ -243,80 +197,6 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
     ShapeError
         If there is neither one such number nor one for each element.
     """
-    x = check_array("repeat", x)
-    if axis is not None:
-        axis = normalize_axis("repeat", axis, x.ndim)
-    if not isinstance(repeats, Array):
-        return _repeat_evenly(x, normalize_index("repeat", "repeats", repeats), axis)
-    if repeats.dtype.kind not in KINDS["integral"]:
-        refuse_dtype("repeat", repeats.dtype, "an integer dtype", "repeats")
-    if repeats.ndim == 0 or repeats.shape == (1,):
-        return _repeat_evenly(x, int(reshape(repeats, ())), axis)
-    if axis is None:
-        x, axis = reshape(x, (x.size,)), 0
-    if repeats.shape != (x.shape[axis],):
-        raise ShapeError(
-            "repeat",
-            "repeats must hold one number, or one for each element",
-            [("repeats", str(repeats.shape)), ("elements", str(x.shape[axis]))],
-        )
-    return gather(x, _repeated_indices(repeats), axis)
-
-
-def _repeat_evenly(x: Array, count: int, axis: int | None) -> Array:
-    if count < 0:
-        raise ArgumentValueError("repeat", "repeats must not be negative", [("repeats", str(count))])
-    if axis is None:
-        shape, place = normalize_shape("repeat", x.size * count), x.ndim
-    else:
-        shape = normalize_shape("repeat", (*x.shape[:axis], x.shape[axis] * count, *x.shape[axis + 1 :]))
-        place = axis + 1
-    result = _empty(shape, x.dtype)
-    if result.size:
-        # A new axis behind the repeated one: broadcast in x, with the copies of an element next to each
-        # other.
-        sizes, x_strides = list(x.shape), list(strides(x))
-        sizes.insert(place, count)
-        x_strides.insert(place, 0)
-        _write_blocks("repeat", result, x, sizes, x_strides)
-    return result
-
-
-def _write_blocks(
-    operation: str, result: Array, x: Array, sizes: list[int], source_strides: list[int]
-) -> None:
-    """Write the view of `x` with these sizes and strides into `result`, element after element in C order.
-
-    Axes of size 1 are dropped, since those of `x` and the added ones may exceed the limit of 64 axes. The
-    others cannot: their number of elements is limited.
-    """
-    kept = [k for k, n in enumerate(sizes) if n != 1]
-    shape = tuple(sizes[k] for k in kept)
-    source = restride(x, shape, tuple(source_strides[k] for k in kept))
-    assign(restride(result, shape, c_strides(shape)), source, operation)
-
-
-def _repeated_indices(repeats: Array) -> Array:
-    """Return ``repeats[0]`` times 0, ``repeats[1]`` times 1, and so on, as one int64 array.
-
-    The differences of neighbours are scattered into zeros, then summed up. Indices that are repeated 0 times
-    are left out first, so that no two differences have the same position.
-    """
-    if repeats.size and int(reduce("min", repeats, (0,), False, None)) < 0:
-        raise ArgumentValueError("repeat", "repeats must not be negative")
-    # A float sum is exact below 2**53; more indices fit no memory.
-    total = int(reduce("sum", repeats, (0,), False, dt.float64))
-    result = _zeros(normalize_shape("repeat", total), dt.int64)
-    counts = _copy(repeats, dt.int64)
-    (used,) = nonzero(counts)
-    if total:
-        starts = scan("cumulative_sum", gather(counts, used, 0), 0, dt.int64, True)
-        # used[k] - used[k - 1], with used[-1] taken as 0
-        previous = _zeros(used.shape, dt.int64)
-        n = used.size
-        assign(restride(previous, (n - 1,), (1,), 1), restride(used, (n - 1,), strides(used)), "repeat")
-        result[restride(starts, (n,), (1,))] = used - previous
-    return scan("cumulative_sum", result, 0, dt.int64, False)
 
 
 @primitive
@@ -363,54 +243,6 @@ def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: Axis = None) -> Arr
     ArgumentValueError
         If there are not as many shifts as axes.
     """
-    x = check_array("roll", x)
-    shifts = [
-        normalize_index("roll", "shift", s) for s in (shift if isinstance(shift, (tuple, list)) else (shift,))
-    ]
-    if axis is None:
-        if len(shifts) != 1:
-            raise ArgumentValueError(
-                "roll", "a tuple of shifts needs a tuple of axes", [("shift", shown(shift))]
-            )
-        if x.ndim != 1:
-            flat = reshape(x, (x.size,))
-            return restride(_roll(flat, {0: shifts[0]}), x.shape, c_strides(x.shape))
-        axes = [0]
-    else:
-        axes = [
-            normalize_axis("roll", a, x.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))
-        ]
-        if not isinstance(shift, (tuple, list)):
-            shifts *= len(axes)
-        if len(shifts) != len(axes):
-            raise ArgumentValueError(
-                "roll",
-                "there must be as many shifts as axes",
-                [("shift", shown(shift)), ("axis", shown(axis))],
-            )
-    moves: dict[int, int] = {}
-    for a, s in zip(axes, shifts, strict=True):
-        moves[a] = moves.get(a, 0) + s
-    return _roll(x, moves)
-
-
-def _roll(x: Array, moves: dict[int, int]) -> Array:
-    result = _empty(x.shape, x.dtype)
-    if not x.size:
-        return result
-    source, target = strides(x), strides(result)
-    # Each rolled axis consists of two ranges, (start in x, start in the result, size); every combination of
-    # ranges is one block.
-    ranges = []
-    for k, n in enumerate(x.shape):
-        s = moves.get(k, 0) % n
-        ranges.append([(0, s, n - s), (n - s, 0, s)] if s else [(0, 0, n)])
-    for block in itertools.product(*ranges):
-        shape = tuple(size for _, _, size in block)
-        read = sum(start * stride for (start, _, _), stride in zip(block, source, strict=True))
-        write = sum(start * stride for (_, start, _), stride in zip(block, target, strict=True))
-        assign(restride(result, shape, target, write), restride(x, shape, source, read), "roll")
-    return result
 
 
 @primitive
@@ -464,29 +296,6 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
         How often along each axis, aligned from the last one; ones are put in front of the shorter of this and
         the shape of `x`.
     """
-    x = check_array("tile", x)
-    if not isinstance(repetitions, (tuple, list)):
-        raise ArgumentTypeError(
-            "tile", "repetitions must be a tuple of integers", [("repetitions", shown(repetitions))]
-        )
-    counts = [normalize_index("tile", "repetitions", r) for r in repetitions]
-    if any(r < 0 for r in counts):
-        raise ArgumentValueError(
-            "tile", "repetitions must not be negative", [("repetitions", shown(repetitions))]
-        )
-    ndim = max(len(counts), x.ndim)
-    counts = [1] * (ndim - len(counts)) + counts
-    shape = (1,) * (ndim - x.ndim) + x.shape
-    result = _empty(
-        normalize_shape("tile", tuple(r * n for r, n in zip(counts, shape, strict=True))), x.dtype
-    )
-    if result.size:
-        sizes, x_strides = [], []
-        for r, n, s in zip(counts, shape, (0,) * (ndim - x.ndim) + strides(x), strict=True):
-            sizes += [r, n]
-            x_strides += [0, s]
-        _write_blocks("tile", result, x, sizes, x_strides)
-    return result
 
 
 @primitive

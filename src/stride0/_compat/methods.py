@@ -29,8 +29,8 @@ from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
 from stride0._core.calls.checks import check_dtype, refuse_dtype, to_scalar
 from stride0._core.calls.primitive import add_method, intercepted
-from stride0._core.exchange.convert import asarray
-from stride0._core.memory.dtype import DTypeLike, arithmetic_dtype, int64
+from stride0._core.exchange.convert import asarray, nested_lists
+from stride0._core.memory.dtype import DTypeLike, int64
 from stride0._tables import methods as method_table
 from stride0._tables import operations
 
@@ -82,6 +82,8 @@ def item(x: Array, *index: int) -> bool | int | float | complex:
     OutOfBoundsError
         (An IndexError.) If there is no such element.
     """
+    if not index and x.ndim == 0:
+        return to_scalar(x)
     numbers = _one_tuple("item", index)
     if not numbers:
         if x.size != 1:
@@ -143,26 +145,20 @@ def reshape(x: Array, *shape: Any, copy: bool | None = None) -> Array:
 def squeeze(x: Array, axis: Axis = None) -> Array:
     """Return the array without axes of size 1, all of them or those named: a view."""
     if axis is None:
-        axis = tuple(k for k, size in enumerate(x.shape) if size == 1)
+        axis = tuple([k for k, size in enumerate(x.shape) if size == 1])
     return manipulation.squeeze(x, axis)
 
 
 @intercepted
 def tolist(x: Array) -> Any:
     """Return the elements as Python scalars, in lists nested as deep as there are axes."""
-    if x.ndim == 0:
-        return to_scalar(x)
-    # NumPy reads the buffer. A tracked array refuses to export it, since its gradient would be lost. An array
-    # on a simulated device does not refuse within this call: Python's numbers are on no device.
-    import numpy
-
-    wide = arithmetic_dtype(x.dtype)
-    return numpy.asarray(x if wide is x.dtype else data_types.astype(x, wide)).tolist()
+    # An array on a simulated device does not refuse within this call: Python's numbers are on no device.
+    return nested_lists(x)
 
 
 def transpose(x: Array, *axes: Any) -> Array:
     """Return the array with its axes reversed, or in the order given as one tuple or one by one: a view."""
-    order = _one_tuple("transpose", axes)
+    order = _one_tuple("transpose", axes) if axes else axes
     if not order or order == (None,):
         order = tuple(reversed(range(x.ndim)))
     return manipulation.permute_dims(x, order)

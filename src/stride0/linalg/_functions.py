@@ -24,6 +24,7 @@ from stride0._core.calls.checks import (
     refuse_dtype,
 )
 from stride0._core.calls.linear_algebra import check_broadcast, check_products, check_vectors
+from stride0._core.calls.manipulation import diagonal_of
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.calls.statistical import sum_dtype
 from stride0._core.memory import dtype as dt
@@ -156,18 +157,6 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     Array
         View of `x`, of shape ``(..., K)``; empty where there is no such diagonal.
     """
-    return _diagonal("diagonal", x, offset)
-
-
-def _diagonal(op: str, x: Array, offset: int) -> Array:
-    x = check_matrices(op, x)
-    offset = normalize_index(op, "offset", offset)
-    *lead, rows, columns = x.shape
-    *lead_strides, down, across = strides(x)
-    length = max(0, min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns))
-    start = offset * across if offset >= 0 else -offset * down
-    # An empty view keeps the offset 0.
-    return restride(x, (*lead, length), (*lead_strides, down + across), start if length and x.size else 0)
 
 
 @primitive_in("linalg")
@@ -248,7 +237,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
     n = normalize_index("matrix_power", "n", n)
     if n == 0:
         result = zeros(x.shape, x.dtype)
-        assign(_diagonal("matrix_power", result, 0), 1, "matrix_power")
+        assign(diagonal_of("matrix_power", result, 0), 1, "matrix_power")
         return result
     square = inverse("matrix_power", as_floating(x)) if n < 0 else x
     left = -n if n < 0 else n
@@ -301,7 +290,7 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Ar
     Array
         New array of shape ``(...)``; 0 where there is no such diagonal.
     """
-    elements = _diagonal("trace", x, offset)
+    elements = diagonal_of("trace", x, offset)
     return reduce("sum", elements, (elements.ndim - 1,), False, sum_dtype("trace", elements, dtype))
 
 

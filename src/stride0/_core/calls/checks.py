@@ -6,7 +6,6 @@ Note [Declarations] says who calls them.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable
 from typing import Final
 
 from stride0._base.errors import (
@@ -20,8 +19,10 @@ from stride0._base.errors import (
 )
 from stride0._core.array.array import Array
 from stride0._core.exchange.convert import asarray, dtype_argument
+from stride0._core.exchange.convert import to_scalar as to_scalar
 from stride0._core.memory import dtype as dt
-from stride0._core.memory.dtype import DType, promote
+from stride0._core.memory.dtype import DType, known_dtype
+from stride0._core.memory.dtype import promote_all as promote_all
 from stride0._core.ops.copy import check_cast as check_cast
 from stride0._core.ops.operands import is_numpy_scalar
 from stride0._core.ops.operands import refuse_dtype as refuse_dtype
@@ -38,9 +39,6 @@ KINDS: Final[dict[str, tuple[str, ...]]] = {
     "numeric": ("signed integer", "unsigned integer", "real floating", "complex floating"),
 }
 """The standard's words for dtype kinds, and the kinds of dtypes that each includes."""
-
-# Wider kinds first: an order that makes promotion of many dtypes independent of their order.
-_RANK: Final = ("complex floating", "real floating", "signed integer", "unsigned integer", "bool")
 
 
 def check_array(operation: str, x: object, name: str = "x") -> Array:
@@ -114,27 +112,15 @@ def as_scalar(operation: str, name: str, value: object) -> Scalar:
     raise ArgumentTypeError(operation, f"{name} must be a number or a 0-d array, not {described}")
 
 
-def to_scalar(x: Array) -> Scalar:
-    """Return the element of a 0-d array as a Python scalar."""
-    kind = x.dtype.kind
-    if kind == "bool":
-        return bool(x)
-    if kind == "complex floating":
-        return complex(x)
-    return float(x) if kind == "real floating" else int(x)
-
-
-def promote_all(dtypes: Iterable[DType]) -> DType:
-    """Return the dtype that one or more dtypes promote to, in any order.
-
-    Promotion by pairs is not associative across kinds: int16 with uint16 is int32, which needs float64 beside
-    float32, though float32 holds both. So the widest kind goes first.
-    """
-    ordered = sorted(dtypes, key=lambda d: _RANK.index(d.kind))
-    result = ordered[0]
-    for d in ordered[1:]:
-        result = promote(result, d)
-    return result
+def dtype_of(operation: str, x: object, name: str = "the argument") -> DType:
+    """Return a dtype, or that of an array."""
+    if isinstance(x, DType):
+        return x
+    if isinstance(x, Array):
+        return x.dtype
+    if known_dtype(x) is not None:
+        return dtype_argument(operation, x)
+    raise ForeignArrayError(operation, f"{name} must be a dtype or an array of stride0, not {type_name(x)}")
 
 
 def component_dtype(dtype: DType) -> DType:

@@ -1,29 +1,37 @@
 """Functions that make arrays and whose overhead matters. Declared in `_chapters/creation.py`, `data_types.py` and `strided`."""
 
 from cpython.object cimport PyObject
+from cpython.pyport cimport PY_SSIZE_T_MAX
+from libc.math cimport fma, rint
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
-from stride0._core.memory.dtype cimport BOOL, DType, FLOAT64, INT64, dtype_at
+from stride0._core.memory.dtype cimport (
+    BOOL, DType, FLOAT64, INT64, LARGEST_ITEM, copy_item, dtype_at, letter_at, write_scalar,
+)
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.table cimport has_cast
 from stride0._core.array.array cimport Array, data_of, new_array
 from stride0._core.ops.operands cimport value_operand
-from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill
+from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill, spread
 from stride0._core.ops.keys cimport read_int
 from stride0._core.calls.arguments cimport (
-    array_argument, check_device_argument, dtype_code_argument, flag_argument, implement, shape_argument,
+    array_argument, check_device_argument, check_total, dtype_code_argument, flag_argument, implement, shape_argument,
 )
 
 import math
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, RangeError, ShapeError, shown
-from stride0._base.shapes import normalize_shape
+from stride0._base.shapes import normalize_index, normalize_shape
 from stride0._core.calls.checks import as_float, as_scalar, check_cast, check_dtype, check_fill, limits_of, refuse_dtype
 from stride0._core.ops.operands import as_array
 from stride0._core.ops.copy import iota
 from stride0._core.ops.functions import add, multiply
 
 cdef Py_ssize_t FAR = <Py_ssize_t>1 << 60
+# Up to it all integers are numbers of float64.
+cdef Py_ssize_t EXACT = <Py_ssize_t>1 << 53
+cdef double MODERATE = 1e150
 
 
 cdef Array make_array(str operation, PyObject* shape, PyObject* dtype, PyObject* device, bint zeroed):
@@ -51,26 +59,120 @@ cdef object ones(str name, PyObject** given):
 
 cdef object full(str name, PyObject** given):
     cdef Py_ssize_t sizes[MAX_NDIM]
-    cdef Py_ssize_t value
-    cdef int ndim, code = -1
-    cdef Array out
+    cdef int ndim
     check_device_argument(given[3], "full")
     ndim = shape_argument(given[0], "full", sizes)
-    if given[2] is <PyObject*>None:
-        if type(<object>given[1]) is float:
-            code = FLOAT64
-        elif type(<object>given[1]) is bool:
-            code = BOOL
-        elif read_int(given[1], &value):
+    return filled("full", ndim, sizes, given[1], given[2], -1)
+
+
+cdef Array filled(str operation, int ndim, const Py_ssize_t* sizes, PyObject* value, PyObject* dtype, int default):
+    """A new array of one value; without a dtype, of the default, or of the value's own where that is negative."""
+    cdef Py_ssize_t number
+    cdef int code = default
+    cdef Array out
+    cdef bint plain = True
+    if dtype is not <PyObject*>None:
+        code = dtype_code_argument(dtype, operation, -1)
+    if code < 0 and type(<object>value) is bool:
+        code = BOOL
+    elif read_int(value, &number):
+        if code < 0:
             code = INT64
-    if code >= 0:
-        out = new_array(code, ndim, sizes, NULL, False)
-        fill(out, <object>given[1], "full")
+        else:
+            plain = 0 <= number <= 127 and code != BOOL     # what every dtype holds
+    elif type(<object>value) is float:
+        if code < 0:
+            code = FLOAT64
+        else:
+            plain = letter_at(code) == c"f" or letter_at(code) == c"c"
     else:
-        filler, dtype = check_fill("full", "fill_value", <object>given[1], <object>given[2])
-        out = new_array((<DType>dtype).code, ndim, sizes, NULL, False)
-        assign_array(out, value_operand(out, filler, "full"), "full")
+        plain = False
+    if plain:
+        out = new_array(code, ndim, sizes, NULL, False)
+        fill(out, <object>value, operation)
+    else:
+        filler, target = check_fill(operation, "fill_value", <object>value, None if code < 0 else dtype_at(code))
+        out = new_array((<DType>target).code, ndim, sizes, NULL, False)
+        assign_array(out, value_operand(out, filler, operation), operation)
     return out
+
+
+# --- arrays like another one
+
+
+cdef Array like_argument(str operation, PyObject** given, int* code, int* ndim, Py_ssize_t* sizes):
+    """The array that another one is to be like; `given` has its dtype, device and shape next, those of the other where None."""
+    cdef Array x = array_argument(given[0], operation, "x")
+    check_device_argument(given[2], operation)
+    code[0] = dtype_code_argument(given[1], operation, x.code)
+    if given[3] is <PyObject*>None:
+        ndim[0] = x.ndim
+        memcpy(sizes, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    else:
+        ndim[0] = shape_argument(given[3], operation, sizes)
+    return x
+
+
+cdef object empty_like(str name, PyObject** given):
+    """`empty_like` and `zeros_like`."""
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef int code, ndim
+    like_argument(name, given, &code, &ndim, sizes)
+    return new_array(code, ndim, sizes, NULL, name == "zeros_like")
+
+
+cdef object ones_like(str name, PyObject** given):
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef int code, ndim
+    cdef Array out
+    like_argument("ones_like", given, &code, &ndim, sizes)
+    out = new_array(code, ndim, sizes, NULL, False)
+    fill(out, 1, "ones_like")
+    return out
+
+
+cdef object full_like(str name, PyObject** given):
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef int code, ndim
+    cdef PyObject* others[4]
+    others[0], others[1], others[2], others[3] = given[0], given[2], given[3], given[4]
+    like_argument("full_like", others, &code, &ndim, sizes)
+    return filled("full_like", ndim, sizes, given[1], <PyObject*>None, code)
+
+
+cdef object eye(str name, PyObject** given):
+    cdef Py_ssize_t sizes[2]
+    cdef Py_ssize_t k, length, i
+    cdef Array out
+    cdef char one[LARGEST_ITEM]
+    cdef char* to
+    cdef int code
+    check_device_argument(given[4], "eye")
+    if not read_int(given[0], &sizes[0]):
+        sizes[0] = clipped(normalize_index("eye", "n_rows", <object>given[0]))
+    sizes[1] = sizes[0]
+    if given[1] is not <PyObject*>None and not read_int(given[1], &sizes[1]):
+        sizes[1] = clipped(normalize_index("eye", "n_cols", <object>given[1]))
+    if not read_int(given[2], &k):
+        k = clipped(normalize_index("eye", "k", <object>given[2]))
+    if sizes[0] < 0 or sizes[1] < 0 or sizes[0] >= FAR or sizes[1] >= FAR:
+        normalize_shape("eye", (sizes[0], sizes[1]))
+    check_total("eye", 2, sizes)
+    code = dtype_code_argument(given[3], "eye", FLOAT64)
+    out = new_array(code, 2, sizes, NULL, True)
+    # Diagonals beyond a corner have no element.
+    k = max(-sizes[0], min(k, sizes[1]))
+    length = min(sizes[0], sizes[1] - k) if k >= 0 else min(sizes[0] + k, sizes[1])
+    if length > 0:
+        write_scalar(1, code, one, "eye")
+        to = data_of(out) + (k * out.strides_[1] if k >= 0 else -k * out.strides_[0])
+        for i in range(length):
+            copy_item(to + i * (out.strides_[0] + out.strides_[1]), one, code)
+    return out
+
+
+cdef Py_ssize_t clipped(object number) except? -1:
+    return max(-PY_SSIZE_T_MAX, min(number, PY_SSIZE_T_MAX))
 
 
 # --- arange
@@ -78,7 +180,9 @@ cdef object full(str name, PyObject** given):
 
 cdef object arange(str name, PyObject** given):
     cdef Py_ssize_t start = 0, stop, step, size
+    cdef double first, distance
     cdef bint no_stop = given[1] is <PyObject*>None
+    cdef int code
     cdef Array out
     check_device_argument(given[4], "arange")
     if given[3] is <PyObject*>None and read_int(given[2], &step) and step == 1:
@@ -89,10 +193,59 @@ cdef object arange(str name, PyObject** given):
                 out = new_array(INT64, 1, &size, NULL, False)
                 count_up[int64_t](<int64_t*>data_of(out), size, start, 1)
                 return out
+    if read_range(given, &first, &distance, &size):
+        code = dtype_code_argument(given[3], "arange", FLOAT64)
+        if letter_at(code) == c"f":
+            out = new_array(code, 1, &size, NULL, False)
+            spread(out, first, distance)
+            return out
     numbers = [real_number("start", <object>given[0]), 0 if no_stop else real_number("stop", <object>given[1]), real_number("step", <object>given[2])]
     if no_stop:
         numbers[0], numbers[1] = 0, numbers[0]
     return make_range(numbers, <object>given[3])
+
+
+cdef bint read_float(PyObject* x, double* out, bint* is_float) except -1:
+    """Read a float, or an integer that is one, not too large to be added; False for anything else."""
+    cdef Py_ssize_t number
+    if type(<object>x) is float:
+        out[0] = <double><object>x
+        is_float[0] = True
+        return -MODERATE < out[0] < MODERATE
+    if not read_int(x, &number) or number < -EXACT or number > EXACT:
+        return False
+    out[0] = <double>number
+    return True
+
+
+cdef bint read_range(PyObject** given, double* first, double* step, Py_ssize_t* size) except -1:
+    """
+    Read start, stop and step where floats are among them, or a dtype is given, and count the elements: exactly.
+
+    False where the difference of the ends is rounded, or there is anything unusual: `make_range` counts in Python's integers.
+    """
+    cdef double start = 0, stop, difference, away, remainder, count
+    cdef bint is_float = False
+    if given[1] is <PyObject*>None:
+        if not read_float(given[0], &stop, &is_float):
+            return False
+    elif not read_float(given[0], &start, &is_float) or not read_float(given[1], &stop, &is_float):
+        return False
+    if not read_float(given[2], step, &is_float) or step[0] == 0 or (not is_float and given[3] is <PyObject*>None):
+        return False
+    difference = stop - start
+    away = difference - stop
+    if (stop - (difference - away)) - (start + away) != 0:      # the rounding error of the difference
+        return False
+    count = rint(difference / step[0])
+    if not -EXACT < count < EXACT:
+        return False
+    # The sign of the remainder is right, as it is rounded once.
+    remainder = fma(-count, step[0], difference)
+    if remainder != 0 and (remainder > 0) == (step[0] > 0):
+        count += 1
+    first[0], size[0] = start, <Py_ssize_t>count if count > 0 else 0
+    return True
 
 
 cdef object real_number(str name, value):
@@ -194,7 +347,12 @@ cdef object contiguous(str name, PyObject** given):
 implement("arange", arange)
 implement("astype", astype)
 implement("empty", empty)
+implement("empty_like", empty_like)
+implement("eye", eye)
 implement("full", full)
+implement("full_like", full_like)
 implement("ones", ones)
+implement("ones_like", ones_like)
 implement("strided.contiguous", contiguous)
 implement("zeros", zeros)
+implement("zeros_like", empty_like)

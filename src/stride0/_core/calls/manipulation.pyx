@@ -1,33 +1,25 @@
-"""Manipulation functions whose overhead matters: views, `stack` and `concat`. Declared in `_chapters/manipulation.py`."""
+"""Manipulation functions that give views. Declared in `_chapters/manipulation.py`, `diagonal` in `linalg`."""
 
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
-from stride0._core.memory.dtype cimport DType, itemsize_at
+from stride0._core.memory.dtype cimport itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.memory.guards cimport FREE_THREADED
 from stride0._core.array.array cimport (
-    Array, data_of, new_array, s0_times, s0_tuple_items, same_shape, swapped_matrix, view_of,
+    Array, data_of, s0_times, swapped_matrix, view_of,
 )
 from stride0._core.array.views cimport c_strides_of, strides_for_shape
-from stride0._core.ops.copy cimport assign_array, copy_array
+from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.keys cimport read_axis, read_int
 from stride0._core.calls.arguments cimport (
-    array_argument, axes_argument, check_total, convert_axis, flag_argument, implement, read_sizes, shape_argument,
+    array_argument, axes_argument, convert_axis, flag_argument, implement, read_sizes, shape_argument,
 )
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, AxisError, BroadcastError, ShapeError, shown
-from stride0._base.shapes import check_ndim, infer_shape, normalize_axes, normalize_shape
+from stride0._base.shapes import check_ndim, infer_shape, normalize_axes, normalize_index, normalize_shape
 from stride0._core.array.views import strides
-from stride0._core.calls.checks import check_arrays, promote_all
-
-cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 62
-
-cdef enum:
-    FEW_PARTS = 16
-    FEW_ELEMENTS = 1 << 15  # up to which arrays are joined by memcpy, without a plan
+from stride0._core.calls.checks import check_array
 
 
 # --- views
@@ -219,176 +211,114 @@ cdef object unstack(str name, PyObject** given):
     return tuple(out)
 
 
-# --- arrays that are joined
-
-
-cdef struct Parts:
-    # Arrays in a tuple or list.
-    PyObject** items
-    PyObject* few[FEW_PARTS]
-    PyObject* every     # a tuple that keeps them alive, NULL where each of `few` has a reference of its own
-    Py_ssize_t count
-    int code            # of the dtype that theirs promote to
-    bint alike          # whether all are of this dtype and contiguous
-
-
-cdef int read_parts(PyObject* given, str operation, Parts* parts) except -1:
-    """
-    Read a tuple or list of arrays, which `release_parts` lets go, also after an exception.
-
-    A list may change while memory is allocated, so its arrays get references: a tuple for a few would take a tenth of the call.
-    In a free-threaded interpreter it may change at any time.
-    """
-    cdef Py_ssize_t k
-    cdef bint one = True, contiguous
-    if not FREE_THREADED and type(<object>given) is list and 0 < len(<list>given) <= FEW_PARTS:
-        parts.count, parts.every, parts.items = len(<list>given), NULL, parts.few
-        for k in range(parts.count):
-            parts.few[k] = <PyObject*>(<list>given)[k]
-            Py_INCREF(<object>parts.few[k])
-    else:
-        every = tuple(<object>given if type(<object>given) in (tuple, list) else check_arrays(operation, <object>given))
-        parts.count, parts.every, parts.items = len(<tuple>every), <PyObject*>every, s0_tuple_items(every)
-        Py_INCREF(every)
-    contiguous = True
-    for k in range(parts.count):
-        if type(<object>parts.items[k]) is not Array:
-            break
-        if k == 0:
-            parts.code = (<Array>parts.items[0]).code
-        one = one and (<Array>parts.items[k]).code == parts.code
-        contiguous = contiguous and (<Array>parts.items[k]).c_contiguous
-    else:
-        if parts.count:
-            parts.alike = one and contiguous
-            if not one:
-                parts.code = (<DType>promote_all([(<Array>parts.items[k]).dtype for k in range(parts.count)])).code
-            return 0
-    # A list may be another one by now.
-    check_arrays(operation, <object>given if parts.every is NULL else <object>parts.every)
-    raise SystemError(f"{operation}: what is not an array was taken for one")
-
-
-cdef void release_parts(Parts* parts) noexcept:
-    cdef Py_ssize_t k
-    if parts.every is not NULL:
-        Py_DECREF(<object>parts.every)
-        return
-    for k in range(parts.count):
-        Py_DECREF(<object>parts.few[k])
-
-
-cdef Array join_along(str operation, Parts* parts, int ndim, const Py_ssize_t* shape, int at, bint stacked):
-    """A new array of arrays joined along an axis: one of their own, or a new one where they are `stacked`."""
+cdef object flip(str name, PyObject** given):
     cdef Py_ssize_t byte_strides[MAX_NDIM]
-    cdef Py_ssize_t blocks = 1, run, j, k
-    cdef int axis
-    cdef Array x, out
-    cdef char* to
-    check_total(operation, ndim, shape)
-    out = new_array(parts.code, ndim, shape, NULL, False)
-    to = data_of(out)
-    if out.size == 0:
-        return out
-    if parts.alike and out.size <= FEW_ELEMENTS:
-        for axis in range(at):
-            blocks *= shape[axis]
-        for j in range(blocks):
-            for k in range(parts.count):
-                x = <Array>parts.items[k]
-                run = (x.size if blocks == 1 else x.size // blocks) * itemsize_at(parts.code)
-                memcpy(to, data_of(x) + j * run, run)
-                to += run
-        return out
-    for axis in range(ndim - stacked):
-        byte_strides[axis] = out.strides_[axis + (stacked and axis >= at)]
-    for k in range(parts.count):
-        x = <Array>parts.items[k]
+    cdef int axes[MAX_NDIM]
+    cdef Array x = array_argument(given[0], "flip", "x")
+    cdef char* data = data_of(x)
+    cdef int k, axis
+    memcpy(byte_strides, x.strides_, x.ndim * sizeof(Py_ssize_t))
+    for k in range(axes_argument(given[1], x.ndim, "flip", axes)):
+        axis = axes[k]
         if x.size:
-            assign_array(view_of(out, to, x.ndim, x.shape_, byte_strides), x, operation)
-        to += (1 if stacked else x.shape_[at]) * out.strides_[at]
-    return out
+            data += (x.shape_[axis] - 1) * x.strides_[axis]
+        byte_strides[axis] = -x.strides_[axis]
+    return view_of(x, data, x.ndim, x.shape_, byte_strides)
 
 
-cdef object join(str name, PyObject** given):
-    """`given`: arrays, axis."""
-    cdef Parts parts
-    parts.count, parts.every = 0, NULL
-    try:
-        read_parts(given[0], name, &parts)
-        return stack_parts(&parts, given[1]) if name == "stack" else concat_parts(&parts, given[1])
-    finally:
-        release_parts(&parts)
+cdef object diagonal(str name, PyObject** given):
+    return diagonal_of("diagonal", <object>given[0], <object>given[1])
 
 
-cdef Array stack_parts(Parts* parts, PyObject* new_axis):
-    cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Array x, first = <Array>parts.items[0]
-    cdef Py_ssize_t i
-    cdef int at, axis
-    for i in range(1, parts.count):
-        x = <Array>parts.items[i]
-        if not same_shape(x, first):
-            raise ShapeError("stack", f"arrays[{i}] has another shape than arrays[0]",
-                             [("arrays[0]", f"{first.shape}"), (f"arrays[{i}]", f"{x.shape}")], "All shapes must be equal.")
-    if not read_axis(new_axis, first.ndim + 1, &at):
-        at = convert_axis(new_axis, first.ndim + 1, "stack")
-    check_ndim_of(first.ndim + 1, "stack")
-    for axis in range(first.ndim + 1):
-        shape[axis] = parts.count if axis == at else first.shape_[axis - (axis > at)]
-    return join_along("stack", parts, first.ndim + 1, shape, at, True)
-
-
-cdef int check_ndim_of(int ndim, str operation) except -1:
-    if ndim > MAX_NDIM:
-        check_ndim(operation, ndim)
-    return 0
-
-
-cdef Array concat_parts(Parts* parts, PyObject* given_axis):
+def diagonal_of(str operation, x, offset):
+    """The diagonal of each matrix, as a view."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
-    cdef Array x, out, first = <Array>parts.items[0]
-    cdef Py_ssize_t total = 0, start = 0, i, k
-    cdef bint fits
-    cdef int at, axis
-    if given_axis is <PyObject*>None:
-        read_sizes(normalize_shape("concat", sum([(<Array>parts.items[k]).size for k in range(parts.count)])), &total)
-        out = new_array(parts.code, 1, &total, NULL, False)
-        for k in range(parts.count):
-            x = <Array>parts.items[k]
-            c_strides_of(out.strides_[0], x.ndim, x.shape_, byte_strides)
-            assign_array(view_of(out, data_of(out) + start * out.strides_[0], x.ndim, x.shape_, byte_strides), x, "concat")
-            start += x.size
-        return out
-    if not read_axis(given_axis, first.ndim, &at):
-        at = convert_axis(given_axis, first.ndim, "concat")
-    for i in range(parts.count):
-        x = <Array>parts.items[i]
-        fits = x.ndim == first.ndim
-        for axis in range(first.ndim if fits else 0):
-            fits = fits and (axis == at or x.shape_[axis] == first.shape_[axis])
-        if not fits:
-            raise ShapeError("concat", f"arrays[{i}] does not fit arrays[0]",
-                             [("arrays[0]", f"{first.shape}"), (f"arrays[{i}]", f"{x.shape}")],
-                             f"All sizes but those of axis {at} must be equal.")
-    for k in range(parts.count):
-        x = <Array>parts.items[k]
-        if x.shape_[at] > MANY_ELEMENTS - total:
-            normalize_shape("concat", first.shape[:at] + (sum([(<Array>parts.items[i]).shape_[at] for i in range(parts.count)]),) + first.shape[at + 1:])
-        total += x.shape_[at]
-    memcpy(shape, first.shape_, first.ndim * sizeof(Py_ssize_t))
-    shape[at] = total
-    return join_along("concat", parts, first.ndim, shape, at, False)
+    cdef Array matrix = array_argument(<PyObject*>x, operation, "x")
+    cdef Py_ssize_t start, rows, columns, length
+    cdef int last = matrix.ndim - 2
+    if last < 0:
+        raise ShapeError(operation, "x must be a matrix or a stack of them", [("x", f"{matrix.shape}")])
+    rows, columns = matrix.shape_[last], matrix.shape_[last + 1]
+    if not read_int(<PyObject*>offset, &start):
+        # All diagonals beyond a corner are empty.
+        start = max(-rows, min(normalize_index(operation, "offset", offset), columns))
+    start = max(-rows, min(start, columns))
+    length = min(rows, columns - start) if start >= 0 else min(rows + start, columns)
+    memcpy(shape, matrix.shape_, last * sizeof(Py_ssize_t))
+    memcpy(byte_strides, matrix.strides_, last * sizeof(Py_ssize_t))
+    shape[last], byte_strides[last] = length, matrix.strides_[last] + matrix.strides_[last + 1]
+    # What is empty keeps its place: it has no element to point to.
+    start *= (matrix.strides_[last + 1] if start >= 0 else -matrix.strides_[last]) if length and matrix.size else 0
+    return view_of(matrix, data_of(matrix) + start, last + 1, shape, byte_strides)
+
+
+cdef bint merge_sizes(Py_ssize_t* shape, int ndim, const Py_ssize_t* sizes, int count) noexcept:
+    """Broadcast a shape by another one, of as many axes or fewer; False where they do not fit."""
+    cdef int k
+    shape += ndim - count
+    for k in range(count):
+        if sizes[k] != 1 and sizes[k] != shape[k]:
+            if shape[k] != 1:
+                return False
+            shape[k] = sizes[k]
+    return True
+
+
+cdef object broadcast_shapes(str name, PyObject** given):
+    """`given`: a tuple of the arguments."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef tuple shapes = <tuple>given[0]
+    cdef int axis, ndim = 0, count
+    for axis in range(MAX_NDIM):
+        shape[axis] = 1
+    for entry in shapes:
+        count = shape_argument(<PyObject*>entry, "broadcast_shapes", sizes)
+        ndim = max(ndim, count)
+        if not merge_sizes(shape, MAX_NDIM, sizes, count):
+            # Names with a space get no hint, which would insert an axis into a shape.
+            raise BroadcastError("broadcast_shapes", [(f"shape {i}", normalize_shape("broadcast_shapes", one)) for i, one in enumerate(shapes)])
+    return tuple([shape[axis] for axis in range(MAX_NDIM - ndim, MAX_NDIM)])
+
+
+cdef object broadcast_arrays(str name, PyObject** given):
+    """`given`: a tuple of the arguments."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
+    cdef tuple arrays = <tuple>given[0]
+    cdef Array x
+    cdef Py_ssize_t own
+    cdef int k, axis, ndim = 0
+    for k in range(<int>len(arrays)):
+        if type(arrays[k]) is not Array:
+            check_array("broadcast_arrays", arrays[k], f"arrays[{k}]")
+        ndim = max(ndim, (<Array>arrays[k]).ndim)
+    for axis in range(ndim):
+        shape[axis] = 1
+    for k in range(<int>len(arrays)):
+        x = <Array>arrays[k]
+        if not merge_sizes(shape, ndim, x.shape_, x.ndim):
+            raise BroadcastError("broadcast_arrays", [(f"arrays[{i}]", (<Array>y).shape) for i, y in enumerate(arrays)])
+    out = []
+    for k in range(<int>len(arrays)):
+        x = <Array>arrays[k]
+        for axis in range(ndim):
+            own = axis - (ndim - x.ndim)
+            byte_strides[axis] = x.strides_[own] if own >= 0 and x.shape_[own] == shape[axis] else 0
+        out.append(view_of(x, data_of(x), ndim, shape, byte_strides))
+    return tuple(out)
 
 
 implement("broadcast_to", broadcast_to)
-implement("concat", join)
+implement("broadcast_arrays", broadcast_arrays)
+implement("broadcast_shapes", broadcast_shapes)
 implement("expand_dims", expand_dims)
+implement("flip", flip)
+implement("linalg.diagonal", diagonal)
 implement("matrix_transpose", matrix_transpose)
 implement("moveaxis", moveaxis)
 implement("permute_dims", permute_dims)
 implement("reshape", reshape)
 implement("squeeze", squeeze)
-implement("stack", join)
 implement("unstack", unstack)

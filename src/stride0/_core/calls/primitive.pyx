@@ -16,7 +16,7 @@ from stride0._core.calls.arguments cimport MAX_PARAMETERS, Signature, bind, impl
 from stride0._base.errors import DTypeError, ShapeError, counted
 from stride0._core.array.array import set_attribute
 # They register their implementations.
-from stride0._core.calls import creation, linear_algebra, manipulation, sorting, statistical
+from stride0._core.calls import creation, data_types, joining, linear_algebra, manipulation, sorting, statistical
 
 cdef extern from *:
     """
@@ -83,9 +83,21 @@ cdef class Primitive:
     cdef PyObject* run(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
         """Run the function itself: no argument is tracked, and the call is not intercepted."""
         cdef PyObject* given[MAX_PARAMETERS]
+        cdef PyObject* packed[MAX_PARAMETERS]
+        cdef Py_ssize_t k, named = 0 if kwnames is NULL else len(<tuple>kwnames)
+        cdef bint fits
+        cdef tuple several = None
         if self.implementation is NULL:
             return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
-        if not bind(self.signature, args, n, kwnames, given):
+        if self.signature.variadic:
+            several = tuple([<object>args[k] for k in range(n)])
+            packed[0] = <PyObject*>several
+            for k in range(min(named, MAX_PARAMETERS - 1)):
+                packed[k + 1] = args[n + k]
+            fits = named < MAX_PARAMETERS and bind(self.signature, packed, 1, kwnames, given)
+        else:
+            fits = bind(self.signature, args, n, kwnames, given)
+        if not fits:
             # Calling the declaration raises Python's TypeError.
             PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
             raise SystemError(f"{self.traced_name}: the arguments fit the declaration, and were refused")

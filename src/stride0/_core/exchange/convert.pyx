@@ -1,8 +1,10 @@
 """Conversion to arrays, of nested sequences and of all objects that export memory; arrays as text."""
 
+from libc.stdint cimport int64_t
+
 from stride0._core.memory.dtype cimport (
-    FLOAT64, LARGEST_ITEM, N_DTYPES, NO_DTYPE, DType, arithmetic_code, dtype_at, format_at, is_python_scalar, is_stored, itemsize_at, known_dtype,
-    promote_codes, read_scalar, scalar_code, write_scalar,
+    FLOAT64, INT64, LARGEST_ITEM, N_DTYPES, NO_DTYPE, DType, arithmetic_code, dtype_at, format_at, is_python_scalar, is_stored, itemsize_at, known_dtype,
+    letter_at, promote_codes, read_scalar, scalar_code, write_scalar,
 )
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
@@ -338,6 +340,48 @@ def dtype_argument(str operation, value):
         raise DTypeError(operation, f"Unsupported dtype {shown(value)}",
                          (), f"The dtypes are {', '.join([dtype_at(code).name for code in range(N_DTYPES)])}, as attributes of stride0.")
     return found
+
+
+# --- Python's numbers
+
+
+cdef list nested(const char* data, int code, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
+    cdef Py_ssize_t k
+    cdef list out = []
+    if ndim > 1:
+        for k in range(shape[0]):
+            out.append(nested(data + k * strides[0], code, ndim - 1, shape + 1, strides + 1))
+    elif code == FLOAT64:
+        for k in range(shape[0]):
+            out.append((<const double*>(data + k * strides[0]))[0])
+    elif code == INT64:
+        for k in range(shape[0]):
+            out.append((<const int64_t*>(data + k * strides[0]))[0])
+    else:
+        for k in range(shape[0]):
+            out.append(read_scalar(data + k * strides[0], code))
+    return out
+
+
+def to_scalar(Array x not None):
+    """The element of an array without axes as a Python scalar."""
+    if letter_at(x.code) == c"f":
+        return float(x)
+    if letter_at(x.code) == c"c":
+        return complex(x)
+    return single(x, "bool" if letter_at(x.code) == c"b" else "int")
+
+
+def nested_lists(Array x not None):
+    """
+    The elements of an array as Python scalars, in lists nested as deep as there are axes.
+
+    A tracked or batched array refuses, since its gradient would be lost.
+    """
+    if x.ndim == 0:
+        return to_scalar(x)
+    refuse_tracked(x, "tolist")
+    return nested(data_of(x), x.code, x.ndim, x.shape_, x.strides_)
 
 
 # --- the builtin function round

@@ -36,6 +36,7 @@ cdef class DType:
     cdef int code
     cdef char letter
     cdef bytes format
+    cdef Py_hash_t hash
 
 
 ctypedef int (*s0_dtype_guard)(str attribute) except -1

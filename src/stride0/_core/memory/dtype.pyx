@@ -75,7 +75,7 @@ cdef class DType:
         return self.name
 
     def __hash__(self):
-        return hash(("stride0", self.name))
+        return self.hash
 
     def __eq__(self, other):
         if self is other:
@@ -167,6 +167,7 @@ cdef object _fill_tables():
         made.code = code
         made.letter = ord(row.letter)
         made.format = row.format.encode()
+        made.hash = hash(("stride0", row.name))
         s0_immortalize(<PyObject*>made)
         OBJECTS.append(made)
         bits = 8 * row.itemsize
@@ -264,6 +265,24 @@ cdef const char* format_at(int code) noexcept:
 def promote(DType first not None, DType second not None):
     """Dtype that two dtypes combine to; see `dtype_table.promote`."""
     return dtype_at(promote_codes(first.code, second.code))
+
+
+def promote_all(dtypes):
+    """
+    Dtype that one or more dtypes combine to, in any order.
+
+    Promotion by pairs is not associative across kinds: int16 with uint16 is int32, which needs float64 beside
+    float32, though float32 holds both. So the widest kind goes first.
+    """
+    cdef list entries = list(dtypes)
+    cdef DType dtype
+    cdef int code = -1
+    cdef char letter
+    for letter in b"cfiub":
+        for dtype in entries:
+            if dtype.letter == letter:
+                code = dtype.code if code < 0 else promote_codes(code, dtype.code)
+    return dtype_at(code)
 
 
 def weak(DType dtype not None, value):

@@ -10,7 +10,6 @@ from stride0._core.plan.partition cimport run_contiguous
 ctypedef fused number:
     int64_t
     uint64_t
-    double
 
 
 cpdef int check_cast(str operation, DType source, DType target) except -1
@@ -19,6 +18,7 @@ cdef Array broadcast_like(Array x, Array like)
 cdef int check_assignment(Array target, Array source) except -1
 cdef int assign_array(Array dst, Array src, str operation) except -1
 cdef int fill(Array out, object value, str name) except -1
+cdef int spread(Array out, double start, double step) except -1
 
 
 cdef inline int check_codes(str operation, int source, int target) except -1:

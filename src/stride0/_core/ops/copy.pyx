@@ -3,7 +3,7 @@
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
 
-from stride0._core.memory.dtype cimport DType, FLOAT64, UINT64, copy_item, itemsize_at, letter_at, write_scalar
+from stride0._core.memory.dtype cimport DType, FLOAT32, FLOAT64, UINT64, copy_item, itemsize_at, letter_at, write_scalar
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast
 from stride0._core.plan.table cimport cast_kernel, has_cast, loops_of
 from stride0._core.plan.partition cimport LONG_RUN
@@ -25,6 +25,7 @@ cpdef int check_cast(str operation, DType source, DType target) except -1:
     return 0
 
 cdef enum:
+    SPREAD_RUN = 1 << 20
     SMALL_MATRIX = 512  # elements; larger ones are transposed in blocks
 
 
@@ -111,6 +112,38 @@ cdef int fill(Array out, object value, str name) except -1:
     return 0
 
 
+cdef int spread(Array out, double start, double step) except -1:
+    """Fill a new array of one axis and a real dtype with `start + i * step`, computed in float64."""
+    cdef Py_ssize_t i, n = out.size
+    cdef double* doubles
+    cdef float* floats
+    cdef Array work
+    if out.code != FLOAT64 and out.code != FLOAT32:
+        work = new_array(FLOAT64, 1, out.shape_, NULL, False)
+        spread(work, start, step)
+        return assign_array(out, work, "iota")
+    doubles, floats = <double*>data_of(out), <float*>data_of(out)
+    # Integers of 32 bits are converted several at once.
+    for i in range(0, n, SPREAD_RUN):
+        if out.code == FLOAT64:
+            spread_doubles(doubles + i, <double>i, <int>min(n - i, SPREAD_RUN), start, step)
+        else:
+            spread_floats(floats + i, <double>i, <int>min(n - i, SPREAD_RUN), start, step)
+    return 0
+
+
+cdef void spread_doubles(double* out, double at, int n, double start, double step) noexcept nogil:
+    cdef int i
+    for i in range(n):
+        out[i] = start + (at + <double>i) * step
+
+
+cdef void spread_floats(float* out, double at, int n, double start, double step) noexcept nogil:
+    cdef int i
+    for i in range(n):
+        out[i] = <float>(start + (at + <double>i) * step)
+
+
 def iota(Array out not None, start, step):
     """Fill a one-dimensional array with `start + i * step`: integers modulo their width, floats in float64."""
     cdef Array work = out
@@ -124,8 +157,8 @@ def iota(Array out not None, start, step):
         first, by = int(start) & 0xFFFFFFFFFFFFFFFF, int(step) & 0xFFFFFFFFFFFFFFFF
         count_up[uint64_t](<uint64_t*>data_of(work), work.size, first, by)
     else:
-        if out.code != FLOAT64 or not out.c_contiguous:
+        if (out.code != FLOAT64 and out.code != FLOAT32) or not out.c_contiguous:
             work = new_array(FLOAT64, 1, out.shape_, NULL, False)
-        count_up[double](<double*>data_of(work), work.size, start, step)
+        spread(work, start, step)
     if work is not out:
         assign_array(out, work, "iota")

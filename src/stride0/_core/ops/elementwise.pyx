@@ -179,8 +179,7 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
     elif a is not None and is_python_scalar(x2):
         code = weak_code(a.code, x2)
         loop = loop_for(op, code, name)
-        if op == OP_POW and loop == a.code and x2 == 2:
-            # The loop of powers gives the same bits for the exponent 2, only later.
+        if is_square(op, a, loop, x2):
             return unary_raw(OP_SQUARE, a, name)
         try:
             if loop == a.code and a.c_contiguous and not may_defer(a.size, a):
@@ -210,6 +209,11 @@ cdef object binary_raw(int op, object x1, object x2, str name, bint is_operator)
     if a.size <= FEW_CAST >= b.size and a.c_contiguous and b.c_contiguous and (same_shape(a, b) or a.weak or b.weak) and not may_defer_two(b.size if a.weak else a.size, a, b):
         return few_binary(op, a, b, loop, code)
     return apply(op_kernel(op, loop), S0_OUT[op][code], 2, a, b, None, None, False, name, BINARY_NAMES)
+
+
+cdef inline bint is_square(int op, Array a, int loop, object scalar) except -1:
+    """Whether an operation with a Python scalar is `square`: the loop of powers gives the same bits for the exponent 2, only later."""
+    return op == OP_POW and loop == a.code and scalar == 2
 
 
 cdef object binary_other(int op, object x1, object x2, str name, bint is_operator):
@@ -259,7 +263,8 @@ cdef object in_place(int op, Array x, object other, str name):
     A result of another dtype of the same kind is cast to that of x, as NumPy and PyTorch do.
     """
     cdef Array b, result
-    cdef int code, loop
+    cdef Kernel kernel
+    cdef int code, loop, operands = 2, scalar = 0
     if guarding and is_intercepted():
         return intercept_in_place(op, x, other, name)
     if x.storage.logged or operand_needs_tape(other):
@@ -288,20 +293,26 @@ cdef object in_place(int op, Array x, object other, str name):
                         "Array object, in-place operators: promotion must not change the dtype of the array")
     if S0_CHECK_EXPONENT[op]:
         check_exponent(x, b, loop, name)
-    if is_deferred(x) and broadcasts_to(b, x):
-        result = apply(op_kernel(op, loop), x.code, 2, x, b, None, None, False, name, BINARY_NAMES)
+    if type(other) is not Array and is_square(op, x, loop, other):
+        op, b, operands = OP_SQUARE, None, 1
+    elif b.weak:
+        scalar = 2
+    kernel = op_kernel(op, loop)
+    if is_deferred(x) and (b is None or broadcasts_to(b, x)):
+        result = apply(kernel, x.code, operands, x, b, None, None, False, name, BINARY_NAMES)
         if not replace_pending(x, result):
             # Not once more: a check of operands that warns would warn twice.
             apply(cast_kernel(x.code, x.code), x.code, 1, result, None, None, x, True, name, UNARY_NAMES)
         return x
-    if is_deferred(b) and not is_deferred(x) and type(other) is Array and update_with_pending(op_kernel(op, loop), x, b, s0_has_references(<PyObject*>b, 2), name):
-        return x
-    if loop == x.code == b.code and S0_OUT[op][loop] == loop and x.size < LONG_RUN and x.c_contiguous and b.c_contiguous and same_shape(x, b) and not overlaps(x, b):
-        # Note [Fast path]
-        check_writable(x, name)
-        run_binary(op, loop, data_of(x), data_of(b), 0, x)
-        return x
-    apply(op_kernel(op, loop), S0_OUT[op][code], 2, x, b, None, x, True, name, BINARY_NAMES)
+    if b is not None:
+        if is_deferred(b) and not is_deferred(x) and type(other) is Array and update_with_pending(kernel, x, b, s0_has_references(<PyObject*>b, 2), name):
+            return x
+        if loop == x.code == b.code and S0_OUT[op][loop] == loop and x.size < LONG_RUN and x.c_contiguous and b.c_contiguous and (scalar or (same_shape(x, b) and not overlaps(x, b))):
+            # Note [Fast path]
+            check_writable(x, name)
+            run_binary(op, loop, data_of(x), data_of(b), scalar, x)
+            return x
+    apply(kernel, S0_OUT[op][code], operands, x, b, None, x, True, name, BINARY_NAMES)
     return x
 
 

@@ -1,0 +1,228 @@
+"""scikit-learn and SciPy on arrays of stride0, eager and within `fused()`, beside NumPy and PyTorch.
+
+    python benchmarks/downstream.py
+    python benchmarks/downstream.py -k PCA --rounds 25
+    python benchmarks/downstream.py --json now.json --page docs/downstream.md
+
+All libraries run in one process, in alternating rounds, with SCIPY_ARRAY_API=1 and scikit-learn's
+`array_api_dispatch`; on one thread by default, by the processor's time. Each result is compared with NumPy's
+first. A speedup is formed within each round, and the median over the rounds reported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import json
+import os
+import statistics
+import sys
+import time
+import timeit
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from compare_report import geometric_mean
+from harness import Timing, describe, interleave, limit_threads, load, show, write_json
+
+OURS, FUSED = "stride0", "stride0 fused"
+# By how much results may differ from NumPy's, in units of the largest element.
+TOLERANCE = 1e-9
+LOOSE = {"StandardScaler float32": 1e-4}
+OF_PEERS = 1e-6  # some give a float of a float32
+
+HEAD = """\
+# scikit-learn and SciPy on stride0
+
+Calls of scikit-learn and SciPy at realistic sizes, with arrays of stride0, eager and within
+[`fused()`](fusing.md), beside the same calls with arrays of NumPy and of PyTorch. A figure is NumPy's time
+divided by that of the library: above 1 it is faster than NumPy. All run in alternating rounds in one process,
+with `SCIPY_ARRAY_API=1` and scikit-learn's `array_api_dispatch`, and their results are compared with NumPy's.
+The page is written by
+
+    python benchmarks/downstream.py --json now.json --page docs/downstream.md
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("-k", default="", metavar="TEXT", help="only cases with this in their name")
+    parser.add_argument("--rounds", type=int, default=11, metavar="N")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="for every library (1)")
+    parser.add_argument("--samples", type=int, metavar="N", help="of the data (10,000)")
+    parser.add_argument("--without", nargs="+", default=[], choices=("torch",), help="a peer to leave out")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
+    parser.add_argument("--read", type=Path, metavar="FILE", help="report an earlier run's JSON")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write the page of the documentation")
+    options = parser.parse_args(arguments)
+    if options.read:
+        report = json.loads(options.read.read_text(encoding="utf-8"))
+    else:
+        report = run(options)
+        write_json(options.json, report)
+    print(f"\n{means(report)}")
+    if options.page:
+        options.page.write_text(page(report), encoding="utf-8")
+    return 1 if any(row["wrong"] for row in report["rows"]) else 0
+
+
+def run(options: argparse.Namespace) -> dict[str, Any]:
+    """Measure the chosen cases."""
+    limit_threads(options.threads)
+    os.environ["SCIPY_ARRAY_API"] = "1"  # read by SciPy when it is loaded
+    libraries = load([OURS, *(name for name in ("torch",) if name not in options.without)])
+    importlib.import_module("sklearn").set_config(array_api_dispatch=True)
+    cases = importlib.import_module("downstream_cases")
+    made = {
+        name: cases.data(maker(name, library), options.samples or cases.SAMPLES)
+        for name, library in libraries.items()
+    }
+    versions = {name: importlib.import_module(name) for name in ("scipy", "sklearn")}
+    report: dict[str, Any] = {
+        "described": f"{describe({**libraries, **versions})}; {options.threads} thread(s)",
+        "rounds": options.rounds,
+        "rows": [],
+    }
+    clock = time.process_time if options.threads == 1 else time.perf_counter
+    print(f"{report['described']}; {options.rounds} rounds. NumPy's time / the library's.\n")
+    print(header())
+    for group, members in cases.CASES.items():
+        for name, case in members.items():
+            if options.k in name:
+                row = measure(name, case, made, libraries, clock, options.rounds)
+                report["rows"].append({"group": group, **row})
+                print(line(row), flush=True)
+    return report
+
+
+def maker(name: str, library: Any) -> Callable[[Any], Any]:
+    """What makes an array of the library from one of NumPy's, in memory of its own."""
+    makers = {"numpy": lambda array: array.copy(), "torch": getattr(library, "tensor", None)}
+    return makers.get(name) or (lambda array: library.asarray(array, copy=True))
+
+
+def measure(
+    name: str,
+    case: Any,
+    made: dict[str, Any],
+    libraries: dict[str, Any],
+    clock: Callable[[], float],
+    rounds: int,
+) -> dict[str, Any]:
+    """Check that the libraries agree on a case, then time it in all that do."""
+    import numpy
+
+    calls: dict[str, Callable[[], Any]] = {}
+    wrong: dict[str, str] = {}
+    unable: dict[str, str] = {}
+    expected = numpy.asarray(case(made["numpy"]))
+    for label in (OURS, FUSED, *(other for other in libraries if other != OURS)):
+        library = OURS if label == FUSED else label
+        modes = (libraries[OURS].fused,) if label == FUSED else ()
+        calls[label] = call_of(case, made[library], *modes)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                difference = difference_of(
+                    numpy.asarray(calls[label]()),
+                    expected,
+                    max(LOOSE.get(name, TOLERANCE), OF_PEERS if library == "torch" else 0),
+                )
+        except Exception as error:  # a peer may lack a case; stride0 must not
+            difference = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        if difference:
+            (wrong if library == OURS else unable)[label] = difference
+            del calls[label]
+    timers = {label: timeit.Timer(call, timer=clock) for label, call in calls.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        timings = interleave(name, timers, rounds)
+    return {
+        **{"name": name, "wrong": wrong, "unable": unable},
+        "seconds": {label: timing.quartiles[1] for label, timing in timings.items()},
+        "speedups": {
+            label: statistics.median(
+                theirs / each for theirs, each in zip(timings["numpy"].seconds, timing.seconds, strict=True)
+            )
+            for label, timing in timings.items()
+            if label != "numpy"
+        },
+    }
+
+
+def call_of(case: Any, data: Any, *modes: Any) -> Callable[[], Any]:
+    """A call of a case on data, within the contexts that the modes make."""
+
+    def call() -> Any:
+        with contextlib.ExitStack() as stack:
+            for mode in modes:
+                stack.enter_context(mode())
+            return case(data)
+
+    return call if modes else (lambda: case(data))
+
+
+def difference_of(result: Any, expected: Any, tolerance: float) -> str:
+    """What is wrong about a result, in words; empty if nothing is."""
+    import numpy
+
+    if result.shape != expected.shape:
+        return f"shape {result.shape}, NumPy has {expected.shape}"
+    scale = float(numpy.max(numpy.abs(expected), initial=0))
+    same = numpy.allclose(result, expected, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
+    return "" if same else "other values than NumPy's"
+
+
+def header() -> str:
+    return f"| call | time, NumPy | {OURS} | {FUSED} | torch |\n|---|---:|---:|---:|---:|"
+
+
+def line(row: dict[str, Any]) -> str:
+    """A line of the table; what went wrong or could not be done stands below it."""
+    cells = [
+        f"{row['speedups'][label]:.2f}" if label in row["speedups"] else "-"
+        for label in (OURS, FUSED, "torch")
+    ]
+    taken = show(Timing([row["seconds"]["numpy"]])).split(" (")[0]
+    for label, why in row["wrong"].items():
+        print(f"\n**WRONG: {label} in {row['name']}: {why}**\n")
+    return f"| {row['name']} | {taken} | {' | '.join(cells)} |"
+
+
+def means(report: dict[str, Any]) -> str:
+    """The geometric means as a table, by group and of all."""
+    lines = [f"| calls | | {OURS} | {FUSED} | torch |", "|---|---:|---:|---:|---:|"]
+    groups = [*dict.fromkeys(row["group"] for row in report["rows"])]
+    for group in [*groups, "all"]:
+        rows = [row for row in report["rows"] if group in (row["group"], "all")]
+        found = [
+            [row["speedups"][label] for row in rows if label in row["speedups"]]
+            for label in (OURS, FUSED, "torch")
+        ]
+        cells = [f"{geometric_mean(speedups):.2f}" if speedups else "-" for speedups in found]
+        lines.append(f"| {group} | {len(rows)} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def page(report: dict[str, Any]) -> str:
+    """Return the page of a run."""
+    parts = [HEAD, f"\nMeasured with {report['described']}; {report['rounds']} rounds.\n"]
+    parts += [f"\n## Geometric means\n\n{means(report)}"]
+    for group in dict.fromkeys(row["group"] for row in report["rows"]):
+        lines = [line(row) for row in report["rows"] if row["group"] == group]
+        parts.append(f"\n## {group}\n\n{header()}\n" + "\n".join(lines) + "\n")
+    unable = [
+        f"* {row['name']}: {label}: {why}\n" for row in report["rows"] for label, why in row["unable"].items()
+    ]
+    if unable:
+        parts += ["\n## What a peer cannot do\n\n", *unable]
+    return "".join(parts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+"""The page of the documentation that `rows.py` writes: means, a line for each function, what is below 1.0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compare_report import geometric_mean
+from rows_cases import EXCEPTIONS, LAYOUTS, SIZES, SLOWER
+
+LEVEL = 1.0  # rows below it are listed
+
+EXPLAINED = {"sliced": "sliced (`x[::2]`)"}
+
+HEAD = """\
+# Row by row
+
+Every public function and method that NumPy has too, beside NumPy on one thread: for {sizes} elements,
+in {dtypes} where they apply, on operands that are {layouts}.
+A figure is NumPy's time divided by that of stride0: above 1 stride0 is faster. The page is written by
+
+    python benchmarks/rows.py --json v4.json
+    STRIDE0_ISA=v3 python benchmarks/rows.py --json v3.json
+    python benchmarks/rows.py --read v4.json v3.json --page docs/rows.md
+
+and `--functions`, `--sizes`, `--dtypes`, `--layouts`, `--torch` and `--jax` choose what is measured; the
+first two commands list every row below 1.0. Rows alternate between the libraries, the clock is that of the
+processor time, and each result is compared with NumPy's. Rows below 1.0 are measured again, in a process of
+their own, for three times as many rounds. Where operands come to lie in memory moves single rows by a tenth.
+"""
+
+
+def page(reports: list[dict[str, Any]]) -> str:
+    """Return the page of several runs, such as those of two instruction sets."""
+    measured = {
+        part: [*dict.fromkeys(row[part] for report in reports for row in report["rows"])]
+        for part in ("size", "dtype", "layout")
+    }
+    parts = [
+        HEAD.format(
+            sizes=listed([f"{size:,}" for size in measured["size"]]),
+            dtypes=listed(measured["dtype"]),
+            layouts=listed([EXPLAINED.get(layout, layout) for layout in measured["layout"]]),
+        )
+    ]
+    parts += [f"\nMeasured with {report['described']}; {report['rounds']} rounds.\n" for report in reports]
+    parts += [f"\n## Means: {kernels(report)}\n\n{means(report)}" for report in reports]
+    parts += [f"\n## Functions: {kernels(report)}\n\n{functions(report)}" for report in reports]
+    parts += [f"\n## Rows below {LEVEL}: {kernels(report)}\n\n{below(report)}" for report in reports]
+    parts += ["\n## Why some stay below\n\n| rows | why, and what it would cost |\n|---|---|\n"]
+    parts += [f"| {', '.join(f'`{name}`' for name in names)} | {why} |\n" for names, why in grouped(SLOWER)]
+    parts += ["\n## What is not measured\n\n| names | why |\n|---|---|\n"]
+    parts += [
+        f"| {', '.join(f'`{name}`' for name in names)} | {why} |\n" for names, why in grouped(EXCEPTIONS)
+    ]
+    return "".join(parts)
+
+
+def grouped(reasons: dict[str, str]) -> list[tuple[list[str], str]]:
+    """Names that have the same reason, together."""
+    whys = dict.fromkeys(reasons.values())
+    return [([name for name, reason in reasons.items() if reason == why], why) for why in whys]
+
+
+def listed(words: list[str]) -> str:
+    return " and ".join([*([", ".join(words[:-1])] if words[1:] else []), words[-1]])
+
+
+def kernels(report: dict[str, Any]) -> str:
+    """The instruction set of a run's kernels, as the run says."""
+    return f"kernels {report['described'].partition('kernels: ')[2].partition(')')[0]}"
+
+
+def judged(report: dict[str, Any], **parts: Any) -> list[dict[str, Any]]:
+    """The rows of a report that NumPy was compared in and that have these parts."""
+    return [
+        row
+        for row in report["rows"]
+        if "numpy" in row["speedups"] and all(row[part] == value for part, value in parts.items())
+    ]
+
+
+def mean(rows: list[dict[str, Any]]) -> str:
+    return f"{geometric_mean([row['speedups']['numpy'] for row in rows]):.2f}" if rows else ""
+
+
+def means(report: dict[str, Any]) -> str:
+    heads = [f"{size:,}" for size in SIZES]
+    lines = [
+        f"| layout | {' | '.join(heads)} | rows | below {LEVEL} | below 0.9 |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for layout in (*LAYOUTS, "all"):
+        parts = {} if layout == "all" else {"layout": layout}
+        rows = judged(report, **parts)
+        cells = [mean(judged(report, size=size, **parts)) for size in SIZES]
+        counts = [len([row for row in rows if row["speedups"]["numpy"] < level]) for level in (LEVEL, 0.9)]
+        lines.append(f"| {layout} | {' | '.join(map(str, [*cells, len(rows), *counts]))} |")
+    return "\n".join(lines) + "\n"
+
+
+def functions(report: dict[str, Any]) -> str:
+    heads = [f"{size:,}" for size in SIZES]
+    lines = [f"| function | {' | '.join(heads)} | least |", "|---|---:|---:|---:|---:|"]
+    for name in dict.fromkeys(row["function"] for row in report["rows"]):
+        rows = judged(report, function=name)
+        if not rows:
+            lines.append(f"| `{name}` |  |  |  | not compared |")
+            continue
+        cells = [mean([row for row in rows if row["size"] == size]) for size in SIZES]
+        least = min(row["speedups"]["numpy"] for row in rows)
+        lines.append(f"| `{name}` | {' | '.join(cells)} | {least:.2f} |")
+    return "\n".join(lines) + "\n"
+
+
+def below(report: dict[str, Any]) -> str:
+    """A line for each statement that has rows below LEVEL, the worst row of all statements first."""
+    slow: dict[str, list[dict[str, Any]]] = {}
+    for row in sorted(judged(report), key=lambda row: float(row["speedups"]["numpy"])):
+        if row["speedups"]["numpy"] < LEVEL:
+            slow.setdefault(row["statement"], []).append(row)
+    lines = ["| statement | rows below | of | least | where |", "|---|---:|---:|---:|---|"]
+    for statement, rows in slow.items():
+        number = len(judged(report, statement=statement))
+        worst = rows[0]
+        where = f"{worst['dtype']}, {worst['layout']}, {worst['size']:,}"
+        code = statement.replace("|", "\\|")
+        lines.append(f"| `{code}` | {len(rows)} | {number} | {worst['speedups']['numpy']:.2f} | {where} |")
+    return "\n".join(lines) + "\n"

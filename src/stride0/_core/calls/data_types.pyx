@@ -1,0 +1,37 @@
+"""Functions of data types whose overhead matters. Declared in `_chapters/data_types.py`."""
+
+from cpython.object cimport PyObject
+
+from stride0._core.memory.dtype cimport DType, dtype_at, is_python_scalar, weak_code
+from stride0._core.array.array cimport Array
+from stride0._core.calls.arguments cimport implement
+
+from stride0._base.errors import ArgumentValueError
+from stride0._core.calls.checks import dtype_of, promote_all
+
+
+cdef object result_type(str name, PyObject** given):
+    """`given`: a tuple of the arguments."""
+    cdef list dtypes = [], scalars = None
+    cdef DType found
+    cdef int code
+    for i, entry in enumerate(<tuple>given[0]):
+        if type(entry) is Array:
+            dtypes.append(dtype_at((<Array>entry).code))
+        elif type(entry) is DType:
+            dtypes.append(entry)
+        elif is_python_scalar(entry):
+            scalars = [entry] if scalars is None else scalars + [entry]
+        else:
+            dtypes.append(dtype_of("result_type", entry, f"argument {i}"))
+    if not dtypes:
+        raise ArgumentValueError("result_type", "at least one array or dtype is needed")
+    found = dtypes[0] if len(dtypes) == 1 else promote_all(dtypes)
+    code = found.code
+    if scalars is not None:
+        for entry in scalars:
+            code = weak_code(code, entry)
+    return dtype_at(code)
+
+
+implement("result_type", result_type)
