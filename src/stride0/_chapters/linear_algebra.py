@@ -70,14 +70,6 @@ def matrix_transpose(x: Array, /) -> Array:
     """
 
 
-def check_matrices(op: str, x: object, name: str = "x") -> Array:
-    """Return `x` if it is a matrix or a stack of them."""
-    found = check_array(op, x, name)
-    if found.ndim < 2:
-        raise ShapeError(op, f"{name} must be a matrix or a stack of them", [(name, str(found.shape))])
-    return found
-
-
 @primitive
 def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Array:
     """Multiply all pairs of elements and sum up along pairs of axes.

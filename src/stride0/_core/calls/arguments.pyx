@@ -96,7 +96,7 @@ cdef struct Listed:
     Implementation implementation
 
 cdef enum:
-    MOST_FUNCTIONS = 64
+    MOST_FUNCTIONS = 96
 
 cdef Listed[MOST_FUNCTIONS] LISTED
 cdef int listed = 0
