@@ -16,6 +16,7 @@ Note [Loops of NumPy]
 """
 
 from cpython.exc cimport PyErr_Occurred
+from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 from stride0._core.memory.guards cimport s0_acquire, s0_leave, s0_lock, s0_read_int, s0_write_int
@@ -158,13 +159,14 @@ cdef int run_loop(const Loop* loop, const Operand* operands, int lead, const Py_
     cdef Py_ssize_t batch[MOST_OPERANDS][MAX_NDIM]
     cdef Py_ssize_t counts[MAX_NDIM]
     cdef Py_ssize_t position[MAX_NDIM]
+    cdef char* first[MOST_OPERANDS]
     cdef char* args[MOST_OPERANDS]
     cdef const Operand* operand
     cdef int k, i, axis, own, place = loop.operands, outer = 0
     cdef bint merged
     for k in range(loop.operands):
         operand = &operands[k]
-        args[k] = operand.data
+        first[k] = operand.data
         for i in range(loop.axes[k]):
             own = operand.ndim - loop.axes[k] + i
             sizes[1 + loop.which[k][i]] = operand.shape[own]
@@ -191,16 +193,18 @@ cdef int run_loop(const Loop* loop, const Operand* operands, int lead, const Py_
         strides[k] = batch[k][0] if outer else 0
     feclearexcept(FE_INVALID)
     while True:
+        # Loops move the pointers.
+        memcpy(args, first, sizeof(args))
         loop.function(args, sizes, strides, loop.data)
         axis = 1
         while axis < outer:
             position[axis] += 1
             for k in range(loop.operands):
-                args[k] += batch[k][axis]
+                first[k] += batch[k][axis]
             if position[axis] < counts[axis]:
                 break
             for k in range(loop.operands):
-                args[k] -= position[axis] * batch[k][axis]
+                first[k] -= position[axis] * batch[k][axis]
             position[axis] = 0
             axis += 1
         if axis >= outer:
