@@ -16,7 +16,7 @@ from stride0._core.calls.arguments cimport MAX_PARAMETERS, Signature, bind, impl
 from stride0._base.errors import DTypeError, ShapeError, counted
 from stride0._core.array.array import set_attribute
 # They register their implementations.
-from stride0._core.calls import creation, decompositions, linear_algebra, manipulation, sorting, statistical
+from stride0._core.calls import creation, decompositions, fourier, linear_algebra, manipulation, sorting, statistical
 
 cdef extern from *:
     """
