@@ -13,7 +13,6 @@ from stride0._base.shapes import (
 )
 from stride0._chapters.manipulation import permute_dims, reshape
 from stride0._core.array.array import Array
-from stride0._core.calls.checks import check_array
 from stride0._core.calls.linear_algebra import check_products
 from stride0._core.calls.primitive import primitive
 from stride0._core.memory import dtype as dt

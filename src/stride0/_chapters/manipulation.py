@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 from stride0._base.errors import (
     ArgumentTypeError,
     ArgumentValueError,
@@ -25,6 +23,7 @@ from stride0._core.array.array import empty as _empty
 from stride0._core.array.array import zeros as _zeros
 from stride0._core.array.views import restride, strides
 from stride0._core.calls.checks import KINDS, check_array, refuse_dtype
+from stride0._core.calls.manipulation import roll_axes
 from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.memory import dtype as dt
 from stride0._core.ops.copy import assign
@@ -395,22 +394,7 @@ def roll(x: Array, /, shift: int | tuple[int, ...], *, axis: Axis = None) -> Arr
 
 
 def _roll(x: Array, moves: dict[int, int]) -> Array:
-    result = _empty(x.shape, x.dtype)
-    if not x.size:
-        return result
-    source, target = strides(x), strides(result)
-    # Each rolled axis consists of two ranges, (start in x, start in the result, size); every combination of
-    # ranges is one block.
-    ranges = []
-    for k, n in enumerate(x.shape):
-        s = moves.get(k, 0) % n
-        ranges.append([(0, s, n - s), (n - s, 0, s)] if s else [(0, 0, n)])
-    for block in itertools.product(*ranges):
-        shape = tuple(size for _, _, size in block)
-        read = sum(start * stride for (start, _, _), stride in zip(block, source, strict=True))
-        write = sum(start * stride for (_, start, _), stride in zip(block, target, strict=True))
-        assign(restride(result, shape, target, write), restride(x, shape, source, read), "roll")
-    return result
+    return roll_axes(x, tuple(moves.get(k, 0) % n if n else 0 for k, n in enumerate(x.shape)))
 
 
 @primitive

@@ -13,7 +13,9 @@ from stride0._core.array.array cimport Array, data_of, new_array, view_of
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.gufuncs cimport FFT, IFFT, IRFFT, RFFT_EVEN, RFFT_ODD, run_fft
 from stride0._core.ops.keys cimport read_axis, read_int
-from stride0._core.calls.arguments cimport array_argument, convert_axis, implement
+from stride0._core.calls.arguments cimport array_argument, axes_argument, convert_axis, implement
+
+from stride0._core.calls.manipulation cimport rolled
 
 from collections.abc import Sequence
 
@@ -277,6 +279,33 @@ cdef object along_several(str name, PyObject** given):
         out = transform(out, kind if k == count - 1 else WHOLE, inverse, along[k], lengths[k], norm, k < count - 1)
     return out
 
+
+# --- the frequency 0 in the middle
+
+
+cdef object shift(str name, PyObject** given):
+    """`given`: x, axes."""
+    cdef str op = name[4:]
+    cdef Array x = array_argument(given[0], op, "x")
+    cdef Py_ssize_t places[MAX_NDIM]
+    cdef int axes[MAX_NDIM]
+    cdef int k, count
+    wanted = <object>given[1]
+    if type(wanted) is not tuple and isinstance(wanted, Sequence):
+        wanted = tuple(wanted)
+    count = axes_argument(<PyObject*>wanted, x.ndim, op, axes)
+    for k in range(x.ndim):
+        places[k] = 0
+    for k in range(count):
+        # Of an odd size the greater half comes first.
+        places[axes[k]] = x.shape_[axes[k]] // 2 if op == "fftshift" else (x.shape_[axes[k]] + 1) // 2
+        if places[axes[k]] == x.shape_[axes[k]]:
+            places[axes[k]] = 0
+    return rolled(x, places)
+
+
+implement("fft.fftshift", shift)
+implement("fft.ifftshift", shift)
 
 cdef str function
 for function in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):

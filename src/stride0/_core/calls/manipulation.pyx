@@ -382,6 +382,60 @@ cdef Array concat_parts(Parts* parts, PyObject* given_axis):
     return join_along("concat", parts, first.ndim, shape, at, False)
 
 
+# --- rolling
+
+
+cdef Array rolled(Array x, const Py_ssize_t* shifts):
+    """Elements moved along each axis by a number of places, from 0 to its size; what leaves at the end enters in front."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Array out = new_array(x.code, x.ndim, x.shape_, NULL, False)
+    cdef uint64_t block = 0
+    cdef char* source
+    cdef char* target
+    cdef Py_ssize_t n, shift
+    cdef int axis
+    cdef bint wrapped
+    if x.size == 0:
+        return out
+    while True:
+        # A block has one of the two parts of each axis that is rolled: those that are moved on, or the others.
+        source, target = data_of(x), data_of(out)
+        for axis in range(x.ndim):
+            n, shift = x.shape_[axis], shifts[axis]
+            wrapped = block >> axis & 1
+            shape[axis] = shift if wrapped else n - shift
+            source += (n - shift) * x.strides_[axis] if wrapped else 0
+            target += 0 if wrapped else shift * out.strides_[axis]
+        assign_array(view_of(out, target, x.ndim, shape, out.strides_), view_of(x, source, x.ndim, shape, x.strides_), "roll")
+        # The next number of a counter whose digits are the axes that are rolled.
+        for axis in range(x.ndim):
+            if shifts[axis] == 0:
+                continue
+            block ^= <uint64_t>1 << axis
+            if block >> axis & 1:
+                break
+        else:
+            return out
+
+
+def roll_axes(Array x not None, tuple shifts):
+    """
+    Elements moved along axes: a new array.
+
+    Parameters
+    ----------
+    x : Array
+        Any array.
+    shifts : tuple of int
+        For each axis by how many places, from 0 to its size.
+    """
+    cdef Py_ssize_t places[MAX_NDIM]
+    cdef Py_ssize_t k
+    for k in range(x.ndim):
+        places[k] = shifts[k]
+    return rolled(x, places)
+
+
 implement("broadcast_to", broadcast_to)
 implement("concat", join)
 implement("expand_dims", expand_dims)

@@ -1,0 +1,3 @@
+from stride0._core.array.array import Array
+
+def roll_axes(x: Array, shifts: tuple[int, ...]) -> Array: ...
