@@ -25,8 +25,10 @@ cdef enum Routine:
     RFFT_EVEN
     RFFT_ODD
     IRFFT
+    MATMUL
     N_ROUTINES
 
 cdef bint has_loop(int routine, int code) except -1
 cdef bint run_lapack(int routine, Array a, Array b, Array c, Array d) except -1
 cdef int run_fft(int routine, Array x, double factor, Array out) except -1
+cdef int run_matmul(Array x1, Array x2, Array out) except -1

@@ -14,7 +14,7 @@ Note [Algorithms of matrix products]
        only where integers are not contiguous along K;
     4. many tiny complex matrices (`MANY`, `TINY`) use the same reduction with the batch as the innermost
        axis, so that one vector instruction computes many matrices;
-    5. all others use BLAS: Note [Calls of BLAS], or `numpy.matmul` on views, into memory of ours. Where the
+    5. all others use BLAS, into memory of ours: Note [Calls of BLAS]. Where the
        batch is folded away, that is one call; otherwise one call per matrix. Operands whose strides BLAS
        cannot read are packed first.
 
@@ -63,7 +63,8 @@ from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
 from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, swapped_matrix
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.elementwise cimport binary_raw
-from stride0._core.ops.blas cimport Product, as_operand, by_blas, by_numpy, in_c_order, multiply_by_blas, packed, time_of
+from stride0._core.ops.gufuncs cimport run_matmul
+from stride0._core.ops.blas cimport Product, as_operand, by_blas, in_c_order, multiply_by_blas, packed, time_of
 
 from stride0._base.shapes import c_strides
 from stride0._core.array.array import empty, zeros
@@ -299,7 +300,7 @@ cdef Array multiply_alike(Array x1, Array x2, DType dtype):
     out = empty((*x1.shape[:-1], x2.shape[-1]), dtype)
     x1, x2 = readable(x1, dtype), readable(x2, dtype)
     if not multiply_by_blas(x1, x2, out):
-        by_numpy(x1, x2, out)
+        run_matmul(x1, x2, out)
     return out
 
 
