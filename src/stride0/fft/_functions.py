@@ -29,6 +29,7 @@ __all__ = [
 Norm = Literal["backward", "ortho", "forward"]
 Sizes = Sequence[int] | None
 
+
 @primitive_in("fft")
 def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
     """Return the discrete Fourier transform along an axis."""

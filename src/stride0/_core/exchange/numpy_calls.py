@@ -130,9 +130,7 @@ ROUTINES: Final = (
     Routine(_fft("rfft_n_even"), "(n),()->(m)", _REAL, _public("fft.rfft")),
     Routine(_fft("rfft_n_odd"), "(n),()->(m)", _REAL, _public("fft.rfft")),
     Routine(_fft("irfft"), "(n),()->(m)", ("Ff->f", "Dd->d"), _public("fft.irfft", norm="forward")),
-    Routine(
-        ("matmul",), "(n,k),(k,m)->(n,m)", ("ff->f", "dd->d", "FF->F", "DD->D"), _public("matmul")
-    ),
+    Routine(("matmul",), "(n,k),(k,m)->(n,m)", ("ff->f", "dd->d", "FF->F", "DD->D"), _public("matmul")),
 )
 """In the order of the enumeration in `ops/gufuncs.pxd`."""
 
@@ -145,7 +143,7 @@ def _axes(signature: str) -> tuple[tuple[int, ...], ...]:
 
 
 def load_gufuncs() -> list[tuple[Any, tuple[tuple[int, ...], ...], tuple[str, ...]] | None]:
-    """Return the ufuncs of the routines with what their loops are expected to take, or None: Note [Loops of NumPy]."""
+    """Return the ufuncs of the routines with what their loops should take, or None: Note [Loops of NumPy]."""
     return [_loaded(routine) for routine in ROUTINES]
 
 
@@ -156,7 +154,7 @@ def _loaded(routine: Routine) -> tuple[Any, tuple[tuple[int, ...], ...], tuple[s
             ufunc = attrgetter(name)(numpy())
         except AttributeError:
             continue
-        # Before NumPy 2.1 the signature of `svd_m` says which size is the smaller; the loop is that of all sizes.
+        # The signature of `svd_m`, before NumPy 2.1, says which size is the smaller; the loop takes any.
         if isinstance(ufunc, numpy().ufunc) and [*map(len, _axes(ufunc.signature))] == [*map(len, axes)]:
             return ufunc, axes, routine.types
     return None
@@ -176,7 +174,9 @@ def compute(number: int, arrays: list[Array], factor: float) -> bool:
         if len(views) < routine.signature.count("("):
             # A transform, whose factor is no array.
             size = views[1].shape[-1]
-            length = {_fft("rfft_n_even"): 2 * size - 2, _fft("rfft_n_odd"): 2 * size - 1}.get(routine.ufuncs, size)
+            length = {_fft("rfft_n_even"): 2 * size - 2, _fft("rfft_n_odd"): 2 * size - 1}.get(
+                routine.ufuncs, size
+            )
             numpy().multiply(function(views[0], length), factor, out=views[1])
             return False
         try:

@@ -60,11 +60,11 @@ from stride0._core.plan.threads cimport run_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.table cimport TABLE
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
-from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, swapped_matrix
+from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, swapped_matrix, view_of
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.elementwise cimport binary_raw
 from stride0._core.ops.gufuncs cimport run_matmul
-from stride0._core.ops.blas cimport Product, as_operand, by_blas, in_c_order, multiply_by_blas, packed, time_of
+from stride0._core.ops.blas cimport Product, as_matrix, as_operand, by_blas, in_c_order, multiply_by_blas, packed, time_of
 
 from stride0._base.shapes import c_strides
 from stride0._core.array.array import empty, zeros
@@ -135,26 +135,53 @@ cdef bint of_our_own(const Product* product, int code) noexcept nogil:
 
 
 cdef Array one_product(Array x1, Array x2):
-    """A row by a matrix, or a matrix by a matrix or column, in any layout; None where kernels of our own cannot."""
+    """A row by a matrix, or a matrix by a matrix or column, in any layout; None where the general algorithms are needed."""
     cdef Py_ssize_t shape[2]
     cdef Product product
-    cdef Array out
+    cdef Array out, left, right
+    cdef int algorithm
     if x1.ndim > 2 or x2.ndim > 2 or x1.ndim + x2.ndim == 2:
         return None
     product.count = 1
     product.m, product.n = x1.shape_[0] if x1.ndim == 2 else 1, x1.shape_[x1.ndim - 1]
     product.p = x2.shape_[1] if x2.ndim == 2 else 1
-    if algorithm_of(&product, x1.code, ANY_ORDER) != OWN:
+    algorithm = algorithm_of(&product, x1.code, ANY_ORDER)
+    if algorithm != OWN and (algorithm != BLAS or product.n < 2):
         return None
     product.strides1[0] = product.strides2[0] = 0
     product.strides1[1], product.strides1[2] = x1.strides_[0] if x1.ndim == 2 else 0, x1.strides_[x1.ndim - 1]
     product.strides2[1], product.strides2[2] = x2.strides_[0], x2.strides_[1] if x2.ndim == 2 else 0
+    if algorithm == BLAS:
+        left, right = as_blas_reads(x1, product.m, product.n, &product.strides1[1]), as_blas_reads(x2, product.n, product.p, &product.strides2[1])
+        # Kernels of our own multiply a vector by the contiguous columns of a matrix.
+        if left is None or right is None or (product.m == 1 and letter_at(x1.code) == c"f" and x2.strides_[0] == itemsize_at(x2.code)):
+            return None
     shape[0] = product.m if x1.ndim == 2 else product.p
     shape[1] = product.p
     out = new_array(x1.code, x1.ndim + x2.ndim - 2, shape, NULL, False)
+    if algorithm == BLAS:
+        matrix = as_matrix(out, product.m, product.p)
+        if not multiply_by_blas(left, right, matrix):
+            run_matmul(left, right, matrix)
+        return out
     product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
     run_products(&product, x1.code)
     return out
+
+
+cdef Array as_blas_reads(Array x, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t* strides):
+    """A matrix, or a vector as one, if BLAS can read it, as `readable` says; else None."""
+    cdef Py_ssize_t shape[2]
+    cdef Py_ssize_t size = itemsize_at(x.code)
+    # The stride of an axis of size 1 is arbitrary, so a valid one is chosen.
+    if columns == 1:
+        strides[1] = size
+    if rows == 1:
+        strides[0] = columns * size if strides[1] == size else size
+    if not (strides[1] == size and strides[0] >= columns * size) and not (strides[0] == size and strides[1] >= rows * size):
+        return None
+    shape[0], shape[1] = rows, columns
+    return view_of(x, data_of(x), 2, shape, strides)
 
 
 cdef Array usual_product(Array x1, Array x2):
