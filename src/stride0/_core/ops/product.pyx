@@ -159,9 +159,14 @@ cdef Array one_product(Array x1, Array x2):
         return out if x1.ndim == x2.ndim else without_axes(out, (0 if x1.ndim == 1 else 1,))
     if algorithm == BLAS:
         left, right = as_blas_reads(x1, product.m, product.n, &product.strides1[1]), as_blas_reads(x2, product.n, product.p, &product.strides2[1])
-        # Kernels of our own multiply a vector by the contiguous columns of a matrix.
-        if left is None or right is None or (product.m == 1 and letter_at(x1.code) == c"f" and x2.strides_[0] == itemsize_at(x2.code)):
+        if left is None or right is None:
             return None
+        # Kernels of our own multiply contiguous rows by a vector, and a vector by contiguous columns.
+        if letter_at(x1.code) == c"f" and product.n >= SHORT_SUM:
+            if product.p == 1 and product.strides1[2] == itemsize_at(x1.code):
+                return None
+            if product.m == 1 and product.strides2[1] == itemsize_at(x1.code):
+                return None
     shape[0] = product.m if x1.ndim == 2 else product.p
     shape[1] = product.p
     out = new_array(x1.code, x1.ndim + x2.ndim - 2, shape, NULL, False)
