@@ -19,6 +19,7 @@ import stride0 as xp
 from stride0 import autograd, strided
 from stride0._core.exchange import numpy_calls
 from stride0._core.ops.blas import set_blas
+from stride0._core.ops.gufuncs import set_gufuncs
 from stride0._core.plan import threads as pool
 from stride0._core.plan import tuning
 
@@ -216,7 +217,7 @@ def test_no_warnings_of_overflow_and_nan():
 class Counted:
     """Stands for `numpy` in `exchange.numpy_calls`, and notes the shapes that its `matmul` is called with."""
 
-    dtype, ndarray, asarray = np.dtype, np.ndarray, staticmethod(np.asarray)
+    asarray, errstate, ufunc = staticmethod(np.asarray), np.errstate, np.ufunc
 
     def __init__(self):
         self.calls = []  # a BLAS is not known, as this has no `_core`
@@ -233,11 +234,16 @@ class Counted:
 def counted(monkeypatch):
     counter = Counted()
     monkeypatch.setattr(numpy_calls, "numpy", counter)
-    # The core has what it needs loaded anew, now and after the test.
-    set_blas(numpy_calls.load_blas)
+    # The core has what it needs loaded anew, now and after the test. This NumPy has no ufuncs.
+    load_anew()
     yield counter
-    set_blas(numpy_calls.load_blas)
+    load_anew()
     monkeypatch.undo()
+
+
+def load_anew():
+    set_blas(lambda: numpy_calls.functions_of_blas())
+    set_gufuncs(numpy_calls.load_gufuncs, numpy_calls.compute)
 
 
 STACKS = [
@@ -288,14 +294,14 @@ def test_stacks_without_a_blas_that_is_known(dtype, monkeypatch):
     there = np.asarray(xp.matmul(x[0], y[0]))
     monkeypatch.setattr(numpy_calls, "functions_of_blas", lambda: (0, 0))
     try:
-        set_blas(numpy_calls.load_blas)
+        load_anew()
         product(x, y)
         off = np.abs(np.asarray(xp.matmul(x[0], y[0])) - there)
         # Sums near zero too are off by so many units of roundoff of the sum of the magnitudes.
         assert np.all(off <= 2 * 64 * np.finfo(dtype).eps * (np.abs(x[1]) @ np.abs(y[1])))
     finally:
         monkeypatch.undo()
-        set_blas(numpy_calls.load_blas)
+        load_anew()
 
 
 @pytest.mark.parametrize(
@@ -400,7 +406,7 @@ def test_tall_matrices_are_multiplied_in_pieces(monkeypatch):
         numpy_calls, "functions_of_blas", lambda: (0, ctypes.cast(watched, ctypes.c_void_p).value)
     )
     try:
-        set_blas(numpy_calls.load_blas)
+        load_anew()
         for m, k, n in (*TALL, (300, 200, 150)):
             x, y = matrices("float64", m, k), matrices("float64", k, n)
             product(x, y)
@@ -411,14 +417,14 @@ def test_tall_matrices_are_multiplied_in_pieces(monkeypatch):
             calls.clear()
     finally:
         monkeypatch.undo()
-        set_blas(numpy_calls.load_blas)
+        load_anew()
 
 
 def test_blas_is_called_without_numpy_where_it_is_known(counted):
     counted._core = np._core
     if not all(numpy_calls.functions_of_blas()):
         pytest.skip("this NumPy's BLAS is not known")
-    set_blas(numpy_calls.load_blas)
+    load_anew()
     for m, k, n in (*TALL, (200, 300, 400)):
         x, y = matrices("float64", m, k), matrices("float64", k, n)
         turned = xp.matrix_transpose(xp.asarray(y[1].T.copy()))

@@ -13,7 +13,6 @@ from stride0._base.shapes import (
 )
 from stride0._chapters.manipulation import permute_dims, reshape
 from stride0._core.array.array import Array
-from stride0._core.calls.checks import check_array
 from stride0._core.calls.linear_algebra import check_products
 from stride0._core.calls.primitive import primitive
 from stride0._core.memory import dtype as dt
@@ -68,14 +67,6 @@ def matrix_transpose(x: Array, /) -> Array:
     Array
         View of `x`, of shape ``(..., N, M)``.
     """
-
-
-def check_matrices(op: str, x: object, name: str = "x") -> Array:
-    """Return `x` if it is a matrix or a stack of them."""
-    found = check_array(op, x, name)
-    if found.ndim < 2:
-        raise ShapeError(op, f"{name} must be a matrix or a stack of them", [(name, str(found.shape))])
-    return found
 
 
 @primitive

@@ -1,4 +1,4 @@
-"""The FFT extension of the standard: `numpy.fft` on views of our memory.
+"""The FFT extension of the standard: pocketfft, as NumPy brings it, called from C.
 
 References
 ----------

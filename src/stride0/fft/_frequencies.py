@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from stride0._base.devices import DeviceLike, check_device
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, brief, shown
-from stride0._base.shapes import normalize_axes, normalize_index
-from stride0._chapters.manipulation import roll
+from stride0._base.shapes import normalize_index
 from stride0._core.array.array import Array, empty
 from stride0._core.array.views import restride
-from stride0._core.calls.checks import as_float, as_scalar, check_array, check_dtype, refuse_dtype
+from stride0._core.calls.checks import as_float, as_scalar, check_dtype, refuse_dtype
 from stride0._core.calls.primitive import intercepted_in, primitive_in
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, DTypeLike
@@ -81,16 +79,8 @@ def _as_dtype(x: Array, dtype: DType) -> Array:
 @primitive_in("fft")
 def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """Move the frequency 0 from the front to the middle."""
-    return _shift("fftshift", x, axes, 1)
 
 
 @primitive_in("fft")
 def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """Move the frequency 0 from the middle back to the front: the inverse of :func:`fftshift`."""
-    return _shift("ifftshift", x, axes, -1)
-
-
-def _shift(op: str, x: object, axes: Any, sign: int) -> Array:
-    found = check_array(op, x)
-    along = normalize_axes(op, tuple(axes) if isinstance(axes, Sequence) else axes, found.ndim)
-    return roll(found, tuple(sign * (found.shape[k] // 2) for k in along), axis=along)

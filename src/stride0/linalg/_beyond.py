@@ -16,6 +16,7 @@ from stride0._chapters.statistical import max, sum
 from stride0._chapters.utility import all, any
 from stride0._core.array.array import Array, empty
 from stride0._core.calls.checks import check_array, check_bool
+from stride0._core.calls.decompositions import as_floating, check_rows, check_square, refuse_storage_dtypes
 from stride0._core.calls.primitive import intercepted, primitive, primitive_in
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import promote
@@ -37,12 +38,8 @@ from stride0._core.ops.functions import (
 from stride0._core.ops.triangular import substitute
 from stride0.linalg._decompositions import (
     LinAlgError,
-    as_floating,
-    check_rows,
-    check_square,
     floating_matrices,
     index_of,
-    refuse_storage_dtypes,
     relative_tolerance,
     significant,
     solve,
@@ -111,7 +108,8 @@ def solve_triangular(x1: Array, x2: Array, /, *, upper: bool = False, unit_diago
     name = "solve_triangular"
     x1 = as_floating(check_square(name, x1, "x1"))
     x2 = as_floating(check_array(name, x2, "x2"))
-    refuse_storage_dtypes(name, x1, x2)
+    refuse_storage_dtypes(name, x1)
+    refuse_storage_dtypes(name, x2)
     upper, unit_diagonal = check_bool(name, "upper", upper), check_bool(name, "unit_diagonal", unit_diagonal)
     check_rows(name, x1, x2)
     if not unit_diagonal:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
 from stride0._base.shapes import Axis, normalize_axes, normalize_index
-from stride0._chapters.linear_algebra import check_matrices, matmul, matrix_transpose, tensordot, vecdot
+from stride0._chapters.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from stride0._chapters.manipulation import squeeze
 from stride0._core.array.array import Array, empty, zeros
 from stride0._core.array.views import restride, strides
@@ -22,6 +22,13 @@ from stride0._core.calls.checks import (
     check_bool,
     component_dtype,
     refuse_dtype,
+)
+from stride0._core.calls.decompositions import (
+    as_floating,
+    check_matrices,
+    check_square,
+    inverse,
+    singular_values,
 )
 from stride0._core.calls.linear_algebra import check_broadcast, check_products, check_vectors
 from stride0._core.calls.manipulation import diagonal_of
@@ -48,8 +55,6 @@ from stride0._core.ops.functions import (
 from stride0._core.ops.reduce import reduce, reduce2
 from stride0.linalg._decompositions import (
     LinAlgError,
-    as_floating,
-    check_square,
     cholesky,
     det,
     eig,
@@ -57,11 +62,9 @@ from stride0.linalg._decompositions import (
     eigvals,
     eigvalsh,
     inv,
-    inverse,
     matrix_rank,
     pinv,
     qr,
-    singular_values,
     slogdet,
     solve,
     svd,

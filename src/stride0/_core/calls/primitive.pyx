@@ -16,7 +16,9 @@ from stride0._core.calls.arguments cimport MAX_PARAMETERS, Signature, bind, impl
 from stride0._base.errors import DTypeError, ShapeError, counted
 from stride0._core.array.array import set_attribute
 # They register their implementations.
-from stride0._core.calls import creation, data_types, joining, linear_algebra, manipulation, sorting, statistical
+from stride0._core.calls import (
+    creation, data_types, decompositions, fourier, joining, linear_algebra, manipulation, sorting, statistical,
+)
 
 cdef extern from *:
     """

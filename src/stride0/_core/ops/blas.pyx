@@ -1,9 +1,10 @@
-"""Products of matrices by BLAS: by its functions, called from C, or by NumPy.
+"""Products of matrices by BLAS: by its functions, or by the loops of NumPy's `matmul`, which call it.
 
 Note [Calls of BLAS]
-    If the gemm functions of NumPy's BLAS are found, they are called from here, and NumPy computes the other products:
-    with a row or a column, and of a matrix with its own transpose, for which BLAS has other functions; and complex ones,
-    for which OpenBLAS uses threads of its own from 2^16 multiplications on, which would contend with ours. OpenBLAS
+    The loops of `numpy.matmul`, called from C (Note [Loops of NumPy]), choose the function of BLAS: another one for a row or a
+    column, and for a matrix with its own transpose. If the gemm functions of NumPy's BLAS are found, they are called from here
+    for the other products of real matrices; not for complex ones, for which OpenBLAS uses threads of its own from 2^16
+    multiplications on, which would contend with ours. OpenBLAS
     computes a product of up to ALONE multiplications of real numbers on one thread, and NumPy calls it for the matrices of
     a stack one after the other; here the threads of the pool call it, each for a chunk of the stack: 64 products of 64x64,
     two threads, microseconds, 320 by `numpy.matmul` and 165 by the pool in float32, 850 and 370 in float64.
@@ -30,9 +31,10 @@ from stride0._core.memory.guards cimport s0_acquire, s0_leave, s0_lock, s0_read_
 from stride0._core.plan.threads cimport run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport chunks_for, threads_for
-from stride0._core.array.array cimport Array, data_of, shape_tuple, view_of
+from stride0._core.array.array cimport Array, data_of, view_of
 from stride0._core.array.views cimport c_strides_of
 from stride0._core.ops.copy cimport copy_array
+from stride0._core.ops.gufuncs cimport run_matmul
 
 from stride0._core.array.views import without_broadcast_axes
 
@@ -53,24 +55,11 @@ ctypedef void (*Gemm32)(int order, int a_how, int b_how, int64_t m, int64_t p, i
 
 ctypedef void (*Gemm64)(int order, int a_how, int b_how, int64_t m, int64_t p, int64_t n, double alpha, const char* a, int64_t a_step, const char* b, int64_t b_step, double beta, char* c, int64_t c_step) noexcept nogil
 
-cdef extern from "Python.h":
-    object PyContext_Copy(object context)
-    int PyContext_Enter(object context) except -1
-    int PyContext_Exit(object context) except -1
-
 cdef s0_lock setting = 0
 cdef bint is_set = False
 
 # Set by `exchange/numpy_calls`, a higher layer.
 cdef object load_blas = None
-
-# The objects that it loads: NumPy's array type, the function that makes views, its matmul, its dtypes by our codes, and a
-# context without warnings.
-cdef object np_array = None
-cdef object np_view = None
-cdef object np_matmul = None
-cdef tuple np_dtypes = ()
-cdef object np_quiet = None
 
 # The products of float32 and float64 in NumPy's BLAS, where they were found: Note [Calls of BLAS].
 cdef Gemm32 gemm32 = NULL
@@ -84,42 +73,21 @@ def set_blas(load):
     Parameters
     ----------
     load : callable
-        Called on first use; returns the objects of NumPy that the core calls.
+        Called on first use; returns the addresses of the products of float32 and of float64, or zeros.
     """
     global load_blas, is_set
     load_blas, is_set = load, False
 
 
-cdef object as_ndarray(Array x):
-    return np_array(shape_tuple(x), np_dtypes[x.code], x) if x.c_contiguous else np_view(x)
-
-
 cdef int ask_for_blas() except -1:
-    global np_array, np_view, np_matmul, np_dtypes, np_quiet, gemm32, gemm64, is_set
-    found = load_blas()
-    single, double_ = found[3]
+    global gemm32, gemm64, is_set
+    single, double_ = load_blas()
     # Of several threads that ask at once, the first one sets them: what is set is never replaced, as others read it.
     s0_acquire(&setting)
     if not is_set:
-        np_matmul, np_dtypes, np_quiet, np_view, np_array = found[0], found[1], found[2], found[4], found[5]
         gemm32, gemm64 = <Gemm32><uintptr_t>single, <Gemm64><uintptr_t>double_
         s0_write_int(is_set, True)
     s0_leave(&setting)
-    return 0
-
-
-cdef int by_numpy(Array x1, Array x2, Array out) except -1:
-    """`numpy.matmul` into a third array."""
-    if not s0_read_int(is_set):
-        ask_for_blas()
-    a, b, c = as_ndarray(x1), as_ndarray(x2), as_ndarray(out)
-    # A context can be entered by one thread at a time; a copy costs next to nothing.
-    context = PyContext_Copy(np_quiet)
-    PyContext_Enter(context)
-    try:
-        np_matmul(a, b, c)
-    finally:
-        PyContext_Exit(context)
     return 0
 
 
@@ -135,7 +103,7 @@ cdef int by_blas(Array x1, Array x2, Array out, Product* product) except -1:
     if product.count == 1:
         x1, x2 = as_matrix(x1, product.m, product.n), as_matrix(x2, product.n, product.p)
         out = as_matrix(out, product.m, product.p)
-    return by_numpy(x1, x2, out)
+    return run_matmul(x1, x2, out)
 
 
 cdef void in_c_order(Product* product, Py_ssize_t size) noexcept nogil:

@@ -14,7 +14,7 @@ Note [Algorithms of matrix products]
        only where integers are not contiguous along K;
     4. many tiny complex matrices (`MANY`, `TINY`) use the same reduction with the batch as the innermost
        axis, so that one vector instruction computes many matrices;
-    5. all others use BLAS: Note [Calls of BLAS], or `numpy.matmul` on views, into memory of ours. Where the
+    5. all others use BLAS, into memory of ours: Note [Calls of BLAS]. Where the
        batch is folded away, that is one call; otherwise one call per matrix. Operands whose strides BLAS
        cannot read are packed first.
 
@@ -60,12 +60,15 @@ from stride0._core.plan.threads cimport run_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.table cimport TABLE
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
-from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, swapped_matrix
+from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, swapped_matrix, view_of
+from stride0._core.array.views cimport without_axes
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.elementwise cimport binary_raw
-from stride0._core.ops.blas cimport Product, as_operand, by_blas, by_numpy, in_c_order, multiply_by_blas, packed, time_of
+from stride0._core.ops.reduce cimport accumulate
+from stride0._core.ops.gufuncs cimport run_matmul
+from stride0._core.ops.blas cimport Product, as_matrix, as_operand, by_blas, in_c_order, multiply_by_blas, packed, time_of
 
-from stride0._base.shapes import c_strides
+from stride0._base.shapes import c_strides, check_ndim
 from stride0._core.array.array import empty, zeros
 from stride0._core.array.views import restride, strides, without_broadcast_axes
 from stride0._core.ops.copy import copy
@@ -134,26 +137,66 @@ cdef bint of_our_own(const Product* product, int code) noexcept nogil:
 
 
 cdef Array one_product(Array x1, Array x2):
-    """A row by a matrix, or a matrix by a matrix or column, in any layout; None where kernels of our own cannot."""
+    """A row by a matrix, or a matrix by a matrix or column, in any layout; None where the general algorithms are needed."""
     cdef Py_ssize_t shape[2]
     cdef Product product
-    cdef Array out
+    cdef Array out, left, right
+    cdef int algorithm
     if x1.ndim > 2 or x2.ndim > 2 or x1.ndim + x2.ndim == 2:
         return None
     product.count = 1
     product.m, product.n = x1.shape_[0] if x1.ndim == 2 else 1, x1.shape_[x1.ndim - 1]
     product.p = x2.shape_[1] if x2.ndim == 2 else 1
-    if algorithm_of(&product, x1.code, ANY_ORDER) != OWN:
+    algorithm = algorithm_of(&product, x1.code, ANY_ORDER)
+    if algorithm != OWN and (product.n < 2 or not (algorithm == BLAS or (algorithm == DOT and letter_at(x1.code) == c"c"))):
         return None
     product.strides1[0] = product.strides2[0] = 0
     product.strides1[1], product.strides1[2] = x1.strides_[0] if x1.ndim == 2 else 0, x1.strides_[x1.ndim - 1]
     product.strides2[1], product.strides2[2] = x2.strides_[0], x2.strides_[1] if x2.ndim == 2 else 0
+    if algorithm == DOT:
+        left = matrix_view(x1, product.m, product.n, &product.strides1[1])
+        out = by_dot(left, matrix_view(x2, product.n, product.p, &product.strides2[1]), x1.code)
+        return out if x1.ndim == x2.ndim else without_axes(out, (0 if x1.ndim == 1 else 1,))
+    if algorithm == BLAS:
+        left, right = as_blas_reads(x1, product.m, product.n, &product.strides1[1]), as_blas_reads(x2, product.n, product.p, &product.strides2[1])
+        if left is None or right is None:
+            return None
+        # Kernels of our own multiply contiguous rows by a vector, and a vector by contiguous columns.
+        if letter_at(x1.code) == c"f" and product.n >= SHORT_SUM:
+            if product.p == 1 and product.strides1[2] == itemsize_at(x1.code):
+                return None
+            if product.m == 1 and product.strides2[1] == itemsize_at(x1.code):
+                return None
     shape[0] = product.m if x1.ndim == 2 else product.p
     shape[1] = product.p
     out = new_array(x1.code, x1.ndim + x2.ndim - 2, shape, NULL, False)
+    if algorithm == BLAS:
+        matrix = as_matrix(out, product.m, product.p)
+        if not multiply_by_blas(left, right, matrix):
+            run_matmul(left, right, matrix)
+        return out
     product.left, product.right, product.out = data_of(x1), data_of(x2), data_of(out)
     run_products(&product, x1.code)
     return out
+
+
+cdef Array as_blas_reads(Array x, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t* strides):
+    """A matrix, or a vector as one, if BLAS can read it, as `readable` says; else None."""
+    cdef Py_ssize_t size = itemsize_at(x.code)
+    # The stride of an axis of size 1 is arbitrary, so a valid one is chosen.
+    if columns == 1:
+        strides[1] = size
+    if rows == 1:
+        strides[0] = columns * size if strides[1] == size else size
+    if not (strides[1] == size and strides[0] >= columns * size) and not (strides[0] == size and strides[1] >= rows * size):
+        return None
+    return matrix_view(x, rows, columns, strides)
+
+
+cdef Array matrix_view(Array x, Py_ssize_t rows, Py_ssize_t columns, const Py_ssize_t* strides):
+    cdef Py_ssize_t shape[2]
+    shape[0], shape[1] = rows, columns
+    return view_of(x, data_of(x), 2, shape, strides)
 
 
 cdef Array usual_product(Array x1, Array x2):
@@ -190,7 +233,7 @@ cdef Array usual_product(Array x1, Array x2):
     product.count = count
     algorithm = algorithm_of(&product, x1.code, C_ORDER)
     if algorithm != OWN and (algorithm != BLAS or product.n < 2 or count * product.m * product.p == 1):
-        return None
+        return one_product(x1, x2)
     memcpy(shape, x1.shape_, x1.ndim * sizeof(Py_ssize_t))
     shape[lead + 1] = product.p
     out = new_array(x1.code, x1.ndim - 1 if x2.ndim == 1 else x1.ndim, shape, NULL, False)
@@ -295,11 +338,11 @@ cdef Array multiply_alike(Array x1, Array x2, DType dtype):
         if letter_at(code) == c"i" or letter_at(code) == c"u":
             x1 = as_operand(x1, x1.code, True)
             x2 = swapped_matrix(as_operand(swapped_matrix(x2), x2.code, True))
-        return by_dot(x1, x2, dtype)
+        return by_dot(x1, x2, code)
     out = empty((*x1.shape[:-1], x2.shape[-1]), dtype)
     x1, x2 = readable(x1, dtype), readable(x2, dtype)
     if not multiply_by_blas(x1, x2, out):
-        by_numpy(x1, x2, out)
+        run_matmul(x1, x2, out)
     return out
 
 
@@ -312,15 +355,27 @@ cdef int algorithm_of_stacks(Array x1, Array x2, int code) noexcept:
     return algorithm_of(&product, code, IN_ROWS if x1.code == code and x1.strides_[lead + 1] == itemsize_at(code) else ANY_ORDER)
 
 
-cdef Array by_dot(Array x1, Array x2, DType dtype):
+cdef Array by_dot(Array x1, Array x2, int code):
     """Sum up products in the core: (..., M, 1, K) times (..., 1, N, K)."""
-    *lead1, rows, inner = x1.shape
-    *lead2, _, columns = x2.shape
-    *strides1, down1, across1 = strides(x1)
-    *strides2, down2, across2 = strides(x2)
-    left = restride(x1, (*lead1, rows, 1, inner), (*strides1, down1, 0, across1))
-    right = restride(x2, (*lead2, 1, columns, inner), (*strides2, 0, across2, down2))
-    return reduce2("dot", left, right, (len(lead1) + 2,), False, dtype)
+    cdef int lead = x1.ndim - 2
+    left = beside_other_axis(x1, lead + 1, x1.strides_[lead], x1.strides_[lead + 1])
+    right = beside_other_axis(x2, lead, x2.strides_[lead + 1], x2.strides_[lead])
+    return accumulate("dot", 2, left, right, (lead + 2,), False, code, code)
+
+
+cdef Array beside_other_axis(Array x, int axis, Py_ssize_t along, Py_ssize_t inner):
+    """A view of a stack of matrices with an axis of size 1 in front of or behind that of the rows, or columns, and the inner one last."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t strides[MAX_NDIM]
+    cdef int lead = x.ndim - 2, rows = lead + (axis == lead), is_right = axis == lead
+    if x.ndim == MAX_NDIM:
+        check_ndim("matmul", x.ndim + 1)
+    memcpy(shape, x.shape_, lead * sizeof(Py_ssize_t))
+    memcpy(strides, x.strides_, lead * sizeof(Py_ssize_t))
+    shape[axis], strides[axis] = 1, 0
+    shape[rows], strides[rows] = x.shape_[lead + is_right], along
+    shape[lead + 2], strides[lead + 2] = x.shape_[lead + 1 - is_right], inner
+    return view_of(x, data_of(x), x.ndim + 1, shape, strides)
 
 
 cdef Array batch_innermost(Array x1, Array x2, DType dtype):

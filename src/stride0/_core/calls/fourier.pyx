@@ -1,0 +1,314 @@
+# cython: wraparound=True
+"""Discrete Fourier transforms: pocketfft, called from C. Declared in `fft/_functions.py`."""
+
+from cpython.object cimport PyObject
+from libc.math cimport sqrt
+from libc.string cimport memcpy
+
+from stride0._core.memory.dtype cimport (
+    COMPLEX64, FLOAT32, FLOAT64, arithmetic_code, is_stored, letter_at, promote_codes,
+)
+from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.array.array cimport Array, data_of, new_array, view_of
+from stride0._core.ops.copy cimport copy_array
+from stride0._core.ops.gufuncs cimport FFT, IFFT, IRFFT, RFFT_EVEN, RFFT_ODD, run_fft
+from stride0._core.ops.keys cimport read_axis, read_int
+from stride0._core.calls.arguments cimport array_argument, axes_argument, convert_axis, implement
+
+from stride0._core.calls.joining cimport rolled
+
+from collections.abc import Sequence
+
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, brief, shown
+from stride0._base.shapes import normalize_axes, normalize_index, normalize_shape
+from stride0._core.calls.checks import refuse_dtype
+from stride0._core.ops.functions import conj
+
+cdef extern from *:
+    """
+    #include <complex.h>
+    /* Half of a spectrum of real numbers is the mirror image of the other one: (outer, length, inner) in C order. */
+    #define S0_MIRROR(name, type, conjugate)                                                                     \\
+    static void name(void *memory, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) {          \\
+        type *x = memory;                                                                                         \\
+        for (; outer > 0; outer--, x += length * inner)                                                           \\
+            for (Py_ssize_t k = 1; 2 * k < length; k++) {                                                         \\
+                type *low = x + k * inner, *high = x + (length - k) * inner;                                      \\
+                for (Py_ssize_t i = 0; i < inner; i++) {                                                          \\
+                    type value = low[i];                                                                          \\
+                    high[i] = inverse ? value : conjugate(value);                                                 \\
+                    if (inverse) low[i] = conjugate(value);                                                       \\
+                }                                                                                                 \\
+            }                                                                                                     \\
+    }
+    S0_MIRROR(s0_mirror32, float complex, conjf)
+    S0_MIRROR(s0_mirror64, double complex, conj)
+    """
+    void s0_mirror32(void* x, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) noexcept nogil
+    void s0_mirror64(void* x, Py_ssize_t outer, Py_ssize_t length, Py_ssize_t inner, int inverse) noexcept nogil
+
+# Elements beyond which `normalize_shape` checks a result.
+cdef Py_ssize_t MANY = <Py_ssize_t>1 << 40
+
+cdef enum:      # what a transform makes of what
+    WHOLE       # complex numbers of complex ones
+    TO_HALF     # half a spectrum of real numbers
+    TO_REAL     # and the opposite
+
+# The transforms, those along several axes too: what they are, and whether they are inverse.
+cdef dict TRANSFORMS = {
+    "fft": (WHOLE, False), "ifft": (WHOLE, True), "rfft": (TO_HALF, False), "irfft": (TO_REAL, True), "hfft": (TO_REAL, False),
+    "ihfft": (TO_HALF, True), "fftn": (WHOLE, False), "ifftn": (WHOLE, True), "rfftn": (TO_HALF, False), "irfftn": (TO_REAL, True),
+}
+
+
+# --- arguments
+
+
+cdef Array operand(str op, PyObject* value, int kind):
+    cdef Array x = array_argument(value, op, "x")
+    if letter_at(x.code) == c"c":
+        if kind == TO_HALF:
+            refuse_dtype(op, x.dtype, "a real floating-point dtype; fft and its kin take complex ones")
+        return x
+    if letter_at(x.code) != c"f":
+        return copy_array(x, FLOAT64, False)
+    return copy_array(x, arithmetic_code(x.code), False) if is_stored(x.code) else x
+
+
+cdef char norm_argument(str op, object norm) except 0:
+    """The first letter of a norm."""
+    if isinstance(norm, str):
+        if norm == "backward":
+            return c"b"
+        if norm == "ortho":
+            return c"o"
+        if norm == "forward":
+            return c"f"
+    raise ArgumentValueError(op, f"unknown norm {shown(norm)}", (), "norm must be 'backward', 'ortho' or 'forward'.")
+
+
+cdef Py_ssize_t whole_length(int kind, Py_ssize_t size) noexcept:
+    """The length of a transform that uses all elements of an axis, which may be half a spectrum."""
+    return 2 * (size - 1) if kind == TO_REAL else size
+
+
+cdef Py_ssize_t length_argument(str op, object n, Array x) except -1:
+    """A length that was given, or a default."""
+    cdef Py_ssize_t length = 0
+    if read_int(<PyObject*>n, &length) and 0 < length < MANY:
+        return length
+    n = normalize_index(op, "n", n)
+    if n < 1 or n.bit_length() > 63:
+        accepts = "There must be at least one element along a transformed axis." if n < 1 else ""
+        raise ShapeError(op, f"the length of the transform would be {brief(n)}", [("x", f"{x.shape}")], accepts)
+    return n
+
+
+cdef int check_shape(str op, Array x, tuple axes, list lengths) except -1:
+    """Raise ShapeError where the result would have too many elements."""
+    cdef list shape = list(x.shape)
+    for axis, n in zip(axes, lengths):
+        shape[axis] = n
+    normalize_shape(op, tuple(shape))
+    return 0
+
+
+# --- transforms along one axis
+
+
+cdef double factor_of(Py_ssize_t n, char norm, bint inverse, int code) noexcept:
+    """What a transform is multiplied by, rounded to the precision of a dtype."""
+    cdef bint single = code == FLOAT32 or code == COMPLEX64
+    if norm == c"o":
+        return <float>1.0 / <float>sqrt(<float>n) if single else 1.0 / sqrt(<double>n)
+    if (norm == c"f") != inverse:
+        return <float>1.0 / <float>n if single else 1.0 / <double>n
+    return 1.0
+
+
+cdef Array moved_last(Array x, int axis):
+    """A view whose last axis is the one that is transformed along."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t strides[MAX_NDIM]
+    cdef int k, last = x.ndim - 1
+    if axis == last:
+        return x
+    for k in range(last):
+        shape[k], strides[k] = x.shape_[k + (k >= axis)], x.strides_[k + (k >= axis)]
+    shape[last], strides[last] = x.shape_[axis], x.strides_[axis]
+    return view_of(x, data_of(x), x.ndim, shape, strides)
+
+
+cdef Array shortened(Array x, Py_ssize_t size):
+    """The first elements along the last axis, as a view."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    shape[x.ndim - 1] = size
+    return view_of(x, data_of(x), x.ndim, shape, x.strides_)
+
+
+cdef Array result_for(Array x, int code, int axis, Py_ssize_t size):
+    cdef Py_ssize_t shape[MAX_NDIM]
+    memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    shape[axis] = size
+    return new_array(code, x.ndim, shape, NULL, False)
+
+
+cdef Array transform(Array x, int kind, bint inverse, int axis, Py_ssize_t n, char norm, bint in_place):
+    """The transform along an axis, of length n; in the memory of x where that is a complex array in C order and may be used."""
+    cdef int code = promote_codes(x.code, COMPLEX64)
+    cdef double factor = factor_of(n, norm, inverse, x.code)
+    cdef Py_ssize_t outer = 1, inner = 1
+    cdef int k
+    cdef Array out, lanes
+    if kind == TO_REAL:
+        if x.code != code:
+            x = copy_array(x, code, False)
+        out = result_for(x, FLOAT32 if code == COMPLEX64 else FLOAT64, axis, n)
+        run_fft(IRFFT, moved_last(x, axis), factor, moved_last(out, axis))
+        return out
+    if kind == TO_HALF or x.code != code:
+        # Of real numbers a half is computed, and the other one mirrors it.
+        out = result_for(x, code, axis, n // 2 + 1 if kind == TO_HALF else n)
+        lanes = moved_last(out, axis)
+        if kind != TO_HALF:
+            lanes = shortened(lanes, n // 2 + 1)
+        run_fft(RFFT_ODD if n % 2 else RFFT_EVEN, moved_last(x, axis), factor, lanes)
+        if kind != TO_HALF:
+            for k in range(x.ndim):
+                if k < axis:
+                    outer *= x.shape_[k]
+                elif k > axis:
+                    inner *= x.shape_[k]
+            if code == COMPLEX64:
+                s0_mirror32(data_of(out), outer, n, inner, inverse)
+            else:
+                s0_mirror64(data_of(out), outer, n, inner, inverse)
+        return out
+    out = x if in_place and x.shape_[axis] == n else result_for(x, code, axis, n)
+    run_fft(IFFT if inverse else FFT, moved_last(x, axis), factor, moved_last(out, axis))
+    return out
+
+
+cdef Array no_elements(Array x, int kind, int axis, Py_ssize_t n, list shape):
+    """The transform of no elements: zeros, with a length along its axes."""
+    cdef Py_ssize_t sizes[MAX_NDIM]
+    cdef int k, code = promote_codes(x.code, COMPLEX64)
+    for k in range(x.ndim):
+        sizes[k] = shape[k]
+    sizes[axis] = n // 2 + 1 if kind == TO_HALF else n
+    if kind == TO_REAL:
+        code = FLOAT32 if code == COMPLEX64 else FLOAT64
+    return new_array(code, x.ndim, sizes, NULL, True)
+
+
+cdef object along_one(str name, PyObject** given):
+    """`given`: x, n, axis, norm."""
+    cdef str op = name[4:]
+    cdef int kind, axis
+    cdef bint inverse
+    cdef Py_ssize_t n
+    cdef Array x
+    cdef char norm
+    kind, inverse = TRANSFORMS[op]
+    x = operand(op, given[0], kind)
+    norm = norm_argument(op, <object>given[3])
+    if not read_axis(given[2], x.ndim, &axis):
+        axis = convert_axis(given[2], x.ndim, op)
+    n = length_argument(op, whole_length(kind, x.shape_[axis]) if given[1] is <PyObject*>None else <object>given[1], x)
+    if given[1] is not <PyObject*>None:
+        check_shape(op, x, (axis,), [n])
+    if x.size == 0:
+        return no_elements(x, kind, axis, n, list(x.shape))
+    if op == "hfft":
+        x = conj(x)
+    out = transform(x, kind, inverse, axis, n, norm, False)
+    return conj(out) if op == "ihfft" else out
+
+
+# --- along several axes
+
+
+cdef object along_several(str name, PyObject** given):
+    """`given`: x, s, axes, norm."""
+    cdef str op = name[4:]
+    cdef int kind, k, count
+    cdef bint inverse
+    cdef Array x, out
+    cdef char norm
+    kind, inverse = TRANSFORMS[op[:-1]]
+    x = operand(op, given[0], kind)
+    norm = norm_argument(op, <object>given[3])
+    s, axes = <object>given[1], <object>given[2]
+    if s is not None and axes is None:
+        raise ArgumentValueError(op, "axes must be given where s is", [("s", shown(s))])
+    if axes is not None and not isinstance(axes, (tuple, list, Sequence)):
+        raise ArgumentTypeError(op, "axes must be a sequence of integers", [("axes", shown(axes))])
+    cdef tuple along = normalize_axes(op, None if axes is None else tuple(axes), x.ndim)
+    cdef list lengths = [x.shape_[<int>axis] for axis in along]
+    count = <int>len(along)
+    if count:
+        lengths[count - 1] = whole_length(kind, lengths[count - 1])
+    if s is not None:
+        if not isinstance(s, (tuple, list, Sequence)):
+            raise ArgumentTypeError(op, "s must be a sequence of integers", [("s", shown(s))])
+        if len(s) != count:
+            raise ArgumentValueError(op, "there must be as many sizes as axes", [("s", shown(s)), ("axes", shown(axes))])
+        lengths = [whole if n == -1 else n for n, whole in zip([normalize_index(op, "s", n) for n in s], lengths)]
+    lengths = [length_argument(op, n, x) for n in lengths]
+    if s is not None:
+        check_shape(op, x, along, lengths)
+    if not count:
+        # The real transforms need an axis; the others change nothing without one.
+        if kind != WHOLE:
+            raise ArgumentValueError(op, "there must be at least one axis", [("x", f"{x.shape}")])
+        return copy_array(x, promote_codes(x.code, COMPLEX64), False)
+    if x.size == 0:
+        shape = list(x.shape)
+        for k in range(count):
+            shape[along[k]] = lengths[k]
+        return no_elements(x, kind, along[count - 1], lengths[count - 1], shape)
+    out = x
+    if kind == TO_REAL:
+        # The last axis, half of which is there, comes last.
+        for k in range(count - 1):
+            out = transform(out, WHOLE, True, along[k], lengths[k], norm, k > 0)
+        return transform(out, TO_REAL, True, along[count - 1], lengths[count - 1], norm, False)
+    for k in range(count - 1, -1, -1):
+        out = transform(out, kind if k == count - 1 else WHOLE, inverse, along[k], lengths[k], norm, k < count - 1)
+    return out
+
+
+# --- the frequency 0 in the middle
+
+
+cdef object shift(str name, PyObject** given):
+    """`given`: x, axes."""
+    cdef str op = name[4:]
+    cdef Array x = array_argument(given[0], op, "x")
+    cdef Py_ssize_t places[MAX_NDIM]
+    cdef int axes[MAX_NDIM]
+    cdef int k, count
+    wanted = <object>given[1]
+    if type(wanted) is not tuple and isinstance(wanted, Sequence):
+        wanted = tuple(wanted)
+    count = axes_argument(<PyObject*>wanted, x.ndim, op, axes)
+    for k in range(x.ndim):
+        places[k] = 0
+    for k in range(count):
+        # Of an odd size the greater half comes first.
+        places[axes[k]] = x.shape_[axes[k]] // 2 if op == "fftshift" else (x.shape_[axes[k]] + 1) // 2
+        if places[axes[k]] == x.shape_[axes[k]]:
+            places[axes[k]] = 0
+    return rolled(x, places)
+
+
+implement("fft.fftshift", shift)
+implement("fft.ifftshift", shift)
+
+cdef str function
+for function in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
+    implement("fft." + function, along_one)
+for function in ("fftn", "ifftn", "rfftn", "irfftn"):
+    implement("fft." + function, along_several)

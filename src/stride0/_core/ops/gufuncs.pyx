@@ -1,0 +1,301 @@
+"""LAPACK, BLAS and pocketfft as NumPy brings them: the inner loops of its generalised ufuncs, called from C.
+
+Note [Loops of NumPy]
+    `numpy.linalg` and `numpy.fft` are Python around generalised ufuncs, each of which has one inner loop for each dtype: a
+    C function that takes pointers, sizes and strides. `PyUFuncObject`, the public structure of a ufunc, points to these
+    loops. Called from here they compute the same bits on views of our memory, with NumPy's LAPACK, whichever that is
+    (OpenBLAS, Accelerate, MKL, its own `lapack_lite`), and without NumPy's Python, which takes ten times as long as
+    a small matrix. The functions of the LAPACK library itself have other names, sizes of integers and orders of memory in
+    every build of NumPy, and each would need workspaces and copies, which these loops make.
+
+    The modules that have the ufuncs are private, so nothing is taken on trust: a loop is used where the ufunc has the
+    expected number of operands and axes, the expected types among its `types`, and the structure says what its
+    attributes say. Otherwise the public functions are called on views (`exchange/numpy_calls.py`), which is slower.
+
+    The same holds for products of matrices, whose loop chooses among the functions of BLAS. A loop of LAPACK reports failure by the floating-point status "invalid", as it does to NumPy, and writes NaN.
+"""
+
+from cpython.exc cimport PyErr_Occurred
+from libc.string cimport memcpy
+
+from stride0._core.memory.dtype cimport COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
+from stride0._core.memory.guards cimport s0_acquire, s0_leave, s0_lock, s0_read_int, s0_write_int
+from stride0._core.plan.plan cimport MAX_NDIM, Operand
+from stride0._core.array.array cimport Array, guard_gradient, read_operand
+from stride0._core.array.views cimport is_aligned
+from stride0._core.ops.copy cimport copy_array
+
+cdef extern from *:
+    """
+    #include <fenv.h>
+    typedef void (*s0_gufunc_loop)(char **args, const Py_ssize_t *sizes, const Py_ssize_t *strides, void *data);
+    /* The first fields of PyUFuncObject in numpy/ufuncobject.h. */
+    typedef struct {
+        PyObject_HEAD
+        int nin, nout, nargs, identity;
+        s0_gufunc_loop *functions;
+        void **data;
+        int ntypes;
+    } s0_ufunc;
+    #define s0_as_ufunc(object) ((s0_ufunc *)(object))
+    """
+    ctypedef void (*s0_gufunc_loop)(char** args, const Py_ssize_t* sizes, const Py_ssize_t* strides, void* data) noexcept nogil
+    ctypedef struct s0_ufunc:
+        int nin, nout, nargs
+        s0_gufunc_loop* functions
+        void** data
+        int ntypes
+    s0_ufunc* s0_as_ufunc(object ufunc) noexcept
+    int FE_INVALID
+    int feclearexcept(int excepts) noexcept nogil
+    int fetestexcept(int excepts) noexcept nogil
+
+cdef enum:
+    MOST_OPERANDS = 4
+    MOST_AXES = 2           # of an operand that a loop computes with: its last ones
+    HEAVY = 1 << 8          # elements of an operand from which the interpreter's lock is released
+    DTYPES = 4
+
+cdef struct Loop:
+    s0_gufunc_loop function         # NULL where it was not found
+    void* data
+    int operands
+    int axes[MOST_OPERANDS]         # of each operand: how many sizes it has, and which of them
+    int which[MOST_OPERANDS][MOST_AXES]
+
+# By routine, and by the dtype of the first operand: float32, float64, complex64, complex128.
+cdef Loop[N_ROUTINES][DTYPES] LOOPS
+
+cdef s0_lock setting = 0
+cdef bint is_set = False
+
+# Set by `exchange/numpy_calls`, a higher layer: what loads the ufuncs, and what computes without them.
+cdef object load_gufuncs = None
+cdef object compute = None
+
+
+def set_gufuncs(load, by_functions):
+    """
+    Set the functions that load the ufuncs of NumPy, and that compute without them.
+
+    Parameters
+    ----------
+    load : callable
+        Called on first use; returns for each routine None or ``(ufunc, axes, types)``: which sizes the axes of each
+        operand have, and the types of its loops.
+    by_functions : callable
+        Called with the number of a routine, operands, the factor of a transform, and the result or a tuple of them;
+        returns whether LAPACK failed.
+    """
+    global load_gufuncs, compute, is_set
+    load_gufuncs, compute, is_set = load, by_functions, False
+
+
+cdef int slot_of(int code) noexcept nogil:
+    return 0 if code == FLOAT32 else 1 if code == FLOAT64 else 2 if code == COMPLEX64 else 3
+
+
+cdef int read_loop(Loop* loop, object ufunc, tuple axes, str types) except -1:
+    """Note [Loops of NumPy]: write the loop of a ufunc for certain types, if it has one."""
+    cdef s0_ufunc* fields = s0_as_ufunc(ufunc)
+    cdef int k, i
+    cdef Py_ssize_t place
+    if fields.nin != ufunc.nin or fields.nout != ufunc.nout or fields.nargs != len(axes) or fields.ntypes != ufunc.ntypes:
+        return 0
+    if types not in ufunc.types:
+        return 0
+    place = ufunc.types.index(types)
+    loop.data = NULL if fields.data is NULL else fields.data[place]
+    loop.function = fields.functions[place]
+    loop.operands = fields.nargs
+    for k in range(loop.operands):
+        loop.axes[k] = <int>len(axes[k])
+        for i in range(loop.axes[k]):
+            loop.which[k][i] = axes[k][i]
+    return 0
+
+
+cdef int ask_for_gufuncs() except -1:
+    global is_set
+    cdef Loop[N_ROUTINES][DTYPES] found
+    cdef int routine, slot
+    listed = load_gufuncs()
+    if len(listed) != N_ROUTINES:
+        raise SystemError(f"set_gufuncs: {len(listed)} routines instead of {N_ROUTINES}")
+    for routine in range(N_ROUTINES):
+        for slot in range(DTYPES):
+            found[routine][slot].function = NULL
+            if listed[routine] is not None:
+                ufunc, axes, types = listed[routine]
+                for name in types:
+                    if name[0] == "fdFD"[slot]:
+                        read_loop(&found[routine][slot], ufunc, axes, name)
+    # Of several threads that ask at once, the first one sets them: what is set is never replaced, as others read it.
+    s0_acquire(&setting)
+    if not is_set:
+        for routine in range(N_ROUTINES):
+            for slot in range(DTYPES):
+                LOOPS[routine][slot] = found[routine][slot]
+        s0_write_int(is_set, True)
+    s0_leave(&setting)
+    return 0
+
+
+cdef bint has_loop(int routine, int code) except -1:
+    """Whether the loop of a routine for a dtype was found."""
+    if not s0_read_int(is_set):
+        ask_for_gufuncs()
+    return LOOPS[routine][slot_of(code)].function is not NULL
+
+
+cdef int run_loop(const Loop* loop, const Operand* operands, int lead, const Py_ssize_t* shape) noexcept nogil:
+    """
+    Call a loop for all matrices or lanes of a batch of `shape`, to which the leading axes of the operands broadcast.
+
+    Returns a status: whether LAPACK failed for one of them.
+    """
+    cdef Py_ssize_t sizes[1 + MOST_OPERANDS * MOST_AXES]
+    cdef Py_ssize_t strides[MOST_OPERANDS * (1 + MOST_AXES)]
+    cdef Py_ssize_t batch[MOST_OPERANDS][MAX_NDIM]
+    cdef Py_ssize_t counts[MAX_NDIM]
+    cdef Py_ssize_t position[MAX_NDIM]
+    cdef char* first[MOST_OPERANDS]
+    cdef char* args[MOST_OPERANDS]
+    cdef const Operand* operand
+    cdef int k, i, axis, own, place = loop.operands, outer = 0
+    cdef bint merged
+    for k in range(loop.operands):
+        operand = &operands[k]
+        first[k] = operand.data
+        for i in range(loop.axes[k]):
+            own = operand.ndim - loop.axes[k] + i
+            sizes[1 + loop.which[k][i]] = operand.shape[own]
+            strides[place] = operand.strides[own]
+            place += 1
+    # The axes of the batch, the innermost one first, merged where every operand allows it.
+    for axis in range(lead - 1, -1, -1):
+        if shape[axis] == 1:
+            continue
+        if shape[axis] == 0:
+            return 0
+        merged = outer > 0
+        for k in range(loop.operands):
+            own = axis - lead + operands[k].ndim - loop.axes[k]
+            batch[k][outer] = 0 if own < 0 or operands[k].shape[own] == 1 else operands[k].strides[own]
+            merged = merged and batch[k][outer] == batch[k][outer - 1] * counts[outer - 1]
+        if merged:
+            counts[outer - 1] *= shape[axis]
+        else:
+            counts[outer], position[outer] = shape[axis], 0
+            outer += 1
+    sizes[0] = counts[0] if outer else 1
+    for k in range(loop.operands):
+        strides[k] = batch[k][0] if outer else 0
+    feclearexcept(FE_INVALID)
+    while True:
+        # Loops move the pointers.
+        memcpy(args, first, sizeof(args))
+        loop.function(args, sizes, strides, loop.data)
+        axis = 1
+        while axis < outer:
+            position[axis] += 1
+            for k in range(loop.operands):
+                first[k] += batch[k][axis]
+            if position[axis] < counts[axis]:
+                break
+            for k in range(loop.operands):
+                first[k] -= position[axis] * batch[k][axis]
+            position[axis] = 0
+            axis += 1
+        if axis >= outer:
+            return fetestexcept(FE_INVALID)
+
+
+cdef bint call_loop(const Loop* loop, const Operand* operands, Py_ssize_t heavy) except -1:
+    """`run_loop`, for the batch of the last operand."""
+    cdef const Operand* last = &operands[loop.operands - 1]
+    cdef int lead = last.ndim - loop.axes[loop.operands - 1]
+    cdef int status
+    if heavy >= HEAVY:
+        with nogil:
+            status = run_loop(loop, operands, lead, last.shape)
+    else:
+        status = run_loop(loop, operands, lead, last.shape)
+    # That memory was refused.
+    if PyErr_Occurred() is not NULL:
+        return -1
+    return status != 0
+
+
+cdef Array readable(Array x):
+    """x, or a copy of it where loops written in C++ could not read its elements."""
+    return x if is_aligned(x) else copy_array(x, x.code, True)
+
+
+cdef bint run_lapack(int routine, Array a, Array b, Array c, Array d) except -1:
+    """
+    Compute the results of a routine, which are the last of the arrays; None stands for those that it does not have.
+
+    Whether LAPACK failed for one of the matrices. The operands are float64 or complex128; their leading axes broadcast to
+    those of the results.
+    """
+    cdef Operand operands[MOST_OPERANDS]
+    cdef const Loop* loop
+    if not has_loop(routine, a.code):
+        given = [x for x in (a, b, c, d) if x is not None]
+        return compute(routine, given, 1.0)
+    guard_gradient(a, "linalg")
+    loop = &LOOPS[routine][slot_of(a.code)]
+    a = readable(a)
+    read_operand(&operands[0], a)
+    if b is not None:
+        b = readable(b)
+        read_operand(&operands[1], b)
+    if c is not None:
+        read_operand(&operands[2], c)
+    if d is not None:
+        read_operand(&operands[3], d)
+    return call_loop(loop, operands, a.size)
+
+
+cdef int run_fft(int routine, Array x, double factor, Array out) except -1:
+    """
+    Compute transforms of the lanes along the last axis of x, times a factor, into the last axis of `out`.
+
+    Their dtypes are those of one loop. A complex transform of the same length may be in place.
+    """
+    cdef Operand operands[3]
+    cdef float single = <float>factor
+    cdef int slot = slot_of(x.code)
+    if not has_loop(routine, x.code):
+        compute(routine, [x, out], factor)
+        return 0
+    guard_gradient(x, "fft")
+    x = readable(x)
+    read_operand(&operands[0], x)
+    read_operand(&operands[2], out)
+    operands[1].data = <char*>&single if slot == 0 or slot == 2 else <char*>&factor
+    operands[1].ndim = 0
+    operands[1].shape = operands[1].strides = NULL
+    call_loop(&LOOPS[routine][slot], operands, x.size + out.size)
+    return 0
+
+
+cdef int run_matmul(Array x1, Array x2, Array out) except -1:
+    """
+    Multiply stacks of matrices, of one floating-point dtype, into a third array.
+
+    Where BLAS cannot read a matrix, as its rows and its columns are not contiguous, NumPy's loop is slow.
+    """
+    cdef Operand operands[3]
+    cdef int slot = slot_of(x1.code)
+    if not has_loop(MATMUL, x1.code):
+        compute(<int>MATMUL, [x1, x2, out], 1.0)
+        return 0
+    guard_gradient(x1, "matmul")
+    guard_gradient(x2, "matmul")
+    read_operand(&operands[0], x1)
+    read_operand(&operands[1], x2)
+    read_operand(&operands[2], out)
+    call_loop(&LOOPS[<int>MATMUL][slot], operands, x1.size + x2.size)
+    return 0

@@ -1,0 +1,173 @@
+"""The inner loops of NumPy's ufuncs, called from C: the bits of NumPy; and what is done without them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import stride0 as xp
+from stride0._core.exchange import numpy_calls
+from stride0._core.ops.gufuncs import set_gufuncs
+
+WIDE = ["float64", "complex128"]
+FLOATING = ["float32", "float64", "complex64", "complex128"]
+EPS = {"float32": 1e-5, "complex64": 1e-5, "float64": 1e-12, "complex128": 1e-12}
+
+
+def load_anew(load=numpy_calls.load_gufuncs):
+    set_gufuncs(load, numpy_calls.compute)
+
+
+@pytest.fixture
+def without_loops():
+    load_anew(lambda: [None] * len(numpy_calls.ROUTINES))
+    yield
+    load_anew()
+
+
+def random(dtype, *shape):
+    rng = np.random.default_rng(7)
+    a = rng.standard_normal(shape)
+    return (a + 1j * rng.standard_normal(shape) if dtype.startswith("c") else a).astype(dtype)
+
+
+def hermitian(dtype, *shape):
+    a = random(dtype, *shape)
+    return (a @ a.conj().swapaxes(-1, -2) + np.eye(shape[-1])).astype(dtype)
+
+
+def layouts(a):
+    """The same matrices in other memory: columns first, every second element, backwards, one for all."""
+    yield a
+    yield np.ascontiguousarray(a.swapaxes(-1, -2)).swapaxes(-1, -2)
+    yield np.repeat(np.repeat(a, 2, axis=-1), 2, axis=-2)[..., ::2, ::2]
+    yield np.ascontiguousarray(a[..., ::-1, ::-1])[..., ::-1, ::-1]
+    yield np.broadcast_to(a.reshape(-1, *a.shape[-2:])[0], a.shape)
+
+
+def parts(found):
+    return [np.asarray(part) for part in (found if isinstance(found, tuple) else (found,))]
+
+
+SQUARE = ["det", "eigh", "eigvalsh", "inv", "slogdet", "cholesky"]
+
+
+def test_every_loop_of_this_numpy_is_called():
+    assert [r.ufuncs for r in numpy_calls.ROUTINES if numpy_calls._loaded(r) is None] == []
+
+
+@pytest.mark.parametrize("dtype", WIDE)
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 4, 4), (3, 2, 5, 5), (40, 40), (0, 3, 3), (2, 0, 0)])
+def test_square_matrices_have_the_bits_of_numpy(dtype, shape):
+    for a in layouts(hermitian(dtype, *shape)) if 0 not in shape else [hermitian(dtype, *shape)]:
+        for name in SQUARE:
+            expected = parts(getattr(np.linalg, name)(a))
+            for got, wanted in zip(parts(getattr(xp.linalg, name)(xp.asarray(a))), expected, strict=True):
+                assert got.dtype == wanted.dtype and np.array_equal(got, wanted), (name, a.strides)
+        for name in ("eig", "eigvals"):
+            expected = [part.astype("complex128") for part in parts(getattr(np.linalg, name)(a))]
+            for got, wanted in zip(parts(getattr(xp.linalg, name)(xp.asarray(a))), expected, strict=True):
+                assert np.array_equal(got, wanted), (name, a.strides)
+
+
+@pytest.mark.parametrize("dtype", WIDE)
+@pytest.mark.parametrize("shape", [(3, 4), (4, 3), (2, 5, 3), (2, 2, 3, 5), (0, 3), (3, 0), (0, 2, 3)])
+def test_matrices_have_the_bits_of_numpy(dtype, shape):
+    calls = [
+        ("svd", {}),
+        ("svd", {"full_matrices": False}),
+        ("svdvals", {}),
+        ("qr", {}),
+        ("qr", {"mode": "complete"}),
+    ]
+    for a in layouts(random(dtype, *shape)) if 0 not in shape else [random(dtype, *shape)]:
+        for name, options in calls:
+            expected = parts(getattr(np.linalg, name)(a, **options))
+            got = parts(getattr(xp.linalg, name)(xp.asarray(a), **options))
+            for one, wanted in zip(got, expected, strict=True):
+                assert one.shape == wanted.shape and np.array_equal(one, wanted), (name, options, a.strides)
+
+
+@pytest.mark.parametrize("dtype", WIDE)
+def test_solutions_have_the_bits_of_numpy(dtype):
+    for lead1, lead2 in (((), ()), ((2,), ()), ((), (2, 3)), ((2, 1), (3,)), ((4, 1, 2), (3, 1))):
+        for a in layouts(random(dtype, *lead1, 3, 3)) if lead1 else [random(dtype, 3, 3)]:
+            b = random(dtype, *lead2, 3, 2)
+            assert np.array_equal(
+                np.asarray(xp.linalg.solve(xp.asarray(a), xp.asarray(b))), np.linalg.solve(a, b)
+            )
+
+
+@pytest.mark.parametrize("dtype", FLOATING)
+@pytest.mark.parametrize("shape", [(7,), (8,), (3, 6), (2, 5, 4)])
+def test_complex_and_real_transforms_agree_with_numpy(dtype, shape):
+    a = random(dtype, *shape)
+    wide = a.astype("complex128" if dtype.startswith("c") else "float64")
+    names = ["fft", "ifft", "irfft", "hfft"] + ([] if dtype.startswith("c") else ["rfft", "ihfft"])
+    for name in names:
+        for axis in range(-len(shape), len(shape)):
+            for n in (None, 3, 10):
+                for norm in ("backward", "ortho", "forward"):
+                    expected = getattr(np.fft, name)(wide, n=n, axis=axis, norm=norm)
+                    got = np.asarray(getattr(xp.fft, name)(xp.asarray(a), n=n, axis=axis, norm=norm))
+                    assert got.shape == expected.shape
+                    np.testing.assert_allclose(
+                        got, expected, rtol=0, atol=EPS[dtype] * np.abs(expected).max()
+                    )
+
+
+@pytest.mark.parametrize("dtype", FLOATING)
+def test_public_functions_take_the_place_of_loops(dtype, without_loops):
+    h, a = hermitian(dtype, 2, 4, 4), random(dtype, 3, 5, 4)
+    for name in [*SQUARE, "eigvals"]:
+        for got, wanted in zip(
+            parts(getattr(xp.linalg, name)(xp.asarray(h))), parts(getattr(np.linalg, name)(h)), strict=True
+        ):
+            np.testing.assert_allclose(got, wanted, rtol=100 * EPS[dtype], atol=100 * EPS[dtype])
+    for name, options in (
+        ("svd", {}),
+        ("svd", {"full_matrices": False}),
+        ("qr", {}),
+        ("qr", {"mode": "complete"}),
+    ):
+        found = parts(getattr(xp.linalg, name)(xp.asarray(a), **options))
+        for got, wanted in zip(found, parts(getattr(np.linalg, name)(a, **options)), strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=0, atol=EPS[dtype] * 10)
+    for name in ("fft", "ifft", "irfft", "fftn"):
+        found = np.asarray(getattr(xp.fft, name)(xp.asarray(a), norm="ortho"))
+        np.testing.assert_allclose(
+            found, getattr(np.fft, name)(a, norm="ortho"), rtol=0, atol=10 * EPS[dtype]
+        )
+    x, y = random(dtype, 30, 40), random(dtype, 40, 20)
+    np.testing.assert_allclose(
+        np.asarray(xp.asarray(x) @ xp.asarray(y)), x @ y, rtol=0, atol=100 * EPS[dtype]
+    )
+    singular = xp.zeros((3, 2, 2), dtype=getattr(xp, dtype))
+    with pytest.raises(xp.linalg.LinAlgError, match="inv: the matrix is singular"):
+        xp.linalg.inv(singular)
+
+
+def test_a_ufunc_with_other_types_or_operands_is_not_called():
+    """What would be read as the loop of another function is left alone."""
+    for other in (np.linalg._umath_linalg.slogdet, np.add, np.matmul):
+        load_anew(lambda other=other: [(other, ((0, 0), ()), ("d->d", "D->D"))] * len(numpy_calls.ROUTINES))
+        try:
+            assert float(xp.linalg.det(xp.asarray([[2.0, 0.0], [0.0, 3.0]]))) == 6.0
+        finally:
+            load_anew()
+
+
+def test_failures_name_the_first_matrix():
+    a = np.stack([np.eye(3)] * 9)
+    a[5] = a[7] = 0
+    for x in (xp.asarray(a), xp.asarray(a.reshape(3, 3, 3, 3))):
+        index = "(5,)" if x.ndim == 3 else "(1, 2)"
+        for call in (xp.linalg.inv, xp.linalg.cholesky, lambda x: xp.linalg.solve(x, xp.ones(3))):
+            with pytest.raises(xp.linalg.LinAlgError) as caught:
+                call(x)
+            assert index in str(caught.value)
+    upper = np.stack([np.eye(2), [[1.0, 2.0], [0.0, 1.0]]])
+    assert xp.linalg.cholesky(xp.asarray(upper)).shape == (2, 2, 2)
+    with pytest.raises(xp.linalg.LinAlgError) as caught:
+        xp.linalg.cholesky(xp.asarray(upper), upper=True)
+    assert "(1,)" in str(caught.value)
