@@ -60,6 +60,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--budget", type=float, default=1, metavar="SECONDS", help="a row's, as in compare.py"
     )
+    parser.add_argument(
+        "--once", dest="again", action="store_false", help="do not measure rows below 1.0 again"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
     parser.add_argument("--read", nargs="+", type=Path, metavar="FILE", help="report earlier runs' JSON")
     parser.add_argument("--page", type=Path, metavar="FILE", help="write the page of the documentation")
@@ -103,7 +106,8 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         if len(together) == len(options.sizes):
             print(line([found[key] for key in together], report["libraries"]), flush=True)
             together.clear()
-    slow = [key for key in keys if 0 < speedup(found[key]) < LEVEL]
+    report["again"] = AGAIN * options.rounds if options.again else 0
+    slow = [key for key in keys if options.again and 0 < speedup(found[key]) < LEVEL]
     if slow:
         print(f"\n{len(slow)} rows below {LEVEL} are measured again.", flush=True)
         longer = {"rounds": AGAIN * options.rounds, "budget": AGAIN * options.budget, "keys": slow}

@@ -24,8 +24,8 @@ A figure is NumPy's time divided by that of stride0: above 1 stride0 is faster. 
 
 and `--functions`, `--sizes`, `--dtypes`, `--layouts`, `--torch` and `--jax` choose what is measured; the
 first two commands list every row below 1.0. Rows alternate between the libraries, the clock is that of the
-processor time, and each result is compared with NumPy's. Rows below 1.0 are measured again, in a process of
-their own, for three times as many rounds. Where operands come to lie in memory moves single rows by a tenth.
+processor time, and each result is compared with NumPy's. Where operands come to lie in memory moves single
+rows by a tenth.
 """
 
 
@@ -42,7 +42,7 @@ def page(reports: list[dict[str, Any]]) -> str:
             layouts=listed([EXPLAINED.get(layout, layout) for layout in measured["layout"]]),
         )
     ]
-    parts += [f"\nMeasured with {report['described']}; {report['rounds']} rounds.\n" for report in reports]
+    parts += [f"\nMeasured with {report['described']}; {rounds(report)}.\n" for report in reports]
     parts += [f"\n## Means: {kernels(report)}\n\n{means(report)}" for report in reports]
     parts += [f"\n## Functions: {kernels(report)}\n\n{functions(report)}" for report in reports]
     parts += [f"\n## Rows below {LEVEL}: {kernels(report)}\n\n{below(report)}" for report in reports]
@@ -63,6 +63,12 @@ def grouped(reasons: dict[str, str]) -> list[tuple[list[str], str]]:
 
 def listed(words: list[str]) -> str:
     return " and ".join([*([", ".join(words[:-1])] if words[1:] else []), words[-1]])
+
+
+def rounds(report: dict[str, Any]) -> str:
+    """How often a run measured its rows."""
+    again = f", and {report['again']} more of rows below {LEVEL}" if report.get("again") else ""
+    return f"{report['rounds']} rounds{again}"
 
 
 def kernels(report: dict[str, Any]) -> str:
@@ -92,6 +98,8 @@ def means(report: dict[str, Any]) -> str:
     for layout in (*LAYOUTS, "all"):
         parts = {} if layout == "all" else {"layout": layout}
         rows = judged(report, **parts)
+        if not rows:
+            continue
         cells = [mean(judged(report, size=size, **parts)) for size in SIZES]
         counts = [len([row for row in rows if row["speedups"]["numpy"] < level]) for level in (LEVEL, 0.9)]
         lines.append(f"| {layout} | {' | '.join(map(str, [*cells, len(rows), *counts]))} |")
