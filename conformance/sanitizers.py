@@ -95,8 +95,7 @@ def of_threads(reports: Path) -> dict[str, str]:
     # The suppressions name functions. GCC's library finds their names itself.
     if Path(symbolizer).is_absolute():
         options.append(f"external_symbolizer_path={symbolizer}")
-    # The interpreter is instrumented too: it takes a hundred times as long to compile a statement of a random program,
-    # and these run in one thread.
+    # The interpreter is instrumented too: it is slow to compile random programs, which run in one thread.
     fewer = {"STRIDE0_TEST_ROUNDS": "100", "STRIDE0_FUZZ_PROGRAMS": "32"}
     return {"TSAN_OPTIONS": ":".join(options), **{name: os.environ.get(name, fewer[name]) for name in fewer}}
 

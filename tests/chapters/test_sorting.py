@@ -123,7 +123,7 @@ def lines(dtype, n):
 
 @pytest.mark.parametrize("dtype", REAL)
 def test_lines_of_any_length(dtype):
-    # Few words are sorted by networks, more of them are divided, or sorted by digits where few of their bits differ.
+    # Few words are sorted by networks; more are divided, or sorted by digits where few of their bits differ.
     for n in (0, 1, 2, 3, 8, 15, 16, 17, 33, 64, 100, 127, 128, 129, 300, 2047, 2048, 9000):
         for a in lines(dtype, n):
             for b in (a, a[::-1], np.repeat(a, 2)[::2]):

@@ -290,7 +290,12 @@ def edges(bits: int) -> list[int]:
 def test_quotients_of_long_integers(layout: str) -> None:
     rng = np.random.default_rng(3)
     small = rng.integers(-(1 << 51) + 1, 1 << 51, 1100)
-    for numbers in (np.asarray(edges(64)), small, np.concatenate([small, edges(64)]), rng.integers(-99, 99, 700)):
+    for numbers in (
+        np.asarray(edges(64)),
+        small,
+        np.concatenate([small, edges(64)]),
+        rng.integers(-99, 99, 700),
+    ):
         for divisor in [*edges(64)[::3], 3, -7]:
             x = np.resize(numbers, 1500)
             y = np.full(1500, divisor) if layout in ("column", "scalar") else rng.permutation(x)
@@ -321,10 +326,17 @@ def test_casts_of_large_numbers_to_integers(source: str, target: str) -> None:
     rng = np.random.default_rng(4)
     numbers = np.asarray(edges(64), dtype=source)
     with np.errstate(over="ignore"):
-        numbers = np.concatenate([numbers, numbers + numbers.dtype.type(0.75), [np.nan, np.inf, -np.inf, -0.0, 0.9, -0.9]])
+        numbers = np.concatenate(
+            [numbers, numbers + numbers.dtype.type(0.75), [np.nan, np.inf, -np.inf, -0.0, 0.9, -0.9]]
+        )
     small = rng.uniform(-1e6, 1e6, 3000).astype(source)
     width = np.iinfo(target).bits
-    for values in (numbers, small, rng.permutation(np.concatenate([small, numbers])), (numbers / 4096).astype(source)):
+    for values in (
+        numbers,
+        small,
+        rng.permutation(np.concatenate([small, numbers])),
+        (numbers / 4096).astype(source),
+    ):
         expected = []
         for value in values.tolist():
             # What 64 bits do not hold is their least number, then modulo the width.

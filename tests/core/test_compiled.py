@@ -598,8 +598,15 @@ def test_a_square_is_a_product():
         # One exponent for all, and several: blocks and single elements.
         exponents = xp.asarray(np.where(np.arange(2 * values.size) < values.size, 2, 3).astype(dtype))
         squares = np.asarray(xp.square(x))
-        for given in (x**2, x**2.0, xp.pow(x, xp.full_like(x, 2)), xp.pow(xp.concat([x, x]), exponents)[: x.size]):
-            np.testing.assert_array_equal(np.asarray(given).view(squares.real.dtype), squares.view(squares.real.dtype))
+        for given in (
+            x**2,
+            x**2.0,
+            xp.pow(x, xp.full_like(x, 2)),
+            xp.pow(xp.concat([x, x]), exponents)[: x.size],
+        ):
+            np.testing.assert_array_equal(
+                np.asarray(given).view(squares.real.dtype), squares.view(squares.real.dtype)
+            )
             finite = np.isfinite(squares)
             assert np.asarray(given)[finite].tobytes() == squares[finite].tobytes()
 

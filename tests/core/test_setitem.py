@@ -232,19 +232,19 @@ def test_elements_by_a_mask_or_by_indices_in_every_memory(dtype):
             new = values(dtype, (2 * count + 2,))
             for step in (1, 2, -1):
                 memory = values(dtype, (2 * n,))
-                for given in (new[:count], new[1 : 2 * count + 1 : 2], new[0]):
+                for source in (new[:count], new[1 : 2 * count + 1 : 2], new[0]):
                     a, x = memory.copy(), xp.asarray(memory, copy=True)
                     v, y = a[::step][:n], x[::step][:n]
-                    v[key] = given
-                    y[xp.asarray(key)] = xp.asarray(given, copy=True)
+                    v[key] = source
+                    y[xp.asarray(key)] = xp.asarray(source, copy=True)
                     assert_same(x, a)
                 if count != 1:
-                    for given in (new[: count + 1], new[: max(count - 1, 0)]):
-                        if given.size in (1, count):
+                    for source in (new[: count + 1], new[: max(count - 1, 0)]):
+                        if source.size in (1, count):
                             continue  # fits
                         y, before = xp.asarray(memory[:n], copy=True), memory[:n]
                         with pytest.raises(ValueError):
-                            y[xp.asarray(key)] = xp.asarray(given, copy=True)
+                            y[xp.asarray(key)] = xp.asarray(source, copy=True)
                         assert_same(y, before)
     # What is written and what is read overlap, also where they begin at the same element.
     a = values(dtype, (40,))

@@ -131,7 +131,12 @@ def test_sorting_and_searching(dtype: Any) -> None:
                 name = f"{dtype.name}, {given.shape}, axis {axis}, {descending}"
                 order = {"axis": axis, "descending": descending}
                 same_bits(f"sort of {name}", lambda x, order=order: xp.sort(x, **order), given)
-                same_bits(f"argsort of {name}", lambda x, order=order: xp.argsort(x, **order), given, counts=MORE_COUNTS)
+                same_bits(
+                    f"argsort of {name}",
+                    lambda x, order=order: xp.argsort(x, **order),
+                    given,
+                    counts=MORE_COUNTS,
+                )
     if dtype.kind != "bool":
         among = xp.sort(long[0, :])
         for side in ("left", "right"):

@@ -56,7 +56,17 @@ from reductions import (
 
 # The units that are compiled for every instruction set, and those that are compiled once.
 VECTORS = REDUCTIONS, SPECIAL, ARITHMETIC, COMPLEX, MOVES, PAIRS, SORTING, FUNCTIONS, PRODUCTS = (
-    *("reductions", "special", "arithmetic", "complex_functions", "moves", "pairs", "sorting", "functions", "products"),
+    *(
+        "reductions",
+        "special",
+        "arithmetic",
+        "complex_functions",
+        "moves",
+        "pairs",
+        "sorting",
+        "functions",
+        "products",
+    ),
 )
 COMMON = STRIDED, STRIDED_REDUCTIONS = ("strided", "strided_reductions")
 
@@ -370,8 +380,8 @@ def truncating_loop(name: str, x: Operand, out: Operand) -> str:
     """
     Floating point to integers.
 
-    Every instruction set has an instruction for values that fit 32 signed bits, and converts those below 2^51 by an
-    addition. Others go through 64 bits one by one.
+    Every instruction set has an instruction for values that fit 32 signed bits, and converts those below 2^51
+    by an addition. Others go through 64 bits one by one.
     """
     narrow = out.row.name in NARROW
     largest = ("0x1p31" if narrow else "0x1p51") + "f" * (x.row.itemsize == 4)
@@ -385,7 +395,9 @@ def truncating_loop(name: str, x: Operand, out: Operand) -> str:
         f"const Py_ssize_t last = n - first < {STRIP} ? n : first + {STRIP};",
         "int outside = 0;",
         *each(f"outside |= !({absolute}(x) < {largest});"),
-        *block("if (outside)", each(*out.store("i", "to_uint(x)" if out.row.name == "uint64" else "to_int(x)"))),
+        *block(
+            "if (outside)", each(*out.store("i", "to_uint(x)" if out.row.name == "uint64" else "to_int(x)"))
+        ),
         *block("else", each(*out.store("i", "(int32_t)x" if narrow else "s0_small_integer(trunc(x))"))),
     ]
     body += block(f"for (Py_ssize_t first = 0; first < n; first += {STRIP})", blocks)
