@@ -8,6 +8,9 @@ import numpy as np
 
 from scipy_calls.parts import A, B, Call, P, X, apart, call, named, normal
 
+# Probabilities that are no ties when each is divided by its rank.
+APART = np.asarray([[0.2, 0.05, 0.9, 0.5], [0.55, 0.9, 0.1, 0.3], [0.04, 0.7, 0.35, 0.15]])
+
 ONE, OTHER, THIRD = apart(9, 8).reshape(3, 3, 8)
 LONG = apart(2, 24)
 
@@ -53,8 +56,7 @@ CALLS = [
     call("stats.trim_mean", lambda xp, f, x: f(x, 0.2, axis=1), A),
     call("stats.boxcox_llf", lambda xp, f, x: f(0.3, x, axis=1), A),
     call("stats.yeojohnson_llf", lambda xp, f, x: f(0.3, x, axis=1), X),
-    # Not evenly spaced, which would make ties of all.
-    *named("stats", "false_discovery_control", P * P, axis=1),
+    *named("stats", "false_discovery_control", APART, axis=1),
     *named("stats", "rankdata", A, axis=1),
     *statistic("alexandergovern bartlett f_oneway levene", ONE, OTHER, axis=1),
     *statistic("kruskal mood spearmanrho ansari mannwhitneyu brunnermunzel", ONE, OTHER, axis=1),

@@ -30,6 +30,7 @@ from stride0.autograd import (
     stop_gradient,
     value_and_grad,
     vjp,
+    vmap,
 )
 from stride0.testing import check_grad
 
@@ -600,6 +601,39 @@ def test_writes_through_views() -> None:
 
     check_grad(lambda x: g(x)[0], arr(*X), order=2)
     check_grad(lambda x: g(x)[1], arr(*X), order=2)
+
+
+@pytest.mark.parametrize("how", ["itself", "a view", "a part"])
+def test_an_array_that_is_written_onto_itself(how: str) -> None:
+    """What was written through another array is read, although it is overwritten."""
+
+    def f(x: Any) -> Any:
+        y = xp.asarray(x, copy=True)
+        z = y[...]
+        z *= z
+        if how == "itself":
+            y[...] = y
+        elif how == "a view":
+            y[...] = y[:]
+        else:
+            y[1:] = y[:1]
+        return xp.sum(xp.sin(y) * xp.asarray([1.0, 2.0]))
+
+    def by_hand(x: Any) -> Any:
+        squares = x * x
+        if how == "a part":
+            squares = xp.stack([squares[0], squares[0]])
+        return xp.sum(xp.sin(squares) * xp.asarray([1.0, 2.0]))
+
+    x = xp.asarray([0.7, 0.3])
+    for g, h in ((f, by_hand), (lambda x: xp.sum(grad(f)(x) ** 2), lambda x: xp.sum(grad(by_hand)(x) ** 2))):
+        np.testing.assert_allclose(np.asarray(grad(g)(x)), np.asarray(grad(h)(x)), rtol=1e-12)
+    both = xp.asarray([[0.7, 0.3], [0.2, 0.9]])
+    np.testing.assert_allclose(
+        np.asarray(grad(lambda x: xp.sum(vmap(f)(x)))(both)),
+        np.asarray(vmap(grad(by_hand))(both)),
+        rtol=1e-12,
+    )
 
 
 @pytest.mark.parametrize("first", [lambda z: z.__setitem__(..., 0.0), lambda z: z.__setitem__(0, 0.0)])

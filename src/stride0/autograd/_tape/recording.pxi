@@ -466,7 +466,8 @@ cdef object write_item_at_level(Level level, Array x, object key, object value):
     plain = plain_of(x)
     region = (plain if level is None else bare(x))[items] if is_view else plain
     if x.storage.logged:
-        enter(x, "setitem", ground(region) if is_view else None)
+        # `x[...] = x` reads what it overwrites.
+        enter(x, "setitem", ground(region) if is_view and value is not x else None)
     try:
         source = plain_argument(value, "setitem", &tracked, level is not None)
         if level is None:
