@@ -5,11 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import stride0 as xp
+from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd.scipy._parts import axis_of, floating, into_output
 from stride0.autograd.scipy._windows import correlate1d, gaussian_filter
 
-__all__ = ["gaussian_gradient_magnitude", "gaussian_laplace", "laplace", "prewitt", "sobel"]
+__all__ = [
+    "gaussian_gradient_magnitude",
+    "gaussian_laplace",
+    "generic_gradient_magnitude",
+    "generic_laplace",
+    "laplace",
+    "prewitt",
+    "sobel",
+]
+
+
+def _length(parts: list[Array]) -> Array:
+    squares = [part * part for part in parts]
+    return xp.sqrt(sum(squares[1:], squares[0]))
 
 
 def _slope(operation: str, input: Any, axis: int, output: None, mode: str, cval: float, across: Any) -> Array:
@@ -140,5 +154,78 @@ def gaussian_gradient_magnitude(
         New array of the shape of `input`, as `scipy.ndimage.gaussian_gradient_magnitude`.
     """
     x = floating("gaussian_gradient_magnitude", "input", input)
-    parts = [part * part for part in _smoothed(x, sigma, 1, mode, cval, options)]
-    return xp.sqrt(sum(parts[1:], parts[0]))
+    return _length(_smoothed(x, sigma, 1, mode, cval, options))
+
+
+def _slopes(operation: str, x: Array, function: Any, options: tuple[Any, ...], more: Any) -> list[Array]:
+    """Return what a function gives along each axis: it writes to its output, or returns the result."""
+    parts = []
+    for axis in range(x.ndim):
+        output = xp.zeros_like(x)
+        found = function(x, axis, output, *options, **(more or {}))
+        parts.append(output if found is None else found)
+    if not parts:
+        raise ShapeError(operation, "input has no axes", accepts="one axis or more")
+    return parts
+
+
+@into_output
+def generic_laplace(
+    input: Any,
+    derivative2: Any,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    extra_arguments: tuple[Any, ...] = (),
+    extra_keywords: Any = None,
+) -> Array:
+    """
+    Estimate the Laplacian by a function for second derivatives.
+
+    Parameters
+    ----------
+    input : Array
+        Differentiable.
+    derivative2 : callable
+        Takes an array, an axis, an output, `mode` and `cval`, like `correlate1d`.
+    output, mode, cval
+        As `correlate1d` takes them.
+    extra_arguments, extra_keywords
+        More arguments of the function.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.generic_laplace`.
+    """
+    x = floating("generic_laplace", "input", input)
+    parts = _slopes("generic_laplace", x, derivative2, (mode, cval, *extra_arguments), extra_keywords)
+    return sum(parts[1:], parts[0])
+
+
+@into_output
+def generic_gradient_magnitude(
+    input: Any,
+    derivative: Any,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    extra_arguments: tuple[Any, ...] = (),
+    extra_keywords: Any = None,
+) -> Array:
+    """
+    Estimate the length of the gradient by a function for derivatives.
+
+    Parameters
+    ----------
+    input, derivative, output, mode, cval, extra_arguments, extra_keywords
+        As `generic_laplace` takes them.
+
+    Returns
+    -------
+    Array
+        New array of the shape of `input`, as `scipy.ndimage.generic_gradient_magnitude`.
+    """
+    x = floating("generic_gradient_magnitude", "input", input)
+    options = (mode, cval, *extra_arguments)
+    return _length(_slopes("generic_gradient_magnitude", x, derivative, options, extra_keywords))

@@ -10,7 +10,7 @@ import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd.scipy._linear import full
-from stride0.autograd.scipy._parts import count_of, floating, item, one_of, original, same_dtype, scipy
+from stride0.autograd.scipy._parts import count_of, floating, item, named, one_of, original, same_dtype, scipy
 
 __all__ = [
     "bessel",
@@ -398,8 +398,7 @@ def _kind(ftype: str, what: str, first: str = "", second: str = "") -> Any:
         made = "bessel_norm" if made == "bessel_mag" else made
         return iirfilter(N, given.pop("Wn"), btype=given.pop("btype", "low"), ftype=made, **given)
 
-    design.__name__ = design.__qualname__ = ftype
-    design.__doc__ = f"""
+    doc = f"""
     Design a {what} filter: `iirfilter` of this kind.
 
     Parameters
@@ -413,7 +412,7 @@ def _kind(ftype: str, what: str, first: str = "", second: str = "") -> Any:
     tuple of Array, or Array
         The filter, as `scipy.signal.{ftype}`.
     """
-    return design
+    return named(design, ftype, doc)
 
 
 butter = _kind("butter", "Butterworth")

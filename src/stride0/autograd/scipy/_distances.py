@@ -8,7 +8,7 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import axis_of, floating, item, same_dtype
+from stride0.autograd.scipy._parts import axis_of, floating, item, named, same_dtype
 
 __all__ = [
     "braycurtis",
@@ -145,8 +145,7 @@ def _pair(name: str, what: str) -> Any:
     def function(u: Any, v: Any, w: Any = None) -> Array:
         return _between(name, u, v, w)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""
+    doc = f"""
     Compute the {what} of two vectors.
 
     Parameters
@@ -161,7 +160,7 @@ def _pair(name: str, what: str) -> Any:
     Array
         Array without axes, as `scipy.spatial.distance.{name}`.
     """
-    return function
+    return named(function, name, doc)
 
 
 euclidean = _pair("euclidean", "Euclidean distance")

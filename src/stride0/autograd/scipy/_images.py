@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import is_tracked
 from stride0.autograd.scipy._linear import extended
@@ -18,10 +18,12 @@ from stride0.autograd.scipy._parts import (
     from_numpy,
     into_output,
     item,
+    named,
     original,
     scipy,
+    taking,
 )
-from stride0.autograd.scipy._ranks import Window
+from stride0.autograd.scipy._ranks import Window, window_options
 from stride0.autograd.scipy._splines import affine_transform, map_coordinates
 
 __all__ = [
@@ -33,8 +35,6 @@ __all__ = [
     "fourier_uniform",
     "generic_filter",
     "generic_filter1d",
-    "generic_gradient_magnitude",
-    "generic_laplace",
     "geometric_transform",
     "rotate",
     "vectorized_filter",
@@ -174,19 +174,14 @@ def _windows(window: Window, x: Array) -> Array:
 
 
 @into_output
+@taking(window_options)
 def generic_filter(
     input: Any,
     function: Any,
-    size: Any = None,
-    footprint: Any = None,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: float = 0.0,
-    origin: Any = 0,
+    *,
     extra_arguments: tuple[Any, ...] = (),
     extra_keywords: Any = None,
-    *,
-    axes: Any = None,
+    **options: Any,
 ) -> Array:
     """
     Apply a function to each window.
@@ -212,7 +207,8 @@ def generic_filter(
     The function is called for each element. `vectorized_filter` calls one for all of them.
     """
     x = floating("generic_filter", "input", input)
-    windows = _windows(Window("generic_filter", x, size, footprint, mode, cval, origin, axes), x)
+    del options["output"]
+    windows = _windows(Window("generic_filter", x, **options), x)
     rows = xp.reshape(windows, (-1, windows.shape[-1]))
     more = extra_keywords or {}
     found = [xp.asarray(function(rows[k, :], *extra_arguments, **more)) for k in range(rows.shape[0])]
@@ -320,83 +316,6 @@ def generic_filter1d(
     return xp.moveaxis(xp.reshape(xp.stack(found), (*rest, n)), -1, number)
 
 
-def _slopes(operation: str, x: Array, function: Any, options: tuple[Any, ...], more: Any) -> list[Array]:
-    """Return what a function gives along each axis: it writes to its output, or returns the result."""
-    parts = []
-    for axis in range(x.ndim):
-        output = xp.zeros_like(x)
-        found = function(x, axis, output, *options, **(more or {}))
-        parts.append(output if found is None else found)
-    if not parts:
-        raise ShapeError(operation, "input has no axes", accepts="one axis or more")
-    return parts
-
-
-@into_output
-def generic_laplace(
-    input: Any,
-    derivative2: Any,
-    output: Any = None,
-    mode: str = "reflect",
-    cval: float = 0.0,
-    extra_arguments: tuple[Any, ...] = (),
-    extra_keywords: Any = None,
-) -> Array:
-    """
-    Estimate the Laplacian by a function for second derivatives.
-
-    Parameters
-    ----------
-    input : Array
-        Differentiable.
-    derivative2 : callable
-        Takes an array, an axis, an output, `mode` and `cval`, like `correlate1d`.
-    output, mode, cval
-        As `correlate1d` takes them.
-    extra_arguments, extra_keywords
-        More arguments of the function.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.generic_laplace`.
-    """
-    x = floating("generic_laplace", "input", input)
-    parts = _slopes("generic_laplace", x, derivative2, (mode, cval, *extra_arguments), extra_keywords)
-    return sum(parts[1:], parts[0])
-
-
-@into_output
-def generic_gradient_magnitude(
-    input: Any,
-    derivative: Any,
-    output: Any = None,
-    mode: str = "reflect",
-    cval: float = 0.0,
-    extra_arguments: tuple[Any, ...] = (),
-    extra_keywords: Any = None,
-) -> Array:
-    """
-    Estimate the length of the gradient by a function for derivatives.
-
-    Parameters
-    ----------
-    input, derivative, output, mode, cval, extra_arguments, extra_keywords
-        As `generic_laplace` takes them.
-
-    Returns
-    -------
-    Array
-        New array of the shape of `input`, as `scipy.ndimage.generic_gradient_magnitude`.
-    """
-    x = floating("generic_gradient_magnitude", "input", input)
-    parts = _slopes(
-        "generic_gradient_magnitude", x, derivative, (mode, cval, *extra_arguments), extra_keywords
-    )
-    parts = [part * part for part in parts]
-    return xp.sqrt(sum(parts[1:], parts[0]))
-
-
 # --- spectra, of which each element is multiplied by a number
 
 
@@ -419,8 +338,7 @@ def _multiplied(name: str, what: str, parameter: str) -> Any:
             factors = factors.real
         return x * xp.asarray(factors)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""
+    doc = f"""
     {what}
 
     Parameters
@@ -441,7 +359,7 @@ def _multiplied(name: str, what: str, parameter: str) -> Any:
     Array
         New array of the shape of `input`, as `scipy.ndimage.{name}`.
     """
-    return into_output(function)
+    return into_output(named(function, name, doc))
 
 
 fourier_gaussian = _multiplied("fourier_gaussian", "Smooth by a Gaussian.", "sigma")
@@ -458,8 +376,7 @@ def _distances(name: str, what: str) -> Any:
         # They depend on which elements are zero, and so are constant but where one becomes zero.
         return _ours(original(f"ndimage.{name}")(item(floating(name, "input", input)), *args, **options))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""
+    doc = f"""
     Compute the distance of each element to the nearest zero{what}.
 
     Parameters
@@ -474,7 +391,7 @@ def _distances(name: str, what: str) -> Any:
     Array, or a list of such
         As `scipy.ndimage.{name}`.
     """
-    return function
+    return named(function, name, doc)
 
 
 def _ours(found: Any) -> Any:

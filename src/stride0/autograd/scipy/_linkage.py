@@ -14,7 +14,7 @@ import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd.scipy._distances import euclidean_root, pdist
-from stride0.autograd.scipy._parts import floating, item, one_of, original
+from stride0.autograd.scipy._parts import floating, item, named, one_of, original
 
 __all__ = ["average", "centroid", "complete", "linkage", "median", "single", "ward", "weighted"]
 
@@ -113,8 +113,7 @@ def _method(name: str) -> Any:
     def function(y: Any) -> Array:
         return linkage(y, name)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""
+    doc = f"""
     Join the two nearest clusters, again and again: `linkage` with the method "{name}".
 
     Parameters
@@ -127,7 +126,7 @@ def _method(name: str) -> Any:
     Array
         New array, as `scipy.cluster.hierarchy.{name}`.
     """
-    return function
+    return named(function, name, doc)
 
 
 average = _method("average")

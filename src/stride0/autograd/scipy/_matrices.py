@@ -11,7 +11,7 @@ import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd._rules.linalg import adjoint
-from stride0.autograd.scipy._parts import floating, item, one_of, same_dtype
+from stride0.autograd.scipy._parts import floating, item, named, one_of, same_dtype
 
 __all__ = [
     "cholesky",
@@ -51,8 +51,7 @@ def _named(name: str, what: str, returns: str, square: bool = True) -> Any:
     def function(a: Any) -> Any:
         return getattr(xp.linalg, name)(matrix(name, "a", a, square))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""
+    doc = f"""
     {what}
 
     Parameters
@@ -65,7 +64,7 @@ def _named(name: str, what: str, returns: str, square: bool = True) -> Any:
     Array
         {returns}, as `scipy.linalg.{name}`.
     """
-    return function
+    return named(function, name, doc)
 
 
 det = _named("det", "Compute the determinant.", "New array without the last two axes")

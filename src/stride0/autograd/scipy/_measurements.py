@@ -12,6 +12,7 @@ from stride0.autograd.scipy._parts import (
     floating,
     from_numpy,
     item,
+    named,
     original,
     recorded,
     rules,
@@ -118,8 +119,7 @@ def _measured(name: str, what: str, made: Any) -> Any:
         regions = _Regions(name, input, labels, index)
         return regions.spread(made(regions))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""
+    doc = f"""
     Compute the {what} of regions.
 
     Parameters
@@ -136,7 +136,7 @@ def _measured(name: str, what: str, made: Any) -> Any:
     Array
         New array of the shape of `index`, as `scipy.ndimage.{name}`.
     """
-    return function
+    return named(function, name, doc)
 
 
 sum_labels = _measured("sum_labels", "sums", lambda r: r.sums(r.elements))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -30,12 +31,14 @@ __all__ = [
     "into_output",
     "item",
     "lane",
+    "named",
     "one_of",
     "original",
     "recorded",
     "rules",
     "same_dtype",
     "scipy",
+    "taking",
     "to_numpy",
 ]
 
@@ -139,6 +142,59 @@ def each(operation: str, name: str, value: Any, count: int) -> list[Any]:
     return list(value)
 
 
+def named(function: Any, name: str, doc: str) -> Any:
+    """Give a function that another one made its name and its docstring, and return it."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+def _by_position(function: Callable[..., Any]) -> list[str]:
+    """Return the names of the parameters that may be given by position."""
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+
+
+def taking(options: Callable[..., Any], **defaults: Any) -> Callable[[Function], Function]:
+    """
+    Let a function take the parameters of `options`, which declares them, in the place of ``**options``.
+
+    They may be given by position, behind the function's own parameters and in front of those that are
+    keyword-only in its definition. The function gets all of them by name; `defaults` replace declared ones.
+    """
+    declared = inspect.signature(options).parameters.values()
+    given = [p.replace(default=defaults.get(p.name, p.default)) for p in declared]
+    values = {p.name: p.default for p in given}
+
+    def decorator(function: Function) -> Function:
+        signature = inspect.signature(function)
+        own = list(signature.parameters.values())[:-1]
+        order = [p for p in own if p.kind is not p.KEYWORD_ONLY]
+        count = len(order)
+        order += [p for p in given if p.kind is not p.KEYWORD_ONLY]
+        order += [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in own if p.kind is p.KEYWORD_ONLY]
+        order += [p for p in given if p.kind is p.KEYWORD_ONLY]
+        known = {p.name for p in order}
+
+        @functools.wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            if len(args) > len(names):
+                problem = f"takes at most {len(names)} positional arguments, but {len(args)} were given"
+                raise TypeError(f"{function.__name__}() {problem}")
+            for name in kwargs:
+                if name not in known:
+                    raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}")
+            more = dict(zip(names[count:], args[count:], strict=False))
+            rest = {name: value for name, value in values.items() if name not in more and name not in kwargs}
+            return function(*args[:count], **more, **kwargs, **rest)
+
+        called.__signature__ = signature.replace(parameters=order)  # type: ignore[attr-defined]
+        names = _by_position(called)
+        return called  # type: ignore[return-value]
+
+    return decorator
+
+
 def into_output(function: Function) -> Function:
     """
     Give a function a parameter `output` as `scipy.ndimage` has it.
@@ -146,8 +202,7 @@ def into_output(function: Function) -> Function:
     An array is written to, and returned; a dtype is that of the result. What is written to an array has
     its gradient.
     """
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount]
+    names = _by_position(function)
     # Where it is a keyword alone, behind all others.
     place = names.index("output") if "output" in names else len(names)
 

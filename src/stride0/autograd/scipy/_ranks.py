@@ -15,7 +15,7 @@ from stride0._base.shapes import normalize_axes
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import detach
 from stride0.autograd.scipy._linear import extended
-from stride0.autograd.scipy._parts import each, floating, into_output, item, original
+from stride0.autograd.scipy._parts import each, floating, into_output, item, named, original, taking
 
 __all__ = [
     "Window",
@@ -37,6 +37,7 @@ __all__ = [
     "percentile_filter",
     "rank_filter",
     "white_tophat",
+    "window_options",
 ]
 
 
@@ -164,82 +165,64 @@ _OPTIONS = """size : int or sequence of int, optional
         Along which; by default all."""
 
 
-def _chooser(name: str, what: str, parameter: str = "") -> Any:
-    """Return a filter of one name, with a parameter of its own in front of those that all have."""
-
-    def run(x: Any, own: tuple[Any, ...], options: dict[str, Any]) -> Array:
-        x = _real(name, x)
-        given = ("size", "footprint", "mode", "cval", "origin", "axes")
-        window = Window(name, x, *(options[key] for key in given))
-        known = {key: options[key] for key in given if options[key] is not None}
-        if "footprint" in known:
-            known["footprint"] = item(xp.asarray(known["footprint"])).astype(bool)
-        return window.chosen(x, original(f"ndimage.{name}")(item(x), *own, **known))
-
-    if parameter:
-
-        def filtered(
-            input: Any,
-            own: Any,
-            size: Any = None,
-            footprint: Any = None,
-            output: Any = None,
-            mode: Any = "reflect",
-            cval: float = 0.0,
-            origin: Any = 0,
-            *,
-            axes: Any = None,
-        ) -> Array:
-            options = dict(size=size, footprint=footprint, mode=mode, cval=cval, origin=origin, axes=axes)
-            return run(input, (own,), options)
-
-    else:
-
-        def filtered(  # type: ignore[misc]
-            input: Any,
-            size: Any = None,
-            footprint: Any = None,
-            output: Any = None,
-            mode: Any = "reflect",
-            cval: float = 0.0,
-            origin: Any = 0,
-            *,
-            axes: Any = None,
-        ) -> Array:
-            options = dict(size=size, footprint=footprint, mode=mode, cval=cval, origin=origin, axes=axes)
-            return run(input, (), options)
-
-    return into_output(_described(filtered, name, what, parameter))
+def window_options(
+    size: Any = None,
+    footprint: Any = None,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: float = 0.0,
+    origin: Any = 0,
+    *,
+    axes: Any = None,
+) -> None:
+    """Declare the options of filters that see windows of elements."""
 
 
-def _described(function: Any, name: str, what: str, parameter: str = "") -> Any:
-    function.__name__ = function.__qualname__ = name
-    own = f"{parameter} : number\n        Which one.\n    " if parameter else ""
-    function.__doc__ = f"""
+def _filtered(name: str, x: Any, options: dict[str, Any], *own: Any) -> Array:
+    """Return what a filter chooses, which has parameters of its own in front of its options."""
+    x = _real(name, x)
+    given = ("size", "footprint", "mode", "cval", "origin", "axes")
+    window = Window(name, x, *(options[key] for key in given))
+    known = {key: options[key] for key in given if options[key] is not None}
+    if "footprint" in known:
+        known["footprint"] = item(xp.asarray(known["footprint"])).astype(bool)
+    return window.chosen(x, original(f"ndimage.{name}")(item(x), *own, **known))
+
+
+def _chooser(name: str, what: str) -> Any:
+    """Return a filter without parameters of its own."""
+
+    def filtered(input: Any, **options: Any) -> Array:
+        return _filtered(name, input, options)
+
+    return into_output(taking(window_options)(named(filtered, name, _described(name, what, _OPTIONS))))
+
+
+def _described(name: str, what: str, options: str) -> str:
+    return f"""
     {what}
 
     Parameters
     ----------
     input : Array
         Real. Differentiable where no two elements of a window are equal.
-    {own}{_OPTIONS}
+    {options}
 
     Returns
     -------
     Array
         New array of the shape of `input`, as `scipy.ndimage.{name}`.
     """
-    return function
 
 
 maximum_filter = _chooser("maximum_filter", "Take the largest element of each window.")
 minimum_filter = _chooser("minimum_filter", "Take the smallest element of each window.")
 median_filter = _chooser("median_filter", "Take the median of each window.")
-_rank_of = _chooser("rank_filter", "Take the element of a given rank in each window.", "rank")
-_percentile_of = _chooser("percentile_filter", "Take a percentile of each window.", "percentile")
 
 
-def rank_filter(input: Any, rank: int, *args: Any, **options: Any) -> Array:
+@into_output
+@taking(window_options)
+def rank_filter(input: Any, rank: int, **options: Any) -> Array:
     """
     Take the element of a given rank in each window.
 
@@ -249,38 +232,36 @@ def rank_filter(input: Any, rank: int, *args: Any, **options: Any) -> Array:
         Real. Differentiable where no two elements of a window are equal.
     rank : int
         Which one; negative ones count from the largest.
-    *args, **options
-        As `maximum_filter` takes them behind `input`.
+    size, footprint, output, mode, cval, origin, axes
+        As `maximum_filter` takes them.
 
     Returns
     -------
     Array
         New array of the shape of `input`, as `scipy.ndimage.rank_filter`.
     """
-    found: Array = _rank_of(input, rank, *args, **options)
-    return found
+    return _filtered("rank_filter", input, options, rank)
 
 
-def percentile_filter(input: Any, percentile: float, *args: Any, **options: Any) -> Array:
+@into_output
+@taking(window_options)
+def percentile_filter(input: Any, percentile: float, **options: Any) -> Array:
     """
     Take a percentile of each window.
 
     Parameters
     ----------
-    input : Array
-        Real. Differentiable where no two elements of a window are equal.
+    input, size, footprint, output, mode, cval, origin, axes
+        As `maximum_filter` takes them.
     percentile : float
         Which one.
-    *args, **options
-        As `maximum_filter` takes them behind `input`.
 
     Returns
     -------
     Array
         New array of the shape of `input`, as `scipy.ndimage.percentile_filter`.
     """
-    found: Array = _percentile_of(input, percentile, *args, **options)
-    return found
+    return _filtered("percentile_filter", input, options, percentile)
 
 
 def _along(name: str, whole: Callable[..., Array], what: str) -> Callable[..., Array]:
@@ -295,8 +276,7 @@ def _along(name: str, whole: Callable[..., Array], what: str) -> Callable[..., A
     ) -> Array:
         return whole(input, size, mode=mode, cval=cval, origin=origin, axes=axis)
 
-    filtered.__name__ = filtered.__qualname__ = name
-    filtered.__doc__ = f"""
+    doc = f"""
     Take the {what} element of each window along an axis.
 
     Parameters
@@ -311,7 +291,7 @@ def _along(name: str, whole: Callable[..., Array], what: str) -> Callable[..., A
     Array
         New array of the shape of `input`, as `scipy.ndimage.{name}`.
     """
-    return into_output(filtered)
+    return into_output(named(filtered, name, doc))
 
 
 maximum_filter1d = _along("maximum_filter1d", maximum_filter, "largest")
@@ -462,13 +442,12 @@ def _morphology(name: str, what: str, made: Callable[..., Array]) -> Any:
     ) -> Array:
         return made(input, (size, footprint, structure), mode, cval, origin, axes)
 
-    described = _described(filtered, name, what)
-    described.__doc__ = described.__doc__.replace(
-        "    output : ",
-        "    structure : Array, optional\n        What is added to the elements of a window, or taken"
+    options = _OPTIONS.replace(
+        "output : ",
+        "structure : Array, optional\n        What is added to the elements of a window, or taken"
         " from them. Differentiable.\n    output : ",
     )
-    return into_output(described)
+    return into_output(named(filtered, name, _described(name, what, options)))
 
 
 grey_erosion = _morphology("grey_erosion", "Take the smallest element of each window.", _eroded)

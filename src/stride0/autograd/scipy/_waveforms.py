@@ -8,7 +8,7 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import floating, one_of
+from stride0.autograd.scipy._parts import floating, named, one_of
 from stride0.autograd.scipy._recursive import lfilter
 from stride0.autograd.scipy._splines import stencil
 
@@ -149,8 +149,7 @@ def _of_line(order: int, name: str, what: str) -> tuple[Any, Any]:
     def coefficients(signal: Any, lamb: float = 0.0) -> Array:
         return _line_coefficients(f"{name}1d", signal, lamb, order)
 
-    coefficients.__name__ = coefficients.__qualname__ = f"{name}1d"
-    coefficients.__doc__ = f"""
+    doc = f"""
     Compute the coefficients of a {what} spline through values.
 
     Parameters
@@ -169,8 +168,7 @@ def _of_line(order: int, name: str, what: str) -> tuple[Any, Any]:
     def values(cj: Any, newx: Any, dx: float = 1.0, x0: float = 0) -> Array:
         return _line_values(f"{name}1d_eval", cj, newx, dx, x0, order)
 
-    values.__name__ = values.__qualname__ = f"{name}1d_eval"
-    values.__doc__ = f"""
+    evaluation = f"""
     Evaluate a {what} spline.
 
     Parameters
@@ -187,7 +185,7 @@ def _of_line(order: int, name: str, what: str) -> tuple[Any, Any]:
     Array
         New array of the shape of `newx`, as `scipy.signal.{name}1d_eval`.
     """
-    return coefficients, values
+    return named(coefficients, f"{name}1d", doc), named(values, f"{name}1d_eval", evaluation)
 
 
 cspline1d, cspline1d_eval = _of_line(3, "cspline", "cubic")

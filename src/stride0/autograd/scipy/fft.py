@@ -19,6 +19,7 @@ from stride0.autograd.scipy._parts import (
     count_of,
     floating,
     from_numpy,
+    named,
     one_of,
     recorded,
     rules,
@@ -159,8 +160,7 @@ def _along_several(name: str, what: str) -> Any:
 
 
 def _documented(function: Any, name: str, what: str, lengths: str, axes: str) -> Any:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""
+    doc = f"""
     {what}
 
     Parameters
@@ -181,7 +181,7 @@ def _documented(function: Any, name: str, what: str, lengths: str, axes: str) ->
     Array
         New array, as `scipy.fft.{name}`.
     """
-    return function
+    return named(function, name, doc)
 
 
 dct = _along_one("dct", "Compute the cosine transform along an axis.")

@@ -38,6 +38,7 @@ from stride0.autograd.scipy._parts import (
     floating,
     from_numpy,
     item,
+    named,
     one_of,
     recorded,
     rules,
@@ -301,8 +302,7 @@ def _function_of_matrix(name: str, what: str) -> Any:
     def function(A: Any) -> Array:
         return _of_matrix(name, _single(name, A))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""
+    doc = f"""
     Compute the {what} of a matrix.
 
     Parameters
@@ -315,7 +315,7 @@ def _function_of_matrix(name: str, what: str) -> Any:
     Array
         New array of the same shape, as `scipy.linalg.{name}`.
     """
-    return function
+    return named(function, name, doc)
 
 
 logm = _function_of_matrix("logm", "logarithm")

@@ -8,6 +8,8 @@ SciPy 1.17, `scipy.ndimage`.
 from stride0.autograd.scipy._derivatives import (
     gaussian_gradient_magnitude,
     gaussian_laplace,
+    generic_gradient_magnitude,
+    generic_laplace,
     laplace,
     prewitt,
     sobel,
@@ -21,8 +23,6 @@ from stride0.autograd.scipy._images import (
     fourier_uniform,
     generic_filter,
     generic_filter1d,
-    generic_gradient_magnitude,
-    generic_laplace,
     geometric_transform,
     rotate,
     vectorized_filter,

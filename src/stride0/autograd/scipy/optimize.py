@@ -15,7 +15,7 @@ from stride0._base.errors import ArgumentTypeError, GradientError
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import is_tracked
 from stride0.autograd._transforms import grad, stop_gradient
-from stride0.autograd.scipy._parts import item, original
+from stride0.autograd.scipy._parts import item, named, original
 
 __all__ = ["bisect", "brenth", "brentq", "newton", "ridder", "toms748"]
 
@@ -76,8 +76,7 @@ def _bracketed(name: str, what: str) -> Any:
     def function(f: Any, a: Any, b: Any, args: Any = (), **options: Any) -> Any:
         return _rooted(name, f, (a, b), args, options)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""
+    doc = f"""
     Find a root between two numbers by {what}.
 
     Parameters
@@ -101,7 +100,7 @@ def _bracketed(name: str, what: str) -> Any:
     -----
     The derivative is that of an implicit function, whatever the steps of the search were: to third order.
     """
-    return function
+    return named(function, name, doc)
 
 
 bisect = _bracketed("bisect", "bisection")
