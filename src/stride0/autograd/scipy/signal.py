@@ -43,13 +43,10 @@ from stride0.autograd.scipy._resampling import detrend, resample_poly, savgol_fi
 from stride0.autograd.scipy._spectral import (
     coherence,
     csd,
-    czt,
-    istft,
     periodogram,
-    spectrogram,
-    stft,
     welch,
 )
+from stride0.autograd.scipy._transforms import czt, istft, spectrogram, stft
 from stride0.autograd.scipy._waveforms import (
     chirp,
     cspline1d,
