@@ -15,7 +15,7 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeErr
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import is_tracked
 from stride0.autograd.scipy._parts import axis_of, count_of, floating, item, one_of, original, same_dtype
-from stride0.autograd.scipy._piecewise import increasing, placed
+from stride0.autograd.scipy._piecewise import Curve, increasing
 from stride0.autograd.scipy.linalg import solve_banded
 
 __all__ = [
@@ -76,7 +76,7 @@ def _valued(t: Array, c: Array, k: int, x: Array, nu: int) -> Array:
     return sum(products[1:], products[0])
 
 
-class BSpline:
+class BSpline(Curve):
     """
     A spline as a sum of B-splines.
 
@@ -97,6 +97,8 @@ class BSpline:
     -----
     As `scipy.interpolate.BSpline`.
     """
+
+    _name = "BSpline"
 
     def __init__(self, t: Any, c: Any, k: int, extrapolate: bool = True, axis: int = 0) -> None:
         t, c = same_dtype(floating("BSpline", "t", t), floating("BSpline", "c", c))
@@ -120,31 +122,11 @@ class BSpline:
         """The coefficients."""
         return xp.moveaxis(self._c, 0, self.axis)
 
-    def __call__(self, x: Any, nu: int = 0, extrapolate: bool | None = None) -> Array:
-        """
-        Evaluate the spline.
+    def _evaluated(self, t: Array, nu: int) -> Array:
+        return _valued(self.t, self._c, self.k, t, nu)
 
-        Parameters
-        ----------
-        x : Array
-            Where. Differentiable.
-        nu : int
-            Which derivative.
-        extrapolate : bool, optional
-            As for the class.
-
-        Returns
-        -------
-        Array
-            New array of the shape of the coefficients, with that of `x` in the place of their axis.
-        """
-        points = floating("BSpline", "x", x)
-        flat = xp.reshape(points, (-1,))
-        found = _valued(self.t, self._c, self.k, flat, count_of("BSpline", "nu", nu, 0))
-        if not (self.extrapolate if extrapolate is None else extrapolate):
-            outside = (flat < self.t[self.k]) | (flat > self.t[self.t.shape[0] - self.k - 1])
-            found = xp.where(xp.reshape(outside, (-1,) + (1,) * (found.ndim - 1)), xp.nan, found)
-        return placed(xp.reshape(found, (*points.shape, *self._c.shape[1:])), points.ndim, self.axis)
+    def _ends(self) -> tuple[Array, Array]:
+        return self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
 
     def derivative(self, nu: int = 1) -> BSpline:
         """Return the derivative, `nu` times."""

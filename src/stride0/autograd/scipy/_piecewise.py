@@ -24,6 +24,7 @@ __all__ = [
     "BPoly",
     "CubicHermiteSpline",
     "CubicSpline",
+    "Curve",
     "PPoly",
     "PchipInterpolator",
     "increasing",
@@ -53,7 +54,51 @@ def placed(found: Array, ndim: int, axis: int) -> Array:
     return xp.moveaxis(found, moved, tuple(axis + k for k in moved)) if ndim else found
 
 
-class PPoly:
+class Curve:
+    """What functions of one coordinate share: they are evaluated, and have NaN or go on beyond their ends."""
+
+    _name: str
+    axis: int
+    extrapolate: bool
+
+    def _evaluated(self, t: Array, nu: int) -> Array:
+        """Return the values of a derivative at points of one axis, which is the first one of the result."""
+        raise NotImplementedError
+
+    def _ends(self) -> tuple[Array, Array]:
+        """Return the first and the last coordinate that is no extrapolation."""
+        raise NotImplementedError
+
+    def __call__(self, x: Any, nu: int = 0, extrapolate: bool | None = None) -> Array:
+        """
+        Evaluate the function.
+
+        Parameters
+        ----------
+        x : Array
+            Where. Differentiable.
+        nu : int
+            Which derivative.
+        extrapolate : bool, optional
+            As for the class.
+
+        Returns
+        -------
+        Array
+            New array of the shape of the values, with that of `x` in the place of their axis.
+        """
+        points = floating(self._name, "x", x)
+        flat = xp.reshape(points, (-1,))
+        found = self._evaluated(flat, count_of(self._name, "nu", nu, 0))
+        rest = found.shape[1:]
+        if not (self.extrapolate if extrapolate is None else extrapolate):
+            first, last = self._ends()
+            outside = (flat < first) | (flat > last)
+            found = xp.where(xp.reshape(outside, (-1,) + (1,) * len(rest)), xp.nan, found)
+        return placed(xp.reshape(found, (*points.shape, *rest)), points.ndim, self.axis)
+
+
+class PPoly(Curve):
     """
     A piecewise polynomial.
 
@@ -103,34 +148,13 @@ class PPoly:
         found._set(c, self.x, self.extrapolate, self.axis)
         return found
 
-    def __call__(self, x: Any, nu: int = 0, extrapolate: bool | None = None) -> Array:
-        """
-        Evaluate the polynomials.
-
-        Parameters
-        ----------
-        x : Array
-            Where. Differentiable.
-        nu : int
-            Which derivative.
-        extrapolate : bool, optional
-            As for the class.
-
-        Returns
-        -------
-        Array
-            New array of the shape of the values, with that of `x` in the place of their axis.
-        """
-        points = floating(self._name, "x", x)
-        t = xp.reshape(points, (-1,))
+    def _evaluated(self, t: Array, nu: int) -> Array:
         k = interval(self.x, t)
-        rest = self._c.shape[2:]
         c = [xp.take(self._c[power, ...], k, axis=0) for power in range(self._c.shape[0])]
-        found = xp.reshape(self._value(t, k, c, count_of(self._name, "nu", nu, 0)), (-1, *rest))
-        if not (self.extrapolate if extrapolate is None else extrapolate):
-            outside = (t < self.x[0]) | (t > self.x[-1])
-            found = xp.where(xp.reshape(outside, (-1,) + (1,) * len(rest)), xp.nan, found)
-        return placed(xp.reshape(found, (*points.shape, *rest)), points.ndim, self.axis)
+        return xp.reshape(self._value(t, k, c, nu), (-1, *self._c.shape[2:]))
+
+    def _ends(self) -> tuple[Array, Array]:
+        return self.x[0], self.x[-1]
 
     def _value(self, t: Array, k: Array, c: list[Array], nu: int) -> Array:
         u = xp.reshape(t - xp.take(self.x, k), (-1,) + (1,) * (self._c.ndim - 2))

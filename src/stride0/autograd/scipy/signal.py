@@ -16,7 +16,6 @@ from stride0.autograd.scipy._convolution import (
 )
 from stride0.autograd.scipy._designs import (
     bessel,
-    bilinear,
     butter,
     cheby1,
     cheby2,
@@ -25,11 +24,8 @@ from stride0.autograd.scipy._designs import (
     firwin2,
     group_delay,
     iirfilter,
-    sos2tf,
-    tf2sos,
-    zpk2sos,
-    zpk2tf,
 )
+from stride0.autograd.scipy._polynomials import bilinear, sos2tf, tf2sos, zpk2sos, zpk2tf
 from stride0.autograd.scipy._ranks import medfilt, medfilt2d, order_filter
 from stride0.autograd.scipy._recursive import (
     filtfilt,

@@ -1,0 +1,247 @@
+"""Forms of filters in `stride0.autograd.scipy.signal`: polynomials, zeros and poles, second-order sections."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentValueError, ShapeError
+from stride0._core.array.array import Array
+from stride0.autograd.scipy._linear import full
+from stride0.autograd.scipy._parts import floating, item, original, same_dtype
+
+__all__ = ["bilinear", "polynomial", "sos2tf", "tf2sos", "vector", "zpk2sos", "zpk2tf"]
+
+
+def vector(operation: str, name: str, x: Any) -> Array:
+    found = floating(operation, name, x)
+    found = xp.reshape(found, (1,)) if found.ndim == 0 else found
+    if found.ndim != 1:
+        raise ShapeError(operation, f"{name} has shape {found.shape}", accepts="one axis")
+    return found
+
+
+def _trimmed(x: Array) -> Array:
+    """Return coefficients without zeros in front."""
+    zeros = 0
+    for value in item(x):
+        if value != 0:
+            break
+        zeros += 1
+    return x[zeros:]
+
+
+def polynomial(roots: Array) -> Array:
+    """Return the coefficients of the polynomial with given roots, highest power first."""
+    one, none = xp.ones((1,), dtype=roots.dtype), xp.zeros((1,), dtype=roots.dtype)
+    found = one
+    for k in range(roots.shape[0]):
+        found = xp.concat((found, none)) - roots[k] * xp.concat((none, found))
+    if roots.dtype.kind == "complex floating":
+        known = item(roots)
+        above, below = known[known.imag > 0], known[known.imag < 0].conj()
+        if above.shape == below.shape and sorted(above, key=_order) == sorted(below, key=_order):
+            return xp.real(found)
+    return found
+
+
+def _order(z: complex) -> tuple[float, float]:
+    return z.real, z.imag
+
+
+def zpk2tf(z: Any, p: Any, k: Any) -> tuple[Array, Array]:
+    """
+    Compute numerator and denominator from zeros and poles.
+
+    Parameters
+    ----------
+    z, p : Array
+        Zeros and poles, of one axis. Differentiable.
+    k : float or Array
+        The gain. Differentiable if it is an array.
+
+    Returns
+    -------
+    pair of Array
+        Coefficients, highest power first, as `scipy.signal.zpk2tf`.
+    """
+    z, p = vector("zpk2tf", "z", z), vector("zpk2tf", "p", p)
+    b, a = polynomial(z), polynomial(p)
+    gain = xp.asarray(k)
+    if gain.dtype.kind not in ("real floating", "complex floating"):
+        gain = xp.astype(gain, xp.real(b).dtype)
+    return gain * b, a
+
+
+def sos2tf(sos: Any) -> tuple[Array, Array]:
+    """
+    Compute numerator and denominator from second-order sections.
+
+    Parameters
+    ----------
+    sos : Array
+        Of shape ``(n_sections, 6)``. Differentiable.
+
+    Returns
+    -------
+    pair of Array
+        Coefficients, highest power first, as `scipy.signal.sos2tf`.
+    """
+    sections = floating("sos2tf", "sos", sos)
+    if sections.ndim != 2 or sections.shape[1] != 6:
+        raise ShapeError("sos2tf", f"sos has shape {sections.shape}", accepts="(n_sections, 6)")
+    b = a = xp.ones((1,), dtype=sections.dtype)
+    for k in range(sections.shape[0]):
+        b, a = full(b, sections[k, :3], "direct"), full(a, sections[k, 3:], "direct")
+    return b, a
+
+
+def _roots_of(c: tuple[complex, complex, complex]) -> list[complex]:
+    """Return the roots of a polynomial of degree 2 or less, which may have zeros in front."""
+    first, second, third = c
+    if first == 0:
+        return [] if second == 0 else [-third / second]
+    middle = -second / (2 * first)
+    apart = cmath.sqrt(middle * middle - third / first)
+    # The larger one first, and the other one from the product.
+    large = middle + apart if abs(middle + apart) >= abs(middle - apart) else middle - apart
+    return [large, third / first / large if large else 0j]
+
+
+def _grouped_roots(known: Any, roots: Array) -> list[Array]:
+    """Return, for sections that SciPy made, their polynomials, as functions of the roots that they have."""
+    values = list(item(roots))
+    left = set(range(len(values)))
+    found = []
+    for row in known:
+        coefficients = tuple(complex(c) for c in row)
+        leading = next(k for k, c in enumerate(coefficients) if c != 0)
+        scale = coefficients[leading]
+        chosen: list[Array] = []
+        for root in _roots_of((coefficients[0] / scale, coefficients[1] / scale, coefficients[2] / scale)):
+            nearest = min(left, key=lambda k: abs(values[k] - root), default=None)
+            # Where there are fewer zeros than poles, SciPy adds some at 0.
+            if nearest is None or abs(values[nearest] - root) > 1e-6 + 1e-4 * abs(root):
+                chosen.append(xp.zeros((), dtype=roots.dtype))
+            else:
+                left.remove(nearest)
+                chosen.append(roots[nearest])
+        one = xp.ones((), dtype=roots.dtype)
+        none = [xp.zeros((), dtype=roots.dtype)] * leading
+        if len(chosen) == 2:
+            terms = [one, -(chosen[0] + chosen[1]), chosen[0] * chosen[1]]
+        else:
+            terms = [one, *(-root for root in chosen)]
+        found.append(xp.real(xp.stack([*none, *terms])))
+    if left:
+        raise ArgumentValueError("zpk2sos", "roots are too near to each other for a gradient")
+    return found
+
+
+def zpk2sos(z: Any, p: Any, k: Any, pairing: str | None = None, *, analog: bool = False) -> Array:
+    """
+    Compute second-order sections from zeros and poles.
+
+    Parameters
+    ----------
+    z, p : Array
+        Zeros and poles, of one axis. Differentiable where SciPy pairs them alike.
+    k : float or Array
+        The gain. Differentiable if it is an array.
+    pairing : {"nearest", "keep_odd", "minimal", None}
+        How they are paired.
+    analog : bool
+        Whether the filter is analogue.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(n_sections, 6)``, as `scipy.signal.zpk2sos`.
+    """
+    z, p = vector("zpk2sos", "z", z), vector("zpk2sos", "p", p)
+    gain = xp.asarray(k, dtype=xp.float64) if isinstance(k, (int, float)) else floating("zpk2sos", "k", k)
+    known = original("signal.zpk2sos")(item(z), item(p), float(item(gain)), pairing, analog=analog)
+    if z.size == 0 and p.size == 0:
+        return xp.concat((xp.reshape(gain, (1, 1)), xp.asarray(known[:, 1:])), axis=1)
+    above, below = _grouped_roots(known[:, :3], z), _grouped_roots(known[:, 3:], p)
+    above[0] = gain * above[0]
+    return xp.stack([xp.concat(pair) for pair in zip(above, below, strict=True)])
+
+
+def _roots(c: Array) -> Array:
+    """Return the roots of a polynomial, highest power first: the eigenvalues of its companion matrix."""
+    order = c.shape[0] - 1
+    if order < 1:
+        return xp.zeros((0,), dtype=xp.complex128)
+    below = xp.eye(order - 1, order, dtype=c.dtype)
+    return xp.linalg.eigvals(xp.concat((xp.reshape(-c[1:] / c[0], (1, order)), below)))
+
+
+def tf2sos(b: Any, a: Any, pairing: str | None = None, *, analog: bool = False) -> Array:
+    """
+    Compute second-order sections from numerator and denominator.
+
+    Parameters
+    ----------
+    b, a : Array
+        Coefficients, highest power first. Differentiable where the roots are different.
+    pairing, analog
+        As `zpk2sos` takes them.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(n_sections, 6)``, as `scipy.signal.tf2sos`.
+    """
+    b, a = same_dtype(vector("tf2sos", "b", b), vector("tf2sos", "a", a))
+    b, a = _trimmed(b), _trimmed(a)
+    return zpk2sos(_roots(b), _roots(a), b[0] / a[0], pairing, analog=analog)
+
+
+def _powers(count: int, sign: float, factor: float) -> list[list[float]]:
+    """Return the powers of ``factor * (z + sign)`` up to one, highest power of z first."""
+    found = [[1.0]]
+    for _ in range(count):
+        last = found[-1]
+        found.append([factor * (a + sign * b) for a, b in zip([*last, 0.0], [0.0, *last], strict=True)])
+    return found
+
+
+def bilinear(b: Any, a: Any, fs: float = 1.0) -> tuple[Array, Array]:
+    """
+    Compute a digital filter from an analogue one by the bilinear transform.
+
+    Parameters
+    ----------
+    b, a : Array
+        Numerator and denominator, highest power first. Differentiable.
+    fs : float
+        Sampling frequency.
+
+    Returns
+    -------
+    pair of Array
+        Numerator and denominator, as `scipy.signal.bilinear`.
+    """
+    b, a = same_dtype(vector("bilinear", "b", b), vector("bilinear", "a", a))
+    b, a = _trimmed(b), _trimmed(a)
+    order = max(b.shape[0], a.shape[0]) - 1
+    plus, minus = _powers(order, 1.0, 1 / math.sqrt(2 * fs)), _powers(order, -1.0, math.sqrt(2 * fs))
+
+    def moved(c: Array) -> Array:
+        rows = []
+        for q in range(c.shape[0] - 1, -1, -1):
+            row = [0.0] * (order + 1)
+            for i, x in enumerate(plus[order - q]):
+                for j, y in enumerate(minus[q]):
+                    row[i + j] += x * y
+            rows.append(row)
+        return xp.matmul(c, xp.asarray(rows, dtype=c.dtype))
+
+    numerator, denominator = moved(b), moved(a)
+    # Where SciPy sees zeros in front of the numerator, it drops them.
+    known = abs(item(numerator)) > 1e-14
+    first = int(known.argmax()) if known.any() else order
+    return numerator[first:] / denominator[0], denominator / denominator[0]
