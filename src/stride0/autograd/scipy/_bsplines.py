@@ -11,11 +11,19 @@ import math
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError
+from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd._tape.tape import is_tracked
-from stride0.autograd.scipy._parts import axis_of, count_of, floating, item, one_of, original, same_dtype
-from stride0.autograd.scipy._piecewise import Curve, increasing
+from stride0.autograd.scipy._curves import Curve, increasing
+from stride0.autograd.scipy._parts import (
+    axis_of,
+    count_of,
+    floating,
+    item,
+    one_of,
+    original,
+    same_dtype,
+    untracked,
+)
 from stride0.autograd.scipy.linalg import solve_banded
 
 __all__ = [
@@ -327,10 +335,7 @@ def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axi
     if lam is None:
         raise ArgumentValueError(name, "lam is None: chosen by the values", accepts="a number")
     for which, given in (("x", x), ("w", w), ("lam", lam)):
-        if isinstance(given, Array) and is_tracked(given):
-            raise ArgumentTypeError(
-                name, f"{which} is tracked, and has no derivative", accepts=f"stop_gradient({which})"
-            )
+        untracked(name, which, given)
     x, y, axis = _points(name, x, y, axis)
     # Linear in the values: the columns are the splines of units.
     given = None if w is None else item(floating(name, "w", w))

@@ -8,7 +8,6 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError
 from stride0._core.array.array import Array
-from stride0.autograd._tape.tape import is_tracked
 from stride0.autograd.scipy._linear import extended
 from stride0.autograd.scipy._parts import (
     along,
@@ -22,6 +21,7 @@ from stride0.autograd.scipy._parts import (
     original,
     scipy,
     taking,
+    untracked,
 )
 from stride0.autograd.scipy._ranks import Window, window_options
 from stride0.autograd.scipy._splines import affine_transform, map_coordinates
@@ -328,11 +328,8 @@ def _multiplied(name: str, what: str, parameter: str) -> Any:
         x = floating(name, "input", input)
         ones = item(xp.ones(x.shape, dtype=xp.complex128))
         given = named[parameter] if own is None else own
-        if isinstance(given, Array):
-            if is_tracked(given):
-                problem = f"{parameter} is tracked, and has no derivative"
-                raise ArgumentTypeError(name, problem, accepts=f"stop_gradient({parameter})")
-            given = item(given)
+        untracked(name, parameter, given)
+        given = item(given) if isinstance(given, Array) else given
         factors = original(f"ndimage.{name}")(ones, given, n, axis)
         if name != "fourier_shift" and x.dtype.kind == "real floating":
             factors = factors.real

@@ -17,7 +17,7 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.exchange.numpy_calls import from_numpy, to_numpy
 from stride0._core.memory import dtype as dtypes
 from stride0._core.memory.dtype import float64, promote
-from stride0.autograd._tape.tape import define, detach
+from stride0.autograd._tape.tape import define, detach, is_tracked
 
 __all__ = [
     "along",
@@ -40,6 +40,7 @@ __all__ = [
     "scipy",
     "taking",
     "to_numpy",
+    "untracked",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -111,6 +112,14 @@ def one_of(operation: str, name: str, value: Any, accepted: tuple[Any, ...]) -> 
             operation, f"{name} is {shown(value)}", accepts=f"one of {', '.join(map(repr, accepted))}"
         )
     return value
+
+
+def untracked(operation: str, name: str, value: Any) -> None:
+    """Raise where an option is tracked that has no derivative."""
+    if isinstance(value, Array) and is_tracked(value):
+        raise ArgumentTypeError(
+            operation, f"{name} is tracked, and has no derivative", accepts=f"stop_gradient({name})"
+        )
 
 
 def count_of(operation: str, name: str, value: Any, least: int) -> int:

@@ -14,9 +14,10 @@ import math
 from typing import Any
 
 import stride0 as xp
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError
+from stride0._base.errors import ArgumentTypeError, ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import axis_of, count_of, floating, item, one_of, same_dtype
+from stride0.autograd.scipy._curves import Curve, increasing, interval
+from stride0.autograd.scipy._parts import axis_of, count_of, floating, one_of, same_dtype
 from stride0.autograd.scipy.linalg import solve_banded
 
 __all__ = [
@@ -24,78 +25,9 @@ __all__ = [
     "BPoly",
     "CubicHermiteSpline",
     "CubicSpline",
-    "Curve",
     "PPoly",
     "PchipInterpolator",
-    "increasing",
-    "interval",
-    "placed",
 ]
-
-
-def increasing(operation: str, name: str, x: Array, least: int) -> None:
-    """Raise where coordinates are not increasing."""
-    known = item(x)
-    if x.ndim != 1 or x.shape[0] < least or not (known[1:] > known[:-1]).all():
-        raise ArgumentValueError(
-            operation, f"{name} is not increasing", accepts=f"{least} increasing numbers or more"
-        )
-
-
-def interval(x: Array, t: Array) -> Array:
-    """Return in which interval each point lies; in the first or the last one, if it lies beyond."""
-    found = xp.searchsorted(xp.asarray(item(x)), xp.asarray(item(t)), side="right") - 1
-    return xp.clip(found, 0, x.shape[0] - 2)
-
-
-def placed(found: Array, ndim: int, axis: int) -> Array:
-    """Return an array whose first axes, those of the points, have moved to where the values had theirs."""
-    moved = tuple(range(ndim))
-    return xp.moveaxis(found, moved, tuple(axis + k for k in moved)) if ndim else found
-
-
-class Curve:
-    """What functions of one coordinate share: they are evaluated, and have NaN or go on beyond their ends."""
-
-    _name: str
-    axis: int
-    extrapolate: bool
-
-    def _evaluated(self, t: Array, nu: int) -> Array:
-        """Return the values of a derivative at points of one axis, which is the first one of the result."""
-        raise NotImplementedError
-
-    def _ends(self) -> tuple[Array, Array]:
-        """Return the first and the last coordinate that is no extrapolation."""
-        raise NotImplementedError
-
-    def __call__(self, x: Any, nu: int = 0, extrapolate: bool | None = None) -> Array:
-        """
-        Evaluate the function.
-
-        Parameters
-        ----------
-        x : Array
-            Where. Differentiable.
-        nu : int
-            Which derivative.
-        extrapolate : bool, optional
-            As for the class.
-
-        Returns
-        -------
-        Array
-            New array of the shape of the values, with that of `x` in the place of their axis.
-        """
-        points = floating(self._name, "x", x)
-        flat = xp.reshape(points, (-1,))
-        found = self._evaluated(flat, count_of(self._name, "nu", nu, 0))
-        rest = found.shape[1:]
-        if not (self.extrapolate if extrapolate is None else extrapolate):
-            first, last = self._ends()
-            outside = (flat < first) | (flat > last)
-            found = xp.where(xp.reshape(outside, (-1,) + (1,) * len(rest)), xp.nan, found)
-        return placed(xp.reshape(found, (*points.shape, *rest)), points.ndim, self.axis)
 
 
 class PPoly(Curve):
@@ -284,8 +216,7 @@ class CubicHermiteSpline(PPoly):
         return x, xp.moveaxis(y, axis, 0), axis
 
     def _hermite(self, x: Array, y: Array, slopes: Array, axis: int, extrapolate: Any) -> None:
-        h = xp.reshape(x[1:] - x[:-1], (-1,) + (1,) * (y.ndim - 1))
-        rise = (y[1:, ...] - y[:-1, ...]) / h
+        h, rise = _rises(x, y)
         left, right = slopes[:-1, ...], slopes[1:, ...]
         third = (left + right - 2 * rise) / h
         self._set(xp.stack((third / h, (rise - left) / h - third, left, y[:-1, ...])), x, extrapolate, axis)
@@ -375,6 +306,12 @@ def _real_values(name: str, y: Array) -> None:
         raise ArgumentTypeError(name, "y is complex", accepts="real values")
 
 
+def _rises(x: Array, y: Array) -> tuple[Array, Array]:
+    """Return the lengths of the intervals, and the slopes of the lines through the values."""
+    h = xp.reshape(x[1:] - x[:-1], (-1,) + (1,) * (y.ndim - 1))
+    return h, (y[1:, ...] - y[:-1, ...]) / h
+
+
 class PchipInterpolator(CubicHermiteSpline):
     """
     A piecewise cubic function through values that rises and falls where they do.
@@ -394,8 +331,7 @@ class PchipInterpolator(CubicHermiteSpline):
     def __init__(self, x: Any, y: Any, axis: int = 0, extrapolate: bool | None = None) -> None:
         x, y, axis = self._values(x, y, axis)
         _real_values(self._name, y)
-        h = xp.reshape(x[1:] - x[:-1], (-1,) + (1,) * (y.ndim - 1))
-        rise = (y[1:, ...] - y[:-1, ...]) / h
+        h, rise = _rises(x, y)
         if x.shape[0] == 2:
             slopes = xp.concat((rise, rise))
         else:
@@ -443,8 +379,7 @@ class Akima1DInterpolator(CubicHermiteSpline):
         one_of(self._name, "method", method, ("akima", "makima"))
         x, y, axis = self._values(x, y, axis)
         _real_values(self._name, y)
-        h = xp.reshape(x[1:] - x[:-1], (-1,) + (1,) * (y.ndim - 1))
-        rise = (y[1:, ...] - y[:-1, ...]) / h
+        _, rise = _rises(x, y)
         if x.shape[0] == 2:
             slopes = xp.concat((rise, rise))
         else:

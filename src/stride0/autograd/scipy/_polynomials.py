@@ -1,4 +1,4 @@
-"""Forms of filters in `stride0.autograd.scipy.signal`: polynomials, zeros and poles, second-order sections."""
+"""Forms of filters in `stride0.autograd.scipy.signal`: polynomials, zeros and poles, sections."""
 
 from __future__ import annotations
 

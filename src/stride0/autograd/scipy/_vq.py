@@ -69,12 +69,15 @@ def _means(operation: str, x: Array, known: Any, guess: Any) -> tuple[Array, Arr
     return book, codes
 
 
-def _guess(operation: str, k: Any) -> tuple[Any, Any]:
-    """Return a count, or codes to begin with, and those as SciPy takes them."""
-    if isinstance(k, int):
-        return k, k
-    found = floating(operation, "k", k)
-    return found, item(found)
+def _found(
+    operation: str, name: str, obs: Any, k: Any, *args: Any, **options: Any
+) -> tuple[Array, Array, Array]:
+    """Return the observations, the codes that SciPy finds for a count or from a guess, and their numbers."""
+    x = _data(operation, name, obs)
+    guess = k if isinstance(k, int) else floating(operation, "k", k)
+    begin = guess if isinstance(guess, int) else item(guess)
+    known, _ = original(f"cluster.vq.{operation}")(item(x), begin, *args, **options)
+    return x, *_means(operation, x, known, guess)
 
 
 def kmeans(
@@ -97,10 +100,7 @@ def kmeans(
     pair of Array
         The codes, and the mean distance to them, as `scipy.cluster.vq.kmeans`.
     """
-    x = _data("kmeans", "obs", obs)
-    guess, begin = _guess("kmeans", k_or_guess)
-    known, _ = original("cluster.vq.kmeans")(item(x), begin, iter, thresh, **options)
-    book, codes = _means("kmeans", x, known, guess)
+    x, book, codes = _found("kmeans", "obs", obs, k_or_guess, iter, thresh, **options)
     return book, xp.mean(_distances(x, book, codes))
 
 
@@ -130,7 +130,5 @@ def kmeans2(
     pair of Array
         The codes, and the number of that of each observation, as `scipy.cluster.vq.kmeans2`.
     """
-    x = _data("kmeans2", "data", data)
-    guess, begin = _guess("kmeans2", k)
-    known, _ = original("cluster.vq.kmeans2")(item(x), begin, iter, thresh, minit, missing, **options)
-    return _means("kmeans2", x, known, guess)
+    _, book, codes = _found("kmeans2", "data", data, k, iter, thresh, minit, missing, **options)
+    return book, codes

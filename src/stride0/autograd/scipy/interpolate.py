@@ -20,6 +20,7 @@ from stride0.autograd.scipy._bsplines import (
     make_smoothing_spline,
     make_splrep,
 )
+from stride0.autograd.scipy._curves import increasing, interval, placed
 from stride0.autograd.scipy._parts import axis_of, floating, item, one_of, same_dtype
 from stride0.autograd.scipy._piecewise import (
     Akima1DInterpolator,
@@ -28,9 +29,6 @@ from stride0.autograd.scipy._piecewise import (
     CubicSpline,
     PchipInterpolator,
     PPoly,
-    increasing,
-    interval,
-    placed,
 )
 
 __all__ = [

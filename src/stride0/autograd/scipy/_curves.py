@@ -1,0 +1,77 @@
+"""What the functions of one coordinate share, of `stride0.autograd.scipy.interpolate`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import stride0 as xp
+from stride0._base.errors import ArgumentValueError
+from stride0._core.array.array import Array
+from stride0.autograd.scipy._parts import count_of, floating, item
+
+__all__ = ["Curve", "increasing", "interval", "placed"]
+
+
+def increasing(operation: str, name: str, x: Array, least: int) -> None:
+    """Raise where coordinates are not increasing."""
+    known = item(x)
+    if x.ndim != 1 or x.shape[0] < least or not (known[1:] > known[:-1]).all():
+        raise ArgumentValueError(
+            operation, f"{name} is not increasing", accepts=f"{least} increasing numbers or more"
+        )
+
+
+def interval(x: Array, t: Array) -> Array:
+    """Return in which interval each point lies; in the first or the last one, if it lies beyond."""
+    found = xp.searchsorted(xp.asarray(item(x)), xp.asarray(item(t)), side="right") - 1
+    return xp.clip(found, 0, x.shape[0] - 2)
+
+
+def placed(found: Array, ndim: int, axis: int) -> Array:
+    """Return an array whose first axes, those of the points, have moved to where the values had theirs."""
+    moved = tuple(range(ndim))
+    return xp.moveaxis(found, moved, tuple(axis + k for k in moved)) if ndim else found
+
+
+class Curve:
+    """What functions of one coordinate share: they are evaluated, and have NaN or go on beyond their ends."""
+
+    _name: str
+    axis: int
+    extrapolate: bool
+
+    def _evaluated(self, t: Array, nu: int) -> Array:
+        """Return the values of a derivative at points of one axis, which is the first one of the result."""
+        raise NotImplementedError
+
+    def _ends(self) -> tuple[Array, Array]:
+        """Return the first and the last coordinate that is no extrapolation."""
+        raise NotImplementedError
+
+    def __call__(self, x: Any, nu: int = 0, extrapolate: bool | None = None) -> Array:
+        """
+        Evaluate the function.
+
+        Parameters
+        ----------
+        x : Array
+            Where. Differentiable.
+        nu : int
+            Which derivative.
+        extrapolate : bool, optional
+            As for the class.
+
+        Returns
+        -------
+        Array
+            New array of the shape of the values, with that of `x` in the place of their axis.
+        """
+        points = floating(self._name, "x", x)
+        flat = xp.reshape(points, (-1,))
+        found = self._evaluated(flat, count_of(self._name, "nu", nu, 0))
+        rest = found.shape[1:]
+        if not (self.extrapolate if extrapolate is None else extrapolate):
+            first, last = self._ends()
+            outside = (flat < first) | (flat > last)
+            found = xp.where(xp.reshape(outside, (-1,) + (1,) * len(rest)), xp.nan, found)
+        return placed(xp.reshape(found, (*points.shape, *rest)), points.ndim, self.axis)
