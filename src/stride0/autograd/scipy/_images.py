@@ -24,7 +24,8 @@ from stride0.autograd.scipy._parts import (
     untracked,
 )
 from stride0.autograd.scipy._ranks import Window, window_options
-from stride0.autograd.scipy._splines import affine_transform, map_coordinates
+from stride0.autograd.scipy._splines import affine_transform, map_coordinates, spline_options
+from stride0.autograd.scipy._windows import lane_options
 
 __all__ = [
     "distance_transform_bf",
@@ -45,16 +46,9 @@ __all__ = [
 
 
 @into_output
+@taking(spline_options)
 def rotate(
-    input: Any,
-    angle: float,
-    axes: tuple[int, int] = (1, 0),
-    reshape: bool = True,
-    output: Any = None,
-    order: int = 3,
-    mode: str = "constant",
-    cval: float = 0.0,
-    prefilter: bool = True,
+    input: Any, angle: float, axes: tuple[int, int] = (1, 0), reshape: bool = True, **options: Any
 ) -> Array:
     """
     Rotate an array in the plane of two axes.
@@ -102,30 +96,27 @@ def rotate(
     shape = list(x.shape)
     shape[first], shape[second] = new
     if x.ndim == 2:
-        return affine_transform(x, inner, by, tuple(shape), None, order, mode, cval, prefilter)
+        return affine_transform(x, inner, by, tuple(shape), **options)
     # One plane at a time, as SciPy does.
     planes = xp.moveaxis(x, (first, second), (-2, -1))
     rest = planes.shape[:-2]
     planes = xp.reshape(planes, (-1, *planes.shape[-2:]))
     rotated = [
-        affine_transform(planes[k, ...], inner, by, tuple(new), None, order, mode, cval, prefilter)
-        for k in range(planes.shape[0])
+        affine_transform(planes[k, ...], inner, by, tuple(new), **options) for k in range(planes.shape[0])
     ]
     return xp.moveaxis(xp.reshape(xp.stack(rotated), (*rest, *new)), (-2, -1), (first, second))
 
 
 @into_output
+@taking(spline_options)
 def geometric_transform(
     input: Any,
     mapping: Any,
     output_shape: Any = None,
-    output: Any = None,
-    order: int = 3,
-    mode: str = "constant",
-    cval: float = 0.0,
-    prefilter: bool = True,
+    *,
     extra_arguments: tuple[Any, ...] = (),
     extra_keywords: Any = None,
+    **options: Any,
 ) -> Array:
     """
     Interpolate an array at coordinates that a function gives.
@@ -160,7 +151,7 @@ def geometric_transform(
         for p in places
     ]
     coordinates = xp.reshape(xp.stack(rows, axis=1), (x.ndim, *shape))
-    return map_coordinates(x, coordinates, None, order, mode, cval, prefilter)
+    return map_coordinates(x, coordinates, **options)
 
 
 # --- filters that call a function
@@ -207,7 +198,6 @@ def generic_filter(
     The function is called for each element. `vectorized_filter` calls one for all of them.
     """
     x = floating("generic_filter", "input", input)
-    del options["output"]
     windows = _windows(Window("generic_filter", x, **options), x)
     rows = xp.reshape(windows, (-1, windows.shape[-1]))
     more = extra_keywords or {}
@@ -264,17 +254,15 @@ def vectorized_filter(
 
 
 @into_output
+@taking(lane_options)
 def generic_filter1d(
     input: Any,
     function: Any,
     filter_size: int,
-    axis: int = -1,
-    output: Any = None,
-    mode: str = "reflect",
-    cval: float = 0.0,
-    origin: int = 0,
+    *,
     extra_arguments: tuple[Any, ...] = (),
     extra_keywords: Any = None,
+    **options: Any,
 ) -> Array:
     """
     Apply a function to each lane along an axis.
@@ -299,12 +287,14 @@ def generic_filter1d(
         New array of the shape of `input`, as `scipy.ndimage.generic_filter1d`.
     """
     x = floating("generic_filter1d", "input", input)
-    number = axis_of("generic_filter1d", x, axis)
+    number = axis_of("generic_filter1d", x, options["axis"])
     size = count_of("generic_filter1d", "filter_size", filter_size, 1)
-    before = size // 2 + origin
+    before = size // 2 + options["origin"]
     if not 0 <= before < size:
         raise ArgumentValueError("generic_filter1d", "origin lies outside of the window")
-    longer = extended("generic_filter1d", x, number, before, size - 1 - before, mode, cval)
+    longer = extended(
+        "generic_filter1d", x, number, before, size - 1 - before, options["mode"], options["cval"]
+    )
     lanes = xp.moveaxis(longer, number, -1)
     rest, n = lanes.shape[:-1], x.shape[number]
     lanes = xp.reshape(lanes, (-1, lanes.shape[-1]))

@@ -169,7 +169,8 @@ def taking(options: Callable[..., Any], **defaults: Any) -> Callable[[Function],
     Let a function take the parameters of `options`, which declares them, in the place of ``**options``.
 
     They may be given by position, behind the function's own parameters and in front of those that are
-    keyword-only in its definition. The function gets all of them by name; `defaults` replace declared ones.
+    keyword-only in its definition. The function gets all of them by name, but for `output`, which is for
+    `into_output`; `defaults` replace declared ones.
     """
     declared = inspect.signature(options).parameters.values()
     given = [p.replace(default=defaults.get(p.name, p.default)) for p in declared]
@@ -195,6 +196,8 @@ def taking(options: Callable[..., Any], **defaults: Any) -> Callable[[Function],
                     raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}")
             more = dict(zip(names[count:], args[count:], strict=False))
             rest = {name: value for name, value in values.items() if name not in more and name not in kwargs}
+            for found in (more, kwargs, rest) if "output" in values else ():
+                found.pop("output", None)
             return function(*args[:count], **more, **kwargs, **rest)
 
         called.__signature__ = signature.replace(parameters=order)  # type: ignore[attr-defined]

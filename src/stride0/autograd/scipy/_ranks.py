@@ -16,6 +16,7 @@ from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import detach
 from stride0.autograd.scipy._linear import extended
 from stride0.autograd.scipy._parts import each, floating, into_output, item, named, original, taking
+from stride0.autograd.scipy._windows import lane_options
 
 __all__ = [
     "Window",
@@ -265,16 +266,8 @@ def percentile_filter(input: Any, percentile: float, **options: Any) -> Array:
 
 
 def _along(name: str, whole: Callable[..., Array], what: str) -> Callable[..., Array]:
-    def filtered(
-        input: Any,
-        size: int,
-        axis: int = -1,
-        output: Any = None,
-        mode: str = "reflect",
-        cval: float = 0.0,
-        origin: int = 0,
-    ) -> Array:
-        return whole(input, size, mode=mode, cval=cval, origin=origin, axes=axis)
+    def filtered(input: Any, size: int, **options: Any) -> Array:
+        return whole(input, size, axes=options.pop("axis"), **options)
 
     doc = f"""
     Take the {what} element of each window along an axis.
@@ -291,7 +284,7 @@ def _along(name: str, whole: Callable[..., Array], what: str) -> Callable[..., A
     Array
         New array of the shape of `input`, as `scipy.ndimage.{name}`.
     """
-    return into_output(named(filtered, name, doc))
+    return into_output(taking(lane_options)(named(filtered, name, doc)))
 
 
 maximum_filter1d = _along("maximum_filter1d", maximum_filter, "largest")

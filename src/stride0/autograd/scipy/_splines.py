@@ -23,10 +23,19 @@ from stride0.autograd.scipy._parts import (
     recorded,
     rules,
     scipy,
+    taking,
     to_numpy,
 )
 
-__all__ = ["affine_transform", "map_coordinates", "shift", "spline_filter", "spline_filter1d", "zoom"]
+__all__ = [
+    "affine_transform",
+    "map_coordinates",
+    "shift",
+    "spline_filter",
+    "spline_filter1d",
+    "spline_options",
+    "zoom",
+]
 
 
 # Which ends the coefficients have, by mode: mirrored at the end elements ("mirror"), or beyond them
@@ -176,16 +185,15 @@ def _place(k: Array, n: int, mode: str) -> Array:
     return found
 
 
+def spline_options(
+    output: Any = None, order: int = 3, mode: str = "constant", cval: float = 0.0, prefilter: bool = True
+) -> None:
+    """Declare the options of interpolation."""
+
+
 @into_output
-def map_coordinates(
-    input: Any,
-    coordinates: Any,
-    output: Any = None,
-    order: int = 3,
-    mode: str = "constant",
-    cval: float = 0.0,
-    prefilter: bool = True,
-) -> Array:
+@taking(spline_options)
+def map_coordinates(input: Any, coordinates: Any, **options: Any) -> Array:
     """
     Interpolate an array at coordinates.
 
@@ -223,7 +231,7 @@ def map_coordinates(
         )
     if t.dtype.kind == "complex floating":
         raise ArgumentTypeError("map_coordinates", "coordinates are complex", accepts="real coordinates")
-    return _interpolated("map_coordinates", x, t, order, mode, cval, prefilter)
+    return _interpolated("map_coordinates", x, t, **options)
 
 
 def _interpolated(
@@ -317,15 +325,8 @@ def zoom(
 
 
 @into_output
-def shift(
-    input: Any,
-    shift: Any,
-    output: Any = None,
-    order: int = 3,
-    mode: str = "constant",
-    cval: float = 0.0,
-    prefilter: bool = True,
-) -> Array:
+@taking(spline_options)
+def shift(input: Any, shift: Any, **options: Any) -> Array:
     """
     Move an array along its axes.
 
@@ -346,20 +347,13 @@ def shift(
     x = floating("shift", "input", input)
     by = xp.broadcast_to(floating("shift", "shift", shift), (x.ndim,))
     places = [xp.arange(n, dtype=xp.float64) - by[k] for k, n in enumerate(x.shape)]
-    return _sampled("shift", x, places, order, mode, cval, prefilter)
+    return _sampled("shift", x, places, **options)
 
 
 @into_output
+@taking(spline_options)
 def affine_transform(
-    input: Any,
-    matrix: Any,
-    offset: Any = 0.0,
-    output_shape: Any = None,
-    output: Any = None,
-    order: int = 3,
-    mode: str = "constant",
-    cval: float = 0.0,
-    prefilter: bool = True,
+    input: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None, **options: Any
 ) -> Array:
     """
     Interpolate an array at coordinates that an affine map gives.
@@ -390,4 +384,4 @@ def affine_transform(
     grid = xp.astype(xp.stack(indices), a.dtype)
     by = xp.broadcast_to(floating("affine_transform", "offset", offset), (x.ndim,))
     points = xp.reshape(xp.matmul(a, grid) + by[:, None], (x.ndim, *shape))
-    return _interpolated("affine_transform", x, points, order, mode, cval, prefilter)
+    return _interpolated("affine_transform", x, points, **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import stride0 as xp
@@ -17,6 +18,7 @@ from stride0.autograd.scipy._parts import (
     into_output,
     lane,
     scipy,
+    taking,
     to_numpy,
 )
 
@@ -27,6 +29,7 @@ __all__ = [
     "correlate1d",
     "gaussian_filter",
     "gaussian_filter1d",
+    "lane_options",
     "uniform_filter",
     "uniform_filter1d",
 ]
@@ -46,6 +49,25 @@ def _operands(operation: str, input: Any, weights: Any) -> tuple[Array, Array]:
     if w.size == 0:
         raise ShapeError(operation, f"weights has shape {w.shape}", accepts="one element or more")
     return x, xp.astype(w, x.dtype, copy=False) if w.dtype.kind == "real floating" else w
+
+
+# Which weights correlate, and how many elements of their windows are in front of the element.
+_MADE: dict[str, tuple[Callable[[Array], Array], Callable[[int, int], int]]] = {
+    "correlate": (xp.conj, lambda n, origin: n // 2 + origin),
+    "convolve": (xp.flip, lambda n, origin: (n - 1) // 2 - origin),
+}
+
+
+def _of_windows(operation: str, input: Any, weights: Any, mode: str, cval: float, origin: Any) -> Array:
+    x, w = _operands(operation, input, weights)
+    if w.ndim != x.ndim:
+        raise ShapeError(
+            operation, f"weights has {w.ndim} axes", [("input", f"{x.shape}")], "as many as input"
+        )
+    origins = each(operation, "origin", origin, x.ndim)
+    correlating, before = _MADE[operation]
+    first = [before(n, o) for n, o in zip(w.shape, origins, strict=True)]
+    return _correlated(operation, x, correlating(w), first, mode, cval)
 
 
 @into_output
@@ -75,14 +97,7 @@ def correlate(
     Array
         New array of the shape of `input`, as `scipy.ndimage.correlate`.
     """
-    x, w = _operands("correlate", input, weights)
-    if w.ndim != x.ndim:
-        raise ShapeError(
-            "correlate", f"weights has {w.ndim} axes", [("input", f"{x.shape}")], "as many as input"
-        )
-    origins = each("correlate", "origin", origin, x.ndim)
-    first = [n // 2 + o for n, o in zip(w.shape, origins, strict=True)]
-    return _correlated("correlate", x, xp.conj(w), first, mode, cval)
+    return _of_windows("correlate", input, weights, mode, cval, origin)
 
 
 @into_output
@@ -102,14 +117,7 @@ def convolve(
     Array
         New array of the shape of `input`, as `scipy.ndimage.convolve`.
     """
-    x, w = _operands("convolve", input, weights)
-    if w.ndim != x.ndim:
-        raise ShapeError(
-            "convolve", f"weights has {w.ndim} axes", [("input", f"{x.shape}")], "as many as input"
-        )
-    origins = each("convolve", "origin", origin, x.ndim)
-    first = [(n - 1) // 2 - o for n, o in zip(w.shape, origins, strict=True)]
-    return _correlated("convolve", x, xp.flip(w), first, mode, cval)
+    return _of_windows("convolve", input, weights, mode, cval, origin)
 
 
 def _line(operation: str, x: Array, weights: Array, axis: int, first: int, mode: str, cval: float) -> Array:
@@ -123,16 +131,25 @@ def _line(operation: str, x: Array, weights: Array, axis: int, first: int, mode:
     return valid(longer, xp.reshape(weights, lane(x, axis)))
 
 
-@into_output
-def correlate1d(
-    input: Any,
-    weights: Any,
-    axis: int = -1,
-    output: Any = None,
-    mode: str = "reflect",
-    cval: float = 0.0,
-    origin: int = 0,
+def _of_lanes(
+    operation: str, input: Any, weights: Any, axis: int, mode: str, cval: float, origin: int
 ) -> Array:
+    x, w = _operands(operation, input, weights)
+    correlating, before = _MADE[operation.removesuffix("1d")]
+    return _line(
+        operation, x, correlating(w), axis_of(operation, x, axis), before(w.shape[0], origin), mode, cval
+    )
+
+
+def lane_options(
+    axis: int = -1, output: Any = None, mode: str = "reflect", cval: float = 0.0, origin: int = 0
+) -> None:
+    """Declare the options of filters along an axis."""
+
+
+@into_output
+@taking(lane_options)
+def correlate1d(input: Any, weights: Any, **options: Any) -> Array:
     """
     Correlate with weights along an axis.
 
@@ -152,21 +169,12 @@ def correlate1d(
     Array
         New array of the shape of `input`, as `scipy.ndimage.correlate1d`.
     """
-    x, w = _operands("correlate1d", input, weights)
-    axis = axis_of("correlate1d", x, axis)
-    return _line("correlate1d", x, xp.conj(w), axis, w.shape[0] // 2 + origin, mode, cval)
+    return _of_lanes("correlate1d", input, weights, **options)
 
 
 @into_output
-def convolve1d(
-    input: Any,
-    weights: Any,
-    axis: int = -1,
-    output: Any = None,
-    mode: str = "reflect",
-    cval: float = 0.0,
-    origin: int = 0,
-) -> Array:
+@taking(lane_options)
+def convolve1d(input: Any, weights: Any, **options: Any) -> Array:
     """
     Convolve with weights along an axis.
 
@@ -180,21 +188,12 @@ def convolve1d(
     Array
         New array of the shape of `input`, as `scipy.ndimage.convolve1d`.
     """
-    x, w = _operands("convolve1d", input, weights)
-    axis = axis_of("convolve1d", x, axis)
-    return _line("convolve1d", x, xp.flip(w), axis, (w.shape[0] - 1) // 2 - origin, mode, cval)
+    return _of_lanes("convolve1d", input, weights, **options)
 
 
 @into_output
-def uniform_filter1d(
-    input: Any,
-    size: int,
-    axis: int = -1,
-    output: Any = None,
-    mode: str = "reflect",
-    cval: float = 0.0,
-    origin: int = 0,
-) -> Array:
+@taking(lane_options)
+def uniform_filter1d(input: Any, size: int, **options: Any) -> Array:
     """
     Take means of windows along an axis.
 
@@ -215,8 +214,8 @@ def uniform_filter1d(
     x = floating("uniform_filter1d", "input", input)
     size = count_of("uniform_filter1d", "size", size, 1)
     weights = xp.full((size,), 1 / size, dtype=xp.real(x).dtype)
-    axis = axis_of("uniform_filter1d", x, axis)
-    return _line("uniform_filter1d", x, weights, axis, size // 2 + origin, mode, cval)
+    axis, first = axis_of("uniform_filter1d", x, options["axis"]), size // 2 + options["origin"]
+    return _line("uniform_filter1d", x, weights, axis, first, options["mode"], options["cval"])
 
 
 @into_output
