@@ -7,7 +7,7 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import axis_of, floating, into_output
+from stride0.autograd.scipy._parts import axis_of, floating, into_output, taking
 from stride0.autograd.scipy._windows import correlate1d, gaussian_filter
 
 __all__ = [
@@ -157,28 +157,41 @@ def gaussian_gradient_magnitude(
     return _length(_smoothed(x, sigma, 1, mode, cval, options))
 
 
-def _slopes(operation: str, x: Array, function: Any, options: tuple[Any, ...], more: Any) -> list[Array]:
+def _slopes(
+    operation: str,
+    input: Any,
+    function: Any,
+    *,
+    mode: str,
+    cval: float,
+    extra_arguments: tuple[Any, ...],
+    extra_keywords: Any,
+) -> list[Array]:
     """Return what a function gives along each axis: it writes to its output, or returns the result."""
+    x = floating(operation, "input", input)
     parts = []
     for axis in range(x.ndim):
         output = xp.zeros_like(x)
-        found = function(x, axis, output, *options, **(more or {}))
+        found = function(x, axis, output, mode, cval, *extra_arguments, **(extra_keywords or {}))
         parts.append(output if found is None else found)
     if not parts:
         raise ShapeError(operation, "input has no axes", accepts="one axis or more")
     return parts
 
 
-@into_output
-def generic_laplace(
-    input: Any,
-    derivative2: Any,
+def _generic_options(
     output: Any = None,
     mode: str = "reflect",
     cval: float = 0.0,
     extra_arguments: tuple[Any, ...] = (),
     extra_keywords: Any = None,
-) -> Array:
+) -> None:
+    """Declare the options of filters that call a function for derivatives."""
+
+
+@into_output
+@taking(_generic_options)
+def generic_laplace(input: Any, derivative2: Any, **options: Any) -> Array:
     """
     Estimate the Laplacian by a function for second derivatives.
 
@@ -198,21 +211,13 @@ def generic_laplace(
     Array
         New array of the shape of `input`, as `scipy.ndimage.generic_laplace`.
     """
-    x = floating("generic_laplace", "input", input)
-    parts = _slopes("generic_laplace", x, derivative2, (mode, cval, *extra_arguments), extra_keywords)
+    parts = _slopes("generic_laplace", input, derivative2, **options)
     return sum(parts[1:], parts[0])
 
 
 @into_output
-def generic_gradient_magnitude(
-    input: Any,
-    derivative: Any,
-    output: Any = None,
-    mode: str = "reflect",
-    cval: float = 0.0,
-    extra_arguments: tuple[Any, ...] = (),
-    extra_keywords: Any = None,
-) -> Array:
+@taking(_generic_options)
+def generic_gradient_magnitude(input: Any, derivative: Any, **options: Any) -> Array:
     """
     Estimate the length of the gradient by a function for derivatives.
 
@@ -226,6 +231,4 @@ def generic_gradient_magnitude(
     Array
         New array of the shape of `input`, as `scipy.ndimage.generic_gradient_magnitude`.
     """
-    x = floating("generic_gradient_magnitude", "input", input)
-    options = (mode, cval, *extra_arguments)
-    return _length(_slopes("generic_gradient_magnitude", x, derivative, options, extra_keywords))
+    return _length(_slopes("generic_gradient_magnitude", input, derivative, **options))

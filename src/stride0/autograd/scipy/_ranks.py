@@ -1,4 +1,4 @@
-"""Filters that choose an element of each window: ranks in `ndimage` and `signal`, and grey morphology.
+"""Filters that choose an element of each window: ranks in `ndimage` and `signal`.
 
 SciPy computes the values; the gradient goes to the elements that they are, at the first place in a window.
 """
@@ -19,12 +19,10 @@ from stride0.autograd.scipy._parts import each, floating, into_output, item, nam
 from stride0.autograd.scipy._windows import lane_options
 
 __all__ = [
+    "OPTIONS",
     "Window",
-    "black_tophat",
-    "grey_closing",
-    "grey_dilation",
-    "grey_erosion",
-    "grey_opening",
+    "described",
+    "listed",
     "maximum_filter",
     "maximum_filter1d",
     "medfilt",
@@ -32,12 +30,10 @@ __all__ = [
     "median_filter",
     "minimum_filter",
     "minimum_filter1d",
-    "morphological_gradient",
-    "morphological_laplace",
     "order_filter",
     "percentile_filter",
     "rank_filter",
-    "white_tophat",
+    "real_input",
     "window_options",
 ]
 
@@ -63,14 +59,14 @@ class Window:
                 raise ArgumentValueError(
                     operation, "neither size nor footprint is given", accepts="one of them"
                 )
-            sizes = [int(n) for n in each(operation, "size", _listed(size), len(numbers))]
+            sizes = [int(n) for n in each(operation, "size", listed(size), len(numbers))]
             self.marks = None
         else:
             self.marks = item(xp.asarray(footprint)).astype(bool)
             sizes = list(self.marks.shape)
         if len(sizes) != len(numbers) or min(sizes, default=1) < 1:
             raise ShapeError(operation, f"footprint has shape {tuple(sizes)}", [("input", f"{x.shape}")])
-        origins = each(operation, "origin", _listed(origin), len(numbers))
+        origins = each(operation, "origin", listed(origin), len(numbers))
         modes = each(operation, "mode", mode, len(numbers))
         self.sizes, self.before, self.modes = [1] * x.ndim, [0] * x.ndim, ["reflect"] * x.ndim
         for axis, n, o, m in zip(numbers, sizes, origins, modes, strict=True):
@@ -138,19 +134,19 @@ def _ravelled(offset: tuple[int, ...], sizes: Sequence[int]) -> int:
     return number
 
 
-def _listed(value: Any) -> Any:
+def listed(value: Any) -> Any:
     """Return an option that may be an array as a list, or a number."""
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def _real(operation: str, x: Any) -> Array:
+def real_input(operation: str, x: Any) -> Array:
     found = floating(operation, "input", x)
     if found.dtype.kind != "real floating":
         raise ArgumentTypeError(operation, f"input is of dtype {found.dtype.name}", accepts="real numbers")
     return found
 
 
-_OPTIONS = """size : int or sequence of int, optional
+OPTIONS = """size : int or sequence of int, optional
         Of the windows.
     footprint : Array, optional
         Which elements of a window count: true or false.
@@ -181,7 +177,7 @@ def window_options(
 
 def _filtered(name: str, x: Any, options: dict[str, Any], *own: Any) -> Array:
     """Return what a filter chooses, which has parameters of its own in front of its options."""
-    x = _real(name, x)
+    x = real_input(name, x)
     given = ("size", "footprint", "mode", "cval", "origin", "axes")
     window = Window(name, x, *(options[key] for key in given))
     known = {key: options[key] for key in given if options[key] is not None}
@@ -196,10 +192,10 @@ def _chooser(name: str, what: str) -> Any:
     def filtered(input: Any, **options: Any) -> Array:
         return _filtered(name, input, options)
 
-    return into_output(taking(window_options)(named(filtered, name, _described(name, what, _OPTIONS))))
+    return into_output(taking(window_options)(named(filtered, name, described(name, what, OPTIONS))))
 
 
-def _described(name: str, what: str, options: str) -> str:
+def described(name: str, what: str, options: str) -> str:
     return f"""
     {what}
 
@@ -331,9 +327,9 @@ def medfilt(volume: Any, kernel_size: Any = None) -> Array:
     Array
         New array of the shape of `volume`, as `scipy.signal.medfilt`.
     """
-    x = _real("medfilt", volume)
+    x = real_input("medfilt", volume)
     x = xp.reshape(x, (1,)) if x.ndim == 0 else x
-    sizes = each("medfilt", "kernel_size", 3 if kernel_size is None else _listed(kernel_size), x.ndim)
+    sizes = each("medfilt", "kernel_size", 3 if kernel_size is None else listed(kernel_size), x.ndim)
     if any(n % 2 == 0 for n in sizes):
         raise ArgumentValueError("medfilt", f"kernel_size is {kernel_size}", accepts="odd sizes")
     count = 1
@@ -356,112 +352,7 @@ def medfilt2d(input: Any, kernel_size: Any = 3) -> Array:
     Array
         New array of the shape of `input`, as `scipy.signal.medfilt2d`.
     """
-    x = _real("medfilt2d", input)
+    x = real_input("medfilt2d", input)
     if x.ndim != 2:
         raise ShapeError("medfilt2d", f"input has shape {x.shape}", accepts="two axes")
     return medfilt(x, kernel_size)
-
-
-# --- grey morphology
-
-
-def _eroded(x: Any, shape: tuple[Any, Any, Any], mode: Any, cval: float, origin: Any, axes: Any) -> Array:
-    return _extreme("grey_erosion", x, shape, mode, cval, origin, axes)
-
-
-def _dilated(x: Any, shape: tuple[Any, Any, Any], mode: Any, cval: float, origin: Any, axes: Any) -> Array:
-    return _extreme("grey_dilation", x, shape, mode, cval, origin, axes)
-
-
-def _extreme(
-    operation: str, x: Any, shape: tuple[Any, Any, Any], mode: Any, cval: float, origin: Any, axes: Any
-) -> Array:
-    """Return an erosion or a dilation, by a size, a footprint or a structure."""
-    x = _real(operation, x)
-    size, footprint, structure = shape
-    given = {"size": size, "mode": mode, "cval": cval, "origin": origin, "axes": axes}
-    if footprint is not None:
-        footprint = given["footprint"] = item(xp.asarray(footprint)).astype(bool)
-    if structure is not None:
-        structure = floating(operation, "structure", structure)
-        given["structure"] = item(structure)
-        if footprint is None:
-            footprint = given["structure"] == given["structure"]
-    found = original(f"ndimage.{operation}")(item(x), **{key: v for key, v in given.items() if v is not None})
-    sign = -1.0
-    if operation == "grey_dilation":
-        # A dilation looks the other way.
-        sign = 1.0
-        numbers = normalize_axes(operation, axes, x.ndim)
-        sizes = (
-            footprint.shape if footprint is not None else each(operation, "size", _listed(size), len(numbers))
-        )
-        origins = each(operation, "origin", _listed(origin), len(numbers))
-        origin = [-o - (n % 2 == 0) for o, n in zip(origins, sizes, strict=True)]
-        footprint = None if footprint is None else footprint[(slice(None, None, -1),) * footprint.ndim]
-        structure = None if structure is None else xp.flip(structure)
-    window = Window(operation, x, size, footprint, mode, cval, origin, axes)
-    if structure is not None:
-        structure = xp.reshape(structure, tuple(window.sizes))
-    return window.chosen(x, found, structure, sign)
-
-
-def _laplace(x: Any, *options: Any) -> Array:
-    x = _real("morphological_laplace", x)
-    found: Array = _dilated(x, *options) + _eroded(x, *options) - 2 * x
-    return found
-
-
-def _opened(x: Any, *options: Any) -> Array:
-    return _dilated(_eroded(x, *options), *options)
-
-
-def _closed(x: Any, *options: Any) -> Array:
-    return _eroded(_dilated(x, *options), *options)
-
-
-def _morphology(name: str, what: str, made: Callable[..., Array]) -> Any:
-    def filtered(
-        input: Any,
-        size: Any = None,
-        footprint: Any = None,
-        structure: Any = None,
-        output: Any = None,
-        mode: Any = "reflect",
-        cval: float = 0.0,
-        origin: Any = 0,
-        *,
-        axes: Any = None,
-    ) -> Array:
-        return made(input, (size, footprint, structure), mode, cval, origin, axes)
-
-    options = _OPTIONS.replace(
-        "output : ",
-        "structure : Array, optional\n        What is added to the elements of a window, or taken"
-        " from them. Differentiable.\n    output : ",
-    )
-    return into_output(named(filtered, name, _described(name, what, options)))
-
-
-grey_erosion = _morphology("grey_erosion", "Take the smallest element of each window.", _eroded)
-grey_dilation = _morphology("grey_dilation", "Take the largest element of each window.", _dilated)
-grey_opening = _morphology("grey_opening", "Erode, and then dilate.", _opened)
-grey_closing = _morphology("grey_closing", "Dilate, and then erode.", _closed)
-morphological_gradient = _morphology(
-    "morphological_gradient",
-    "Take the difference of the dilation and the erosion.",
-    lambda x, *options: _dilated(x, *options) - _eroded(x, *options),
-)
-morphological_laplace = _morphology(
-    "morphological_laplace", "Add the dilation and the erosion, and take off the array twice.", _laplace
-)
-white_tophat = _morphology(
-    "white_tophat",
-    "Take off the opening.",
-    lambda x, *options: _real("white_tophat", x) - _opened(x, *options),
-)
-black_tophat = _morphology(
-    "black_tophat",
-    "Take the array off the closing.",
-    lambda x, *options: _closed(x, *options) - _real("black_tophat", x),
-)

@@ -40,22 +40,24 @@ from stride0.autograd.scipy._measurements import (
     sum_labels,
     variance,
 )
-from stride0.autograd.scipy._ranks import (
+from stride0.autograd.scipy._morphology import (
     black_tophat,
     grey_closing,
     grey_dilation,
     grey_erosion,
     grey_opening,
+    morphological_gradient,
+    morphological_laplace,
+    white_tophat,
+)
+from stride0.autograd.scipy._ranks import (
     maximum_filter,
     maximum_filter1d,
     median_filter,
     minimum_filter,
     minimum_filter1d,
-    morphological_gradient,
-    morphological_laplace,
     percentile_filter,
     rank_filter,
-    white_tophat,
 )
 from stride0.autograd.scipy._splines import (
     affine_transform,
