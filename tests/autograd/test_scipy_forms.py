@@ -184,6 +184,30 @@ def test_what_is_not_supported_is_said(module: str, call: Any, words: str) -> No
         call(importlib.import_module(f"stride0.autograd.scipy.{module}"), xp.asarray(normal(4, 4)))
 
 
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda m, x: m.shift(x, 1.0, None, 3, "mirror", 0.0, True, 1), "at most 7 positional arguments"),
+        (lambda m, x: m.shift(x, 1.0, sort=3), "unexpected keyword argument 'sort'"),
+        (lambda m, x: m.shift(x, 1.0, None, 3, order=3), "multiple values for keyword argument 'order'"),
+        (lambda m, x: m.shift(x), "missing 1 required positional argument: 'shift'"),
+        (lambda m, x: m.maximum_filter(x, 3, None, None, "mirror", 0.0, 0, 1), "at most 7 positional"),
+    ],
+)
+def test_wrong_arguments_of_declared_options(call: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        call(xp.autograd.scipy.ndimage, xp.asarray(normal(4, 4)))
+
+
+def test_declared_options_by_position() -> None:
+    x, m = xp.asarray(normal(4, 4)), xp.autograd.scipy.ndimage
+    found = xp.empty((4, 4))
+    assert m.shift(x, 1.5, found, 1, "mirror") is found
+    assert xp.all(found == m.shift(x, 1.5, order=1, mode="mirror"))
+    widest = m.generic_filter(x, lambda w: xp.max(w), 3, None, None, "constant", 9.0, 0, (), {}, axes=0)
+    assert xp.all(widest == m.maximum_filter(x, 3, mode="constant", cval=9.0, axes=0))
+
+
 def test_scipy_is_not_needed_until_it_is_called() -> None:
     program = (
         "import sys; sys.modules['scipy'] = None\n"

@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Result = TypeVar("Result")
 
 
 def scipy(module: str) -> Any:
@@ -164,7 +165,9 @@ def _by_position(function: Callable[..., Any]) -> list[str]:
     return [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
 
 
-def taking(options: Callable[..., Any], **defaults: Any) -> Callable[[Function], Function]:
+def taking(
+    options: Callable[..., Any], **defaults: Any
+) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """
     Let a function take the parameters of `options`, which declares them, in the place of ``**options``.
 
@@ -176,7 +179,7 @@ def taking(options: Callable[..., Any], **defaults: Any) -> Callable[[Function],
     given = [p.replace(default=defaults.get(p.name, p.default)) for p in declared]
     values = {p.name: p.default for p in given}
 
-    def decorator(function: Function) -> Function:
+    def decorator(function: Callable[..., Result]) -> Callable[..., Result]:
         signature = inspect.signature(function)
         own = list(signature.parameters.values())[:-1]
         order = [p for p in own if p.kind is not p.KEYWORD_ONLY]
@@ -187,7 +190,7 @@ def taking(options: Callable[..., Any], **defaults: Any) -> Callable[[Function],
         known = {p.name for p in order}
 
         @functools.wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:
+        def called(*args: Any, **kwargs: Any) -> Result:
             if len(args) > len(names):
                 problem = f"takes at most {len(names)} positional arguments, but {len(args)} were given"
                 raise TypeError(f"{function.__name__}() {problem}")
@@ -202,7 +205,7 @@ def taking(options: Callable[..., Any], **defaults: Any) -> Callable[[Function],
 
         called.__signature__ = signature.replace(parameters=order)  # type: ignore[attr-defined]
         names = _by_position(called)
-        return called  # type: ignore[return-value]
+        return called
 
     return decorator
 

@@ -261,7 +261,7 @@ def percentile_filter(input: Any, percentile: float, **options: Any) -> Array:
     return _filtered("percentile_filter", input, options, percentile)
 
 
-def _along(name: str, whole: Callable[..., Array], what: str) -> Callable[..., Array]:
+def _along(name: str, whole: Callable[..., Array], what: str) -> Any:
     def filtered(input: Any, size: int, **options: Any) -> Array:
         return whole(input, size, axes=options.pop("axis"), **options)
 

@@ -109,10 +109,10 @@ def spectrogram(x: Any, *, mode: str = "psd", **options: Any) -> tuple[Array, Ar
     """
     one_of("spectrogram", "mode", mode, ("psd", "complex", "magnitude"))
     signal, _, number, is_real = signals_of("spectrogram", x, None, options["axis"])
-    sizes = [options[name] for name in ("window", "nperseg", "noverlap", "nfft")]
-    window, size = window_of("spectrogram", *sizes[:2], signal.shape[-1], 256)
-    overlap = size // 8 if sizes[2] is None else sizes[2]
-    frames = Frames("spectrogram", signal.shape[-1], window, None, overlap, sizes[3])
+    window, nperseg, overlap, nfft = (options[name] for name in ("window", "nperseg", "noverlap", "nfft"))
+    window, size = window_of("spectrogram", window, nperseg, signal.shape[-1], 256)
+    overlap = size // 8 if overlap is None else overlap
+    frames = Frames("spectrogram", signal.shape[-1], window, None, overlap, nfft)
     onesided = bool(options["return_onesided"]) and is_real
     times, spectra = _short_time(signal, frames, options["fs"], options["detrend"], onesided, None, False)
     scale = frames.scale(options["fs"], options["scaling"])
