@@ -194,14 +194,14 @@ def taking(
             if len(args) > len(names):
                 problem = f"takes at most {len(names)} positional arguments, but {len(args)} were given"
                 raise TypeError(f"{function.__name__}() {problem}")
-            for name in kwargs:
-                if name not in known:
-                    raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}")
             more = dict(zip(names[count:], args[count:], strict=False))
-            rest = {name: value for name, value in values.items() if name not in more and name not in kwargs}
-            for found in (more, kwargs, rest) if "output" in values else ():
-                found.pop("output", None)
-            return function(*args[:count], **more, **kwargs, **rest)
+            for name in kwargs:
+                if name not in known or name in more:
+                    problem = "multiple values for" if name in more else "an unexpected"
+                    raise TypeError(f"{function.__name__}() got {problem} keyword argument {name!r}")
+            found = {**values, **more, **kwargs}
+            found.pop("output", None)
+            return function(*args[:count], **found)
 
         called.__signature__ = signature.replace(parameters=order)  # type: ignore[attr-defined]
         names = _by_position(called)
