@@ -1136,3 +1136,60 @@ def test_fixed_random_programs(calls: bool, fused: bool) -> None:
         with xp.fused(size=1) if fused else nullcontext():
             found.append(compare(program, calls, seed))
     assert set(found) <= {"right", "large"} and found.count("right") > 0.9 * len(found)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda c, v, r: v.__setitem__(..., 0.0),
+        lambda c, v, r: c.__setitem__(..., 0.0),
+        lambda c, v, r: c.__iadd__(1.0),
+        lambda c, v, r: c.__setitem__(slice(1), r),
+        lambda c, v, r: [c.__setitem__(0, 2.0) for _ in range(300)],
+    ],
+)
+def test_what_a_checkpointed_function_closes_over_is_overwritten(write: Function) -> None:
+    def f(x: Any) -> Any:
+        c = x * 2
+        v = c[1:]
+        r = checkpoint(lambda u: xp.sum(u * c * u))(x)
+        write(c, v, r)
+        return r + xp.sum(c)
+
+    x = xp.asarray([0.7, -1.3, 2.1, 0.4])
+    with pytest.raises(GradientError, match="after the call that `checkpoint` makes again"):
+        grad(f)(x)
+    with Tape() as tape:
+        y = tape.watch(x)
+        c = y * 2
+        r = checkpoint(lambda u: xp.sum(u * c * u))(y)
+        write(c, c[1:], r)
+        with pytest.raises(GradientError, match="after the call that `checkpoint` makes again"):
+            tape.gradient(r, y)
+    assert_allclose(np.asarray(grad(lambda x: xp.sum(x * x))(x)), 2 * np.asarray(x))
+
+
+def test_what_a_checkpointed_function_writes_itself() -> None:
+    def inner(c: Any, u: Any) -> Any:
+        w = c * u
+        w[0] = 3.0
+        w[1:] *= u[1:]
+        # Beside what is read.
+        return checkpoint(lambda t: xp.sum(t * t * c[:2]))(w[:2]) + xp.sum(w)
+
+    def f(call: Any) -> Any:
+        def g(x: Any) -> Any:
+            c = x * 2
+            r = call(lambda u: inner(c, u))(x)
+            d = c[3:]
+            d *= 1.0
+            return r
+
+        return g
+
+    x = xp.asarray([0.7, -1.3, 2.1])
+    for order in (1, 2):
+        a, b = f(checkpoint), f(lambda h: h)
+        if order == 2:
+            a, b = (lambda x, h=h: xp.sum(grad(h)(x) ** 2) for h in (a, b))
+        assert_allclose(np.asarray(grad(a)(x)), np.asarray(grad(b)(x)), rtol=1e-12)

@@ -125,6 +125,23 @@ def test_other_arguments_meet_the_original() -> None:
         assert isinstance(optimize.brentq(lambda t: t * t - 2, 0, 2), float)
 
 
+def test_classes_that_are_derived_while_patched_are_their_own() -> None:
+    x = np.arange(4.0)
+    with patched():
+
+        class Twice(interpolate.CubicSpline):
+            def twice(self, at: float) -> Any:
+                return 2 * self(at)
+
+        inside = Twice(x, x**3)
+    for spline in (inside, Twice(x, x**3)):
+        assert type(spline) is Twice and isinstance(spline, interpolate.CubicSpline)
+        assert np.allclose(spline.twice(1.5), 2 * 1.5**3)
+    with patched():
+        assert not isinstance(interpolate.CubicSpline(x, x**3), Twice)
+        assert issubclass(Twice, interpolate.CubicSpline)
+
+
 def test_classes_stay_classes() -> None:
     x = np.arange(4.0)
     original = interpolate.CubicSpline

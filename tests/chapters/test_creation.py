@@ -446,3 +446,9 @@ def test_eye_far_from_the_corner() -> None:
     for k in (-(2**70), -9, -3, 0, 2, 9, 2**70):
         near = max(-9, min(k, 9))
         assert np.array_equal(np.asarray(xp.eye(3, 4, k=k)), np.eye(3, 4, k=near))
+
+
+def test_eye_of_more_elements_than_an_axis_holds():
+    for shape in ((10**30, 0), (0, 10**30), (-(10**30), 1), (2**63, 0)):
+        with pytest.raises(ValueError):
+            xp.eye(*shape)

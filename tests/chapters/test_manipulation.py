@@ -430,3 +430,18 @@ def test_c_order_of_new_arrays():
         xp.repeat(x, 2, axis=0),
     ):
         assert strided.strides(y) == c_order(y.shape)
+
+
+@pytest.mark.parametrize("shape", [(9,), (4,), (2, 9), (4, 2), (0, 2), (1,)])
+@pytest.mark.parametrize("count", [2**62, (2**64 + 2) // 9, 2**63 - 1])
+def test_more_repetitions_than_memory_holds(shape, count):
+    for dtype in (xp.uint8, xp.float64):
+        x = xp.ones(shape, dtype=dtype)
+        for axis in (*range(x.ndim), None):
+            elements = count * (x.size if axis is None else shape[axis])
+            rest = 1 if axis is None else x.size // max(shape[axis], 1)
+            if elements < 2**63 and elements * rest == 0:
+                assert xp.repeat(x, count, axis=axis).size == 0
+                continue
+            with pytest.raises((ValueError, MemoryError)):
+                xp.repeat(x, count, axis=axis)

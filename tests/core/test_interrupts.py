@@ -74,9 +74,9 @@ def windows() -> Any:
 
 # Name, the operands, and the call.
 CASES: dict[str, tuple[Callable[[], tuple[Any, ...]], Callable[..., Any]]] = {
-    "sort": (lambda: (reals(8_000_000),), xp.sort),
-    "argsort": (lambda: (reals(4_000_000),), lambda x: xp.argsort(x, descending=True)),
-    "sort of rows": (lambda: (reals(4000, 2000),), lambda x: xp.sort(x, axis=1)),
+    "sort": (lambda: (reals(16_000_000),), xp.sort),
+    "argsort": (lambda: (reals(16_000_000),), lambda x: xp.argsort(x, descending=True)),
+    "sort of rows": (lambda: (reals(6000, 4000),), lambda x: xp.sort(x, axis=1)),
     "pow": (lambda: (complexes(4_000_000), complexes(4_000_000)), xp.pow),
     "searchsorted": (lambda: (xp.sort(reals(3_000_000)), reals(3_000_000)), xp.searchsorted),
     "product of integers": (lambda: (xp.asarray(rng.integers(-9, 9, (1400, 1400))),), lambda i: i @ i),

@@ -28,6 +28,7 @@ from stride0.autograd._tape.tape import (
     node_of,
     recalled,
     reopen,
+    written_so_far,
 )
 from stride0.autograd._tape.trees import Structure, flatten, tree_map
 from stride0.autograd._transforms import FLOATING, Tracked, matched, recording
@@ -303,17 +304,18 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
         # Free what the first call recorded.
         del call, results
+        written = written_so_far()
         if parents:
             several = len(outputs) != 1
 
             def pull(g: Any) -> list[Array | None]:
                 # The tapes that track the arguments, and what the function closes over, have ended.
-                states = reopen(parents)
+                opened = reopen(parents, written)
                 try:
                     again = arguments.rebuild([recalled(x) for x in kept])
                     second = _Recorded("checkpoint", f, *again)
                 finally:
-                    close(states)
+                    close(opened)
                 found, _ = flatten(second.value)
                 cotangents = list(g) if several else [g]
                 return backward([current_node(x) for x in found], cotangents, parents, second.tape, False)

@@ -17,6 +17,7 @@ from stride0._chapters.creation import zeros_like
 from stride0._chapters.data_types import astype
 from stride0._chapters.manipulation import concat, reshape
 from stride0._core.array.array import Array
+from stride0._core.calls.checks import check_array
 from stride0._core.exchange.numpy_calls import from_numpy, to_numpy
 from stride0._core.memory.dtype import float64
 from stride0._core.ops.functions import add, conj, divide, multiply, real, sqrt
@@ -86,7 +87,12 @@ def apply_updates(parameters: Any, updates: Any) -> Any:
     nested structure of arrays
         New arrays of the dtypes of the parameters.
     """
-    return _each("apply_updates", lambda p, u: astype(add(p, u), p.dtype, copy=False), parameters, updates)
+
+    def step(p: Any, u: Any) -> Array:
+        p = check_array("apply_updates", p, "parameters")
+        return astype(add(p, u), p.dtype, copy=False)
+
+    return _each("apply_updates", step, parameters, updates)
 
 
 def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> Optimizer:

@@ -149,10 +149,10 @@ cdef object eye(str name, PyObject** given):
     cdef int code
     check_device_argument(given[4], "eye")
     if not read_int(given[0], &sizes[0]):
-        sizes[0] = clipped(normalize_index("eye", "n_rows", <object>given[0]))
+        sizes[0] = size_argument("eye", normalize_index("eye", "n_rows", <object>given[0]))
     sizes[1] = sizes[0]
     if given[1] is not <PyObject*>None and not read_int(given[1], &sizes[1]):
-        sizes[1] = clipped(normalize_index("eye", "n_cols", <object>given[1]))
+        sizes[1] = size_argument("eye", normalize_index("eye", "n_cols", <object>given[1]))
     if not read_int(given[2], &k):
         k = clipped(normalize_index("eye", "k", <object>given[2]))
     if sizes[0] < 0 or sizes[1] < 0 or sizes[0] >= FAR or sizes[1] >= FAR:
@@ -169,6 +169,13 @@ cdef object eye(str name, PyObject** given):
         for i in range(length):
             copy_item(to + i * (out.strides_[0] + out.strides_[1]), one, code)
     return out
+
+
+cdef Py_ssize_t size_argument(str name, object number) except? -1:
+    """The size of an axis, which raises where no array has so many elements."""
+    if not -PY_SSIZE_T_MAX <= number <= PY_SSIZE_T_MAX:
+        normalize_shape(name, (number,))
+    return number
 
 
 cdef Py_ssize_t clipped(object number) except? -1:

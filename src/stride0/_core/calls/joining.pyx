@@ -266,7 +266,7 @@ cdef Array repeat_evenly(Array x, Py_ssize_t count, int axis, bint flattened):
     """Each element along an axis `count` times, or each of all elements in C order: then the axis is the last."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t counts[MAX_NDIM]
-    cdef Py_ssize_t inner = itemsize_at(x.code), i, k
+    cdef Py_ssize_t inner = itemsize_at(x.code), size, i, k
     cdef char* to
     cdef Array out
     cdef int at, ndim = x.ndim
@@ -278,8 +278,9 @@ cdef Array repeat_evenly(Array x, Py_ssize_t count, int axis, bint flattened):
     if flattened:
         shape[0], ndim = x.size, 1
     at = 0 if flattened else axis
+    size = shape[at]
     if s0_times(&shape[at], count):
-        normalize_shape("repeat", tuple([shape[k] * (int(count) if k == at else 1) for k in range(ndim)]))
+        normalize_shape("repeat", tuple([int(size) * int(count) if k == at else shape[k] for k in range(ndim)]))
     check_total("repeat", ndim, shape)
     out = new_array(x.code, ndim, shape, NULL, False)
     if out.size == 0:

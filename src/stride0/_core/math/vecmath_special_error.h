@@ -121,7 +121,7 @@ VM_INLINE double vm_log_ndtr_f64(double x) {
     sum = q + h;
     double v = sum - q;
     double y = sum + (((q - (sum - v)) + (h - v)) + (l + ql));
-    y = x > 8.0 ? -(w + wl) : y;
+    y = x > 8.0 ? -(w + fma(0.5 * w, w, wl)) : y; /* two terms of log(1 - w) */
     y = x < -0x1p400 ? -0.5 * x * x : y;
     y = x > 39.0 ? -0.0 : y;
     return x == x ? y : x;

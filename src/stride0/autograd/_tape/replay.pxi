@@ -146,7 +146,6 @@ cdef int change_node(object numpy, Array x, Node own, Array place, int64_t level
     cdef Py_ssize_t unit = component_size(x.code), components = itemsize_at(x.code) // unit, batch = place.size // x.size
     cdef Write write
     cdef Folded folded
-    cdef Source source
     cdef list sources = [None, None]     # what the array was, and constants; then those of what was written
     cdef Storage storage = memory_of(x.storage)
     cdef str where = ""
@@ -165,11 +164,10 @@ cdef int change_node(object numpy, Array x, Node own, Array place, int64_t level
         times = folded.times[first:][:len(owners) * step:step]
         written = (times > seen) & (times <= until)
         check_missed(own, times[written], x, name, where)
-        mapped = numpy.ones(len(folded.sources), dtype=numpy.int32)
-        for k, source in enumerate(folded.sources):
-            if is_own and k:
-                mapped[k] = number_of(sources, source)
-        owners = numpy.where(written, mapped[folded.owners[first:][:len(owners) * step:step]], owners)
+        # The sources of these elements alone: an array may have thousands.
+        used, which = numpy.unique(folded.owners[first:][:len(owners) * step:step], return_inverse=True)
+        mapped = [number_of(sources, folded.sources[k]) if is_own and k else 1 for k in used]
+        owners = numpy.where(written, numpy.asarray(mapped, dtype=numpy.int32)[which], owners)
     for write in writes:
         is_own, where = write.level == level, write.where
         if not is_own and has_seen([write.source], level):

@@ -247,25 +247,36 @@ def largest(list roots, Tape tape not None):
     return most
 
 
-def reopen(list nodes):
-    """Open the tapes of nodes again, so that what is computed from their arrays is recorded; returns what `close` takes."""
+def written_so_far():
+    """The number of writes to logged storages."""
+    return <int64_t>clock
+
+
+def reopen(list nodes, int64_t written):
+    """
+    Open the tapes of nodes again, so that what a second call of a function computes from their arrays is recorded.
+
+    What was written after `written`, when the first call ended, is refused until `close` takes what this returns.
+    """
     cdef Node node
     cdef State state
-    cdef list out = []
+    cdef list out = [(s0_first_ended, s0_second_began)]
     try:
         for node in nodes:
             for state in node.tapes:
                 if not state.open:
                     open_tape(state, "checkpoint")
                     out.append(state)
+        s0_set_calls(written, clock)
     except BaseException:
         close(out)
         raise
     return out
 
 
-def close(list states):
+def close(list opened):
     """Close the tapes that `reopen` opened."""
     cdef State state
-    for state in states:
+    s0_set_calls(opened[0][0], opened[0][1])
+    for state in opened[1:]:
         close_tape(state)

@@ -261,12 +261,55 @@ cdef Node enter(Array x, str name, Array overwritten):
         if not FREE_THREADED:
             set_node(x, None)
         return None
+    if s0_first_ended >= 0 and history.last > s0_first_ended and overwritten is None:
+        check_unchanged(history, x, name)
     if history.last > s0_peek_long(x.seen):
         replay(history, x, name, overwritten, False)
     node = open_node(x)
     if FREE_THREADED and node is not None:
         check_thread(node, name)
     return node
+
+
+# The numbers of the last writes before the first call of a function ended, and before its second call began: `reopen`.
+cdef extern from *:
+    """
+    S0_OF_THREAD long long s0_first_ended = -1;
+    S0_OF_THREAD long long s0_second_began = -1;
+    #define s0_set_calls(first, second) (s0_first_ended = (first), s0_second_began = (second))
+    """
+    long long s0_first_ended
+    long long s0_second_began
+    void s0_set_calls(long long first, long long second) noexcept
+
+
+cdef int check_unchanged(History history, Array x, str name) except -1:
+    """Refuse an array that the second call of a function reads, and that was written to after the first one."""
+    cdef Write write
+    cdef Folded folded
+    cdef Array place = outline(x)
+    cdef int64_t after = s0_first_ended, until = s0_second_began
+    cdef list writes, found
+    with cython.critical_section(history):
+        writes, found = list(history.writes), list(history.folded.values())
+    for write in reversed(writes):
+        if write.time <= after:
+            break
+        if write.time <= until and touches(write, place):
+            refuse_changed(x, name, write.where)
+    for folded in found:
+        if folded.last > after:
+            import numpy
+            places = (granules(numpy, place, None, GRANULE) - <int64_t>memory_of(x.storage).data) // GRANULE
+            if bool(((folded.times[places] > after) & (folded.times[places] <= until)).any()):
+                refuse_changed(x, name, folded.where)
+    return 0
+
+
+cdef int refuse_changed(Array x, str name, str where) except -1:
+    raise GradientError(
+        name, "the array was overwritten after the call that `checkpoint` makes again",
+        (("shape", f"{shape_tuple(x)}"), ("written at", where)), "an argument of the function, or a copy: their values are kept")
 
 
 cdef int refuse_stale(Array x, str name, str where) except -1:

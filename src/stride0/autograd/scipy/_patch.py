@@ -217,20 +217,29 @@ def _function(name: str, original: Any) -> Callable[..., Any]:
 
 
 class _Patched(type):
-    """The class of classes that stand for those of SciPy."""
+    """The class of classes that stand for those of SciPy; what is derived from these are ordinary classes."""
 
     stride0_original: Any
     stride0_name: str
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if not cls._stands_for_another():
+            return super().__call__(*args, **kwargs)
         if _takes_form(cls.stride0_name, args, kwargs):
             return _call_form(cls.stride0_name, cls.stride0_original, args, kwargs)
         return cls.stride0_original(*args, **kwargs)
 
+    def _stands_for_another(cls) -> bool:
+        return "stride0_original" in vars(cls)
+
     def __instancecheck__(cls, instance: Any) -> bool:
+        if not cls._stands_for_another():
+            return super().__instancecheck__(instance)
         return isinstance(instance, (cls.stride0_original, _form(cls.stride0_name)))
 
     def __subclasscheck__(cls, subclass: Any) -> bool:
+        if not cls._stands_for_another():
+            return super().__subclasscheck__(subclass)
         return issubclass(subclass, cls.stride0_original)
 
 
