@@ -64,7 +64,8 @@ def test_the_table_has_every_public_name_or_a_reason() -> None:
     assert cases.EXCEPTIONS.keys() <= names, "these do not exist"
     assert not COVERED & cases.EXCEPTIONS.keys()
     left = {name for name in names - COVERED - cases.EXCEPTIONS.keys() if has_counterpart(name)}
-    assert left == set()
+    # Python 3.12 and newer give it to every type with the buffer protocol; it is no call of a user.
+    assert left - {"Array.__buffer__"} == set()
 
 
 def test_names_without_a_counterpart_have_none() -> None:
