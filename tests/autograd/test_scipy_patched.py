@@ -125,6 +125,16 @@ def test_other_arguments_meet_the_original() -> None:
         assert isinstance(optimize.brentq(lambda t: t * t - 2, 0, 2), float)
 
 
+def test_names_that_were_imported_while_patched_are_the_originals_afterwards() -> None:
+    with patched():
+        lfilter, spline = theirs.lfilter, interpolate.CubicSpline
+    x = xp.linspace(0.0, 1.0, 8)
+    with pytest.raises(GradientError):
+        grad(lambda x: xp.sum(lfilter(B, A, x)))(x)
+    with pytest.raises(GradientError):
+        grad(lambda y: xp.sum(spline(np.arange(8.0), y)(np.asarray([1.5]))))(x)
+
+
 def test_classes_that_are_derived_while_patched_are_their_own() -> None:
     x = np.arange(4.0)
     with patched():

@@ -138,14 +138,14 @@ cdef Array narrowed(Array x, int code):
     return x
 
 
-cdef Array per_matrix(Array x, int code, int axes, Py_ssize_t rows, Py_ssize_t columns):
-    """A new array for a number, a vector of `rows`, or a matrix for each matrix of x."""
+cdef Array per_matrix(Array x, int code, int axes, Py_ssize_t rows, Py_ssize_t columns, bint zeroed=False):
+    """A new array for a number, a vector of `rows`, or a matrix for each matrix of x; not initialised, or of zeros."""
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef int k
     for k in range(x.ndim - 2):
         shape[k] = x.shape_[k]
     shape[x.ndim - 2], shape[x.ndim - 1] = rows, columns
-    return new_array(code, x.ndim - 2 + axes, shape, NULL, False)
+    return new_array(code, x.ndim - 2 + axes, shape, NULL, zeroed)
 
 
 cdef bint is_finite(Array x) except -1:
@@ -358,21 +358,12 @@ cdef object qr(str name, PyObject** given):
     if run_lapack(QR_RAW, a, tau, None, None) or run_lapack(QR_COMPLETE if complete else QR_REDUCED, a, tau, q, None):
         return raise_failure("qr", x, "x")
     cdef Py_ssize_t kept = rows if complete else few
-    r = zeroed(a, code, kept, columns)
+    r = per_matrix(a, code, 2, kept, columns, zeroed=True)
     if r.size:
         for k in range(r.size // (kept * columns)):
             # The stack was made in C order.
             s0_copy_upper(data_of(r) + k * kept * columns * size, data_of(a) + k * rows * columns * size, size, rows * size, few, columns, size)
     return QR(narrowed(q, x.code), narrowed(r, x.code))
-
-
-cdef Array zeroed(Array x, int code, Py_ssize_t rows, Py_ssize_t columns):
-    cdef Py_ssize_t shape[MAX_NDIM]
-    cdef int k
-    for k in range(x.ndim - 2):
-        shape[k] = x.shape_[k]
-    shape[x.ndim - 2], shape[x.ndim - 1] = rows, columns
-    return new_array(code, x.ndim, shape, NULL, True)
 
 
 def fails(str op, Array x not None):

@@ -172,7 +172,7 @@ def compute(number: int, arrays: list[Array], factor: float) -> bool:
     count = routine.signature.partition("->")[0].count("(")
     with quiet():
         if len(views) < routine.signature.count("("):
-            # A transform, whose factor is no array.
+            # A transform: its factor is given as a number.
             size = views[1].shape[-1]
             length = {_fft("rfft_n_even"): 2 * size - 2, _fft("rfft_n_odd"): 2 * size - 1}.get(
                 routine.ufuncs, size

@@ -65,6 +65,10 @@ static inline int s0_none_of_8(const uint8_t *bits)
     }                                                                                                                \
     return k;
 
+/* A store without a branch: where it is not `set`, to the address `dummy`. */
+#define S0_STORE_IF(element, set, place, value)                                                                      \
+    (*(volatile element *)(dummy ^ (((uintptr_t)(place) ^ dummy) & -(uintptr_t)(set))) = (value))
+
 #define S0_ELEMENT(i) (*(const type *)(from + (i) * stride))
 #define S0_INDEX(i) ((int64_t)(i))
 
@@ -110,8 +114,7 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
             if (s0_none_of_8(bits + i))                                                                              \
                 continue;                                                                                            \
             for (j = i; j < i + 8; j++)                                                                              \
-                *(volatile element *)(dummy ^ (((uintptr_t)(to + j * stride) ^ dummy) & -(uintptr_t)(bits[j] != 0))) \
-                    = value;                                                                                         \
+                S0_STORE_IF(element, bits[j] != 0, to + j * stride, value);                                          \
         }                                                                                                            \
         for (; i < n; i++)                                                                                           \
             if (bits[i])                                                                                             \
@@ -145,9 +148,8 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
             if (s0_none_of_8(bits + i))                                                                              \
                 continue;                                                                                            \
             for (j = i; j < i + 8; j++) {                                                                            \
-                const uintptr_t set = bits[j] != 0;                                                                  \
-                *(volatile element *)(dummy ^ (((uintptr_t)(to + j * stride) ^ dummy) & -set)) = from[k];            \
-                k += (Py_ssize_t)set;                                                                                \
+                S0_STORE_IF(element, bits[j] != 0, to + j * stride, from[k]);                                        \
+                k += bits[j] != 0;                                                                                   \
             }                                                                                                        \
         }                                                                                                            \
         for (; i < n && k < count; i++)                                                                              \

@@ -13,25 +13,15 @@ cdef bint is_same_place(Array a, Array b) noexcept:
     return a.address == b.address and itemsize_at(a.code) == itemsize_at(b.code) and same_shape(a, b) and memcmp(a.strides_, b.strides_, a.ndim * sizeof(Py_ssize_t)) == 0
 
 
-cdef void reach(const char* data, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides, Py_ssize_t itemsize, uintptr_t* low, uintptr_t* high) noexcept:
-    """The range of addresses of elements: of the first byte, and of the byte behind the last one."""
-    cdef int axis
-    cdef Py_ssize_t span
-    low[0] = high[0] = <uintptr_t>data
-    for axis in range(ndim):
-        if shape[axis] == 0:
-            high[0] = low[0]
-            return
-        span = (shape[axis] - 1) * strides[axis]
-        if span < 0:
-            low[0] += span
-        else:
-            high[0] += span
-    high[0] += itemsize
+cdef void reach(char* data, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides, int code, uintptr_t* low, uintptr_t* high) noexcept:
+    """`extent`, as numbers."""
+    cdef Operand operand
+    operand.data, operand.ndim, operand.shape, operand.strides, operand.code = data, ndim, shape, strides, code
+    extent(&operand, <char**>low, <char**>high)
 
 
 cdef inline void reach_of(Array x, uintptr_t* low, uintptr_t* high) noexcept:
-    reach(x.address, x.ndim, x.shape_, x.strides_, itemsize_at(x.code), low, high)
+    reach(x.address, x.ndim, x.shape_, x.strides_, x.code, low, high)
 
 
 cdef Py_ssize_t divisor(Py_ssize_t a, Py_ssize_t b) noexcept:

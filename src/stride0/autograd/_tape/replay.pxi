@@ -90,7 +90,7 @@ cdef int replay(History history, Array x, str name, Array overwritten, bint is_r
     writes = [write for write in reversed(writes) if (overwritten is None or not is_region(write, overwritten)) and touches(write, place)]
     if found:
         import numpy
-        found = [item for item in found if were_written(numpy, <Folded>item[1], memory_of(x.storage), place, seen)]
+        found = [item for item in found if were_written(numpy, <Folded>item[1], memory_of(x.storage), place, seen, last)]
     if writes or found:
         for source in [(<Write>item).source for item in writes] + [source for item in found for source in (<Folded>item[1]).sources]:
             if source is not None:
@@ -131,13 +131,14 @@ cdef bint is_any_alive(tuple tapes) noexcept:
     return False
 
 
-cdef bint were_written(object numpy, Folded folded, Storage storage, Array place, int64_t seen) except -1:
-    """Whether a write that is no longer in the list overwrote elements of an array after `seen`."""
+cdef bint were_written(object numpy, Folded folded, Storage storage, Array place, int64_t after, int64_t until) except -1:
+    """Whether a write that is no longer in the list, of those after one number and up to another, overwrote elements of an array."""
     if place.c_contiguous:
         first = (place.address - storage.data) // GRANULE
-        return bool((folded.times[first:first + (place.size * itemsize_at(place.code) + GRANULE - 1) // GRANULE] > seen).any())
-    places = granules(numpy, place, None, GRANULE) - <int64_t>storage.data
-    return bool((folded.times[places // GRANULE] > seen).any())
+        times = folded.times[first:first + (place.size * itemsize_at(place.code) + GRANULE - 1) // GRANULE]
+    else:
+        times = folded.times[(granules(numpy, place, None, GRANULE) - <int64_t>storage.data) // GRANULE]
+    return bool(((times > after) & (times <= until)).any())
 
 
 cdef int change_node(object numpy, Array x, Node own, Array place, int64_t level, int64_t seen, int64_t until, list writes, list found, str name) except -1:

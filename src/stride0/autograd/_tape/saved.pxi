@@ -135,7 +135,7 @@ cdef int copy_saved(Array region) except -1:
     history = history_of(storage)
     if storage.saved is NULL and (history is None or history.sorted is NULL):
         return 0
-    reach(data_of(region), region.ndim, region.shape_, region.strides_, itemsize_at(region.code), &low, &high)
+    reach(data_of(region), region.ndim, region.shape_, region.strides_, region.code, &low, &high)
     memset(&found, 0, sizeof(found))
     s0_acquire(&listing)
     if history is not None and history.sorted is not NULL:
@@ -162,7 +162,7 @@ cdef bint has_range(Saved saved, uintptr_t* low, uintptr_t* high) noexcept:
     """The range of addresses of a saved value; False where that is not known here."""
     if saved.storage.batched or saved.data is NULL or saved.view is not None:
         return False
-    reach(saved.data, saved.ndim, saved.dims, saved.dims + saved.ndim, itemsize_at(saved.code), low, high)
+    reach(saved.data, saved.ndim, saved.dims, saved.dims + saved.ndim, saved.code, low, high)
     return True
 
 
@@ -349,7 +349,7 @@ cdef int save_values(Node node, PyObject** values, PyObject* out) except -1:
 
 
 cdef object argument_facts(object value, int what):
-    """The shape or the dtype of an argument that is no array, or those of the arrays of a sequence."""
+    """The shape or the dtype of each array in a sequence; of any other argument an empty shape, or None."""
     if isinstance(value, (tuple, list)):
         return tuple([argument_facts(item, what) for item in value])
     if what == DTYPE:

@@ -300,8 +300,7 @@ cdef int check_unchanged(History history, Array x, str name) except -1:
     for folded in found:
         if folded.last > after:
             import numpy
-            places = (granules(numpy, place, None, GRANULE) - <int64_t>memory_of(x.storage).data) // GRANULE
-            if bool(((folded.times[places] > after) & (folded.times[places] <= until)).any()):
+            if were_written(numpy, folded, memory_of(x.storage), place, after, until):
                 refuse_changed(x, name, folded.where)
     return 0
 

@@ -81,11 +81,9 @@ def patched() -> Iterator[None]:
 
     Notes
     -----
-    Names in modules of SciPy are replaced, in all threads, until the last of the statements ends. So the
-    call has
-    to look the name up: `scipy.signal.lfilter(b, a, x)`, or `signal.lfilter(b, a, x)` after ``from scipy
-    import
-    signal``. What was imported before by ``from scipy.signal import lfilter`` is not reached, nor are
+    Names in modules of SciPy are replaced, in all threads, until the last of the statements ends. So the call
+    has to look the name up: `scipy.signal.lfilter(b, a, x)`, or `signal.lfilter(b, a, x)` after ``from scipy
+    import signal``. What was imported before by ``from scipy.signal import lfilter`` is not reached, nor are
     calls that SciPy's private modules make of each other. `scipy.fft` has a hook for such things, so that its
     functions are reached under every name.
 
@@ -169,7 +167,8 @@ def _any_tracked(values: Iterable[Any]) -> bool:
 
 
 def _takes_form(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    return name in CALLING_BACK or _any_tracked(args) or _any_tracked(kwargs.values())
+    # A module that was imported meanwhile keeps what it found, and so does the backend of `scipy.fft`.
+    return _COUNT > 0 and (name in CALLING_BACK or _any_tracked(args) or _any_tracked(kwargs.values()))
 
 
 def _call_form(name: str, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -266,7 +265,7 @@ class _Backend:
     @staticmethod
     def __ua_function__(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         name = f"fft.{method.__name__}"
-        if _COUNT == 0 or name not in FORMS or not _takes_form(name, args, kwargs):
+        if name not in FORMS or not _takes_form(name, args, kwargs):
             return NotImplemented
         return _call_form(name, method, args, kwargs)
 
