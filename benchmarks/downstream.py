@@ -97,6 +97,8 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
                 row = measure(name, case, made, libraries, clock, options.rounds)
                 report["rows"].append({"group": group, **row})
                 print(line(row), flush=True)
+                for label, why in row["wrong"].items():
+                    print(f"\n**WRONG: {label} in {name}: {why}**\n", flush=True)
     return report
 
 
@@ -183,14 +185,12 @@ def header() -> str:
 
 
 def line(row: dict[str, Any]) -> str:
-    """A line of the table; what went wrong or could not be done stands below it."""
+    """A line of the table."""
     cells = [
         f"{row['speedups'][label]:.2f}" if label in row["speedups"] else "-"
         for label in (OURS, FUSED, "torch")
     ]
     taken = show(Timing([row["seconds"]["numpy"]])).split(" (")[0]
-    for label, why in row["wrong"].items():
-        print(f"\n**WRONG: {label} in {row['name']}: {why}**\n")
     return f"| {row['name']} | {taken} | {' | '.join(cells)} |"
 
 

@@ -128,11 +128,11 @@ def test_other_arguments_meet_the_original() -> None:
 def test_names_that_were_imported_while_patched_are_the_originals_afterwards() -> None:
     with patched():
         lfilter, spline = theirs.lfilter, interpolate.CubicSpline
-    x = xp.linspace(0.0, 1.0, 8)
+    x, b, a = xp.linspace(0.0, 1.0, 8), xp.asarray(B), xp.asarray(A)
     with pytest.raises(GradientError):
-        grad(lambda x: xp.sum(lfilter(B, A, x)))(x)
+        grad(lambda x: xp.sum(lfilter(b, a, x)))(x)
     with pytest.raises(GradientError):
-        grad(lambda y: xp.sum(spline(np.arange(8.0), y)(np.asarray([1.5]))))(x)
+        grad(lambda y: xp.sum(xp.asarray(spline(xp.arange(8.0), y)(xp.asarray([1.5])))))(x)
 
 
 def test_classes_that_are_derived_while_patched_are_their_own() -> None:
