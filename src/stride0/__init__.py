@@ -14,6 +14,7 @@ from stride0._base.devices import Device
 from stride0._base.errors import *  # noqa: F403
 from stride0._base.errors import hide_frames as _hide_frames
 from stride0._chapters import constants as _constants
+from stride0._chapters import contractions as _contractions
 from stride0._chapters import creation as _creation
 from stride0._chapters import data_types as _data_types
 from stride0._chapters import elementwise as _elementwise
@@ -26,6 +27,7 @@ from stride0._chapters import sorting as _sorting
 from stride0._chapters import statistical as _statistical
 from stride0._chapters import utility as _utility
 from stride0._chapters.constants import *  # noqa: F403
+from stride0._chapters.contractions import *  # noqa: F403
 from stride0._chapters.creation import *  # noqa: F403
 from stride0._chapters.data_types import *  # noqa: F403
 from stride0._chapters.elementwise import *  # noqa: F403
@@ -92,6 +94,7 @@ __all__ = [
 ]
 __all__ += _errors.__all__
 __all__ += _constants.__all__
+__all__ += _contractions.__all__
 __all__ += _creation.__all__
 __all__ += _data_types.__all__
 __all__ += _elementwise.__all__

@@ -23,7 +23,7 @@ cdef class Signature:
     cdef int required         # the first parameters have no default
     cdef int positional_only
     cdef int positional       # parameters that may be given by position
-    cdef bint variadic        # the first parameter is *arrays, or the like: a tuple
+    cdef bint variadic        # the last parameter by position is *arrays, or the like: a tuple
     cdef bint bind(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept
     cdef Py_ssize_t index_of(self, str name, Py_ssize_t first) noexcept
 

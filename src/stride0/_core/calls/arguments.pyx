@@ -5,7 +5,7 @@ Note [Declarations]
     docstring. Help, type checkers, the stubs of methods and strict mode read that declaration. Where the overhead of a
     call matters, the declaration has no body, and the function that runs is compiled: an `Implementation` in one of the
     modules of this folder, which takes its name and a pointer for each parameter. A `Signature`, read from the declaration,
-    binds the arguments of a call to the parameters; `*arrays` is one of them, a tuple.
+    binds the arguments of a call to the parameters; `*arrays` is one of them, a tuple, the last of those by position.
 
     Unusual arguments go to functions in Python: `calls/checks.py` and `_base/shapes.py` convert arguments of
     unusual types and raise the errors.
@@ -47,10 +47,12 @@ cdef class Signature:
         self.names = code.co_varnames[:self.count]
         self.variadic = code.co_flags & 4 != 0  # inspect.CO_VARARGS
         if self.variadic:
-            if self.positional:
-                raise ValueError(f"{function.__name__}: arguments before *{code.co_varnames[self.count]}")
-            self.names = code.co_varnames[self.count:self.count + 1] + self.names
-            self.positional_only = self.positional = 1
+            # A parameter like the others, behind those by position.
+            if self.positional_only < self.positional:
+                raise ValueError(f"{function.__name__}: arguments before *{code.co_varnames[self.count]} by name")
+            self.names = self.names[:self.positional] + code.co_varnames[self.count:self.count + 1] + self.names[self.positional:]
+            self.positional += 1
+            self.positional_only = self.positional
             self.count += 1
         by_name = function.__kwdefaults__ or {}
         self.defaults = (function.__defaults__ or ()) + tuple([by_name[name] for name in self.names[self.positional:] if name in by_name])

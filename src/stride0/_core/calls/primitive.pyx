@@ -17,7 +17,7 @@ from stride0._base.errors import DTypeError, ShapeError, counted
 from stride0._core.array.array import set_attribute
 # They register their implementations.
 from stride0._core.calls import (
-    creation, data_types, decompositions, fourier, joining, linear_algebra, manipulation, sorting, statistical,
+    creation, data_types, decompositions, einsum, fourier, joining, linear_algebra, manipulation, sorting, statistical,
 )
 
 cdef extern from *:
@@ -86,17 +86,20 @@ cdef class Primitive:
         """Run the function itself: no argument is tracked, and the call is not intercepted."""
         cdef PyObject* given[MAX_PARAMETERS]
         cdef PyObject* packed[MAX_PARAMETERS]
-        cdef Py_ssize_t k, named = 0 if kwnames is NULL else len(<tuple>kwnames)
+        cdef Py_ssize_t k, lead, named = 0 if kwnames is NULL else len(<tuple>kwnames)
         cdef bint fits
         cdef tuple several = None
         if self.implementation is NULL:
             return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
         if self.signature.variadic:
-            several = tuple([<object>args[k] for k in range(n)])
-            packed[0] = <PyObject*>several
-            for k in range(min(named, MAX_PARAMETERS - 1)):
-                packed[k + 1] = args[n + k]
-            fits = named < MAX_PARAMETERS and bind(self.signature, packed, 1, kwnames, given)
+            lead = min(n, <Py_ssize_t>self.signature.positional - 1)
+            for k in range(lead):
+                packed[k] = args[k]
+            several = tuple([<object>args[k] for k in range(lead, n)])
+            packed[lead] = <PyObject*>several
+            for k in range(min(named, MAX_PARAMETERS - 1 - lead)):
+                packed[lead + 1 + k] = args[n + k]
+            fits = lead == self.signature.positional - 1 and named + lead < MAX_PARAMETERS and bind(self.signature, packed, lead + 1, kwnames, given)
         else:
             fits = bind(self.signature, args, n, kwnames, given)
         if not fits:

@@ -4,6 +4,7 @@ cdef extern from "operations.h":
     enum:
         OP_ADD
         OP_ADD_SCALED
+        OP_BITWISE_AND
         OP_CLIP
         OP_CONJ
         OP_DIVIDE

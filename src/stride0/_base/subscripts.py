@@ -1,0 +1,305 @@
+"""Subscripts of `einsum`: labels of axes, read from a string or from lists.
+
+A label is a number, the same for the same letter; an axis that an ellipsis stands for has a label of its own,
+counted from the last one, as shapes broadcast.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable, Sequence
+from typing import Any, Final, NamedTuple
+
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, counted, shown
+
+Labels = tuple[int, ...]
+
+MOST_LABELS = 128
+"""Different labels in a call."""
+
+
+class Subscripts(NamedTuple):
+    """What the axes of the operands and of the result are called.
+
+    Attributes
+    ----------
+    inputs : tuple of tuple of int
+        For each operand, the label of each axis.
+    output : tuple of int
+        The label of each axis of the result; each once.
+    names : tuple of str
+        How the caller writes each label.
+    """
+
+    inputs: tuple[Labels, ...]
+    output: Labels
+    names: tuple[str, ...]
+
+
+class _Term(NamedTuple):
+    """Labels in front of an ellipsis and behind it, in the caller's own form; without one, `behind` is None."""
+
+    labels: tuple[Hashable, ...]
+    behind: tuple[Hashable, ...] | None
+
+
+def parse_string(operation: str, subscripts: str, ndims: Sequence[int]) -> Subscripts:
+    """Read ``"ij,jk->ik"`` for operands of so many axes.
+
+    Raises
+    ------
+    ArgumentValueError
+        If the string is none, names more or fewer operands, or the result has a label that no operand has.
+    ShapeError
+        If an operand has another number of axes.
+    """
+    facts = [("subscripts", shown(subscripts))]
+    text = "".join(subscripts.split())
+    left, arrow, right = text.partition("->")
+    for character in (left + right).replace("...", "").replace(",", ""):
+        if not character.isalpha():
+            raise ArgumentValueError(
+                operation,
+                f"{character!r} is no label",
+                facts,
+                'Labels are letters; "..." stands for any axes, "," divides operands, "->" precedes the result.',
+            )
+    if arrow and "," in right:
+        raise ArgumentValueError(operation, "there is only one result", facts, 'no "," after "->"')
+    terms = [_term(operation, part, facts) for part in left.split(",")]
+    return _resolve(operation, terms, _term(operation, right, facts) if arrow else None, ndims, facts)
+
+
+def parse_lists(
+    operation: str, lists: Sequence[object], output: object | None, ndims: Sequence[int]
+) -> Subscripts:
+    """Read the lists of the interleaved form: of integers, and Ellipsis; `output` is None where none is given."""
+    facts = [("subscripts", ", ".join(map(shown, lists)))]
+    if output is not None:
+        facts.append(("of the result", shown(output)))
+    terms = [_listed(operation, each, facts) for each in lists]
+    return _resolve(
+        operation, terms, None if output is None else _listed(operation, output, facts), ndims, facts
+    )
+
+
+def _term(operation: str, text: str, facts: list[tuple[str, str]]) -> _Term:
+    front, *behind = text.split("...")
+    if len(behind) > 1 or "." in front or "." in "".join(behind):
+        raise ArgumentValueError(operation, f'"{text}" has more than one ellipsis, or half of one', facts)
+    return _Term(tuple(front), tuple(behind[0]) if behind else None)
+
+
+def _listed(operation: str, given: object, facts: list[tuple[str, str]]) -> _Term:
+    if not isinstance(given, (list, tuple)):
+        raise ArgumentTypeError(
+            operation, f"the labels of an operand are a list of integers, not {type(given).__name__}", facts
+        )
+    places = [k for k, label in enumerate(given) if label is Ellipsis]
+    for label in given:
+        if label is not Ellipsis and (not isinstance(label, int) or isinstance(label, bool) or label < 0):
+            raise ArgumentTypeError(
+                operation, f"{shown(label)} is no label", facts, "Labels are integers from 0 on, or an ellipsis."
+            )
+    if len(places) > 1:
+        raise ArgumentValueError(operation, "a list has more than one ellipsis", facts)
+    if not places:
+        return _Term(tuple(given), None)
+    return _Term(tuple(given[: places[0]]), tuple(given[places[0] + 1 :]))
+
+
+def _resolve(
+    operation: str, terms: list[_Term], output: _Term | None, ndims: Sequence[int], facts: list[tuple[str, str]]
+) -> Subscripts:
+    if len(terms) != len(ndims):
+        raise ArgumentValueError(
+            operation,
+            f"the subscripts are of {counted(len(terms), 'operand')}, and there "
+            f"{'is' if len(ndims) == 1 else 'are'} {len(ndims)}",
+            facts,
+        )
+    numbers: dict[Hashable, int] = {}
+    inputs: list[Labels] = []
+    widest = 0
+    for k, (term, ndim) in enumerate(zip(terms, ndims, strict=True)):
+        missing = ndim - len(term.labels) - len(term.behind or ())
+        if missing < 0 or (missing and term.behind is None):
+            raise ShapeError(
+                operation,
+                f"operands[{k}] has {counted(ndim, 'axis', 'axes')}, and "
+                f"{counted(ndim - missing, 'label')} without an ellipsis"
+                if term.behind is None
+                else f"operands[{k}] has {counted(ndim, 'axis', 'axes')}, and {counted(ndim - missing, 'label')}",
+                facts,
+                'One label for each axis; "..." stands for those that have none.',
+            )
+        widest = max(widest, missing)
+        inputs.append(tuple(numbers.setdefault(key, len(numbers)) for key in _keys(term, missing)))
+    if output is None:
+        once = [key for key, number in numbers.items() if sum(own.count(number) for own in inputs) == 1]
+        plain = sorted((key for key in once if not isinstance(key, tuple)), key=lambda key: (str(type(key)), key))
+        output = _Term((), tuple(plain))
+    keys = list(_keys(output, widest if output.behind is not None else 0))
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ArgumentValueError(operation, f"the result has the label {_name(key)} twice", facts)
+        if key not in numbers:
+            raise ArgumentValueError(
+                operation, f"the result has the label {_name(key)}, and no operand has it", facts
+            )
+    if len(numbers) > MOST_LABELS:
+        raise ArgumentValueError(operation, f"more than {MOST_LABELS} labels", facts)
+    return Subscripts(tuple(inputs), tuple(numbers[key] for key in keys), tuple(map(_name, numbers)))
+
+
+def _keys(term: _Term, missing: int) -> tuple[Hashable, ...]:
+    """The labels of all axes: a letter or an integer, or the place of an axis of the ellipsis in a tuple."""
+    return (*term.labels, *((k,) for k in range(-missing, 0)), *(term.behind or ()))
+
+
+def _name(key: Hashable) -> str:
+    return f"{key}" if not isinstance(key, tuple) else f"axis {key[0]} of the ellipsis"
+
+
+def steps_of(
+    inputs: Sequence[Labels], output: Labels, path: Sequence[Sequence[int]]
+) -> list[tuple[int, int, Labels]]:
+    """Return the products of pairs that a path consists of.
+
+    Returns
+    -------
+    list of (int, int, labels)
+        The places of two operands in the list of those that are left, the first one less; they go, and the
+        product, whose labels are the third item, joins the end. The second place is -1 where one operand is summed alone.
+    """
+    left = list(inputs)
+    steps: list[tuple[int, int, Labels]] = []
+
+    def contract(places: list[int]) -> None:
+        own = [left.pop(place) for place in reversed(places)]
+        wanted = set(output).union(*left) if left else set(output)
+        kept = output if not left else tuple(dict.fromkeys(label for each in own for label in each if label in wanted))
+        left.append(kept)
+        steps.append((places[0], places[1] if len(places) > 1 else -1, kept))
+
+    for group in path:
+        places = sorted(group)
+        if len(places) == 1:
+            contract(places)
+        while len(places) > 1:
+            contract(places[:2])
+            # The product is the last one; the others have moved up.
+            places = [*(place - 2 for place in places[2:]), len(left) - 1] if len(places) > 2 else []
+    if len(left) > 1:
+        while len(left) > 1:
+            contract([0, 1])
+    if left[0] != output:
+        contract([0])
+    return steps
+
+
+def sizes_of(
+    operation: str, subscripts: Subscripts, shapes: Sequence[tuple[int, ...]]
+) -> list[tuple[list[tuple[str, tuple[int, ...]]], tuple[int, ...]]]:
+    """Return, for each label of which an axis is stretched, the sizes of its axes, with names, and the common one.
+
+    Raises
+    ------
+    ShapeError
+        If the sizes of a label differ, and none of them is 1, or within one operand.
+    """
+    stretched = []
+    for label, written in enumerate(subscripts.names):
+        axes = [
+            (k, axis, shapes[k][axis])
+            for k, own in enumerate(subscripts.inputs)
+            for axis, found in enumerate(own)
+            if found == label
+        ]
+        sizes = {size for _, _, size in axes}
+        inside = any(
+            len({size for owner, _, size in axes if owner == k}) > 1 for k in range(len(subscripts.inputs))
+        )
+        if inside or len(sizes - {1}) > 1:
+            raise ShapeError(
+                operation,
+                f"the label {written} is of axes of different sizes",
+                [(f"operands[{k}]", f"{shapes[k]}, axis {axis}") for k, axis, _ in axes],
+                "Axes of size 1 broadcast against those of other operands.",
+            )
+        if len(sizes) > 1:
+            pairs = [(f"axis {axis} of operands[{k}]", (size,)) for k, axis, size in axes]
+            stretched.append((pairs, (max(sizes),) if 0 not in sizes else (0,)))
+    return stretched
+
+
+# --- the order in which several operands are contracted
+
+AUTO: Final = "auto"
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_FEW_OPERANDS = 4
+_UNLIMITED = 2**62
+
+
+def check_optimize(operation: str, optimize: object) -> None:
+    """Raise where `optimize` is none of what `einsum` takes."""
+    if isinstance(optimize, bool) or optimize in (AUTO, "greedy", "optimal"):
+        return
+    if isinstance(optimize, str) or not isinstance(optimize, (list, tuple)):
+        raise ArgumentValueError(
+            operation,
+            f"unknown optimize {shown(optimize)}",
+            accepts='optimize is "auto", "greedy", "optimal", True, False, or a path: a list of tuples of integers.',
+        )
+
+
+def find_path(
+    operation: str, subscripts: Subscripts, shapes: Sequence[tuple[int, ...]], optimize: Any
+) -> tuple[list[tuple[int, ...]], str]:
+    """Return a path, and NumPy's report of what it takes.
+
+    Raises
+    ------
+    ArgumentValueError
+        If the path is none for so many operands, or one is to be found for more than 52 labels, which NumPy does not.
+    """
+    check_optimize(operation, optimize)
+    count = len(subscripts.inputs)
+    if optimize is False:
+        path = [(0, 1)] * (count - 1) or [(0,)]
+        return path, ""
+    if not isinstance(optimize, (str, bool)):
+        return _given_path(operation, optimize, count), ""
+    if len(subscripts.names) > len(_LETTERS):
+        raise ArgumentValueError(
+            operation,
+            f"a path is found for at most {len(_LETTERS)} labels, not {len(subscripts.names)}",
+            accepts="optimize=False contracts from left to right; optimize takes a path, too.",
+        )
+    import numpy
+
+    way = "greedy" if optimize is True else optimize
+    if way == AUTO:
+        way = "optimal" if count <= _FEW_OPERANDS else "greedy"
+    terms = ["".join(_LETTERS[label] for label in each) for each in (*subscripts.inputs, subscripts.output)]
+    # Arrays without memory: a path depends on shapes alone. Sizes of 0 count as 1, and do not divide by 0.
+    stand_ins = [numpy.broadcast_to(0.0, tuple(max(1, size) for size in shape)) for shape in shapes]
+    path, report = numpy.einsum_path(
+        f"{','.join(terms[:-1])}->{terms[-1]}", *stand_ins, optimize=(way, _UNLIMITED)
+    )
+    return [tuple(step) for step in path[1:]], report
+
+
+def _given_path(operation: str, path: Sequence[Any], count: int) -> list[tuple[int, ...]]:
+    steps = list(path[1:] if path and path[0] == "einsum_path" else path)
+    found: list[tuple[int, ...]] = []
+    left = count
+    for step in steps:
+        places = tuple(operator.index(place) for place in step)
+        if not places or len(set(places)) < len(places) or not all(0 <= place < left for place in places):
+            raise ArgumentValueError(
+                operation, f"step {shown(step)} of the path is none of {counted(left, 'operand')}", [("path", shown(path))]
+            )
+        found.append(places)
+        left -= len(places) - 1
+    return found

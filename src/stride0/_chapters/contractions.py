@@ -1,0 +1,96 @@
+"""Sums of products of arrays whose axes have labels: `einsum`, which the standard does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from stride0._base.subscripts import find_path
+from stride0._core.array.array import Array
+from stride0._core.calls.einsum import read_subscripts
+from stride0._core.calls.primitive import intercepted, primitive
+
+__all__ = ["einsum", "einsum_path"]
+
+Path = bool | str | Sequence[Any]
+
+
+@primitive
+def einsum(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> Array:
+    """Multiply arrays whose axes have labels, and sum along the labels that the result lacks.
+
+    Parameters
+    ----------
+    subscripts : str
+        The labels of the axes of each operand, divided by commas, and those of the result behind ``->``:
+        ``"ij,jk->ik"``. A label is a letter. Without ``->`` the result has, in alphabetic order, the labels
+        that occur once. ``...`` stands for axes without a label, which broadcast, and come first in a result
+        that is not given; one that is given without them is summed along them.
+    *operands : Array
+        One for each term of the subscripts, of any dtypes. In the interleaved form there is no string:
+        ``einsum(x1, [0, 1], x2, [1, 2], [0, 2])``; labels are integers, ``...`` is Ellipsis, and the labels of
+        the result may be left out.
+    optimize : bool, str or sequence of tuple of int
+        The order in which more than two operands are contracted in pairs: ``"optimal"`` takes fewest
+        multiplications, ``"greedy"`` is found faster; ``"auto"`` is the first up to four operands, then the second;
+        True is ``"greedy"``, and False from left to right; or a path of `einsum_path`.
+
+    Returns
+    -------
+    Array
+        An axis for each label of the result, of the dtype that those of the operands promote to. Of one operand of which
+        nothing is summed along, a view; else a new array, whose axes may lie in memory in another order.
+
+    Raises
+    ------
+    ArgumentValueError
+        If the subscripts or the path are none for so many operands.
+    ShapeError
+        If an operand has another number of axes than labels, or the sizes of a label differ. An axis of size
+        1 broadcasts against those of other operands.
+
+    Notes
+    -----
+    A label that an operand lacks has stride 0 there, one that the result lacks has stride 0 on the result, and of one
+    that an operand has twice the strides are added. Products are summed up as by `matmul` or `vecdot`;
+    integers wrap around, and of bool arrays the result is whether any of the products is true.
+
+    Subscripts and paths are kept, so that a call with the same ones does not read them again. Paths are those of NumPy's
+    `einsum_path`, and so of opt_einsum: D. G. A. Smith and J. Gray, "opt_einsum", Journal of Open Source
+    Software 3 (26), 753, 2018.
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> x = xp.reshape(xp.arange(6), (2, 3))
+    >>> xp.einsum("ij,kj->ik", x, x)
+    Array([[ 5, 14],
+           [14, 50]], dtype=int64)
+    """
+
+
+@intercepted
+def einsum_path(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> tuple[list[Any], str]:
+    """Return the order in which `einsum` contracts its operands.
+
+    Parameters
+    ----------
+    subscripts, *operands, optimize
+        As `einsum` takes them.
+
+    Returns
+    -------
+    list
+        ``"einsum_path"``, then a tuple of places for each step: operands in the list of those that are left. They
+        go, and their product joins the end. `einsum` takes it as `optimize`.
+    str
+        What the steps take, as NumPy reports it; empty where the path was given.
+
+    Raises
+    ------
+    ArgumentValueError, ShapeError
+        As by `einsum`.
+    """
+    arrays, read = read_subscripts("einsum_path", subscripts, operands)
+    path, report = find_path("einsum_path", read, [x.shape for x in arrays], optimize)
+    return ["einsum_path", *path], report

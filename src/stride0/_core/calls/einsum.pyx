@@ -1,0 +1,234 @@
+# cython: wraparound=True
+"""`einsum`: subscripts are read once, and kept. Declared in `_chapters/linear_algebra.py`.
+
+Note [Contractions of several operands]
+    More than two operands are contracted in pairs, along a path: a list of steps, each of which takes operands from a list
+    and puts their product at its end. The path depends on the sizes; it is found by NumPy's `einsum_path` and kept, too.
+"""
+
+from cpython.object cimport PyObject
+
+from stride0._core.array.array cimport Array
+from stride0._core.array.switches cimport guarding
+from stride0._core.calls.arguments cimport implement
+from stride0._core.memory.dtype cimport DType
+from stride0._core.ops.contraction cimport MOST_LABELS, contract_one, contract_two
+from stride0._core.ops.copy cimport copy_array
+
+from stride0._base.errors import ArgumentTypeError
+from stride0._base.subscripts import AUTO, check_optimize, find_path, parse_lists, parse_string, sizes_of, steps_of
+from stride0._core.array.interceptors import check_broadcasting
+from stride0._core.calls.checks import check_array, promote_all
+
+cdef enum:
+    MOST_KNOWN = 1024       # subscripts, and paths, that are kept
+
+
+cdef class Known:
+    """What a call with certain subscripts, of operands with certain numbers of axes, computes."""
+
+    cdef object subscripts      # a `Subscripts`
+    cdef tuple inputs           # labels as bytes
+    cdef bytes output
+    cdef int labels             # how many
+    cdef bint repeats           # whether an operand has a label twice
+
+
+cdef class Step:
+    cdef int first
+    cdef int second             # -1: the first one is summed alone
+    cdef bytes output
+
+# By the string; by it and the numbers of axes, where the string has an ellipsis; by the lists of labels.
+cdef dict KNOWN = {}
+cdef dict PATHS = {}
+
+
+cdef object einsum(str name, PyObject** given):
+    """`given`: subscripts, operands, optimize."""
+    cdef tuple operands = <tuple>given[1]
+    cdef Known known
+    cdef Array x, y
+    cdef int code, k
+    cdef bint one = True
+    if type(<object>given[0]) is str:
+        known = known_string(name, <str>given[0], operands)
+    else:
+        operands, known = known_lists(name, <object>given[0], operands)
+    check_sizes(name, known, operands)
+    if <object>given[2] is not AUTO:
+        check_optimize(name, <object>given[2])
+    code = (<Array>operands[0]).code
+    for k in range(1, <int>len(operands)):
+        one = one and (<Array>operands[k]).code == code
+    if not one:
+        code = (<DType>promote_all([(<Array>x).dtype for x in operands])).code
+        operands = tuple([x if (<Array>x).code == code else copy_array(<Array>x, code, False) for x in operands])
+    x = <Array>operands[0]
+    if len(operands) == 1:
+        return contract_one(x, known.inputs[0], <int>len(known.output), known.output, name)
+    if len(operands) == 2:
+        y = <Array>operands[1]
+        return contract_two(x, known.inputs[0], y, known.inputs[1], <int>len(known.output), known.output, name)
+    return contract_several(name, known, operands, <object>given[2])
+
+
+# --- subscripts
+
+
+cdef Known known_string(str name, str subscripts, tuple operands):
+    cdef Known known = KNOWN.get(subscripts)
+    cdef tuple ndims
+    if known is not None and fits(known, operands):
+        return known
+    ndims = ndims_of(name, operands)
+    known = KNOWN.get((subscripts, ndims))
+    if known is None:
+        known = keep(parse_string(name, subscripts, ndims), (subscripts, ndims))
+        KNOWN[subscripts] = known
+    return known
+
+
+cdef inline bint fits(Known known, tuple operands) noexcept:
+    """Whether operands are arrays with as many axes as the subscripts are known for."""
+    cdef int k
+    if len(operands) != len(known.inputs):
+        return False
+    for k in range(<int>len(operands)):
+        if type(<object>operands[k]) is not Array or (<Array>operands[k]).ndim != len(<bytes>known.inputs[k]):
+            return False
+    return True
+
+
+cdef tuple known_lists(str name, object first, tuple others):
+    """The operands of the interleaved form, ``(x1, labels1, x2, labels2, ..., labels)``, and its subscripts."""
+    arguments = (first, *others)
+    given = arguments if len(arguments) % 2 == 0 else arguments[:-1]
+    output = arguments[-1] if len(arguments) % 2 else None
+    operands, lists = given[::2], given[1::2]
+    if not lists:
+        raise ArgumentTypeError(name, f"subscripts must be a string, not {type(first).__name__}", (),
+                                'einsum("ij,jk->ik", x1, x2), or einsum(x1, [0, 1], x2, [1, 2], [0, 2])')
+    ndims = ndims_of(name, operands)
+    key = (tuple([tuple(each) if type(each) is list else each for each in lists]), tuple(output) if type(output) is list else output, ndims)
+    try:
+        known = KNOWN.get(key)
+    except TypeError:   # what is no label, and is refused
+        known = None
+    if known is None:
+        known = keep(parse_lists(name, lists, output, ndims), key)
+    return operands, known
+
+
+cdef tuple ndims_of(str name, tuple operands):
+    if not operands:
+        raise ArgumentTypeError(name, "there is no operand", (), 'einsum("ij,jk->ik", x1, x2)')
+    for k, x in enumerate(operands):
+        check_array(name, x, f"operands[{k}]")
+    return tuple([(<Array>x).ndim for x in operands])
+
+
+cdef Known keep(object subscripts, object key):
+    cdef Known known = Known.__new__(Known)
+    known.subscripts, known.labels = subscripts, <int>len(subscripts.names)
+    known.inputs, known.output = tuple([bytes(each) for each in subscripts.inputs]), bytes(subscripts.output)
+    known.repeats = any([len(set(each)) < len(each) for each in subscripts.inputs])
+    if len(KNOWN) >= MOST_KNOWN:
+        KNOWN.clear()
+    KNOWN[key] = known
+    return known
+
+
+# --- sizes
+
+
+cdef int check_sizes(str name, Known known, tuple operands) except -1:
+    """Raise where the sizes of a label differ, and none is 1; within an operand they must be equal."""
+    cdef Py_ssize_t sizes[MOST_LABELS]
+    cdef const unsigned char* labels
+    cdef Array x
+    cdef int k, axis
+    cdef bint stretched = False, wrong = known.repeats
+    for k in range(known.labels):
+        sizes[k] = 1
+    for k in range(<int>len(operands)):
+        x, labels = <Array>operands[k], <bytes>known.inputs[k]
+        for axis in range(x.ndim):
+            if x.shape_[axis] != 1:
+                sizes[labels[axis]] = x.shape_[axis]
+    for k in range(<int>len(operands)):
+        x, labels = <Array>operands[k], <bytes>known.inputs[k]
+        for axis in range(x.ndim):
+            if x.shape_[axis] != sizes[labels[axis]]:
+                stretched = True
+                wrong = wrong or x.shape_[axis] != 1
+    if wrong or (stretched and guarding):
+        for pairs, shape in sizes_of(name, known.subscripts, [(<Array>each).shape for each in operands]):
+            check_broadcasting(name, pairs, shape)
+    return 0
+
+
+# --- several operands
+
+
+cdef object contract_several(str name, Known known, tuple operands, object optimize):
+    cdef list left = list(operands), labels = list(known.inputs), steps = steps_for(name, known, operands, optimize)
+    cdef Array x, y
+    cdef bytes of_x, of_y
+    cdef int first, second
+    for step in steps:
+        first, second = (<Step>step).first, (<Step>step).second
+        if second >= 0:
+            y, of_y = <Array>left.pop(second), <bytes>labels.pop(second)
+        x, of_x = <Array>left.pop(first), <bytes>labels.pop(first)
+        output = (<Step>step).output
+        if second >= 0:
+            x = contract_two(x, of_x, y, of_y, <int>len(output), output, name)
+        else:
+            x = contract_one(x, of_x, <int>len(output), output, name)
+        left.append(x)
+        labels.append(output)
+    return left[0]
+
+
+cdef list steps_for(str name, Known known, tuple operands, object optimize):
+    """The steps of a path, which are kept for subscripts, sizes and the way in which a path is to be found."""
+    cdef Step step
+    cdef list steps
+    shapes = tuple([(<Array>x).shape for x in operands])
+    key = None
+    if type(optimize) is str or type(optimize) is bool:
+        key = (known.subscripts, shapes, optimize)
+        found = PATHS.get(key)
+        if found is not None:
+            return <list>found
+    steps = []
+    for first, second, output in steps_of(known.subscripts.inputs, known.subscripts.output, find_path(name, known.subscripts, shapes, optimize)[0]):
+        step = Step.__new__(Step)
+        step.first, step.second, step.output = first, second, bytes(output)
+        steps.append(step)
+    if key is not None:
+        if len(PATHS) >= MOST_KNOWN:
+            PATHS.clear()
+        PATHS[key] = steps
+    return steps
+
+
+def read_subscripts(str name, object subscripts, tuple operands):
+    """
+    The operands of a call of either form, and what their axes are called.
+
+    Returns
+    -------
+    (tuple of Array, Subscripts)
+    """
+    cdef Known known
+    if type(subscripts) is str:
+        known = known_string(name, <str>subscripts, operands)
+    else:
+        operands, known = known_lists(name, subscripts, operands)
+    check_sizes(name, known, operands)
+    return operands, known.subscripts
+
+
+implement("einsum", einsum)
