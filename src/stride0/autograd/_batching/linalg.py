@@ -8,9 +8,11 @@ from typing import Any
 
 from stride0 import fft, linalg
 from stride0._base.shapes import normalize_axes, size_of
+from stride0._chapters.contractions import einsum
 from stride0._chapters.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from stride0._chapters.manipulation import expand_dims, moveaxis, permute_dims, reshape, squeeze
 from stride0._core.array.array import Array
+from stride0._core.calls.einsum import read_subscripts
 from stride0._core.ops.functions import multiply
 from stride0.autograd._batching.parts import Level, Rule, natural, shifted, shifted_all
 from stride0.autograd._rules import inverses
@@ -81,6 +83,15 @@ def _tensordot(level: Level, x1: Array, x2: Array, axes: Any) -> Array:
         reshape(right, (level.size, inner, size_of(shape2))),
     )
     return reshape(found, (level.size, *shape1, *shape2))
+
+
+def _einsum(level: Level, subscripts: Any, operands: tuple[Any, ...], optimize: Any) -> Array:
+    arrays, read = read_subscripts("einsum", subscripts, operands)
+    batch = len(read.names)
+    given: list[Any] = []
+    for x, labels in zip(arrays, read.inputs, strict=True):
+        given += [level.value(x), [batch, *labels] if level.has(x) else list(labels)]
+    return einsum(*given, [batch, *read.output], optimize=optimize)
 
 
 def _outer(level: Level, x1: Array, x2: Array) -> Array:
@@ -212,6 +223,7 @@ def _shift(function: Callable[..., Array]) -> Rule:
 
 
 RULES: dict[str, Rule] = {
+    "einsum": _einsum,
     "matmul": _matmul,
     "matrix_transpose": _stack(matrix_transpose),
     "tensordot": _tensordot,

@@ -16,6 +16,7 @@ from stride0._core.exchange import convert
 from stride0._core.ops import adjoint, functions, index, special
 from stride0._core.ops import elementwise as operations
 from stride0.autograd._rules import compiled as _compiled
+from stride0.autograd._rules import contractions as _contractions
 from stride0.autograd._rules import decompositions as _decompositions
 from stride0.autograd._rules import distributions as _distributions
 from stride0.autograd._rules import elementwise as _elementwise
@@ -31,7 +32,7 @@ from stride0.autograd._tape.tape import define
 Rules = dict[str, dict[str, Callable[..., Any]]]
 
 CHAPTERS = (
-    *(_compiled, _elementwise, _statistical, _manipulation, _linalg, _decompositions, _fft),
+    *(_compiled, _elementwise, _statistical, _manipulation, _linalg, _contractions, _decompositions, _fft),
     *(_special, _distributions, _exponentials),
 )
 
