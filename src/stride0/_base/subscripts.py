@@ -1,4 +1,4 @@
-"""Subscripts of `einsum`: labels of axes, read from a string or from lists.
+"""Labels of axes: the subscripts of `einsum`, read from a string or from lists, and the axes of `tensordot`.
 
 A label is a number, the same for the same letter; an axis that an ellipsis stands for has a label of its own,
 counted from the last one, as shapes broadcast.
@@ -10,7 +10,16 @@ import operator
 from collections.abc import Hashable, Sequence
 from typing import Any, Final, NamedTuple
 
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, counted, shown
+from stride0._base.errors import (
+    ArgumentTypeError,
+    ArgumentValueError,
+    AxisError,
+    ShapeError,
+    brief,
+    counted,
+    shown,
+)
+from stride0._base.shapes import normalize_axes, normalize_index
 
 Labels = tuple[int, ...]
 
@@ -159,6 +168,44 @@ def _keys(term: _Term, missing: int) -> tuple[Hashable, ...]:
 
 def _name(key: Hashable) -> str:
     return f"{key}" if not isinstance(key, tuple) else f"axis {key[0]} of the ellipsis"
+
+
+def pairs_of_axes(operation: str, axes: Any, ndim1: int, ndim2: int) -> tuple[Labels, Labels]:
+    """Return the axes of both operands that the `axes` of `tensordot` mean, none of them negative."""
+    given = [("axes", brief(axes) if isinstance(axes, int) else shown(axes))]
+    if isinstance(axes, (tuple, list)):
+        if len(axes) != 2 or axes[0] is None or axes[1] is None:
+            raise ArgumentValueError(operation, "axes must be an integer or a pair of sequences", given)
+        # Any sequences; `normalize_axes` takes tuples.
+        pair = [tuple(part) if isinstance(part, Sequence) else part for part in axes]
+        summed1, summed2 = (normalize_axes(operation, part, n) for part, n in zip(pair, (ndim1, ndim2), strict=True))
+        if len(summed1) != len(summed2):
+            raise ArgumentValueError(
+                operation,
+                f"{counted(len(summed1), 'axis', 'axes')} of x1 and {len(summed2)} of x2 are no pairs",
+                given,
+            )
+        return summed1, summed2
+    count = normalize_index(operation, "axes", axes)
+    if count < 0:
+        raise ArgumentValueError(operation, "a number of axes must not be negative", given)
+    if count > min(ndim1, ndim2):
+        raise AxisError(
+            operation,
+            f"there are fewer than {counted(count, 'axis', 'axes')} to sum along",
+            [("x1", counted(ndim1, "axis", "axes")), ("x2", counted(ndim2, "axis", "axes"))],
+        )
+    return tuple(range(ndim1 - count, ndim1)), tuple(range(count))
+
+
+def labels_of_tensordot(operation: str, axes: Any, ndim1: int, ndim2: int) -> tuple[Labels, Labels, Labels]:
+    """Return the labels of both operands of `tensordot` and of its result."""
+    summed1, summed2 = pairs_of_axes(operation, axes, ndim1, ndim2)
+    partners = dict(zip(summed2, summed1, strict=True))
+    labels1 = tuple(range(ndim1))
+    labels2 = tuple(partners.get(k, ndim1 + k) for k in range(ndim2))
+    kept = (*(k for k in labels1 if k not in summed1), *(k for k in labels2 if k >= ndim1))
+    return labels1, labels2, kept
 
 
 def steps_of(

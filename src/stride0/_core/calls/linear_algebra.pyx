@@ -9,14 +9,16 @@ from stride0._core.plan.operations cimport OP_NOT_EQUAL
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.array cimport Array, data_of, same_shape, view_of
 from stride0._core.array.views cimport without_axes
+from stride0._core.ops.contraction cimport contract_two
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.elementwise cimport binary_raw
 from stride0._core.ops.reduce cimport accumulate
 from stride0._core.ops.product cimport SHORT, multiply_stacks, usual_product
 from stride0._core.calls.arguments cimport array_argument, implement
 
-from stride0._base.errors import AxisError, ShapeError, brief
+from stride0._base.errors import AxisError, ShapeError, brief, shown
 from stride0._base.shapes import broadcast_shapes, normalize_axis, normalize_index
+from stride0._base.subscripts import labels_of_tensordot
 from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.calls.checks import check_array
 
@@ -110,6 +112,30 @@ def broadcast_batches(str op, Array x1, Array x2):
     return shape
 
 
+# --- tensordot
+
+
+cdef object tensordot(str name, PyObject** given):
+    """`given`: x1, x2, axes."""
+    cdef Array x1 = array_argument(given[0], "tensordot", "x1"), x2 = array_argument(given[1], "tensordot", "x2")
+    cdef bytes of_x1, of_x2, out
+    cdef int code, k
+    if (x1.code == BOOL) != (x2.code == BOOL):
+        x1, x2 = as_numbers(x1, x2), as_numbers(x2, x1)
+    labels1, labels2, kept = labels_of_tensordot("tensordot", <object>given[2], x1.ndim, x2.ndim)
+    for k, label in enumerate(labels2):
+        if label < x1.ndim and x1.shape_[<int>label] != x2.shape_[k]:
+            raise ShapeError("tensordot", f"axis {label} of x1 has size {x1.shape[label]} and axis {k} of x2 has size {x2.shape[k]}",
+                             [*shapes_of(x1, x2), ("axes", shown(<object>given[2]))], "Axes that are summed along must be equal; they do not broadcast.")
+    code = promote_codes(x1.code, x2.code)
+    if x1.code != code:
+        x1 = copy_array(x1, code, False)
+    if x2.code != code:
+        x2 = copy_array(x2, code, False)
+    of_x1, of_x2, out = bytes(labels1), bytes(labels2), bytes(kept)
+    return contract_two(x1, of_x1, x2, of_x2, <int>len(out), out, "tensordot")
+
+
 # --- vecdot
 
 
@@ -155,4 +181,5 @@ def check_vectors(str op, Array x1, Array x2, axis):
 
 
 implement("matmul", matmul)
+implement("tensordot", tensordot)
 implement("vecdot", vecdot)

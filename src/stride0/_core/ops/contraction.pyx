@@ -106,6 +106,8 @@ cdef Array contract_one(Array x, const unsigned char* labels, int count, const u
     cdef int order[2 * MAX_NDIM]
     cdef int k, ndim = count
     cdef Array view
+    if count > MAX_NDIM:
+        check_ndim(name, count)
     clear_labels(&space, x, labels)
     read_labels(&space, 0, x, labels)
     keep_labels(&space, count, out)
@@ -136,6 +138,8 @@ cdef Array contract_two(
     cdef Space space
     cdef unsigned char left[MAX_NDIM]
     cdef unsigned char right[MAX_NDIM]
+    if count > MAX_NDIM:
+        check_ndim(name, count)
     describe(&space, a, of_a, b, of_b, count, out)
     if a.size == 0 or b.size == 0:
         return zeros_by(&space, a.code, count, out)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from stride0 import fft, linalg
 from stride0._base.shapes import normalize_axes, size_of
+from stride0._base.subscripts import Labels, labels_of_tensordot
 from stride0._chapters.contractions import einsum
 from stride0._chapters.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from stride0._chapters.manipulation import expand_dims, moveaxis, permute_dims, reshape, squeeze
@@ -16,7 +17,6 @@ from stride0._core.calls.einsum import read_subscripts
 from stride0._core.ops.functions import multiply
 from stride0.autograd._batching.parts import Level, Rule, natural, shifted, shifted_all
 from stride0.autograd._rules import inverses
-from stride0.autograd._rules.linalg import pairs_of_axes
 from stride0.linalg import _beyond
 
 # Products
@@ -62,36 +62,27 @@ def _vecdot(level: Level, x1: Array, x2: Array, axis: Any) -> Array:
     return vecdot(level.aligned(x1, ndim), level.aligned(x2, ndim), axis=at)
 
 
-def _tensordot(level: Level, x1: Array, x2: Array, axes: Any) -> Array:
-    first, second = pairs_of_axes(axes, x1.ndim, x2.ndim)
-    if [x1.shape[k] for k in first] != [x2.shape[k] for k in second] or len(set(first)) < len(first):
-        natural(tensordot, x1, x2, axes=axes)
-    value1, value2 = level.value(x1), level.value(x2)
-    if not level.has(x2):
-        return tensordot(value1, x2, axes=(tuple(k + 1 for k in first), second))
-    if not level.has(x1):
-        found = tensordot(x1, value2, axes=(first, tuple(k + 1 for k in second)))
-        return moveaxis(found, x1.ndim - len(first), 0)
-    free1 = tuple(k for k in range(x1.ndim) if k not in first)
-    free2 = tuple(k for k in range(x2.ndim) if k not in second)
-    shape1, shape2 = (tuple(x.shape[k] for k in free) for x, free in ((x1, free1), (x2, free2)))
-    inner = size_of([x1.shape[k] for k in first])
-    left = permute_dims(value1, (0, *(k + 1 for k in free1 + first)))
-    right = permute_dims(value2, (0, *(k + 1 for k in second + free2)))
-    found = matmul(
-        reshape(left, (level.size, size_of(shape1), inner)),
-        reshape(right, (level.size, inner, size_of(shape2))),
-    )
-    return reshape(found, (level.size, *shape1, *shape2))
-
-
 def _einsum(level: Level, subscripts: Any, operands: tuple[Any, ...], optimize: Any) -> Array:
     arrays, read = read_subscripts("einsum", subscripts, operands)
-    batch = len(read.names)
+    return _contraction(level, list(zip(arrays, read.inputs, strict=True)), read.output, optimize)
+
+
+def _tensordot(level: Level, x1: Array, x2: Array, axes: Any) -> Array:
+    labels1, labels2, kept = labels_of_tensordot("tensordot", axes, x1.ndim, x2.ndim)
+    if any(n != x1.shape[k] for k, n in zip(labels2, x2.shape, strict=True) if k < x1.ndim):
+        natural(tensordot, x1, x2, axes=axes)
+    return _contraction(level, [(x1, labels1), (x2, labels2)], kept, False)
+
+
+def _contraction(
+    level: Level, operands: Sequence[tuple[Array, Labels]], output: Labels, optimize: Any
+) -> Array:
+    """Return a contraction in which the batch has a label of its own, the first of the result."""
+    batch = 1 + max((label for _, labels in operands for label in labels), default=0)
     given: list[Any] = []
-    for x, labels in zip(arrays, read.inputs, strict=True):
+    for x, labels in operands:
         given += [level.value(x), [batch, *labels] if level.has(x) else list(labels)]
-    return einsum(*given, [batch, *read.output], optimize=optimize)
+    return einsum(*given, [batch, *output], optimize=optimize)
 
 
 def _outer(level: Level, x1: Array, x2: Array) -> Array:

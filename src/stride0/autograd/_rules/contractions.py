@@ -1,6 +1,6 @@
-"""Gradient rules of `einsum`.
+"""Gradient rules of `einsum` and `tensordot`.
 
-The cotangent of an operand is a contraction again: of that of the result and of the other operands, to the
+The cotangent of an operand is a contraction again: of that of the result and of the other operand, to the
 labels of the operand.
 """
 
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stride0._base.subscripts import Labels, find_path, steps_of
+from stride0._base.shapes import Shape
+from stride0._base.subscripts import Labels, find_path, labels_of_tensordot, steps_of
 from stride0._chapters.contractions import einsum
 from stride0._chapters.creation import arange
 from stride0._chapters.elementwise import equal
@@ -18,6 +19,7 @@ from stride0._core.array.array import Array
 from stride0._core.calls.einsum import read_subscripts
 from stride0._core.ops.elementwise import conjugate
 from stride0._core.ops.functions import where
+from stride0.autograd._rules.compiled import contract
 
 Labelled = tuple[Array, Labels]
 
@@ -39,37 +41,52 @@ class Cotangents(Sequence[Any]):
 
     def __getitem__(self, k: Any) -> Any:
         if len(self._operands) <= 2:
-            return _cotangent(self._g, self._operands[k], self._operands[:k] + self._operands[k + 1 :])
+            x, labels = self._operands[k]
+            return _cotangent(self._g, x.shape, labels, self._operands[1 - k] if len(self._operands) > 1 else None)
         if self._all is None:
             self._all = _backward(self._g, self._operands, self._path)
         return self._all[k]
 
 
-def _cotangent(g: Labelled, own: Labelled, others: Sequence[Labelled]) -> Array:
-    """Return the cotangent of an operand of a contraction, up to axes of size 1 that were stretched."""
-    x, labels = own
-    given: list[Any] = [g[0], list(g[1])]
-    for other, theirs in others:
-        given += [conjugate(other), list(theirs)]
-    known = set(g[1]).union(*(theirs for _, theirs in others))
+def _cotangent(g: Labelled, shape: Shape, labels: Labels, other: Labelled | None) -> Array:
+    """Return the cotangent of an operand of one or two; axes of size 1 may be those of the other one.
+
+    Parameters
+    ----------
+    g : array and labels
+        The cotangent of the result.
+    shape, labels : tuple of int
+        Of the operand.
+    other : array and labels, optional
+        The other operand.
+    """
+    result, kept = g
+    known = set(kept).union(other[1] if other else ())
     first = [k for k, label in enumerate(labels) if label not in labels[:k]]
-    # Along what the operand alone has, and was summed along, all elements have the same cotangent.
-    found = einsum(*given, [labels[k] for k in first if labels[k] in known])
+    wanted = [labels[k] for k in first if labels[k] in known]
+    if other is None:
+        found = einsum(result, list(kept), wanted)
+    else:
+        theirs = other[1]
+        found = contract(
+            lambda g, d: einsum(g, list(kept), d, list(theirs), wanted), result, conjugate(other[0])
+        )
     added = tuple(k for k in range(len(labels)) if k not in first or labels[k] not in known)
     if added:
         found = expand_dims(found, axis=added)
-    if any(size > found.shape[k] for k, size in enumerate(x.shape) if k in first):
-        sizes = zip(x.shape, found.shape, strict=True)
-        found = broadcast_to(found, tuple(max(own, n) if k in first else n for k, (own, n) in enumerate(sizes)))
+    # Along what only the operand has, or is longer in, and was summed along, all elements have the same cotangent.
+    sizes = tuple(max(found.shape[k], n) if k in first else 1 for k, n in enumerate(shape))
+    if sizes != found.shape:
+        found = broadcast_to(found, sizes)
     for k, label in enumerate(labels):
         if k not in first:
             # Only elements of the diagonal have been read.
-            found = where(equal(_places(x, labels.index(label)), _places(x, k)), found, 0)
+            found = where(equal(_places(shape, labels.index(label)), _places(shape, k)), found, 0)
     return found
 
 
-def _places(x: Array, axis: int) -> Array:
-    return reshape(arange(x.shape[axis]), (1,) * axis + (-1,) + (1,) * (x.ndim - axis - 1))
+def _places(shape: Shape, axis: int) -> Array:
+    return reshape(arange(shape[axis]), (1,) * axis + (-1,) + (1,) * (len(shape) - axis - 1))
 
 
 def _backward(
@@ -89,7 +106,9 @@ def _backward(
     for used, result in reversed(made):
         of_result = (found.pop(result), values[result][1])
         for k in used:
-            found[k] = _summed(_cotangent(of_result, values[k], [values[j] for j in used if j != k]), values[k][0])
+            x, labels = values[k]
+            other = values[sum(used) - k] if len(used) > 1 else None
+            found[k] = _summed(_cotangent(of_result, x.shape, labels, other), x)
     return [found[k] for k in range(len(operands))]
 
 
@@ -124,5 +143,18 @@ class _Interleaved(Sequence[Any]):
         return self._found[(k + 1) // 2]
 
 
-VJP: dict[str, dict[str, Callable[..., Any]]] = {"einsum": {"subscripts": _first, "operands": _others}}
+def _of_tensordot(g: Array, shape: Shape, other: Array, axes: Any, first: bool) -> Array:
+    ndims = (len(shape), other.ndim) if first else (other.ndim, len(shape))
+    labels1, labels2, kept = labels_of_tensordot("tensordot", axes, *ndims)
+    own, theirs = (labels1, labels2) if first else (labels2, labels1)
+    return _cotangent((g, kept), shape, own, (other, theirs))
+
+
+VJP: dict[str, dict[str, Callable[..., Any]]] = {
+    "einsum": {"subscripts": _first, "operands": _others},
+    "tensordot": {
+        "x1": lambda g, x1_shape, x2, axes: _of_tensordot(g, x1_shape, x2, axes, True),
+        "x2": lambda g, x2_shape, x1, axes: _of_tensordot(g, x2_shape, x1, axes, False),
+    },
+}
 NO_GRAD: dict[str, str] = {"einsum_path": "takes no values, only shapes"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from stride0._base.shapes import Shape
@@ -22,18 +22,17 @@ from stride0._chapters.elementwise import (
     subtract,
 )
 from stride0._chapters.linear_algebra import matmul, matrix_transpose
-from stride0._chapters.manipulation import concat, expand_dims, permute_dims, roll
+from stride0._chapters.manipulation import concat, expand_dims, roll
 from stride0._chapters.statistical import max, min, sum
 from stride0._core.array.array import Array
 from stride0._core.memory.dtype import bool as _bool
 from stride0._core.ops.adjoint import unreduce
 from stride0._core.ops.elementwise import conjugate
 from stride0._core.ops.functions import where
-from stride0.autograd._rules.compiled import after, before, contract_axes
-from stride0.autograd._rules.parts import every, product, reduced_axes, times
+from stride0.autograd._rules.compiled import after, before
+from stride0.autograd._rules.parts import every, product, times
 from stride0.linalg import inv, svd
 
-Axes = int | tuple[Sequence[int], Sequence[int]]
 Binary = Callable[[Array, Array], Array]
 
 
@@ -56,39 +55,6 @@ def tolerance(x: Array, rows: int, columns: int) -> float:
 
 
 # Products
-
-
-def pairs_of_axes(axes: Axes, ndim1: int, ndim2: int) -> tuple[Shape, Shape]:
-    """Return the axes that `tensordot` sums along, none of them negative."""
-    if isinstance(axes, (tuple, list)):
-        first, second = axes
-        return reduced_axes(tuple(first), ndim1), reduced_axes(tuple(second), ndim2)
-    count = int(axes)
-    return tuple(range(ndim1 - count, ndim1)), tuple(range(count))
-
-
-def _tensordot_rule(g: Array, other: Array, own: Shape, others: Shape, ndim: int, first: bool) -> Array:
-    """Return the cotangent of an operand of `tensordot`: of `ndim` axes, of which `own` were summed along."""
-    free = [k for k in range(ndim) if k not in own]
-    others_free = [k for k in range(other.ndim) if k not in others]
-    # The free axes of the other operand are the last ones of g if it was the second operand.
-    place = range(len(free), g.ndim) if first else range(len(others_free))
-    result = contract_axes(g, conjugate(other), (tuple(place), tuple(others_free)))
-    # The result has the free axes, then the axes of the other operand that were summed along, in its order.
-    ranks = sorted(others)
-    source = {k: i for i, k in enumerate(free)}
-    source |= {k: len(free) + ranks.index(partner) for k, partner in zip(own, others, strict=True)}
-    return permute_dims(result, tuple(source[k] for k in range(ndim)))
-
-
-def _tensordot_x1(g: Array, x2: Array, x1_shape: Shape, axes: Axes) -> Array:
-    first, second = pairs_of_axes(axes, len(x1_shape), x2.ndim)
-    return _tensordot_rule(g, x2, first, second, len(x1_shape), True)
-
-
-def _tensordot_x2(g: Array, x1: Array, x2_shape: Shape, axes: Axes) -> Array:
-    first, second = pairs_of_axes(axes, x1.ndim, len(x2_shape))
-    return _tensordot_rule(g, x1, second, first, len(x2_shape), False)
 
 
 def _cross(g: Array, d: Array, axis: int) -> Array:
@@ -224,7 +190,6 @@ def _vecdot_x2(g: Array, x1: Array, axis: int) -> Any:
 
 
 VJP: dict[str, dict[str, Callable[..., Any]]] = {
-    "tensordot": {"x1": _tensordot_x1, "x2": _tensordot_x2},
     "vecdot": {"x1": _vecdot_x1, "x2": _vecdot_x2},
     "linalg.cross": {
         "x1": lambda g, x2, axis: -_cross(g, conjugate(x2), axis),
