@@ -5,9 +5,9 @@
     STRIDE0_ISA=v3 python benchmarks/bench_einsum.py --threads 2
 
 All libraries run in one process, in alternating rounds, on the same float64 elements; results are compared
-first. NumPy runs with `optimize=True` and, up to 10^8 products, without, and the faster one counts. A figure is the time of the
-best other library divided by that of stride0, formed in each round; the median is shown, and its geometric mean
-over the expressions at the end. A size is about that of an operand of two axes: `n` by `n`.
+first. NumPy runs with `optimize=True` and, up to 10^8 products, without, and the faster one counts. A figure
+is the time of the best other library divided by that of stride0, formed in each round; the median is shown,
+and its geometric mean over the expressions at the end. A size is about that of an operand of two axes: `n` by `n`.
 """
 
 from __future__ import annotations
@@ -103,9 +103,13 @@ def differ(numpy: Any, results: dict[str, Any]) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sizes", type=int, nargs="+", default=[8, 64, 400], metavar="N")
-    parser.add_argument("-k", default="", metavar="TEXT", help="only expressions with this in them, or their names")
+    parser.add_argument(
+        "-k", default="", metavar="TEXT", help="only expressions with this in them, or their names"
+    )
     parser.add_argument("--rounds", type=int, default=11, metavar="N")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="for every library (1)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
@@ -115,7 +119,9 @@ def main() -> int:
     libraries["stride0"].set_num_threads(options.threads)
     libraries["torch"].set_num_threads(options.threads)
     clock = time.process_time if options.threads == 1 else time.perf_counter
-    print(f"{describe(libraries)}; {options.threads} thread(s). Time of the best other library / stride0's.\n")
+    print(
+        f"{describe(libraries)}; {options.threads} thread(s). Time of the best other library / stride0's.\n"
+    )
     print("| expression | size | stride0 | best other | figure |\n|---|---:|---:|---|---:|")
     rows = []
     for name, expression in EXPRESSIONS:
@@ -141,7 +147,8 @@ def main() -> int:
         figures = [row["figure"] for row in rows if row["size"] == size]
         if figures:
             mean = math.exp(sum(map(math.log, figures)) / len(figures))
-            print(f"{size}: geometric mean {mean:.2f}, least {min(figures):.2f}, below 0.9: {sum(f < 0.9 for f in figures)}")
+            low = sum(figure < 0.9 for figure in figures)
+            print(f"{size}: geometric mean {mean:.2f}, least {min(figures):.2f}, below 0.9: {low}")
     write_json(options.json, {"described": describe(libraries), "threads": options.threads, "rows": rows})
     return 0
 

@@ -20,7 +20,7 @@ from stride0.autograd._vmap import BATCHING, REFUSED
 from stride0.autograd.scipy import fft as scipy_fft
 
 COUNT = 3
-BLAS = {"matmul", "tensordot", "vecdot"}
+BLAS = {"einsum", "matmul", "tensordot", "vecdot"}
 # Of the gradient cases of these names the result depends on strides, or its shape on values.
 OUTSIDE = {"strided.as_strided", "arange", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
 

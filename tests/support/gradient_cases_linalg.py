@@ -192,6 +192,33 @@ def mixed(shapes: tuple[Shape, Shape]) -> Args:
     return kinds(signed(shapes[0]), complex_(shapes[1]))
 
 
+EINSUM: list[tuple[Any, ...]] = [
+    ("ij->ji", (2, 3)),
+    ("ij->j", (2, 3)),
+    ("ii->", (3, 3)),
+    ("iij->ji", (3, 3, 2)),
+    ("iii->i", (2, 2, 2)),
+    ("ij,jk->ik", (2, 3), (3, 4)),
+    ("ji,jk->ki", (3, 2), (3, 4)),
+    ("ij,k->j", (2, 3), (4,)),
+    ("ij,ij->ij", (2, 3), (1, 3)),
+    ("ij,ij->", (2, 3), (1, 3)),
+    ("bij,bj->bi", (2, 3, 4), (2, 4)),
+    ("ii,ij->j", (3, 3), (3, 2)),
+    ("...ij,...jk->...ik", (2, 1, 2, 3), (4, 3, 2)),
+    ("i,ij,j->", (2,), (2, 3), (3,)),
+    ("ijk,jr,kr->ir", (2, 3, 4), (3, 2), (4, 2)),
+    ("ij,jk,kl,li->", (2, 3), (3, 2), (2, 4), (4, 2)),
+    ("ij,ij,ij->ji", (2, 3), (2, 3), (2, 1)),
+    (",i->i", (), (3,)),
+    ("ij,jk->ik", (0, 3), (3, 2)),
+]
+
+
+def _einsum(subscripts: str) -> Call:
+    return lambda xp, *x: xp.einsum(subscripts, *x)
+
+
 CASES: list[Case] = []
 
 for s1, s2 in MATMUL:
@@ -211,6 +238,18 @@ for s1, s2, axes in TENSORDOT:
         CASES.append(
             Case("tensordot", plain("tensordot", axes=axes), args, f"tensordot-{s1}-{s2}-{axes}{tag}")
         )
+for subscripts, *given in EINSUM:
+    for tag, args in (("", signed(*given)), ("-complex", complex_(*given))):
+        CASES.append(Case("einsum", _einsum(subscripts), args, f"einsum-{subscripts}-{given}{tag}"))
+CASES += [
+    Case("einsum", lambda xp, x: xp.einsum("ij,jk->ik", x, x), signed((3, 3)), "einsum-itself"),
+    Case(
+        "einsum",
+        lambda xp, x, y: xp.einsum(x, [0, 1], y, [2, 1], [2, 0]),
+        signed((2, 3), (4, 3)),
+        "einsum-interleaved",
+    ),
+]
 for s1, s2, along in VECTORS:
     for tag, args in (("", signed(s1, s2)), ("-complex", complex_(s1, s2)), ("-mixed", mixed((s1, s2)))):
         torch = False if tag == "-mixed" else None

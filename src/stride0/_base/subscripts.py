@@ -46,7 +46,7 @@ class Subscripts(NamedTuple):
 
 
 class _Term(NamedTuple):
-    """Labels in front of an ellipsis and behind it, in the caller's own form; without one, `behind` is None."""
+    """Labels before an ellipsis and behind it, in the caller's form; without one, `behind` is None."""
 
     labels: tuple[Hashable, ...]
     behind: tuple[Hashable, ...] | None
@@ -71,7 +71,7 @@ def parse_string(operation: str, subscripts: str, ndims: Sequence[int]) -> Subsc
                 operation,
                 f"{character!r} is no label",
                 facts,
-                'Labels are letters; "..." stands for any axes, "," divides operands, "->" precedes the result.',
+                'Labels are letters; "..." stands for any axes, "," divides operands, "->" is before the result.',
             )
     if arrow and "," in right:
         raise ArgumentValueError(operation, "there is only one result", facts, 'no "," after "->"')
@@ -82,7 +82,7 @@ def parse_string(operation: str, subscripts: str, ndims: Sequence[int]) -> Subsc
 def parse_lists(
     operation: str, lists: Sequence[object], output: object | None, ndims: Sequence[int]
 ) -> Subscripts:
-    """Read the lists of the interleaved form: of integers, and Ellipsis; `output` is None where none is given."""
+    """Read the lists of the interleaved form; `output` is None where none is given."""
     facts = [("subscripts", ", ".join(map(shown, lists)))]
     if output is not None:
         facts.append(("of the result", shown(output)))
@@ -108,7 +108,10 @@ def _listed(operation: str, given: object, facts: list[tuple[str, str]]) -> _Ter
     for label in given:
         if label is not Ellipsis and (not isinstance(label, int) or isinstance(label, bool) or label < 0):
             raise ArgumentTypeError(
-                operation, f"{shown(label)} is no label", facts, "Labels are integers from 0 on, or an ellipsis."
+                operation,
+                f"{shown(label)} is no label",
+                facts,
+                "Labels are integers from 0 on, or an ellipsis.",
             )
     if len(places) > 1:
         raise ArgumentValueError(operation, "a list has more than one ellipsis", facts)
@@ -118,7 +121,11 @@ def _listed(operation: str, given: object, facts: list[tuple[str, str]]) -> _Ter
 
 
 def _resolve(
-    operation: str, terms: list[_Term], output: _Term | None, ndims: Sequence[int], facts: list[tuple[str, str]]
+    operation: str,
+    terms: list[_Term],
+    output: _Term | None,
+    ndims: Sequence[int],
+    facts: list[tuple[str, str]],
 ) -> Subscripts:
     if len(terms) != len(ndims):
         raise ArgumentValueError(
@@ -133,12 +140,10 @@ def _resolve(
     for k, (term, ndim) in enumerate(zip(terms, ndims, strict=True)):
         missing = ndim - len(term.labels) - len(term.behind or ())
         if missing < 0 or (missing and term.behind is None):
+            given = counted(ndim - missing, "label") + (" without an ellipsis" if term.behind is None else "")
             raise ShapeError(
                 operation,
-                f"operands[{k}] has {counted(ndim, 'axis', 'axes')}, and "
-                f"{counted(ndim - missing, 'label')} without an ellipsis"
-                if term.behind is None
-                else f"operands[{k}] has {counted(ndim, 'axis', 'axes')}, and {counted(ndim - missing, 'label')}",
+                f"operands[{k}] has {counted(ndim, 'axis', 'axes')}, and {given}",
                 facts,
                 'One label for each axis; "..." stands for those that have none.',
             )
@@ -146,7 +151,9 @@ def _resolve(
         inputs.append(tuple(numbers.setdefault(key, len(numbers)) for key in _keys(term, missing)))
     if output is None:
         once = [key for key, number in numbers.items() if sum(own.count(number) for own in inputs) == 1]
-        plain = sorted((key for key in once if not isinstance(key, tuple)), key=lambda key: (str(type(key)), key))
+        plain = sorted(
+            (key for key in once if not isinstance(key, tuple)), key=lambda key: (str(type(key)), key)
+        )
         output = _Term((), tuple(plain))
     keys = list(_keys(output, widest if output.behind is not None else 0))
     for key in keys:
@@ -178,7 +185,9 @@ def pairs_of_axes(operation: str, axes: Any, ndim1: int, ndim2: int) -> tuple[La
             raise ArgumentValueError(operation, "axes must be an integer or a pair of sequences", given)
         # Any sequences; `normalize_axes` takes tuples.
         pair = [tuple(part) if isinstance(part, Sequence) else part for part in axes]
-        summed1, summed2 = (normalize_axes(operation, part, n) for part, n in zip(pair, (ndim1, ndim2), strict=True))
+        summed1, summed2 = (
+            normalize_axes(operation, part, n) for part, n in zip(pair, (ndim1, ndim2), strict=True)
+        )
         if len(summed1) != len(summed2):
             raise ArgumentValueError(
                 operation,
@@ -217,7 +226,8 @@ def steps_of(
     -------
     list of (int, int, labels)
         The places of two operands in the list of those that are left, the first one less; they go, and the
-        product, whose labels are the third item, joins the end. The second place is -1 where one operand is summed alone.
+        product, whose labels are the third item, joins the end. The second place is -1 where one operand is
+        summed alone.
     """
     left = list(inputs)
     steps: list[tuple[int, int, Labels]] = []
@@ -225,7 +235,11 @@ def steps_of(
     def contract(places: list[int]) -> None:
         own = [left.pop(place) for place in reversed(places)]
         wanted = set(output).union(*left) if left else set(output)
-        kept = output if not left else tuple(dict.fromkeys(label for each in own for label in each if label in wanted))
+        kept = (
+            output
+            if not left
+            else tuple(dict.fromkeys(label for each in own for label in each if label in wanted))
+        )
         left.append(kept)
         steps.append((places[0], places[1] if len(places) > 1 else -1, kept))
 
@@ -248,14 +262,14 @@ def steps_of(
 def sizes_of(
     operation: str, subscripts: Subscripts, shapes: Sequence[tuple[int, ...]]
 ) -> list[tuple[list[tuple[str, tuple[int, ...]]], tuple[int, ...]]]:
-    """Return, for each label of which an axis is stretched, the sizes of its axes, with names, and the common one.
+    """Return, for each label of which an axis is stretched, the sizes of its axes and the common one.
 
     Raises
     ------
     ShapeError
         If the sizes of a label differ, and none of them is 1, or within one operand.
     """
-    stretched = []
+    stretched: list[tuple[list[tuple[str, tuple[int, ...]]], tuple[int, ...]]] = []
     for label, written in enumerate(subscripts.names):
         axes = [
             (k, axis, shapes[k][axis])
@@ -275,7 +289,9 @@ def sizes_of(
                 "Axes of size 1 broadcast against those of other operands.",
             )
         if len(sizes) > 1:
-            pairs = [(f"axis {axis} of operands[{k}]", (size,)) for k, axis, size in axes]
+            pairs: list[tuple[str, tuple[int, ...]]] = [
+                (f"axis {axis} of operands[{k}]", (size,)) for k, axis, size in axes
+            ]
             stretched.append((pairs, (max(sizes),) if 0 not in sizes else (0,)))
     return stretched
 
@@ -296,7 +312,7 @@ def check_optimize(operation: str, optimize: object) -> None:
         raise ArgumentValueError(
             operation,
             f"unknown optimize {shown(optimize)}",
-            accepts='optimize is "auto", "greedy", "optimal", True, False, or a path: a list of tuples of integers.',
+            accepts='"auto", "greedy", "optimal", True, False, or a path: a list of tuples of integers.',
         )
 
 
@@ -308,13 +324,13 @@ def find_path(
     Raises
     ------
     ArgumentValueError
-        If the path is none for so many operands, or one is to be found for more than 52 labels, which NumPy does not.
+        If the path is none for so many operands, or one is to be found for more than 52 labels, which NumPy
+        does not.
     """
     check_optimize(operation, optimize)
     count = len(subscripts.inputs)
     if optimize is False:
-        path = [(0, 1)] * (count - 1) or [(0,)]
-        return path, ""
+        return [(0, 1)] * (count - 1), ""
     if not isinstance(optimize, (str, bool)):
         return _given_path(operation, optimize, count), ""
     if len(subscripts.names) > len(_LETTERS):
@@ -345,7 +361,9 @@ def _given_path(operation: str, path: Sequence[Any], count: int) -> list[tuple[i
         places = tuple(operator.index(place) for place in step)
         if not places or len(set(places)) < len(places) or not all(0 <= place < left for place in places):
             raise ArgumentValueError(
-                operation, f"step {shown(step)} of the path is none of {counted(left, 'operand')}", [("path", shown(path))]
+                operation,
+                f"step {shown(step)} of the path is none of {counted(left, 'operand')}",
+                [("path", shown(path))],
             )
         found.append(places)
         left -= len(places) - 1

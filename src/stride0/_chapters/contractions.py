@@ -28,18 +28,19 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> Array
         that is not given; one that is given without them is summed along them.
     *operands : Array
         One for each term of the subscripts, of any dtypes. In the interleaved form there is no string:
-        ``einsum(x1, [0, 1], x2, [1, 2], [0, 2])``; labels are integers, ``...`` is Ellipsis, and the labels of
-        the result may be left out.
+        ``einsum(x1, [0, 1], x2, [1, 2], [0, 2])``; labels are integers, ``...`` is Ellipsis, and the labels
+        of the result may be left out.
     optimize : bool, str or sequence of tuple of int
         The order in which more than two operands are contracted in pairs: ``"optimal"`` takes fewest
-        multiplications, ``"greedy"`` is found faster; ``"auto"`` is the first up to four operands, then the second;
-        True is ``"greedy"``, and False from left to right; or a path of `einsum_path`.
+        multiplications, ``"greedy"`` is found faster; ``"auto"`` is the first up to four operands, then the
+        second; True is ``"greedy"``, and False from left to right; or a path of `einsum_path`.
 
     Returns
     -------
     Array
-        An axis for each label of the result, of the dtype that those of the operands promote to. Of one operand of which
-        nothing is summed along, a view; else a new array, whose axes may lie in memory in another order.
+        An axis for each label of the result, of the dtype that those of the operands promote to. Of one
+        operand of which nothing is summed along, a view; else a new array, whose axes may lie in memory in
+        another order.
 
     Raises
     ------
@@ -51,13 +52,13 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> Array
 
     Notes
     -----
-    A label that an operand lacks has stride 0 there, one that the result lacks has stride 0 on the result, and of one
-    that an operand has twice the strides are added. Products are summed up as by `matmul` or `vecdot`;
-    integers wrap around, and of bool arrays the result is whether any of the products is true.
+    A label that an operand lacks has stride 0 there, one that the result lacks has stride 0 on the result,
+    and of one that an operand has twice the strides are added. Products are summed up as by `matmul` or
+    `vecdot`; integers wrap around, and of bool arrays the result is whether any of the products is true.
 
-    Subscripts and paths are kept, so that a call with the same ones does not read them again. Paths are those of NumPy's
-    `einsum_path`, and so of opt_einsum: D. G. A. Smith and J. Gray, "opt_einsum", Journal of Open Source
-    Software 3 (26), 753, 2018.
+    Subscripts and paths are kept, so that a call with the same ones does not read them again. Paths are those
+    of NumPy's `einsum_path`, and so of opt_einsum: D. G. A. Smith and J. Gray, "opt_einsum", Journal of Open
+    Source Software 3 (26), 753, 2018.
 
     Examples
     --------
@@ -81,8 +82,8 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> 
     Returns
     -------
     list
-        ``"einsum_path"``, then a tuple of places for each step: operands in the list of those that are left. They
-        go, and their product joins the end. `einsum` takes it as `optimize`.
+        ``"einsum_path"``, then a tuple of places for each step: operands in the list of those that are left.
+        They go, and their product joins the end. `einsum` takes it as `optimize`.
     str
         What the steps take, as NumPy reports it; empty where the path was given.
 

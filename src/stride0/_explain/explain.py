@@ -10,17 +10,18 @@ import os
 from collections.abc import Callable
 from typing import Any, overload
 
-from stride0._base.errors import hide_frames
+from stride0._base.errors import ArgumentValueError, hide_frames, shown
 from stride0._base.shapes import Shape
 from stride0._core.array.array import Array
 from stride0._core.calls.primitive import intercepted
 from stride0._core.ops.deferred import describe_pending
+from stride0._explain.contraction import Contraction, describe
 from stride0._explain.facts import Facts, Insertion, gather
 from stride0._explain.pending import PendingSteps
 from stride0._explain.picture import draw
 from stride0._explain.text import text
 
-__all__ = ["Explanation", "Insertion", "explain"]
+__all__ = ["Contraction", "Explanation", "Insertion", "explain"]
 
 
 class Explanation(Facts):
@@ -109,10 +110,14 @@ class Explanation(Facts):
         return f"{self.svg()}<details><summary>as text</summary>{lines}</details>"
 
 
+@overload
+def explain(subscripts: str, /, *arrays_or_shapes: Array | Shape) -> Contraction: ...
+@overload
+def explain(*arrays_or_shapes: Array | Shape, op: str | Callable[..., Any] | None = None) -> Explanation: ...
 @intercepted
-def explain(*arrays_or_shapes: Array | Shape, op: str | Callable[..., Any] | None = None) -> Explanation:
+def explain(*arrays_or_shapes: Any, op: str | Callable[..., Any] | None = None) -> Explanation | Contraction:
     """
-    Explain how operands broadcast, or why they do not.
+    Explain how operands broadcast, or why they do not; or, of subscripts and operands, what `einsum` does.
 
     Parameters
     ----------
@@ -125,11 +130,12 @@ def explain(*arrays_or_shapes: Array | Shape, op: str | Callable[..., Any] | Non
 
     Returns
     -------
-    Explanation
+    Explanation or Contraction
         Its text shows the shapes aligned from the right, the broadcast axes, the strides before and after,
         how many bytes are stored and how many are addressed, and the loops of the plan; or the axis that
         fails and every inserted axis that makes the shapes fit. In a notebook it is a picture.
-        Of one deferred array (`fused`) it shows the steps that will compute it, and what is written.
+        Of one deferred array (`fused`) it shows the steps that will compute it, and what is written; of
+        a string in front of the operands, the subscripts of `einsum`, labels against strides.
 
     Raises
     ------
@@ -143,6 +149,18 @@ def explain(*arrays_or_shapes: Array | Shape, op: str | Callable[..., Any] | Non
     Examples
     --------
     >>> import stride0 as xp
+    >>> xp.explain("ij,jk->ik", (2, 3), (3, 4))
+    einsum: "ij,jk->ik"
+    <BLANKLINE>
+        label                    i   k   j
+        size                     2   4   3
+        strides of operands[0]   3   0   1
+        strides of operands[1]   0   1   4
+        strides of the result    4   1   0
+    <BLANKLINE>
+        Stride 0 on an operand repeats its elements.
+        Stride 0 on the result sums up: along j.
+        result = operands[0] times operands[1]: ij,jk->ik, 24 elements of the space
     >>> xp.explain((5, 6), (10,))
     broadcast: operands could not be broadcast together at axis -1
     <BLANKLINE>
@@ -155,6 +173,12 @@ def explain(*arrays_or_shapes: Array | Shape, op: str | Callable[..., Any] | Non
     <BLANKLINE>
         x1[:, :, None]   gives (5, 6, 10)
     """
+    if arrays_or_shapes and isinstance(arrays_or_shapes[0], str):
+        if op is not None:
+            raise ArgumentValueError(
+                "explain", "subscripts are those of einsum: there is no other op", [("op", shown(op))]
+            )
+        return describe(arrays_or_shapes[0], arrays_or_shapes[1:])
     single = arrays_or_shapes[0] if len(arrays_or_shapes) == 1 and op is None else None
     steps = describe_pending(single) if isinstance(single, Array) else None
     out = Explanation(**vars(gather(arrays_or_shapes, op)))

@@ -21,7 +21,7 @@ from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.calls.checks import check_array, promote_all
 
 cdef enum:
-    MOST_KNOWN = 1024       # subscripts, and paths, that are kept
+    MOST_KNOWN = 1024       # subscripts, and paths of each, that are kept
 
 
 cdef class Known:
@@ -32,6 +32,7 @@ cdef class Known:
     cdef bytes output
     cdef int labels             # how many
     cdef bint repeats           # whether an operand has a label twice
+    cdef dict paths             # steps, by the shapes and the way in which they are to be found
 
 
 cdef class Step:
@@ -41,7 +42,6 @@ cdef class Step:
 
 # By the string; by it and the numbers of axes, where the string has an ellipsis; by the lists of labels.
 cdef dict KNOWN = {}
-cdef dict PATHS = {}
 
 
 cdef object einsum(str name, PyObject** given):
@@ -132,6 +132,7 @@ cdef Known keep(object subscripts, object key):
     cdef Known known = Known.__new__(Known)
     known.subscripts, known.labels = subscripts, <int>len(subscripts.names)
     known.inputs, known.output = tuple([bytes(each) for each in subscripts.inputs]), bytes(subscripts.output)
+    known.paths = {}
     known.repeats = any([len(set(each)) < len(each) for each in subscripts.inputs])
     if len(KNOWN) >= MOST_KNOWN:
         KNOWN.clear()
@@ -148,7 +149,7 @@ cdef int check_sizes(str name, Known known, tuple operands) except -1:
     cdef const unsigned char* labels
     cdef Array x
     cdef int k, axis
-    cdef bint stretched = False, wrong = known.repeats
+    cdef bint stretched = False, wrong = False
     for k in range(known.labels):
         sizes[k] = 1
     for k in range(<int>len(operands)):
@@ -161,7 +162,7 @@ cdef int check_sizes(str name, Known known, tuple operands) except -1:
         for axis in range(x.ndim):
             if x.shape_[axis] != sizes[labels[axis]]:
                 stretched = True
-                wrong = wrong or x.shape_[axis] != 1
+                wrong = wrong or x.shape_[axis] != 1 or known.repeats
     if wrong or (stretched and guarding):
         for pairs, shape in sizes_of(name, known.subscripts, [(<Array>each).shape for each in operands]):
             check_broadcasting(name, pairs, shape)
@@ -192,14 +193,14 @@ cdef object contract_several(str name, Known known, tuple operands, object optim
 
 
 cdef list steps_for(str name, Known known, tuple operands, object optimize):
-    """The steps of a path, which are kept for subscripts, sizes and the way in which a path is to be found."""
+    """The steps of a path, which are kept."""
     cdef Step step
     cdef list steps
     shapes = tuple([(<Array>x).shape for x in operands])
     key = None
     if type(optimize) is str or type(optimize) is bool:
-        key = (known.subscripts, shapes, optimize)
-        found = PATHS.get(key)
+        key = (optimize, shapes)
+        found = known.paths.get(key)
         if found is not None:
             return <list>found
     steps = []
@@ -208,9 +209,9 @@ cdef list steps_for(str name, Known known, tuple operands, object optimize):
         step.first, step.second, step.output = first, second, bytes(output)
         steps.append(step)
     if key is not None:
-        if len(PATHS) >= MOST_KNOWN:
-            PATHS.clear()
-        PATHS[key] = steps
+        if len(known.paths) >= MOST_KNOWN:
+            known.paths.clear()
+        known.paths[key] = steps
     return steps
 
 

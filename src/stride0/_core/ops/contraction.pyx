@@ -380,6 +380,8 @@ cdef Array multiply_matrices(Space* space, Array a, Array b, int count, const un
     cdef Label* label
     cdef int k, lead = space.batch.count
     if product is None:
+        if works(space) <= FEW_PRODUCTS:
+            return reduce_products(space, a, b, count, out, name)
         product = multiply_stacks(x1, x2, tuple([space.labels[space.batch.labels[k]].size for k in range(lead)]), dtype_at(a.code))
     # Strides in the result take the place of those in the first operand.
     for k in range(lead):

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from stride0 import fft, linalg
-from stride0._base.shapes import normalize_axes, size_of
+from stride0._base.shapes import normalize_axes
 from stride0._base.subscripts import Labels, labels_of_tensordot
 from stride0._chapters.contractions import einsum
 from stride0._chapters.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
-from stride0._chapters.manipulation import expand_dims, moveaxis, permute_dims, reshape, squeeze
+from stride0._chapters.manipulation import expand_dims, moveaxis, reshape, squeeze
 from stride0._core.array.array import Array
 from stride0._core.calls.einsum import read_subscripts
 from stride0._core.ops.functions import multiply

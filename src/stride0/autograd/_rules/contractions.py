@@ -42,7 +42,9 @@ class Cotangents(Sequence[Any]):
     def __getitem__(self, k: Any) -> Any:
         if len(self._operands) <= 2:
             x, labels = self._operands[k]
-            return _cotangent(self._g, x.shape, labels, self._operands[1 - k] if len(self._operands) > 1 else None)
+            return _cotangent(
+                self._g, x.shape, labels, self._operands[1 - k] if len(self._operands) > 1 else None
+            )
         if self._all is None:
             self._all = _backward(self._g, self._operands, self._path)
         return self._all[k]
@@ -74,7 +76,7 @@ def _cotangent(g: Labelled, shape: Shape, labels: Labels, other: Labelled | None
     added = tuple(k for k in range(len(labels)) if k not in first or labels[k] not in known)
     if added:
         found = expand_dims(found, axis=added)
-    # Along what only the operand has, or is longer in, and was summed along, all elements have the same cotangent.
+    # Along what only the operand has, or is longer in, and was summed along, all have the same cotangent.
     sizes = tuple(max(found.shape[k], n) if k in first else 1 for k, n in enumerate(shape))
     if sizes != found.shape:
         found = broadcast_to(found, sizes)
@@ -89,9 +91,7 @@ def _places(shape: Shape, axis: int) -> Array:
     return reshape(arange(shape[axis]), (1,) * axis + (-1,) + (1,) * (len(shape) - axis - 1))
 
 
-def _backward(
-    g: Labelled, operands: list[Labelled], steps: Sequence[tuple[int, int, Labels]]
-) -> list[Array]:
+def _backward(g: Labelled, operands: list[Labelled], steps: Sequence[tuple[int, int, Labels]]) -> list[Array]:
     """Return the cotangents of several operands, in one pass back through the pairs that were contracted."""
     values = list(operands)
     left = list(range(len(operands)))
@@ -131,7 +131,7 @@ def _others(g: Array, subscripts: Any, operands: Any, optimize: Any) -> Any:
 
 
 class _Interleaved(Sequence[Any]):
-    """The cotangents of what stands behind the first operand of the interleaved form: lists, and arrays behind them."""
+    """The cotangents of what follows the first operand of the interleaved form: lists, and arrays behind them."""
 
     def __init__(self, found: Cotangents) -> None:
         self._found = found

@@ -1,0 +1,206 @@
+"""What `einsum` does with labels: a table of labels against strides, and the pairs that are contracted."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from stride0._base.errors import ArgumentTypeError, shown
+from stride0._base.shapes import Shape, c_strides, normalize_shape, size_of
+from stride0._base.subscripts import Labels, Subscripts, find_path, parse_string, sizes_of, steps_of
+from stride0._core.array.array import Array
+from stride0._core.array.views import strides
+
+__all__ = ["Contraction", "ContractionStep", "describe"]
+
+_OPERATION = "einsum"
+
+
+class ContractionStep(NamedTuple):
+    """A product of two operands, or the sum of one.
+
+    Attributes
+    ----------
+    operands : tuple of str
+        What they are called.
+    subscripts : str
+        Of this step alone.
+    result : str
+        What its result is called.
+    products : int
+        How many products it sums up, or copies.
+    """
+
+    operands: tuple[str, ...]
+    subscripts: str
+    result: str
+    products: int
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """
+    A contraction of operands whose axes have labels: a text when printed, a table in a notebook.
+
+    Attributes
+    ----------
+    subscripts : str
+        As given.
+    labels : tuple of str
+        What each label is called, those of the result first.
+    sizes : tuple of int
+        Of each label.
+    summed : tuple of bool
+        Whether the result lacks the label.
+    strides : tuple of tuple of int
+        For each operand, its stride along each label, in elements; 0 where it lacks the label.
+    result_strides : tuple of int
+        The same of a result in C order.
+    steps : tuple of ContractionStep
+        In which pairs the operands are contracted.
+    """
+
+    subscripts: str
+    labels: tuple[str, ...]
+    sizes: tuple[int, ...]
+    summed: tuple[bool, ...]
+    strides: tuple[tuple[int, ...], ...]
+    result_strides: tuple[int, ...]
+    steps: tuple[ContractionStep, ...]
+
+    def __str__(self) -> str:
+        rows = self._rows()
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+        table = "\n".join(
+            "    " + "   ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
+            for row in rows
+        )
+        notes = "\n".join(f"    {note}" for note in self._notes())
+        return f'einsum: "{self.subscripts}"\n\n{table}\n\n{notes}'
+
+    __repr__ = __str__
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            ("label", *self.labels),
+            ("size", *map(str, self.sizes)),
+            *((f"strides of operands[{k}]", *map(str, own)) for k, own in enumerate(self.strides)),
+            ("strides of the result", *map(str, self.result_strides)),
+        ]
+
+    def _notes(self) -> list[str]:
+        summed = [label for label, gone in zip(self.labels, self.summed, strict=True) if gone]
+        notes = ["Stride 0 on an operand repeats its elements."]
+        if summed:
+            notes.append(f"Stride 0 on the result sums up: along {', '.join(summed)}.")
+        for step in self.steps:
+            done = " times ".join(step.operands)
+            notes.append(
+                f"{step.result} = {done}: {step.subscripts}, {step.products:,} elements of the space"
+            )
+        return notes
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._rows()
+        lines = [f"<tr>{_cells(head, 'th')}</tr>"]
+        lines += [f"<tr>{_cells(row, 'td', 'strides' in row[0])}</tr>" for row in rows]
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self._notes())
+        title = f"<p><code>{html.escape(self.subscripts)}</code></p>"
+        return f'{title}<table class="stride0-einsum">{"".join(lines)}</table><ul>{notes}</ul>'
+
+
+def _cells(row: tuple[str, ...], tag: str, marks: bool = False) -> str:
+    """The cells of a row; with `marks`, strides of 0 stand out."""
+    first = f'<th style="text-align:left">{html.escape(row[0])}</th>'
+    style = "text-align:right;font-family:monospace"
+    return first + "".join(
+        f'<{tag} style="{style}{";background:#f6c89f;color:#000" if marks and cell == "0" else ""}">'
+        f"{html.escape(cell)}</{tag}>"
+        for cell in row[1:]
+    )
+
+
+def describe(subscripts: str, operands: tuple[object, ...]) -> Contraction:
+    """Return what `einsum` does with operands: arrays, or shapes.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If an operand is neither.
+    ArgumentValueError, ShapeError
+        As by `einsum`.
+    """
+    shapes: list[Shape] = []
+    for k, x in enumerate(operands):
+        if not isinstance(x, (Array, tuple)):
+            raise ArgumentTypeError(
+                "explain",
+                f"operands[{k}] must be an array or a tuple, not {type(x).__name__}",
+                [(f"operands[{k}]", shown(x))],
+                "a stride0 array, or a shape as a tuple: () for a number",
+            )
+        shapes.append(x.shape if isinstance(x, Array) else normalize_shape("explain", x))
+    read = parse_string(_OPERATION, subscripts, [len(shape) for shape in shapes])
+    sizes_of(_OPERATION, read, shapes)
+    sizes = _common_sizes(read, shapes)
+    order = (*read.output, *(label for label in range(len(read.names)) if label not in read.output))
+    own = [
+        strides(x) if isinstance(x, Array) else c_strides(shape)
+        for x, shape in zip(operands, shapes, strict=True)
+    ]
+    result = c_strides(tuple(sizes[label] for label in read.output))
+    return Contraction(
+        subscripts,
+        tuple(read.names[label] for label in order),
+        tuple(sizes[label] for label in order),
+        tuple(label not in read.output for label in order),
+        tuple(
+            _along(labels, shape, steps, order)
+            for labels, shape, steps in zip(read.inputs, shapes, own, strict=True)
+        ),
+        tuple(result[read.output.index(label)] if label in read.output else 0 for label in order),
+        _steps(read, shapes, sizes),
+    )
+
+
+def _common_sizes(read: Subscripts, shapes: list[Shape]) -> list[int]:
+    sizes = [1] * len(read.names)
+    for labels, shape in zip(read.inputs, shapes, strict=True):
+        for label, size in zip(labels, shape, strict=True):
+            sizes[label] = size if size != 1 else sizes[label]
+    return sizes
+
+
+def _along(labels: Labels, shape: Shape, steps: tuple[int, ...], order: Labels) -> tuple[int, ...]:
+    """Return the stride of an operand along each label: the sum over its axes that move."""
+    return tuple(
+        sum(step for own, size, step in zip(labels, shape, steps, strict=True) if own == label and size != 1)
+        for label in order
+    )
+
+
+def _steps(read: Subscripts, shapes: list[Shape], sizes: list[int]) -> tuple[ContractionStep, ...]:
+    names = [f"operands[{k}]" for k in range(len(read.inputs))]
+    left = list(read.inputs)
+    path = find_path(_OPERATION, read, shapes, "auto")[0] if len(left) > 2 else [tuple(range(len(left)))]
+    found: list[ContractionStep] = []
+    for first, second, output in steps_of(read.inputs, read.output, path):
+        places = (first,) if second < 0 else (first, second)
+        terms = [left[place] for place in places]
+        written = ",".join(_written(read, term) for term in terms) + "->" + _written(read, output)
+        space = size_of([sizes[label] for label in {label for term in terms for label in term}])
+        used = tuple(names[place] for place in places)
+        for place in reversed(places):
+            del left[place], names[place]
+        result = f"t{len(found)}" if left else "result"
+        found.append(ContractionStep(used, written, result, space))
+        left.append(output)
+        names.append(result)
+    return tuple(found)
+
+
+def _written(read: Subscripts, labels: Labels) -> str:
+    """Write labels as in subscripts; an axis of an ellipsis as its place."""
+    words = [read.names[label] for label in labels]
+    return "".join(word if len(word) == 1 else f"({word.removesuffix(' of the ellipsis')})" for word in words)
