@@ -7,7 +7,8 @@
 All libraries run in one process, in alternating rounds, on the same float64 elements; results are compared
 first. NumPy runs with `optimize=True` and, up to 10^8 products, without, and the faster one counts. A figure
 is the time of the best other library divided by that of stride0, formed in each round; the median is shown,
-and its geometric mean over the expressions at the end. A size is about that of an operand of two axes: `n` by `n`.
+and its geometric mean over the expressions at the end. A size `n` is about that of an operand of `n` by `n`
+elements.
 """
 
 from __future__ import annotations

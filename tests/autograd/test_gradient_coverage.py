@@ -227,6 +227,7 @@ CONSTANT: dict[str, list[Example]] = {
         for name in ("offset", "storage_nbytes", "strides")
     },
     "strided.shares_storage": [("no number", lambda x, y: xp.strided.shares_storage(x, y), X, Y)],
+    "einsum_path": [("no number", lambda x: xp.einsum_path("ij,kj->ik", x, x), X)],
     "zeros": [("constant", lambda x: xp.zeros(x.shape, dtype=x.dtype), X)],
     "zeros_like": [("constant", lambda x: xp.zeros_like(x), X)],
 }

@@ -358,3 +358,47 @@ NAMES = {"explain": explain, "xp": xp, "operator": operator, "MATRIX": MATRIX, "
 def test_texts(call: str, text: str) -> None:
     explanation = eval(call, dict(NAMES))
     assert str(explanation) == repr(explanation) == text.strip("\n")
+
+
+CONTRACTION = """\
+einsum: "ij,jk,kl->il"
+
+    label                    i   l   j   k
+    size                     2   5   3   4
+    strides of operands[0]   3   0   1   0
+    strides of operands[1]   0   0   1   3
+    strides of operands[2]   0   1   0   0
+    strides of the result    5   1   0   0
+
+    Stride 0 on an operand repeats its elements.
+    Stride 0 on the result sums up: along j, k.
+    t0 = operands[0] times operands[1]: ij,jk->ki, 24 elements of the space
+    result = operands[2] times t0: kl,ki->il, 40 elements of the space"""
+
+
+def test_contractions() -> None:
+    x = xp.ones((2, 3))
+    y = xp.ones((4, 3)).T
+    z = xp.broadcast_to(xp.ones((5,)), (4, 5))
+    found = xp.explain("ij,jk,kl->il", x, y, z)
+    assert found.strides == ((3, 0, 1, 0), (0, 0, 1, 3), (0, 1, 0, 0))
+    assert str(found) == repr(found) == CONTRACTION
+    assert found.steps[-1].products == 40
+    html = found._repr_html_()
+    assert html.count("<tr>") == 6
+    assert html.count("background") == sum(row.count(0) for row in (*found.strides, found.result_strides))
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: xp.explain("ij->ji"), xp.ArgumentValueError),
+        (lambda: xp.explain("ij->ji", (2, 3, 4)), xp.ShapeError),
+        (lambda: xp.explain("ij,j->i", (2, 3), (4,)), xp.ShapeError),
+        (lambda: xp.explain("ij->ji", [2, 3]), xp.ArgumentTypeError),
+        (lambda: xp.explain("ij->ji", (2, 3), op="add"), xp.ArgumentValueError),
+    ],
+)
+def test_contractions_that_are_none(call: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        call()

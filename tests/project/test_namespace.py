@@ -80,6 +80,8 @@ OURS = {
     "fused",
     "strict",
     "explain",
+    "einsum",
+    "einsum_path",
     *_extras.__all__,
     "get_num_threads",
     "set_num_threads",

@@ -71,7 +71,7 @@ def parse_string(operation: str, subscripts: str, ndims: Sequence[int]) -> Subsc
                 operation,
                 f"{character!r} is no label",
                 facts,
-                'Labels are letters; "..." stands for any axes, "," divides operands, "->" is before the result.',
+                'Labels are letters; "..." stands for axes, "," divides operands, "->" precedes a result.',
             )
     if arrow and "," in right:
         raise ArgumentValueError(operation, "there is only one result", facts, 'no "," after "->"')
@@ -262,20 +262,20 @@ def steps_of(
 def sizes_of(
     operation: str, subscripts: Subscripts, shapes: Sequence[tuple[int, ...]]
 ) -> list[tuple[list[tuple[str, tuple[int, ...]]], tuple[int, ...]]]:
-    """Return, for each label of which an axis is stretched, the sizes of its axes and the common one.
+    """Return, for each label of which an axis is broadcast, the sizes of its axes and the common one.
 
     Raises
     ------
     ShapeError
         If the sizes of a label differ, and none of them is 1, or within one operand.
     """
-    stretched: list[tuple[list[tuple[str, tuple[int, ...]]], tuple[int, ...]]] = []
+    found: list[tuple[list[tuple[str, tuple[int, ...]]], tuple[int, ...]]] = []
     for label, written in enumerate(subscripts.names):
         axes = [
             (k, axis, shapes[k][axis])
             for k, own in enumerate(subscripts.inputs)
-            for axis, found in enumerate(own)
-            if found == label
+            for axis, its in enumerate(own)
+            if its == label
         ]
         sizes = {size for _, _, size in axes}
         inside = any(
@@ -292,8 +292,8 @@ def sizes_of(
             pairs: list[tuple[str, tuple[int, ...]]] = [
                 (f"axis {axis} of operands[{k}]", (size,)) for k, axis, size in axes
             ]
-            stretched.append((pairs, (max(sizes),) if 0 not in sizes else (0,)))
-    return stretched
+            found.append((pairs, (max(sizes),) if 0 not in sizes else (0,)))
+    return found
 
 
 # --- the order in which several operands are contracted

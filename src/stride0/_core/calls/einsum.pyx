@@ -10,12 +10,14 @@ from cpython.object cimport PyObject
 
 from stride0._core.array.array cimport Array
 from stride0._core.array.switches cimport guarding
-from stride0._core.calls.arguments cimport implement
+from stride0._core.calls.arguments cimport check_total, implement
 from stride0._core.memory.dtype cimport DType
 from stride0._core.ops.contraction cimport MOST_LABELS, contract_one, contract_two
 from stride0._core.ops.copy cimport copy_array
+from stride0._core.plan.plan cimport MAX_NDIM
 
 from stride0._base.errors import ArgumentTypeError
+from stride0._base.shapes import check_ndim
 from stride0._base.subscripts import AUTO, check_optimize, find_path, parse_lists, parse_string, sizes_of, steps_of
 from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.calls.checks import check_array, promote_all
@@ -144,12 +146,13 @@ cdef Known keep(object subscripts, object key):
 
 
 cdef int check_sizes(str name, Known known, tuple operands) except -1:
-    """Raise where the sizes of a label differ, and none is 1; within an operand they must be equal."""
+    """Raise where the sizes of a label differ, and none is 1; within an operand they must be equal. And check the shape of the result."""
     cdef Py_ssize_t sizes[MOST_LABELS]
+    cdef Py_ssize_t shape[MAX_NDIM]
     cdef const unsigned char* labels
     cdef Array x
-    cdef int k, axis
-    cdef bint stretched = False, wrong = False
+    cdef int k, axis, n
+    cdef bint broadcast = False, wrong = False
     for k in range(known.labels):
         sizes[k] = 1
     for k in range(<int>len(operands)):
@@ -157,15 +160,21 @@ cdef int check_sizes(str name, Known known, tuple operands) except -1:
         for axis in range(x.ndim):
             if x.shape_[axis] != 1:
                 sizes[labels[axis]] = x.shape_[axis]
+    labels, n = known.output, <int>len(known.output)
+    if n > MAX_NDIM:
+        check_ndim(name, n)
+    for k in range(n):
+        shape[k] = sizes[labels[k]]
+    check_total(name, n, shape)
     for k in range(<int>len(operands)):
         x, labels = <Array>operands[k], <bytes>known.inputs[k]
         for axis in range(x.ndim):
             if x.shape_[axis] != sizes[labels[axis]]:
-                stretched = True
+                broadcast = True
                 wrong = wrong or x.shape_[axis] != 1 or known.repeats
-    if wrong or (stretched and guarding):
-        for pairs, shape in sizes_of(name, known.subscripts, [(<Array>each).shape for each in operands]):
-            check_broadcasting(name, pairs, shape)
+    if wrong or (broadcast and guarding):
+        for pairs, size in sizes_of(name, known.subscripts, [(<Array>each).shape for each in operands]):
+            check_broadcasting(name, pairs, size)
     return 0
 
 

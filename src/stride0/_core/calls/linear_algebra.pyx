@@ -14,10 +14,11 @@ from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.elementwise cimport binary_raw
 from stride0._core.ops.reduce cimport accumulate
 from stride0._core.ops.product cimport SHORT, multiply_stacks, usual_product
-from stride0._core.calls.arguments cimport array_argument, implement
+from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.calls.arguments cimport array_argument, check_total, implement
 
 from stride0._base.errors import AxisError, ShapeError, brief, shown
-from stride0._base.shapes import broadcast_shapes, normalize_axis, normalize_index
+from stride0._base.shapes import broadcast_shapes, check_ndim, normalize_axis, normalize_index
 from stride0._base.subscripts import labels_of_tensordot
 from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.calls.checks import check_array
@@ -118,6 +119,7 @@ def broadcast_batches(str op, Array x1, Array x2):
 cdef object tensordot(str name, PyObject** given):
     """`given`: x1, x2, axes."""
     cdef Array x1 = array_argument(given[0], "tensordot", "x1"), x2 = array_argument(given[1], "tensordot", "x2")
+    cdef Py_ssize_t shape[MAX_NDIM]
     cdef bytes of_x1, of_x2, out
     cdef int code, k
     if (x1.code == BOOL) != (x2.code == BOOL):
@@ -127,6 +129,11 @@ cdef object tensordot(str name, PyObject** given):
         if label < x1.ndim and x1.shape_[<int>label] != x2.shape_[k]:
             raise ShapeError("tensordot", f"axis {label} of x1 has size {x1.shape[label]} and axis {k} of x2 has size {x2.shape[k]}",
                              [*shapes_of(x1, x2), ("axes", shown(<object>given[2]))], "Axes that are summed along must be equal; they do not broadcast.")
+    if len(kept) > MAX_NDIM:
+        check_ndim("tensordot", len(kept))
+    for k, label in enumerate(kept):
+        shape[k] = x1.shape_[<int>label] if label < x1.ndim else x2.shape_[<int>label - x1.ndim]
+    check_total("tensordot", <int>len(kept), shape)
     code = promote_codes(x1.code, x2.code)
     if x1.code != code:
         x1 = copy_array(x1, code, False)

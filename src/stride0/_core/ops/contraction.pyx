@@ -101,13 +101,11 @@ cdef Array view_by(Array x, const Space* space, int operand, const int* labels, 
 
 
 cdef Array contract_one(Array x, const unsigned char* labels, int count, const unsigned char* out, str name):
-    """One operand: diagonals, its axes in the order of `out`, and the sum along the others; a view where there are none."""
+    """One operand: diagonals, its axes in the order of `out`, all of them its labels, and the sum along the others; a view where there are none."""
     cdef Space space
     cdef int order[2 * MAX_NDIM]
     cdef int k, ndim = count
     cdef Array view
-    if count > MAX_NDIM:
-        check_ndim(name, count)
     clear_labels(&space, x, labels)
     read_labels(&space, 0, x, labels)
     keep_labels(&space, count, out)
@@ -131,15 +129,14 @@ cdef Array contract_two(
     Array a, const unsigned char* of_a, Array b, const unsigned char* of_b, int count, const unsigned char* out, str name
 ):
     """
-    Two operands of one dtype, whose sizes of each label are equal or 1; a new array with an axis for each label of `out`.
+    Two operands of one dtype, whose sizes of each label are equal or 1; a new array with an axis for each label of `out`,
+    of which there are at most MAX_NDIM.
 
     Each label of `out` is one of an operand, and there once.
     """
     cdef Space space
     cdef unsigned char left[MAX_NDIM]
     cdef unsigned char right[MAX_NDIM]
-    if count > MAX_NDIM:
-        check_ndim(name, count)
     describe(&space, a, of_a, b, of_b, count, out)
     if a.size == 0 or b.size == 0:
         return zeros_by(&space, a.code, count, out)

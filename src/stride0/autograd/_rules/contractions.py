@@ -113,11 +113,11 @@ def _backward(g: Labelled, operands: list[Labelled], steps: Sequence[tuple[int, 
 
 
 def _summed(g: Array, x: Array) -> Array:
-    """Return a cotangent summed along axes of size 1 that were stretched."""
-    stretched = [k for k in range(x.ndim) if g.shape[k] > x.shape[k]]
-    if not stretched:
+    """Return a cotangent summed along axes of size 1 that are broadcast."""
+    repeated = [k for k in range(x.ndim) if g.shape[k] > x.shape[k]]
+    if not repeated:
         return g
-    return einsum(g, list(range(g.ndim)), [k for k in range(g.ndim) if k not in stretched]).reshape(x.shape)
+    return einsum(g, list(range(g.ndim)), [k for k in range(g.ndim) if k not in repeated]).reshape(x.shape)
 
 
 def _first(g: Array, subscripts: Any, operands: Any, optimize: Any) -> Array:
@@ -131,7 +131,7 @@ def _others(g: Array, subscripts: Any, operands: Any, optimize: Any) -> Any:
 
 
 class _Interleaved(Sequence[Any]):
-    """The cotangents of what follows the first operand of the interleaved form: lists, and arrays behind them."""
+    """The cotangents of what follows the first operand of the interleaved form: lists and arrays in turn."""
 
     def __init__(self, found: Cotangents) -> None:
         self._found = found
