@@ -1,7 +1,8 @@
 """stride0: the Python Array API standard on strided memory.
 
 This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `memory`,
-`optim`, `special`, `testing`, the functions of `_compat.extras`, `Array`, `DType`, `Device`, exceptions.
+`optim`, `random`, `special`, `testing`, the functions of `_compat.extras`, `einsum`, `Array`, `DType`,
+`Device`, exceptions.
 """
 
 import importlib as _importlib
@@ -81,6 +82,7 @@ __all__ = [
     "linalg",
     "memory",
     "optim",
+    "random",
     "set_num_threads",
     "special",
     "strict",
@@ -114,6 +116,7 @@ _LATER = {
     "autograd": "",
     "memory": "",
     "optim": "",
+    "random": "",
     "special": "",
     "testing": "",
     "explain": "_explain.explain",
@@ -124,6 +127,7 @@ if _typing.TYPE_CHECKING:  # a __getattr__ would tell checkers that there is eve
     from stride0 import autograd as autograd
     from stride0 import memory as memory
     from stride0 import optim as optim
+    from stride0 import random as random
     from stride0 import special as special
     from stride0 import testing as testing
     from stride0._explain.explain import explain as explain

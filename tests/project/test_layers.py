@@ -40,7 +40,17 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("modes", ("_modes",)),
     (
         "extensions",
-        ("_modes.broadcasting", "_modes.strict", "_explain", "linalg", "fft", "special", "strided", "memory"),
+        (
+            "_modes.broadcasting",
+            "_modes.strict",
+            "_explain",
+            "linalg",
+            "fft",
+            "special",
+            "random",
+            "strided",
+            "memory",
+        ),
     ),
     ("beyond the standard", ("_compat",)),
     ("namespace", ("",)),

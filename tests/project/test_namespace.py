@@ -73,6 +73,7 @@ OURS = {
     "special",
     "testing",
     "optim",
+    "random",
     "Array",
     "DType",
     "Device",
@@ -231,11 +232,21 @@ def test_no_other_names():
     assert special == {"__array_api_version__", "__array_namespace_info__", "__version__"}
     assert set(xp.__all__) == standard | OURS | EXCEPTIONS | {"__version__"}
     assert len(set(xp.__all__)) == len(xp.__all__)
-    for name in public - {"linalg", "fft", "special", "strided", "autograd", "memory", "optim", "testing"}:
+    for name in public - {
+        "linalg",
+        "fft",
+        "special",
+        "strided",
+        "autograd",
+        "memory",
+        "optim",
+        "random",
+        "testing",
+    }:
         assert not isinstance(getattr(xp, name), types.ModuleType), name
 
 
-MODULES = ("", "autograd", "fft", "linalg", "memory", "optim", "special", "strided", "testing")
+MODULES = ("", "autograd", "fft", "linalg", "memory", "optim", "random", "special", "strided", "testing")
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -1,0 +1,42 @@
+"""Random numbers: NumPy's generators and streams, with arrays of stride0.
+
+The same seed gives the numbers of `numpy.random.default_rng`, in the order of the same calls. Bit generators
+and `SeedSequence` are NumPy's own.
+"""
+
+import typing as _typing
+
+from stride0._core.exchange.numpy_calls import numpy as _numpy
+from stride0.random._generator import Generator, default_rng
+
+__all__ = [
+    "MT19937",
+    "PCG64",
+    "PCG64DXSM",
+    "SFC64",
+    "BitGenerator",
+    "Generator",
+    "Philox",
+    "SeedSequence",
+    "default_rng",
+]
+
+if _typing.TYPE_CHECKING:  # a __getattr__ would tell checkers that there is every name
+    MT19937: _typing.Any
+    PCG64: _typing.Any
+    PCG64DXSM: _typing.Any
+    SFC64: _typing.Any
+    BitGenerator: _typing.Any
+    Philox: _typing.Any
+    SeedSequence: _typing.Any
+else:
+
+    def __getattr__(name: str) -> _typing.Any:
+        # NumPy is imported when it is first needed.
+        if name not in __all__:
+            raise AttributeError(f"module 'stride0.random' has no attribute {name!r}")
+        return getattr(_numpy().random, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,369 @@
+"""The class `Generator`: the methods of NumPy's, on arrays of stride0."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, WriteError, hide_frames
+from stride0._base.shapes import normalize_shape
+from stride0._core.array.array import Array, empty
+from stride0._core.array.views import is_writable
+from stride0._core.calls.primitive import intercepted_in
+from stride0._core.exchange.convert import dtype_argument
+from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
+from stride0._core.memory.dtype import DType, DTypeLike, float64, int64
+
+__all__ = ["Generator", "default_rng"]
+
+Parameter = Any  # a number, an array, or what makes one
+Size = int | Sequence[int] | None
+
+
+class Generator:
+    """
+    A stream of random numbers: NumPy's `Generator`, with arrays of stride0.
+
+    Parameters
+    ----------
+    bit_generator : numpy.random.BitGenerator
+        The source of the stream, such as ``PCG64(1)``. The generator and the caller share it.
+
+    Notes
+    -----
+    The methods are NumPy's, with its parameters. Parameters of a distribution are numbers or arrays, which
+    broadcast; `size` is the shape of the result, by default that of the parameters broadcast. Results are
+    new arrays, of no axes where NumPy has a number. `dtype` is one of the namespace; `out` is an array in C
+    order of the shape and dtype of the result, which is then returned. Draws are constants: no parameter may
+    be tracked, and a gradient goes through ``loc + scale * rng.standard_normal(size)``. What NumPy raises is
+    raised as it is.
+
+    A generator may be used by several threads, which take turns; a generator of `spawn` for each is faster
+    and gives the same numbers whatever the threads do. It can be pickled and copied.
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> rng = xp.random.default_rng(1)
+    >>> rng.integers(0, 10, 5)
+    Array([4, 5, 7, 9, 0], dtype=int64)
+    """
+
+    __slots__ = ("__weakref__", "_generator")
+
+    def __init__(self, bit_generator: Any) -> None:
+        self._generator = numpy().random.Generator(bit_generator)
+
+    def __repr__(self) -> str:
+        return f"Generator({type(self.bit_generator).__name__})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Generator, (self.bit_generator,)
+
+    @property
+    def bit_generator(self) -> Any:
+        """The source of the stream, one of NumPy's."""
+        return self._generator.bit_generator
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """Return generators of independent streams, made of the seed and of the number of such calls."""
+        return [Generator(child.bit_generator) for child in self._generator.spawn(n_children)]
+
+    def bytes(self, length: int) -> bytes:
+        """Return as many random bytes."""
+        return self._generator.bytes(length)  # type: ignore[no-any-return]
+
+    # --- from the stream itself, into memory of stride0
+
+    def random(self, size: Size = None, dtype: DTypeLike = float64, out: Array | None = None) -> Array:
+        """Draw floats from 0 up to 1, without 1, of float64 or float32."""
+        return self._fill("random", size, dtype, out)
+
+    def standard_normal(
+        self, size: Size = None, dtype: DTypeLike = float64, out: Array | None = None
+    ) -> Array:
+        """Draw from the normal distribution of mean 0 and variance 1, in float64 or float32."""
+        return self._fill("standard_normal", size, dtype, out)
+
+    def standard_exponential(
+        self, size: Size = None, dtype: DTypeLike = float64, method: str = "zig", out: Array | None = None
+    ) -> Array:
+        """Draw from the exponential distribution of mean 1, by the ziggurat or the inverse, "inv"."""
+        return self._fill("standard_exponential", size, dtype, out, method=method)
+
+    def standard_gamma(
+        self, shape: Parameter, size: Size = None, dtype: DTypeLike = float64, out: Array | None = None
+    ) -> Array:
+        """Draw from the gamma distribution of a shape and of scale 1, in float64 or float32."""
+        if out is None and size is None:
+            return self._draw("standard_gamma", shape, dtype=_numpy_dtype(dtype))
+        return self._fill("standard_gamma", size, dtype, out, given=(shape,))
+
+    def integers(
+        self,
+        low: Parameter,
+        high: Parameter = None,
+        size: Size = None,
+        dtype: DTypeLike = int64,
+        endpoint: bool = False,
+    ) -> Array:
+        """Draw integers from `low` up to `high`, with it if `endpoint`; from 0 up to `low` without `high`."""
+        return self._draw("integers", low, high, size=size, dtype=_numpy_dtype(dtype), endpoint=endpoint)
+
+    # --- of what is given
+
+    def choice(
+        self,
+        a: Parameter,
+        size: Size = None,
+        replace: bool = True,
+        p: Parameter = None,
+        axis: int = 0,
+        shuffle: bool = True,
+    ) -> Array:
+        """Draw elements along an axis of an array, or integers below `a`, with probabilities `p`."""
+        return self._draw("choice", a, size=size, replace=replace, p=p, axis=axis, shuffle=shuffle)
+
+    def permutation(self, x: Parameter, axis: int = 0) -> Array:
+        """Return an array with its slices along an axis in random order, or the integers below `x`."""
+        return self._draw("permutation", x, axis=axis)
+
+    def permuted(self, x: Parameter, *, axis: int | None = None, out: Array | None = None) -> Array:
+        """Return an array with the elements of each slice along an axis, or of all, in random order."""
+        if out is None:
+            return self._draw("permuted", x, axis=axis)
+        self._generator.permuted(_given(x), axis=axis, out=_writable("permuted", out))
+        return out
+
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        """Put the slices of an array along an axis, or the items of a list, in random order, in place."""
+        self._generator.shuffle(_writable("shuffle", x) if isinstance(x, Array) else x, axis=axis)
+
+    # --- distributions
+
+    def beta(self, a: Parameter, b: Parameter, size: Size = None) -> Array:
+        """Draw from beta distributions."""
+        return self._draw("beta", a, b, size=size)
+
+    def binomial(self, n: Parameter, p: Parameter, size: Size = None) -> Array:
+        """Draw how many of `n` trials succeed, each with probability `p`."""
+        return self._draw("binomial", n, p, size=size)
+
+    def chisquare(self, df: Parameter, size: Size = None) -> Array:
+        """Draw from chi-square distributions of `df` degrees of freedom."""
+        return self._draw("chisquare", df, size=size)
+
+    def dirichlet(self, alpha: Parameter, size: Size = None) -> Array:
+        """Draw from a Dirichlet distribution; the last axis has that of `alpha`."""
+        return self._draw("dirichlet", alpha, size=size)
+
+    def exponential(self, scale: Parameter = 1.0, size: Size = None) -> Array:
+        """Draw from exponential distributions of mean `scale`."""
+        return self._draw("exponential", scale, size=size)
+
+    def f(self, dfnum: Parameter, dfden: Parameter, size: Size = None) -> Array:
+        """Draw from F distributions."""
+        return self._draw("f", dfnum, dfden, size=size)
+
+    def gamma(self, shape: Parameter, scale: Parameter = 1.0, size: Size = None) -> Array:
+        """Draw from gamma distributions."""
+        return self._draw("gamma", shape, scale, size=size)
+
+    def geometric(self, p: Parameter, size: Size = None) -> Array:
+        """Draw how many trials it takes to succeed, each with probability `p`."""
+        return self._draw("geometric", p, size=size)
+
+    def gumbel(self, loc: Parameter = 0.0, scale: Parameter = 1.0, size: Size = None) -> Array:
+        """Draw from Gumbel distributions."""
+        return self._draw("gumbel", loc, scale, size=size)
+
+    def hypergeometric(
+        self, ngood: Parameter, nbad: Parameter, nsample: Parameter, size: Size = None
+    ) -> Array:
+        """Draw how many of `nsample` items without replacement are good ones."""
+        return self._draw("hypergeometric", ngood, nbad, nsample, size=size)
+
+    def laplace(self, loc: Parameter = 0.0, scale: Parameter = 1.0, size: Size = None) -> Array:
+        """Draw from Laplace distributions."""
+        return self._draw("laplace", loc, scale, size=size)
+
+    def logistic(self, loc: Parameter = 0.0, scale: Parameter = 1.0, size: Size = None) -> Array:
+        """Draw from logistic distributions."""
+        return self._draw("logistic", loc, scale, size=size)
+
+    def lognormal(self, mean: Parameter = 0.0, sigma: Parameter = 1.0, size: Size = None) -> Array:
+        """Draw numbers whose logarithms are normal, of that mean and standard deviation."""
+        return self._draw("lognormal", mean, sigma, size=size)
+
+    def logseries(self, p: Parameter, size: Size = None) -> Array:
+        """Draw from logarithmic series distributions."""
+        return self._draw("logseries", p, size=size)
+
+    def multinomial(self, n: Parameter, pvals: Parameter, size: Size = None) -> Array:
+        """Draw how often each outcome occurs in `n` trials; the last axis is that of `pvals`."""
+        return self._draw("multinomial", n, pvals, size=size)
+
+    def multivariate_hypergeometric(
+        self, colors: Parameter, nsample: int, size: Size = None, method: str = "marginals"
+    ) -> Array:
+        """Draw how many items of each colour are among `nsample` without replacement."""
+        return self._draw("multivariate_hypergeometric", colors, nsample, size=size, method=method)
+
+    def multivariate_normal(
+        self,
+        mean: Parameter,
+        cov: Parameter,
+        size: Size = None,
+        check_valid: str = "warn",
+        tol: float = 1e-8,
+        *,
+        method: str = "svd",
+    ) -> Array:
+        """Draw vectors from a normal distribution of a mean and a covariance matrix."""
+        more = {"check_valid": check_valid, "tol": tol, "method": method}
+        return self._draw("multivariate_normal", mean, cov, size=size, **more)
+
+    def negative_binomial(self, n: Parameter, p: Parameter, size: Size = None) -> Array:
+        """Draw how many trials fail before `n` succeed, each with probability `p`."""
+        return self._draw("negative_binomial", n, p, size=size)
+
+    def noncentral_chisquare(self, df: Parameter, nonc: Parameter, size: Size = None) -> Array:
+        """Draw from noncentral chi-square distributions."""
+        return self._draw("noncentral_chisquare", df, nonc, size=size)
+
+    def noncentral_f(self, dfnum: Parameter, dfden: Parameter, nonc: Parameter, size: Size = None) -> Array:
+        """Draw from noncentral F distributions."""
+        return self._draw("noncentral_f", dfnum, dfden, nonc, size=size)
+
+    def normal(self, loc: Parameter = 0.0, scale: Parameter = 1.0, size: Size = None) -> Array:
+        """Draw from normal distributions of mean `loc` and standard deviation `scale`."""
+        return self._draw("normal", loc, scale, size=size)
+
+    def pareto(self, a: Parameter, size: Size = None) -> Array:
+        """Draw from Pareto II (Lomax) distributions."""
+        return self._draw("pareto", a, size=size)
+
+    def poisson(self, lam: Parameter = 1.0, size: Size = None) -> Array:
+        """Draw from Poisson distributions of mean `lam`."""
+        return self._draw("poisson", lam, size=size)
+
+    def power(self, a: Parameter, size: Size = None) -> Array:
+        """Draw from 0 to 1 with density ``a * x**(a - 1)``."""
+        return self._draw("power", a, size=size)
+
+    def rayleigh(self, scale: Parameter = 1.0, size: Size = None) -> Array:
+        """Draw from Rayleigh distributions."""
+        return self._draw("rayleigh", scale, size=size)
+
+    def standard_cauchy(self, size: Size = None) -> Array:
+        """Draw from the Cauchy distribution of mode 0."""
+        return self._draw("standard_cauchy", size=size)
+
+    def standard_t(self, df: Parameter, size: Size = None) -> Array:
+        """Draw from Student's t distributions of `df` degrees of freedom."""
+        return self._draw("standard_t", df, size=size)
+
+    def triangular(self, left: Parameter, mode: Parameter, right: Parameter, size: Size = None) -> Array:
+        """Draw from triangular distributions."""
+        return self._draw("triangular", left, mode, right, size=size)
+
+    def uniform(self, low: Parameter = 0.0, high: Parameter = 1.0, size: Size = None) -> Array:
+        """Draw floats from `low` up to `high`."""
+        return self._draw("uniform", low, high, size=size)
+
+    def vonmises(self, mu: Parameter, kappa: Parameter, size: Size = None) -> Array:
+        """Draw angles, in radians from -pi to pi, from von Mises distributions."""
+        return self._draw("vonmises", mu, kappa, size=size)
+
+    def wald(self, mean: Parameter, scale: Parameter, size: Size = None) -> Array:
+        """Draw from Wald (inverse Gaussian) distributions."""
+        return self._draw("wald", mean, scale, size=size)
+
+    def weibull(self, a: Parameter, size: Size = None) -> Array:
+        """Draw from Weibull distributions of scale 1."""
+        return self._draw("weibull", a, size=size)
+
+    def zipf(self, a: Parameter, size: Size = None) -> Array:
+        """Draw from Zipf distributions."""
+        return self._draw("zipf", a, size=size)
+
+    def _draw(self, name: str, *given: Any, **more: Any) -> Array:
+        """The array that a method of NumPy's generator returns, on its memory."""
+        parameters = {key: _given(value) for key, value in more.items()}
+        return from_numpy(getattr(self._generator, name)(*map(_given, given), **parameters))
+
+    def _fill(
+        self,
+        name: str,
+        size: Size,
+        dtype: DTypeLike,
+        out: Array | None,
+        given: tuple[Any, ...] = (),
+        **more: Any,
+    ) -> Array:
+        """The array that such a method fills: `out`, or one of stride0's memory."""
+        kind = dtype_argument(f"random.{name}", dtype)
+        if out is None:
+            out = empty(() if size is None else normalize_shape(f"random.{name}", size), kind)
+        elif size is not None and normalize_shape(f"random.{name}", size) != out.shape:
+            raise ArgumentValueError(
+                f"random.{name}",
+                "size is not the shape of out",
+                [("size", str(size)), ("out", str(out.shape))],
+            )
+        memory = _writable(name, out)
+        getattr(self._generator, name)(
+            *map(_given, given), dtype=numpy().dtype(kind.name), out=memory, **more
+        )
+        return out
+
+
+def _given(value: Any) -> Any:
+    """A parameter as NumPy takes it: an array as a view."""
+    return to_numpy(value) if isinstance(value, Array) else value
+
+
+def _numpy_dtype(dtype: DTypeLike) -> Any:
+    kind: DType = dtype_argument("random", dtype)
+    return numpy().dtype(kind.name)
+
+
+def _writable(name: str, x: Any) -> Any:
+    """A view of an array that NumPy is to write to."""
+    if not isinstance(x, Array):
+        raise ArgumentTypeError(f"random.{name}", f"out must be an array, not {type(x).__name__}")
+    if not is_writable(x):
+        raise WriteError(f"random.{name}", "the array is read-only or broadcast")
+    return to_numpy(x)
+
+
+@intercepted_in("random")
+def default_rng(seed: Any = None) -> Generator:
+    """
+    Return a generator of a new stream.
+
+    Parameters
+    ----------
+    seed : int, sequence of int, SeedSequence, BitGenerator or Generator, optional
+        What the stream depends on; without one, on entropy of the operating system. A bit generator is
+        wrapped, as is a generator of NumPy; one of stride0 is returned as it is.
+
+    Returns
+    -------
+    Generator
+        With the numbers of ``numpy.random.default_rng(seed)``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As by NumPy's.
+    """
+    if isinstance(seed, Generator):
+        return seed
+    if isinstance(seed, Array) and seed.ndim == 0:
+        seed = operator.index(seed)
+    return Generator(numpy().random.default_rng(_given(seed)).bit_generator)
+
+
+hide_frames()
