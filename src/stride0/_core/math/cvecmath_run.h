@@ -11,9 +11,9 @@
 
 enum { CV_BLOCK = 256 };
 
-/* Where it may choose a vector of one element, clang 23 asks of each operation whether all those that take its result
-   are scalar, and of these again, by every path: for products without fma that takes longer than anybody waits. Told
-   how many elements, it takes as long as before. */
+/* clang 23's vectoriser also considers vectors of one element, and for that asks of each operation whether the users of its
+   result are scalar, recursively: the time grows exponentially with the number of operations, of which products without
+   fma have many. It does not where the width is given, here the one that it chooses anyway. */
 #if defined(__clang__) && defined(__SSE2__) && !defined(__FMA__)
 #define CV_ELEMENTWISE _Pragma("clang loop vectorize_width(2)")
 #else
