@@ -11,6 +11,15 @@
 
 enum { CV_BLOCK = 256 };
 
+/* clang 23's vectoriser also considers vectors of one element, and for that asks of each operation whether the users of its
+   result are scalar, recursively: the time grows exponentially with the number of operations, of which products without
+   fma have many. It does not where the width is given, here the one that it chooses anyway. */
+#if defined(__clang__) && defined(__SSE2__) && !defined(__FMA__)
+#define CV_ELEMENTWISE _Pragma("clang loop vectorize_width(2)")
+#else
+#define CV_ELEMENTWISE VM_ELEMENTWISE
+#endif
+
 #define CV_GATHER(dtype, T)                                                                                  \
     VM_INLINE void cv_gather_##dtype(const char *x, ptrdiff_t stride, double *re, double *im, ptrdiff_t n) { \
         if (stride == 2 * (ptrdiff_t)sizeof(T)) {                                                            \
@@ -55,7 +64,7 @@ CV_GATHER(c128, double)
         const double *restrict x, const double *restrict y, double *restrict re, double *restrict im,        \
         ptrdiff_t n) {                                                                                       \
         uint64_t rare = 0;                                                                                   \
-        VM_ELEMENTWISE                                                                                       \
+        CV_ELEMENTWISE                                                                                       \
         for (ptrdiff_t i = 0; i < n; i++) cv_##name(x[i], y[i], re + i, im + i);                             \
         for (ptrdiff_t i = 0; i < n; i++) rare |= cv_##name##_rare(x[i], y[i]);                              \
         if (rare >> 63)                                                                                      \
@@ -89,7 +98,7 @@ CV_RUN(atanh)
         const double *restrict x, const double *restrict y, double *restrict re, double *restrict im,        \
         ptrdiff_t n) {                                                                                       \
         uint64_t rare = 0;                                                                                   \
-        VM_ELEMENTWISE                                                                                       \
+        CV_ELEMENTWISE                                                                                       \
         for (ptrdiff_t i = 0; i < n; i++) cv_expm1(x[i], y[i], re + i, im + i);                              \
         for (ptrdiff_t i = 0; i < n; i++)                                                                    \
             rare |= cv_expm1_rare(x[i], y[i]) | cv_expm1_cancels(re[i], im[i], fraction);                    \
@@ -116,7 +125,7 @@ CV_RUN_EXPM1(c128, 0.25)
             for (ptrdiff_t i = 0; i < n; i++) rare[i] = cv_pow_rare(x[i], y[i], a[i], b[i]);                 \
             for (ptrdiff_t i = 0; i < n; i++) all &= rare[i];                                                \
             if (!(all >> 63)) {                                                                              \
-                VM_ELEMENTWISE                                                                               \
+                CV_ELEMENTWISE                                                                               \
                 for (ptrdiff_t i = 0; i < n; i++)                                                            \
                     rare[i] |= cv_pow(x[i], y[i], a[i], b[i], precise, re + i, im + i);                      \
             }                                                                                                \
@@ -135,11 +144,11 @@ static __attribute__((noinline, unused)) void cv_divide_block(
     uint64_t rare = 0, any = 0;
     for (ptrdiff_t i = 0; i < n; i++) any |= vm_bits64(b[i]) << 1;
     if (!any) { /* by real numbers */
-        VM_ELEMENTWISE
+        CV_ELEMENTWISE
         for (ptrdiff_t i = 0; i < n; i++) re[i] = x[i] / a[i], im[i] = y[i] / a[i];
         return;
     }
-    VM_ELEMENTWISE
+    CV_ELEMENTWISE
     for (ptrdiff_t i = 0; i < n; i++) cv_quotient(x[i], y[i], a[i], b[i], re + i, im + i);
     for (ptrdiff_t i = 0; i < n; i++) rare |= cv_quotient_rare(x[i], y[i], a[i], b[i]);
     if (rare >> 63)

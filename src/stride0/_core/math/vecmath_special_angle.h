@@ -114,7 +114,7 @@ VM_INLINE double vm_cotdg_f64(double x) {
     y = a > VM_DEGREES_END ? 0.0 : y;
     double signed_y = vm_double(vm_bits64(y) ^ (vm_bits64(x) & VM_SIGN64));
     y = fabs(y) < INFINITY ? signed_y : INFINITY;
-    y = (a < 0x1p-900) & (a > 0.0) ? copysign(0x1.ca5dc1a63c1f8p+5 / a, x) : y;
+    y = ((a < 0x1p-900) & (a > 0.0)) ? copysign(0x1.ca5dc1a63c1f8p+5 / a, x) : y;
     return x == x ? y : x;
 }
 VM_INLINE float vm_sindg_f32(float x) { return (float)vm_sindg_f64(x); }

@@ -30,7 +30,7 @@ VM_INLINE double vm_times_log_f64(double x, double y, double h, double l) {
     double p = x * h;
     double e = fma(x, l, fma(x, h, -p));
     p = fabs(p) < INFINITY ? p + e : p;
-    return (x == 0.0) & (y == y) ? 0.0 : p;
+    return ((x == 0.0) & (y == y)) ? 0.0 : p;
 }
 VM_INLINE double vm_xlogy_f64(double x, double y) {
     double l, h = vm_log_edge_two_f64(y, &l);
@@ -41,7 +41,7 @@ VM_INLINE float vm_xlogy_f32(float x, float y) {
     z = y < INFINITY ? z : x * y;
     z = y == 0.0f ? x * -INFINITY : z;
     z = y < 0.0f ? NAN : z;
-    return (x == 0.0f) & (y == y) ? 0.0f : (float)z;
+    return ((x == 0.0f) & (y == y)) ? 0.0f : (float)z;
 }
 
 VM_INLINE double vm_xlog1py_f64(double x, double y) {
@@ -53,7 +53,7 @@ VM_INLINE float vm_xlog1py_f32(float x, float y) {
     z = y < INFINITY ? z : x * y;
     z = y == -1.0f ? x * -INFINITY : z;
     z = y < -1.0f ? NAN : z;
-    return (x == 0.0f) & (y == y) ? 0.0f : (float)z;
+    return ((x == 0.0f) & (y == y)) ? 0.0f : (float)z;
 }
 
 VM_INLINE double vm_entr_f64(double x) {
@@ -89,10 +89,10 @@ VM_INLINE double vm_rel_entr_f64(double x, double y) {
     int inside = (x > 0.0) & (y > 0.0) & (x < INFINITY) & (y < INFINITY);
     double p = vm_entropy_two_f64(inside ? x : 1.0, inside ? y : 1.0, &low, &s, &sl, &k);
     double z = fabs(p) < INFINITY ? p + low : p;
-    double edge = (x > 0.0) & (y > 0.0) ? (x < INFINITY ? -INFINITY : y < INFINITY ? INFINITY : NAN) : INFINITY;
-    edge = (x == 0.0) & (y >= 0.0) ? 0.0 : edge;
+    double edge = ((x > 0.0) & (y > 0.0)) ? (x < INFINITY ? -INFINITY : y < INFINITY ? INFINITY : NAN) : INFINITY;
+    edge = ((x == 0.0) & (y >= 0.0)) ? 0.0 : edge;
     z = inside ? z : edge;
-    return (x == x) & (y == y) ? z : NAN;
+    return ((x == x) & (y == y)) ? z : NAN;
 }
 #define VM_REL_ENTR_LATER_F64 VM_ENTROPY_LATER_F64
 
@@ -111,17 +111,17 @@ VM_INLINE double vm_kl_div_f64_fast(double a, double b) {
     double sum = p - d; /* p and d have one sign */
     double v = sum - p;
     double far = sum + (((p - (sum - v)) - (d + v)) + (low - ((a - (d - (d - a))) - (b + (d - a)))));
-    return (k == 0.0) & (fabs(s) < 0.125) ? near : far;
+    return ((k == 0.0) & (fabs(s) < 0.125)) ? near : far;
 }
 VM_INLINE double vm_kl_div_f64(double x, double y) {
     int inside = (x > 0.0) & (y > 0.0) & (x < INFINITY) & (y < INFINITY);
     double a = inside ? x : 1.0, b = inside ? y : 1.0;
     double out = vm_kl_div_f64_fast(a, b), p = vm_rel_entr_f64(a, b);
     out = fabs(p) < INFINITY ? out : p;
-    double edge = (x > 0.0) & (y > 0.0) ? NAN : INFINITY;
-    edge = (x == 0.0) & (y >= 0.0) ? y : edge;
+    double edge = ((x > 0.0) & (y > 0.0)) ? NAN : INFINITY;
+    edge = ((x == 0.0) & (y >= 0.0)) ? y : edge;
     out = inside ? out : edge;
-    return (x == x) & (y == y) ? out : NAN;
+    return ((x == x) & (y == y)) ? out : NAN;
 }
 #define VM_KL_DIV_LATER_F64 VM_ENTROPY_LATER_F64
 
@@ -174,8 +174,8 @@ VM_INLINE double vm_pseudo_huber_f64(double delta, double r) {
     y = fabs(y) < INFINITY ? y + fma(a, wl, fma(a, w, -y)) : y;
     y = a == INFINITY ? INFINITY : y;
     y = delta == INFINITY ? NAN : y;
-    y = (delta == delta) & (r == r) ? y : NAN;
-    y = (delta == 0.0) | (r == 0.0) ? 0.0 : y;
+    y = ((delta == delta) & (r == r)) ? y : NAN;
+    y = ((delta == 0.0) | (r == 0.0)) ? 0.0 : y;
     return delta < 0.0 ? INFINITY : y;
 }
 VM_INLINE float vm_pseudo_huber_f32(float delta, float r) {
@@ -183,7 +183,7 @@ VM_INLINE float vm_pseudo_huber_f32(float delta, float r) {
     double y = (a * a) * (d / (d + sqrt(a * a + d * d)));
     y = a == INFINITY ? INFINITY : y;
     y = d == INFINITY ? NAN : y;
-    y = (delta == delta) & (r == r) ? y : NAN;
-    y = (delta == 0.0f) | (r == 0.0f) ? 0.0 : y;
+    y = ((delta == delta) & (r == r)) ? y : NAN;
+    y = ((delta == 0.0f) | (r == 0.0f)) ? 0.0 : y;
     return (float)(delta < 0.0f ? INFINITY : y);
 }

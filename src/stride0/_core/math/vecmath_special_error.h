@@ -221,7 +221,7 @@ VM_INLINE double vm_erfcinv_tail_f64(double q, double *low) {
 /* First bodies are for q = 1 - x**2 above e**-4.5, the others for the rest, and where there is no result. */
 VM_INLINE double vm_erfinv_f64_fast(double x) { return vm_erfinv_middle_f64(x, 0.0, fma(-x, x, 1.0)); }
 VM_INLINE double vm_erfinv_f64(double x) {
-    double a = fabs(x), tl, t = vm_erfcinv_tail_f64((a > 0.5) & (a < 1.0) ? 1.0 - a : 0.5, &tl);
+    double a = fabs(x), tl, t = vm_erfcinv_tail_f64(((a > 0.5) & (a < 1.0)) ? 1.0 - a : 0.5, &tl);
     double y = a == 1.0 ? INFINITY : t + tl;
     y = a <= 1.0 ? y : NAN;
     return copysign(y, x);
@@ -234,10 +234,10 @@ VM_INLINE double vm_erfcinv_f64_fast(double x) {
 }
 VM_INLINE double vm_erfcinv_f64(double x) {
     double q = x > 1.0 ? 2.0 - x : x, tl;
-    double t = vm_erfcinv_tail_f64((q < 0.5) & (q > 0.0) ? q : 0.5, &tl);
+    double t = vm_erfcinv_tail_f64(((q < 0.5) & (q > 0.0)) ? q : 0.5, &tl);
     double y = q == 0.0 ? INFINITY : t + tl;
     y = x > 1.0 ? -y : y;
-    return (x >= 0.0) & (x <= 2.0) ? y : NAN;
+    return ((x >= 0.0) & (x <= 2.0)) ? y : NAN;
 }
 #define VM_ERFCINV_LATER_F64(x) (vm_bits64(0.994) - (vm_bits64(1.0 - (x)) & ~VM_SIGN64))
 
@@ -248,12 +248,12 @@ VM_INLINE double vm_ndtri_f64_fast(double p) {
 }
 VM_INLINE double vm_ndtri_f64(double p) {
     double q = p > 0.5 ? 1.0 - p : p, tl;
-    double t = vm_erfcinv_tail_f64((q < 0.25) & (q > 0.0) ? q + q : 0.5, &tl);
+    double t = vm_erfcinv_tail_f64(((q < 0.25) & (q > 0.0)) ? q + q : 0.5, &tl);
     double y = t * 0x1.6a09e667f3bcdp+0;
     y = y + fma(tl, 0x1.6a09e667f3bcdp+0, fma(t, -0x1.bdd3413b26456p-54, fma(t, 0x1.6a09e667f3bcdp+0, -y)));
     y = q == 0.0 ? INFINITY : y;
     y = p > 0.5 ? y : -y;
-    return (p >= 0.0) & (p <= 1.0) ? y : NAN;
+    return ((p >= 0.0) & (p <= 1.0)) ? y : NAN;
 }
 #define VM_NDTRI_LATER_F64(p) VM_ERFCINV_LATER_F64((p) + (p))
 
@@ -362,7 +362,7 @@ VM_INLINE double vm_erfcinv_tail_short(double q) {
 
 VM_INLINE float vm_erfinv_f32_fast(float x) { return vm_erfinv_middle_f32(x, 0.0f, fmaf(-x, x, 1.0f)); }
 VM_INLINE float vm_erfinv_f32(float x) {
-    double a = fabsf(x), t = vm_erfcinv_tail_short((a > 0.5) & (a < 1.0) ? 1.0 - a : 0.5);
+    double a = fabsf(x), t = vm_erfcinv_tail_short(((a > 0.5) & (a < 1.0)) ? 1.0 - a : 0.5);
     float y = a == 1.0 ? INFINITY : (float)t;
     y = a <= 1.0 ? y : NAN;
     return copysignf(y, x);
@@ -374,10 +374,10 @@ VM_INLINE float vm_erfcinv_f32_fast(float x) {
     return vm_erfinv_middle_f32(a, (1.0f - a) - x, x * (2.0f - x));
 }
 VM_INLINE float vm_erfcinv_f32(float x) {
-    double a = x, q = a > 1.0 ? 2.0 - a : a, t = vm_erfcinv_tail_short((q < 0.5) & (q > 0.0) ? q : 0.5);
+    double a = x, q = a > 1.0 ? 2.0 - a : a, t = vm_erfcinv_tail_short(((q < 0.5) & (q > 0.0)) ? q : 0.5);
     float y = q == 0.0 ? INFINITY : (float)t;
     y = a > 1.0 ? -y : y;
-    return (a >= 0.0) & (a <= 2.0) ? y : NAN;
+    return ((a >= 0.0) & (a <= 2.0)) ? y : NAN;
 }
 #define VM_ERFCINV_LATER_F32(x) (vm_bits32(0.994f) - (vm_bits32(1.0f - (x)) & ~VM_SIGN32))
 
@@ -386,9 +386,9 @@ VM_INLINE float vm_ndtri_f32_fast(float p) {
     return vm_ndtri_middle_f32(a, d - (a + 1.0f), d * (2.0f - d));
 }
 VM_INLINE float vm_ndtri_f32(float p) {
-    double a = p, q = a > 0.5 ? 1.0 - a : a, t = vm_erfcinv_tail_short((q < 0.25) & (q > 0.0) ? q + q : 0.5);
+    double a = p, q = a > 0.5 ? 1.0 - a : a, t = vm_erfcinv_tail_short(((q < 0.25) & (q > 0.0)) ? q + q : 0.5);
     float y = q == 0.0 ? INFINITY : (float)(t * 0x1.6a09e667f3bcdp+0);
     y = a > 0.5 ? y : -y;
-    return (a >= 0.0) & (a <= 1.0) ? y : NAN;
+    return ((a >= 0.0) & (a <= 1.0)) ? y : NAN;
 }
 #define VM_NDTRI_LATER_F32(p) VM_ERFCINV_LATER_F32((p) + (p))

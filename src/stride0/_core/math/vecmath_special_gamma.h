@@ -130,7 +130,7 @@ VM_INLINE double vm_gammaln_f64(double x) {
     y = rint(a) == a ? INFINITY : y + low;
     y = a > 0x1p1017 ? x : y;
     double kb, bl, m = vm_mantissa_f64(positive ? a : 1.0, &kb), h = vm_log_two_f64(kb, m - 1.0, 0.0, &bl);
-    y = positive & (a < 1.0) ? -h - bl : y;
+    y = (positive & (a < 1.0)) ? -h - bl : y;
     return x == x ? y : x;
 }
 /* Whether x is not a normal number from 0 to 8, and whether it is not one above */

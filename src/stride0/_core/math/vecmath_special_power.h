@@ -31,7 +31,7 @@ VM_INLINE double vm_cbrt_f64(double x) {
     y = fma(e, w * 0x1.5555555555555p-2, y);
     y = y * (tiny ? 0x1p-18 : 1.0);
     y = vm_double(vm_bits64(y) + (vm_bits64(third) << 52));
-    y = (a > 0.0) & (a < INFINITY) ? y : a;
+    y = ((a > 0.0) & (a < INFINITY)) ? y : a;
     return copysign(y, x);
 }
 
@@ -40,7 +40,7 @@ VM_INLINE float vm_cbrt_f32(float x) {
     float a = fabsf(x);
     double m = vm_cbrt_scaled_f64(a, &z, &third);
     double y = vm_double(vm_bits64(m * (z * z)) + (vm_bits64(third) << 52));
-    return copysignf((a > 0.0f) & (a < INFINITY) ? (float)y : a, x);
+    return copysignf(((a > 0.0f) & (a < INFINITY)) ? (float)y : a, x);
 }
 
 /* 2**r for r from -1/2 to 1/2 */
@@ -155,7 +155,7 @@ VM_INLINE double vm_boxcox_f64(double x, double lambda) {
 VM_INLINE double vm_boxcox1p_f64(double x, double lambda) {
     double l, h = vm_log1p_edge_two_f64(x, 0.0, &l);
     double y = vm_boxcox_log_f64(h, l, lambda);
-    return (x == 0.0) & (fabs(lambda) < INFINITY) ? x : y;
+    return ((x == 0.0) & (fabs(lambda) < INFINITY)) ? x : y;
 }
 
 /* log(1 + lambda * x) / lambda as two numbers; x for lambda = 0 */
@@ -167,7 +167,7 @@ VM_INLINE double vm_inv_boxcox_log_f64(double x, double lambda, double *low) {
     double q = vm_quotient_two_f64(h, l, lambda, 0.0, low);
     int plain = (lambda == 0.0) | (fabs(p) < 0x1p-60);
     q = plain ? x : fabs(h) < INFINITY ? q : h / lambda;
-    *low = plain | !(fabs(q) < INFINITY) ? 0.0 : *low;
+    *low = (plain | !(fabs(q) < INFINITY)) ? 0.0 : *low;
     return q;
 }
 VM_INLINE double vm_inv_boxcox_f64(double x, double lambda) {
