@@ -631,11 +631,11 @@ def test_a_jacobian_is_one_pass() -> None:
 
 
 def test_a_large_jacobian_is_a_few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    import stride0.autograd._transforms as transforms
+    import stride0.autograd._matrices as matrices
 
     w, x = arr(7, 5), arr(5, seed=1)
     expected = jacobian(lambda x: xp.tanh(w @ x))(x)
-    monkeypatch.setattr(transforms, "CHUNK", 21)
+    monkeypatch.setattr(matrices, "CHUNK", 21)
     f, calls = count_passes(lambda x: xp.tanh(w @ x))
     close(jacobian(f)(x), expected)
     assert len(calls) == 3

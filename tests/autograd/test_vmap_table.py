@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from test_gradient_rules import CASES, arguments
 
 import stride0 as xp
-import stride0.autograd._transforms as transforms
+import stride0.autograd._matrices as matrices
 from stride0._base.errors import BatchingError
 from stride0._core.calls.primitive import PRIMITIVES
 from stride0.autograd import VJP, jacobian, vjp, vmap
@@ -121,7 +121,7 @@ def test_jacobians_by_one_batched_pass(case: Any, monkeypatch: pytest.MonkeyPatc
     if sum(y.size for y in ys) > 40:
         pytest.skip("many rows")
     numbers = tuple(range(len(xs)))
-    monkeypatch.setattr(transforms, "stack", None)
+    monkeypatch.setattr(matrices, "stack", None)
     found = jacobian(f, numbers)(*xs)
     for k, y in enumerate(ys):
         for i in range(y.size):

@@ -11,6 +11,7 @@ from stride0._base.errors import ArgumentTypeError, BatchingError, GradientError
 from stride0._chapters.creation import zeros
 from stride0._core.array.array import Array
 from stride0._core.exchange.convert import asarray
+from stride0.autograd._parts import FLOATING, Tracked, matched, recording
 from stride0.autograd._tape.tape import (
     Level,
     Node,
@@ -31,7 +32,6 @@ from stride0.autograd._tape.tape import (
     written_so_far,
 )
 from stride0.autograd._tape.trees import Structure, flatten, tree_map
-from stride0.autograd._transforms import FLOATING, Tracked, matched, recording
 
 __all__ = ["checkpoint", "custom_vjp"]
 
