@@ -2,7 +2,7 @@
 """The tape: recording of what is computed from tracked arrays, and the backward pass.
 
 One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `batching.pxi`, `nodes.pxi`,
-`places.pxi`, `saved.pxi`, `writes.pxi`, `replay.pxi`, `recording.pxi`, `deferral.pxi`, `backward.pxi`, `results.pxi`.
+`places.pxi`, `saved.pxi`, `writes.pxi`, `replay.pxi`, `recording.pxi`, `inplace.pxi`, `deferral.pxi`, `backward.pxi`, `results.pxi`.
 
 Note [Graph of nodes]
     The tape is not a list of operations. Each tracked array holds a node; a node holds the nodes of its operands
@@ -300,6 +300,7 @@ def node_of(x):
 include "writes.pxi"
 include "replay.pxi"
 include "recording.pxi"
+include "inplace.pxi"
 include "deferral.pxi"
 include "backward.pxi"
 include "results.pxi"
