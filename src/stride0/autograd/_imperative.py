@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import weakref
 from typing import Any
 
 from stride0._base.errors import GradientError
 from stride0._chapters.creation import ones
+from stride0._core.array.array import Array
 from stride0.autograd._parts import Tracked, matched
 from stride0.autograd._tape import tape as _tape
 from stride0.autograd._tape.tape import (
@@ -15,12 +18,19 @@ from stride0.autograd._tape.tape import (
     current_node,
     facts_of,
     handed_out,
-    node_of,
     scalar_result,
+    written_at,
 )
 from stride0.autograd._tape.trees import flatten
 
 __all__ = ["Tape"]
+
+
+def _forget(tape: weakref.ref[Tape], key: int, _: object) -> None:
+    """Drop the node of an array that has been freed."""
+    known = tape()
+    if known is not None:
+        del known._leaves[key]
 
 
 class Tape(_tape.Tape):
@@ -41,6 +51,10 @@ class Tape(_tape.Tape):
     >>> t.gradient(y, a)
     Array([2., 4.], dtype=float64)
     """
+
+    def __init__(self) -> None:
+        # What `Tape.watch` returned, while it exists, and the node that it had then: a write gives it another one.
+        self._leaves: dict[int, tuple[weakref.ref[Array], Node]] = {}
 
     def __enter__(self) -> Tape:
         self.start()
@@ -72,7 +86,29 @@ class Tape(_tape.Tape):
         """
         if not self.open:
             raise GradientError("watch", "the tape is not recording", accepts="with Tape() as t: ...")
-        return Tracked("watch", x, self).tree
+        tracked = Tracked("watch", x, self)
+        leaves, _ = flatten(tracked.tree, 1)
+        for leaf, node in zip(leaves, tracked.nodes, strict=True):
+            forget = functools.partial(_forget, weakref.ref(self), id(leaf))
+            self._leaves[id(leaf)] = weakref.ref(leaf, forget), node
+        return tracked.tree
+
+    def _node(self, x: Any) -> Node:
+        """Return the node of an array to differentiate by."""
+        if id(x) in self._leaves:
+            return self._leaves[id(x)][1]
+        node = current_node(x)
+        if node is None:
+            where = written_at(x) if isinstance(x, Array) else None
+            raise GradientError(
+                "gradient",
+                "an array of xs is not tracked"
+                if where is None
+                else "an array of xs is not tracked any more: it was overwritten",
+                () if where is None else (("written at", where),),
+                "what watch() returned",
+            )
+        return node
 
     def gradient(self, y: Any, xs: Any, cotangent: Any = None) -> Any:
         """
@@ -83,7 +119,9 @@ class Tape(_tape.Tape):
         y : nested structure of arrays
             What to differentiate: one real array without axes, or anything with a `cotangent`.
         xs : nested structure of arrays
-            What to differentiate by: tracked arrays that `y` was computed from.
+            What to differentiate by: tracked arrays that `y` was computed from. What watch() returned stands
+            for the values that it had then, whatever was written to it since, as an argument does in `grad`.
+            Any other array stands for what it holds now, or held at the end of the block.
         cotangent : nested structure of arrays, optional
             Structured like `y`. Default: 1.
 
@@ -95,7 +133,7 @@ class Tape(_tape.Tape):
         Raises
         ------
         GradientError
-            If one of `xs` is not tracked.
+            If one of `xs` is not tracked; or was overwritten, and `y` does not depend on what was written.
         """
         if cotangent is None:
             y = scalar_result("gradient", y)
@@ -103,14 +141,7 @@ class Tape(_tape.Tape):
         results, outputs = flatten(y)
         seeds = matched("gradient", outputs, cotangent, "the cotangents")
         leaves, structure = flatten(xs)
-        nodes: list[Node] = []
-        for x in leaves:
-            node = node_of(x)
-            if node is None:
-                raise GradientError(
-                    "gradient", "an array of xs is not tracked", accepts="what watch() returned"
-                )
-            nodes.append(node)
+        nodes = [self._node(x) for x in leaves]
         if results and all(current_node(r) is None for r in results):
             raise GradientError(
                 "gradient",
@@ -119,4 +150,12 @@ class Tape(_tape.Tape):
             )
         given = all_like("gradient", seeds, facts_of(results))
         found = backward([current_node(r) for r in results], given, nodes, self)
+        for x, g in zip(leaves, found, strict=True):
+            if g is None and id(x) not in self._leaves and (where := written_at(x)) is not None:
+                raise GradientError(
+                    "gradient",
+                    "the result does not depend on what an array of xs holds since it was overwritten",
+                    (("written at", where),),
+                    "a copy of the array from before the write, or what watch() returned",
+                )
         return structure.rebuild(handed_out(found, leaves, given))
