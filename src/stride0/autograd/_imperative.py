@@ -53,7 +53,7 @@ class Tape(_tape.Tape):
     """
 
     def __init__(self) -> None:
-        # What `Tape.watch` returned, while it exists, and the node that it had then: a write gives it another one.
+        # Of what watch() returned, while it exists, the node that it had then: a write gives it another one.
         self._leaves: dict[int, tuple[weakref.ref[Array], Node]] = {}
 
     def __enter__(self) -> Tape:
@@ -119,9 +119,9 @@ class Tape(_tape.Tape):
         y : nested structure of arrays
             What to differentiate: one real array without axes, or anything with a `cotangent`.
         xs : nested structure of arrays
-            What to differentiate by: tracked arrays that `y` was computed from. What watch() returned stands
-            for the values that it had then, whatever was written to it since, as an argument does in `grad`.
-            Any other array stands for what it holds now, or held at the end of the block.
+            What to differentiate by: tracked arrays that `y` was computed from. An array stands for what
+            it holds now, or held at the end of the block; but what watch() returned stands for the values that
+            it had then, whatever was written to it since, as an argument does in `grad`.
         cotangent : nested structure of arrays, optional
             Structured like `y`. Default: 1.
 
