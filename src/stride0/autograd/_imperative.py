@@ -120,8 +120,8 @@ class Tape(_tape.Tape):
             What to differentiate: one real array without axes, or anything with a `cotangent`.
         xs : nested structure of arrays
             What to differentiate by: tracked arrays that `y` was computed from. An array stands for what
-            it holds now, or held at the end of the block; but what watch() returned stands for the values that
-            it had then, whatever was written to it since, as an argument does in `grad`.
+            it holds now, or held at the end of the block; but what watch() returned stands for the values
+            that it had then, whatever was written to it since, as an argument does in `grad`.
         cotangent : nested structure of arrays, optional
             Structured like `y`. Default: 1.
 
