@@ -23,8 +23,8 @@ def _normalised(function: Callable[..., Array]) -> Rule:
 
 def _logsumexp(level: Level, a: Any, axis: Any, b: Any, keepdims: bool, return_sign: bool) -> Any:
     ndim = max(x.ndim for x in (a, b) if isinstance(x, Array))
-    a, b = aligned("logsumexp", level, a, b)
-    axes = shifted_all("logsumexp", axis, ndim)
+    a, b = aligned("special.logsumexp", level, a=a, b=b)
+    axes = shifted_all("special.logsumexp", axis, ndim)
     function: Callable[..., Any] = special.logsumexp
     return function(a, axes, b, keepdims, return_sign)
 
@@ -36,7 +36,7 @@ ALONG_AXES: dict[str, Rule] = {
 }
 
 RULES: dict[str, Rule] = {
-    f"special.{name}": ALONG_AXES.get(name) or elementwise(getattr(special, name))
+    f"special.{name}": ALONG_AXES.get(name) or elementwise(getattr(special, name), f"special.{name}")
     for name in special.__all__
     if not isinstance(getattr(special, name), type)
 }

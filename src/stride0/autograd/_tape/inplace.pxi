@@ -205,7 +205,10 @@ cdef int check_written(Level level, Array x, str name) except -1:
 
 cdef object in_place_of_values(Level level, str name, Array x, object other):
     """`x op= other` of a batch."""
-    cdef Window before = below(level)
+    cdef Window before
+    if type(other) is Array and name != "matmul" and check_examples(name, x, <Array>other) != shape_tuple(x):
+        raise BroadcastError(name, [("x1", shape_tuple(x)), ("x2", shape_tuple(<Array>other))], ("x1", shape_tuple(x)))
+    before = below(level)
     cdef Array value = <Array>value_at(level, x)
     token = enter_package() if guarding else None
     try:
@@ -217,9 +220,6 @@ cdef object in_place_of_values(Level level, str name, Array x, object other):
             value[...] = value_at(level, found)
             return x
         if type(other) is Array:
-            if (<Array>other).ndim > x.ndim:
-                raise ShapeError(name, "the in-place result has another shape than x1",
-                                 (("x1", f"{shape_tuple(x)}"), ("x2", f"{shape_tuple(<Array>other)}")))
             other = aligned(level, other, x.ndim)
         return IN_PLACE[name](value, other)
     finally:

@@ -86,7 +86,7 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.ops.adjoint import put
 from stride0._core.ops.evaluation import evaluate_pending
 from stride0._core.ops.functions import real
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, GradientError, ShapeError
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, BroadcastError, GradientError, ShapeError
 from stride0._base.shapes import broadcast_shapes
 from stride0.autograd._tape.trees import flatten, tree_map
 
