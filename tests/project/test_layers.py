@@ -53,7 +53,16 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "transformations",
         tuple(
             f"autograd.{name}"
-            for name in ("_parts", "_transforms", "_matrices", "_imperative", "_custom", "_vmap", "_numpy")
+            for name in (
+                "_parts",
+                "_transforms",
+                "_matrices",
+                "_imperative",
+                "_custom",
+                "_custom_jvp",
+                "_vmap",
+                "_numpy",
+            )
         ),
     ),
     ("forms of SciPy's functions", ("autograd.scipy",)),

@@ -13,6 +13,7 @@ from stride0._base.errors import GradientError
 from stride0._base.errors import hide_frames as _hide_frames
 from stride0.autograd import scipy
 from stride0.autograd._custom import checkpoint, custom_vjp
+from stride0.autograd._custom_jvp import custom_jvp
 from stride0.autograd._imperative import Tape
 from stride0.autograd._matrices import hessian, jacobian
 from stride0.autograd._numpy import on_numpy
@@ -27,6 +28,7 @@ __all__ = [
     "GradientError",
     "Tape",
     "checkpoint",
+    "custom_jvp",
     "custom_vjp",
     "grad",
     "hessian",
