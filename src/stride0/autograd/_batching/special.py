@@ -9,7 +9,8 @@ from stride0 import special
 from stride0._core.array.array import Array
 from stride0.autograd._batching.elementwise import aligned, elementwise
 from stride0.autograd._batching.parts import Level, Rule, shifted_all
-from stride0.special._parameters import betainc_a, betainc_b, gammainc_a
+from stride0.special._parameters import betainc_ab, gammainc_a
+from stride0.special._zeta import zeta_x
 
 
 def _normalised(function: Callable[..., Array]) -> Rule:
@@ -40,4 +41,4 @@ RULES: dict[str, Rule] = {
     for name in special.__all__
     if not isinstance(getattr(special, name), type)
 }
-RULES |= {f"special.{f.__name__}": elementwise(f) for f in (gammainc_a, betainc_a, betainc_b)}
+RULES |= {f"special.{f.__name__}": elementwise(f) for f in (gammainc_a, betainc_ab, zeta_x)}
