@@ -105,8 +105,8 @@ def gamma_factor(a: Any, x: Any, order: int) -> Any:
 @primitive_in("special")
 def gammainc_a(a: Operand, x: Operand, order: int = 1, /) -> Array:
     """Return a derivative of `gammainc` by `a`, the first by default: Note [Derivatives by parameters]."""
-    *given, target = _doubles("special.gammainc_a", a, x)
-    return astype(_gammainc_a(*given, order), target, copy=False)
+    first, last, target = _doubles("special.gammainc_a", a, x)
+    return astype(_gammainc_a(first, last, order), target, copy=False)
 
 
 def _gammainc_a(a: Array, x: Array, order: int) -> Array:
@@ -244,9 +244,9 @@ def betainc_ab(a: Operand, b: Operand, x: Operand, y: Operand, by_a: int, by_b: 
 
     It is of order `by_a` in `a` and `by_b` in `b`, one of them not 0.
     """
-    first, second, *ends, target = _doubles("special.betainc_ab", a, b, x, y)
+    first, second, share, other, target = _doubles("special.betainc_ab", a, b, x, y)
     if by_a >= by_b:
-        found = _by_parameters(first, second, *ends, (by_a, by_b))
+        found = _by_parameters(first, second, share, other, (by_a, by_b))
     else:
-        found = -_by_parameters(second, first, ends[1], ends[0], (by_b, by_a))
+        found = -_by_parameters(second, first, other, share, (by_b, by_a))
     return astype(found, target, copy=False)

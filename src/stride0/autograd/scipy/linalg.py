@@ -268,10 +268,11 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
 
 @recorded("linalg")
 def _square_root(a: Array) -> Array:
-    return from_numpy(scipy("linalg").sqrtm(to_numpy(a)))
+    return _of_stack(scipy("linalg").sqrtm, a)
 
 
 rules(_square_root, a=lambda g, out: _sylvester(adjoint(out), adjoint(out), g))
+batched(_square_root, lambda level, a: _square_root(level.value(a)))
 
 
 def sqrtm(a: Any) -> Array:
