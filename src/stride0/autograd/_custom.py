@@ -15,6 +15,7 @@ from stride0.autograd._parts import FLOATING, Tracked, matched, recording
 from stride0.autograd._tape.tape import (
     Level,
     Node,
+    Noticing,
     backward,
     close,
     current_node,
@@ -296,13 +297,21 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     -------
     callable
         Computes what `f` does, with the same gradients.
+
+    Raises
+    ------
+    GradientError
+        In the backward pass, if an array that `f` closes over was overwritten after the call, and is tracked
+        or is an operand beside a tracked array. What `f` computes from untracked arrays alone is not checked:
+        pass those that you overwrite as arguments, whose values are kept.
     """
 
     @functools.wraps(f)
     def recomputed(*args: Any, **kwargs: Any) -> Any:
         leaves, arguments = flatten([list(args), kwargs])
         kept = [held(x) for x in leaves]
-        call = _Recorded("checkpoint", f, args, kwargs)
+        with Noticing():
+            call = _Recorded("checkpoint", f, args, kwargs)
         results, structure = flatten(call.value)
         parents = call.older(results)
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]

@@ -5,7 +5,7 @@ cdef object plain_argument(object value, str name, bint* tracked, bint levelled)
     cdef Node node
     if type(value) is Array:
         if not (<Array>value).storage.logged:
-            return value
+            return noticed(<Array>value)
         node = enter(<Array>value, name, None)
         if node is not None:
             tracked[0] = True
@@ -14,7 +14,7 @@ cdef object plain_argument(object value, str name, bint* tracked, bint levelled)
         return without_history(<Array>value) if (<Array>value).storage.logged else value
     if type(value) is tuple or type(value) is list:
         for item in value:
-            if type(item) is Array and (<Array>item).storage.logged:
+            if type(item) is Array and ((<Array>item).storage.logged or s0_noticing):
                 return plain_sequence(value, name, tracked, levelled)
     return value
 
@@ -101,10 +101,16 @@ cdef object record_binary(Level level, int op, object x1, object x2, str name):
     cdef Rules rules = <Rules>OPERATIONS[op]
     cdef PyObject* values[MOST_RULES]
     cdef int r, k
-    if type(x1) is Array and (<Array>x1).storage.logged:
-        first = enter(<Array>x1, name, None)
-    if type(x2) is Array and (<Array>x2).storage.logged:
-        second = enter(<Array>x2, name, None)
+    if type(x1) is Array:
+        if (<Array>x1).storage.logged:
+            first = enter(<Array>x1, name, None)
+        else:
+            noticed(<Array>x1)
+    if type(x2) is Array:
+        if (<Array>x2).storage.logged:
+            second = enter(<Array>x2, name, None)
+        else:
+            noticed(<Array>x2)
     out = <Array>binary_raw(op, x1, x2, name, False) if level is None else <Array>binary_of_values(level, op, x1, x2, name)
     if first is None and second is None:
         return out
