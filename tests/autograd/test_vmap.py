@@ -315,13 +315,13 @@ def test_batched_values_in_an_array_that_is_not() -> None:
 
 def test_shapes_that_must_not_grow() -> None:
     x = arr(3)
-    with pytest.raises(ValueError, match="shape"):
+    with pytest.raises(ValueError, match="growing x1"):
         vmap(lambda a: a.__iadd__(xp.ones(3)))(x)
-    with pytest.raises(ValueError, match="assigned"):
+    with pytest.raises(ValueError, match="growing x"):
         vmap(lambda a: a.__setitem__(..., xp.ones(3)))(x)
-    with pytest.raises(ValueError, match="assigned"):
+    with pytest.raises(ValueError, match="growing x"):
         vmap(lambda a: a.__setitem__(0, xp.ones((1, 2))))(arr(3, 2, 2))
-    with pytest.raises(ValueError, match="assigned"):
+    with pytest.raises(ValueError, match="growing x"):
         vmap(lambda a, b: a.__setitem__(0, b))(arr(3, 3), arr(3, 3))
     with pytest.raises(ValueError, match="shape"):
         vmap(lambda a, b: a.__imatmul__(b))(arr(3, 2, 2), arr(3, 2, 3))
@@ -631,11 +631,11 @@ def test_a_jacobian_is_one_pass() -> None:
 
 
 def test_a_large_jacobian_is_a_few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    import stride0.autograd._transforms as transforms
+    import stride0.autograd._matrices as matrices
 
     w, x = arr(7, 5), arr(5, seed=1)
     expected = jacobian(lambda x: xp.tanh(w @ x))(x)
-    monkeypatch.setattr(transforms, "CHUNK", 21)
+    monkeypatch.setattr(matrices, "CHUNK", 21)
     f, calls = count_passes(lambda x: xp.tanh(w @ x))
     close(jacobian(f)(x), expected)
     assert len(calls) == 3

@@ -61,7 +61,19 @@ LAYERS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("table of batching rules", ("autograd._batching.table",)),
     (
         "transformations",
-        ("autograd._transforms", "autograd._custom", "autograd._vmap", "autograd._numpy"),
+        tuple(
+            f"autograd.{name}"
+            for name in (
+                "_parts",
+                "_transforms",
+                "_matrices",
+                "_imperative",
+                "_custom",
+                "_custom_jvp",
+                "_vmap",
+                "_numpy",
+            )
+        ),
     ),
     ("forms of SciPy's functions", ("autograd.scipy",)),
     ("gradients", ("autograd",)),

@@ -238,7 +238,12 @@ REFERENCES: dict[str, Reference] = {
         lambda x: mp.expm1(x) / x if x else mp.mpf(1), of_one(*REAL, *NEAR_ZERO, -60.0, 30.0)
     ),
     "spence": Reference(lambda z: mp.re(mp.polylog(2, 1 - z)), of_one(0.01, 0.4, 0.999999, 1.2, 7.0)),
-    "zeta": Reference(lambda x, q: mp.zeta(x, q), grid((1.2, 2.0, 5.5), (0.3, 1.0, 7.4))),
+    "zeta": Reference(mp.zeta, grid((1.2, 2.0, 5.5), (0.3, 1.0, 7.4))),
+    "zetac": Reference(
+        lambda x: mp.zeta(x) - 1,
+        of_one(-20.3, -7.0, -4.0, -0.51, -0.49, 0.0, 0.3, 0.9, 1.2, 4.0, 30.0),
+        (1e-12, 1e-11, 1e-10),
+    ),
     "lambertw": Reference(mp.lambertw, of_one(-0.2, 1e-9, 0.4, 3.0, 1e4)),
     # --- elementary functions
     "entr": Reference(lambda x: -x * mp.log(x), of_one(*POSITIVE)),

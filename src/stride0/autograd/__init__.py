@@ -13,19 +13,12 @@ from stride0._base.errors import GradientError
 from stride0._base.errors import hide_frames as _hide_frames
 from stride0.autograd import scipy
 from stride0.autograd._custom import checkpoint, custom_vjp
+from stride0.autograd._custom_jvp import custom_jvp
+from stride0.autograd._imperative import Tape
+from stride0.autograd._matrices import hessian, jacobian
 from stride0.autograd._numpy import on_numpy
 from stride0.autograd._rules.table import NO_GRAD, REFUSED, VJP
-from stride0.autograd._transforms import (
-    Tape,
-    grad,
-    hessian,
-    hvp,
-    jacobian,
-    jvp,
-    stop_gradient,
-    value_and_grad,
-    vjp,
-)
+from stride0.autograd._transforms import grad, hvp, jvp, stop_gradient, value_and_grad, vjp
 from stride0.autograd._vmap import vmap
 
 __all__ = [
@@ -35,6 +28,7 @@ __all__ = [
     "GradientError",
     "Tape",
     "checkpoint",
+    "custom_jvp",
     "custom_vjp",
     "grad",
     "hessian",

@@ -11,9 +11,11 @@ from stride0._base.errors import ArgumentTypeError, BatchingError, GradientError
 from stride0._chapters.creation import zeros
 from stride0._core.array.array import Array
 from stride0._core.exchange.convert import asarray
+from stride0.autograd._parts import FLOATING, Tracked, matched, recording
 from stride0.autograd._tape.tape import (
     Level,
     Node,
+    Noticing,
     backward,
     close,
     current_node,
@@ -31,7 +33,6 @@ from stride0.autograd._tape.tape import (
     written_so_far,
 )
 from stride0.autograd._tape.trees import Structure, flatten, tree_map
-from stride0.autograd._transforms import FLOATING, Tracked, matched, recording
 
 __all__ = ["checkpoint", "custom_vjp"]
 
@@ -94,6 +95,8 @@ class custom_vjp:
     Array([1., 1.], dtype=float64)
     """
 
+    operation = "custom_vjp"
+
     def __init__(self, f: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
         self.f = f
         self.nondiff_argnums = tuple(nondiff_argnums)
@@ -122,7 +125,7 @@ class custom_vjp:
         """Call the function, or its `forward` if an argument is tracked."""
         if self.forward is None or self.backward is None:
             raise GradientError(
-                "custom_vjp", "the function has no gradient", accepts="defvjp(forward, backward)"
+                self.operation, "the function has no gradient", accepts="defvjp(forward, backward)"
             )
         fixed = {k % len(args): args[k] for k in self.nondiff_argnums}
         moving = [x for k, x in enumerate(args) if k not in fixed]
@@ -150,14 +153,14 @@ class custom_vjp:
         # again if a derivative of those is needed.
         later = self.original in _FORWARDS.get()
         call = _Recorded(
-            "custom_vjp", (lambda *given: (self.f(*placed(given)), given)) if later else run, moving
+            self.operation, (lambda *given: (self.f(*placed(given)), given)) if later else run, moving
         )
         value, residuals = call.value
         results, structure = flatten(value)
         mine = list(call.own.values())
         if any(node not in mine for node in call.older(results)):
             raise GradientError(
-                "custom_vjp",
+                self.operation,
                 "the function uses a tracked array that is none of its arguments",
                 accepts="pass it as an argument",
             )
@@ -185,12 +188,12 @@ class custom_vjp:
             found = backward_rule(*constants, again, given)
             if not isinstance(found, (tuple, list)) or len(found) != number:
                 count = f"a tuple of {counted(number, 'cotangent')}"
-                raise ArgumentTypeError("custom_vjp", f"backward must return {count}")
-            leaves = matched("custom_vjp", arguments, list(found), "the cotangents that backward returned")
+                raise ArgumentTypeError(self.operation, f"backward must return {count}")
+            leaves = matched(self.operation, arguments, list(found), "the cotangents that backward returned")
             picked = [(leaves[at[k]], expected[k]) for k in tracked]
-            return [None if c is None else like("custom_vjp", c, *fact) for c, fact in picked]
+            return [None if c is None else like(self.operation, c, *fact) for c, fact in picked]
 
-        _attach("custom_vjp", parents, pull, outputs)
+        _attach(self.operation, parents, pull, outputs)
         return structure.rebuild(outputs)
 
     def _of_batch(self, level: Level, fixed: dict[int, Any], moving: list[Any], count: int) -> Any:
@@ -210,12 +213,14 @@ class custom_vjp:
             return list(structure.rebuild(given))
 
         if any(level.has(x) for x in flatten(list(fixed.values()))[0]):
-            refuse_closure("an argument of nondiff_argnums is batched")
+            refuse_closure(self.operation, "an argument of nondiff_argnums is batched")
 
         def own(x: Any) -> Any:
             # A batch of the caller that got here another way than by the arguments would be one example here.
             return (
-                refuse_closure("the function uses a batched array that is none of its arguments")
+                refuse_closure(
+                    self.operation, "the function uses a batched array that is none of its arguments"
+                )
                 if level.has(x)
                 else x
             )
@@ -243,12 +248,12 @@ class custom_vjp:
             found = backward_rule(*fixed.values(), again, shapes["out"].rebuild(given))  # type: ignore[misc]
             if not isinstance(found, (tuple, list)) or len(found) != len(moving):
                 problem = f"a tuple of {counted(len(moving), 'cotangent')}"
-                raise ArgumentTypeError("custom_vjp", f"backward must return {problem}")
-            pulled = matched("custom_vjp", structure, list(found), "the cotangents that backward returned")
+                raise ArgumentTypeError(self.operation, f"backward must return {problem}")
+            pulled = matched(self.operation, structure, list(found), "the cotangents that backward returned")
             return tuple(None if pulled[k] is None else own(inner.spread(asarray(pulled[k]))) for k in at)
 
         whole = custom_vjp(run)
-        whole.original = self.original
+        whole.original, whole.operation = self.original, self.operation
         whole.defvjp(run_forward, run_backward)
         found = whole(*[level.value(leaves[k]) for k in at])
         return shapes["out"].rebuild([level.wrap(x) if isinstance(x, Array) else x for x in found])
@@ -260,8 +265,8 @@ def _placed(fixed: dict[int, Any], given: Sequence[Any], count: int) -> list[Any
     return [fixed[k] if k in fixed else next(others) for k in range(count)]
 
 
-def refuse_closure(problem: str) -> NoReturn:
-    raise BatchingError("custom_vjp", problem, accepts="pass it as an argument that is differentiated by")
+def refuse_closure(operation: str, problem: str) -> NoReturn:
+    raise BatchingError(operation, problem, accepts="pass it as an argument that is differentiated by")
 
 
 def _attach(name: str, parents: list[Node], pull: Callable[[Any], Any], outputs: list[Any]) -> None:
@@ -292,13 +297,21 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     -------
     callable
         Computes what `f` does, with the same gradients.
+
+    Raises
+    ------
+    GradientError
+        In the backward pass, if an array that `f` closes over was overwritten after the call, and is tracked
+        or is an operand beside a tracked array. What `f` computes from untracked arrays alone is not checked:
+        pass those that you overwrite as arguments, whose values are kept.
     """
 
     @functools.wraps(f)
     def recomputed(*args: Any, **kwargs: Any) -> Any:
         leaves, arguments = flatten([list(args), kwargs])
         kept = [held(x) for x in leaves]
-        call = _Recorded("checkpoint", f, args, kwargs)
+        with Noticing():
+            call = _Recorded("checkpoint", f, args, kwargs)
         results, structure = flatten(call.value)
         parents = call.older(results)
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]

@@ -55,7 +55,7 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     ArgumentValueError
         If no argument has examples, or `in_axes` and `out_axes` do not fit the structures.
     ForeignArrayError
-        If an argument is an array of another library.
+        If an argument that has examples is an array of another library.
     ShapeError
         If the numbers of examples differ.
     BatchingError
@@ -80,7 +80,9 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     def batched(*args: Any, **kwargs: Any) -> Any:
         leaves, structure = flatten([list(args), kwargs])
         axes = _axes_of([list(args), kwargs], [_per_argument(in_axes, len(args)), 0], "in_axes")
-        axes = [axis if _is_array(x) else None for x, axis in zip(leaves, axes, strict=True)]
+        axes = [
+            axis if axis is not None and _is_array(x) else None for x, axis in zip(leaves, axes, strict=True)
+        ]
         places = [
             None if axis is None else normalize_axis("vmap", axis, x.ndim)
             for x, axis in zip(leaves, axes, strict=True)

@@ -22,8 +22,9 @@ from stride0._core.exchange.numpy_calls import from_numpy, to_numpy
 from stride0._core.memory.dtype import float64
 from stride0._core.ops.functions import add, conj, divide, multiply, real, sqrt
 from stride0.autograd._numpy import on_numpy
+from stride0.autograd._parts import matched
 from stride0.autograd._tape.trees import flatten, tree_map
-from stride0.autograd._transforms import matched, value_and_grad
+from stride0.autograd._transforms import value_and_grad
 
 __all__ = ["Minimum", "Optimizer", "adam", "apply_updates", "minimize_lbfgs", "sgd"]
 

@@ -9,6 +9,10 @@ Note [Derivatives by parameters]
     structure, with ``psi(a) - psi(a + b)``, and its derivative by `b` is that by the first parameter of the
     mirrored function.
 
+    A further derivative multiplies the density by the polynomial in the derivatives of its logarithm that
+    Bell found, and changes nothing else. Its terms differ in sign, so that it is accurate to the size of the
+    largest of them.
+
     With ``t = x * exp(-u)``, or ``x * exp(u)``, or ``1 - t = (1 - x) * exp(-u)``, the integrand is
     ``exp(-E(u))`` times a linear or logarithmic factor, from 0 to infinity, where E is convex or grows like a
     logarithm first. Its scales near 0 are known, and beyond some `U` it is 0 in float64. Substituting ``u = m
@@ -54,7 +58,7 @@ from stride0.special._scipy import floating_operands
 if TYPE_CHECKING:
     from stride0._core.array.array import Operand
 
-__all__ = ["betainc_a", "betainc_b", "gammainc_a"]
+__all__ = ["beta_factor", "betainc_ab", "gamma_factor", "gammainc_a"]
 
 # Beyond exp(-_END) nothing counts.
 _END = 45.0
@@ -73,14 +77,39 @@ def _doubles(op: str, *operands: Operand) -> tuple[Any, ...]:
     return *(astype(x, dt.float64, copy=False) for x in found), target
 
 
+def _bell(first: Any, higher: list[Any]) -> Any:
+    """
+    Return what a density is multiplied by in its derivative by a parameter, of order ``len(higher) + 1``.
+
+    `first` is the derivative of its logarithm, `higher` has the further ones: a complete Bell polynomial.
+    """
+    found: list[Any] = [1.0]
+    cumulants = [first, *higher]
+    for m in range(len(cumulants)):
+        found.append(_added([math.comb(m, i) * found[m - i] * cumulants[i] for i in range(m + 1)]))
+    return found[-1]
+
+
+def _added(terms: list[Any]) -> Any:
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total
+
+
+def gamma_factor(a: Any, x: Any, order: int) -> Any:
+    """Return the derivative of `gamma_density` by `a`, of this order, divided by the density."""
+    return _bell(log(x) - psi(a), [-polygamma(i, a) for i in range(1, order)])
+
+
 @primitive_in("special")
-def gammainc_a(a: Operand, x: Operand, /) -> Array:
-    """Return the derivative of `gammainc` by `a`: Note [Derivatives by parameters]."""
-    doubles: tuple[Any, ...] = _doubles("special.gammainc_a", a, x)
-    return astype(_gammainc_a(*doubles[:2]), doubles[2], copy=False)
+def gammainc_a(a: Operand, x: Operand, order: int = 1, /) -> Array:
+    """Return a derivative of `gammainc` by `a`, the first by default: Note [Derivatives by parameters]."""
+    first, last, target = _doubles("special.gammainc_a", a, x)
+    return astype(_gammainc_a(first, last, order), target, copy=False)
 
 
-def _gammainc_a(a: Array, x: Array) -> Array:
+def _gammainc_a(a: Array, x: Array, order: int) -> Array:
     """Return the same of arrays of float64."""
     centre = psi(a + 1.0)
     below = less(x, exp(centre))
@@ -92,16 +121,17 @@ def _gammainc_a(a: Array, x: Array) -> Array:
     end = where(below, _END * scale, minimum(_END * scale, 1.0 + log1p(_END / x)))
     length = log1p(end / scale)
     s, weights = _nodes(48)
-    column = [expand_dims(each, axis=-1) for each in (length, scale * side, x, alpha)]
+    # psi(a) is psi(a + 1) - 1 / a.
+    inner = [where(below, k, k + 1.0 / a), *(-polygamma(i, alpha) for i in range(1, order))]
+    column = [expand_dims(each, axis=-1) for each in (length, scale * side, x, alpha, *inner)]
     with fused(1):
         steps = expm1(column[0] * s)
         u = column[1] * steps
         powers = exp(column[3] * u - column[2] * expm1(u)) * (steps + 1.0) * weights
-        zeroth, first = sum(powers, axis=-1), sum(powers * u, axis=-1)
-    factor = scale * length
-    zeroth, first = zeroth * factor, first * factor
-    inner = k * zeroth + first
-    total = where(below, k + x * inner, -(zeroth + a * inner))
+        integral = sum(powers * _bell(column[4] + u, column[5:]), axis=-1)
+    integral = integral * (scale * length)
+    outer = _bell(k, [-polygamma(i, a + 1.0) for i in range(1, order)])
+    total = where(below, outer + x * integral, -(a * integral))
     found = where(logical_or(equal(x, 0), isinf(x)), 0, gamma_density(a + 1.0, x) * total)
     return where(logical_or(less(a, 0), less(x, 0)), math.nan, found)
 
@@ -114,9 +144,62 @@ def _psi_difference(a: Array, b: Array) -> Array:
     return where(less(b, 1e-3 * a), series, psi(a + b) - psi(a))
 
 
-def _by_first(a: Array, b: Array, x: Array, y: Array) -> Array:
-    """Return the derivative of ``betainc(a, b, x)`` by `a`, all in float64; `y` is ``1 - x``."""
+def _log_moments(a: Array, b: Array, orders: tuple[int, int], lower: Array) -> list[list[Any]]:
+    """
+    Return the derivatives of ``gammaln(a + b) - gammaln(lower) - gammaln(b)``, but for the first ones.
+
+    `lower` is `a` plus a constant. Item ``[i][j]`` is that of order `i` in `a` and `j` in `b`.
+    """
+    found: list[list[Any]] = [[None] * (orders[1] + 1) for _ in range(orders[0] + 1)]
+    for i in range(orders[0] + 1):
+        for j in range(orders[1] + 1):
+            if i + j >= 2:
+                value = polygamma(i + j - 1, a + b)
+                if j == 0:
+                    value = value - polygamma(i - 1, lower)
+                if i == 0:
+                    value = value - polygamma(j - 1, b)
+                found[i][j] = value
+    return found
+
+
+def _bell_of_two(by_a: Any, by_b: Any, higher: list[list[Any]]) -> Any:
+    """Return what `_bell` does, of derivatives by two parameters; `higher` has all but the first ones."""
+    orders = len(higher) - 1, len(higher[0]) - 1
+    found: list[list[Any]] = [[1.0] * (orders[1] + 1) for _ in range(orders[0] + 1)]
+
+    def cumulant(i: int, j: int) -> Any:
+        return higher[i][j] if i + j > 1 else by_a if i else by_b
+
+    for i in range(orders[0] + 1):
+        for j in range(orders[1] + 1):
+            if i + j == 0:
+                continue
+            # One derivative is split off, by a where there is one.
+            n, m = (i - 1, j) if i else (i, j - 1)
+            found[i][j] = _added(
+                [
+                    math.comb(n, p)
+                    * math.comb(m, q)
+                    * found[n - p][m - q]
+                    * (cumulant(p + 1, q) if i else cumulant(p, q + 1))
+                    for p in range(n + 1)
+                    for q in range(m + 1)
+                ]
+            )
+    return found[-1][-1]
+
+
+def beta_factor(a: Any, b: Any, x: Any, y: Any, orders: tuple[int, int]) -> Any:
+    """Return the derivative of `beta_density` by `a` and `b`, of these orders, divided by the density."""
+    common = psi(a + b)
+    return _bell_of_two(log(x) - psi(a) + common, log(y) - psi(b) + common, _log_moments(a, b, orders, a))
+
+
+def _by_parameters(a: Array, b: Array, x: Array, y: Array, orders: tuple[int, int]) -> Array:
+    """Return the derivative of `betainc` by `a`, once at least, and by `b`; all in float64."""
     difference = _psi_difference(a + 1.0, b)
+    n = a + b
     below = less(x, exp(-difference))
     k = log(x) + difference
     # E(u) = p * u - q * log(1 + r * (1 - exp(-u)))
@@ -129,18 +212,25 @@ def _by_first(a: Array, b: Array, x: Array, y: Array) -> Array:
     scale = 1.0 / (1.0 + r + slope + sqrt(curvature))
     length = log1p(end / scale)
     s, weights = _nodes(128)
-    column = [expand_dims(each, axis=-1) for each in (scale, length, p, q, r, below)]
+    # By psi(z + 1) - psi(z) = 1 / z, from the parameters a + 1 and b to a and b.
+    by_a = where(below, k, k + b / (a * n))
+    by_b = log(y) + _psi_difference(b, a)
+    alpha = where(below, a + 1.0, a)
+    higher = _log_moments(alpha, b, orders, alpha)
+    column = [expand_dims(each, axis=-1) for each in (scale, length, p, q, r, below, by_a)]
+    wide = [[None if each is None else expand_dims(each, axis=-1) for each in row] for row in higher]
+    by_b_inside = expand_dims(where(below, by_b + 1.0 / n, by_b), axis=-1) if orders[1] else None
     with fused(1):
         steps = expm1(column[1] * s)
         u = column[0] * steps
         rise = log1p(-column[4] * expm1(-u))
         powers = exp(column[3] * rise - column[2] * u) * (steps + 1.0) * weights
-        zeroth, first = sum(powers, axis=-1), sum(powers * where(column[5], -u, rise), axis=-1)
-    factor = scale * length
-    zeroth, first = zeroth * factor, first * factor
-    inner = k * zeroth + first
-    n = a + b
-    total = where(below, k - 1.0 / n + n * r * inner, -(a * inner + b / n * zeroth) / x)
+        first = column[6] + where(column[5], -u, rise)
+        second = None if by_b_inside is None else by_b_inside + where(column[5], rise, -u)
+        integral = sum(powers * _bell_of_two(first, second, wide), axis=-1)
+    integral = integral * (scale * length)
+    outer = _bell_of_two(k - 1.0 / n, by_b, _log_moments(a, b, orders, a + 1.0))
+    total = where(below, outer + n * r * integral, -(a * integral) / x)
     found = beta_density(a + 1.0, b, x, y) * y / n * total
     found = where(logical_or(equal(x, 0), equal(y, 0)), 0, found)
     outside = logical_or(logical_or(less(a, 0), less(b, 0)), logical_or(less(x, 0), less(y, 0)))
@@ -148,14 +238,15 @@ def _by_first(a: Array, b: Array, x: Array, y: Array) -> Array:
 
 
 @primitive_in("special")
-def betainc_a(a: Operand, b: Operand, x: Operand, y: Operand, /) -> Array:
-    """Return the derivative of `betainc` by `a`, `y` being ``1 - x``: Note [Derivatives by parameters]."""
-    *given, target = _doubles("special.betainc_a", a, b, x, y)
-    return astype(_by_first(*given), target, copy=False)
+def betainc_ab(a: Operand, b: Operand, x: Operand, y: Operand, by_a: int, by_b: int, /) -> Array:
+    """
+    Return a derivative of `betainc` by its parameters, `y` being ``1 - x``: Note [Derivatives by parameters].
 
-
-@primitive_in("special")
-def betainc_b(a: Operand, b: Operand, x: Operand, y: Operand, /) -> Array:
-    """Return the derivative of `betainc` by `b`, `y` being ``1 - x``."""
-    first, second, *ends, target = _doubles("special.betainc_b", a, b, x, y)
-    return astype(-_by_first(second, first, ends[1], ends[0]), target, copy=False)
+    It is of order `by_a` in `a` and `by_b` in `b`, one of them not 0.
+    """
+    first, second, share, other, target = _doubles("special.betainc_ab", a, b, x, y)
+    if by_a >= by_b:
+        found = _by_parameters(first, second, share, other, (by_a, by_b))
+    else:
+        found = -_by_parameters(second, first, other, share, (by_b, by_a))
+    return astype(found, target, copy=False)

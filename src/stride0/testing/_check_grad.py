@@ -11,8 +11,9 @@ from stride0._chapters.statistical import sum
 from stride0._core.array.array import Array
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.functions import add, conj, multiply, real
+from stride0.autograd._parts import FLOATING
 from stride0.autograd._tape.trees import flatten
-from stride0.autograd._transforms import FLOATING, grad, stop_gradient
+from stride0.autograd._transforms import grad, stop_gradient
 
 __all__ = ["check_grad"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
-from stride0._base.shapes import broadcast_shapes
 from stride0._chapters import statistical, utility
 from stride0._chapters.elementwise import equal, logical_not, subtract
 from stride0._chapters.indexing import take_along_axis
@@ -21,7 +21,16 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.ops import functions
 from stride0._core.ops.elementwise import multiply_masked
 from stride0._tables.operations import OPS
-from stride0.autograd._batching.parts import Level, Rule, check, flat, natural, shifted, shifted_all
+from stride0.autograd._batching.parts import (
+    Level,
+    Rule,
+    broadcast,
+    check,
+    flat,
+    natural,
+    shifted,
+    shifted_all,
+)
 
 # Operations of the table with a function of the namespace, except those with further parameters.
 PLAIN = [
@@ -29,26 +38,29 @@ PLAIN = [
 ]
 
 
-def aligned(operation: str, level: Level, *operands: Any) -> list[Any]:
-    """Return the values of operands that broadcast with each other."""
-    arrays = [x for x in operands if isinstance(x, Array)]
-    if len(arrays) > 1:
-        # Refused by the shapes of an example.
-        broadcast_shapes(operation, [(f"operand {k}", x.shape) for k, x in enumerate(arrays, 1)])
-    ndim = max(x.ndim for x in arrays)
-    return [level.aligned(x, ndim) if isinstance(x, Array) else x for x in operands]
+def aligned(operation: str, level: Level, **operands: Any) -> list[Any]:
+    """Return the values of operands that broadcast with each other, given by the names of the parameters."""
+    shapes = {name: x.shape for name, x in operands.items() if isinstance(x, Array)}
+    ndim = len(broadcast(operation, **shapes)) if len(shapes) > 1 else max(map(len, shapes.values()))
+    return [level.aligned(x, ndim) if isinstance(x, Array) else x for x in operands.values()]
 
 
-def elementwise(function: Callable[..., Any]) -> Rule:
+def elementwise(function: Callable[..., Any], operation: str = "") -> Rule:
     """Return the rule of a function whose operands broadcast."""
-    return lambda level, *operands: function(*aligned(function.__name__, level, *operands))
+    names = tuple(inspect.signature(function).parameters)
+    known = operation or function.__name__
+
+    def rule(level: Level, *operands: Any) -> Any:
+        return function(*aligned(known, level, **dict(zip(names, operands, strict=True))))
+
+    return rule
 
 
 def scaled(function: Callable[..., Any]) -> Rule:
     """Return the rule of `add` and `subtract`."""
 
     def rule(level: Level, x1: Any, x2: Any, alpha: Any) -> Array:
-        x1, x2, alpha = aligned(function.__name__, level, x1, x2, alpha)
+        x1, x2, alpha = aligned(function.__name__, level, x1=x1, x2=x2, alpha=alpha)
         found: Array = function(x1, x2, alpha=alpha)
         return found
 

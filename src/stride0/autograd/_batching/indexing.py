@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from stride0._base.errors import BatchingError, OutOfBoundsError, ShapeError, Stride0Error
+from stride0._base.errors import BatchingError, BroadcastError, OutOfBoundsError, ShapeError, Stride0Error
 from stride0._base.shapes import Shape, broadcast_shapes
 from stride0._chapters.creation import arange, zeros
 from stride0._chapters.indexing import take, take_along_axis
@@ -21,7 +21,7 @@ from stride0._core.array.array import Array
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.adjoint import put
 from stride0._core.ops.functions import where
-from stride0.autograd._batching.parts import Level, Rule, natural, shifted
+from stride0.autograd._batching.parts import Level, Rule, broadcast, natural, shifted
 from stride0.autograd._tape.tape import is_batched_array
 
 ALL = slice(None)
@@ -173,7 +173,12 @@ def setitem(level: Level, x: Array, key: Any, value: Any) -> None:
         _fill(level, x, mask, value)
         return
     plan = Key(level, x, key)
-    target[plan.of_values(True)] = plan.value("setitem", value)
+    place = plan.of_values(True)
+    if isinstance(value, Array) and plan.is_basic:
+        shape = target[place].shape[1:]
+        if broadcast("setitem", x=shape, value=value.shape) != shape:
+            raise BroadcastError("setitem", [("x", shape), ("value", value.shape)], ("x", shape))
+    target[place] = plan.value("setitem", value)
 
 
 def check_mask(shape: Shape, mask: Array, axis: int) -> None:

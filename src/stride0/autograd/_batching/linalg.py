@@ -15,7 +15,7 @@ from stride0._chapters.manipulation import expand_dims, moveaxis, reshape, squee
 from stride0._core.array.array import Array
 from stride0._core.calls.einsum import read_subscripts
 from stride0._core.ops.functions import multiply
-from stride0.autograd._batching.parts import Level, Rule, natural, shifted, shifted_all
+from stride0.autograd._batching.parts import Level, Rule, broadcast, natural, shifted, shifted_all
 from stride0.autograd._rules import inverses
 from stride0.linalg import _beyond
 
@@ -25,6 +25,8 @@ from stride0.linalg import _beyond
 def _matmul(level: Level, x1: Array, x2: Array) -> Array:
     if x1.ndim == 0 or x2.ndim == 0:
         natural(matmul, x1, x2)
+    if x1.ndim > 1 and x2.ndim > 1:
+        broadcast("matmul", **{"leading axes of x1": x1.shape[:-2], "leading axes of x2": x2.shape[:-2]})
     value1, value2 = level.value(x1), level.value(x2)
     if not level.has(x2):
         if x2.ndim > 2 and x1.ndim == 1:
@@ -59,6 +61,9 @@ def _vecdot(level: Level, x1: Array, x2: Array, axis: Any) -> Array:
     at = operator.index(axis)
     if not -min(x1.ndim, x2.ndim) <= at < 0:
         natural(vecdot, x1, x2, axis=axis)
+    if x1.shape[at] != x2.shape[at]:
+        natural(vecdot, x1, x2, axis=axis)
+    broadcast("vecdot", x1=x1.shape, x2=x2.shape)
     return vecdot(level.aligned(x1, ndim), level.aligned(x2, ndim), axis=at)
 
 
@@ -96,6 +101,7 @@ def _cross(level: Level, x1: Array, x2: Array, axis: Any) -> Array:
     at = operator.index(axis)
     if not -min(x1.ndim, x2.ndim) <= at < 0:
         natural(linalg.cross, x1, x2, axis=axis)
+    broadcast("cross", x1=x1.shape, x2=x2.shape)
     return linalg.cross(level.aligned(x1, ndim), level.aligned(x2, ndim), axis=at)
 
 

@@ -16,15 +16,29 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from stride0._base.errors import BatchingError
-from stride0._base.shapes import normalize_axes, normalize_axis
+from stride0._base.shapes import Shape, broadcast_shapes, normalize_axes, normalize_axis
 from stride0._chapters.creation import zeros
 from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array
+from stride0._core.array.interceptors import check_broadcasting
 from stride0.autograd._tape.tape import Level
 
 Rule = Callable[..., Any]
 
-__all__ = ["Level", "Rule", "check", "flat", "natural", "refusal", "shifted", "shifted_all"]
+__all__ = ["Level", "Rule", "broadcast", "check", "flat", "natural", "refusal", "shifted", "shifted_all"]
+
+
+def broadcast(operation: str, **shapes: Shape) -> Shape:
+    """
+    Return the shape to which the operands of an example broadcast, by the names of the parameters.
+
+    Raises where they do not, or where the caller's mode of broadcasting does not allow it: the values may
+    have other numbers of axes, and functions check no broadcasts of calls that the package makes.
+    """
+    pairs = list(shapes.items())
+    shape = broadcast_shapes(operation, pairs)
+    check_broadcasting(operation, pairs, shape)
+    return shape
 
 
 def shifted(operation: str, axis: Any, ndim: int) -> int:

@@ -9,7 +9,8 @@ from stride0 import special
 from stride0._core.array.array import Array
 from stride0.autograd._batching.elementwise import aligned, elementwise
 from stride0.autograd._batching.parts import Level, Rule, shifted_all
-from stride0.special._parameters import betainc_a, betainc_b, gammainc_a
+from stride0.special._parameters import betainc_ab, gammainc_a
+from stride0.special._zeta import zeta_x
 
 
 def _normalised(function: Callable[..., Array]) -> Rule:
@@ -23,8 +24,8 @@ def _normalised(function: Callable[..., Array]) -> Rule:
 
 def _logsumexp(level: Level, a: Any, axis: Any, b: Any, keepdims: bool, return_sign: bool) -> Any:
     ndim = max(x.ndim for x in (a, b) if isinstance(x, Array))
-    a, b = aligned("logsumexp", level, a, b)
-    axes = shifted_all("logsumexp", axis, ndim)
+    a, b = aligned("special.logsumexp", level, a=a, b=b)
+    axes = shifted_all("special.logsumexp", axis, ndim)
     function: Callable[..., Any] = special.logsumexp
     return function(a, axes, b, keepdims, return_sign)
 
@@ -36,8 +37,8 @@ ALONG_AXES: dict[str, Rule] = {
 }
 
 RULES: dict[str, Rule] = {
-    f"special.{name}": ALONG_AXES.get(name) or elementwise(getattr(special, name))
+    f"special.{name}": ALONG_AXES.get(name) or elementwise(getattr(special, name), f"special.{name}")
     for name in special.__all__
     if not isinstance(getattr(special, name), type)
 }
-RULES |= {f"special.{f.__name__}": elementwise(f) for f in (gammainc_a, betainc_a, betainc_b)}
+RULES |= {f"special.{f.__name__}": elementwise(f) for f in (gammainc_a, betainc_ab, zeta_x)}

@@ -1,22 +1,20 @@
 """Gradient rules of the incomplete gamma and beta functions, and of the distributions that are made of them.
 
 The derivatives by the last argument are densities; those by parameters are functions of
-`stride0.special._parameters`, whose own derivatives by parameters are refused. Inverse functions have theirs
-by the implicit function theorem.
+`stride0.special._parameters`, of any order. Inverse functions have theirs by the implicit function theorem.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from stride0._chapters.elementwise import floor, log, sign
+from stride0._chapters.elementwise import floor, sign
 from stride0._core.array.array import Array
 from stride0.autograd._rules.parts import times
 from stride0.autograd._rules.special import Rule
 from stride0.autograd._tape.tape import LazyProduct
-from stride0.special import psi
 from stride0.special._densities import beta_density, gamma_density, t_density
-from stride0.special._parameters import betainc_a, betainc_b, gammainc_a
+from stride0.special._parameters import beta_factor, betainc_ab, gamma_factor, gammainc_a
 
 
 def _gamma_rules(factor: float) -> dict[str, Rule]:
@@ -36,15 +34,15 @@ def _inverse_gamma_rules(factor: float) -> dict[str, Rule]:
 
 def _beta_rules(factor: float) -> dict[str, Rule]:
     return {
-        "a": lambda g, a, b, x: times(g, factor * betainc_a(a, b, x, 1.0 - x)),
-        "b": lambda g, a, b, x: times(g, factor * betainc_b(a, b, x, 1.0 - x)),
+        "a": lambda g, a, b, x: times(g, factor * betainc_ab(a, b, x, 1.0 - x, 1, 0)),
+        "b": lambda g, a, b, x: times(g, factor * betainc_ab(a, b, x, 1.0 - x, 0, 1)),
         "x": lambda g, a, b, x: times(g, factor * beta_density(a, b, x, 1.0 - x)),
     }
 
 
-def _inverse_beta(g: Array, a: Any, b: Any, out: Array, by: Rule) -> LazyProduct:
+def _inverse_beta(g: Array, a: Any, b: Any, out: Array, by_a: int, by_b: int) -> LazyProduct:
     y = 1.0 - out
-    return times(g, -by(a, b, out, y) / beta_density(a, b, out, y))
+    return times(g, -betainc_ab(a, b, out, y, by_a, by_b) / beta_density(a, b, out, y))
 
 
 # --- counts: the binomial distribution, failures, and Poisson's
@@ -95,14 +93,14 @@ def _f_by_numerator(dfn: Any, dfd: Any, x: Any) -> Any:
     share, other = _f_share(dfn, dfd, x)
     a, b = dfn * 0.5, dfd * 0.5
     inner = beta_density(a, b, share, other) * other * x / (dfn * x + dfd)
-    return 0.5 * betainc_a(a, b, share, other) + inner
+    return 0.5 * betainc_ab(a, b, share, other, 1, 0) + inner
 
 
 def _f_by_denominator(dfn: Any, dfd: Any, x: Any) -> Any:
     share, other = _f_share(dfn, dfd, x)
     a, b = dfn * 0.5, dfd * 0.5
     inner = beta_density(a, b, share, other) * share / (dfn * x + dfd)
-    return 0.5 * betainc_b(a, b, share, other) - inner
+    return 0.5 * betainc_ab(a, b, share, other, 0, 1) - inner
 
 
 def _f_rules(factor: float) -> dict[str, Rule]:
@@ -119,9 +117,9 @@ def _f_rules(factor: float) -> dict[str, Rule]:
 def _t_by_freedom(df: Any, t: Any) -> Any:
     """Return the derivative of `stdtr` by the degrees of freedom."""
     total = t * t + df
-    return 0.25 * sign(t) * betainc_b(0.5, df * 0.5, t * t / total, df / total) - t * t_density(df, t) / (
-        2.0 * df
-    )
+    return 0.25 * sign(t) * betainc_ab(0.5, df * 0.5, t * t / total, df / total, 0, 1) - t * t_density(
+        df, t
+    ) / (2.0 * df)
 
 
 VJP: dict[str, dict[str, Rule]] = {
@@ -132,8 +130,8 @@ VJP: dict[str, dict[str, Rule]] = {
     "special.betainc": _beta_rules(1.0),
     "special.betaincc": _beta_rules(-1.0),
     "special.betaincinv": {
-        "a": lambda g, a, b, out: _inverse_beta(g, a, b, out, betainc_a),
-        "b": lambda g, a, b, out: _inverse_beta(g, a, b, out, betainc_b),
+        "a": lambda g, a, b, out: _inverse_beta(g, a, b, out, 1, 0),
+        "b": lambda g, a, b, out: _inverse_beta(g, a, b, out, 0, 1),
         "y": lambda g, a, b, out: times(g, 1.0 / beta_density(a, b, out, 1.0 - out)),
     },
     "special.bdtr": {"p": lambda g, k, n, p: _bdtr(g, k, n, p, -1.0)},
@@ -178,26 +176,25 @@ VJP: dict[str, dict[str, Rule]] = {
 
 # Rules of the derivatives by parameters, which users do not call.
 INNER_VJP: dict[str, dict[str, Rule]] = {
-    "special.gammainc_a": {"x": lambda g, a, x: times(g, gamma_density(a, x) * (log(x) - psi(a)))},
-    # `y` is 1 - x, and x has the derivative by both.
-    "special.betainc_a": {
-        "x": lambda g, a, b, x, y: times(g, beta_density(a, b, x, y) * (log(x) - psi(a) + psi(a + b))),
-        "y": lambda g: None,
+    "special.gammainc_a": {
+        "a": lambda g, a, x, order: times(g, gammainc_a(a, x, order + 1)),
+        "x": lambda g, a, x, order: times(g, gamma_density(a, x) * gamma_factor(a, x, order)),
     },
-    "special.betainc_b": {
-        "x": lambda g, a, b, x, y: times(g, beta_density(a, b, x, y) * (log(y) - psi(b) + psi(a + b))),
+    # `y` is 1 - x, and x has the derivative by both.
+    "special.betainc_ab": {
+        "a": lambda g, a, b, x, y, by_a, by_b: times(g, betainc_ab(a, b, x, y, by_a + 1, by_b)),
+        "b": lambda g, a, b, x, y, by_a, by_b: times(g, betainc_ab(a, b, x, y, by_a, by_b + 1)),
+        "x": lambda g, a, b, x, y, by_a, by_b: times(
+            g, beta_density(a, b, x, y) * beta_factor(a, b, x, y, (by_a, by_b))
+        ),
         "y": lambda g: None,
     },
 }
 
 _COUNT = "it counts, and is an integer"
-_SECOND = "only the first derivative by a parameter is implemented"
 
 UNKNOWN: dict[str, dict[str, str]] = {
     **{f"special.{name}": {"k": _COUNT, "n": _COUNT} for name in ("bdtr", "bdtrc", "bdtri")},
     **{f"special.n{name}": {"k": _COUNT, "n": _COUNT} for name in ("bdtr", "bdtrc", "bdtri")},
     **{f"special.{name}": {"k": _COUNT} for name in ("pdtr", "pdtrc", "pdtri")},
-    "special.gammainc_a": {"a": _SECOND},
-    "special.betainc_a": {"a": _SECOND, "b": _SECOND},
-    "special.betainc_b": {"a": _SECOND, "b": _SECOND},
 }

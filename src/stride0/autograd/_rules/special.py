@@ -51,6 +51,7 @@ from stride0._core.ops.functions import where
 from stride0.autograd._rules.elementwise import LN2, LN10, unless_zero
 from stride0.autograd._rules.parts import conjugate, product, times
 from stride0.autograd._tape.tape import LazyProduct
+from stride0.special._zeta import zeta_x
 
 Rule = Callable[..., Any]
 
@@ -255,6 +256,25 @@ def _ellipk(m: Any, below: Any) -> Any:
     return math.pi / 8 / below * special.hyp2f1(0.5, 0.5, 2.0, m)
 
 
+def _zeta_or_derivative(x: Any, q: Any, order: int) -> Any:
+    return zeta_x(x, q, order) if order else special.zeta(x, q)
+
+
+def _zeta(g: Array, x: Any, q: Any) -> LazyProduct:
+    of_real(x, "special.zeta", "x")
+    if q is not None:
+        # SciPy continues Hurwitz's function to no exponents below 1.
+        return times(g, where(less_equal(x, 1), math.nan, zeta_x(x, q)))
+    # By reflection, where the terms of the series grow.
+    below = less(x, -0.5)
+    y = where(below, 1.0 - x, 2.0)
+    size = 2.0 * exp(math.log(2 * math.pi) * (x - 1.0)) * special.gamma(y)
+    s, c = _sin_pi(0.5 * x), _cos_pi(0.5 * x)
+    slope = (math.log(2 * math.pi) - special.psi(y)) * s + math.pi / 2 * c
+    mirrored = size * (slope * special.zeta(y) - s * zeta_x(y, 1.0))
+    return times(g, where(below, mirrored, zeta_x(where(below, 2.0, x), 1.0)))
+
+
 def _lpmv(g: Array, m: Any, v: Any, x: Any, out: Array) -> LazyProduct:
     return times(g, (v * x * out - (v + m) * special.lpmv(m, v - 1.0, x)) / ((x - 1.0) * (x + 1.0)))
 
@@ -411,7 +431,8 @@ VJP: dict[str, dict[str, Rule]] = {
     "special.expn": {"x": _expn},
     "special.exprel": {"x": lambda g, x: times(g, _exprel(x))},
     "special.spence": {"z": _spence},
-    "special.zeta": {"q": lambda g, x, q: times(g, -x * special.zeta(x + 1, q))},
+    "special.zeta": {"x": _zeta, "q": lambda g, x, q: times(g, -x * special.zeta(x + 1, q))},
+    "special.zetac": {"x": lambda g, x: _zeta(g, x, None)},
     "special.fresnel": {"z": lambda g, z: _pair(g, sin(math.pi / 2 * z * z), cos(math.pi / 2 * z * z))},
     "special.sici": {"x": lambda g, x: _pair(g, special.sinc(x / math.pi), cos(x) / x)},
     "special.lambertw": {"z": lambda g, out: along(g, exp(-out) / (1.0 + out))},
@@ -474,7 +495,15 @@ VJP: dict[str, dict[str, Rule]] = {
 
 NO_GRAD: dict[str, str] = {"special.gammasgn": "piecewise constant"}
 
-REFUSED: dict[str, str] = {"special.zetac": "the derivative of Riemann's zeta function is not implemented"}
+# Rules of derivatives, which users do not call.
+INNER_VJP: dict[str, dict[str, Rule]] = {
+    "special.zeta_x": {
+        "x": lambda g, x, q, order: times(g, zeta_x(x, q, order + 1)),
+        "q": lambda g, x, q, order: times(
+            g, -x * zeta_x(x + 1.0, q, order) - order * _zeta_or_derivative(x + 1.0, q, order - 1)
+        ),
+    }
+}
 
 _ORDER = "no formula for the derivative by the order is implemented"
 _PARAMETER = "no formula for the derivative by a parameter is implemented"
@@ -487,5 +516,4 @@ UNKNOWN: dict[str, dict[str, str]] = {
     "special.hyp1f1": {"a": _PARAMETER, "b": _PARAMETER},
     "special.hyp2f1": {"a": _PARAMETER, "b": _PARAMETER, "c": _PARAMETER},
     "special.lpmv": {"m": _COUNT, "v": "no formula for the derivative by the degree is implemented"},
-    "special.zeta": {"x": "the derivative of the zeta function by its exponent is not implemented"},
 }

@@ -261,15 +261,15 @@ cdef object unary_of_values(Level level, int op, Array x, str name):
             leave_package(token)
 
 
-cdef int check_examples(str name, Array x1, Array x2) except -1:
-    """Refuse operands whose examples do not broadcast, by the shapes of these; or where the caller's mode does."""
+cdef tuple check_examples(str name, Array x1, Array x2):
+    """The shape to which examples broadcast; refuses operands where they do not, or where the caller's mode does."""
     if same_shape(x1, x2):
-        return 0
+        return shape_tuple(x1)
     pairs = [("x1", shape_tuple(x1)), ("x2", shape_tuple(x2))]
     shape = broadcast_shapes(name, pairs)
     if guarding and is_restricted():
         enforce_current_mode(name, pairs, shape)
-    return 0
+    return shape
 
 
 cdef object binary_of_values(Level level, int op, object x1, object x2, str name):

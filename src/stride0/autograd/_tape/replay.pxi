@@ -323,3 +323,36 @@ cdef object key_of(object numpy, object indices, Py_ssize_t size):
         stop = first + step * len(indices)
         return None if step == 1 and len(indices) == size else slice(first, None if stop < 0 else stop, step)
     return asarray(indices)
+
+
+def written_at(Array x not None):
+    """The line that last wrote to an array, if its node, or that it has none, is from a write; None for any other array."""
+    cdef History history = history_of(x.storage)
+    cdef Node node = node_at(x)
+    cdef Write write
+    cdef Folded folded
+    cdef Array place
+    cdef list writes, found
+    cdef bint is_from_write = node is None or type(node.pull) is Replay
+    cdef object where = None
+    if history is None:
+        return None
+    with cython.critical_section(history):
+        writes, found = list(history.writes), list(history.folded.values())
+    place = outline(x)
+    for write in reversed(writes):
+        is_from_write = is_from_write or is_node_of(write.source, node)
+        if where is None and touches(write, place):
+            where = write.where
+    for folded in found:
+        for source in folded.sources:
+            is_from_write = is_from_write or is_node_of(<Source>source, node)
+        if where is None:
+            import numpy
+            if were_written(numpy, folded, memory_of(x.storage), place, 0, folded.last):
+                where = folded.where
+    return where if is_from_write else None
+
+
+cdef inline bint is_node_of(Source source, Node node):
+    return source is not None and source.node is node

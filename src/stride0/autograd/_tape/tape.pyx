@@ -2,7 +2,7 @@
 """The tape: recording of what is computed from tracked arrays, and the backward pass.
 
 One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `batching.pxi`, `nodes.pxi`,
-`places.pxi`, `saved.pxi`, `writes.pxi`, `replay.pxi`, `recording.pxi`, `deferral.pxi`, `backward.pxi`, `results.pxi`.
+`places.pxi`, `saved.pxi`, `writes.pxi`, `replay.pxi`, `recording.pxi`, `inplace.pxi`, `deferral.pxi`, `backward.pxi`, `results.pxi`.
 
 Note [Graph of nodes]
     The tape is not a list of operations. Each tracked array holds a node; a node holds the nodes of its operands
@@ -86,7 +86,7 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.ops.adjoint import put
 from stride0._core.ops.evaluation import evaluate_pending
 from stride0._core.ops.functions import real
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, GradientError, ShapeError
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, BroadcastError, GradientError, ShapeError
 from stride0._base.shapes import broadcast_shapes
 from stride0.autograd._tape.trees import flatten, tree_map
 
@@ -300,6 +300,7 @@ def node_of(x):
 include "writes.pxi"
 include "replay.pxi"
 include "recording.pxi"
+include "inplace.pxi"
 include "deferral.pxi"
 include "backward.pxi"
 include "results.pxi"

@@ -276,11 +276,37 @@ cdef extern from *:
     """
     S0_OF_THREAD long long s0_first_ended = -1;
     S0_OF_THREAD long long s0_second_began = -1;
+    /* Whether a function runs that will be called again: what it reads must be the same then. */
+    S0_OF_THREAD int s0_noticing = 0;
+    #define s0_set_noticing(value) (s0_noticing = (value))
     #define s0_set_calls(first, second) (s0_first_ended = (first), s0_second_began = (second))
     """
     long long s0_first_ended
     long long s0_second_began
+    int s0_noticing
+    void s0_set_noticing(int value) noexcept
     void s0_set_calls(long long first, long long second) noexcept
+
+
+cdef inline Array noticed(Array x):
+    """An array without history that is read beside tracked ones; writes to it are logged, if the function that reads it is called again."""
+    if s0_noticing and start_history(memory_of(x.storage)):
+        s0_put_long(x.seen, clock)
+    return x
+
+
+@cython.final
+cdef class Noticing:
+    """A block in which a function runs that will be called again."""
+
+    cdef int before
+
+    def __enter__(self):
+        self.before = s0_noticing
+        s0_set_noticing(1)
+
+    def __exit__(self, kind, error, traceback):
+        s0_set_noticing(self.before)
 
 
 cdef int check_unchanged(History history, Array x, str name) except -1:

@@ -13,7 +13,8 @@ import stride0 as xp
 from stride0._base.errors import ArgumentValueError
 from stride0._base.shapes import Shape
 from stride0._core.array.array import Array
-from stride0.autograd.scipy._parts import along, from_numpy, recorded, rules, scipy, to_numpy
+from stride0.autograd._tape.tape import Level
+from stride0.autograd.scipy._parts import along, batched, from_numpy, recorded, rules, scipy, to_numpy
 
 __all__ = ["EXTENSIONS", "extended", "full", "lagged", "spaced", "valid"]
 
@@ -51,6 +52,42 @@ rules(
     x=lambda g, w, method: full(g, xp.conj(w), method),
     w=lambda g, x, method: valid(xp.conj(x), g, method),
 )
+
+
+def _full_of_batch(level: Level, x: Array, w: Array, method: str) -> Array:
+    if not level.has(w):
+        return full(level.value(x), w[None], method)
+    if not level.has(x):
+        return full(x[None], level.value(w), method)
+    # Both differ: products of transforms.
+    return _by_transforms(level.value(x), level.value(w))
+
+
+def _valid_of_batch(level: Level, x: Array, w: Array, method: str) -> Array:
+    if not level.has(w):
+        return valid(level.value(x), w[None], method)
+    whole = _by_transforms(level.spread(x), xp.flip(level.value(w), axis=tuple(range(1, w.ndim + 1))))
+    inside = tuple(slice(k - 1, n) for n, k in zip(x.shape, w.shape, strict=True))
+    return whole[(slice(None), *inside)]
+
+
+def _by_transforms(x: Array, w: Array) -> Array:
+    """Return the whole convolution of each example, whose number is along the first axis."""
+    axes = tuple(range(1, x.ndim))
+    sizes = [n + k - 1 for n, k in zip(x.shape[1:], w.shape[1:], strict=True)]
+    if not axes or 0 in sizes:
+        return x * w
+    if xp.isdtype(xp.result_type(x, w), "real floating"):
+        return xp.fft.irfftn(
+            xp.fft.rfftn(x, s=sizes, axes=axes) * xp.fft.rfftn(w, s=sizes, axes=axes), s=sizes, axes=axes
+        )
+    return xp.fft.ifftn(
+        xp.fft.fftn(x, s=sizes, axes=axes) * xp.fft.fftn(w, s=sizes, axes=axes), s=sizes, axes=axes
+    )
+
+
+batched(full, _full_of_batch)
+batched(valid, _valid_of_batch)
 
 
 # The length up to which windows along one axis are added up one by one, and up to which lags are.

@@ -7,12 +7,15 @@ from typing import Any
 import stride0 as xp
 from stride0._base.errors import ArgumentTypeError, ShapeError
 from stride0._core.array.array import Array
+from stride0.autograd._tape.tape import Level
 from stride0.autograd.scipy._parts import (
+    batched,
     dtype_of,
     floating,
     from_numpy,
     item,
     named,
+    one_batch,
     original,
     recorded,
     rules,
@@ -43,6 +46,16 @@ def _sums(x: Array, groups: Array, count: int) -> Array:
 
 
 rules(_sums, x=lambda g, groups: xp.take(g, groups))
+
+
+def _sums_of_batch(level: Level, x: Array, groups: Array, count: int) -> Array:
+    one_batch(_sums, level, {"x": x, "groups": groups}, "x")
+    # The regions of each example have numbers of their own.
+    own = xp.reshape(xp.arange(level.size) * count, (level.size,) + (1,) * groups.ndim) + groups
+    return xp.reshape(_sums(level.value(x), own, level.size * count), (level.size, count))
+
+
+batched(_sums, _sums_of_batch)
 
 
 class _Regions:

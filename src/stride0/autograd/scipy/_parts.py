@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, ShapeError, shown
 from stride0._base.shapes import Shape, normalize_axis, normalize_index
 from stride0._chapters.data_types import astype
 from stride0._core.array.array import Array
@@ -17,11 +17,13 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.exchange.numpy_calls import from_numpy, to_numpy
 from stride0._core.memory import dtype as dtypes
 from stride0._core.memory.dtype import float64, promote
-from stride0.autograd._tape.tape import define, detach, is_tracked
+from stride0.autograd._tape.tape import Level, define, define_batching, detach, is_tracked
 
 __all__ = [
     "along",
     "axis_of",
+    "batched",
+    "by_lanes",
     "count_of",
     "dtype_of",
     "each",
@@ -32,6 +34,7 @@ __all__ = [
     "item",
     "lane",
     "named",
+    "one_batch",
     "one_of",
     "original",
     "recorded",
@@ -82,8 +85,39 @@ def rules(function: Callable[..., Any], **by_parameter: Callable[..., Any]) -> N
 
     They call functions that the tape records, so that there are derivatives of any order.
     """
-    name = next(name for name, found in PRIMITIVES.items() if found is function)
-    define(name, function, by_parameter)
+    define(_name_of(function), function, by_parameter)
+
+
+def batched(function: Callable[..., Any], rule: Callable[..., Any]) -> None:
+    """Define the batching rule of a recorded function: Note [Batching rules]."""
+    define_batching(_name_of(function), rule)
+
+
+def by_lanes(function: Callable[..., Any], array: str) -> None:
+    """Define the batching rule of a function of the lanes of one array, the only one that is batched."""
+    names = list(inspect.signature(function).parameters)
+
+    def rule(level: Level, *values: Any) -> Any:
+        given = dict(zip(names, values, strict=True))
+        one_batch(function, level, given, array)
+        return function(**{**given, array: level.value(given[array]), "axis": given["axis"] + 1})
+
+    batched(function, rule)
+
+
+def one_batch(function: Callable[..., Any], level: Level, given: dict[str, Any], array: str) -> None:
+    """Raise where another argument than one array is batched."""
+    for name, value in given.items():
+        if name != array and level.has(value):
+            raise BatchingError(
+                _name_of(function),
+                f"{name} is batched: SciPy computes no such function for each example",
+                accepts=f"a loop over the examples, or one {name} for all",
+            )
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    return next(name for name, found in PRIMITIVES.items() if found is function)
 
 
 def floating(operation: str, name: str, x: Any) -> Array:

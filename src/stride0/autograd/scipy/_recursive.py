@@ -14,6 +14,7 @@ from stride0.autograd.scipy._linear import extended, lagged
 from stride0.autograd.scipy._parts import (
     along,
     axis_of,
+    by_lanes,
     count_of,
     floating,
     from_numpy,
@@ -52,6 +53,7 @@ rules(
         _filtered(xp.conj(b), xp.conj(a), xp.flip(g, axis=axis), axis), axis=axis
     ),
 )
+by_lanes(_filtered, "x")
 
 
 def _recursive(a: Array, x: Array, axis: int) -> Array:
@@ -238,6 +240,7 @@ rules(
     sos=lambda g, sos, x, axis: _sections_cotangent(g, sos, x, axis),
     x=lambda g, sos, axis: _backwards(sos, g, axis),
 )
+by_lanes(_sectioned, "x")
 
 
 def _sections(operation: str, sos: Any, x: Any) -> list[Array]:

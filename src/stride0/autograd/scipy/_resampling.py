@@ -12,6 +12,7 @@ from stride0.autograd.scipy._linear import extended, spaced, valid
 from stride0.autograd.scipy._parts import (
     along,
     axis_of,
+    by_lanes,
     count_of,
     floating,
     from_numpy,
@@ -104,6 +105,7 @@ def _detrended(x: Array, axis: int, type: str, bp: Any) -> Array:
 
 
 rules(_detrended, x=lambda g, axis, type, bp: _detrended(g, axis, type, bp))
+by_lanes(_detrended, "x")
 
 
 def detrend(x: Any, axis: int = -1, type: str = "linear", bp: Any = 0) -> Array:
@@ -170,6 +172,7 @@ rules(
     h=lambda g, h_shape, x, up, down, axis: _upfirdn_taps(g, x, h_shape[0], up, down, axis),
     x=lambda g, h, x_shape, up, down, axis: _upfirdn_signal(g, h, x_shape[axis], up, down, axis),
 )
+by_lanes(_upfirdn, "x")
 
 
 def upfirdn(

@@ -15,6 +15,7 @@ from stride0._core.array.array import Array
 from stride0.autograd.scipy._linear import EXTENSIONS, extended
 from stride0.autograd.scipy._parts import (
     axis_of,
+    by_lanes,
     each,
     floating,
     from_numpy,
@@ -77,6 +78,7 @@ def _coefficients(x: Array, order: int, axis: int, ends: str) -> Array:
 
 
 rules(_coefficients, x=lambda g, order, axis, ends: _coefficients_cotangent(g, order, axis, ends))
+by_lanes(_coefficients, "x")
 
 
 def spline_filter1d(input: Any, order: int = 3, axis: int = -1, *, mode: str = "mirror") -> Array:

@@ -9,6 +9,7 @@ from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd.scipy._parts import (
     axis_of,
+    by_lanes,
     count_of,
     floating,
     from_numpy,
@@ -211,6 +212,7 @@ def _czt_signal(g: Array, n: int, w: complex, a: complex, axis: int) -> Array:
 
 
 rules(_czt, x=lambda g, x_shape, w, a, axis: _czt_signal(g, x_shape[axis], w, a, axis))
+by_lanes(_czt, "x")
 
 
 def czt(

@@ -16,6 +16,7 @@ from stride0.autograd._rules.parts import put
 from stride0.autograd.scipy._parts import (
     along,
     axis_of,
+    by_lanes,
     count_of,
     floating,
     from_numpy,
@@ -75,6 +76,7 @@ rules(
     _transform,
     x=lambda g, kind, type, norm, axis, orthogonal: _transposed(g, kind, type, norm, axis, orthogonal),
 )
+by_lanes(_transform, "x")
 
 
 def _fitted(x: Array, n: int, axis: int) -> Array:

@@ -13,6 +13,7 @@ import stride0 as xp
 from stride0._base.errors import ShapeError
 from stride0._core.array.array import Array
 from stride0.autograd._rules.linalg import adjoint
+from stride0.autograd._tape.tape import Level
 from stride0.autograd.scipy._matrices import (
     cholesky,
     circulant,
@@ -35,10 +36,12 @@ from stride0.autograd.scipy._matrices import (
     toeplitz,
 )
 from stride0.autograd.scipy._parts import (
+    batched,
     floating,
     from_numpy,
     item,
     named,
+    one_batch,
     one_of,
     recorded,
     rules,
@@ -174,6 +177,16 @@ rules(
 )
 
 
+def _banded_of_batch(level: Level, ab: Array, b: Array, bands: tuple[int, int]) -> Array:
+    one_batch(_banded, level, {"ab": ab, "b": b}, "b")
+    # All examples are columns of one right-hand side.
+    columns = xp.reshape(xp.moveaxis(level.value(b), 0, 1), (b.shape[0], level.size * b.shape[1]))
+    return xp.moveaxis(xp.reshape(_banded(ab, columns, bands), (b.shape[0], level.size, b.shape[1])), 1, 0)
+
+
+batched(_banded, _banded_of_batch)
+
+
 def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any) -> Array:
     """
     Solve a system with a banded matrix.
@@ -208,9 +221,19 @@ def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any) -> Array:
 # --- functions of matrices
 
 
+def _of_stack(function: Any, *arrays: Array) -> Array:
+    """Return what SciPy computes of each matrix of stacks of them, which broadcast."""
+    given = [to_numpy(x) for x in arrays]
+    if all(x.ndim == 2 for x in given):
+        return from_numpy(function(*given))
+    count = max(x.shape[0] for x in given if x.ndim > 2)
+    rows = ([x[k] if x.ndim > 2 else x for x in given] for k in range(count))
+    return xp.stack([from_numpy(function(*row)) for row in rows])
+
+
 @recorded("linalg")
 def _sylvester(a: Array, b: Array, q: Array) -> Array:
-    return from_numpy(scipy("linalg").solve_sylvester(to_numpy(a), to_numpy(b), to_numpy(q)))
+    return _of_stack(scipy("linalg").solve_sylvester, a, b, q)
 
 
 rules(
@@ -219,6 +242,7 @@ rules(
     b=lambda g, a, b, out: -xp.matmul(adjoint(out), _sylvester(adjoint(a), adjoint(b), g)),
     q=lambda g, a, b: _sylvester(adjoint(a), adjoint(b), g),
 )
+batched(_sylvester, lambda level, a, b, q: _sylvester(level.value(a), level.value(b), level.value(q)))
 
 
 def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
@@ -244,10 +268,11 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
 
 @recorded("linalg")
 def _square_root(a: Array) -> Array:
-    return from_numpy(scipy("linalg").sqrtm(to_numpy(a)))
+    return _of_stack(scipy("linalg").sqrtm, a)
 
 
 rules(_square_root, a=lambda g, out: _sylvester(adjoint(out), adjoint(out), g))
+batched(_square_root, lambda level, a: _square_root(level.value(a)))
 
 
 def sqrtm(a: Any) -> Array:
@@ -292,10 +317,11 @@ def _derivative(g: Array, name: str, a: Array) -> Array:
 
 @recorded("linalg")
 def _of_matrix(name: str, a: Array) -> Array:
-    return from_numpy(getattr(scipy("linalg"), name)(to_numpy(a)))
+    return _of_stack(getattr(scipy("linalg"), name), a)
 
 
 rules(_of_matrix, a=lambda g, name, a: _derivative(g, name, a))
+batched(_of_matrix, lambda level, name, a: _of_matrix(name, level.value(a)))
 
 
 def _function_of_matrix(name: str, what: str) -> Any:

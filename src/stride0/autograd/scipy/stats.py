@@ -15,6 +15,7 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError, Gradient
 from stride0._core.array.array import Array
 from stride0.autograd.scipy._distributions import DISTRIBUTIONS
 from stride0.autograd.scipy._parts import (
+    batched,
     floating,
     from_numpy,
     one_of,
@@ -180,6 +181,10 @@ def _no_second(g: Array) -> Array:
 
 rules(_tail, x=lambda g, x, name, args: -g * _density(x, name, args))
 rules(_density, x=_no_second)
+for _function in (_tail, _density):
+    batched(
+        _function, lambda level, x, name, args, _function=_function: _function(level.value(x), name, args)
+    )
 
 
 def ks_1samp(

@@ -1,0 +1,171 @@
+"""`custom_jvp`: functions whose derivative in a direction the caller defines."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, GradientError, counted
+from stride0._chapters.creation import zeros
+from stride0._core.array.array import Array
+from stride0.autograd._custom import custom_vjp
+from stride0.autograd._parts import FLOATING, matched
+from stride0.autograd._tape.trees import flatten, tree_map
+from stride0.autograd._transforms import stop_gradient, vjp
+
+__all__ = ["custom_jvp"]
+
+Rule = Callable[..., tuple[Any, Any]]
+
+
+class custom_jvp:
+    """
+    A function whose derivative in a direction the caller defines; a decorator.
+
+    Parameters
+    ----------
+    f : callable
+        Takes arrays, or nested structures of them, and returns such.
+    nondiff_argnums : sequence of int
+        Arguments that are no arrays, or that the function is not differentiated by.
+
+    Notes
+    -----
+    The derivative is linear in the direction. Reverse mode transposes it: `grad`, `vjp` and others compute
+    the pullback of the rule as a function of the direction. So the rule need not say what the transpose is,
+    and is differentiated itself for higher derivatives.
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> from stride0.autograd import custom_jvp, grad
+    >>> @custom_jvp
+    ... def log1pexp(x):
+    ...     return xp.log(1 + xp.exp(x))
+    >>> @log1pexp.defjvp
+    ... def rule(primals, tangents):
+    ...     (x,), (v,) = primals, tangents
+    ...     return log1pexp(x), v * (1 - 1 / (1 + xp.exp(x)))
+    >>> grad(log1pexp)(xp.asarray(100.0))
+    Array(1., dtype=float64)
+    """
+
+    def __init__(self, f: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
+        self.nondiff_argnums = tuple(nondiff_argnums)
+        self.rule: Rule | None = None
+        self._reverse = custom_vjp(f, nondiff_argnums)
+        self._reverse.operation = "custom_jvp"
+        functools.update_wrapper(self, f)
+
+    def defjvp(self, rule: Rule) -> Rule:
+        """
+        Define the derivative.
+
+        Parameters
+        ----------
+        rule : callable
+            Takes the arguments of `nondiff_argnums`, a tuple of the other arguments, and a tuple of their
+            directions, which are structured like them, with None for what has no derivative. Returns a pair:
+            the result, and the derivative, structured like the result and linear in the directions; None
+            in it stands for zero.
+
+        Returns
+        -------
+        callable
+            The rule, so that this is a decorator.
+        """
+        self.rule = rule
+        self._reverse.defvjp(self._forward, functools.partial(_transposed, rule))
+        return rule
+
+    def defjvps(self, *rules: Callable[..., Any] | None) -> None:
+        """
+        Define the derivative by one rule for each argument.
+
+        Parameters
+        ----------
+        *rules : callable or None
+            Takes the direction of its argument, the result, and all arguments; returns the term of this
+            argument in the derivative. None where the function does not depend on the argument.
+        """
+        if self.nondiff_argnums:
+            raise ArgumentValueError(
+                "custom_jvp", "defjvps is for functions without nondiff_argnums", accepts="defjvp"
+            )
+
+        def rule(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+            if len(rules) != len(primals):
+                problem = f"{counted(len(rules), 'rule')} for {counted(len(primals), 'argument')}"
+                raise ArgumentValueError("custom_jvp", f"defjvps has {problem}")
+            result = self(*primals)
+            terms = [
+                one(v, result, *primals)
+                for one, v in zip(rules, tangents, strict=True)
+                if one is not None and v is not None
+            ]
+            if not terms:
+                return result, tree_map(lambda y: zeros(y.shape, dtype=y.dtype), result)
+            return result, functools.reduce(_sum, terms)
+
+        self.defjvp(rule)
+
+    def _forward(self, *args: Any) -> tuple[Any, Any]:
+        """Return the result, which depends on nothing that is tracked, and the arguments for the rule."""
+        fixed = {k % len(args) for k in self.nondiff_argnums}
+        constants = [x if k in fixed else stop_gradient(x) for k, x in enumerate(args)]
+        return self._reverse.f(*constants), [x for k, x in enumerate(args) if k not in fixed]
+
+    def __call__(self, *args: Any) -> Any:
+        """Call the function, which has the derivative of the rule."""
+        if self.rule is None:
+            raise GradientError("custom_jvp", "the function has no derivative", accepts="defjvp(rule)")
+        return self._reverse(*args)
+
+
+def _sum(one: Any, other: Any) -> Any:
+    """Return the sum of two terms of a derivative, which are structured alike."""
+    leaves, structure = flatten(one)
+    others = matched("custom_jvp", structure, other, "the terms of two arguments")
+    return structure.rebuild([a + b for a, b in zip(leaves, others, strict=True)])
+
+
+def _is_floating(x: Any) -> bool:
+    return isinstance(x, Array) and x.dtype.kind in FLOATING
+
+
+def _transposed(rule: Rule, *given: Any) -> tuple[Any, ...]:
+    """Return the cotangents of the arguments: the pullback of the rule as a function of the directions."""
+    *fixed, primals, cotangent = given
+    leaves, structure = flatten(tuple(primals))
+    at = [k for k, x in enumerate(leaves) if _is_floating(x)]
+    results, shape = flatten(cotangent)
+    wanted = [k for k, g in enumerate(results) if _is_floating(g)]
+
+    def directions(found: Sequence[Any]) -> Any:
+        placed: list[Any] = [None] * len(leaves)
+        for k, v in zip(at, found, strict=True):
+            placed[k] = v
+        return structure.rebuild(placed)
+
+    def linear(*tangents: Array) -> list[Array]:
+        found = rule(*fixed, tuple(primals), directions(tangents))
+        if not isinstance(found, (tuple, list)) or len(found) != 2:
+            raise ArgumentTypeError(
+                "custom_jvp", "the rule must return a pair: the result and the derivative"
+            )
+        parts = matched("custom_jvp", shape, found[1], "the result and the derivative of the rule")
+        for k in wanted:
+            if not isinstance(parts[k], Array) and parts[k] is not None:
+                kind = type(parts[k]).__name__
+                raise ArgumentTypeError(
+                    "custom_jvp",
+                    f"a derivative of the rule is of type {kind}",
+                    accepts="an array for each of the result, or None for zero",
+                )
+        return [
+            zeros(results[k].shape, dtype=results[k].dtype) if parts[k] is None else parts[k] for k in wanted
+        ]
+
+    _, pull = vjp(linear, *[zeros(leaves[k].shape, dtype=leaves[k].dtype) for k in at])
+    return tuple(directions(pull([results[k] for k in wanted])))

@@ -1,0 +1,161 @@
+"""`Tape`: differentiation of what a block of code computes."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from typing import Any
+
+from stride0._base.errors import GradientError
+from stride0._chapters.creation import ones
+from stride0._core.array.array import Array
+from stride0.autograd._parts import Tracked, matched
+from stride0.autograd._tape import tape as _tape
+from stride0.autograd._tape.tape import (
+    Node,
+    all_like,
+    backward,
+    current_node,
+    facts_of,
+    handed_out,
+    scalar_result,
+    written_at,
+)
+from stride0.autograd._tape.trees import flatten
+
+__all__ = ["Tape"]
+
+
+def _forget(tape: weakref.ref[Tape], key: int, _: object) -> None:
+    """Drop the node of an array that has been freed."""
+    known = tape()
+    if known is not None:
+        del known._leaves[key]
+
+
+class Tape(_tape.Tape):
+    """
+    The imperative form: records what is computed from tracked arrays in its block.
+
+    A gradient that is taken within the block is recorded as well, and can be differentiated again; one that
+    is taken after it is not. Tapes nest. After the block, and unless another open tape tracks them, its
+    arrays are ordinary arrays again.
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> from stride0.autograd import Tape
+    >>> with Tape() as t:
+    ...     a = t.watch(xp.asarray([1.0, 2.0]))
+    ...     y = xp.sum(a**2)
+    >>> t.gradient(y, a)
+    Array([2., 4.], dtype=float64)
+    """
+
+    def __init__(self) -> None:
+        # Of what watch() returned, while it exists, the node that it had then: a write gives it another one.
+        self._leaves: dict[int, tuple[weakref.ref[Array], Node]] = {}
+
+    def __enter__(self) -> Tape:
+        self.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    def watch(self, x: Any) -> Any:
+        """
+        Return tracked arrays.
+
+        Parameters
+        ----------
+        x : nested structure of arrays
+            Of floating-point dtypes.
+
+        Returns
+        -------
+        nested structure of arrays
+            Views of the same memory.
+
+        Raises
+        ------
+        GradientError
+            Outside of the block of the tape.
+        ArgumentTypeError
+            If a leaf is not an array of a floating-point dtype.
+        """
+        if not self.open:
+            raise GradientError("watch", "the tape is not recording", accepts="with Tape() as t: ...")
+        tracked = Tracked("watch", x, self)
+        leaves, _ = flatten(tracked.tree, 1)
+        for leaf, node in zip(leaves, tracked.nodes, strict=True):
+            forget = functools.partial(_forget, weakref.ref(self), id(leaf))
+            self._leaves[id(leaf)] = weakref.ref(leaf, forget), node
+        return tracked.tree
+
+    def _node(self, x: Any) -> Node:
+        """Return the node of an array to differentiate by."""
+        if id(x) in self._leaves:
+            return self._leaves[id(x)][1]
+        node = current_node(x)
+        if node is None:
+            where = written_at(x) if isinstance(x, Array) else None
+            raise GradientError(
+                "gradient",
+                "an array of xs is not tracked"
+                if where is None
+                else "an array of xs is not tracked any more: it was overwritten",
+                () if where is None else (("written at", where),),
+                "what watch() returned",
+            )
+        return node
+
+    def gradient(self, y: Any, xs: Any, cotangent: Any = None) -> Any:
+        """
+        Return the gradient of a result.
+
+        Parameters
+        ----------
+        y : nested structure of arrays
+            What to differentiate: one real array without axes, or anything with a `cotangent`.
+        xs : nested structure of arrays
+            What to differentiate by: tracked arrays that `y` was computed from. An array stands for what
+            it holds now, or held at the end of the block; but what watch() returned stands for the values
+            that it had then, whatever was written to it since, as an argument does in `grad`.
+        cotangent : nested structure of arrays, optional
+            Structured like `y`. Default: 1.
+
+        Returns
+        -------
+        nested structure of arrays
+            Structured like `xs`: new arrays of their shapes and dtypes.
+
+        Raises
+        ------
+        GradientError
+            If one of `xs` is not tracked; or was overwritten, and `y` does not depend on what was written.
+        """
+        if cotangent is None:
+            y = scalar_result("gradient", y)
+            cotangent = ones((), dtype=y.dtype)
+        results, outputs = flatten(y)
+        seeds = matched("gradient", outputs, cotangent, "the cotangents")
+        leaves, structure = flatten(xs)
+        nodes = [self._node(x) for x in leaves]
+        if results and all(current_node(r) is None for r in results):
+            raise GradientError(
+                "gradient",
+                "the result was not computed from tracked arrays while the tape was recording",
+                accepts="a result that is computed in the block of the tape",
+            )
+        given = all_like("gradient", seeds, facts_of(results))
+        found = backward([current_node(r) for r in results], given, nodes, self)
+        for x, g in zip(leaves, found, strict=True):
+            if g is None and id(x) not in self._leaves and (where := written_at(x)) is not None:
+                raise GradientError(
+                    "gradient",
+                    "the result does not depend on what an array of xs holds since it was overwritten",
+                    (("written at", where),),
+                    "a copy of the array from before the write, or what watch() returned",
+                )
+        return structure.rebuild(handed_out(found, leaves, given))

@@ -1,0 +1,74 @@
+"""What transformations share: tracked structures, `argnums`, structures that belong together."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError
+from stride0._core.array.array import Array
+from stride0.autograd._tape import tape as _tape
+from stride0.autograd._tape.tape import detach_closed, handed_out
+from stride0.autograd._tape.trees import Structure, flatten, tree_map
+
+__all__ = ["FLOATING", "Argnums", "Tracked", "detached_results", "matched", "numbers_of", "recording"]
+
+Argnums = int | tuple[int, ...] | list[int]
+FLOATING = ("real floating", "complex floating")
+
+
+@contextmanager
+def recording() -> Iterator[_tape.Tape]:
+    """Record what is computed from arrays that the new tape tracks."""
+    tape = _tape.Tape()
+    tape.start()
+    try:
+        yield tape
+    finally:
+        tape.stop()
+
+
+class Tracked:
+    """A nested structure of arrays, and the same with every array tracked."""
+
+    def __init__(self, operation: str, tree: Any, tape: _tape.Tape, aside: int = 1) -> None:
+        leaves, self.structure = flatten(tree, aside)
+        self.arrays, tracked, self.nodes = _tape.track_all(operation, leaves, tape)
+        self.tree = self.structure.rebuild(tracked)
+
+    def gradients(self, found: list[Array | None], cotangents: Sequence[Array] = ()) -> Any:
+        """Return cotangents of the leaves as a structure like the original one."""
+        return self.structure.rebuild(handed_out(found, self.arrays, cotangents), False)
+
+
+def detached_results(tree: Any) -> Any:
+    """Return results, detached where no open tape tracks them."""
+    return tree_map(detach_closed, tree)
+
+
+def numbers_of(operation: str, argnums: Argnums, count: int) -> tuple[int, ...]:
+    try:
+        numbers = tuple(map(operator.index, argnums if isinstance(argnums, (tuple, list)) else (argnums,)))
+    except TypeError:
+        raise ArgumentTypeError(
+            operation, f"argnums is {argnums!r}", accepts="an integer or a tuple of integers"
+        ) from None
+    for n in numbers:
+        if not -count <= n < count:
+            raise ArgumentValueError(
+                operation, f"argnums names argument {n} of a call with {count} positional arguments"
+            )
+    found = tuple(n % count for n in numbers)
+    if len(set(found)) < len(found):
+        raise ArgumentValueError(operation, f"argnums names an argument twice: {numbers}")
+    return found
+
+
+def matched(operation: str, structure: Structure, tree: Any, what: str) -> list[Any]:
+    """Return the leaves of cotangents or tangents in the order of those that they belong to."""
+    try:
+        return structure.leaves_of(tree)
+    except ValueError as error:
+        raise ArgumentValueError(operation, f"{what} are structured in another way: {error}") from None

@@ -1,0 +1,80 @@
+"""Derivatives of Hurwitz's zeta function by its exponent.
+
+Note [Derivatives of zeta]
+    The formula of Euler and Maclaurin: the first terms of the series, the integral of the others, half of the
+    first of these, and a series in Bernoulli's numbers. It holds for exponents below 1, too, where it is the
+    analytic continuation, and loses digits there as the terms of the series grow. Each part is a power of
+    ``n + q`` times a rational function of the exponent, and is computed as a polynomial in a small change of
+    the exponent, whose coefficients are its derivatives divided by factorials.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from stride0._chapters.data_types import astype
+from stride0._core.array.array import Array
+from stride0._core.calls.primitive import primitive_in
+from stride0._core.memory import dtype as dt
+from stride0._core.ops.functions import less_equal, log, pow, reciprocal, where
+from stride0.special._scipy import floating_operands
+
+if TYPE_CHECKING:
+    from stride0._core.array.array import Operand
+
+__all__ = ["zeta_x"]
+
+# Terms of the series that are added up, and of the series in Bernoulli's numbers.
+_TERMS, _NUMBERS = 16, 14
+
+
+@cache
+def _bernoulli(count: int) -> tuple[float, ...]:
+    """Return Bernoulli's numbers of the orders 2, 4, ..., divided by the factorials of these."""
+    numbers = [Fraction(1)]
+    for m in range(1, 2 * count + 1):
+        total = sum((math.comb(m + 1, k) * numbers[k] for k in range(m)), Fraction(0))
+        numbers.append(-total / (m + 1))
+    return tuple(float(numbers[2 * j] / math.factorial(2 * j)) for j in range(1, count + 1))
+
+
+@primitive_in("special")
+def zeta_x(x: Operand, q: Operand, order: int = 1, /) -> Array:
+    """Return a derivative of ``zeta(x, q)`` by `x`, the first by default: Note [Derivatives of zeta].
+
+    For a positive `q`; where `x` is below 1, it is that of the analytic continuation.
+    """
+    (given, shift), target = floating_operands("special.zeta_x", (x, q))
+    s, at = (astype(each, dt.float64, copy=False) for each in (given, shift))
+    found = where(less_equal(at, 0), math.nan, _zeta_x(s, at, order))
+    return astype(found, target, copy=False)
+
+
+def _zeta_x(s: Array, q: Array, order: int) -> Array:
+    """Return the same of arrays of float64."""
+    total: Any = 0.0
+    for n in range(_TERMS):
+        base = q + float(n)
+        total = total + (-log(base)) ** order * pow(base, -s)
+    end = q + float(_TERMS)
+    size = log(end)
+    # Of what is multiplied by end**-s, the coefficients of a change of s.
+    apart = reciprocal(s - 1.0)
+    factors: list[Any] = [end * apart * (-apart) ** k for k in range(order + 1)]
+    factors[0] = factors[0] + 0.5
+    rising: list[Any] = [s, 1.0, *[0.0] * order][: order + 1]
+    power = reciprocal(end)
+    for j, number in enumerate(_bernoulli(_NUMBERS), 1):
+        for k in range(order + 1):
+            factors[k] = factors[k] + number * power * rising[k]
+        for shift in (2.0 * j - 1.0, 2.0 * j):
+            rising = [(s + shift) * rising[k] + (rising[k - 1] if k else 0.0) for k in range(order + 1)]
+        power = power / (end * end)
+    tail: Any = 0.0
+    for k in range(order + 1):
+        tail = tail + factors[k] * (-size) ** (order - k) / math.factorial(order - k)
+    found: Array = total + math.factorial(order) * pow(end, -s) * tail
+    return found
