@@ -36,7 +36,8 @@ def eagerly() -> Iterator[None]:
 ALONE = {
     "it changes settings of the process": (
         "set_default everywhere set_num_threads tune( back_off set_limit set_blas set_idle_limit "
-        "set_interceptor setswitchinterval environ add_method sys.modules signal. threadpool_limits xp.zeros="
+        "set_interceptor setswitchinterval environ add_method sys.modules signal. threadpool_limits xp.zeros= "
+        "patched( unpatch("
     ),
     "it reads what the process has counted": (
         "stats( live( passes blocks( counts( counted( memory_statistics gc. getrefcount weakref "
