@@ -20,7 +20,7 @@ from hypothesis import settings
 SUPPORT = str(Path(__file__).parent / "support")
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (SUPPORT, os.environ.get("PYTHONPATH"))))
 
-# SciPy reads `SCIPY_ARRAY_API` once, when it is imported: here, so that the order of the tests does not matter.
+# SciPy reads `SCIPY_ARRAY_API` once, when it is imported: here, so that no order of the tests changes it.
 with pytest.MonkeyPatch.context() as patch, contextlib.suppress(ImportError):
     patch.setenv("SCIPY_ARRAY_API", "1")
     importlib.import_module("scipy._lib._array_api")
