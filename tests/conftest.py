@@ -4,6 +4,8 @@ A run in CI says whether a change broke something, so it must not depend on luck
 new examples.
 """
 
+import contextlib
+import importlib
 import inspect
 import os
 import sys
@@ -17,6 +19,11 @@ from hypothesis import settings
 # Test files that run themselves in another process find the modules they share there too.
 SUPPORT = str(Path(__file__).parent / "support")
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (SUPPORT, os.environ.get("PYTHONPATH"))))
+
+# SciPy reads `SCIPY_ARRAY_API` once, when it is imported: here, so that no order of the tests changes it.
+with pytest.MonkeyPatch.context() as patch, contextlib.suppress(ImportError):
+    patch.setenv("SCIPY_ARRAY_API", "1")
+    importlib.import_module("scipy._lib._array_api")
 
 settings.register_profile("stride0", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("stride0")
@@ -37,6 +44,7 @@ ALONE = {
     "it changes settings of the process": (
         "set_default everywhere set_num_threads tune( back_off set_limit set_blas set_idle_limit "
         "set_interceptor setswitchinterval environ add_method sys.modules signal. threadpool_limits xp.zeros="
+        " patched( unpatch("
     ),
     "it reads what the process has counted": (
         "stats( live( passes blocks( counts( counted( memory_statistics gc. getrefcount weakref "

@@ -417,6 +417,21 @@ def test_no_write_of_several_threads_is_forgotten(size: int, each: int) -> None:
             assert tape.gradient(product, w).tolist() == [1.0]
 
 
+def test_a_value_that_several_threads_overwrite_is_copied_before_the_first_of_them() -> None:
+    for _ in range(ROUNDS // 10):
+        x = xp.ones(4096)
+        tape = Tape()
+        with tape:
+            w = tape.watch(xp.ones(1))
+            products = [xp.sum(w * x), xp.sum(w * x[::2])]
+
+        def work(number: int, x: Any = x) -> None:
+            x[number * 512 : (number + 1) * 512] = 2.0
+
+        in_each(work)
+        assert [tape.gradient(product, w).tolist() for product in products] == [[4096.0], [2048.0]]
+
+
 def recorded() -> tuple[Tape, Any, Any]:
     tape = Tape()
     with tape:

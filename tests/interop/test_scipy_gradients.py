@@ -66,6 +66,7 @@ def test_every_function_that_scipy_marks_is_called_or_listed(harness: ModuleType
 
 
 @of_the_record
+@pytest.mark.thread_unsafe(reason="it patches SciPy, in the whole process")
 @pytest.mark.parametrize("part", ["special", "stats", "signal", "ndimage", "numerics"])
 def test_no_call_is_worse_than_the_record_says(harness: ModuleType, record: Any, part: str) -> None:
     from scipy._lib._array_api import SCIPY_ARRAY_API

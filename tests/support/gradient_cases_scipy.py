@@ -1,7 +1,6 @@
 """Calls of SciPy's functions: those that are differentiated, and those that NumPy computes.
 
-SciPy reads `SCIPY_ARRAY_API` once, when its modules are imported. It is set here because this module is
-imported with the tests, before any of them runs.
+SciPy takes arrays of other libraries in them, because `tests/conftest.py` imports it with `SCIPY_ARRAY_API`.
 """
 
 from __future__ import annotations
@@ -16,25 +15,23 @@ import pytest
 
 import stride0 as xp
 
-with pytest.MonkeyPatch.context() as patch:
-    patch.setenv("SCIPY_ARRAY_API", "1")
-    scipy = pytest.importorskip("scipy", minversion="1.17", reason="the cases are those of SciPy 1.17")
-    constants, differentiate, integrate, interpolate, ndimage, optimize, signal, special, stats, transform = (
-        importlib.import_module(f"scipy.{name}")
-        for name in (
-            *("constants", "differentiate", "integrate", "interpolate", "ndimage", "optimize", "signal"),
-            *("special", "stats", "spatial.transform"),
-        )
-    )
+scipy = pytest.importorskip("scipy", minversion="1.17", reason="the cases are those of SciPy 1.17")
+constants, differentiate, integrate, interpolate, ndimage, optimize, signal, special, stats, transform = (
+    importlib.import_module(f"scipy.{name}")
     for name in (
-        "cluster.hierarchy",
-        "cluster.vq",
-        "fft",
-        "linalg",
-        "optimize.elementwise",
-        "spatial.distance",
-    ):
-        importlib.import_module(f"scipy.{name}")
+        *("constants", "differentiate", "integrate", "interpolate", "ndimage", "optimize", "signal"),
+        *("special", "stats", "spatial.transform"),
+    )
+)
+for name in (
+    "cluster.hierarchy",
+    "cluster.vq",
+    "fft",
+    "linalg",
+    "optimize.elementwise",
+    "spatial.distance",
+):
+    importlib.import_module(f"scipy.{name}")
 
 RigidTransform, Rotation, Slerp = transform.RigidTransform, transform.Rotation, transform.Slerp
 Array = type(xp.zeros(()))

@@ -125,25 +125,29 @@ cdef struct Found:
 cdef int copy_saved(Array region) except -1:
     """Copy the saved values that a write to a region is about to overwrite."""
     cdef Storage storage = memory_of(region.storage)
-    cdef History history
+    cdef History history = None
     cdef Found found
     cdef list copies = []
     cdef uintptr_t low, high
     cdef Py_ssize_t i, length = 0
     if storage.owner is not None:
         storage = root_of(storage)
-    history = history_of(storage)
-    if storage.saved is NULL and (history is None or history.sorted is NULL):
+    storage = memory_of(storage)
+    if storage.saved is NULL and not storage.logged:
         return 0
     reach(data_of(region), region.ndim, region.shape_, region.strides_, region.code, &low, &high)
     memset(&found, 0, sizeof(found))
-    s0_acquire(&listing)
-    if history is not None and history.sorted is not NULL:
-        sort_saved(history, storage)
-        find_sorted(&found, history, storage, low, high)
-    else:
-        length = find_listed(&found, <PyObject*>storage.saved, low, high)
-    s0_leave(&listing)
+    # Another thread may be giving the storage the history that has the sorted lists.
+    with cython.critical_section(storage):
+        if storage.logged:
+            history = <History>storage.history
+        s0_acquire(&listing)
+        if history is not None and history.sorted is not NULL:
+            sort_saved(history, storage)
+            find_sorted(&found, history, storage, low, high)
+        else:
+            length = find_listed(&found, <PyObject*>storage.saved, low, high)
+        s0_leave(&listing)
     try:
         if found.failed:
             raise MemoryError("allocate: no memory for values that are about to be overwritten")
@@ -190,8 +194,12 @@ cdef Py_ssize_t find_listed(Found* found, PyObject* saved, uintptr_t low, uintpt
 
 cdef int move_saved(Saved saved, Array region, list copies) except -1:
     """Make a saved value one of a copy, if a write to a region is about to overwrite it."""
-    cdef Array x = plain_array(saved), place = ground(x), copy = None
-    cdef Storage before        # freed outside
+    cdef Storage before = None, memory
+    cdef Array x = None, place, copy = None, view = None, earlier = None
+    with cython.critical_section(saved):
+        before = saved.storage
+        x = view_of_saved(saved)
+    place = ground(x)
     if x.storage.batched and not level_of(x).open:
         return 0
     data_of(place)
@@ -205,17 +213,21 @@ cdef int move_saved(Saved saved, Array region, list copies) except -1:
         # Batched arrays have no place of their own.
         restore_storage(x)
         copies.append((x, copy))
+    memory = memory_of(copy.storage)
+    if saved.ndim > FEW_AXES:
+        view = plain_of(copy)
+    # `before` and `earlier` keep alive what is replaced, so that nothing is freed while the lock is held. Who searches the lists
+    # with the lock reads a saved value where it is listed. If another thread has moved it, then before that thread wrote.
     with cython.critical_section(saved):
-        before = saved.storage
-        saved.storage, saved.data = copy.storage, copy.address
-        if saved.ndim > FEW_AXES:
-            saved.view = plain_of(copy)
-        else:
-            memcpy(saved.dims, copy.shape_, 2 * copy.ndim * sizeof(Py_ssize_t))
-    s0_acquire(&listing)
-    leave_list(saved)
-    enlist(saved, <PyObject**>&memory_of(copy.storage).saved)
-    s0_leave(&listing)
+        s0_acquire(&listing)
+        if saved.storage is before:
+            earlier = saved.view
+            saved.storage, saved.data, saved.view = copy.storage, copy.address, view
+            if view is None:
+                memcpy(saved.dims, copy.shape_, 2 * copy.ndim * sizeof(Py_ssize_t))
+            leave_list(saved)
+            enlist(saved, <PyObject**>&memory.saved)
+        s0_leave(&listing)
     return 0
 
 
@@ -257,10 +269,14 @@ cdef enum:
 
 cdef int start_sorting(Storage storage) except -1:
     cdef History history = log_of(storage)
+    cdef PyObject** lists = <PyObject**>PyMem_Calloc(PARTS + 1, sizeof(PyObject*))
+    if lists is NULL:
+        raise MemoryError("allocate: no memory for lists of saved values")
+    s0_acquire(&listing)
     if history.sorted is NULL:
-        history.sorted = <PyObject**>PyMem_Calloc(PARTS + 1, sizeof(PyObject*))
-        if history.sorted is NULL:
-            raise MemoryError("allocate: no memory for lists of saved values")
+        history.sorted, lists = lists, NULL
+    s0_leave(&listing)
+    PyMem_Free(lists)
     return 0
 
 
