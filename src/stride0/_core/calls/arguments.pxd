@@ -23,7 +23,8 @@ cdef class Signature:
     cdef int required         # the first parameters have no default
     cdef int positional_only
     cdef int positional       # parameters that may be given by position
-    cdef bint variadic        # the first parameter is *arrays, or the like: a tuple
+    cdef bint variadic        # a parameter is *arrays, or the like: a tuple
+    cdef int leading          # how many come before it
     cdef bint bind(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept
     cdef Py_ssize_t index_of(self, str name, Py_ssize_t first) noexcept
 
@@ -38,6 +39,8 @@ cdef inline bint bind(Signature signature, PyObject* const* args, Py_ssize_t n, 
     return True
 
 
+cdef tuple several_of(Signature signature, PyObject* const* args, Py_ssize_t n)
+cdef bint bind_variadic(Signature signature, tuple several, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept
 cdef void implement(str name, Implementation implementation)
 cdef Implementation implementation_of(str name) noexcept
 
