@@ -20,6 +20,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from stride0._core.memory.dtype cimport dtype_at, letter_at, read_scalar
 from stride0._core.memory.guards cimport s0_immortalize
+from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport refuse_method
 from stride0._core.array.array cimport Array, data_of, refuse_tracked, shape_tuple
@@ -187,6 +188,7 @@ cdef object ASARRAY = asarray
 cdef tuple COPY = ("copy",)
 cdef object ALWAYS = True
 cdef tuple ONE_AXIS = (-1,)
+cdef tuple REVERSED = tuple([tuple(range(ndim - 1, -1, -1)) for ndim in range(MAX_NDIM + 1)])
 
 
 cdef object call(object function, PyObject* x, PyObject* argument, PyObject* copy):
@@ -206,9 +208,11 @@ cdef object call(object function, PyObject* x, PyObject* argument, PyObject* cop
 cdef tuple one_tuple(PyObject* several):
     """The arguments of ``f(2, 3)``, ``f((2, 3))`` or ``f([2, 3])`` as a tuple."""
     cdef tuple values = <tuple>several
-    if len(values) == 1 and isinstance(values[0], (tuple, list)):
-        return tuple(values[0])
-    return values
+    if len(values) != 1:
+        return values
+    if type(values[0]) is tuple:
+        return <tuple>values[0]
+    return tuple(values[0]) if isinstance(values[0], (tuple, list)) else values
 
 
 cdef object conj(str name, PyObject** given):
@@ -240,10 +244,9 @@ cdef object permute_dims(str name, PyObject** given):
 
 
 cdef object transpose(str name, PyObject** given):
-    cdef int ndim = (<Array>given[0]).ndim, k
     cdef tuple axes = one_tuple(given[1])
     if not axes or (len(axes) == 1 and axes[0] is None):
-        axes = tuple([k for k in range(ndim - 1, -1, -1)])
+        axes = REVERSED[(<Array>given[0]).ndim]
     return call(PERMUTE_DIMS, given[0], <PyObject*>axes, NULL)
 
 

@@ -18,7 +18,8 @@ from stride0._core.calls.arguments cimport (
 from stride0._base.errors import DTypeError, ShapeError
 # They register their implementations.
 from stride0._core.calls import (
-    creation, data_types, decompositions, fourier, joining, linear_algebra, manipulation, sorting, statistical,
+    creation, data_types, decompositions, fourier, indexing, joining, linear_algebra, manipulation, repeating, sorting,
+    statistical,
 )
 
 
