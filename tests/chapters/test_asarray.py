@@ -12,6 +12,7 @@ from helpers import DTYPES, assert_same, both
 
 import stride0 as xp
 from stride0 import strided
+from stride0.testing import flags
 
 # --- copy=
 
@@ -231,3 +232,27 @@ def test_numpy_understands_the_dtypes(name):
     assert np.zeros(2, dtype=getattr(xp, name)).dtype == np.dtype(name)
     assert pickle.loads(pickle.dumps(getattr(xp, name))) is getattr(xp, name)
     assert copy.deepcopy(getattr(xp, name)) is getattr(xp, name)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_integers_at_the_limits_of_a_dtype(dtype):
+    limits = np.iinfo(dtype)
+    target = getattr(xp, dtype)
+    low, high = int(limits.min), int(limits.max)
+    assert xp.asarray([low, high, high // 2 + 1], dtype=target).tolist() == [low, high, high // 2 + 1]
+    x = xp.zeros(2, dtype=target)
+    for value in (low - 1, high + 1, -(2**63) - 1, 2**64, 10**30):
+        if not low <= value <= high:
+            with pytest.raises(xp.RangeError, match="out of bounds"):
+                xp.asarray([0, value], dtype=target)
+            with pytest.raises(xp.RangeError, match="out of bounds"):
+                x[0] = value
+
+
+def test_the_device_of_an_array():
+    x = xp.asarray([1.0, 2.0])
+    assert xp.asarray(x, device=x.device) is x and x.to_device(x.device) is x
+    assert xp.zeros(3, device=x.device).device == x.device
+    with flags(devices=("cpu", "other")):
+        y = xp.zeros(3, device=xp.Device("other"))
+        assert y.to_device(x.device).device == x.device and y.device != x.device

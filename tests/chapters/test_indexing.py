@@ -472,3 +472,32 @@ def test_take_along_axis_default_and_refusals():
             xp.take_along_axis(x, i, axis=axis)
     with pytest.raises((ValueError, IndexError)):
         xp.take_along_axis(xp.zeros(()), xp.zeros((), dtype=xp.int64))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
+def test_many_indices_of_every_item_size(dtype):
+    rng = np.random.default_rng(4)
+    a = rng.integers(0, 2 if dtype == "bool" else 99, (60, 7, 50)).astype(dtype)
+    for layout in (a, a.transpose(2, 1, 0), a[:, ::-2], a[::3, :, 1:]):
+        x = xp.asarray(layout)
+        for axis in range(3):
+            size, shape = layout.shape[axis], list(layout.shape)
+            shape[axis] = 80
+            for broadcast in (False, True):
+                shape[axis - 1] = 1 if broadcast else layout.shape[axis - 1]
+                i, j = both(rng.integers(-size, size, shape))
+                assert_same(xp.take_along_axis(x, i, axis=axis), np.take_along_axis(layout, j, axis=axis))
+            flat = j.reshape(-1)[:300]
+            assert_same(xp.take(x, xp.asarray(flat), axis=axis), np.take(layout, flat, axis=axis))
+        column = layout[:, 0, 0]
+        k, places = both(rng.integers(-column.size, column.size, 9000))
+        assert_same(xp.take(xp.asarray(column), k), column[places])
+        assert_same(xp.asarray(column)[k], column[places])
+
+
+def test_indices_beyond_int64_are_out_of_bounds():
+    # As int64 the first is -1, the last element.
+    for value in (2**64 - 1, 2**63, 3):
+        indices = xp.asarray([[0, value]], dtype=xp.uint64)
+        with pytest.raises(IndexError, match="out of bounds"):
+            xp.take_along_axis(xp.zeros((1, 3)), indices, axis=1)

@@ -131,6 +131,20 @@ def test_isin_of_large_integers_is_exact():
     assert not bool(xp.any(xp.isin(signed, beyond)))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "int64", "uint64"])
+def test_isin_of_integers_that_lie_together(dtype):
+    """Such integers are looked up in a table; those beside it, or that wrap around to it, are not in it."""
+    limits = np.iinfo(dtype)
+    rng = np.random.default_rng(3)
+    for low in {int(limits.min), 0, min(int(limits.max), 1000) - 100}:
+        b = (low + rng.integers(0, 60, 30)).astype(dtype)
+        ends = [limits.min, limits.max, limits.max - 1, low]
+        a = np.concatenate([np.asarray(ends, dtype), (low + rng.integers(0, 99, 96)).astype(dtype)])
+        for wanted, among in ((a, b), (b, a), (a.reshape(4, 25)[:, ::-1], b.reshape(2, 3, 5))):
+            expected = (wanted[..., None] == among.reshape(-1)).any(-1)
+            assert_same(xp.isin(xp.asarray(wanted), xp.asarray(among)), expected, what=f"{low}")
+
+
 def test_isin_with_scalars():
     x = xp.asarray([[1, 2], [3, 2]], dtype=xp.uint8)
     assert_same(xp.isin(x, 2), np.asarray([[False, True], [False, True]]))

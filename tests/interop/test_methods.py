@@ -336,6 +336,53 @@ class TestOwn:
         with pytest.raises(IndexError):
             xp.ones((2, 3)).item(*index)
 
+    def test_item_takes_integers_of_any_kind(self) -> None:
+        x = xp.asarray(MATRIX)
+        assert x.item(np.int64(4)) == x.item(xp.asarray(1), np.int8(-2)) == MATRIX[1, 1]
+        assert x.item([1, 1]) == x.T.item(3) == MATRIX[1, 1]
+        for index in ((2**70,), (0, -(2**70)), (2**63,)):
+            with pytest.raises(IndexError, match="out of bounds"):
+                x.item(*index)
+
+    @pytest.mark.parametrize("name", ["conj", "conjugate"])
+    def test_conj(self, name: str) -> None:
+        # As of NumPy's arrays, a real one is its own conjugate.
+        for dtype in ("float32", "int64"):
+            x = xp.asarray(MATRIX, dtype=getattr(xp, dtype), copy=True)
+            assert getattr(x, name)() is x
+        z = xp.asarray(MATRIX * (1 + 2j))
+        same(getattr(z, name)(), xp.conj(z))
+        assert not xp.strided.shares_storage(getattr(z, name)(), z)
+        with pytest.raises(TypeError):
+            getattr(xp.asarray([True]), name)()
+        gradient = autograd.grad(lambda x: (getattr(x, name)() * x).sum())(xp.asarray([3.0]))
+        assert gradient.tolist() == [6.0]
+
+    def test_squeeze_of_nothing_is_the_array(self) -> None:
+        x = xp.zeros((2, 3))
+        assert x.squeeze() is x and x.squeeze(()).shape == (2, 3)
+        gradient = autograd.grad(lambda x: (x.squeeze() ** 2).sum())(xp.asarray([3.0, 1.0]))
+        assert gradient.tolist() == [6.0, 2.0]
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda x: x.copy(1),
+            lambda x: x.reshape(3, 2, shape=(3, 2)),
+            lambda x: x.squeeze(0, 1),
+            lambda x: x.squeeze(axis=0, axes=1),
+            lambda x: x.view(xp.int64, xp.int64),
+            lambda x: x.transpose(axes=(1, 0)),
+            lambda x: x.item(index=0),
+            lambda x: x.reshape(3, 2, copy="no"),
+            lambda x: x.reshape(),
+            lambda x: xp.Array.reshape(),
+        ],
+    )
+    def test_wrong_calls(self, call) -> None:
+        with pytest.raises((TypeError, ValueError)):
+            call(xp.ones((2, 3)))
+
     def test_item_refusals(self) -> None:
         with pytest.raises(ValueError, match="needs an index"):
             xp.ones((2, 3)).item()

@@ -14,7 +14,7 @@ from stride0._base.errors import ForeignArrayError
 from stride0._chapters.data_types import iinfo
 from stride0._chapters.manipulation import reshape
 from stride0._core.array.array import Array, empty, zeros
-from stride0._core.array.views import restride, strides
+from stride0._core.array.views import reinterpret, restride, strides
 from stride0._core.calls.checks import Scalar, check_array, check_bool
 from stride0._core.calls.primitive import primitive
 from stride0._core.exchange.convert import asarray
@@ -54,6 +54,8 @@ _COMPLEX = "complex floating"
 
 # Up to so many elements are compared with all elements of the other array, without sorting.
 FEW = 8
+# Integers are looked up in a table where it has at most so many entries for each element of both arrays.
+ENTRIES = 6
 
 
 class UniqueAllResult(NamedTuple):
@@ -137,7 +139,13 @@ def _is_among(x1: Array, x2: Array) -> Array:
         if not x2.size:
             return zeros(x1.shape, dt.bool)
     wanted = x1 if x1.dtype is dtype else copy(x1, dtype)
-    among = _sorted(x2 if x2.dtype is dtype else copy(x2, dtype))
+    among = x2 if x2.dtype is dtype else copy(x2, dtype)
+    if dtype.kind in _INTEGERS and dtype is not dt.uint64:
+        axes = tuple(range(among.ndim))
+        low, high = (int(reduce(name, among, axes, False, None)) for name in ("min", "max"))
+        if high - low < ENTRIES * (wanted.size + among.size):
+            return _is_in_table(wanted, among, low, high)
+    among = _sorted(among)
     if dtype.kind == _COMPLEX:
         places = from_numpy(numpy().searchsorted(to_numpy(among), to_numpy(wanted)))
     else:
@@ -145,6 +153,16 @@ def _is_among(x1: Array, x2: Array) -> Array:
     # An index beyond the end belongs to a value larger than all elements; the last one differs from it.
     nearest = gather(among, reshape(minimum(places, among.size - 1), (places.size,)), 0)
     return equal(reshape(nearest, x1.shape), wanted)
+
+
+def _is_in_table(wanted: Array, among: Array, low: int, high: int) -> Array:
+    """Look up integers in a table of those from `low` to `high`, whose last entry is for all others."""
+    table = zeros((high - low + 2,), dt.bool)
+    table[reshape(subtract(copy(among, dt.int64), low), (among.size,))] = True
+    # Without a sign, what is below `low` is far above `high`.
+    distances = reinterpret(subtract(copy(wanted, dt.int64), low), dt.uint64)
+    places = reinterpret(minimum(distances, high - low + 1), dt.int64)
+    return reshape(gather(table, reshape(places, (places.size,)), 0), wanted.shape)
 
 
 @primitive

@@ -11,7 +11,7 @@ import math
 import operator
 from typing import Any, cast
 
-from stride0._base.errors import ArgumentValueError, OutOfBoundsError, ShapeError, counted, shown
+from stride0._base.errors import ArgumentValueError, shown
 from stride0._base.shapes import Axis
 from stride0._chapters import (
     creation,
@@ -27,9 +27,10 @@ from stride0._chapters import (
 )
 from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
-from stride0._core.calls.checks import check_dtype, refuse_dtype, to_scalar
-from stride0._core.calls.primitive import add_method, intercepted
-from stride0._core.exchange.convert import asarray, nested_lists
+from stride0._core.calls.checks import check_dtype, refuse_dtype
+from stride0._core.calls.methods import add_method
+from stride0._core.calls.primitive import intercepted
+from stride0._core.exchange.convert import asarray
 from stride0._core.memory.dtype import DTypeLike, int64
 from stride0._tables import methods as method_table
 from stride0._tables import operations
@@ -40,26 +41,27 @@ CHAPTERS = (
 )
 
 
-def _one_tuple(operation: str, values: tuple[Any, ...]) -> Any:
-    """Return the arguments of ``f(2, 3)``, ``f((2, 3))`` or ``f([2, 3])`` as a tuple."""
-    if len(values) == 1 and isinstance(values[0], (tuple, list)):
-        return tuple(values[0])
-    return values
+# Methods that are more than a function with the array in front, implemented in `_core/calls/methods.pyx`.
+
+
+def conj(x: Array) -> Array:
+    """Return the complex conjugate of each element; of a real array, the array itself."""
+
+
+def conjugate(x: Array) -> Array:
+    """Return the complex conjugate of each element; of a real array, the array itself."""
 
 
 def copy(x: Array) -> Array:
     """Return a copy of the array, in the same memory order."""
-    return asarray(x, copy=True)
 
 
 def flatten(x: Array) -> Array:
     """Return a copy of the array with one axis, in C order."""
-    return manipulation.reshape(x, (-1,), copy=True)
 
 
 def ravel(x: Array) -> Array:
     """Return the array with one axis, in C order: a view where its memory allows."""
-    return manipulation.reshape(x, (-1,))
 
 
 def item(x: Array, *index: int) -> bool | int | float | complex:
@@ -82,41 +84,10 @@ def item(x: Array, *index: int) -> bool | int | float | complex:
     OutOfBoundsError
         (An IndexError.) If there is no such element.
     """
-    if not index and x.ndim == 0:
-        return to_scalar(x)
-    numbers = _one_tuple("item", index)
-    if not numbers:
-        if x.size != 1:
-            raise ShapeError(
-                "item", f"an array of {x.size} elements needs an index", [("shape", str(x.shape))]
-            )
-        numbers = (0,) * x.ndim
-    elif len(numbers) == 1 and x.ndim != 1:
-        numbers = _unravelled(x, operator.index(numbers[0]))
-    if len(numbers) != x.ndim:
-        raise ArgumentValueError(
-            "item",
-            f"{counted(len(numbers), 'index', 'indices')} for {counted(x.ndim, 'axis', 'axes')}",
-            [("index", shown(numbers))],
-        )
-    return to_scalar(x[tuple(operator.index(number) for number in numbers)])
-
-
-def _unravelled(x: Array, number: int) -> tuple[int, ...]:
-    """Return the place of an element of the flattened array along each axis."""
-    if not -x.size <= number < x.size:
-        raise OutOfBoundsError("item", f"{number} is out of bounds for size {x.size}")
-    places = []
-    number %= x.size
-    for size in reversed(x.shape):
-        number, place = divmod(number, size)
-        places.append(place)
-    return tuple(reversed(places))
 
 
 def permute_dims(x: Array, *axes: Any) -> Array:
     """Return the array with its axes in another order, given as one tuple or one by one: a view."""
-    return manipulation.permute_dims(x, _one_tuple("permute_dims", axes))
 
 
 def reshape(x: Array, *shape: Any, copy: bool | None = None) -> Array:
@@ -139,29 +110,19 @@ def reshape(x: Array, *shape: Any, copy: bool | None = None) -> Array:
     ShapeError
         If the number of elements differs.
     """
-    return manipulation.reshape(x, _one_tuple("reshape", shape), copy=copy)
 
 
 def squeeze(x: Array, axis: Axis = None) -> Array:
     """Return the array without axes of size 1, all of them or those named: a view."""
-    if axis is None:
-        axis = tuple([k for k, size in enumerate(x.shape) if size == 1])
-    return manipulation.squeeze(x, axis)
 
 
 @intercepted
 def tolist(x: Array) -> Any:
     """Return the elements as Python scalars, in lists nested as deep as there are axes."""
-    # An array on a simulated device does not refuse within this call: Python's numbers are on no device.
-    return nested_lists(x)
 
 
 def transpose(x: Array, *axes: Any) -> Array:
     """Return the array with its axes reversed, or in the order given as one tuple or one by one: a view."""
-    order = _one_tuple("transpose", axes) if axes else axes
-    if not order or order == (None,):
-        order = tuple(reversed(range(x.ndim)))
-    return manipulation.permute_dims(x, order)
 
 
 def view(x: Array, dtype: Any = None) -> Array:
@@ -185,7 +146,6 @@ def view(x: Array, dtype: Any = None) -> Array:
     DTypeError
         If `dtype` is bool and the array is not.
     """
-    return reinterpret(x, x.dtype if dtype is None else check_dtype("view", dtype))
 
 
 # Methods that take more than their functions: arguments of NumPy's, or no axis.
@@ -193,7 +153,7 @@ def view(x: Array, dtype: Any = None) -> Array:
 
 def _cumulative(function: Any, x: Array, axis: int | None, dtype: DTypeLike | None, initial: bool) -> Array:
     if axis is None:
-        x, axis = ravel(x), 0
+        x, axis = manipulation.reshape(x, (-1,)), 0
     return cast(Array, function(x, axis=axis, dtype=dtype, include_initial=initial))
 
 
@@ -271,7 +231,9 @@ def take(x: Array, indices: Any, axis: int | None = None) -> Array:
         indices = asarray(indices)
         if not indices.size:  # an empty list has no integer dtype
             indices = data_types.astype(indices, int64)
-    return indexing.take(ravel(x) if axis is None else x, indices, axis=0 if axis is None else axis)
+    if axis is None:
+        x, axis = manipulation.reshape(x, (-1,)), 0
+    return indexing.take(x, indices, axis=axis)
 
 
 def var(
@@ -315,6 +277,11 @@ def _with_numpy_keywords(name: str, function: Any) -> Any:
     return call
 
 
+def _method(name: str) -> Any:
+    """Return a function that calls a method."""
+    return lambda x, *args, **named: getattr(x, name)(*args, **named)
+
+
 def _plain(function: Any) -> int:
     """Return how many arguments a function takes by position."""
     return int(getattr(function, "declaration", function).__code__.co_argcount)
@@ -327,13 +294,15 @@ def _takes(function: Any) -> set[str]:
 
 def _add(name: str, function: Any, plain: int, positional: tuple[str, ...]) -> None:
     wider = globals()[name] if name in method_table.WIDER else function
+    # What an own method does without NumPy's keywords does the method.
+    runs = _method(name) if name in method_table.OWN else wider
     keywords = frozenset(method_table.NEUTRAL.get(name, ())) | (_takes(wider) - _takes(function) - {"x"})
     add_method(
         name,
         function,
         plain,
         positional,
-        _with_numpy_keywords(name, wider) if keywords else None,
+        _with_numpy_keywords(name, runs) if keywords else None,
         keywords,
         name in method_table.FLATTENING,
     )

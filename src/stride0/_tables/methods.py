@@ -40,7 +40,7 @@ POSITIONAL: Final[dict[str, tuple[str, ...]]] = {
 """Methods that are functions of the same name, and which keyword-only arguments they take by position too.
 """
 
-ALIASES: Final = {"conjugate": "conj", "cumprod": "cumulative_prod", "cumsum": "cumulative_sum"}
+ALIASES: Final = {"cumprod": "cumulative_prod", "cumsum": "cumulative_sum"}
 """NumPy's names of methods that the standard calls otherwise."""
 
 WIDER: Final = ("cumprod", "cumsum", "round", "std", "take", "var")
@@ -78,19 +78,19 @@ NEUTRAL: Final[dict[str, dict[str, Keyword]]] = {
 """Keywords of NumPy that methods take beside their function's, and what may be given."""
 
 OWN: Final = (
-    *("copy", "flatten", "item", "permute_dims", "ravel", "reshape", "squeeze", "tolist"),
-    *("transpose", "view"),
+    *("conj", "conjugate", "copy", "flatten", "item", "permute_dims", "ravel", "reshape", "squeeze"),
+    *("tolist", "transpose", "view"),
 )
-"""Methods that are more than a function with the array in front: `stride0._compat.methods` defines them."""
+"""Methods that are more than a function with the array in front: `stride0._compat.methods` declares them."""
 
 
 def mirrored(operations: Iterable[Any]) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Return the methods that mirror functions: of each the function's name and its arguments by position.
 
     Functions of one operand in the operation table are methods, unless they are of a namespace within the
-    namespace, but ``real`` and ``imag`` are attributes.
+    namespace, but ``real`` and ``imag`` are attributes, and those of `OWN` do more.
     """
     unary = [op.name for op in operations if op.public and op.nin == 1 and not op.namespace]
-    rows = [name for name in unary if name not in ("real", "imag")]
+    rows = [name for name in unary if name not in ("real", "imag", *OWN)]
     methods = {name: (name, POSITIONAL.get(name, ())) for name in (*rows, *POSITIONAL)}
     return methods | {name: methods[target] for name, target in ALIASES.items()}

@@ -1,5 +1,6 @@
 # Views of an array: see `views.pyx`.
 
+from stride0._core.memory.dtype cimport DType
 from stride0._core.array.array cimport Array
 from stride0._core.plan.plan cimport Operand
 
@@ -13,3 +14,4 @@ cdef bint strides_for_shape(Array x, int ndim, const Py_ssize_t* shape, Py_ssize
 cdef Array without_leading(Array x, int count)
 cdef Array retyped(Array x, int code, str operation)
 cdef Array as_bits(Array x)
+cpdef Array reinterpret(Array x, DType dtype)

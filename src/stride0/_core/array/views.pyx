@@ -202,7 +202,7 @@ cdef Array without_leading(Array x, int count):
 # --- the same memory under another dtype
 
 
-def reinterpret(Array x not None, DType dtype not None):
+cpdef Array reinterpret(Array x, DType dtype):
     """
     The memory of x as elements of another dtype, as ``x.view(dtype)`` gives it: a view.
 

@@ -5,7 +5,8 @@ Note [Declarations]
     docstring. Help, type checkers, the stubs of methods and strict mode read that declaration. Where the overhead of a
     call matters, the declaration has no body, and the function that runs is compiled: an `Implementation` in one of the
     modules of this folder, which takes its name and a pointer for each parameter. A `Signature`, read from the declaration,
-    binds the arguments of a call to the parameters; `*arrays` is one of them, a tuple, the last of those by position.
+    binds the arguments of a call to the parameters; `*arrays` is one of them, a tuple. Methods that are more than a
+    function with the array in front are declared and implemented in the same way, as "Array.reshape" and the like.
 
     Unusual arguments go to functions in Python: `calls/checks.py` and `_base/shapes.py` convert arguments of
     unusual types and raise the errors.
@@ -13,6 +14,7 @@ Note [Declarations]
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport uint64_t
 
 from stride0._core.array.array cimport Array, s0_times
@@ -20,9 +22,12 @@ from stride0._core.memory.dtype cimport DType, letter_at
 from stride0._core.ops.keys cimport read_int, read_axis
 from stride0._core.plan.plan cimport MAX_NDIM
 
+from stride0._base import devices
 from stride0._base.devices import check_device
 from stride0._base.shapes import normalize_axes, normalize_axis, normalize_shape
 from stride0._core.calls.checks import check_array, check_bool, check_dtype, refuse_dtype
+
+cdef object CPU = devices.CPU
 
 # Most elements of a shape that is accepted here; `normalize_shape` checks larger ones.
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 40
@@ -47,12 +52,11 @@ cdef class Signature:
         self.names = code.co_varnames[:self.count]
         self.variadic = code.co_flags & 4 != 0  # inspect.CO_VARARGS
         if self.variadic:
-            # A parameter like the others, behind those by position.
-            if self.positional_only < self.positional:
-                raise ValueError(f"{function.__name__}: arguments before *{code.co_varnames[self.count]} by name")
-            self.names = self.names[:self.positional] + code.co_varnames[self.count:self.count + 1] + self.names[self.positional:]
-            self.positional += 1
-            self.positional_only = self.positional
+            self.leading = self.positional
+            if function.__defaults__:
+                raise ValueError(f"{function.__name__}: defaults before *{code.co_varnames[self.count]}")
+            self.names = self.names[:self.leading] + code.co_varnames[self.count:self.count + 1] + self.names[self.leading:]
+            self.positional_only = self.positional = self.leading + 1
             self.count += 1
         by_name = function.__kwdefaults__ or {}
         self.defaults = (function.__defaults__ or ()) + tuple([by_name[name] for name in self.names[self.positional:] if name in by_name])
@@ -98,6 +102,30 @@ cdef class Signature:
         return -1
 
 
+cdef tuple several_of(Signature signature, PyObject* const* args, Py_ssize_t n):
+    """What *arrays, or the like, stands for in a call."""
+    cdef Py_ssize_t k, count = max(n - signature.leading, 0)
+    cdef tuple several = PyTuple_New(count)
+    for k in range(count):
+        Py_INCREF(<object>args[signature.leading + k])
+        PyTuple_SET_ITEM(several, k, <object>args[signature.leading + k])
+    return several
+
+
+cdef bint bind_variadic(Signature signature, tuple several, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept:
+    """`bind` where a parameter takes several arguments, which are in a tuple that the caller owns."""
+    cdef PyObject* packed[MAX_PARAMETERS]
+    cdef Py_ssize_t k, named = 0 if kwnames is NULL else len(<tuple>kwnames)
+    if n < signature.leading or signature.positional + named > MAX_PARAMETERS:
+        return False
+    for k in range(signature.leading):
+        packed[k] = args[k]
+    packed[signature.leading] = <PyObject*>several
+    for k in range(named):
+        packed[signature.positional + k] = args[n + k]
+    return bind(signature, packed, signature.positional, kwnames, given)
+
+
 # --- which functions are compiled
 
 cdef struct Listed:
@@ -105,7 +133,7 @@ cdef struct Listed:
     Implementation implementation
 
 cdef enum:
-    MOST_FUNCTIONS = 96
+    MOST_FUNCTIONS = 128
 
 cdef Listed[MOST_FUNCTIONS] LISTED
 cdef int listed = 0

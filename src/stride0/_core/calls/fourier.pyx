@@ -15,7 +15,7 @@ from stride0._core.ops.gufuncs cimport FFT, IFFT, IRFFT, RFFT_EVEN, RFFT_ODD, ru
 from stride0._core.ops.keys cimport read_axis, read_int
 from stride0._core.calls.arguments cimport array_argument, axes_argument, convert_axis, implement
 
-from stride0._core.calls.joining cimport rolled
+from stride0._core.calls.repeating cimport rolled
 
 from collections.abc import Sequence
 

@@ -1,6 +1,4 @@
-# Functions that write blocks to a new array: see `joining.pyx`.
+# Functions that write several arrays to a new one: see `joining.pyx`.
 
-from stride0._core.array.array cimport Array
-
-
-cdef Array rolled(Array x, const Py_ssize_t* moves)
+cdef enum:
+    FEW_ELEMENTS = 1 << 15  # up to which arrays are written to new ones by memcpy, without a plan

@@ -1,4 +1,4 @@
-"""Functions of the namespace, whose calls are intercepted and recorded; methods of arrays."""
+"""Functions of the namespace, whose calls are intercepted and recorded; the operator @."""
 
 cimport cython
 from cpython.object cimport PyObject
@@ -6,35 +6,21 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from stride0._core.memory.guards cimport s0_immortalize
 from stride0._core.array.switches cimport enter_package, guarding, leave_package
-from stride0._core.array.interceptors cimport end_call, enter_call, is_intercepted, refuse_method, result_of_call
+from stride0._core.array.interceptors cimport end_call, enter_call, is_intercepted, result_of_call
 from stride0._core.array.array cimport Array, Tracer, hooks, needs_tape, operand_needs_tape, same_shape
 from stride0._core.ops.operands cimport is_known_foreign
 from stride0._core.ops.apply cimport check_writable
 from stride0._core.ops.copy cimport assign_array
-from stride0._core.calls.arguments cimport MAX_PARAMETERS, Signature, bind, implementation_of
-
-from stride0._base.errors import DTypeError, ShapeError, counted
-from stride0._core.array.array import set_attribute
-# They register their implementations.
-from stride0._core.calls import (
-    creation, data_types, decompositions, einsum, fourier, joining, linear_algebra, manipulation, sorting, statistical,
+from stride0._core.calls.arguments cimport (
+    MAX_PARAMETERS, Implementation, Signature, bind, bind_variadic, implementation_of, several_of,
 )
 
-cdef extern from *:
-    """
-    static void s0_enable_vectorcall(PyObject *object, Py_ssize_t offset) {
-        PyTypeObject *type = (PyTypeObject *)object;
-        type->tp_vectorcall_offset = offset;
-        type->tp_call = PyVectorcall_Call;
-        type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
-    }
-    #define s0_nargs(n) PyVectorcall_NARGS(n)
-    """
-    void s0_enable_vectorcall(object type, Py_ssize_t offset)
-    Py_ssize_t s0_nargs(size_t nargsf) noexcept
-
-cdef extern from "Python.h":
-    PyObject* PyObject_Vectorcall(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL
+from stride0._base.errors import DTypeError, ShapeError
+# They register their implementations.
+from stride0._core.calls import (
+    creation, data_types, decompositions, einsum, fourier, indexing, joining, linear_algebra, manipulation, repeating, sorting,
+    statistical,
+)
 
 
 @cython.final
@@ -84,31 +70,30 @@ cdef class Primitive:
 
     cdef PyObject* run(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
         """Run the function itself: no argument is tracked, and the call is not intercepted."""
-        cdef PyObject* given[MAX_PARAMETERS]
-        cdef PyObject* packed[MAX_PARAMETERS]
-        cdef Py_ssize_t k, lead, named = 0 if kwnames is NULL else len(<tuple>kwnames)
-        cdef bint fits
-        cdef tuple several = None
         if self.implementation is NULL:
             return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
-        if self.signature.variadic:
-            lead = min(n, <Py_ssize_t>self.signature.positional - 1)
-            for k in range(lead):
-                packed[k] = args[k]
-            several = tuple([<object>args[k] for k in range(lead, n)])
-            packed[lead] = <PyObject*>several
-            for k in range(min(named, MAX_PARAMETERS - 1 - lead)):
-                packed[lead + 1 + k] = args[n + k]
-            fits = lead == self.signature.positional - 1 and named + lead < MAX_PARAMETERS and bind(self.signature, packed, lead + 1, kwnames, given)
-        else:
-            fits = bind(self.signature, args, n, kwnames, given)
-        if not fits:
-            # Calling the declaration raises Python's TypeError.
-            PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
-            raise SystemError(f"{self.traced_name}: the arguments fit the declaration, and were refused")
-        out = self.implementation(self.traced_name, given)
+        out = call_implementation(self.implementation, self.traced_name, self.signature, self.function, args, n, kwnames)
         Py_INCREF(out)
         return <PyObject*>out
+
+
+cdef object call_implementation(
+    Implementation implementation, str name, Signature signature, object declaration, PyObject* const* args, Py_ssize_t n, PyObject* kwnames
+):
+    """Bind the arguments of a call to the parameters of a declaration, and run its implementation."""
+    cdef PyObject* given[MAX_PARAMETERS]
+    cdef tuple several = None
+    cdef bint fits
+    if signature.variadic:
+        several = several_of(signature, args, n)
+        fits = bind_variadic(signature, several, args, n, kwnames, given)
+    else:
+        fits = bind(signature, args, n, kwnames, given)
+    if not fits:
+        # Calling the declaration raises Python's TypeError.
+        PyObject_Vectorcall(<PyObject*>declaration, args, n, kwnames)
+        raise SystemError(f"{name}: the arguments fit the declaration, and were refused")
+    return implementation(name, given)
 
 
 cdef PyObject* call_primitive(PyObject* this, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
@@ -280,143 +265,3 @@ cdef object matmul_operator(object x1, object x2, bint is_in_place):
 
 
 hooks.matmul = matmul_operator
-
-
-# --- methods
-#
-# Note [Methods]
-#     The functions are in higher layers, which the core cannot import. So `stride0._compat.methods` adds them to
-#     the type by `add_method`: Python code cannot assign attributes of a type written in C, but its dictionary can
-#     be written to before a method is looked up. A `Method` is called without creating a bound
-#     object (Py_TPFLAGS_METHOD_DESCRIPTOR) and passes its arguments on without copying them.
-#
-#     Calls with arguments that only NumPy's methods take go to another function, in Python: `wider`. The names of
-#     the arguments decide, so that all other calls cost only a test of these names.
-
-cdef extern from *:
-    """
-    /* Cython passes a type as the object that it is, hence the casts. */
-    static void s0_mark_method_descriptor(PyObject *type) {
-        ((PyTypeObject *)type)->tp_flags |= Py_TPFLAGS_METHOD_DESCRIPTOR;
-        PyType_Modified((PyTypeObject *)type);
-    }
-    """
-    void s0_mark_method_descriptor(object type)
-    PyObject* PyMethod_New(PyObject* function, PyObject* self) except NULL
-    Py_ssize_t s0_tuple_size "PyTuple_GET_SIZE"(PyObject* tuple)
-    PyObject* s0_tuple_item "PyTuple_GET_ITEM"(PyObject* tuple, Py_ssize_t k)
-    bint s0_set_has "PySet_Contains"(object set, PyObject* key) except -1
-
-
-@cython.final
-cdef class Method:
-    """A function whose first argument is an array, as a method of arrays."""
-
-    cdef s0_vectorcall vectorcall
-    cdef object function
-    cdef Py_ssize_t plain    # number of arguments that the function takes by position, with the array; -1 for any
-    cdef tuple positional    # names of those that a method takes by position after them
-    cdef object wider        # takes the calls with arguments of NumPy's, or None
-    cdef frozenset keywords  # names of these arguments
-    cdef bint flattening     # and those that name no axis, of arrays that do not have just one
-    cdef dict __dict__
-
-    def __cinit__(self, function, Py_ssize_t plain, tuple positional, wider, frozenset keywords, bint flattening):
-        self.vectorcall = call_method
-        self.function = function
-        self.plain = plain
-        self.positional = positional
-        self.wider = wider
-        self.keywords = keywords
-        self.flattening = flattening
-        s0_immortalize(<PyObject*>self)
-
-    def __get__(self, instance, owner):
-        if instance is None:
-            return self
-        refuse_method(self.__name__)
-        bound = <object>PyMethod_New(<PyObject*>self, <PyObject*>instance)
-        Py_DECREF(bound)
-        return bound
-
-    @property
-    def __doc__(self):
-        return self.function.__doc__
-
-    def __repr__(self):
-        return f"<method {self.__name__} of stride0 arrays>"
-
-    def __reduce__(self):
-        return getattr, (Array, self.__name__)
-
-
-cdef bint is_wider(Method self, PyObject* const* args, Py_ssize_t n, PyObject* names) except -1:
-    """Whether a call is one of those that only NumPy's method takes; `n` arguments come before the named ones."""
-    cdef Py_ssize_t k
-    cdef PyObject* name
-    cdef PyObject* axis = NULL
-    if names is not NULL:
-        for k in range(s0_tuple_size(names)):
-            name = s0_tuple_item(names, k)
-            if s0_set_has(self.keywords, name):
-                return True
-            if self.flattening and <object>name == "axis":
-                axis = args[n + k]
-    if not self.flattening:
-        return False
-    # Indices may be given as NumPy's may: a list, for one.
-    if self.plain == 2 and n == 2 and type(<object>args[1]) is not Array:
-        return True
-    return (axis is NULL or axis is <PyObject*>None) and (<Array>args[0]).ndim != 1
-
-
-cdef PyObject* call_method(PyObject* this, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
-    cdef Method self = <Method>this
-    cdef Py_ssize_t n = s0_nargs(nargsf), more = n - self.plain
-    cdef tuple names
-    cdef object function = self.function
-    if n == 0 or type(<object>args[0]) is not Array:
-        raise TypeError(f"Array.{self.__name__}: the first argument has to be a stride0 array")
-    if guarding:
-        refuse_method(self.__name__)
-    if self.plain < 0 or more <= 0:
-        if self.wider is not None and (kwnames is not NULL or self.flattening):
-            if is_wider(self, args, n, kwnames):
-                function = self.wider
-        return PyObject_Vectorcall(<PyObject*>function, args, nargsf, kwnames)
-    if more > len(self.positional):
-        raise TypeError(f"Array.{self.__name__}: {counted(n - 1, 'argument')} by position, at most {self.plain - 1 + len(self.positional)} are taken")
-    # The named arguments follow those by position; names of arguments that now count as named come first.
-    names = self.positional[:more]
-    if kwnames is not NULL:
-        for name in names:
-            if name in <tuple>kwnames:
-                raise TypeError(f"Array.{self.__name__}: {name} is given by position and by name")
-        names = names + <tuple>kwnames
-    if self.wider is not None and is_wider(self, args, self.plain, <PyObject*>names):
-        function = self.wider
-    return PyObject_Vectorcall(<PyObject*>function, args, self.plain, <PyObject*>names)
-
-
-def add_method(
-    str name, function, Py_ssize_t plain, tuple positional=(), wider=None, frozenset keywords=frozenset(), bint flattening=False
-):
-    """
-    Make a function, which is called with the array first, a method of arrays.
-
-    It takes `plain` arguments by position, the array included (-1: any number), a method those called `positional`
-    after them. `wider` takes its place where one of the `keywords`, which only NumPy's method has, is given; and
-    if `flattening`, where no axis is named and the array does not have just one, or the second argument is no array.
-    """
-    method = Method(function, plain, positional, wider, keywords, flattening)
-    method.__name__ = name
-    method.__qualname__ = f"Array.{name}"
-    method.__module__ = "stride0"
-    method.__wrapped__ = function
-    set_attribute(name, method)
-
-cdef Method _sample_method = Method(None, 1, (), None, frozenset(), False)
-
-s0_enable_vectorcall(Method, <char*>&_sample_method.vectorcall - <char*><PyObject*>_sample_method)
-
-s0_mark_method_descriptor(Method)

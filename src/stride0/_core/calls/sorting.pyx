@@ -1,4 +1,4 @@
-"""Functions that sort, search and take. Declared in `_chapters/`: `sorting.py`, `searching.py`, `set.py`, `indexing.py`."""
+"""Functions that sort and search. Declared in `_chapters/`: `sorting.py`, `searching.py`, `set.py`."""
 
 from cpython.object cimport PyObject
 
@@ -12,7 +12,7 @@ from stride0._core.calls.arguments cimport array_argument, convert_axis, flag_ar
 
 import sys
 
-from stride0._base.errors import ArgumentValueError, DTypeError, OutOfBoundsError, ShapeError, counted, shown
+from stride0._base.errors import ArgumentValueError, OutOfBoundsError, ShapeError, counted, shown
 from stride0._core.array.views import without_broadcast_axes
 from stride0._core.calls.checks import KINDS, check_array, limits_of, refuse_dtype
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
@@ -126,27 +126,7 @@ cdef Array apply_sorter(Array x, object given):
     return broadcast_like(gather(x, copy_array(distinct, INT64, False), 0), x)
 
 
-# --- take
-
-
-cdef object take(str name, PyObject** given):
-    """`given`: x, indices, axis."""
-    cdef Array x = <Array>given[0] if type(<object>given[0]) is Array else as_array(<object>given[0], "take")
-    cdef Array indices = <Array>given[1] if type(<object>given[1]) is Array else as_array(<object>given[1], "take")
-    cdef int axis = 0
-    if letter_at(indices.code) != c"i" and letter_at(indices.code) != c"u":
-        raise DTypeError("take", f"Unsupported dtype {dtype_at(indices.code).name} of indices", (), "indices take integer dtypes")
-    if given[2] is <PyObject*>None:
-        if x.ndim != 1:
-            raise ShapeError("take", f"the array has {x.ndim} axes and none is named", (("shape", f"{x.shape}"),),
-                             "axis=..., or an array of one axis")
-    elif not read_axis(given[2], x.ndim, &axis):
-        axis = convert_axis(given[2], x.ndim, "take")
-    return gather(x, indices, axis)
-
-
 implement("argsort", sort_or_argsort)
 implement("searchsorted", searchsorted)
 implement("sort", sort_or_argsort)
-implement("take", take)
 implement("unique_values", unique_values)

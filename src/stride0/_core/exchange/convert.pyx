@@ -1,9 +1,10 @@
 """Conversion to arrays, of nested sequences and of all objects that export memory; arrays as text."""
 
-from libc.stdint cimport int64_t
+from cpython.list cimport PyList_New, PyList_SET_ITEM
+from cpython.ref cimport Py_INCREF
 
 from stride0._core.memory.dtype cimport (
-    FLOAT64, INT64, LARGEST_ITEM, N_DTYPES, NO_DTYPE, DType, arithmetic_code, dtype_at, format_at, is_python_scalar, is_stored, itemsize_at, known_dtype,
+    FLOAT64, LARGEST_ITEM, N_DTYPES, NO_DTYPE, DType, arithmetic_code, dtype_at, format_at, is_python_scalar, is_stored, itemsize_at, known_dtype,
     letter_at, promote_codes, read_scalar, scalar_code, write_scalar,
 )
 from stride0._core.plan.plan cimport MAX_NDIM
@@ -21,7 +22,7 @@ from stride0._core.exchange.dlpack cimport import_dlpack
 
 import sys
 
-from stride0._base.devices import BY_NAME, check_device
+from stride0._base.devices import BY_NAME, CPU, check_device
 from stride0._base.errors import (
     ArgumentTypeError, ArgumentValueError, DeviceError, DTypeError, ExchangeError, ShapeError, shown,
 )
@@ -92,30 +93,44 @@ cdef Array foreign_array(object source, object copy, str operation):
 # --- in: nested sequences
 
 
-cdef bint collect(object item, int outside, int depth, list shape, list leaves) except -1:
+cdef struct Nesting:
+    int ndim                      # -1 before the first element
+    int code                      # of the dtype that the elements promote to
+    Py_ssize_t shape[MAX_NDIM]
+
+
+cdef bint collect(object item, int outside, int depth, Nesting* found, list leaves) except -1:
     """
     Flatten nested sequences of Python scalars, checking that each level has one length.
 
     False if they contain anything else. `outside` counts the levels around them.
     """
     cdef Py_ssize_t length
-    if isinstance(item, (list, tuple, range)):
-        if outside + depth >= MAX_NDIM:
-            raise ShapeError("asarray", "the sequences are nested too deeply", (), f"an array has at most {MAX_NDIM} axes")
-        length = len(item)
-        if depth == len(shape) and not leaves:
-            shape.append(length)
-        elif depth >= len(shape) or shape[depth] != length:
-            refuse_ragged(outside + depth)
-        for part in item:
-            if not collect(part, outside, depth + 1, shape, leaves):
-                return False
+    cdef int code
+    if is_python_scalar(item):
+        if found.ndim != depth:
+            if found.ndim >= 0:
+                refuse_ragged(outside + depth)
+            found.ndim = depth
+        code = scalar_code(item)
+        if code != found.code:
+            found.code = code if found.code < 0 else promote_codes(found.code, code)
+        leaves.append(item)
         return True
-    if not is_python_scalar(item):
+    if not isinstance(item, (list, tuple, range)):
         return False
-    if depth != len(shape):
+    if outside + depth >= MAX_NDIM:
+        raise ShapeError("asarray", "the sequences are nested too deeply", (), f"an array has at most {MAX_NDIM} axes")
+    length = len(item)
+    if found.shape[depth] < 0:
+        found.shape[depth] = length
+    elif found.shape[depth] != length:
         refuse_ragged(outside + depth)
-    leaves.append(item)
+    if 0 <= found.ndim <= depth:
+        refuse_ragged(outside + depth)
+    for part in item:
+        if not collect(part, outside, depth + 1, found, leaves):
+            return False
     return True
 
 
@@ -125,23 +140,24 @@ cdef object refuse_ragged(int depth):
 
 cdef Array from_sequence(object source, int code, int depth):
     """A new array of the elements of nested sequences; of dtype `code`, or of the dtype that they promote to."""
-    cdef list shape = [], leaves = []
+    cdef list leaves = []
+    cdef Nesting found
     cdef Array out
-    cdef Py_ssize_t sizes[MAX_NDIM]
     cdef Py_ssize_t i, itemsize
-    cdef int found = NO_DTYPE, own, ndim
-    if not collect(source, depth, 0, shape, leaves):
+    cdef int ndim = 0, k
+    found.ndim, found.code = -1, NO_DTYPE
+    for k in range(MAX_NDIM):
+        found.shape[k] = -1
+    if not collect(source, depth, 0, &found, leaves):
         return from_parts(source, code, depth)
     if code < 0:
-        for leaf in leaves:
-            own = scalar_code(leaf)
-            found = own if found < 0 else promote_codes(found, own)
-        code = FLOAT64 if found < 0 else found
-    ndim = read_shape(tuple(shape), sizes, "asarray")
-    out = new_array(code, ndim, sizes, NULL, False)
+        code = FLOAT64 if found.code < 0 else found.code
+    while ndim < MAX_NDIM and found.shape[ndim] >= 0:
+        ndim += 1
+    out = new_array(code, ndim, found.shape, NULL, False)
     itemsize = itemsize_at(code)
     if len(leaves) != out.size:
-        # A subclass of list may yield another number of items than its length.
+        # A subclass of list may yield another number of items than its length; and a level without items has none below it.
         refuse_ragged(depth)
     for i in range(out.size):
         write_scalar(leaves[i], code, data_of(out) + i * itemsize, "asarray")
@@ -218,21 +234,22 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     cdef Array x
     if guarding and is_intercepted():
         return intercept("function", "asarray", asarray, (obj,), {"dtype": dtype, "device": device, "copy": copy})
-    check_device("asarray", device)
+    if device is not None and (guarding or device is not CPU):
+        check_device("asarray", device)
     if dtype is not None:
         code = (<DType>dtype_argument("asarray", dtype)).code
     if copy is not None and not isinstance(copy, bool):
         raise ArgumentTypeError("asarray", f"copy is {copy!r}", (), "True, False or None")
-    if is_python_scalar(obj):
-        if copy is False:
-            raise ArgumentValueError("asarray", "copy=False, but a Python scalar has to be copied")
-        return scalar_array(obj, scalar_code(obj) if code < 0 else code, "asarray")
     if type(obj) is Array:
         x = <Array>obj
         if (copy is True or code >= 0 and code != x.code) and needs_tape(x):
             return traced("asarray", (x,), {"dtype": dtype_at(x.code if code < 0 else code), "copy": copy})
         if copy is True:
             return copy_array(x, x.code if code < 0 else code, False)
+    elif is_python_scalar(obj):
+        if copy is False:
+            raise ArgumentValueError("asarray", "copy=False, but a Python scalar has to be copied")
+        return scalar_array(obj, scalar_code(obj) if code < 0 else code, "asarray")
     elif isinstance(obj, (list, tuple, range)):
         if copy is False:
             raise ArgumentValueError("asarray", "copy=False, but a sequence has to be copied")
@@ -347,19 +364,12 @@ def dtype_argument(str operation, value):
 
 cdef list nested(const char* data, int code, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
     cdef Py_ssize_t k
-    cdef list out = []
-    if ndim > 1:
-        for k in range(shape[0]):
-            out.append(nested(data + k * strides[0], code, ndim - 1, shape + 1, strides + 1))
-    elif code == FLOAT64:
-        for k in range(shape[0]):
-            out.append((<const double*>(data + k * strides[0]))[0])
-    elif code == INT64:
-        for k in range(shape[0]):
-            out.append((<const int64_t*>(data + k * strides[0]))[0])
-    else:
-        for k in range(shape[0]):
-            out.append(read_scalar(data + k * strides[0], code))
+    cdef list out = PyList_New(shape[0])
+    for k in range(shape[0]):
+        item = nested(data, code, ndim - 1, shape + 1, strides + 1) if ndim > 1 else read_scalar(data, code)
+        Py_INCREF(item)
+        PyList_SET_ITEM(out, k, item)
+        data += strides[0]
     return out
 
 
@@ -426,7 +436,8 @@ def to_device(Array self not None, device, /, *, stream=None):
     cdef Array out
     if isinstance(device, str):
         beyond_standard("to_device", "device is a string", BY_NAME)
-    cdef int number = check_device("to_device", device).number
+    # While no test configuration is on, there is no other device.
+    cdef int number = 0 if device is CPU and not guarding else check_device("to_device", device).number
     if stream is not None:
         raise DeviceError("to_device", f"stream is {stream!r}", (), "None: the CPU has no streams")
     if number == self.storage.device:

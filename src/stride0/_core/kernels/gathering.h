@@ -120,23 +120,6 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
             if (bits[i])                                                                                             \
                 *(element *)(to + i * stride) = value;                                                               \
     }                                                                                                                \
-    /* Elements at indices from -size to size - 1; whether all of them are. */                                       \
-    static int s0_gather_##width(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t stride,          \
-                               Py_ssize_t size, element *out)                                                        \
-    {                                                                                                                \
-        uint64_t bad = 0;                                                                                            \
-        Py_ssize_t i;                                                                                                \
-        for (i = 0; i < n; i++) {                                                                                    \
-            int64_t at = indices[i];                                                                                 \
-            at += size & (at >> 63);                                                                                 \
-            if (__builtin_expect((uint64_t)at >= (uint64_t)size, 0)) {                                               \
-                bad = 1;                                                                                             \
-                at = 0;                                                                                              \
-            }                                                                                                        \
-            out[i] = *(const element *)(from + at * stride);                                                         \
-        }                                                                                                            \
-        return bad == 0;                                                                                             \
-    }                                                                                                                \
     /* One element for each true byte, of which there were `count`. */                                              \
     static void s0_scatter_true_##width(const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride,              \
                                         const element *from, Py_ssize_t count)                                       \
@@ -155,11 +138,36 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
         for (; i < n && k < count; i++)                                                                              \
             if (bits[i])                                                                                             \
                 *(element *)(to + i * stride) = from[k++];                                                           \
+    }
+
+#define S0_GATHER(width, element)                                                                                    \
+    /* For each index from -size to size - 1 an element, counted from `step` bytes further on than the one before;   \
+     * whether all indices are within. */                                                                            \
+    static inline int s0_gather_along_##width(const int64_t *indices, Py_ssize_t index_step, Py_ssize_t n,           \
+                                              const char *from, Py_ssize_t step, Py_ssize_t stride,                  \
+                                              Py_ssize_t size, element *out)                                         \
+    {                                                                                                                \
+        uint64_t bad = 0;                                                                                            \
+        Py_ssize_t i;                                                                                                \
+        for (i = 0; i < n; i++, from += step) {                                                                      \
+            int64_t at = indices[i * index_step];                                                                    \
+            at += size & (at >> 63);                                                                                 \
+            if (__builtin_expect((uint64_t)at >= (uint64_t)size, 0)) {                                               \
+                bad = 1;                                                                                             \
+                at = 0;                                                                                              \
+            }                                                                                                        \
+            out[i] = *(const element *)(from + at * stride);                                                         \
+        }                                                                                                            \
+        return bad == 0;                                                                                             \
     }                                                                                                                \
-    S0_SCATTER(width, element)                                                                                       \
+    static int s0_gather_##width(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t stride,          \
+                                 Py_ssize_t size, element *out)                                                      \
+    {                                                                                                                \
+        return s0_gather_along_##width(indices, 1, n, from, 0, stride, size, out);                                   \
+    }                                                                                                                \
     /* The same elements of every lane; the indices are checked and in our own memory. */                            \
-    static void s0_gather_lanes_##width(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t lane_bytes, \
-                                      Py_ssize_t lanes, element *out)                                                \
+    static void s0_gather_lanes_##width(const int64_t *indices, Py_ssize_t n, const char *from,                      \
+                                        Py_ssize_t lane_bytes, Py_ssize_t lanes, element *out)                       \
     {                                                                                                                \
         Py_ssize_t i, k;                                                                                             \
         for (k = 0; k < lanes; k++, from += lane_bytes, out += n) {                                                  \
@@ -179,7 +187,17 @@ S0_OF_ITEM_SIZE(2, uint16_t)
 S0_OF_ITEM_SIZE(4, uint32_t)
 S0_OF_ITEM_SIZE(8, uint64_t)
 
+S0_SCATTER(1, uint8_t)
+S0_SCATTER(2, uint16_t)
+S0_SCATTER(4, uint32_t)
+S0_SCATTER(8, uint64_t)
 S0_SCATTER(16, s0_wide_element)
+
+S0_GATHER(1, uint8_t)
+S0_GATHER(2, uint16_t)
+S0_GATHER(4, uint32_t)
+S0_GATHER(8, uint64_t)
+S0_GATHER(16, s0_wide_element)
 
 /* A volatile store of a structure is more than one store, so elements of 16 bytes are written with a branch. */
 static void s0_scatter_true_16(const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride, const s0_wide_element *from,
@@ -287,7 +305,7 @@ static int s0_scatter(int width, const int64_t *indices, Py_ssize_t n, char *to,
     }
 }
 
-/* Elements of up to eight bytes at indices; whether all indices were within the axis. */
+/* Elements at indices; whether all indices were within the axis. */
 static int s0_gather(int width, const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t stride, Py_ssize_t size,
                    char *out)
 {
@@ -295,7 +313,8 @@ static int s0_gather(int width, const int64_t *indices, Py_ssize_t n, const char
     case 1: return s0_gather_1(indices, n, from, stride, size, (uint8_t *)out);
     case 2: return s0_gather_2(indices, n, from, stride, size, (uint16_t *)out);
     case 4: return s0_gather_4(indices, n, from, stride, size, (uint32_t *)out);
-    default: return s0_gather_8(indices, n, from, stride, size, (uint64_t *)out);
+    case 8: return s0_gather_8(indices, n, from, stride, size, (uint64_t *)out);
+    default: return s0_gather_16(indices, n, from, stride, size, (s0_wide_element *)out);
     }
 }
 
@@ -306,7 +325,20 @@ static void s0_gather_lanes(int width, const int64_t *indices, Py_ssize_t n, con
     case 1: s0_gather_lanes_1(indices, n, from, lane_bytes, lanes, (uint8_t *)out); return;
     case 2: s0_gather_lanes_2(indices, n, from, lane_bytes, lanes, (uint16_t *)out); return;
     case 4: s0_gather_lanes_4(indices, n, from, lane_bytes, lanes, (uint32_t *)out); return;
-    default: s0_gather_lanes_8(indices, n, from, lane_bytes, lanes, (uint64_t *)out);
+    case 8: s0_gather_lanes_8(indices, n, from, lane_bytes, lanes, (uint64_t *)out); return;
+    default: s0_gather_lanes_16(indices, n, from, lane_bytes, lanes, (s0_wide_element *)out);
+    }
+}
+
+static int s0_gather_along(int width, const int64_t *indices, Py_ssize_t index_step, Py_ssize_t n, const char *from,
+                           Py_ssize_t step, Py_ssize_t stride, Py_ssize_t size, char *out)
+{
+    switch (width) {
+    case 1: return s0_gather_along_1(indices, index_step, n, from, step, stride, size, (uint8_t *)out);
+    case 2: return s0_gather_along_2(indices, index_step, n, from, step, stride, size, (uint16_t *)out);
+    case 4: return s0_gather_along_4(indices, index_step, n, from, step, stride, size, (uint32_t *)out);
+    case 8: return s0_gather_along_8(indices, index_step, n, from, step, stride, size, (uint64_t *)out);
+    default: return s0_gather_along_16(indices, index_step, n, from, step, stride, size, (s0_wide_element *)out);
     }
 }
 

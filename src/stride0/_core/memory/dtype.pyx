@@ -4,6 +4,10 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 from cpython.object cimport PyObject
 from libc.string cimport memcpy
 
+cdef extern from "Python.h":
+    object PyComplex_FromDoubles(double real, double imag)
+    int64_t PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
+
 from stride0._core.memory.guards cimport s0_immortalize, s0_shared_flag
 
 import importlib
@@ -333,6 +337,16 @@ ctypedef fused integer:
 
 cdef int write_integer(object value, int code, char* out, str operation) except -1:
     """Write a Python int that must fit."""
+    cdef int overflow = 0, unused = 64 - 8 * <int>itemsize_at(code)
+    cdef int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow)
+    cdef bint fits = overflow == 0
+    if letter_at(code) == c"u":
+        fits = fits and number >= 0 and (unused == 0 or number >> (64 - unused) == 0)
+    else:
+        fits = fits and <int64_t>(<uint64_t>number << unused) >> unused == number
+    if fits:
+        copy_item(out, <const char*>&number, code)
+        return 0
     low, high = LIMITS[code]
     if not low <= value <= high:
         raise RangeError(
@@ -341,10 +355,9 @@ cdef int write_integer(object value, int code, char* out, str operation) except 
             (),
             f"{dtype_at(code).name} holds the integers from {low} to {high}",
         )
-    # The bytes of a two's complement integer do not depend on its sign: one path for both.
-    cdef uint64_t pattern[2]
-    pattern[0] = <uint64_t>(value & 0xFFFFFFFFFFFFFFFF)
-    copy_item(out, <const char*>pattern, code)
+    # The upper half of uint64 is left.
+    cdef uint64_t pattern = value
+    copy_item(out, <const char*>&pattern, code)
     return 0
 
 
@@ -422,10 +435,10 @@ cdef object read_scalar(const char* place, int code):
         return <double>f[0]
     if code == COMPLEX128:
         memcpy(d, place, 16)
-        return complex(d[0], d[1])
+        return PyComplex_FromDoubles(d[0], d[1])
     if code == COMPLEX64:
         memcpy(f, place, 8)
-        return complex(f[0], f[1])
+        return PyComplex_FromDoubles(f[0], f[1])
     if code == BOOL:
         return place[0] != 0
     if is_stored(code):

@@ -22,6 +22,7 @@ cdef class Gathering:
 
 
 cdef Gathering gathering(Array x, list items, bint reading)
+cdef Array checked_indices(Array index, Py_ssize_t size, int axis, bint check)
 cdef Array empty_gathered(Gathering where_)
 cdef int move_gathered(Gathering where_, Array other, int mode) except -1
 cdef int count_arrays(list items)

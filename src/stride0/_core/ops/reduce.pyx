@@ -27,7 +27,7 @@ from stride0._core.array.array cimport (
     Array, component, data_of, describe_operand, guard_gradient, hooks, is_deferred, new_array, new_like, not_completed,
     read_operand, same_shape, shape_tuple, view_of,
 )
-from stride0._core.array.views cimport is_broadcast_along, without_axes
+from stride0._core.array.views cimport c_strides_of, is_broadcast_along, without_axes
 from stride0._core.ops.operands cimport BINARY_NAMES, named_shapes, scalar_array
 from stride0._core.ops.copy cimport assign_array, check_codes, copy_array, fill
 from stride0._core.ops.deferred cimport MOST_AXES, divide_pending, try_to_defer_reduction
@@ -318,8 +318,11 @@ cdef int run_on_axis(Plan* plan, Operand* operands, Array x, int axis, Kernel ke
         whole = 0
         innermost(plan, axis)
         coalesce(plan, 1)
-    with nogil:
+    if x.size < LONG_RUN:
         done = run_along(plan, rows if whole else kernel, whole)
+    else:
+        with nogil:
+            done = run_along(plan, rows if whole else kernel, whole)
     return 0 if done else -1  # with the exception of a signal handler
 
 
@@ -327,24 +330,32 @@ cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
     """Index along an axis of the first extreme; of the first NaN where there is one."""
     cdef int which = 0 if name == "argmax" else 1
     cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
     cdef Operand operands[2]
     cdef Plan plan
     cdef Array out
+    cdef int k, kept = 0
     check_axis(x, axis, name)
-    memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
-    shape[axis] = 1
-    out = new_array(INT64, x.ndim, shape, NULL, True)
+    for k in range(x.ndim):
+        if keepdims or k != axis:
+            shape[kept] = 1 if k == axis else x.shape_[k]
+            kept += 1
+    out = new_array(INT64, kept, shape, NULL, True)
     # An axis of one element has index 0, which the zeros already are.
     if x.size and x.shape_[axis] > 1:
         if is_stored(x.code):
             x = copy_array(x, arithmetic_code(x.code), False)
         read_operand(&operands[0], x)
-        read_operand(&operands[1], out)
         if is_broadcast_along(&operands[0], axis, x.ndim):
             # The first of equal elements is at index 0.
-            return out if keepdims else without_axes(out, (axis,))
+            return out
+        read_operand(&operands[1], out)
+        memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
+        shape[axis] = 1
+        c_strides_of(itemsize_at(INT64), x.ndim, shape, byte_strides)
+        operands[1].ndim, operands[1].shape, operands[1].strides = x.ndim, shape, byte_strides
         run_on_axis(&plan, operands, x, axis, kernel_of(KIND_ARG, which, x.code), kernel_of(KIND_ARG_ROWS, which, x.code))
-    return out if keepdims else without_axes(out, (axis,))
+    return out
 
 
 hooks.reduce = reduce_array

@@ -14,6 +14,9 @@ cdef extern from "gathering.h":
     bint s0_scatter(int itemsize, const int64_t* indices, Py_ssize_t n, char* to, Py_ssize_t stride, Py_ssize_t size, const void* source, Py_ssize_t step) noexcept nogil
     bint s0_gather(int itemsize, const int64_t* indices, Py_ssize_t n, const char* source, Py_ssize_t stride, Py_ssize_t size, char* out) noexcept nogil
     void s0_gather_lanes(int itemsize, const int64_t* indices, Py_ssize_t n, const char* source, Py_ssize_t lane_bytes, Py_ssize_t lanes, char* out) noexcept nogil
+    bint s0_gather_along(
+        int itemsize, const int64_t* indices, Py_ssize_t index_step, Py_ssize_t n, const char* source, Py_ssize_t step, Py_ssize_t stride, Py_ssize_t size, char* out
+    ) noexcept nogil
     bint s0_gather_runs(const int64_t* indices, Py_ssize_t n, const char* source, Py_ssize_t size, Py_ssize_t run, Py_ssize_t lanes, char* out) noexcept nogil
 
 cdef Array gather_fast(Array x, object key)
@@ -22,5 +25,6 @@ cdef bint write_fast(Array x, object key, Array value) except -1
 cdef bint fill_lane(Array target, Array value) except -1
 cdef Array gather_by_indices(Array x, Array index, int axis)
 cdef tuple true_indices(Array mask)
+cdef int refuse_changed_indices(Array index, Py_ssize_t size, int axis) except -1
 cdef int refuse_indices(Array index, Py_ssize_t size, int axis) except -1
 cdef Array index_offsets(Array index, Py_ssize_t size, Py_ssize_t stride)

@@ -184,7 +184,7 @@ cdef Array gather_by_indices(Array x, Array index, int axis):
     cdef char* source
     cdef char* to
     cdef bint valid = True, quick
-    if not are_plain_indices(index) or x.size == 0 or axis >= x.ndim or x.ndim + index.ndim - 1 > MAX_NDIM or not (x.c_contiguous or (x.ndim == 1 and run <= 8)):
+    if not are_plain_indices(index) or x.size == 0 or axis >= x.ndim or x.ndim + index.ndim - 1 > MAX_NDIM or not (x.c_contiguous or x.ndim == 1):
         return None
     for d in range(axis):
         shape[ndim] = x.shape_[d]
@@ -200,7 +200,7 @@ cdef Array gather_by_indices(Array x, Array index, int axis):
     size, stride = x.shape_[axis], run if x.c_contiguous else x.strides_[0]
     out = new_array(x.code, ndim, shape, NULL, False)
     places, source, to = <const int64_t*>data_of(index), data_of(x), data_of(out)
-    if run > 8 or run != itemsize:
+    if run != itemsize:
         quick = out.size < LONG_RUN
         if quick:
             valid = s0_gather_runs(places, index.size, source, size, run, lanes, to)
@@ -280,36 +280,52 @@ cdef Array gather_points(Array x, tuple keys):
 cdef tuple true_indices(Array mask):
     """For each axis of a contiguous mask the indices of its true elements, in C order."""
     cdef int64_t* columns[MAX_NDIM]
-    cdef Py_ssize_t position[MAX_NDIM]
-    cdef Py_ssize_t count, k = 0, now, i, first = 0, run = mask.shape_[mask.ndim - 1], size = mask.size
+    cdef Py_ssize_t count, found
     cdef const uint8_t* bits = <const uint8_t*>data_of(mask)
-    cdef int d, last = mask.ndim - 1
+    cdef int d
     cdef Array column
-    with nogil:
-        count = s0_count_true(bits, size)
+    if mask.size < LONG_RUN:
+        count = s0_count_true(bits, mask.size)
+    else:
+        with nogil:
+            count = s0_count_true(bits, mask.size)
     out = []
     for d in range(mask.ndim):
         column = new_array(INT64, 1, &count, NULL, False)
         columns[d] = <int64_t*>data_of(column)
-        position[d] = 0
         out.append(column)
-    with nogil:
-        while first < size and k < count:
-            now = s0_true_indices(bits + first, run, columns[last] + k, count - k)
-            for d in range(last):
-                for i in range(k, k + now):
-                    columns[d][i] = position[d]
-            k += now
-            first += run
-            for d in range(last - 1, -1, -1):
-                position[d] += 1
-                if position[d] < mask.shape_[d]:
-                    break
-                position[d] = 0
-    if k < count:
+    if mask.size < LONG_RUN:
+        found = fill_columns(bits, mask.ndim, mask.shape_, columns, count)
+    else:
+        with nogil:
+            found = fill_columns(bits, mask.ndim, mask.shape_, columns, count)
+    if found < count:
         for column in out:
-            truncate(column, k)
+            truncate(column, found)
     return tuple(out)
+
+
+cdef Py_ssize_t fill_columns(const uint8_t* bits, int ndim, const Py_ssize_t* shape, int64_t** columns, Py_ssize_t count) noexcept nogil:
+    """Write the indices of the true elements along each axis, at most `count` of them; returns how many."""
+    cdef Py_ssize_t position[MAX_NDIM]
+    cdef Py_ssize_t k = 0, now, i, first = 0, run = shape[ndim - 1], size = 1
+    cdef int d, last = ndim - 1
+    for d in range(ndim):
+        position[d] = 0
+        size *= shape[d]
+    while first < size and k < count:
+        now = s0_true_indices(bits + first, run, columns[last] + k, count - k)
+        for d in range(last):
+            for i in range(k, k + now):
+                columns[d][i] = position[d]
+        k += now
+        first += run
+        for d in range(last - 1, -1, -1):
+            position[d] += 1
+            if position[d] < shape[d]:
+                break
+            position[d] = 0
+    return k
 
 
 cdef int refuse_indices(Array index, Py_ssize_t size, int axis) except -1:

@@ -1,0 +1,134 @@
+"""Functions that take elements at indices. Declared in `_chapters/indexing.py`."""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t
+
+from stride0._core.memory.dtype cimport dtype_at, itemsize_at, letter_at
+from stride0._core.plan.partition cimport LONG_RUN
+from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.array.array cimport Array, data_of, new_array
+from stride0._core.array.views cimport c_strides_of
+from stride0._core.ops.keys cimport read_axis
+from stride0._core.ops.select cimport refuse_changed_indices, s0_gather_along
+from stride0._core.ops.index cimport checked_indices, gather
+from stride0._core.calls.arguments cimport convert_axis, implement
+
+from stride0._base.errors import BroadcastError, DTypeError, ShapeError, counted
+from stride0._core.array.interceptors import check_broadcasting
+from stride0._core.ops.operands import as_array
+
+
+cdef Array operand(PyObject* x, str operation):
+    return <Array>x if type(<object>x) is Array else <Array>as_array(<object>x, operation)
+
+
+cdef Array indices_argument(PyObject* x, str operation):
+    cdef Array indices = operand(x, operation)
+    if letter_at(indices.code) != c"i" and letter_at(indices.code) != c"u":
+        raise DTypeError(operation, f"Unsupported dtype {dtype_at(indices.code).name} of indices", (), "indices take integer dtypes")
+    return indices
+
+
+cdef object take(str name, PyObject** given):
+    """`given`: x, indices, axis."""
+    cdef Array x = operand(given[0], "take"), indices = indices_argument(given[1], "take")
+    cdef int axis = 0
+    if given[2] is <PyObject*>None:
+        if x.ndim != 1:
+            raise ShapeError("take", f"the array has {x.ndim} axes and none is named", (("shape", f"{x.shape}"),),
+                             "axis=..., or an array of one axis")
+    elif not read_axis(given[2], x.ndim, &axis):
+        axis = convert_axis(given[2], x.ndim, "take")
+    return gather(x, indices, axis)
+
+
+cdef object take_along_axis(str name, PyObject** given):
+    """`given`: x, indices, axis."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t x_strides[MAX_NDIM]
+    cdef Py_ssize_t index_strides[MAX_NDIM]
+    cdef Array x = operand(given[0], "take_along_axis"), indices = indices_argument(given[1], "take_along_axis"), out
+    cdef const int64_t* places
+    cdef const char* source
+    cdef char* to
+    cdef int at = 0, axis
+    cdef bint differ = False, empty = False, valid
+    if not read_axis(given[2], x.ndim, &at):
+        at = convert_axis(given[2], x.ndim, "take_along_axis")
+    if x.ndim != indices.ndim:
+        raise ShapeError("take_along_axis", f"indices have {counted(indices.ndim, 'axis', 'axes')}, the array has {x.ndim}",
+                         (("x", f"{x.shape}"), ("indices", f"{indices.shape}")), "as many axes in both")
+    for axis in range(x.ndim):
+        shape[axis] = indices.shape_[axis]
+        if axis == at:
+            continue
+        if x.shape_[axis] != indices.shape_[axis]:
+            differ = True
+            if indices.shape_[axis] == 1:
+                shape[axis] = x.shape_[axis]
+            elif x.shape_[axis] != 1:
+                raise BroadcastError("take_along_axis", [("x", x.shape), ("indices", indices.shape)])
+        empty = empty or shape[axis] == 0
+    if differ and not empty:
+        pairs = [("x beside the axis", beside(x, at)), ("indices beside it", beside(indices, at))]
+        check_broadcasting("take_along_axis", pairs, tuple([shape[axis] for axis in range(x.ndim) if axis != at]))
+    out = new_array(x.code, x.ndim, shape, NULL, False)
+    indices = checked_indices(indices, x.shape_[at], at, out.size == 0)
+    if out.size == 0:
+        return out
+    c_strides_of(1, indices.ndim, indices.shape_, index_strides)
+    for axis in range(x.ndim):
+        # Broadcast axes of either have stride 0.
+        x_strides[axis] = x.strides_[axis] if axis == at or x.shape_[axis] != 1 else 0
+        if indices.shape_[axis] == 1:
+            index_strides[axis] = 0
+    source, to = data_of(x), data_of(out)
+    places = <const int64_t*>data_of(indices)
+    if out.size < LONG_RUN:
+        valid = gather_along(itemsize_at(x.code), out.ndim, out.shape_, at, places, index_strides, source, x_strides, x.shape_[at], to)
+    else:
+        with nogil:
+            valid = gather_along(itemsize_at(x.code), out.ndim, out.shape_, at, places, index_strides, source, x_strides, x.shape_[at], to)
+    if not valid:
+        refuse_changed_indices(indices, x.shape_[at], at)
+    return out
+
+
+cdef tuple beside(Array x, int axis):
+    """The shape without an axis."""
+    return tuple([x.shape_[k] for k in range(x.ndim) if k != axis])
+
+
+cdef bint gather_along(
+    int itemsize, int ndim, const Py_ssize_t* shape, int at, const int64_t* indices, const Py_ssize_t* index_strides,
+    const char* source, const Py_ssize_t* strides, Py_ssize_t size, char* to
+) noexcept nogil:
+    """
+    Write the elements at indices along the axis `at`, lane by lane of the last axis; whether all indices are in bounds.
+
+    `index_strides` are in elements, `strides` in bytes.
+    """
+    cdef Py_ssize_t position[MAX_NDIM]
+    cdef Py_ssize_t n = shape[ndim - 1], step = 0 if at == ndim - 1 else strides[ndim - 1]
+    cdef bint valid = True
+    cdef int d
+    for d in range(ndim):
+        position[d] = 0
+    while True:
+        valid = s0_gather_along(itemsize, indices, index_strides[ndim - 1], n, source, step, strides[at], size, to) and valid
+        to += n * itemsize
+        for d in range(ndim - 2, -1, -1):
+            position[d] += 1
+            indices += index_strides[d]
+            source += strides[d] if d != at else 0
+            if position[d] < shape[d]:
+                break
+            indices -= position[d] * index_strides[d]
+            source -= position[d] * strides[d] if d != at else 0
+            position[d] = 0
+        else:
+            return valid
+
+
+implement("take", take)
+implement("take_along_axis", take_along_axis)
