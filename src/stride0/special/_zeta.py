@@ -11,8 +11,6 @@ Note [Derivatives of zeta]
 from __future__ import annotations
 
 import math
-from fractions import Fraction
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from stride0._chapters.data_types import astype
@@ -27,18 +25,13 @@ if TYPE_CHECKING:
 
 __all__ = ["zeta_x"]
 
-# Terms of the series that are added up, and of the series in Bernoulli's numbers.
-_TERMS, _NUMBERS = 16, 14
-
-
-@cache
-def _bernoulli(count: int) -> tuple[float, ...]:
-    """Return Bernoulli's numbers of the orders 2, 4, ..., divided by the factorials of these."""
-    numbers = [Fraction(1)]
-    for m in range(1, 2 * count + 1):
-        total = sum((math.comb(m + 1, k) * numbers[k] for k in range(m)), Fraction(0))
-        numbers.append(-total / (m + 1))
-    return tuple(float(numbers[2 * j] / math.factorial(2 * j)) for j in range(1, count + 1))
+# Terms of the series that are added up.
+_TERMS = 16
+# Bernoulli's numbers of the orders 2, 4, ...
+_BERNOULLI = (
+    *(1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798),
+    *(-174611 / 330, 854513 / 138, -236364091 / 2730, 8553103 / 6, -23749461029 / 870),
+)
 
 
 @primitive_in("special")
@@ -67,7 +60,8 @@ def _zeta_x(s: Array, q: Array, order: int) -> Array:
     factors[0] = factors[0] + 0.5
     rising: list[Any] = [s, 1.0, *[0.0] * order][: order + 1]
     power = reciprocal(end)
-    for j, number in enumerate(_bernoulli(_NUMBERS), 1):
+    for j, bernoulli in enumerate(_BERNOULLI, 1):
+        number = bernoulli / math.factorial(2 * j)
         for k in range(order + 1):
             factors[k] = factors[k] + number * power * rising[k]
         for shift in (2.0 * j - 1.0, 2.0 * j):

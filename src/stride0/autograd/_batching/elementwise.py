@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from stride0._chapters import statistical, utility
@@ -45,13 +46,18 @@ def aligned(operation: str, level: Level, **operands: Any) -> list[Any]:
     return [level.aligned(x, ndim) if isinstance(x, Array) else x for x in operands.values()]
 
 
+@cache
+def names_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the parameters of a function: of those that are called, reading all takes long."""
+    return tuple(inspect.signature(function).parameters)
+
+
 def elementwise(function: Callable[..., Any], operation: str = "") -> Rule:
     """Return the rule of a function whose operands broadcast."""
-    names = tuple(inspect.signature(function).parameters)
     known = operation or function.__name__
 
     def rule(level: Level, *operands: Any) -> Any:
-        return function(*aligned(known, level, **dict(zip(names, operands, strict=True))))
+        return function(*aligned(known, level, **dict(zip(names_of(function), operands, strict=True))))
 
     return rule
 
