@@ -290,7 +290,7 @@ cdef extern from *:
 
 cdef inline Array noticed(Array x):
     """An array without history that is read beside tracked ones; writes to it are logged, if the function that reads it is called again."""
-    if s0_noticing and start_history(memory_of(x.storage)):
+    if s0_noticing and start_history(memory_of(root_of(x.storage))):
         s0_put_long(x.seen, clock)
     return x
 
