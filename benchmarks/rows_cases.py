@@ -182,6 +182,9 @@ def linear_algebra() -> Iterator[Case]:
     yield from of("matmul", "_(s, t); _(s, s.T); _(s, f); _(v, u); _(g, g)", N)
     yield from of("vecdot", "_(v, u); _(a, b)", N)
     yield from of("tensordot", "_(s, t, axes=1)", N)
+    yield from of(
+        "einsum", "_('ij,jk->ik', s, t); _('ij,ij->i', a, b); _('ij->ji', s); _('i,j->ij', v, u)", N
+    )
     yield from of_linalg("matmul", "_(s, t)", N)
     yield from of_linalg("tensordot", "_(s, t, axes=1)", N)
     yield from of_linalg("vecdot", "_(a, b)", N)
@@ -313,6 +316,8 @@ EXCEPTIONS: Final[dict[str, str]] = {
     ),
     **dict.fromkeys(("Array", "DType", "Device"), NOT_FUNCTIONS),
     "special": SCIPY,
+    "random": "its numbers are NumPy's, by NumPy's own loops",
+    "einsum_path": "its result is NumPy's",
     **dict.fromkeys(("linalg.expm", "linalg.solve_triangular"), "its counterpart is SciPy's"),
     **dict.fromkeys(("linalg.LstsqResult", "linalg.LinAlgError"), NOT_FUNCTIONS),
     **dict.fromkeys(("autograd", "optim", "memory", "testing", "fused", "strict"), OWN),
