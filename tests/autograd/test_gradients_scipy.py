@@ -104,8 +104,8 @@ def test_what_numpy_computes_is_refused(case: Case) -> None:
 def test_special_functions_lose_nothing() -> None:
     """All of them, with one to four arguments: refused, or right."""
     points = [apart(4, seed=k) / 2.5 for k in range(4)]
-    # For finite differences, quantiles near 0 are too steep, and a second derivative must not jump; zeta(x, q)
-    # has values for x above 1.
+    # For finite differences, quantiles near 0 are too steep, and a second derivative must not jump;
+    # zeta(x, q) has values for x above 1.
     moved = {
         "fdtri": lambda x, k: 0.5 + 0.4 * x,
         "huber": lambda x, k: x + 0.05 * k,
