@@ -357,6 +357,11 @@ X, V = xp.ones((2, 3)), xp.ones((4,))
         (lambda: xp.einsum(X, [0, True]), xp.ArgumentTypeError, "True is no label"),
         (lambda: xp.einsum(X, [..., ...]), xp.ArgumentValueError, "more than one ellipsis"),
         (lambda: xp.einsum(X, [[0], 1]), xp.ArgumentTypeError, "\\[0\\] is no label"),
+        (lambda: xp.einsum("ij,jk->ik", X, X.T, optimize=[(0, 5)]), xp.ArgumentValueError, "step \\(0, 5\\)"),
+        (lambda: xp.einsum("ij,jk->ik", X, X.T, optimize=[5]), xp.ArgumentValueError, "step 5"),
+        (lambda: xp.einsum("ij,jk->ik", X, X.T, optimize=[("a",)]), xp.ArgumentValueError, "step"),
+        (lambda: xp.einsum("ij,jk->ik", X, X.T, optimize=np.ones(2)), xp.ArgumentValueError, "unknown optimize"),
+        (lambda: xp.einsum("ij,jk->ik", X, X.T, optimize=X), xp.ArgumentValueError, "unknown optimize"),
         (lambda: xp.einsum("ij->i", X, optimize="best"), xp.ArgumentValueError, "unknown optimize 'best'"),
         (lambda: xp.einsum("ij,ij,ij->", X, X, X, optimize=3), xp.ArgumentValueError, "unknown optimize 3"),
         (
@@ -376,6 +381,48 @@ X, V = xp.ones((2, 3)), xp.ones((4,))
 def test_errors(call: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         call()
+
+
+def test_labels_of_other_types() -> None:
+    """Whatever was called before: 0.0 and False equal 0, and are no labels."""
+    labels: list[Any] = [0, 1]
+    assert xp.einsum(X, labels).shape == (2, 3)
+    for wrong in ([0.0, 1.0], [False, True]):
+        with pytest.raises(xp.ArgumentTypeError, match="is no label"):
+            xp.einsum(X, wrong)
+    assert xp.einsum(X, [np.int64(0), xp.asarray(1)], [np.int8(1), 0]).shape == (3, 2)
+    assert xp.einsum(np.str_("ij->ji"), X).shape == (3, 2)
+
+
+def test_intermediates_of_too_many_axes() -> None:
+    a, b = xp.ones((1,) * 63), xp.ones((0,) + (1,) * 62)
+    own, other = list(range(63)), list(range(63, 126))
+    for first in (a, b):
+        with pytest.raises(xp.ShapeError, match="126 axes are too many"):
+            xp.einsum(first, own, a, other, a, other, own, optimize=False)
+
+
+def test_products_of_storage_dtypes_do_not_overflow() -> None:
+    x, y = xp.full((2000,), 60.0, dtype=xp.float16), xp.full((2,), 0.001, dtype=xp.float16)
+    exact = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    assert float(xp.einsum("i,j->", x, y)) == np.float16(np.einsum("i,j->", *exact))
+    found = xp.einsum("i,i,j->j", x, x, y)
+    assert np.array_equal(np.asarray(found), np.einsum("i,i,j->j", exact[0], *exact).astype(np.float16))
+
+
+def test_gradients_and_batches_of_many_labels() -> None:
+    x, y = xp.ones((1,) * 40), xp.full((1,) * 40, 2.0)
+    labels, others = list(range(40)), list(range(40, 80))
+    assert float(xp.sum(xp.autograd.grad(lambda x: xp.einsum(x, labels, []))(x))) == 1.0
+    assert float(xp.sum(xp.autograd.grad(lambda x: xp.einsum(x, labels, y, others, []))(x))) == 2.0
+    # Three operands and 52 labels, as many as a path is found for.
+    parts = [list(range(18)), list(range(18, 35)), list(range(35, 52))]
+    z = [xp.ones((3, *(1,) * len(part))) for part in parts]
+
+    def product(*z: Any) -> Any:
+        return xp.einsum(*[item for pair in zip(z, parts, strict=True) for item in pair], [])
+
+    assert xp.autograd.vmap(product)(*z).shape == (3,)
 
 
 def test_too_many_axes_and_labels() -> None:

@@ -445,3 +445,9 @@ def test_more_repetitions_than_memory_holds(shape, count):
                 continue
             with pytest.raises((ValueError, MemoryError)):
                 xp.repeat(x, count, axis=axis)
+
+
+def test_repeats_that_no_array_has_room_for() -> None:
+    for number in (2**63 + 5, 2**64 - 1):
+        with pytest.raises(xp.ShapeError):
+            xp.repeat(xp.ones(1), xp.asarray([number], dtype=xp.uint64))

@@ -22,6 +22,7 @@ from stride0._base.errors import (
 from stride0._base.shapes import normalize_axes, normalize_index
 
 Labels = tuple[int, ...]
+List = tuple[int | None, ...]
 
 MOST_LABELS = 128
 """Different labels in a call."""
@@ -80,16 +81,48 @@ def parse_string(operation: str, subscripts: str, ndims: Sequence[int]) -> Subsc
 
 
 def parse_lists(
-    operation: str, lists: Sequence[object], output: object | None, ndims: Sequence[int]
+    operation: str, lists: Sequence[List], output: List | None, ndims: Sequence[int]
 ) -> Subscripts:
-    """Read the lists of the interleaved form; `output` is None where none is given."""
-    facts = [("subscripts", ", ".join(map(shown, lists)))]
+    """Read the lists of the interleaved form, as `read_list` gives them; `output` is None where none is given."""
+    facts = [("subscripts", ", ".join(map(_shown_list, lists)))]
     if output is not None:
-        facts.append(("of the result", shown(output)))
+        facts.append(("of the result", _shown_list(output)))
     terms = [_listed(operation, each, facts) for each in lists]
     return _resolve(
         operation, terms, None if output is None else _listed(operation, output, facts), ndims, facts
     )
+
+
+def read_list(operation: str, given: object) -> List:
+    """Return a list of labels as a tuple of integers, with None for an ellipsis."""
+    if not isinstance(given, (list, tuple)):
+        raise ArgumentTypeError(
+            operation, f"the labels of an operand are a list of integers, not {type(given).__name__}"
+        )
+    found: list[int | None] = []
+    for label in given:
+        if label is Ellipsis:
+            found.append(None)
+            continue
+        try:
+            if isinstance(label, bool):
+                raise TypeError
+            found.append(operator.index(label))
+        except TypeError:
+            found.append(-1)
+        number = found[-1]
+        if number is None or number < 0:
+            raise ArgumentTypeError(
+                operation,
+                f"{shown(label)} is no label",
+                [("labels", shown(given))],
+                "Labels are integers from 0 on, or an ellipsis.",
+            )
+    return tuple(found)
+
+
+def _shown_list(labels: List) -> str:
+    return f"[{', '.join('...' if label is None else str(label) for label in labels)}]"
 
 
 def _term(operation: str, text: str, facts: list[tuple[str, str]]) -> _Term:
@@ -99,25 +132,13 @@ def _term(operation: str, text: str, facts: list[tuple[str, str]]) -> _Term:
     return _Term(tuple(front), tuple(behind[0]) if behind else None)
 
 
-def _listed(operation: str, given: object, facts: list[tuple[str, str]]) -> _Term:
-    if not isinstance(given, (list, tuple)):
-        raise ArgumentTypeError(
-            operation, f"the labels of an operand are a list of integers, not {type(given).__name__}", facts
-        )
-    places = [k for k, label in enumerate(given) if label is Ellipsis]
-    for label in given:
-        if label is not Ellipsis and (not isinstance(label, int) or isinstance(label, bool) or label < 0):
-            raise ArgumentTypeError(
-                operation,
-                f"{shown(label)} is no label",
-                facts,
-                "Labels are integers from 0 on, or an ellipsis.",
-            )
-    if len(places) > 1:
+def _listed(operation: str, labels: List, facts: list[tuple[str, str]]) -> _Term:
+    if labels.count(None) > 1:
         raise ArgumentValueError(operation, "a list has more than one ellipsis", facts)
-    if not places:
-        return _Term(tuple(given), None)
-    return _Term(tuple(given[: places[0]]), tuple(given[places[0] + 1 :]))
+    if None not in labels:
+        return _Term(labels, None)
+    place = labels.index(None)
+    return _Term(labels[:place], labels[place + 1 :])
 
 
 def _resolve(
@@ -304,16 +325,17 @@ _FEW_OPERANDS = 4
 _UNLIMITED = 2**62
 
 
-def check_optimize(operation: str, optimize: object) -> None:
-    """Raise where `optimize` is none of what `einsum` takes."""
-    if isinstance(optimize, bool) or optimize in (AUTO, "greedy", "optimal"):
+def check_optimize(operation: str, optimize: object, count: int) -> None:
+    """Raise where `optimize` is none of what `einsum` takes for so many operands."""
+    if isinstance(optimize, bool) or (isinstance(optimize, str) and optimize in (AUTO, "greedy", "optimal")):
         return
-    if isinstance(optimize, str) or not isinstance(optimize, (list, tuple)):
+    if not isinstance(optimize, (list, tuple)):
         raise ArgumentValueError(
             operation,
             f"unknown optimize {shown(optimize)}",
             accepts='"auto", "greedy", "optimal", True, False, or a path: a list of tuples of integers.',
         )
+    _given_path(operation, optimize, count)
 
 
 def find_path(
@@ -327,8 +349,8 @@ def find_path(
         If the path is none for so many operands, or one is to be found for more than 52 labels, which NumPy
         does not.
     """
-    check_optimize(operation, optimize)
     count = len(subscripts.inputs)
+    check_optimize(operation, optimize, count)
     if optimize is False:
         return [(0, 1)] * (count - 1), ""
     if not isinstance(optimize, (str, bool)):
@@ -358,7 +380,10 @@ def _given_path(operation: str, path: Sequence[Any], count: int) -> list[tuple[i
     found: list[tuple[int, ...]] = []
     left = count
     for step in steps:
-        places = tuple(operator.index(place) for place in step)
+        try:
+            places = tuple(operator.index(place) for place in step)
+        except TypeError:
+            places = ()
         if not places or len(set(places)) < len(places) or not all(0 <= place < left for place in places):
             raise ArgumentValueError(
                 operation,

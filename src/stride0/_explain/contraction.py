@@ -91,7 +91,9 @@ class Contraction:
 
     def _notes(self) -> list[str]:
         summed = [label for label, gone in zip(self.labels, self.summed, strict=True) if gone]
-        notes = ["Stride 0 on an operand repeats its elements."]
+        notes = []
+        if any(0 in own for own in self.strides):
+            notes.append("Stride 0 on an operand repeats its elements.")
         if summed:
             notes.append(f"Stride 0 on the result sums up: along {', '.join(summed)}.")
         for step in self.steps:

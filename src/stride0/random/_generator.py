@@ -6,12 +6,11 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, WriteError, hide_frames
+from stride0._base.errors import ArgumentTypeError, DTypeError, ShapeError, hide_frames
 from stride0._base.shapes import normalize_shape
 from stride0._core.array.array import Array, empty
-from stride0._core.array.views import is_writable
 from stride0._core.calls.primitive import intercepted_in
-from stride0._core.exchange.convert import dtype_argument
+from stride0._core.exchange.convert import asarray, dtype_argument
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
 from stride0._core.memory.dtype import DType, DTypeLike, float64, int64
 
@@ -34,8 +33,8 @@ class Generator:
     -----
     The methods are NumPy's, with its parameters. Parameters of a distribution are numbers or arrays, which
     broadcast; `size` is the shape of the result, by default that of the parameters broadcast. Results are
-    new arrays, of no axes where NumPy has a number. `dtype` is one of the namespace; `out` is an array in C
-    order of the shape and dtype of the result, which is then returned. Draws are constants: no parameter may
+    new arrays, of no axes where NumPy has a number. `dtype` is one of the namespace; `out` is an array of the
+    shape and dtype of the result, which is written to it, and which is then returned. Draws are constants: no parameter may
     be tracked, and a gradient goes through ``loc + scale * rng.standard_normal(size)``. What NumPy raises is
     raised as it is.
 
@@ -131,14 +130,17 @@ class Generator:
 
     def permuted(self, x: Parameter, *, axis: int | None = None, out: Array | None = None) -> Array:
         """Return an array with the elements of each slice along an axis, or of all, in random order."""
-        if out is None:
-            return self._draw("permuted", x, axis=axis)
-        self._generator.permuted(_given(x), axis=axis, out=_writable("permuted", out))
-        return out
+        drawn = self._draw("permuted", x, axis=axis)
+        return drawn if out is None else _stored("permuted", out, drawn)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         """Put the slices of an array along an axis, or the items of a list, in random order, in place."""
-        self._generator.shuffle(_writable("shuffle", x) if isinstance(x, Array) else x, axis=axis)
+        if not isinstance(x, Array):
+            self._generator.shuffle(x, axis=axis)
+            return
+        drawn = asarray(x, copy=True)
+        self._generator.shuffle(to_numpy(drawn), axis=axis)
+        _stored("shuffle", x, drawn)
 
     # --- distributions
 
@@ -304,19 +306,14 @@ class Generator:
     ) -> Array:
         """The array that such a method fills: `out`, or one of stride0's memory."""
         kind = dtype_argument(f"random.{name}", dtype)
-        if out is None:
-            out = empty(() if size is None else normalize_shape(f"random.{name}", size), kind)
-        elif size is not None and normalize_shape(f"random.{name}", size) != out.shape:
-            raise ArgumentValueError(
-                f"random.{name}",
-                "size is not the shape of out",
-                [("size", str(size)), ("out", str(out.shape))],
-            )
-        memory = _writable(name, out)
-        getattr(self._generator, name)(
-            *map(_given, given), dtype=numpy().dtype(kind.name), out=memory, **more
-        )
-        return out
+        shape = () if size is None else normalize_shape(f"random.{name}", size)
+        if out is not None:
+            _check_out(name, out, out.shape if size is None and isinstance(out, Array) else shape, kind)
+            shape = out.shape
+        drawn = empty(shape, kind)
+        memory, numpy_kind = to_numpy(drawn), numpy().dtype(kind.name)
+        getattr(self._generator, name)(*map(_given, given), dtype=numpy_kind, out=memory, **more)
+        return drawn if out is None else _stored(name, out, drawn)
 
 
 def _given(value: Any) -> Any:
@@ -329,13 +326,24 @@ def _numpy_dtype(dtype: DTypeLike) -> Any:
     return numpy().dtype(kind.name)
 
 
-def _writable(name: str, x: Any) -> Any:
-    """A view of an array that NumPy is to write to."""
-    if not isinstance(x, Array):
-        raise ArgumentTypeError(f"random.{name}", f"out must be an array, not {type(x).__name__}")
-    if not is_writable(x):
-        raise WriteError(f"random.{name}", "the array is read-only or broadcast")
-    return to_numpy(x)
+def _check_out(name: str, out: Any, shape: tuple[int, ...], dtype: DType) -> None:
+    if not isinstance(out, Array):
+        raise ArgumentTypeError(f"random.{name}", f"out must be an array, not {type(out).__name__}")
+    if out.shape != shape:
+        raise ShapeError(
+            f"random.{name}", "out is of another shape", [("result", str(shape)), ("out", str(out.shape))]
+        )
+    if out.dtype is not dtype:
+        raise DTypeError(
+            f"random.{name}", "out is of another dtype", [("result", dtype.name), ("out", out.dtype.name)]
+        )
+
+
+def _stored(name: str, out: Array, drawn: Array) -> Array:
+    """What was drawn, written to an array of the caller's: by an assignment, which tapes and deferred results see."""
+    _check_out(name, out, drawn.shape, drawn.dtype)
+    out[...] = drawn
+    return out
 
 
 @intercepted_in("random")

@@ -11,14 +11,14 @@ from cpython.object cimport PyObject
 from stride0._core.array.array cimport Array
 from stride0._core.array.switches cimport guarding
 from stride0._core.calls.arguments cimport check_total, implement
-from stride0._core.memory.dtype cimport DType
+from stride0._core.memory.dtype cimport DType, arithmetic_code
 from stride0._core.ops.contraction cimport MOST_LABELS, contract_one, contract_two
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.plan.plan cimport MAX_NDIM
 
 from stride0._base.errors import ArgumentTypeError
 from stride0._base.shapes import check_ndim
-from stride0._base.subscripts import AUTO, check_optimize, find_path, parse_lists, parse_string, sizes_of, steps_of
+from stride0._base.subscripts import AUTO, check_optimize, find_path, parse_lists, parse_string, read_list, sizes_of, steps_of
 from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.calls.checks import check_array, promote_all
 
@@ -50,29 +50,34 @@ cdef object einsum(str name, PyObject** given):
     """`given`: subscripts, operands, optimize."""
     cdef tuple operands = <tuple>given[1]
     cdef Known known
-    cdef Array x, y
-    cdef int code, k
+    cdef Array x, y, out
+    cdef int code, loop, k
     cdef bint one = True
     if type(<object>given[0]) is str:
         known = known_string(name, <str>given[0], operands)
     else:
-        operands, known = known_lists(name, <object>given[0], operands)
+        operands, known = known_call(name, <object>given[0], operands)
     check_sizes(name, known, operands)
     if <object>given[2] is not AUTO:
-        check_optimize(name, <object>given[2])
+        check_optimize(name, <object>given[2], <int>len(operands))
     code = (<Array>operands[0]).code
     for k in range(1, <int>len(operands)):
         one = one and (<Array>operands[k]).code == code
     if not one:
         code = (<DType>promote_all([(<Array>x).dtype for x in operands])).code
-        operands = tuple([x if (<Array>x).code == code else copy_array(<Array>x, code, False) for x in operands])
+    # A storage dtype is rounded to once.
+    loop = arithmetic_code(code) if len(operands) > 1 else code
+    if not one or loop != code:
+        operands = tuple([x if (<Array>x).code == loop else copy_array(<Array>x, loop, False) for x in operands])
     x = <Array>operands[0]
     if len(operands) == 1:
-        return contract_one(x, known.inputs[0], <int>len(known.output), known.output, name)
-    if len(operands) == 2:
+        out = contract_one(x, known.inputs[0], <int>len(known.output), known.output, name)
+    elif len(operands) == 2:
         y = <Array>operands[1]
-        return contract_two(x, known.inputs[0], y, known.inputs[1], <int>len(known.output), known.output, name)
-    return contract_several(name, known, operands, <object>given[2])
+        out = contract_two(x, known.inputs[0], y, known.inputs[1], <int>len(known.output), known.output, name)
+    else:
+        out = contract_several(name, known, operands, <object>given[2])
+    return out if loop == code else copy_array(out, code, False)
 
 
 # --- subscripts
@@ -102,8 +107,10 @@ cdef inline bint fits(Known known, tuple operands) noexcept:
     return True
 
 
-cdef tuple known_lists(str name, object first, tuple others):
-    """The operands of the interleaved form, ``(x1, labels1, x2, labels2, ..., labels)``, and its subscripts."""
+cdef tuple known_call(str name, object first, tuple others):
+    """The operands of a call of either form, and their subscripts; the interleaved one is ``(x1, labels1, x2, labels2, ..., labels)``."""
+    if isinstance(first, str):
+        return others, known_string(name, str(first), others)
     arguments = (first, *others)
     given = arguments if len(arguments) % 2 == 0 else arguments[:-1]
     output = arguments[-1] if len(arguments) % 2 else None
@@ -112,11 +119,10 @@ cdef tuple known_lists(str name, object first, tuple others):
         raise ArgumentTypeError(name, f"subscripts must be a string, not {type(first).__name__}", (),
                                 'einsum("ij,jk->ik", x1, x2), or einsum(x1, [0, 1], x2, [1, 2], [0, 2])')
     ndims = ndims_of(name, operands)
-    key = (tuple([tuple(each) if type(each) is list else each for each in lists]), tuple(output) if type(output) is list else output, ndims)
-    try:
-        known = KNOWN.get(key)
-    except TypeError:   # what is no label, and is refused
-        known = None
+    lists = [read_list(name, each) for each in lists]
+    output = None if output is None else read_list(name, output)
+    key = (*lists, output, ndims)
+    known = KNOWN.get(key)
     if known is None:
         known = keep(parse_lists(name, lists, output, ndims), key)
     return operands, known
@@ -192,6 +198,8 @@ cdef object contract_several(str name, Known known, tuple operands, object optim
             y, of_y = <Array>left.pop(second), <bytes>labels.pop(second)
         x, of_x = <Array>left.pop(first), <bytes>labels.pop(first)
         output = (<Step>step).output
+        if len(output) > MAX_NDIM:
+            check_ndim(name, len(output))
         if second >= 0:
             x = contract_two(x, of_x, y, of_y, <int>len(output), output, name)
         else:
@@ -233,10 +241,7 @@ def read_subscripts(str name, object subscripts, tuple operands):
     (tuple of Array, Subscripts)
     """
     cdef Known known
-    if type(subscripts) is str:
-        known = known_string(name, <str>subscripts, operands)
-    else:
-        operands, known = known_lists(name, subscripts, operands)
+    operands, known = known_call(name, subscripts, operands)
     check_sizes(name, known, operands)
     return operands, known.subscripts
 

@@ -83,7 +83,8 @@ cdef object repeat(str name, PyObject** given):
     if letter_at(repeats.code) != c"i" and letter_at(repeats.code) != c"u":
         refuse_dtype("repeat", repeats.dtype, "an integer dtype", "repeats")
     if repeats.ndim == 0 or (repeats.ndim == 1 and repeats.size == 1):
-        return repeat_evenly(x, int(flat(repeats)[0]), axis, flattened)
+        number = int(flat(repeats)[0])
+        return repeat_evenly(x, count_argument(<PyObject*>number, "repeat", "repeats"), axis, flattened)
     if flattened:
         x, axis = flat(x), 0
     if repeats.ndim != 1 or repeats.size != x.shape_[axis]:

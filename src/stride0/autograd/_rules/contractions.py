@@ -31,9 +31,7 @@ class Cotangents(Sequence[Any]):
         arrays, read = read_subscripts("einsum", subscripts, operands)
         self._g: Labelled = (g, read.output)
         self._operands: list[Labelled] = list(zip(arrays, read.inputs, strict=True))
-        self._path = steps_of(
-            read.inputs, read.output, find_path("einsum", read, [x.shape for x in arrays], optimize)[0]
-        )
+        self._read, self._optimize = read, optimize
         self._all: list[Array] | None = None
 
     def __len__(self) -> int:
@@ -46,7 +44,10 @@ class Cotangents(Sequence[Any]):
                 self._g, x.shape, labels, self._operands[1 - k] if len(self._operands) > 1 else None
             )
         if self._all is None:
-            self._all = _backward(self._g, self._operands, self._path)
+            shapes = [x.shape for x, _ in self._operands]
+            path = find_path("einsum", self._read, shapes, self._optimize)[0]
+            steps = steps_of(self._read.inputs, self._read.output, path)
+            self._all = _backward(self._g, self._operands, steps)
         return self._all[k]
 
 
