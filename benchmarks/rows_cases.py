@@ -182,9 +182,7 @@ def linear_algebra() -> Iterator[Case]:
     yield from of("matmul", "_(s, t); _(s, s.T); _(s, f); _(v, u); _(g, g)", N)
     yield from of("vecdot", "_(v, u); _(a, b)", N)
     yield from of("tensordot", "_(s, t, axes=1)", N)
-    yield from of(
-        "einsum", "_('ij,jk->ik', s, t); _('ij,ij->i', a, b); _('ij->ji', s); _('i,i->', v, u)", N
-    )
+    yield from of("einsum", "_('ij,jk->ik', s, t); _('ij,ij->i', a, b); _('ij->ji', s); _('i,i->', v, u)", N)
     yield from of_linalg("matmul", "_(s, t)", N)
     yield from of_linalg("tensordot", "_(s, t, axes=1)", N)
     yield from of_linalg("vecdot", "_(a, b)", N)

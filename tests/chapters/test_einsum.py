@@ -360,7 +360,11 @@ X, V = xp.ones((2, 3)), xp.ones((4,))
         (lambda: xp.einsum("ij,jk->ik", X, X.T, optimize=[(0, 5)]), xp.ArgumentValueError, "step \\(0, 5\\)"),
         (lambda: xp.einsum("ij,jk->ik", X, X.T, optimize=[5]), xp.ArgumentValueError, "step 5"),
         (lambda: xp.einsum("ij,jk->ik", X, X.T, optimize=[("a",)]), xp.ArgumentValueError, "step"),
-        (lambda: xp.einsum("ij,jk->ik", X, X.T, optimize=np.ones(2)), xp.ArgumentValueError, "unknown optimize"),
+        (
+            lambda: xp.einsum("ij,jk->ik", X, X.T, optimize=np.ones(2)),
+            xp.ArgumentValueError,
+            "unknown optimize",
+        ),
         (lambda: xp.einsum("ij,jk->ik", X, X.T, optimize=X), xp.ArgumentValueError, "unknown optimize"),
         (lambda: xp.einsum("ij->i", X, optimize="best"), xp.ArgumentValueError, "unknown optimize 'best'"),
         (lambda: xp.einsum("ij,ij,ij->", X, X, X, optimize=3), xp.ArgumentValueError, "unknown optimize 3"),

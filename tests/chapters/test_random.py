@@ -226,7 +226,7 @@ def test_tapes_see_what_is_written(write: str) -> None:
     """The gradient is by the values that the product was formed of."""
     w, x = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([4.0, 5.0, 6.0])
     with xp.autograd.Tape() as tape:
-        tape.watch(x)
+        x = tape.watch(x)
         y = xp.sum(x * w)
         rng = default_rng(1)
         if write == "out":

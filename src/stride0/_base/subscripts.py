@@ -83,7 +83,7 @@ def parse_string(operation: str, subscripts: str, ndims: Sequence[int]) -> Subsc
 def parse_lists(
     operation: str, lists: Sequence[List], output: List | None, ndims: Sequence[int]
 ) -> Subscripts:
-    """Read the lists of the interleaved form, as `read_list` gives them; `output` is None where none is given."""
+    """Read the lists of the interleaved form, made by `read_list`; `output` is None where none is given."""
     facts = [("subscripts", ", ".join(map(_shown_list, lists)))]
     if output is not None:
         facts.append(("of the result", _shown_list(output)))

@@ -33,10 +33,10 @@ class Generator:
     -----
     The methods are NumPy's, with its parameters. Parameters of a distribution are numbers or arrays, which
     broadcast; `size` is the shape of the result, by default that of the parameters broadcast. Results are
-    new arrays, of no axes where NumPy has a number. `dtype` is one of the namespace; `out` is an array of the
-    shape and dtype of the result, which is written to it, and which is then returned. Draws are constants: no parameter may
-    be tracked, and a gradient goes through ``loc + scale * rng.standard_normal(size)``. What NumPy raises is
-    raised as it is.
+    new arrays, of no axes where NumPy has a number. `dtype` is one of the namespace; `out` is an array of
+    the shape and dtype of the result, which is written to it and then returned. Draws are constants: no
+    parameter may be tracked, and a gradient goes through ``loc + scale * rng.standard_normal(size)``. What
+    NumPy raises is raised as it is.
 
     A generator may be used by several threads, which take turns; a generator of `spawn` for each is faster
     and gives the same numbers whatever the threads do. It can be pickled and copied.
@@ -340,7 +340,7 @@ def _check_out(name: str, out: Any, shape: tuple[int, ...], dtype: DType) -> Non
 
 
 def _stored(name: str, out: Array, drawn: Array) -> Array:
-    """What was drawn, written to an array of the caller's: by an assignment, which tapes and deferred results see."""
+    """What was drawn, assigned to an array of the caller's, so that tapes and deferred results see it."""
     _check_out(name, out, drawn.shape, drawn.dtype)
     out[...] = drawn
     return out
