@@ -337,6 +337,7 @@ ctypedef fused integer:
 
 cdef int write_integer(object value, int code, char* out, str operation) except -1:
     """Write a Python int that must fit."""
+    cdef uint64_t pattern[2]    # room for the largest element, which `copy_item` may ask for
     cdef int overflow = 0, unused = 64 - 8 * <int>itemsize_at(code)
     cdef int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow)
     cdef bint fits = overflow == 0
@@ -345,7 +346,8 @@ cdef int write_integer(object value, int code, char* out, str operation) except 
     else:
         fits = fits and <int64_t>(<uint64_t>number << unused) >> unused == number
     if fits:
-        copy_item(out, <const char*>&number, code)
+        pattern[0] = <uint64_t>number
+        copy_item(out, <const char*>pattern, code)
         return 0
     low, high = LIMITS[code]
     if not low <= value <= high:
@@ -356,8 +358,8 @@ cdef int write_integer(object value, int code, char* out, str operation) except 
             f"{dtype_at(code).name} holds the integers from {low} to {high}",
         )
     # The upper half of uint64 is left.
-    cdef uint64_t pattern = value
-    copy_item(out, <const char*>&pattern, code)
+    pattern[0] = value
+    copy_item(out, <const char*>pattern, code)
     return 0
 
 
