@@ -176,6 +176,40 @@ def test_arguments_that_are_not_differentiated_by() -> None:
         scaled.defjvps(None)
 
 
+@pytest.mark.parametrize("number", [5, 2, -3])
+def test_arguments_that_the_call_does_not_have(number: int) -> None:
+    f = custom_jvp(lambda x, y: x * y, nondiff_argnums=(number,))
+    f.defjvp(lambda y, primals, tangents: (primals[0] * y, tangents[0] * y))
+    x = xp.asarray(1.0)
+    with pytest.raises(ValueError, match=f"custom_jvp: nondiff_argnums names argument {number} of a call"):
+        f(x, x)
+    with pytest.raises(ValueError, match=f"custom_jvp: nondiff_argnums names argument {number} of a call"):
+        grad(f)(x, x)
+    g = custom_vjp(lambda x, y: x * y, nondiff_argnums=(number,))
+    g.defvjp(lambda x, y: (x * y, y), lambda y, kept, c: (c * kept,))
+    with pytest.raises(ValueError, match=f"custom_vjp: nondiff_argnums names argument {number} of a call"):
+        g(x, x)
+
+
+def test_terms_that_are_zero_for_one_result() -> None:
+    @custom_jvp
+    def f(x: Any, y: Any) -> Any:
+        return xp.sin(x), x * y, y * 2.0
+
+    f.defjvps(lambda v, out, x, y: (v * xp.cos(x), v * y, None), lambda v, out, x, y: (None, v * x, v * 2.0))
+    x, y = xp.asarray(0.4), xp.asarray(1.7)
+
+    def loss(x: Any, y: Any) -> Any:
+        a, b, c = f(x, y)
+        return a * b * c
+
+    sine, cosine = np.sin(0.4), np.cos(0.4)
+    close(grad(loss)(x, y), 2 * 1.7**2 * (cosine * 0.4 + sine))
+    close(grad(loss, 1)(x, y), 4 * 1.7 * 0.4 * sine)
+    f.defjvps(lambda v, out, x, y: (None, v * y, None), lambda v, out, x, y: (None, v * x, None))
+    close(grad(lambda x, y: f(x, y)[2])(x, y), 0.0)
+
+
 def test_integers_and_results_without_derivatives() -> None:
     @custom_jvp
     def f(x: Any, k: Any) -> Any:

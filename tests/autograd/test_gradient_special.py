@@ -244,6 +244,27 @@ def test_zeta_by_both_arguments_in_single_precision_and_where_it_is_not_defined(
     assert bool(xp.isnan(grad(lambda x: special.zeta(x, -1.5))(xp.asarray(2.5))))
 
 
+def test_derivatives_of_zeta_at_infinity_are_their_limits() -> None:
+    x = xp.asarray([float("inf"), 1e300, 400.0, 3.0])
+    for order in (1, 2, 3):
+
+        def slopes(q: Any, x: Any = x, order: int = order) -> Any:
+            f = (lambda x: special.zeta(x)) if q is None else (lambda x: special.zeta(x, q))
+            for _ in range(order):
+                f = functools.partial(lambda f, x: grad(lambda x: xp.sum(f(x)))(x), f)
+            return np.asarray(f(x))
+
+        for q in (None, 1.0, 2.5):
+            found = slopes(q)
+            np.testing.assert_array_equal(found[:2], 0.0)
+            with mp.workdps(200):
+                expected = [float(mp.zeta(mp.mpf(v), q or 1, order)) for v in (400.0, 3.0)]
+            np.testing.assert_allclose(found[2:], expected, rtol=1e-10)
+        np.testing.assert_array_equal(slopes(float("inf")), 0.0)
+    for below in (1.0, 0.5, float("nan")):
+        assert bool(xp.isnan(grad(lambda x: special.zeta(x, float("inf")))(xp.asarray(below))))
+
+
 # --- what else there is
 
 

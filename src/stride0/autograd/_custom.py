@@ -11,7 +11,7 @@ from stride0._base.errors import ArgumentTypeError, BatchingError, GradientError
 from stride0._chapters.creation import zeros
 from stride0._core.array.array import Array
 from stride0._core.exchange.convert import asarray
-from stride0.autograd._parts import FLOATING, Tracked, matched, recording
+from stride0.autograd._parts import FLOATING, Tracked, matched, numbers_of, recording
 from stride0.autograd._tape.tape import (
     Level,
     Node,
@@ -127,7 +127,8 @@ class custom_vjp:
             raise GradientError(
                 self.operation, "the function has no gradient", accepts="defvjp(forward, backward)"
             )
-        fixed = {k % len(args): args[k] for k in self.nondiff_argnums}
+        numbers = numbers_of(self.operation, self.nondiff_argnums, len(args), "nondiff_argnums")
+        fixed = {k: args[k] for k in numbers}
         moving = [x for k, x in enumerate(args) if k not in fixed]
         level = newest_level(flatten(moving)[0])
         if level is not None:

@@ -11,7 +11,7 @@ from stride0._chapters.creation import zeros
 from stride0._core.array.array import Array
 from stride0.autograd._custom import custom_vjp
 from stride0.autograd._parts import FLOATING, matched
-from stride0.autograd._tape.trees import flatten, tree_map
+from stride0.autograd._tape.trees import flatten
 from stride0.autograd._transforms import stop_gradient, vjp
 
 __all__ = ["custom_jvp"]
@@ -104,9 +104,11 @@ class custom_jvp:
                 for one, v in zip(rules, tangents, strict=True)
                 if one is not None and v is not None
             ]
-            if not terms:
-                return result, tree_map(lambda y: zeros(y.shape, dtype=y.dtype), result)
-            return result, functools.reduce(_sum, terms)
+            leaves, structure = flatten(result)
+            what = "the result and a term of its derivative"
+            parts = [matched("custom_jvp", structure, term, what) for term in terms]
+            sums = [functools.reduce(_sum, column) for column in zip(*parts, strict=True)]
+            return result, structure.rebuild(sums or [None] * len(leaves))
 
         self.defjvp(rule)
 
@@ -124,10 +126,8 @@ class custom_jvp:
 
 
 def _sum(one: Any, other: Any) -> Any:
-    """Return the sum of two terms of a derivative, which are structured alike."""
-    leaves, structure = flatten(one)
-    others = matched("custom_jvp", structure, other, "the terms of two arguments")
-    return structure.rebuild([a + b for a, b in zip(leaves, others, strict=True)])
+    """Return the sum of two terms of a derivative, of which None is zero."""
+    return other if one is None else one if other is None else one + other
 
 
 def _is_floating(x: Any) -> bool:

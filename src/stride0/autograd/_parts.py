@@ -48,21 +48,21 @@ def detached_results(tree: Any) -> Any:
     return tree_map(detach_closed, tree)
 
 
-def numbers_of(operation: str, argnums: Argnums, count: int) -> tuple[int, ...]:
+def numbers_of(operation: str, argnums: Argnums, count: int, name: str = "argnums") -> tuple[int, ...]:
     try:
         numbers = tuple(map(operator.index, argnums if isinstance(argnums, (tuple, list)) else (argnums,)))
     except TypeError:
         raise ArgumentTypeError(
-            operation, f"argnums is {argnums!r}", accepts="an integer or a tuple of integers"
+            operation, f"{name} is {argnums!r}", accepts="an integer or a tuple of integers"
         ) from None
     for n in numbers:
         if not -count <= n < count:
             raise ArgumentValueError(
-                operation, f"argnums names argument {n} of a call with {count} positional arguments"
+                operation, f"{name} names argument {n} of a call with {count} positional arguments"
             )
     found = tuple(n % count for n in numbers)
     if len(set(found)) < len(found):
-        raise ArgumentValueError(operation, f"argnums names an argument twice: {numbers}")
+        raise ArgumentValueError(operation, f"{name} names an argument twice: {numbers}")
     return found
 
 

@@ -17,7 +17,7 @@ from stride0._chapters.data_types import astype
 from stride0._core.array.array import Array
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.memory import dtype as dt
-from stride0._core.ops.functions import less_equal, log, pow, reciprocal, where
+from stride0._core.ops.functions import equal, greater, less_equal, log, logical_and, pow, reciprocal, where
 from stride0.special._scipy import floating_operands
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def zeta_x(x: Operand, q: Operand, order: int = 1, /) -> Array:
     (given, shift), target = floating_operands("special.zeta_x", (x, q))
     s, at = (astype(each, dt.float64, copy=False) for each in (given, shift))
     found = where(less_equal(at, 0), math.nan, _zeta_x(s, at, order))
+    # Its limit, where the terms are infinity times zero.
+    found = where(logical_and(equal(at, math.inf), greater(s, 1)), 0.0, found)
     return astype(found, target, copy=False)
 
 
@@ -70,5 +72,8 @@ def _zeta_x(s: Array, q: Array, order: int) -> Array:
     tail: Any = 0.0
     for k in range(order + 1):
         tail = tail + factors[k] * (-size) ** (order - k) / math.factorial(order - k)
-    found: Array = total + math.factorial(order) * pow(end, -s) * tail
+    share = pow(end, -s)
+    # For a large exponent nothing is left of it, while the polynomials overflow.
+    rest = where(equal(share, 0), 0.0, math.factorial(order) * share * tail)
+    found: Array = total + rest
     return found

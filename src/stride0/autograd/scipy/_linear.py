@@ -6,6 +6,7 @@ in both operands, so that the rules of each call the other one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,16 @@ from stride0._base.errors import ArgumentValueError
 from stride0._base.shapes import Shape
 from stride0._core.array.array import Array
 from stride0.autograd._tape.tape import Level
-from stride0.autograd.scipy._parts import along, batched, from_numpy, recorded, rules, scipy, to_numpy
+from stride0.autograd.scipy._parts import (
+    along,
+    batched,
+    from_numpy,
+    original,
+    recorded,
+    rules,
+    scipy,
+    to_numpy,
+)
 
 __all__ = ["EXTENSIONS", "extended", "full", "lagged", "spaced", "valid"]
 
@@ -54,19 +64,114 @@ rules(
 )
 
 
+@recorded("signal")
+def full_each(x: Array, w: Array) -> Array:
+    """Return the whole convolution of each example, whose number is along the first axis: directly.
+
+    A sum of the products with each element of the smaller operand, in which an element has no part in
+    results beyond its reach.
+    """
+    a, b = to_numpy(x), to_numpy(w)
+    if a.size < b.size:
+        a, b = b, a
+    return from_numpy(_added(a, b))
+
+
+def _added(a: Any, b: Any) -> Any:
+    import numpy as np
+
+    sizes = [n + k - 1 for n, k in zip(a.shape[1:], b.shape[1:], strict=True)]
+    found = np.zeros((len(a), *sizes), dtype=np.result_type(a, b))
+    for index in np.ndindex(b.shape[1:]):
+        at = tuple(slice(k, k + n) for k, n in zip(index, a.shape[1:], strict=True))
+        found[(slice(None), *at)] += a * _element(b, index)
+    return found
+
+
+def _element(x: Any, index: tuple[int, ...]) -> Any:
+    """Return the element of each example with an index, such that it broadcasts against examples."""
+    return x[(slice(None), *(slice(k, k + 1) for k in index))]
+
+
+@recorded("signal")
+def valid_each(x: Array, w: Array) -> Array:
+    """Return `valid` of each example, whose number is along the first axis: directly."""
+    import numpy as np
+
+    a, b = to_numpy(x), to_numpy(w)
+    sizes = [n - k + 1 for n, k in zip(a.shape[1:], b.shape[1:], strict=True)]
+    found = np.zeros((len(a), *sizes), dtype=np.result_type(a, b))
+    # As few steps as there are weights, or results.
+    if math.prod(b.shape[1:]) <= math.prod(sizes):
+        for index in np.ndindex(b.shape[1:]):
+            at = tuple(slice(k, k + n) for k, n in zip(index, sizes, strict=True))
+            found += a[(slice(None), *at)] * _element(b, index)
+    else:
+        axes = tuple(range(1, a.ndim))
+        for index in np.ndindex(*sizes):
+            at = tuple(slice(k, k + n) for k, n in zip(index, b.shape[1:], strict=True))
+            _element(found, index)[...] = np.sum(a[(slice(None), *at)] * b, axis=axes, keepdims=True)
+    return from_numpy(found)
+
+
+rules(
+    full_each,
+    x=lambda g, w: valid_each(g, xp.conj(w)),
+    w=lambda g, x: valid_each(g, xp.conj(x)),
+)
+
+
+rules(
+    valid_each,
+    x=lambda g, w: full_each(g, xp.conj(w)),
+    w=lambda g, x: valid_each(xp.conj(x), g),
+)
+
+
+def _batched_each(function: Callable[[Array, Array], Array]) -> None:
+    """Define the batching rule of a function of each example: batches of batches are one."""
+
+    def rule(level: Level, x: Array, w: Array) -> Array:
+        a, b = level.spread(x), level.spread(w)
+        count = a.shape[0] * a.shape[1]
+        found = function(xp.reshape(a, (count, *a.shape[2:])), xp.reshape(b, (count, *b.shape[2:])))
+        return xp.reshape(found, (*a.shape[:2], *found.shape[1:]))
+
+    batched(function, rule)
+
+
+_batched_each(full_each)
+_batched_each(valid_each)
+
+
+def _transforms_serve(x: Array, w: Array, method: str, mode: str) -> bool:
+    """Return whether the convolution of an example is one by Fourier transforms, as SciPy chooses."""
+    if method != "auto":
+        return method == "fft"
+    if 0 in x.shape or 0 in w.shape:
+        return False
+    # It looks at shapes and dtypes alone.
+    a, b = (to_numpy(xp.zeros(each.shape, dtype=each.dtype)) for each in (x, w))
+    return bool(original("signal.choose_conv_method")(a, b, mode) == "fft")
+
+
 def _full_of_batch(level: Level, x: Array, w: Array, method: str) -> Array:
     if not level.has(w):
         return full(level.value(x), w[None], method)
     if not level.has(x):
         return full(x[None], level.value(w), method)
-    # Both differ: products of transforms.
-    return _by_transforms(level.value(x), level.value(w))
+    a, b = level.value(x), level.value(w)
+    return _by_transforms(a, b) if _transforms_serve(x, w, method, "full") else full_each(a, b)
 
 
 def _valid_of_batch(level: Level, x: Array, w: Array, method: str) -> Array:
     if not level.has(w):
         return valid(level.value(x), w[None], method)
-    whole = _by_transforms(level.spread(x), xp.flip(level.value(w), axis=tuple(range(1, w.ndim + 1))))
+    a, b = level.spread(x), level.value(w)
+    short = sum(n > 1 for n in w.shape) == 1 and math.prod(w.shape) <= SHORT
+    if (short and method == "auto") or not _transforms_serve(x, w, method, "valid"):
+        return valid_each(a, b)
+    whole = _by_transforms(a, xp.flip(b, axis=tuple(range(1, w.ndim + 1))))
     inside = tuple(slice(k - 1, n) for n, k in zip(x.shape, w.shape, strict=True))
     return whole[(slice(None), *inside)]
 

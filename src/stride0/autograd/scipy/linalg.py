@@ -7,6 +7,7 @@ SciPy 1.17, `scipy.linalg`. Higham: Functions of matrices, theorem 3.6 (derivati
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import stride0 as xp
@@ -39,7 +40,6 @@ from stride0.autograd.scipy._parts import (
     batched,
     floating,
     from_numpy,
-    item,
     named,
     one_batch,
     one_of,
@@ -221,19 +221,27 @@ def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any) -> Array:
 # --- functions of matrices
 
 
-def _of_stack(function: Any, *arrays: Array) -> Array:
-    """Return what SciPy computes of each matrix of stacks of them, which broadcast."""
-    given = [to_numpy(x) for x in arrays]
-    if all(x.ndim == 2 for x in given):
-        return from_numpy(function(*given))
-    count = max(x.shape[0] for x in given if x.ndim > 2)
-    rows = ([x[k] if x.ndim > 2 else x for x in given] for k in range(count))
-    return xp.stack([from_numpy(function(*row)) for row in rows])
+def _of_stack(function: Any, *arrays: Any) -> Array:
+    """Return what SciPy computes of each matrix of stacks of them, which broadcast, in a loop.
+
+    The results have the shape of the last argument.
+    """
+    import numpy as np
+
+    lead = np.broadcast_shapes(*(x.shape[:-2] for x in arrays))
+    shapes = [x.shape[-2:] for x in arrays]
+    flat = [
+        np.broadcast_to(x, (*lead, *shape)).reshape(math.prod(lead), *shape)
+        for x, shape in zip(arrays, shapes, strict=True)
+    ]
+    rows = [function(*row) for row in zip(*flat, strict=True)]
+    found = np.stack(rows) if rows else np.empty((0, *shapes[-1]), dtype=arrays[-1].dtype)
+    return from_numpy(found.reshape(*lead, *shapes[-1]))
 
 
 @recorded("linalg")
 def _sylvester(a: Array, b: Array, q: Array) -> Array:
-    return _of_stack(scipy("linalg").solve_sylvester, a, b, q)
+    return _of_stack(scipy("linalg").solve_sylvester, to_numpy(a), to_numpy(b), to_numpy(q))
 
 
 rules(
@@ -242,7 +250,8 @@ rules(
     b=lambda g, a, b, out: -xp.matmul(adjoint(out), _sylvester(adjoint(a), adjoint(b), g)),
     q=lambda g, a, b: _sylvester(adjoint(a), adjoint(b), g),
 )
-batched(_sylvester, lambda level, a, b, q: _sylvester(level.value(a), level.value(b), level.value(q)))
+# All of them spread: the leading axes are those of the same batches.
+batched(_sylvester, lambda level, a, b, q: _sylvester(level.spread(a), level.spread(b), level.spread(q)))
 
 
 def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
@@ -266,12 +275,32 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
     return _sylvester(a, b, q)
 
 
+def _values(a: Array) -> Any:
+    """Return matrices as NumPy's, complex ones where a root or logarithm of a real one is complex.
+
+    Within the recorded function: which it is depends on values, and is the same for a whole stack.
+    """
+    import numpy as np
+
+    found = to_numpy(a)
+    if a.dtype.kind == "real floating":
+        values = np.linalg.eigvals(found)
+        if (values.real[abs(values.imag) <= 1e-14 * abs(values)] < 0).any():
+            return found.astype(np.result_type(found, np.complex64))
+    return found
+
+
+def _like(a: Array, cotangent: Array) -> Array:
+    """Return the cotangent of a matrix that may be real where the function is complex."""
+    return xp.real(cotangent) if a.dtype.kind == "real floating" else cotangent
+
+
 @recorded("linalg")
 def _square_root(a: Array) -> Array:
-    return _of_stack(scipy("linalg").sqrtm, a)
+    return _of_stack(scipy("linalg").sqrtm, _values(a))
 
 
-rules(_square_root, a=lambda g, out: _sylvester(adjoint(out), adjoint(out), g))
+rules(_square_root, a=lambda g, a, out: _like(a, _sylvester(adjoint(out), adjoint(out), g)))
 batched(_square_root, lambda level, a: _square_root(level.value(a)))
 
 
@@ -293,31 +322,27 @@ def sqrtm(a: Any) -> Array:
 
 
 def _single(operation: str, a: Any) -> Array:
-    """Return one matrix; a complex one where the function of a real one is complex."""
+    """Return one matrix."""
     found = matrix(operation, "a", a)
     if found.ndim != 2:
         raise ShapeError(operation, f"a has shape {found.shape}", accepts="one matrix")
-    if found.dtype.kind == "real floating" and operation in ("sqrtm", "logm"):
-        values = scipy("linalg").eigvals(item(found))
-        if (values.real[abs(values.imag) <= 1e-14 * abs(values)] < 0).any():
-            found = xp.astype(found, xp.complex128 if found.dtype == xp.float64 else xp.complex64)
     return found
 
 
 def _derivative(g: Array, name: str, a: Array) -> Array:
     # The derivative in a direction is a block of the function of a matrix of blocks. As a map it is its own
-    # transpose; that takes the same branch of the logarithm.
-    n = a.shape[0]
+    # transpose; that takes the same branch of the logarithm. Axes are counted from the end: of stacks, too.
+    n = a.shape[-1]
     dtype = xp.result_type(a, g)
-    a, g = xp.astype(a, dtype, copy=False), adjoint(xp.astype(g, dtype, copy=False))
-    right = xp.concat((g, a))
-    blocks = xp.concat((xp.concat((a, xp.zeros_like(a))), right), axis=1)
-    return adjoint(_of_matrix(name, blocks)[:n, n:])
+    x, v = xp.astype(a, dtype, copy=False), adjoint(xp.astype(g, dtype, copy=False))
+    left, right = xp.concat((x, xp.zeros_like(x)), axis=-2), xp.concat((v, x), axis=-2)
+    blocks = xp.concat((left, right), axis=-1)
+    return _like(a, adjoint(_of_matrix(name, blocks)[..., :n, n:]))
 
 
 @recorded("linalg")
 def _of_matrix(name: str, a: Array) -> Array:
-    return _of_stack(getattr(scipy("linalg"), name), a)
+    return _of_stack(getattr(scipy("linalg"), name), _values(a) if name == "logm" else to_numpy(a))
 
 
 rules(_of_matrix, a=lambda g, name, a: _derivative(g, name, a))
