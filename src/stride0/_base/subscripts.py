@@ -19,13 +19,13 @@ from stride0._base.errors import (
     counted,
     shown,
 )
-from stride0._base.shapes import normalize_axes, normalize_index
+from stride0._base.shapes import MAX_NDIM, normalize_axes, normalize_index
 
 Labels = tuple[int, ...]
 List = tuple[int | None, ...]
 
-MOST_LABELS = 128
-"""Different labels in a call."""
+MOST_LABELS = 2 * MAX_NDIM
+"""Different labels in a call: of two operands."""
 
 
 class Subscripts(NamedTuple):
@@ -280,6 +280,15 @@ def steps_of(
     return steps
 
 
+def common_sizes(subscripts: Subscripts, shapes: Sequence[tuple[int, ...]]) -> list[int]:
+    """Return the size of each label: that of an axis that does not broadcast, if there is one."""
+    sizes = [1] * len(subscripts.names)
+    for labels, shape in zip(subscripts.inputs, shapes, strict=True):
+        for label, size in zip(labels, shape, strict=True):
+            sizes[label] = size if size != 1 else sizes[label]
+    return sizes
+
+
 def sizes_of(
     operation: str, subscripts: Subscripts, shapes: Sequence[tuple[int, ...]]
 ) -> list[tuple[list[tuple[str, tuple[int, ...]]], tuple[int, ...]]]:
@@ -291,6 +300,7 @@ def sizes_of(
         If the sizes of a label differ, and none of them is 1, or within one operand.
     """
     found: list[tuple[list[tuple[str, tuple[int, ...]]], tuple[int, ...]]] = []
+    common = common_sizes(subscripts, shapes)
     for label, written in enumerate(subscripts.names):
         axes = [
             (k, axis, shapes[k][axis])
@@ -313,7 +323,7 @@ def sizes_of(
             pairs: list[tuple[str, tuple[int, ...]]] = [
                 (f"axis {axis} of operands[{k}]", (size,)) for k, axis, size in axes
             ]
-            found.append((pairs, (max(sizes),) if 0 not in sizes else (0,)))
+            found.append((pairs, (common[label],)))
     return found
 
 

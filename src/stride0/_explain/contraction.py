@@ -6,11 +6,19 @@ import html
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from stride0._base.errors import ArgumentTypeError, shown
-from stride0._base.shapes import Shape, c_strides, normalize_shape, size_of
-from stride0._base.subscripts import Labels, Subscripts, find_path, parse_string, sizes_of, steps_of
+from stride0._base.shapes import Shape, c_strides, size_of
+from stride0._base.subscripts import (
+    Labels,
+    Subscripts,
+    common_sizes,
+    find_path,
+    parse_string,
+    sizes_of,
+    steps_of,
+)
 from stride0._core.array.array import Array
 from stride0._core.array.views import strides
+from stride0._explain.facts import shape_of
 
 __all__ = ["Contraction", "ContractionStep", "describe"]
 
@@ -133,19 +141,10 @@ def describe(subscripts: str, operands: tuple[object, ...]) -> Contraction:
     ArgumentValueError, ShapeError
         As by `einsum`.
     """
-    shapes: list[Shape] = []
-    for k, x in enumerate(operands):
-        if not isinstance(x, (Array, tuple)):
-            raise ArgumentTypeError(
-                "explain",
-                f"operands[{k}] must be an array or a tuple, not {type(x).__name__}",
-                [(f"operands[{k}]", shown(x))],
-                "a stride0 array, or a shape as a tuple: () for a number",
-            )
-        shapes.append(x.shape if isinstance(x, Array) else normalize_shape("explain", x))
+    shapes = [shape_of(f"operands[{k}]", x) for k, x in enumerate(operands)]
     read = parse_string(_OPERATION, subscripts, [len(shape) for shape in shapes])
     sizes_of(_OPERATION, read, shapes)
-    sizes = _common_sizes(read, shapes)
+    sizes = common_sizes(read, shapes)
     order = (*read.output, *(label for label in range(len(read.names)) if label not in read.output))
     own = [
         strides(x) if isinstance(x, Array) else c_strides(shape)
@@ -164,14 +163,6 @@ def describe(subscripts: str, operands: tuple[object, ...]) -> Contraction:
         tuple(result[read.output.index(label)] if label in read.output else 0 for label in order),
         _steps(read, shapes, sizes),
     )
-
-
-def _common_sizes(read: Subscripts, shapes: list[Shape]) -> list[int]:
-    sizes = [1] * len(read.names)
-    for labels, shape in zip(read.inputs, shapes, strict=True):
-        for label, size in zip(labels, shape, strict=True):
-            sizes[label] = size if size != 1 else sizes[label]
-    return sizes
 
 
 def _along(labels: Labels, shape: Shape, steps: tuple[int, ...], order: Labels) -> tuple[int, ...]:

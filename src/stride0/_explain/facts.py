@@ -99,16 +99,19 @@ class Facts:
     insertions: tuple[Insertion, ...]
 
 
+def shape_of(name: str, x: object) -> Shape:
+    """Return the shape of an operand: an array, or a shape."""
+    if not isinstance(x, (Array, tuple)):
+        problem = f"{name} must be an array or a tuple, not {type(x).__name__}"
+        accepts = "a stride0 array, or a shape as a tuple: () for a number"
+        raise ArgumentTypeError("explain", problem, [(name, shown(x))], accepts)
+    return x.shape if isinstance(x, Array) else normalize_shape("explain", x)
+
+
 def gather(operands: Sequence[object], op: str | Callable[..., Any] | None) -> Facts:
     """Return the facts of operands: arrays, or shapes."""
     operation, names, known = _resolve(op, len(operands))
-    shapes: list[Shape] = []
-    for name, x in zip(names, operands, strict=True):
-        if not isinstance(x, (Array, tuple)):
-            problem = f"{name} must be an array or a tuple, not {type(x).__name__}"
-            accepts = "a stride0 array, or a shape as a tuple: () for a number"
-            raise ArgumentTypeError("explain", problem, [(name, shown(x))], accepts)
-        shapes.append(x.shape if isinstance(x, Array) else normalize_shape("explain", x))
+    shapes = [shape_of(name, x) for name, x in zip(names, operands, strict=True)]
     dtypes = [x.dtype if isinstance(x, Array) else float64 for x in operands]
     pairs = list(zip(operands, shapes, strict=True))
     own_strides = [strides(x) if isinstance(x, Array) else c_strides(shape) for x, shape in pairs]

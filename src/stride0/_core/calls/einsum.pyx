@@ -1,5 +1,5 @@
 # cython: wraparound=True
-"""`einsum`: subscripts are read once, and kept. Declared in `_chapters/linear_algebra.py`.
+"""`einsum`: subscripts are read once, and kept. Declared in `_chapters/contractions.py`.
 
 Note [Contractions of several operands]
     More than two operands are contracted in pairs, along a path: a list of steps, each of which takes operands from a list
@@ -23,7 +23,7 @@ from stride0._core.array.interceptors import check_broadcasting
 from stride0._core.calls.checks import check_array, promote_all
 
 cdef enum:
-    MOST_KNOWN = 1024       # subscripts, and paths of each, that are kept
+    MOST_KNOWN = 1024       # subscripts, and steps of each, that are kept
 
 
 cdef class Known:
@@ -34,13 +34,7 @@ cdef class Known:
     cdef bytes output
     cdef int labels             # how many
     cdef bint repeats           # whether an operand has a label twice
-    cdef dict paths             # steps, by the shapes and the way in which they are to be found
-
-
-cdef class Step:
-    cdef int first
-    cdef int second             # -1: the first one is summed alone
-    cdef bytes output
+    cdef dict steps             # those of `steps_of`, by the shapes and the way in which a path is to be found
 
 # By the string; by it and the numbers of axes, where the string has an ellipsis; by the lists of labels.
 cdef dict KNOWN = {}
@@ -140,7 +134,7 @@ cdef Known keep(object subscripts, object key):
     cdef Known known = Known.__new__(Known)
     known.subscripts, known.labels = subscripts, <int>len(subscripts.names)
     known.inputs, known.output = tuple([bytes(each) for each in subscripts.inputs]), bytes(subscripts.output)
-    known.paths = {}
+    known.steps = {}
     known.repeats = any([len(set(each)) < len(each) for each in subscripts.inputs])
     if len(KNOWN) >= MOST_KNOWN:
         KNOWN.clear()
@@ -188,16 +182,14 @@ cdef int check_sizes(str name, Known known, tuple operands) except -1:
 
 
 cdef object contract_several(str name, Known known, tuple operands, object optimize):
-    cdef list left = list(operands), labels = list(known.inputs), steps = steps_for(name, known, operands, optimize)
+    cdef list left = list(operands), labels = list(known.inputs)
     cdef Array x, y
-    cdef bytes of_x, of_y
+    cdef bytes of_x, of_y, output
     cdef int first, second
-    for step in steps:
-        first, second = (<Step>step).first, (<Step>step).second
+    for first, second, output in steps_for(name, known, operands, optimize):
         if second >= 0:
             y, of_y = <Array>left.pop(second), <bytes>labels.pop(second)
         x, of_x = <Array>left.pop(first), <bytes>labels.pop(first)
-        output = (<Step>step).output
         if len(output) > MAX_NDIM:
             check_ndim(name, len(output))
         if second >= 0:
@@ -210,26 +202,33 @@ cdef object contract_several(str name, Known known, tuple operands, object optim
 
 
 cdef list steps_for(str name, Known known, tuple operands, object optimize):
-    """The steps of a path, which are kept."""
-    cdef Step step
+    """The steps of a path, with labels as bytes; they are kept."""
     cdef list steps
     shapes = tuple([(<Array>x).shape for x in operands])
-    key = None
-    if type(optimize) is str or type(optimize) is bool:
-        key = (optimize, shapes)
-        found = known.paths.get(key)
-        if found is not None:
-            return <list>found
-    steps = []
-    for first, second, output in steps_of(known.subscripts.inputs, known.subscripts.output, find_path(name, known.subscripts, shapes, optimize)[0]):
-        step = Step.__new__(Step)
-        step.first, step.second, step.output = first, second, bytes(output)
-        steps.append(step)
+    key = (optimize, shapes) if type(optimize) is str or type(optimize) is bool else None
+    found = known.steps.get(key)
+    if found is not None:
+        return <list>found
+    path = find_path(name, known.subscripts, shapes, optimize)[0]
+    steps = [(first, second, bytes(output)) for first, second, output in steps_of(known.subscripts.inputs, known.subscripts.output, path)]
     if key is not None:
-        if len(known.paths) >= MOST_KNOWN:
-            known.paths.clear()
-        known.paths[key] = steps
+        if len(known.steps) >= MOST_KNOWN:
+            known.steps.clear()
+        known.steps[key] = steps
     return steps
+
+
+def read_steps(str name, object subscripts, tuple operands, object optimize):
+    """
+    The pairs in which a call of either form contracts its operands: `steps_of`, with labels as bytes.
+
+    Returns
+    -------
+    list of (int, int, bytes)
+    """
+    cdef Known known
+    operands, known = known_call(name, subscripts, operands)
+    return steps_for(name, known, operands, optimize)
 
 
 def read_subscripts(str name, object subscripts, tuple operands):

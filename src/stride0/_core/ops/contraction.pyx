@@ -85,6 +85,18 @@ cdef void keep_labels(Space* space, int count, const unsigned char* out) noexcep
         space.labels[out[k]].kept = True
 
 
+cdef int in_order(int* order, int count, const unsigned char* out, const Group* group) noexcept:
+    """Write the labels of the result, and those of a group, if there is one, to `order`; how many."""
+    cdef int k
+    for k in range(count):
+        order[k] = out[k]
+    if group is not NULL:
+        for k in range(group.count):
+            order[count + k] = group.labels[k]
+        count += group.count
+    return count
+
+
 cdef Array view_by(Array x, const Space* space, int operand, const int* labels, int count, str name):
     """A view with an axis for each of some labels."""
     cdef Py_ssize_t shape[MAX_NDIM]
@@ -104,13 +116,11 @@ cdef Array contract_one(Array x, const unsigned char* labels, int count, const u
     """One operand: diagonals, its axes in the order of `out`, all of them its labels, and the sum along the others; a view where there are none."""
     cdef Space space
     cdef int order[2 * MAX_NDIM]
-    cdef int k, ndim = count
+    cdef int k, ndim = in_order(order, count, out, NULL)
     cdef Array view
     clear_labels(&space, x, labels)
     read_labels(&space, 0, x, labels)
     keep_labels(&space, count, out)
-    for k in range(count):
-        order[k] = out[k]
     for k in range(x.ndim):
         if not space.labels[labels[k]].kept:
             space.labels[labels[k]].kept = True
@@ -242,9 +252,8 @@ cdef Array zeros_by(const Space* space, int code, int count, const unsigned char
 cdef Array multiply_by(const Space* space, Array a, Array b, int count, const unsigned char* out, str name):
     """Two operands without a label to sum along."""
     cdef int order[MAX_NDIM]
-    cdef int k, op = OP_BITWISE_AND if a.code == BOOL else OP_MULTIPLY
-    for k in range(count):
-        order[k] = out[k]
+    cdef int op = OP_BITWISE_AND if a.code == BOOL else OP_MULTIPLY
+    in_order(order, count, out, NULL)
     return <Array>binary_raw(op, view_by(a, space, 0, order, count, name), view_by(b, space, 1, order, count, name), name, False)
 
 
@@ -292,13 +301,9 @@ cdef double works(const Space* space) noexcept:
 cdef Array reduce_products(const Space* space, Array a, Array b, int count, const unsigned char* out, str name):
     """In one pass over views with all labels: those of the result, then those to sum along."""
     cdef int order[2 * MAX_NDIM]
-    cdef int k
-    for k in range(count):
-        order[k] = out[k]
-    for k in range(space.summed.count):
-        order[count + k] = space.summed.labels[k]
-    k = count + space.summed.count
-    return accumulate("dot", 2, view_by(a, space, 0, order, k, name), view_by(b, space, 1, order, k, name), tuple(range(count, k)), False, a.code, a.code)
+    cdef int ndim = in_order(order, count, out, &space.summed)
+    cdef Array x1 = view_by(a, space, 0, order, ndim, name), x2 = view_by(b, space, 1, order, ndim, name)
+    return accumulate("dot", 2, x1, x2, tuple(range(count, ndim)), False, a.code, a.code)
 
 
 # --- stacks of matrices

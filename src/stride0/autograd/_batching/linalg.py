@@ -8,12 +8,12 @@ from typing import Any
 
 from stride0 import fft, linalg
 from stride0._base.shapes import normalize_axes
-from stride0._base.subscripts import Labels, find_path, labels_of_tensordot
+from stride0._base.subscripts import Labels, labels_of_tensordot
 from stride0._chapters.contractions import einsum
 from stride0._chapters.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from stride0._chapters.manipulation import expand_dims, moveaxis, reshape, squeeze
 from stride0._core.array.array import Array
-from stride0._core.calls.einsum import read_subscripts
+from stride0._core.calls.einsum import read_steps, read_subscripts
 from stride0._core.ops.functions import multiply
 from stride0.autograd._batching.parts import Level, Rule, broadcast, natural, shifted, shifted_all
 from stride0.autograd._rules import inverses
@@ -70,8 +70,9 @@ def _vecdot(level: Level, x1: Array, x2: Array, axis: Any) -> Array:
 def _einsum(level: Level, subscripts: Any, operands: tuple[Any, ...], optimize: Any) -> Array:
     arrays, read = read_subscripts("einsum", subscripts, operands)
     if len(arrays) > 2:
-        # That of an example: the batch is a label more than a path may be found for.
-        optimize = find_path("einsum", read, [x.shape for x in arrays], optimize)[0]
+        # Those of an example: the batch is a label more than a path may be found for.
+        steps = read_steps("einsum", subscripts, operands, optimize)
+        optimize = [(first,) if second < 0 else (first, second) for first, second, _ in steps]
     return _contraction(level, list(zip(arrays, read.inputs, strict=True)), read.output, optimize)
 
 

@@ -10,16 +10,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from stride0._base.shapes import Shape
-from stride0._base.subscripts import Labels, find_path, labels_of_tensordot, steps_of
+from stride0._base.subscripts import Labels, labels_of_tensordot
 from stride0._chapters.contractions import einsum
 from stride0._chapters.creation import arange
 from stride0._chapters.elementwise import equal
 from stride0._chapters.manipulation import broadcast_to, expand_dims, reshape
 from stride0._core.array.array import Array
-from stride0._core.calls.einsum import read_subscripts
+from stride0._core.calls.einsum import read_steps, read_subscripts
 from stride0._core.ops.elementwise import conjugate
 from stride0._core.ops.functions import where
 from stride0.autograd._rules.compiled import contract
+from stride0.autograd._tape.tape import recorded
 
 Labelled = tuple[Array, Labels]
 
@@ -31,7 +32,7 @@ class Cotangents(Sequence[Any]):
         arrays, read = read_subscripts("einsum", subscripts, operands)
         self._g: Labelled = (g, read.output)
         self._operands: list[Labelled] = list(zip(arrays, read.inputs, strict=True))
-        self._read, self._optimize = read, optimize
+        self._call = (subscripts, operands, optimize)
         self._all: list[Array] | None = None
 
     def __len__(self) -> int:
@@ -44,10 +45,7 @@ class Cotangents(Sequence[Any]):
                 self._g, x.shape, labels, self._operands[1 - k] if len(self._operands) > 1 else None
             )
         if self._all is None:
-            shapes = [x.shape for x, _ in self._operands]
-            path = find_path("einsum", self._read, shapes, self._optimize)[0]
-            steps = steps_of(self._read.inputs, self._read.output, path)
-            self._all = _backward(self._g, self._operands, steps)
+            self._all = _backward(self._g, self._operands, read_steps("einsum", *self._call))
         return self._all[k]
 
 
@@ -92,7 +90,7 @@ def _places(shape: Shape, axis: int) -> Array:
     return reshape(arange(shape[axis]), (1,) * axis + (-1,) + (1,) * (len(shape) - axis - 1))
 
 
-def _backward(g: Labelled, operands: list[Labelled], steps: Sequence[tuple[int, int, Labels]]) -> list[Array]:
+def _backward(g: Labelled, operands: list[Labelled], steps: Sequence[tuple[int, int, bytes]]) -> list[Array]:
     """Return the cotangents of several operands, in one pass back through the pairs that were contracted."""
     values = list(operands)
     left = list(range(len(operands)))
@@ -102,23 +100,17 @@ def _backward(g: Labelled, operands: list[Labelled], steps: Sequence[tuple[int, 
         given = [part for k in used for part in (values[k][0], list(values[k][1]))]
         left.append(len(values))
         made.append((used, len(values)))
-        values.append((einsum(*given, list(output)), output))
+        values.append((einsum(*given, list(output)), tuple(output)))
     found: dict[int, Array] = {made[-1][1]: g[0]}
     for used, result in reversed(made):
         of_result = (found.pop(result), values[result][1])
         for k in used:
             x, labels = values[k]
             other = values[sum(used) - k] if len(used) > 1 else None
-            found[k] = _summed(_cotangent(of_result, x.shape, labels, other), x)
+            own = _cotangent(of_result, x.shape, labels, other)
+            # Axes of size 1 that were broadcast have the cotangents of all.
+            found[k] = own if own.shape == x.shape else recorded("sum_into", own, x.shape)
     return [found[k] for k in range(len(operands))]
-
-
-def _summed(g: Array, x: Array) -> Array:
-    """Return a cotangent summed along axes of size 1 that are broadcast."""
-    repeated = [k for k in range(x.ndim) if g.shape[k] > x.shape[k]]
-    if not repeated:
-        return g
-    return einsum(g, list(range(g.ndim)), [k for k in range(g.ndim) if k not in repeated]).reshape(x.shape)
 
 
 def _first(g: Array, subscripts: Any, operands: Any, optimize: Any) -> Array:
