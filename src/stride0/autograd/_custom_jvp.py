@@ -10,7 +10,7 @@ from stride0._base.errors import ArgumentTypeError, ArgumentValueError, Gradient
 from stride0._chapters.creation import zeros
 from stride0._core.array.array import Array
 from stride0.autograd._custom import custom_vjp
-from stride0.autograd._parts import FLOATING, matched
+from stride0.autograd._parts import FLOATING, matched, numbers_of
 from stride0.autograd._tape.trees import flatten
 from stride0.autograd._transforms import stop_gradient, vjp
 
@@ -114,7 +114,7 @@ class custom_jvp:
 
     def _forward(self, *args: Any) -> tuple[Any, Any]:
         """Return the result, which depends on nothing that is tracked, and the arguments for the rule."""
-        fixed = {k % len(args) for k in self.nondiff_argnums}
+        fixed = numbers_of("custom_jvp", self.nondiff_argnums, len(args), "nondiff_argnums")
         constants = [x if k in fixed else stop_gradient(x) for k, x in enumerate(args)]
         return self._reverse.f(*constants), [x for k, x in enumerate(args) if k not in fixed]
 

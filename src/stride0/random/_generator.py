@@ -131,7 +131,10 @@ class Generator:
     def permuted(self, x: Parameter, *, axis: int | None = None, out: Array | None = None) -> Array:
         """Return an array with the elements of each slice along an axis, or of all, in random order."""
         drawn = self._draw("permuted", x, axis=axis)
-        return drawn if out is None else _stored("permuted", out, drawn)
+        if out is None:
+            return drawn
+        _check_out("permuted", out, drawn.shape, drawn.dtype)
+        return _stored(out, drawn)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         """Put the slices of an array along an axis, or the items of a list, in random order, in place."""
@@ -140,7 +143,7 @@ class Generator:
             return
         drawn = asarray(x, copy=True)
         self._generator.shuffle(to_numpy(drawn), axis=axis)
-        _stored("shuffle", x, drawn)
+        _stored(x, drawn)
 
     # --- distributions
 
@@ -313,7 +316,7 @@ class Generator:
         drawn = empty(shape, kind)
         memory, numpy_kind = to_numpy(drawn), numpy().dtype(kind.name)
         getattr(self._generator, name)(*map(_given, given), dtype=numpy_kind, out=memory, **more)
-        return drawn if out is None else _stored(name, out, drawn)
+        return drawn if out is None else _stored(out, drawn)
 
 
 def _given(value: Any) -> Any:
@@ -339,9 +342,8 @@ def _check_out(name: str, out: Any, shape: tuple[int, ...], dtype: DType) -> Non
         )
 
 
-def _stored(name: str, out: Array, drawn: Array) -> Array:
+def _stored(out: Array, drawn: Array) -> Array:
     """What was drawn, assigned to an array of the caller's, so that tapes and deferred results see it."""
-    _check_out(name, out, drawn.shape, drawn.dtype)
     out[...] = drawn
     return out
 

@@ -23,7 +23,9 @@ Note [Derivatives by parameters]
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -83,18 +85,7 @@ def _bell(first: Any, higher: list[Any]) -> Any:
 
     `first` is the derivative of its logarithm, `higher` has the further ones: a complete Bell polynomial.
     """
-    found: list[Any] = [1.0]
-    cumulants = [first, *higher]
-    for m in range(len(cumulants)):
-        found.append(_added([math.comb(m, i) * found[m - i] * cumulants[i] for i in range(m + 1)]))
-    return found[-1]
-
-
-def _added(terms: list[Any]) -> Any:
-    total = terms[0]
-    for term in terms[1:]:
-        total = total + term
-    return total
+    return _bell_of_two(first, None, [[None], [None], *([each] for each in higher)])
 
 
 def gamma_factor(a: Any, x: Any, order: int) -> Any:
@@ -177,7 +168,8 @@ def _bell_of_two(by_a: Any, by_b: Any, higher: list[list[Any]]) -> Any:
                 continue
             # One derivative is split off, by a where there is one.
             n, m = (i - 1, j) if i else (i, j - 1)
-            found[i][j] = _added(
+            found[i][j] = functools.reduce(
+                operator.add,
                 [
                     math.comb(n, p)
                     * math.comb(m, q)
@@ -185,7 +177,7 @@ def _bell_of_two(by_a: Any, by_b: Any, higher: list[list[Any]]) -> Any:
                     * (cumulant(p + 1, q) if i else cumulant(p, q + 1))
                     for p in range(n + 1)
                     for q in range(m + 1)
-                ]
+                ],
             )
     return found[-1][-1]
 

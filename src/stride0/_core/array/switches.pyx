@@ -24,7 +24,10 @@ from _thread import get_ident
 
 from stride0._core.memory.guards cimport FREE_THREADED, s0_acquire, s0_leave, s0_lock, s0_shared_flag, s0_shared_size
 
+from stride0._base import devices
 from stride0._base.errors import counted
+
+cdef object CPU = devices.CPU
 
 # Whether any switch is on in any context that calls are checked for, and how many are.
 cdef s0_shared_flag guarding = False

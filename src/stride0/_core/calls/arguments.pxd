@@ -2,7 +2,7 @@
 
 from cpython.object cimport PyObject
 
-from stride0._core.array.switches cimport guarding
+from stride0._core.array.switches cimport is_only_device
 from stride0._core.array.array cimport Array
 from stride0._core.memory.dtype cimport DType
 from stride0._core.ops.keys cimport read_axis
@@ -42,7 +42,6 @@ cdef inline bint bind(Signature signature, PyObject* const* args, Py_ssize_t n, 
 
 cdef tuple several_of(Signature signature, PyObject* const* args, Py_ssize_t n)
 cdef bint bind_variadic(Signature signature, tuple several, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept
-cdef object CPU
 
 cdef void implement(str name, Implementation implementation)
 cdef Implementation implementation_of(str name) noexcept
@@ -83,5 +82,4 @@ cdef inline int dtype_code_argument(PyObject* x, str operation, int default) exc
 
 
 cdef inline int check_device_argument(PyObject* x, str operation) except -1:
-    # While no test configuration is on, there is no other device.
-    return 0 if x is <PyObject*>None or (x is <PyObject*>CPU and not guarding) else check_other_device(x, operation)
+    return 0 if x is <PyObject*>None or is_only_device(<object>x) else check_other_device(x, operation)

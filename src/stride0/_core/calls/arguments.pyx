@@ -22,12 +22,9 @@ from stride0._core.memory.dtype cimport DType, letter_at
 from stride0._core.ops.keys cimport read_int, read_axis
 from stride0._core.plan.plan cimport MAX_NDIM
 
-from stride0._base import devices
 from stride0._base.devices import check_device
 from stride0._base.shapes import normalize_axes, normalize_axis, normalize_shape
 from stride0._core.calls.checks import check_array, check_bool, check_dtype, refuse_dtype
-
-cdef object CPU = devices.CPU
 
 # Most elements of a shape that is accepted here; `normalize_shape` checks larger ones.
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 40

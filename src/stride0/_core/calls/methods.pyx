@@ -161,8 +161,9 @@ def add_method(
     Make a function, which is called with the array first, a method of arrays.
 
     It takes `plain` arguments by position, the array included (-1: any number), a method those called `positional`
-    after them. `wider` takes its place where one of the `keywords`, which only NumPy's method has, is given; and
-    if `flattening`, where no axis is named and the array does not have just one, or the second argument is no array.
+    after them. `wider` is called instead where one of the `keywords` is given, which only NumPy's method has. With
+    `flattening`, a call without `axis`, or with `axis=None`, goes there too, unless the array is one-dimensional; and one
+    of a function of two arrays whose second argument is not an Array.
     """
     method = Method(name, function, plain, positional, wider, keywords, flattening)
     method.__name__ = name

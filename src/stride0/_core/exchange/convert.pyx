@@ -8,7 +8,7 @@ from stride0._core.memory.dtype cimport (
     letter_at, promote_codes, read_scalar, scalar_code, write_scalar,
 )
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.array.switches cimport guarding
+from stride0._core.array.switches cimport guarding, is_only_device
 from stride0._core.array.interceptors cimport beyond_standard, intercept, is_intercepted, test_configuration
 from stride0._core.array.array cimport (
     Array, data_of, hooks, needs_tape, new_array, operand_needs_tape, read_shape, refuse_batched, refuse_tracked, same_shape, shape_tuple,
@@ -22,7 +22,7 @@ from stride0._core.exchange.dlpack cimport import_dlpack
 
 import sys
 
-from stride0._base.devices import BY_NAME, CPU, check_device
+from stride0._base.devices import BY_NAME, check_device
 from stride0._base.errors import (
     ArgumentTypeError, ArgumentValueError, DeviceError, DTypeError, ExchangeError, ShapeError, shown,
 )
@@ -234,7 +234,7 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     cdef Array x
     if guarding and is_intercepted():
         return intercept("function", "asarray", asarray, (obj,), {"dtype": dtype, "device": device, "copy": copy})
-    if device is not None and (guarding or device is not CPU):
+    if device is not None and not is_only_device(device):
         check_device("asarray", device)
     if dtype is not None:
         code = (<DType>dtype_argument("asarray", dtype)).code
@@ -436,8 +436,7 @@ def to_device(Array self not None, device, /, *, stream=None):
     cdef Array out
     if isinstance(device, str):
         beyond_standard("to_device", "device is a string", BY_NAME)
-    # While no test configuration is on, there is no other device.
-    cdef int number = 0 if device is CPU and not guarding else check_device("to_device", device).number
+    cdef int number = 0 if is_only_device(device) else check_device("to_device", device).number
     if stream is not None:
         raise DeviceError("to_device", f"stream is {stream!r}", (), "None: the CPU has no streams")
     if number == self.storage.device:
