@@ -7,12 +7,13 @@ from stride0._core.array.array cimport Array
 from stride0._core.ops.copy cimport broadcast_like, copy_array
 from stride0._core.ops.keys cimport read_axis
 from stride0._core.ops.index cimport gather
-from stride0._core.ops.sort cimport distinct_values, indices_in, sorted_lanes
+from stride0._core.ops.sort cimport distinct_values, indices_in, selected_lanes, sorted_lanes
 from stride0._core.calls.arguments cimport array_argument, convert_axis, flag_argument, implement, refuse_complex
 
 import sys
 
 from stride0._base.errors import ArgumentValueError, OutOfBoundsError, ShapeError, counted, shown
+from stride0._base.shapes import normalize_index
 from stride0._core.array.views import without_broadcast_axes
 from stride0._core.calls.checks import KINDS, check_array, limits_of, refuse_dtype
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
@@ -35,6 +36,40 @@ cdef object sort_or_argsort(str name, PyObject** given):
     # All sorts are stable.
     flag_argument(given[3], name, "stable")
     return sorted_lanes(x, axis, descending, name == "argsort")
+
+
+cdef Array ordered_argument(PyObject* x, str name, PyObject* axis, int* at):
+    """An array to select from, of a dtype that has an order, with the axis."""
+    cdef Array array = array_argument(x, name, "x")
+    refuse_complex(array, name, "x")
+    if not read_axis(axis, array.ndim, at):
+        at[0] = convert_axis(axis, array.ndim, name)
+    return array
+
+
+cdef object argselect(str name, PyObject** given):
+    """`given`: x, first, last, axis, descending."""
+    cdef int axis = 0
+    cdef Array x = ordered_argument(given[0], name, given[3], &axis)
+    cdef Py_ssize_t first = <object>given[1], last = <object>given[2]
+    if not 0 <= first <= last <= x.shape_[axis]:
+        raise OutOfBoundsError(name, f"positions {first} to {last} of {counted(x.shape_[axis], 'element')}")
+    return selected_lanes(x, axis, first, last, flag_argument(given[4], name, "descending"), False)
+
+
+cdef object argpartition(str name, PyObject** given):
+    """`given`: x, kth, axis."""
+    cdef int axis = 0
+    cdef Array x = ordered_argument(given[0], name, given[2], &axis)
+    cdef Py_ssize_t n = x.shape_[axis], first, last
+    kth = <object>given[1]
+    positions = [normalize_index(name, "kth", k) for k in (kth if isinstance(kth, (tuple, list)) else (kth,))]
+    for k in positions:
+        if not -n <= k < n:
+            raise OutOfBoundsError(name, f"kth {k} is out of bounds for {counted(n, 'element')}")
+    positions = [k + n if k < 0 else k for k in positions]
+    first, last = (min(positions), max(positions) + 1) if positions else (0, 0)
+    return selected_lanes(x, axis, first, last, False, True)
 
 
 cdef object unique_values(str name, PyObject** given):
@@ -126,6 +161,8 @@ cdef Array apply_sorter(Array x, object given):
     return broadcast_like(gather(x, copy_array(distinct, INT64, False), 0), x)
 
 
+implement("argpartition", argpartition)
+implement("argselect", argselect)
 implement("argsort", sort_or_argsort)
 implement("searchsorted", searchsorted)
 implement("sort", sort_or_argsort)

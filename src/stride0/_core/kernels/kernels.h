@@ -34,7 +34,9 @@ typedef void (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, c
  *             exchanged,
  *   decode    the elements, or indices, of each part,
  *   finish    what the words do not contain.
- * `lane` does all of them in one part. Each step returns whether it was completed: a signal ends it. The scratch memory has
+ * `lane` does all of them in one part. `select` writes the indices of the elements that a sort would put at the positions from
+ * `first` to `last`, in that order; where it is to write the `whole` lane, also those of the others, before and behind them in
+ * no order. It needs space for 3 n + 2 (last - first + 1) words; booleans it does not take. Each step returns whether it was completed: a signal ends it. The scratch memory has
  * 2 n words, 3 n for indices, and S0_SLACK more, which are read and not used; of S0_FEW elements it is on the stack. */
 enum { S0_UNSIGNED, S0_SIGNED, S0_FLOATING, S0_BOOLEAN };
 enum { S0_FEW = 128, S0_SLACK = 128 };
@@ -52,6 +54,10 @@ typedef struct {
     uint64_t *scratch;
     int64_t mask; /* -1 for a descending sort, else 0 */
     int width, kind, indices;
+    int nans_last; /* whether NaN is last in a descending sort, too */
+    /* Of `select`: */
+    Py_ssize_t first, last;
+    int whole;
     /* Written by `plan`: */
     s0_seen seen;
     void *words, *other;
@@ -65,6 +71,7 @@ typedef struct {
 
 typedef struct {
     void (*lane)(s0_lane *lane);
+    void (*select)(const s0_lane *lane);
     int (*encode)(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last, s0_seen *seen);
     void (*plan)(s0_lane *lane, const s0_seen *seen);
     int (*order)(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last);

@@ -285,13 +285,14 @@ static int S0_NAMED(s0_order_digits)(s0_word *x, s0_word *y, Py_ssize_t n, s0_wo
 
 /* --- many words: division by pivots */
 
-#if S0_VECTOR >= 32
 /* The words of x to y: those less than the pivot (`equal`: not greater) first, and the others; returns how many come first,
  * or -1 where a signal interrupted it. */
 S0_INLINE Py_ssize_t S0_NAMED(s0_divide_by)(const s0_word *x, s0_word *y, Py_ssize_t n, s0_word pivot, const int equal)
 {
+    Py_ssize_t i = 0, first = 0;
+#if S0_VECTOR >= 32
     const s0_lanes pivots = (s0_lanes){0} + pivot;
-    Py_ssize_t i = 0, first = 0, end;
+    Py_ssize_t end;
     while (n - i >= 2 * S0_LANES) {
         end = n - i < S0_BATCH ? n : i + S0_BATCH;
         for (; end - i >= 2 * S0_LANES; i += S0_LANES) {
@@ -323,6 +324,7 @@ S0_INLINE Py_ssize_t S0_NAMED(s0_divide_by)(const s0_word *x, s0_word *y, Py_ssi
         if (n - i >= 2 * S0_LANES && s0_table->interrupted())
             return -1;
     }
+#endif
     for (; i < n; i++) {
         const s0_word one = x[i];
         const int before = equal ? one <= pivot : one < pivot;
@@ -337,24 +339,25 @@ static Py_ssize_t S0_NAMED(s0_divide)(const s0_word *x, s0_word *y, Py_ssize_t n
     return equal ? S0_NAMED(s0_divide_by)(x, y, n, pivot, 1) : S0_NAMED(s0_divide_by)(x, y, n, pivot, 0);
 }
 
-/* The median of some words, from all over x. */
-static s0_word S0_NAMED(s0_pivot)(const s0_word *x, Py_ssize_t n)
+/* Some words, from all over x, in order; returns how many. `some` has space for S0_ORDERED. */
+static int S0_NAMED(s0_sample)(const s0_word *x, Py_ssize_t n, s0_word *some)
 {
-    s0_word some[S0_ORDERED];
     const int count = n < 16 * S0_ORDERED ? 2 * S0_LANES : n < 256 * S0_ORDERED ? 4 * S0_LANES : S0_ORDERED;
     const Py_ssize_t step = n / count;
     int i;
     for (i = 0; i < count; i++)
         some[i] = x[i * step + step / 2];
     S0_NAMED(s0_order_few)(some, some, count);
-    return some[count / 2];
+    return count;
 }
 
+#if S0_VECTOR >= 32
 /* The words of x, in order, into `to`, which is x or y, after at most `divisions`; whether it was completed. */
 static int S0_NAMED(s0_order_divided)(s0_word *x, s0_word *y, Py_ssize_t n, int divisions, s0_word *to)
 {
     while (n > S0_ORDERED) {
-        s0_word pivot = S0_NAMED(s0_pivot)(x, n);
+        s0_word some[S0_ORDERED];
+        const s0_word pivot = some[S0_NAMED(s0_sample)(x, n, some) / 2];
         Py_ssize_t first;
         if (divisions-- == 0)
             return S0_NAMED(s0_order_digits)(x, y, n, (s0_word)((uint64_t)1 << (S0_WORD - 1)), 0, S0_WORD, to);
@@ -436,6 +439,8 @@ static int S0_NAMED(s0_merge)(const s0_word *words, s0_word *other, Py_ssize_t f
 #undef S0_STEP
     return 1;
 }
+
+#include "selecting.h"
 
 #undef s0_word
 #undef s0_lanes

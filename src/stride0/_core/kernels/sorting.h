@@ -88,125 +88,7 @@ typedef uint64_t s0_digits64;
 #undef S0_MOVEMASK
 #undef S0_DIVISION
 
-/* --- words of elements, and back */
-
-S0_INLINE int64_t s0_raw_at(const char *from, int width, int kind)
-{
-    switch (width) {
-    case 1: return kind == S0_SIGNED ? *(const int8_t *)from : *(const uint8_t *)from;
-    case 2: return kind == S0_SIGNED ? *(const int16_t *)from : *(const uint16_t *)from;
-    case 4: return *(const int32_t *)from;
-    default: return *(const int64_t *)from;
-    }
-}
-
-/* The sign bit of an unsigned integer that fills its word is inverted. Floats whose sign bit is set have the opposite order. */
-S0_INLINE int64_t s0_encoded(int64_t raw, int width, int kind)
-{
-    const int64_t most = width == 8 ? INT64_MAX : INT32_MAX;
-    if (kind == S0_UNSIGNED && width >= 4)
-        return raw ^ ~most;
-    return kind == S0_FLOATING ? raw ^ ((raw >> 63) & most) : raw;
-}
-
-/* The words of a lane, of 32 or 64 bits; updates `seen`. Zeros of both signs have one word, and so has NaN, the greatest. */
-#define S0_ENCODE(bits)                                                                                              \
-    S0_INLINE void s0_encode_each_##bits(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind,     \
-                                         int64_t mask, s0_word##bits *to, s0_seen *seen)                             \
-    {                                                                                                                \
-        const int64_t top = width == 8 ? INT64_MAX : INT32_MAX;                                                      \
-        const int64_t infinite = width == 8 ? 0x7FF0000000000000 : 0x7F800000;                                       \
-        s0_word##bits least = (s0_word##bits)seen->least, most = (s0_word##bits)seen->most;                          \
-        s0_word##bits ones = (s0_word##bits)seen->ones, zeroes = (s0_word##bits)seen->zeroes;                        \
-        Py_ssize_t i, nans = 0, zeros = 0, negative = 0;                                                             \
-        for (i = 0; i < n; i++) {                                                                                    \
-            int64_t whole = s0_encoded(s0_raw_at(from + i * stride, width, kind), width, kind);                      \
-            s0_word##bits word;                                                                                      \
-            if (kind == S0_FLOATING) {                                                                               \
-                /* The word of -0.0 is -1 so far. */                                                                 \
-                const int nan = (whole > infinite) | (whole < ~infinite);                                            \
-                zeros += (whole == 0) | (whole == -1);                                                               \
-                negative += whole == -1;                                                                             \
-                nans += nan;                                                                                         \
-                whole = nan ? top : whole == -1 ? 0 : whole;                                                         \
-            }                                                                                                        \
-            word = (s0_word##bits)(whole ^ mask);                                                                    \
-            to[i] = word;                                                                                            \
-            ones |= word, zeroes |= ~word;                                                                           \
-            least = word < least ? word : least;                                                                     \
-            most = word > most ? word : most;                                                                        \
-        }                                                                                                            \
-        seen->least = least, seen->most = most, seen->ones = (uint64_t)ones, seen->zeroes = (uint64_t)zeroes;        \
-        seen->nans += nans, seen->zeros += zeros, seen->negative_zeros += negative;                                  \
-    }                                                                                                                \
-    /* With constants for the width and the kind, the loop has no branches on them. */                               \
-    static void s0_encode_##bits(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind,             \
-                                 int64_t mask, s0_word##bits *to, s0_seen *seen)                                     \
-    {                                                                                                                \
-        S0_ENCODE_##bits(S0_ENCODE_CASE, bits)                                                                       \
-    }
-#define S0_ENCODE_CASE(w, k, bits)                                                                                   \
-    if (width == w && kind == k && stride == w)                                                                      \
-        s0_encode_each_##bits(from, w, n, w, k, mask, to, seen);                                                     \
-    else if (width == w && kind == k)                                                                                \
-        s0_encode_each_##bits(from, stride, n, w, k, mask, to, seen);
-#define S0_ENCODE_32(CASE, bits)                                                                                     \
-    CASE(4, S0_FLOATING, bits)                                                                                       \
-    CASE(4, S0_SIGNED, bits)                                                                                         \
-    CASE(4, S0_UNSIGNED, bits)                                                                                       \
-    CASE(2, S0_SIGNED, bits)                                                                                         \
-    CASE(2, S0_UNSIGNED, bits)                                                                                       \
-    CASE(1, S0_SIGNED, bits)                                                                                         \
-    CASE(1, S0_UNSIGNED, bits)
-#define S0_ENCODE_64(CASE, bits)                                                                                     \
-    CASE(8, S0_FLOATING, bits)                                                                                       \
-    CASE(8, S0_SIGNED, bits)                                                                                         \
-    CASE(8, S0_UNSIGNED, bits)                                                                                       \
-    S0_ENCODE_32(CASE, bits)
-S0_ENCODE(32)
-S0_ENCODE(64)
-
-S0_INLINE void s0_store_raw(char *to, Py_ssize_t i, int width, int64_t raw)
-{
-    switch (width) {
-    case 1: ((uint8_t *)to)[i] = (uint8_t)raw; break;
-    case 2: ((uint16_t *)to)[i] = (uint16_t)raw; break;
-    case 4: ((uint32_t *)to)[i] = (uint32_t)raw; break;
-    default: ((int64_t *)to)[i] = raw;
-    }
-}
-
-/* The elements of `words`; where these are packed, their words less `least` have been shifted to the right by `low`. */
-#define S0_DECODE(bits)                                                                                              \
-    static int s0_decode_##bits(const s0_word##bits *words, Py_ssize_t n, int width, int kind, int64_t mask,        \
-                                 int64_t least, int low, char *out)                                                  \
-    {                                                                                                                \
-        Py_ssize_t i;                                                                                                \
-        S0_DECODE_##bits(S0_DECODE_CASE)                                                                             \
-        return 1;                                                                                                    \
-    }
-/* Encoding is its own inverse. */
-#define S0_DECODE_CASE(w, k, value)                                                                                  \
-    if (width == w && kind == k)                                                                                     \
-        S0_LOOP(i, 0, n, s0_store_raw(out, i, w, s0_encoded((value) ^ mask, w, k)))
-#define S0_WIDENED ((int64_t)((uint64_t)(uint32_t)(words[i] ^ INT32_MIN) << low) + least)
-#define S0_DECODE_64(CASE)                                                                                           \
-    CASE(8, S0_FLOATING, words[i])                                                                                   \
-    CASE(8, S0_SIGNED, words[i])                                                                                     \
-    CASE(8, S0_UNSIGNED, words[i])
-#define S0_DECODE_32(CASE)                                                                                           \
-    CASE(8, S0_FLOATING, S0_WIDENED)                                                                                 \
-    CASE(8, S0_SIGNED, S0_WIDENED)                                                                                   \
-    CASE(8, S0_UNSIGNED, S0_WIDENED)                                                                                 \
-    CASE(4, S0_FLOATING, words[i])                                                                                   \
-    CASE(4, S0_SIGNED, words[i])                                                                                     \
-    CASE(4, S0_UNSIGNED, words[i])                                                                                   \
-    CASE(2, S0_SIGNED, words[i])                                                                                     \
-    CASE(2, S0_UNSIGNED, words[i])                                                                                   \
-    CASE(1, S0_SIGNED, words[i])                                                                                     \
-    CASE(1, S0_UNSIGNED, words[i])
-S0_DECODE(32)
-S0_DECODE(64)
+#include "encoding.h"
 
 /* --- booleans: every byte but 0 is true, since memory of other libraries may hold others than 1 */
 
@@ -248,6 +130,8 @@ static int s0_encode_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last
 {
     const char *from = lane->from + first * lane->stride;
     const int wide = lane->width == 8 || lane->indices;
+    /* NaN is greater than any number, or last in any order. */
+    const int64_t top = (lane->width == 8 ? INT64_MAX : INT32_MAX) ^ (lane->nans_last ? lane->mask : 0);
     Py_ssize_t i, count;
     memset(seen, 0, sizeof(*seen));
     seen->least = wide ? INT64_MAX : INT32_MAX, seen->most = ~seen->least;
@@ -256,9 +140,11 @@ static int s0_encode_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last
         if (i > first && s0_table->interrupted())
             return 0;
         if (wide)
-            s0_encode_64(from, lane->stride, count, lane->width, lane->kind, lane->mask, (int64_t *)lane->scratch + i, seen);
+            s0_encode_64(from, lane->stride, count, lane->width, lane->kind, lane->mask, top, (int64_t *)lane->scratch + i,
+                         seen);
         else
-            s0_encode_32(from, lane->stride, count, lane->width, lane->kind, lane->mask, (int32_t *)lane->scratch + i, seen);
+            s0_encode_32(from, lane->stride, count, lane->width, lane->kind, lane->mask, top, (int32_t *)lane->scratch + i,
+                         seen);
     }
     return 1;
 }
@@ -439,10 +325,51 @@ static void s0_sort_lane(s0_lane *lane)
         s0_finish_lane(lane);
 }
 
+/* --- selection: see `s0_sorter` */
+
+static void s0_select_lane(const s0_lane *given)
+{
+    s0_lane lane = *given, chosen = {0};
+    const Py_ssize_t n = lane.n, first = lane.first, count = lane.last - first;
+    int64_t *out = (int64_t *)lane.out, *const wanted = lane.whole ? out + first : out;
+    int64_t few[S0_FEW];
+    s0_seen seen;
+    int done;
+    if (n <= S0_FEW) {
+        lane.indices = 1;
+        lane.out = (char *)(lane.whole ? out : few);
+        s0_sort_lane(&lane);
+        if (!lane.whole)
+            memcpy(out, few + first, (size_t)count * sizeof(*few));
+        return;
+    }
+    /* Words of 32 bits take half of the space. */
+    uint64_t *const x = lane.scratch + n, *const y = x + n;
+    int64_t *const indices = (int64_t *)(y + n + S0_SLACK), *const words = indices + count + 1;
+    lane.indices = 0;
+    if (!s0_encode_part(&lane, 0, n, &seen))
+        return;
+    if (!lane.whole)
+        out = NULL;
+    done = lane.width == 8
+               ? s0_choose64((const int64_t *)lane.scratch, n, first, lane.last, (int64_t *)x, (int64_t *)y, indices, words, out)
+               : s0_choose32((const int32_t *)lane.scratch, n, first, lane.last, (int32_t *)x, (int32_t *)y, indices, words, out);
+    if (!done)
+        return;
+    chosen.from = (const char *)words, chosen.stride = chosen.width = sizeof(*words), chosen.kind = S0_SIGNED;
+    chosen.n = count, chosen.indices = 1, chosen.scratch = lane.scratch, chosen.out = (char *)wanted;
+    s0_sort_lane(&chosen);
+    /* A sort that a signal ended has not written all of them. */
+    if (s0_table->interrupted())
+        return;
+    for (Py_ssize_t i = 0; i < count; i++)
+        wanted[i] = indices[wanted[i]];
+}
+
 static const s0_sorter *s0_make_sorter(void)
 {
     static const s0_sorter sorter = {
-        s0_sort_lane, s0_encode_part, s0_plan_lane, s0_order_part, s0_merge_part, s0_decode_part, s0_finish_lane,
+        s0_sort_lane, s0_select_lane, s0_encode_part, s0_plan_lane, s0_order_part, s0_merge_part, s0_decode_part, s0_finish_lane,
     };
     s0_fill_divisions();
     return &sorter;

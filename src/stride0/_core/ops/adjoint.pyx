@@ -191,7 +191,7 @@ cdef int add_at(Array x, key, Array values) except -1:
     cdef Array target = plain_view(x, key), source
     cdef list items
     cdef Gathering where_
-    if x.code != values.code or letter_at(x.code) not in b"fc":
+    if x.code != values.code or letter_at(x.code) == c"b":
         raise DTypeError("add_at", f"Unsupported dtype {dtype_at(values.code).name}")
     check_writable(x, "add_at")
     if target is None:
@@ -206,11 +206,14 @@ cdef int add_at(Array x, key, Array values) except -1:
         add_at(target, key, copy_array(values, target.code, False))
         return assign_array(x, target, "add_at")
     where_ = gathering(x, items, False)
-    source = empty_gathered(where_)
-    if values.c_contiguous and same_shape(source, values):
-        source = values
+    if values.ndim > 0:
+        source = empty_gathered(where_)
+        if values.c_contiguous and same_shape(source, values):
+            source = values
+        else:
+            assign_array(source, values, "add_at")
     else:
-        assign_array(source, values, "add_at")
+        source = values
     move_gathered(where_, source, ADD)
     return 0
 
@@ -219,7 +222,7 @@ def put(g, tuple shape, key):
     """
     Zeros of `shape` to whose elements ``[key]`` those of `g` were added: the adjoint of indexing.
 
-    `key` may name elements several times; they add up.
+    `key` may name elements several times; they add up. Integers wrap around.
     """
     cdef Array a = <Array?>g, out
     cdef Py_ssize_t sizes[MAX_NDIM]

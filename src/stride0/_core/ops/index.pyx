@@ -16,7 +16,7 @@ from libc.string cimport memcpy
 
 from stride0._core.plan.operations cimport OP_ADD
 from stride0._core.memory.dtype cimport (
-    BOOL, COMPLEX64, FLOAT32, INT64, LARGEST_ITEM, UINT64, copy_item, is_python_scalar, itemsize_at, read_scalar, write_scalar,
+    BOOL, COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, INT64, LARGEST_ITEM, UINT64, copy_item, is_python_scalar, itemsize_at, read_scalar, write_scalar,
 )
 from stride0._core.memory.guards cimport s0_has_references
 from stride0._core.plan.threads cimport run_equal_chunks
@@ -211,6 +211,10 @@ ctypedef fused bits:
 ctypedef fused component_type:
     float
     double
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
 
 ctypedef struct Offsets:
     # The offsets of a gathering, in C.
@@ -233,7 +237,7 @@ cdef inline int64_t offset_at(Offsets* at, Py_ssize_t i) noexcept nogil:
 
 
 cdef void add_runs(component_type* kind, Py_ssize_t nbytes, char* base, Offsets* at, char* other, Py_ssize_t stride) noexcept nogil:
-    """Add a run of real or complex numbers at each offset, in the order of the offsets."""
+    """Add a run of numbers at each offset, in the order of the offsets; integers, which wrap around, as unsigned ones."""
     cdef Py_ssize_t i, k, count = nbytes // <Py_ssize_t>sizeof(component_type)
     cdef component_type* target
     cdef const component_type* source
@@ -272,8 +276,16 @@ cdef void move_block(Py_ssize_t nbytes, int mode, int code, char* base, Offsets*
     if mode == ADD:
         if code == FLOAT32 or code == COMPLEX64:
             add_runs[float](NULL, nbytes, base, at, other, stride)
-        else:
+        elif code == FLOAT64 or code == COMPLEX128:
             add_runs[double](NULL, nbytes, base, at, other, stride)
+        elif itemsize_at(code) == 8:
+            add_runs[uint64_t](NULL, nbytes, base, at, other, stride)
+        elif itemsize_at(code) == 4:
+            add_runs[uint32_t](NULL, nbytes, base, at, other, stride)
+        elif itemsize_at(code) == 2:
+            add_runs[uint16_t](NULL, nbytes, base, at, other, stride)
+        else:
+            add_runs[uint8_t](NULL, nbytes, base, at, other, stride)
     elif nbytes == 8:
         move_each[uint64_t](NULL, reading, base, at, other, stride)
     elif nbytes == 4:
@@ -332,7 +344,7 @@ cdef bint gather_block(Py_ssize_t nbytes, char* base, Offsets* offsets, char* ot
 
 cdef int move_gathered(Gathering where_, Array other, int mode) except -1:
     """
-    Copy elements between the offsets of a gathering and `other`: READ, WRITE, or ADD to floating-point ones.
+    Copy elements between the offsets of a gathering and `other`: READ, WRITE, or ADD to numbers.
 
     `other` is in C order with the gathering's shape, or one element that is written everywhere.
     """

@@ -12,7 +12,7 @@ Note [Sorting]
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-from stride0._core.memory.dtype cimport INT64, UINT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at
+from stride0._core.memory.dtype cimport INT64, UINT8, UINT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at
 from stride0._core.plan.threads cimport is_stopped, run_chunks, run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
@@ -52,6 +52,7 @@ cdef Array axis_last(Array x, int axis):
 cdef enum:
     MOST_PARTS = 64
     SORT_TIME = 10      # nanoseconds of an element, roughly
+    SELECT_TIME = 4
 
 ctypedef struct Lanes:
     # Adjacent lanes to sort, in chunks for several threads.
@@ -167,6 +168,7 @@ cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
     lanes.first.n, lanes.first.stride = n, source.strides_[axis] if n > 1 else width
     lanes.first.mask, lanes.first.kind, lanes.first.indices = -1 if descending else 0, kind_of(x.code), indices
     lanes.first.width, lanes.wide = width, itemsize_at(code)
+    lanes.first.nans_last = False
     lanes.first.scratch, lanes.count = NULL, x.size // n
     lanes.words = (3 if indices else 2) * n + S0_SLACK if n > S0_FEW else 0
     if x.size >= LONG_RUN:
@@ -192,6 +194,77 @@ cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
             done = run_equal_chunks(sort_lanes, &lanes, &lanes.each, lanes.count, chunks, threads)
     if not done:
         not_completed("sort")
+    return out
+
+
+cdef void select_lanes(void* context, int chunk) noexcept nogil:
+    cdef Lanes* lanes = <Lanes*>context
+    cdef Py_ssize_t i, first = chunk * lanes.each, count = lanes.first.n if lanes.first.whole else lanes.first.last - lanes.first.first
+    cdef s0_lane lane
+    for i in range(first, min(first + lanes.each, lanes.count)):
+        if is_stopped():
+            return
+        lane = lanes.first
+        lane.source += i * lane.n * lane.width
+        lane.out += i * count * lanes.wide
+        lane.scratch += chunk * lanes.words
+        TABLE.sorter.select(&lane)
+
+
+cdef Array selected_lanes(Array x, int axis, Py_ssize_t first, Py_ssize_t last, bint descending, bint whole):
+    """
+    The indices of the elements that a sort along an axis would put at the positions from `first` to `last`.
+
+    NaN is last, in descending order too. Equal elements keep their order. Of the `whole` lane, indices of elements that come
+    before stand before these, in no order, and those of elements that come after behind them.
+    """
+    cdef Py_ssize_t n = x.shape_[axis], count = n if whole else last - first, chunks = 1, words
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef int threads = 1, k
+    cdef Array out, source, result, scratch = None
+    cdef Lanes lanes
+    cdef bint done
+    guard_gradient(x, "argpartition")
+    if is_stored(x.code):
+        # The dtype that it computes in has the same numbers in the same order.
+        x = copy_array(x, arithmetic_code(x.code), True)
+    elif letter_at(x.code) == c"b":
+        x = copy_array(x, UINT8, True)
+    for k in range(x.ndim):
+        shape[k] = x.shape_[k]
+    shape[axis] = count
+    if axis != x.ndim - 1:
+        result = new_array(INT64, x.ndim, shape, NULL, False)
+        assign_array(axis_last(result, axis), selected_lanes(axis_last(x, axis), x.ndim - 1, first, last, descending, whole), "argpartition")
+        return result
+    out = new_array(INT64, x.ndim, shape, NULL, False)
+    if out.size == 0:
+        return out
+    source = x if x.ndim == 1 or x.c_contiguous else copy_array(x, x.code, True)
+    lanes.first.source, lanes.first.out = data_of(source), data_of(out)
+    lanes.first.width, lanes.wide = itemsize_at(x.code), sizeof(int64_t)
+    lanes.first.n, lanes.first.stride = n, source.strides_[axis] if n > 1 else lanes.first.width
+    lanes.first.mask, lanes.first.kind, lanes.first.indices = -1 if descending else 0, kind_of(x.code), True
+    lanes.first.nans_last, lanes.first.first, lanes.first.last, lanes.first.whole = True, first, last, whole
+    lanes.first.scratch, lanes.count = NULL, x.size // n
+    lanes.words = 3 * n + 2 * (last - first + 1) + S0_SLACK if n > S0_FEW else 0
+    if x.size >= LONG_RUN:
+        threads = threads_for(x.size * SELECT_TIME)
+        chunks = min(chunks_for(x.size * SELECT_TIME, threads), lanes.count)
+    if lanes.words:
+        # All scratch memory together is not larger than the elements and their indices.
+        chunks = max(<Py_ssize_t>1, min(chunks, x.size * (lanes.first.width + lanes.wide) // (8 * lanes.words)))
+        words = lanes.words * chunks
+        scratch = new_array(UINT64, 1, &words, NULL, False)
+        lanes.first.scratch = <uint64_t*>data_of(scratch)
+    if x.size < LONG_RUN:
+        lanes.each = lanes.count
+        select_lanes(&lanes, 0)
+        return out
+    with nogil:
+        done = run_equal_chunks(select_lanes, &lanes, &lanes.each, lanes.count, chunks, threads)
+    if not done:
+        not_completed("argpartition")
     return out
 
 

@@ -20,11 +20,14 @@ cdef extern from "kernels.h":
         Py_ssize_t n, stride
         uint64_t* scratch
         int64_t mask
-        int width, kind, indices
+        int width, kind, indices, nans_last
+        Py_ssize_t first, last
+        int whole
         void* words
         void* other
     ctypedef struct s0_sorter:
         void (*lane)(s0_lane*) noexcept nogil
+        void (*select)(const s0_lane*) noexcept nogil
         bint (*encode)(const s0_lane*, Py_ssize_t, Py_ssize_t, s0_seen*) noexcept nogil
         void (*plan)(s0_lane*, const s0_seen*) noexcept nogil
         bint (*order)(const s0_lane*, Py_ssize_t, Py_ssize_t) noexcept nogil

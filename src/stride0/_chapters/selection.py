@@ -1,0 +1,475 @@
+"""Elements by their rank: parts of a sort, `top_k` of the draft of the standard, and quantiles.
+
+The order is that of `sort`, but for NaN, which comes last in descending order too. Equal elements keep their order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal, NamedTuple
+
+from stride0._base.errors import ArgumentValueError, ShapeError, counted, shown
+from stride0._base.shapes import Axis, normalize_axes, normalize_axis, normalize_index, size_of
+from stride0._chapters.creation import full, ones_like
+from stride0._chapters.data_types import astype
+from stride0._chapters.indexing import take, take_along_axis
+from stride0._chapters.manipulation import broadcast_to, concat, expand_dims, moveaxis, permute_dims, reshape
+from stride0._chapters.searching import count_nonzero
+from stride0._chapters.sorting import argsort
+from stride0._chapters.statistical import cumulative_sum
+from stride0._chapters.utility import all, any
+from stride0._core.array.array import Array
+from stride0._core.calls.checks import KINDS, check_array, refuse_dtype
+from stride0._core.calls.primitive import intercepted, primitive
+from stride0._core.exchange.convert import asarray
+from stride0._core.memory import dtype as dt
+from stride0._core.ops.functions import (
+    add,
+    ceil,
+    divide,
+    equal,
+    floor,
+    greater_equal,
+    isnan,
+    less,
+    less_equal,
+    logical_and,
+    logical_or,
+    maximum,
+    multiply,
+    remainder,
+    subtract,
+    where,
+)
+from stride0._core.ops.functions import round as nearest
+
+__all__ = ["argpartition", "median", "partition", "percentile", "quantile", "top_k"]
+
+# Ranges of ranks that are selected one by one; for more of them, elements are sorted.
+FEW = 4
+
+
+class TopK(NamedTuple):
+    """What `top_k` returns."""
+
+    values: Array
+    indices: Array
+
+
+@primitive
+def argselect(
+    x: Array, first: int, last: int, /, *, axis: int = -1, descending: bool = False
+) -> Array:
+    """Return a part of the indices of a sort: those at the positions from `first` to `last`, in order."""
+
+
+@primitive
+def argpartition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
+    """Return indices that put the elements of some ranks where a sort would put them.
+
+    Parameters
+    ----------
+    x : Array
+        Array of bool or a real dtype.
+    kth : int or sequence of int
+        The ranks, from ``-n`` to ``n - 1``.
+    axis : int
+        The axis to select along, of size ``n``.
+
+    Returns
+    -------
+    Array
+        New int64 array of the shape of `x`. Along the axis, elements that come before stand before the element of
+        rank `kth`, in no order, and those that come after behind it. Of several ranks, the elements between them
+        are in order.
+
+    Raises
+    ------
+    OutOfBoundsError
+        If there is no such rank.
+    DTypeError
+        If `x` is complex.
+
+    See Also
+    --------
+    top_k
+    """
+
+
+@intercepted
+def partition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
+    """Return a copy of an array in which the elements of some ranks are where a sort would put them.
+
+    Parameters
+    ----------
+    x, kth, axis
+        As `argpartition` takes them.
+
+    Returns
+    -------
+    Array
+        New array of the shape and dtype of `x`: its elements at the indices of `argpartition`.
+
+    Raises
+    ------
+    OutOfBoundsError, DTypeError
+        As `argpartition`.
+    """
+    x = check_array("partition", x)
+    return take_along_axis(x, argpartition(x, kth, axis), axis=axis)
+
+
+@intercepted
+def top_k(
+    x: Array, k: int, /, *, axis: int = -1, mode: Literal["largest", "smallest"] = "largest"
+) -> TopK:
+    """Return the largest, or smallest, elements along an axis, and where they are.
+
+    Parameters
+    ----------
+    x : Array
+        Array of bool or a real dtype, with at least one axis.
+    k : int
+        How many elements: from 0 to the size of the axis.
+    mode : {"largest", "smallest"}
+        Which elements.
+
+    Returns
+    -------
+    values : Array
+        New array of the shape of `x`, but of size `k` along the axis: the elements, of the largest the largest
+        first, of the smallest the smallest first.
+    indices : Array
+        New int64 array of that shape: their indices along the axis. Of equal elements those with lower indices
+        come first.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `k` is negative or larger than the axis, or `mode` is another.
+    DTypeError
+        If `x` is complex.
+
+    Notes
+    -----
+    NaN is among them only where there are no more numbers, whatever the mode, as in NumPy. The function is that
+    of the draft of the standard that follows 2025.12, which leaves the order and NaN to the library.
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> xp.top_k(xp.asarray([3, 9, 1, 9]), 2)
+    TopK(values=Array([9, 9], dtype=int64), indices=Array([1, 3], dtype=int64))
+    """
+    x = check_array("top_k", x)
+    if mode not in ("largest", "smallest"):
+        raise ArgumentValueError("top_k", f"unknown mode {shown(mode)}", (), "mode must be 'largest' or 'smallest'.")
+    at, count = normalize_axis("top_k", axis, x.ndim), normalize_index("top_k", "k", k)
+    if not 0 <= count <= x.shape[at]:
+        raise ArgumentValueError(
+            "top_k", f"k is {count}, the axis has {counted(x.shape[at], 'element')}", [("x", str(x.shape))]
+        )
+    indices = argselect(x, 0, count, axis=at, descending=mode == "largest")
+    return TopK(take_along_axis(x, indices, axis=at), indices)
+
+
+# --- quantiles
+
+
+@intercepted
+def median(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """Return the median: the element in the middle, of an even number the mean of the two in the middle.
+
+    Parameters
+    ----------
+    x : Array
+        Array of bool or a real dtype. Integers and bool count as float64.
+
+    Returns
+    -------
+    Array
+        New array; NaN where an element is NaN, or where there is none.
+
+    Raises
+    ------
+    DTypeError
+        If `x` is complex.
+
+    See Also
+    --------
+    nanmedian, quantile
+    """
+    lanes, kept, shape = _lanes("median", x, axis)
+    count = lanes.shape[-1]
+    if lanes.dtype.kind not in KINDS["real floating"]:
+        lanes = astype(lanes, dt.float64)
+    if not count:
+        result = full(lanes.shape[:-1], math.nan, dtype=lanes.dtype)
+    else:
+        middle = _at_ranks(lanes, [(count - 1) // 2, count // 2])
+        # A single element in the middle is not averaged with itself: the sum may overflow.
+        result = middle[..., 0] if count % 2 else divide(add(middle[..., 0], middle[..., 1]), 2)
+        result = where(any(isnan(lanes), axis=-1), math.nan, result)
+    return reshape(result, shape if keepdims else kept)
+
+
+def _lanes(operation: str, x: object, axis: Axis) -> tuple[Array, tuple[int, ...], tuple[int, ...]]:
+    """Return an array with the axes to select along as its last one; the shape without, and with size 1."""
+    given = check_array(operation, x)
+    if given.dtype.kind in KINDS["complex floating"]:
+        refuse_dtype(operation, given.dtype, "a real-valued dtype")
+    axes = normalize_axes(operation, axis, given.ndim)
+    others = [k for k in range(given.ndim) if k not in axes]
+    kept = tuple(given.shape[k] for k in others)
+    lanes = reshape(permute_dims(given, (*others, *axes)), (*kept, size_of([given.shape[k] for k in axes])))
+    return lanes, kept, tuple(1 if k in axes else n for k, n in enumerate(given.shape))
+
+
+def _at_ranks(lanes: Array, ranks: Sequence[int]) -> Array:
+    """Return the elements of some ranks along the last axis, in ascending order of ranks."""
+    ranges: list[list[int]] = []
+    for rank in sorted(set(ranks)):
+        if ranges and ranges[-1][1] == rank:
+            ranges[-1][1] = rank + 1
+        else:
+            ranges.append([rank, rank + 1])
+    if len(ranges) > FEW:
+        chosen = asarray([rank for first, last in ranges for rank in range(first, last)])
+        return take_along_axis(lanes, take(argsort(lanes, axis=-1), chosen, axis=-1), axis=-1)
+    found = [argselect(lanes, first, last, axis=-1) for first, last in ranges]
+    return take_along_axis(lanes, found[0] if len(found) == 1 else concat(found, axis=-1), axis=-1)
+
+
+# The parameters alpha and beta of R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The American
+# Statistician 50 (4), 1996.
+_CONTINUOUS: Final = {
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "linear": (1.0, 1.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+
+
+def _discrete(place: Array, is_before: Callable[[Array, Array], Array]) -> Array:
+    """Return one of the ranks beside a place."""
+    before = floor(place)
+    return maximum(where(is_before(subtract(place, before), before), before, add(before, 1)), 0)
+
+
+# Methods that take one element: the rank, given the number of elements and the fraction.
+_DISCRETE: Final[dict[str, Callable[[int, Array], Array]]] = {
+    "inverted_cdf": lambda n, q: _discrete(subtract(multiply(q, n), 1), lambda part, _: equal(part, 0)),
+    "closest_observation": lambda n, q: _discrete(
+        subtract(multiply(q, n), 1.5),
+        lambda part, before: logical_and(equal(part, 0), equal(remainder(before, 2), 1)),
+    ),
+    "lower": lambda n, q: floor(multiply(q, n - 1)),
+    "higher": lambda n, q: ceil(multiply(q, n - 1)),
+    "nearest": lambda n, q: nearest(multiply(q, n - 1)),
+}
+
+
+def _places(method: str, n: int, q: Array) -> tuple[Array, Array]:
+    """Return where between two ranks a quantile lies, and the weight of the upper one."""
+    if method == "averaged_inverted_cdf":
+        place = subtract(multiply(q, n), 1)
+        return place, where(equal(place, floor(place)), 0.5, ones_like(q))
+    if method == "midpoint":
+        place = multiply(q, n - 1)
+        place = multiply(add(floor(place), ceil(place)), 0.5)
+        return place, subtract(place, floor(place))
+    alpha, beta = _CONTINUOUS[method]
+    if method == "linear":
+        # The same as below, with less rounding.
+        place = multiply(q, n - 1)
+    else:
+        place = subtract(add(multiply(q, n), add(multiply(q, 1 - alpha - beta), alpha)), 1)
+    return place, subtract(place, floor(place))
+
+
+_METHODS: Final = (*_DISCRETE, "averaged_inverted_cdf", *_CONTINUOUS, "midpoint")
+
+
+@intercepted
+def quantile(
+    x: Array,
+    q: Array | float | Sequence[float],
+    axis: Axis = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    weights: Array | None = None,
+) -> Array:
+    """Return the values below which given fractions of the elements lie.
+
+    Parameters
+    ----------
+    x : Array
+        Array of bool or a real dtype, with at least one element along the axes.
+    q : Array, float or sequence of float
+        The fractions, from 0 to 1.
+    axis : int or tuple of int, optional
+        The axes to compute along; by default all.
+    method : str
+        What lies between two elements: NumPy's names, the nine of Hyndman and Fan (``"linear"``, ``"hazen"``,
+        ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"inverted_cdf"``, ``"averaged_inverted_cdf"``,
+        ``"closest_observation"``, ``"interpolated_inverted_cdf"``), ``"lower"``, ``"higher"``, ``"midpoint"`` and
+        ``"nearest"``.
+    weights : Array, optional
+        How often each element counts: not negative, of the shape of `x`, or of one axis where `axis` is one. Only
+        for the method ``"inverted_cdf"``.
+
+    Returns
+    -------
+    Array
+        New array: the axes of `q`, followed by those of `x` that are kept. NaN where an element is NaN.
+
+    Raises
+    ------
+    ArgumentValueError
+        If a fraction is out of range, the method is another, or a weight is negative, NaN or infinite, or all are 0.
+    DTypeError
+        If `x` or `q` is complex.
+    ShapeError
+        If there is no element, or the weights have another shape.
+
+    References
+    ----------
+    R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The American Statistician 50 (4), 1996.
+    """
+    return _quantile("quantile", x, q, axis, method, keepdims, weights, 1)
+
+
+@intercepted
+def percentile(
+    x: Array,
+    q: Array | float | Sequence[float],
+    axis: Axis = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    weights: Array | None = None,
+) -> Array:
+    """Return the values below which given percentages of the elements lie: `quantile` with `q` from 0 to 100."""
+    return _quantile("percentile", x, q, axis, method, keepdims, weights, 100)
+
+
+def _quantile(
+    operation: str,
+    x: object,
+    q: object,
+    axis: Axis,
+    method: str,
+    keepdims: bool,
+    weights: object,
+    whole: int,
+) -> Array:
+    lanes, kept, shape = _lanes(operation, x, axis)
+    count = lanes.shape[-1]
+    if method not in _METHODS:
+        raise ArgumentValueError(operation, f"unknown method {shown(method)}", (), f"one of {', '.join(_METHODS)}")
+    fractions = _fractions(operation, q, lanes, whole)
+    if not count:
+        raise ShapeError(operation, "there are no elements", [("x", str(shape))])
+    flat = reshape(fractions, (-1,))
+    if weights is not None:
+        found = _weighted(operation, lanes, flat, _weights_of(operation, x, weights, axis, method, lanes))
+    elif method in _DISCRETE:
+        ranks = [int(rank) for rank in _DISCRETE[method](count, flat).tolist()]
+        found = _chosen(lanes, ranks, ranks)[0]
+    else:
+        found = _between(lanes, *_places(method, count, flat))
+    found = where(any(isnan(lanes), axis=-1, keepdims=True), math.nan, found) if _has_nan(lanes) else found
+    ahead = fractions.ndim
+    result = reshape(moveaxis(found, -1, 0), (*fractions.shape, *kept))
+    if keepdims:
+        result = reshape(result, (*result.shape[:ahead], *shape))
+    return result
+
+
+def _has_nan(lanes: Array) -> bool:
+    return lanes.dtype.kind in KINDS["real floating"]
+
+
+def _fractions(operation: str, q: object, lanes: Array, whole: int) -> Array:
+    """Return the fractions as an array; a number has no dtype of its own."""
+    floating = lanes.dtype if _has_nan(lanes) else dt.float64
+    if isinstance(q, Array):
+        given = q if q.dtype.kind in KINDS["real floating"] else astype(q, dt.float64)
+        if q.dtype.kind in KINDS["complex floating"]:
+            refuse_dtype(operation, q.dtype, "a real-valued dtype", "q")
+    else:
+        given = asarray(q, dtype=dt.float64 if isinstance(q, (list, tuple)) else floating)
+    given = given if whole == 1 else divide(given, whole)
+    if not bool(all(logical_and(greater_equal(given, 0), less_equal(given, 1)))):
+        raise ArgumentValueError(operation, "a fraction is out of range", [("q", shown(q))], f"from 0 to {whole}.")
+    return given
+
+
+def _chosen(lanes: Array, low: list[int], high: list[int]) -> tuple[Array, Array]:
+    """Return the elements of two lists of ranks, along the last axis."""
+    ranks = sorted({*low, *high})
+    values = _at_ranks(lanes, ranks)
+    place = {rank: k for k, rank in enumerate(ranks)}
+    below = take(values, asarray([place[rank] for rank in low], dtype=dt.int64), axis=-1)
+    if low == high:
+        return below, below
+    return below, take(values, asarray([place[rank] for rank in high], dtype=dt.int64), axis=-1)
+
+
+def _between(lanes: Array, place: Array, part: Array) -> Array:
+    """Return what lies between the elements beside each place, nearer to the upper one by `part`."""
+    last = lanes.shape[-1] - 1
+    floors = [int(k) for k in floor(place).tolist()]
+    low = [min(max(k, 0), last) for k in floors]
+    high = [min(max(k + 1, 0), last) for k in floors]
+    if not _has_nan(lanes):
+        lanes = astype(lanes, dt.float64)
+    below, above = _chosen(lanes, low, high)
+    step = subtract(above, below)
+    nearer = where(
+        greater_equal(part, 0.5),
+        subtract(above, multiply(step, subtract(1, part))),
+        add(below, multiply(step, part)),
+    )
+    # Between equal elements, infinite ones too, there is nothing else.
+    return where(logical_or(equal(below, above), equal(part, 0)), below, nearer)
+
+
+def _weights_of(operation: str, x: object, weights: object, axis: Axis, method: str, lanes: Array) -> Array:
+    """Return the weights, of the shape of the lanes."""
+    if method != "inverted_cdf":
+        raise ArgumentValueError(operation, f"method {shown(method)} takes no weights", (), "method='inverted_cdf'")
+    given, array = check_array(operation, weights, "weights"), check_array(operation, x)
+    if given.shape == array.shape:
+        spread = _lanes(operation, given, axis)[0]
+    elif isinstance(axis, int) and given.ndim == 1 and given.shape[0] == lanes.shape[-1]:
+        spread = broadcast_to(given, lanes.shape)
+    else:
+        raise ShapeError(
+            operation,
+            "the weights have neither the shape of x nor that of its axis",
+            [("x", str(array.shape)), ("weights", str(given.shape))],
+        )
+    if bool(any(less(given, 0))):
+        raise ArgumentValueError(operation, "a weight is negative", [("weights", str(given.shape))])
+    return astype(spread, dt.float64)
+
+
+def _weighted(operation: str, lanes: Array, fractions: Array, weights: Array) -> Array:
+    order = argsort(lanes, axis=-1)
+    sums = cumulative_sum(take_along_axis(weights, order, axis=-1), axis=-1)
+    total = sums[..., -1:]
+    if not bool(all(logical_and(total > 0, less(total, math.inf)))):
+        raise ArgumentValueError(operation, "a weight is NaN or infinite, or all are 0", [("weights", str(weights.shape))])
+    # Elements without a weight at the start are not found for the fraction 0 either.
+    below = divide(sums, total)
+    below = where(equal(below, 0), -1, below)
+    if fractions.dtype != below.dtype:
+        below = astype(below, fractions.dtype)
+    passed = count_nonzero(less(expand_dims(below, axis=-2), expand_dims(fractions, axis=-1)), axis=-1)
+    ranks = where(passed < lanes.shape[-1], passed, lanes.shape[-1] - 1)
+    return take_along_axis(lanes, take_along_axis(order, ranks, axis=-1), axis=-1)
