@@ -256,26 +256,60 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
     return (value, derivative, detached_results(aux)) if has_aux else (value, derivative)
 
 
-def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False) -> Any:
+def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: Argnums | None = None) -> Any:
     """
     Multiply the Hessian of a function by a vector, without building it.
 
     Parameters
     ----------
     f : callable
-        Of one argument; returns one real floating-point array without axes.
+        Returns one real floating-point array without axes.
     x, v : nested structures of arrays
-        Where, and the vector, structured like `x`.
+        Where, and the vector, structured like `x`, of a function of one argument. With `argnums`, `x` is a
+        sequence of all arguments, and `v` the vector of the one that is named, or a sequence of those.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
+    argnums : int or sequence of int, optional
+        Positional arguments to differentiate by.
 
     Returns
     -------
     nested structure of arrays
-        The product, structured like `x`; with `has_aux` a pair of that and the second item.
+        The product, structured like the argument; a tuple of such where `argnums` is a sequence. With
+        `has_aux` a pair of that and the second item.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentValueError, ShapeError
+        As `value_and_grad` and `jvp`.
+
+    Notes
+    -----
+    The derivative of the gradient in the direction `v`.
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> from stride0.autograd import hvp
+    >>> hvp(lambda k, x: k * xp.sum(x**3), (2.0, xp.asarray([1.0, 2.0])), xp.asarray([1.0, 0.0]), argnums=1)
+    Array([12.,  0.], dtype=float64)
     """
-    _, pullback, *aux = vjp(grad(f, has_aux=has_aux), x, has_aux=has_aux)
-    return (pullback(v)[0], *aux) if has_aux else pullback(v)[0]
+    if argnums is None:
+        _, product, *aux = jvp(grad(f, has_aux=has_aux), [x], [v], has_aux)
+        return (product, *aux) if has_aux else product
+    arguments, alone = list(x), not isinstance(argnums, (tuple, list))
+    numbers = numbers_of("hvp", argnums, len(arguments))
+
+    def of_chosen(*chosen: Any) -> Any:
+        given = list(arguments)
+        for n, argument in zip(numbers, chosen, strict=True):
+            given[n] = argument
+        return f(*given)
+
+    gradient = grad(of_chosen, tuple(range(len(numbers))), has_aux)
+    _, products, *aux = jvp(gradient, [arguments[n] for n in numbers], [v] if alone else v, has_aux)
+    product = products[0] if alone else products
+    return (product, *aux) if has_aux else product
 
 
 def stop_gradient(x: Any) -> Any:

@@ -168,9 +168,8 @@ cdef int push_transposed(Pass walk, Node node, Visit* visit, list parts) except 
     cdef dict zero = {}
     cdef object g, found, results = None, several = None
     if node.pull is not None:
-        forward = getattr(node.pull, "forward", None)
-        if forward is not None:
-            return push_custom(walk, node, visit, parts, forward)
+        if type(node.pull) is Custom:
+            return push_custom(walk, node, parts)
     # The node of a single result is its own part.
     # A result that was saved has a node for each time that it was loaded.
     for part in parts:
@@ -214,7 +213,21 @@ cdef int push_transposed(Pass walk, Node node, Visit* visit, list parts) except 
     return 0
 
 
-cdef int push_custom(Pass walk, Node node, Visit* visit, list parts, forward) except -1:
+@cython.final
+cdef class Custom:
+    """Both derivatives of a function that the caller defines: what nodes have in the place of rules."""
+
+    cdef object pull
+    cdef object push
+
+    def __init__(self, pull, push):
+        self.pull, self.push = pull, push
+
+    def __call__(self, g):
+        return self.pull(g)
+
+
+cdef int push_custom(Pass walk, Node node, list parts) except -1:
     """The same for a function whose derivative in a direction the caller defines."""
     cdef Visit* of
     cdef Node part
@@ -223,7 +236,7 @@ cdef int push_custom(Pass walk, Node node, Visit* visit, list parts, forward) ex
     for e in range(node.count):
         of = walk.visit(node.edges[e].parent)
         given.append(None if of is NULL or of.g is NULL else <object>of.g)
-    found = forward(given)
+    found = (<Custom>node.pull).push(given)
     for part in parts:
         t = found[part.output] if node.outputs else found[0]
         if t is not None:
