@@ -1,8 +1,9 @@
 """Gradients, forward and backward together: stride0, PyTorch and `jax.jit`, on the same data.
 
 Ratios are to PyTorch's time. A second table has matrices of derivatives and gradients per example, which
-batched passes compute: beside `torch.func` and `jax.jit`; a third one products with Jacobians and Hessians. The last has small calls: each recorded many
-times and differentiated in one backward pass, per call, beside the same call of which nothing is recorded.
+batched passes compute: beside `torch.func` and `jax.jit`; a third one has products with Jacobians and
+Hessians. The last one has small calls: each recorded many times and differentiated in one backward pass, per
+call, beside the same call of which nothing is recorded.
 """
 
 from __future__ import annotations

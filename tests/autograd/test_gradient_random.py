@@ -83,7 +83,7 @@ def compare(program: list[tuple[int, ...]], calls: bool, seed: int = 0) -> str:
     try:
         value, first = value_and_grad(f, argnums=which)(*map(xp.asarray, map(np.copy, values[:TRACKED])))
         second = grad(slope, argnums=which)(*map(xp.asarray, map(np.copy, values[:TRACKED])))
-        tangents = [value, *pushed(f)] + pushed(lambda *xs: jvp(f, xs, directions[0])[1])[1:]
+        tangents = [value, *pushed(f), *pushed(lambda *xs: jvp(f, xs, directions[0])[1])[1:]]
         _, mixed = jvp(grad(f, argnums=which), points(), directions[1])
     except GradientError as error:
         assert "internal" not in str(error)

@@ -32,9 +32,9 @@ class custom_jvp:
 
     Notes
     -----
-    The derivative is linear in the direction. `jvp` calls the rule; reverse mode transposes it: `grad`, `vjp` and others compute
-    the pullback of the rule as a function of the direction. So the rule need not say what the transpose is,
-    and is differentiated itself for higher derivatives.
+    The derivative is linear in the direction. `jvp` calls the rule; reverse mode transposes it: `grad`, `vjp`
+    and others compute the pullback of the rule as a function of the direction. So the rule need not say what
+    the transpose is, and is differentiated itself for higher derivatives.
 
     Examples
     --------

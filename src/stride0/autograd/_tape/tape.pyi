@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 from stride0._core.array.array import Array
@@ -79,7 +79,7 @@ def backward(
     beyond: bool = True,
 ) -> list[Array | None]: ...
 def define_forward(
-    name: str, rules: dict[str, Callable[..., Any] | None], holomorphic: bool = True
+    name: str, rules: Mapping[str, Callable[..., Any] | None], holomorphic: bool = True
 ) -> None: ...
 def push_forward(
     roots: list[Node | None], targets: list[Node], tangents: list[Array], tape: Tape
