@@ -1,8 +1,8 @@
 """stride0: the Python Array API standard on strided memory.
 
 This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `memory`,
-`optim`, `random`, `special`, `testing`, the functions of `_compat.extras`, `einsum`, `Array`, `DType`,
-`Device`, exceptions.
+`optim`, `random`, `special`, `testing`, the functions of `_compat.extras` and of the chapters `comparing`,
+`contractions`, `counting`, `selection` and `updates`, `Array`, `DType`, `Device`, exceptions.
 """
 
 import importlib as _importlib
@@ -14,8 +14,10 @@ from stride0._base import errors as _errors
 from stride0._base.devices import Device
 from stride0._base.errors import *  # noqa: F403
 from stride0._base.errors import hide_frames as _hide_frames
+from stride0._chapters import comparing as _comparing
 from stride0._chapters import constants as _constants
 from stride0._chapters import contractions as _contractions
+from stride0._chapters import counting as _counting
 from stride0._chapters import creation as _creation
 from stride0._chapters import data_types as _data_types
 from stride0._chapters import elementwise as _elementwise
@@ -24,11 +26,15 @@ from stride0._chapters import inspection as _inspection
 from stride0._chapters import linear_algebra as _linear_algebra
 from stride0._chapters import manipulation as _manipulation
 from stride0._chapters import searching as _searching
+from stride0._chapters import selection as _selection
 from stride0._chapters import sorting as _sorting
 from stride0._chapters import statistical as _statistical
+from stride0._chapters import updates as _updates
 from stride0._chapters import utility as _utility
+from stride0._chapters.comparing import *  # noqa: F403
 from stride0._chapters.constants import *  # noqa: F403
 from stride0._chapters.contractions import *  # noqa: F403
+from stride0._chapters.counting import *  # noqa: F403
 from stride0._chapters.creation import *  # noqa: F403
 from stride0._chapters.data_types import *  # noqa: F403
 from stride0._chapters.elementwise import *  # noqa: F403
@@ -37,9 +43,11 @@ from stride0._chapters.inspection import *  # noqa: F403
 from stride0._chapters.linear_algebra import *  # noqa: F403
 from stride0._chapters.manipulation import *  # noqa: F403
 from stride0._chapters.searching import *  # noqa: F403
+from stride0._chapters.selection import *  # noqa: F403
 from stride0._chapters.set import isin, unique_all, unique_counts, unique_inverse, unique_values
 from stride0._chapters.sorting import *  # noqa: F403
 from stride0._chapters.statistical import *  # noqa: F403
+from stride0._chapters.updates import *  # noqa: F403
 from stride0._chapters.utility import *  # noqa: F403
 
 # What importing them adds to the array type, and registers.
@@ -95,8 +103,10 @@ __all__ = [
     "where",
 ]
 __all__ += _errors.__all__
+__all__ += _comparing.__all__
 __all__ += _constants.__all__
 __all__ += _contractions.__all__
+__all__ += _counting.__all__
 __all__ += _creation.__all__
 __all__ += _data_types.__all__
 __all__ += _elementwise.__all__
@@ -105,8 +115,10 @@ __all__ += _inspection.__all__
 __all__ += _linear_algebra.__all__
 __all__ += _manipulation.__all__
 __all__ += _searching.__all__
+__all__ += _selection.__all__
 __all__ += _sorting.__all__
 __all__ += _statistical.__all__
+__all__ += _updates.__all__
 __all__ += _utility.__all__
 __all__ += _extras.__all__
 __all__ += _dtype.__all__
