@@ -1,8 +1,8 @@
 """stride0: the Python Array API standard on strided memory.
 
 This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `memory`,
-`optim`, `random`, `special`, `testing`, the functions of `_compat.extras` and of the chapters `comparing`,
-`contractions`, `counting`, `selection` and `updates`, `Array`, `DType`, `Device`, exceptions.
+`optim`, `random`, `special`, `testing`, the functions of `_compat.extras` and `_compat.comparing` and those of
+the chapters `contractions`, `counting`, `selection` and `updates`, `Array`, `DType`, `Device`, exceptions.
 """
 
 import importlib as _importlib
@@ -14,7 +14,6 @@ from stride0._base import errors as _errors
 from stride0._base.devices import Device
 from stride0._base.errors import *  # noqa: F403
 from stride0._base.errors import hide_frames as _hide_frames
-from stride0._chapters import comparing as _comparing
 from stride0._chapters import constants as _constants
 from stride0._chapters import contractions as _contractions
 from stride0._chapters import counting as _counting
@@ -31,7 +30,6 @@ from stride0._chapters import sorting as _sorting
 from stride0._chapters import statistical as _statistical
 from stride0._chapters import updates as _updates
 from stride0._chapters import utility as _utility
-from stride0._chapters.comparing import *  # noqa: F403
 from stride0._chapters.constants import *  # noqa: F403
 from stride0._chapters.contractions import *  # noqa: F403
 from stride0._chapters.counting import *  # noqa: F403
@@ -51,11 +49,13 @@ from stride0._chapters.updates import *  # noqa: F403
 from stride0._chapters.utility import *  # noqa: F403
 
 # What importing them adds to the array type, and registers.
+from stride0._compat import comparing as _comparing
 from stride0._compat import extras as _extras
 from stride0._compat import html as _html  # noqa: F401
 from stride0._compat import methods as _methods  # noqa: F401
 from stride0._compat import threadpoolctl as _threadpoolctl  # noqa: F401
 from stride0._compat import ufuncs as _ufuncs  # noqa: F401
+from stride0._compat.comparing import *  # noqa: F403
 from stride0._compat.extras import *  # noqa: F403
 from stride0._core.array.array import Array
 from stride0._core.calls.primitive import shared_by_threads as _shared_by_threads

@@ -1,4 +1,4 @@
-"""Elements by rank, against NumPy: `argpartition`, `partition`, `top_k`, `median`, `quantile`, `percentile`."""
+"""Elements by rank, against NumPy: partitions, `top_k`, `median`, `quantile`, `percentile`."""
 
 from __future__ import annotations
 

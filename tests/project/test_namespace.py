@@ -19,6 +19,10 @@ from dlpack_tensors import started
 from helpers import DTYPES, INTEGERS
 
 import stride0 as xp
+from stride0._chapters import counting as _counting
+from stride0._chapters import selection as _selection
+from stride0._chapters import updates as _updates
+from stride0._compat import comparing as _comparing
 from stride0._compat import extras as _extras
 from stride0._tables import documents, operations, standard
 from stride0._tables import methods as method_table
@@ -84,6 +88,10 @@ OURS = {
     "einsum",
     "einsum_path",
     *_extras.__all__,
+    *_comparing.__all__,
+    *_counting.__all__,
+    *_selection.__all__,
+    *_updates.__all__,
     "get_num_threads",
     "set_num_threads",
     "BroadcastWarning",

@@ -279,7 +279,7 @@ def interp(
     Notes
     -----
     Whether `xp` is in order is not checked. Differentiable by `x`, `xp` and `fp`; at a point, the slope by
-    `x` is that of the piece behind it.
+    `x` is that of the segment behind it.
     """
     points, values = check_array("interp", xp, "xp"), check_array("interp", fp, "fp")
     at = as_array(x, "interp")
@@ -305,7 +305,7 @@ def interp(
         points = concat((subtract(points[-1:], length), points, add(points[:1], length)))
         values = concat((values[-1:], values, values[:1]))
     alone = points.size == 1
-    found = broadcast_to(values[0], at.shape) if alone else _on_pieces(at, points, values)
+    found = broadcast_to(values[0], at.shape) if alone else _on_segments(at, points, values)
     result = where(
         less(at, points[0]), values[0] if left is None else as_array(left, "interp", values.dtype), found
     )
@@ -317,13 +317,13 @@ def interp(
     return where(isnan(at), at, result)
 
 
-def _on_pieces(at: Array, points: Array, values: Array) -> Array:
-    piece = subtract(searchsorted(points, at, side="right"), 1)
-    piece = reshape(minimum(maximum(piece, 0), points.size - 2), (-1,))
+def _on_segments(at: Array, points: Array, values: Array) -> Array:
+    segment = subtract(searchsorted(points, at, side="right"), 1)
+    segment = reshape(minimum(maximum(segment, 0), points.size - 2), (-1,))
     shape = at.shape
-    behind = add(piece, 1)
-    x0, x1 = (reshape(take(points, k), shape) for k in (piece, behind))
-    y0, y1 = (reshape(take(values, k), shape) for k in (piece, behind))
+    behind = add(segment, 1)
+    x0, x1 = (reshape(take(points, k), shape) for k in (segment, behind))
+    y0, y1 = (reshape(take(values, k), shape) for k in (segment, behind))
     slope = divide(subtract(y1, y0), subtract(x1, x0))
     found = add(multiply(slope, subtract(at, x0)), y0)
     found = where(equal(at, x1), y1, found)
