@@ -1,8 +1,8 @@
 """stride0: the Python Array API standard on strided memory.
 
 This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `memory`,
-`optim`, `random`, `special`, `testing`, the functions of `_compat.extras` and `_compat.comparing` and those of
-the chapters `contractions`, `counting`, `selection` and `updates`, `Array`, `DType`, `Device`, exceptions.
+`optim`, `random`, `special`, `testing`, the functions of `_compat.extras` and `_compat.comparing`, of the
+chapters `contractions`, `counting`, `selection` and `updates`, `Array`, `DType`, `Device`, exceptions.
 """
 
 import importlib as _importlib
