@@ -147,7 +147,12 @@ else:
 
     def __getattr__(name: str) -> _typing.Any:
         if name not in _LATER:
-            raise AttributeError(f"module 'stride0' has no attribute {name!r}")
+            # Python's own protocols ask for names with two underscores all the time.
+            if name.startswith("__"):
+                raise AttributeError(f"module 'stride0' has no attribute {name!r}")
+            from stride0._tables.numpy_names import missing
+
+            raise missing("stride0", name)
         module = _importlib.import_module(f"stride0.{_LATER[name] or name}")
         return getattr(module, name) if _LATER[name] else module
 

@@ -147,7 +147,7 @@ for _prefix, _module in (
 ):
     FUNCTIONS |= functions(_prefix, _module)
 
-ATTRIBUTES = sorted(n for n in dir(Array) if getattr(Array, n) is not getattr(object, n, None))
+ATTRIBUTES = sorted(n for n in dir(Array) if getattr(Array, n, None) is not getattr(object, n, None))
 
 
 # --- functions without rules of their own

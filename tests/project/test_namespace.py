@@ -343,7 +343,7 @@ def test_attributes_of_arrays():
 
 
 def test_no_other_attributes_of_arrays():
-    public = {name for name in dir(xp.Array) if not name.startswith("_")}
+    public = {name for name in dir(xp.Array) if not name.startswith("_") and hasattr(xp.Array, name)}
     methods = {*method_table.mirrored(operations.OPS), *method_table.OWN}
     # Python's own numbers have real and imag, NumPy's arrays the sizes.
     assert public - set(ATTRIBUTES.split()) - methods == {"real", "imag", "itemsize", "nbytes"}
