@@ -1,8 +1,9 @@
 """Gradients, forward and backward together: stride0, PyTorch and `jax.jit`, on the same data.
 
 Ratios are to PyTorch's time. A second table has matrices of derivatives and gradients per example, which
-batched passes compute: beside `torch.func` and `jax.jit`. A third one has small calls: each recorded many
-times and differentiated in one backward pass, per call, beside the same call of which nothing is recorded.
+batched passes compute: beside `torch.func` and `jax.jit`; a third one has products with Jacobians and
+Hessians. The last one has small calls: each recorded many times and differentiated in one backward pass, per
+call, beside the same call of which nothing is recorded.
 """
 
 from __future__ import annotations
@@ -124,6 +125,44 @@ def squared_error(xp: Any, w1: Any, w2: Any, x: Any, y: Any) -> Any:
     return (xp.tanh(x @ w1) @ w2 - y) ** 2
 
 
+def sines(xp: Any, x: Any) -> Any:
+    return xp.exp(xp.sin(x) * x) / (1 + x * x)
+
+
+def two_layers(xp: Any, w1: Any, w2: Any, x: Any) -> Any:
+    return xp.tanh(xp.tanh(x @ w1) @ w2)
+
+
+def energy(xp: Any, b: Any, x: Any) -> Any:
+    return xp.sum(xp.tanh(b @ x) ** 2)
+
+
+def directional() -> dict[str, tuple[Loss, str, list[Any]]]:
+    """Name to function, transformation, and arrays, by the last of which the function is differentiated."""
+    import numpy
+
+    rng = numpy.random.default_rng(0)
+
+    def normal(*shape: int) -> Any:
+        return rng.standard_normal(shape)
+
+    weights = [normal(64, 64) / 8, normal(64, 64) / 8]
+    return {
+        "jvp of an elementwise chain, 10 elements": (sines, "jvp", [normal(10)]),
+        "jvp of an elementwise chain, 1e6 elements": (sines, "jvp", [normal(1000000)]),
+        "jvp of 50 times sin, 10 elements": (waves, "jvp", [normal(10)]),
+        "jvp of two layers, batch of 4, 64-64-64": (two_layers, "jvp", [*weights, normal(4, 64)]),
+        "jvp of two layers, batch of 512, 64-64-64": (two_layers, "jvp", [*weights, normal(512, 64)]),
+        "hvp of sum(tanh(B @ x)**2), 10 parameters": (energy, "hvp", [normal(10, 10), normal(10)]),
+        "hvp of sum(tanh(B @ x)**2), 500 parameters": (energy, "hvp", [normal(500, 500), normal(500)]),
+        "hvp of sum(exp(sin(x) * x) / (1 + x * x)), 1e5 parameters": (
+            lambda xp, x: xp.sum(sines(xp, x)),
+            "hvp",
+            [normal(100000)],
+        ),
+    }
+
+
 def transformed() -> dict[str, tuple[Loss, str, list[Any]]]:
     """Name to function, transformation, and arrays."""
     import numpy
@@ -185,6 +224,46 @@ def jaxs_transform(function: Loss, kind: str, arrays: list[Any]) -> Callable[[],
     else:
         whole = jax.jit((jax.hessian if kind == "hessian" else jax.jacrev)(f, argnums=1))
     return lambda: jax.block_until_ready(whole(*values))
+
+
+def our_direction(function: Loss, kind: str, arrays: list[Any]) -> Callable[[], Any]:
+    import stride0 as xp
+    from stride0.autograd import hvp, jvp
+
+    *fixed, x = [xp.asarray(a, copy=True) for a in arrays]
+
+    def f(x: Any) -> Any:
+        return function(xp, *fixed, x)
+
+    v = xp.ones_like(x)
+    return (lambda: hvp(f, x, v)) if kind == "hvp" else lambda: jvp(f, (x,), (v,))
+
+
+def torchs_direction(function: Loss, kind: str, arrays: list[Any]) -> Callable[[], Any]:
+    import torch
+    from torch.func import grad, jvp
+
+    *fixed, x = [torch.tensor(a) for a in arrays]
+
+    def f(x: Any) -> Any:
+        return function(torch, *fixed, x)
+
+    v, whole = torch.ones_like(x), grad(f) if kind == "hvp" else f
+    return lambda: jvp(whole, (x,), (v,))
+
+
+def jaxs_direction(function: Loss, kind: str, arrays: list[Any]) -> Callable[[], Any]:
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    *fixed, x = [jax.numpy.asarray(a) for a in arrays]
+
+    def f(x: Any) -> Any:
+        return function(jax.numpy, *fixed, x)
+
+    v, whole = jax.numpy.ones_like(x), jax.grad(f) if kind == "hvp" else f
+    run = jax.jit(lambda x, v: jax.jvp(whole, (x,), (v,)))
+    return lambda: jax.block_until_ready(run(x, v))
 
 
 TRANSFORMS = {"stride0": our_transform, "torch": torchs_transform, "jax.jit": jaxs_transform}
@@ -263,6 +342,7 @@ def compare_small_calls(options: argparse.Namespace) -> list[dict[str, Any]]:
     return rows
 
 
+DIRECTIONS = {"stride0": our_direction, "torch": torchs_direction, "jax.jit": jaxs_direction}
 LIBRARIES = {"stride0": ours, "torch": torchs, "jax.jit": jaxs}
 
 
@@ -310,6 +390,7 @@ def main() -> None:
         torch.set_num_threads(options.threads)
     rows = compare_all(options, "case", cases(), LIBRARIES)
     rows += compare_all(options, "batched passes", transformed(), TRANSFORMS)
+    rows += compare_all(options, "derivatives in a direction", directional(), DIRECTIONS)
     rows += compare_small_calls(options)
     write_json(options.json, {"title": "Gradients", "threads": options.threads, "rows": rows})
 

@@ -17,6 +17,7 @@ import stride0 as xp
 from stride0.autograd import (
     GradientError,
     grad,
+    jvp,
     value_and_grad,
 )
 
@@ -70,16 +71,29 @@ def compare(program: list[tuple[int, ...]], calls: bool, seed: int = 0) -> str:
     def inner(gs: Any, vs: Any) -> float:
         return sum(float(np.sum((np.conj(np.asarray(g)) * v).real)) for g, v in zip(gs, vs, strict=True))
 
+    def points() -> list[Any]:
+        return [xp.asarray(x, copy=True) for x in values[:TRACKED]]
+
+    def pushed(h: Any) -> list[Any]:
+        """The derivatives of `h` in the first direction, and of it or its derivative in the second."""
+        return [jvp(h, points(), v)[1] for v in directions]
+
+    directions = [[xp.asarray(x) for x in v] for v in (v1, v2)]
     which = tuple(range(TRACKED))
     try:
         value, first = value_and_grad(f, argnums=which)(*map(xp.asarray, map(np.copy, values[:TRACKED])))
         second = grad(slope, argnums=which)(*map(xp.asarray, map(np.copy, values[:TRACKED])))
+        tangents = [value, *pushed(f), *pushed(lambda *xs: jvp(f, xs, directions[0])[1])[1:]]
+        _, mixed = jvp(grad(f, argnums=which), points(), directions[1])
     except GradientError as error:
         assert "internal" not in str(error)
         return "refused"
     assert abs(float(value) - expected[0]) < 1e-9 * size, "value"
     assert abs(inner(first, v1) - expected[1]) < 1e-8 * size, "first derivative"
     assert abs(inner(second, v2) - expected[3]) < 1e-7 * size, "second derivative"
+    for order, found in enumerate(tangents):
+        assert abs(float(found) - expected[order]) < 1e-7 * size, f"jvp {order}"
+    assert abs(inner(mixed, v1) - expected[3]) < 1e-7 * size, "jvp of gradients"
     return "right"
 
 

@@ -396,3 +396,26 @@ def test_the_page_lists_what_the_tables_say() -> None:
         assert (derivatives == "constant") == (key in NO_GRAD), name
         unknown = list(UNKNOWN.get(key, {})) or (["x"] if key in REFUSED else [])
         assert re.findall(r"`(\w+)`", refused) == unknown, name
+
+
+def test_zeta_at_an_infinite_exponent() -> None:
+    """All terms of the series vanish for a shift above 1, and so do their derivatives by it."""
+    q = xp.asarray([1.5, 2.0, 7.0])
+
+    def f(q: Any) -> Any:
+        return xp.sum(special.zeta(math.inf, q))
+
+    assert np.all(np.asarray(grad(f)(q)) == 0)
+    assert np.all(np.asarray(grad(lambda q: xp.sum(grad(f)(q)))(q)) == 0)
+    x = xp.asarray([math.inf] * 3)
+    mixed = grad(lambda q: xp.sum(grad(lambda x: xp.sum(special.zeta(x, q)))(x)))(q)
+    assert np.all(np.asarray(mixed) == 0)
+
+
+def test_complex_digamma() -> None:
+    z = np.asarray([1.0 + 2.0j, -0.3 - 4.0j])
+    np.testing.assert_array_equal(
+        np.asarray(special.digamma(xp.asarray(z))), pytest.importorskip("scipy.special").psi(z)
+    )
+    with pytest.raises(GradientError, match=r"special.digamma: the derivative by x is not known"):
+        grad(lambda x: xp.sum(xp.real(special.digamma(x))))(xp.asarray(z))

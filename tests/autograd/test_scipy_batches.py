@@ -288,3 +288,22 @@ def test_the_choice_of_scipy_is_that_of_one_example() -> None:
     assert not np.isnan(found[1]).any()
     direct = np.asarray(vmap(lambda x, w: signal.convolve(x, w, method="direct"))(x, w))
     np.testing.assert_array_equal(np.isnan(direct[0]), np.arange(6999) < 3000)
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize(("count", "n", "k"), [(64, 300, 40), (3, 5000, 500), (500, 64, 9), (2, 60000, 6000)])
+def test_auto_chooses_by_the_example(count: int, n: int, k: int, mode: str) -> None:
+    """Sums of products of integers are exact, transforms are not: so it shows what was chosen."""
+    rng = np.random.default_rng(0)
+    x, w = (rng.integers(-9, 9, shape).astype(float) for shape in ((count, n), (k,)))
+    loop = np.stack([np.asarray(signal.convolve(xp.asarray(each), xp.asarray(w), mode)) for each in x])
+    exact = bool(np.all(loop == np.round(loop)))
+    orders = (
+        lambda a: signal.convolve(a, xp.asarray(w), mode),
+        lambda a: signal.convolve(xp.asarray(w), a, mode),
+    )
+    for f in orders:
+        found = np.asarray(vmap(f)(xp.asarray(x)))
+        assert bool(np.all(found == np.round(found))) is exact
+    found = np.asarray(vmap(lambda a: signal.convolve(a, xp.asarray(w), mode))(xp.asarray(x)))
+    np.testing.assert_allclose(found, loop, rtol=0, atol=1e-8)

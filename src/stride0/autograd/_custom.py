@@ -40,6 +40,10 @@ __all__ = ["checkpoint", "custom_vjp"]
 _FORWARDS: ContextVar[tuple[custom_vjp, ...]] = ContextVar("stride0.forwards", default=())
 
 
+# Takes what is not differentiated by, what `forward` kept, directions, and structure and facts of the result.
+Derivative = Callable[[list[Any], Any, Any, Structure, list[Any]], list[Array | None]]
+
+
 def _floating(x: Any) -> bool:
     return isinstance(x, Array) and x.dtype.kind in FLOATING
 
@@ -70,6 +74,10 @@ class _Recorded:
     def older(self, results: list[Any]) -> list[Node]:
         """Return the nodes older than the call that results depend on: of arguments and closures."""
         return frontier([current_node(x) for x in results], self.tape)
+
+    def closed_over(self, results: list[Any]) -> list[Node]:
+        """Return those that results depend on in another way than through the arguments that were passed."""
+        return frontier([current_node(x) for x in results], self.tape, self.inner.nodes)
 
 
 class custom_vjp:
@@ -102,6 +110,8 @@ class custom_vjp:
         self.nondiff_argnums = tuple(nondiff_argnums)
         self.forward: Callable[..., Any] | None = None
         self.backward: Callable[..., Any] | None = None
+        # Of a function whose derivative in a direction is known: computes it from that of the arguments.
+        self.derivative: Derivative | None = None
         # The function of one example, where this is the one of a batch.
         self.original = self
         functools.update_wrapper(self, f)
@@ -159,11 +169,15 @@ class custom_vjp:
         value, residuals = call.value
         results, structure = flatten(value)
         mine = list(call.own.values())
-        if any(node not in mine for node in call.older(results)):
+        if closed_over := call.closed_over(results):
+            # The gradient of the caller has no part for it.
+            problem = (
+                "an argument through its closure, too" if closed_over[0] in mine else "none of its arguments"
+            )
             raise GradientError(
                 self.operation,
-                "the function uses a tracked array that is none of its arguments",
-                accepts="pass it as an argument",
+                f"the function uses a tracked array that is {problem}",
+                accepts="pass it as an argument, and use that alone",
             )
         outputs = [detach(x) if isinstance(x, Array) else x for x in results]
         if any(_floating(x) and is_tracked_below(x) for x in flatten(moving)[0]):
@@ -174,18 +188,22 @@ class custom_vjp:
         facts = [(x.shape, x.dtype) if isinstance(x, Array) else None for x in outputs]
         at, tracked = call.at, list(call.own)
         expected = [(x.shape, x.dtype) for x in call.inner.arrays]
-        arguments, number = flatten(list(moving))[1], len(moving)
+        given_leaves, arguments = flatten(list(moving))
+        number, leaf_count = len(moving), len(given_leaves)
         constants = list(fixed.values())
         parents = list(call.own.values())
         saved, kept = flatten(residuals)
         saved = [held(x) for x in saved]
-        del call, value, results, residuals, moving
+        places = call.at
+        del call, value, results, residuals, moving, given_leaves
+
+        def recall() -> Any:
+            again = kept.rebuild([recalled(x) for x in saved])
+            return run(*again)[1] if later else again
 
         def pull(g: Any) -> list[Array | None]:
             given = structure.rebuild(_filled(g, facts))
-            again = kept.rebuild([recalled(x) for x in saved])
-            if later:
-                again = run(*again)[1]
+            again = recall()
             found = backward_rule(*constants, again, given)
             if not isinstance(found, (tuple, list)) or len(found) != number:
                 count = f"a tuple of {counted(number, 'cotangent')}"
@@ -194,7 +212,23 @@ class custom_vjp:
             picked = [(leaves[at[k]], expected[k]) for k in tracked]
             return [None if c is None else like(self.operation, c, *fact) for c, fact in picked]
 
-        _attach(self.operation, parents, pull, outputs)
+        push = None
+        if self.derivative is not None:
+            derivative = self.derivative
+
+            def push(tangents: list[Array | None]) -> list[Array | None]:
+                known = dict(zip(tracked, tangents, strict=True))
+                moved: list[Any] = [None] * leaf_count
+                for k, (shape, dtype) in enumerate(expected):
+                    t = known.get(k)
+                    moved[places[k]] = zeros(shape, dtype=dtype) if t is None else t
+                found = derivative(constants, recall(), arguments.rebuild(moved), structure, facts)
+                return [
+                    None if t is None or fact is None else like(self.operation, t, *fact)
+                    for t, fact in zip(found, facts, strict=True)
+                ]
+
+        _attach(self.operation, parents, pull, outputs, push)
         return structure.rebuild(outputs)
 
     def _of_batch(self, level: Level, fixed: dict[int, Any], moving: list[Any], count: int) -> Any:
@@ -270,10 +304,16 @@ def refuse_closure(operation: str, problem: str) -> NoReturn:
     raise BatchingError(operation, problem, accepts="pass it as an argument that is differentiated by")
 
 
-def _attach(name: str, parents: list[Node], pull: Callable[[Any], Any], outputs: list[Any]) -> None:
-    """Attach a node to the arrays among the results."""
+def _attach(
+    name: str,
+    parents: list[Node],
+    pull: Callable[[Any], Any],
+    outputs: list[Any],
+    push: Callable[[list[Array | None]], list[Array | None]] | None = None,
+) -> None:
+    """Attach a node to the arrays among the results; `push` makes their tangents of those of the parents."""
     if any(isinstance(x, Array) for x in outputs):
-        custom_node(name, parents, pull, outputs[0] if len(outputs) == 1 else tuple(outputs))
+        custom_node(name, parents, pull, outputs[0] if len(outputs) == 1 else tuple(outputs), push)
 
 
 def _filled(g: Any, facts: list[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from stride0._chapters.creation import zeros
 from stride0._core.array.array import Array
 from stride0.autograd._custom import custom_vjp
 from stride0.autograd._parts import FLOATING, matched, numbers_of
-from stride0.autograd._tape.trees import flatten
+from stride0.autograd._tape.trees import Structure, flatten
 from stride0.autograd._transforms import stop_gradient, vjp
 
 __all__ = ["custom_jvp"]
@@ -32,9 +32,9 @@ class custom_jvp:
 
     Notes
     -----
-    The derivative is linear in the direction. Reverse mode transposes it: `grad`, `vjp` and others compute
-    the pullback of the rule as a function of the direction. So the rule need not say what the transpose is,
-    and is differentiated itself for higher derivatives.
+    The derivative is linear in the direction. `jvp` calls the rule; reverse mode transposes it: `grad`, `vjp`
+    and others compute the pullback of the rule as a function of the direction. So the rule need not say what
+    the transpose is, and is differentiated itself for higher derivatives.
 
     Examples
     --------
@@ -77,6 +77,7 @@ class custom_jvp:
         """
         self.rule = rule
         self._reverse.defvjp(self._forward, functools.partial(_transposed, rule))
+        self._reverse.derivative = functools.partial(_derivative, rule)
         return rule
 
     def defjvps(self, *rules: Callable[..., Any] | None) -> None:
@@ -134,12 +135,31 @@ def _is_floating(x: Any) -> bool:
     return isinstance(x, Array) and x.dtype.kind in FLOATING
 
 
+def _derivative(
+    rule: Rule, fixed: Sequence[Any], primals: Any, directions: Any, shape: Structure, facts: Sequence[Any]
+) -> list[Any]:
+    """Return the derivative of each result by the rule; None where it is zero, and of what is no array."""
+    found = rule(*fixed, tuple(primals), tuple(directions))
+    if not isinstance(found, (tuple, list)) or len(found) != 2:
+        raise ArgumentTypeError("custom_jvp", "the rule must return a pair: the result and the derivative")
+    parts = matched("custom_jvp", shape, found[1], "the result and the derivative of the rule")
+    for part, fact in zip(parts, facts, strict=True):
+        if fact is not None and fact[1].kind in FLOATING and not isinstance(part, Array) and part is not None:
+            raise ArgumentTypeError(
+                "custom_jvp",
+                f"a derivative of the rule is of type {type(part).__name__}",
+                accepts="an array for each of the result, or None for zero",
+            )
+    return [part if isinstance(part, Array) else None for part in parts]
+
+
 def _transposed(rule: Rule, *given: Any) -> tuple[Any, ...]:
     """Return the cotangents of the arguments: the pullback of the rule as a function of the directions."""
     *fixed, primals, cotangent = given
     leaves, structure = flatten(tuple(primals))
     at = [k for k, x in enumerate(leaves) if _is_floating(x)]
     results, shape = flatten(cotangent)
+    facts = [(g.shape, g.dtype) if isinstance(g, Array) else None for g in results]
     wanted = [k for k, g in enumerate(results) if _is_floating(g)]
 
     def directions(found: Sequence[Any]) -> Any:
@@ -149,20 +169,7 @@ def _transposed(rule: Rule, *given: Any) -> tuple[Any, ...]:
         return structure.rebuild(placed)
 
     def linear(*tangents: Array) -> list[Array]:
-        found = rule(*fixed, tuple(primals), directions(tangents))
-        if not isinstance(found, (tuple, list)) or len(found) != 2:
-            raise ArgumentTypeError(
-                "custom_jvp", "the rule must return a pair: the result and the derivative"
-            )
-        parts = matched("custom_jvp", shape, found[1], "the result and the derivative of the rule")
-        for k in wanted:
-            if not isinstance(parts[k], Array) and parts[k] is not None:
-                kind = type(parts[k]).__name__
-                raise ArgumentTypeError(
-                    "custom_jvp",
-                    f"a derivative of the rule is of type {kind}",
-                    accepts="an array for each of the result, or None for zero",
-                )
+        parts = _derivative(rule, fixed, primals, directions(tangents), shape, facts)
         return [
             zeros(results[k].shape, dtype=results[k].dtype) if parts[k] is None else parts[k] for k in wanted
         ]

@@ -11,20 +11,28 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stride0._chapters.creation import zeros
+from stride0._base.errors import ArgumentTypeError
 from stride0._core.array.array import Array
-from stride0._core.exchange.convert import asarray
-from stride0.autograd._parts import Argnums, Tracked, detached_results, matched, numbers_of, recording
+from stride0.autograd._parts import (
+    FLOATING,
+    Argnums,
+    Tracked,
+    detached_results,
+    matched,
+    numbers_of,
+    recording,
+)
 from stride0.autograd._tape.tape import (
     Deferring,
     all_like,
     backward,
-    current_node,
     detach_all,
     facts_of,
+    handed_out,
     largest,
     like,
     pair_of,
+    push_forward,
     results_of,
     run_value_and_grad,
 )
@@ -212,45 +220,96 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
     aux : object
         Only with `has_aux`.
 
+    Raises
+    ------
+    ArgumentTypeError, ArgumentValueError, ShapeError
+        If an argument or its direction is of a wrong dtype, structure or shape.
+
     Notes
     -----
-    The product of a cotangent with the Jacobian is linear in the cotangent, and `jvp` is the pullback of that
-    linear function: two backward passes compute one forward derivative.
+    One recorded call, and one pass through what it recorded from the oldest operation to the youngest.
     """
-    y, pullback, *aux = vjp(f, *xs, has_aux=has_aux)
-    leaves, structure = flatten(y)
-    points, arguments = flatten(list(xs), 2)
-    directions = []
-    for v, x in zip(matched("jvp", arguments, list(vs), "the tangents"), points, strict=True):
-        point = asarray(x)
-        directions.append(like("jvp", v, point.shape, point.dtype))
-    with recording() as tape:
-        zero = Tracked("jvp", [zeros(x.shape, dtype=x.dtype) for x in leaves], tape)
-        pulled, _ = flatten(pullback(structure.rebuild(zero.tree)))
-    found = backward([current_node(x) for x in pulled], directions, zero.nodes, tape)
-    return y, structure.rebuild(zero.gradients(found, directions)), *aux
+    with Deferring():
+        with recording() as tape:
+            # The items of the list are the arguments.
+            chosen = Tracked("jvp", list(xs), tape, 2)
+            given = matched("jvp", chosen.structure, list(vs), "the tangents")
+            directions = [like("jvp", v, x.shape, x.dtype) for v, x in zip(given, chosen.arrays, strict=True)]
+            out = f(*chosen.tree)
+        y, aux = pair_of(out) if has_aux else (out, None)
+        leaves, structure = flatten(y)
+        values, roots = results_of(leaves)
+        for x in values:
+            if x.dtype.kind not in FLOATING:
+                raise ArgumentTypeError(
+                    "jvp",
+                    f"a result of dtype {x.dtype.name} has no derivative",
+                    accepts="results of floating-point dtypes; has_aux passes others through",
+                )
+        value = structure.rebuild(values)
+        nodes = chosen.nodes
+        # What the pass has gone through need not be computed if nothing else refers to it.
+        del out, y, leaves, chosen
+        found = handed_out(push_forward(roots, nodes, directions, tape), values, directions)
+        derivative = structure.rebuild(found, False)
+        del nodes, tape
+    return (value, derivative, detached_results(aux)) if has_aux else (value, derivative)
 
 
-def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False) -> Any:
+def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: Argnums | None = None) -> Any:
     """
     Multiply the Hessian of a function by a vector, without building it.
 
     Parameters
     ----------
     f : callable
-        Of one argument; returns one real floating-point array without axes.
+        Returns one real floating-point array without axes.
     x, v : nested structures of arrays
-        Where, and the vector, structured like `x`.
+        Where, and the vector, structured like `x`, of a function of one argument. With `argnums`, `x` is a
+        sequence of all arguments, and `v` the vector of the one that is named, or a sequence of those.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
+    argnums : int or sequence of int, optional
+        Positional arguments to differentiate by.
 
     Returns
     -------
     nested structure of arrays
-        The product, structured like `x`; with `has_aux` a pair of that and the second item.
+        The product, structured like the argument; a tuple of such where `argnums` is a sequence. With
+        `has_aux` a pair of that and the second item.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentValueError, ShapeError
+        As `value_and_grad` and `jvp`.
+
+    Notes
+    -----
+    The derivative of the gradient in the direction `v`.
+
+    Examples
+    --------
+    >>> import stride0 as xp
+    >>> from stride0.autograd import hvp
+    >>> hvp(lambda k, x: k * xp.sum(x**3), (2.0, xp.asarray([1.0, 2.0])), xp.asarray([1.0, 0.0]), argnums=1)
+    Array([12.,  0.], dtype=float64)
     """
-    _, pullback, *aux = vjp(grad(f, has_aux=has_aux), x, has_aux=has_aux)
-    return (pullback(v)[0], *aux) if has_aux else pullback(v)[0]
+    if argnums is None:
+        _, product, *aux = jvp(grad(f, has_aux=has_aux), [x], [v], has_aux)
+        return (product, *aux) if has_aux else product
+    arguments, alone = list(x), not isinstance(argnums, (tuple, list))
+    numbers = numbers_of("hvp", argnums, len(arguments))
+
+    def of_chosen(*chosen: Any) -> Any:
+        given = list(arguments)
+        for n, argument in zip(numbers, chosen, strict=True):
+            given[n] = argument
+        return f(*given)
+
+    gradient = grad(of_chosen, tuple(range(len(numbers))), has_aux)
+    _, products, *aux = jvp(gradient, [arguments[n] for n in numbers], [v] if alone else v, has_aux)
+    product = products[0] if alone else products
+    return (product, *aux) if has_aux else product
 
 
 def stop_gradient(x: Any) -> Any:

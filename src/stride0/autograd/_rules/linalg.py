@@ -57,7 +57,7 @@ def tolerance(x: Array, rows: int, columns: int) -> float:
 # Products
 
 
-def _cross(g: Array, d: Array, axis: int) -> Array:
+def cross_product(g: Array, d: Array, axis: int) -> Array:
     """Return a cross product whose terms are 0 where those of `g` are."""
 
     def rolled(x: Array, by: int) -> Array:
@@ -192,8 +192,8 @@ def _vecdot_x2(g: Array, x1: Array, axis: int) -> Any:
 VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "vecdot": {"x1": _vecdot_x1, "x2": _vecdot_x2},
     "linalg.cross": {
-        "x1": lambda g, x2, axis: -_cross(g, conjugate(x2), axis),
-        "x2": lambda g, x1, axis: _cross(g, conjugate(x1), axis),
+        "x1": lambda g, x2, axis: -cross_product(g, conjugate(x2), axis),
+        "x2": lambda g, x1, axis: cross_product(g, conjugate(x1), axis),
     },
     "linalg.diagonal": {"x": _diagonal},
     "linalg.matrix_norm": {"x": _matrix_norm},

@@ -143,7 +143,7 @@ def batched_mask(key: Any) -> Array | None:
     return item if is_batched_array(item) and item.dtype is dt.bool else None
 
 
-def _cleared(g: Array, key: Any) -> Array:
+def cleared(g: Array, key: Any) -> Array:
     """Return `g` with zeros at ``[key]``."""
     written = _zeros_for(key, g.shape, dt.bool)
     written[key] = True
@@ -269,7 +269,7 @@ VJP: dict[str, dict[str, Rule]] = {
     "tril": {"x": lambda g, k: tril(g, k=k)},
     "triu": {"x": lambda g, k: triu(g, k=k)},
     # Indexing
-    "setitem": {"x": lambda g, key: _cleared(g, key), "value": lambda g, key: _written(g, key)},
+    "setitem": {"x": lambda g, key: cleared(g, key), "value": lambda g, key: _written(g, key)},
     "take": {"x": lambda g, x_shape, indices, axis: put(g, x_shape, _take_key(indices, axis, len(x_shape)))},
     "take_along_axis": {
         "x": lambda g, x_shape, indices, axis: put(g, x_shape, _grid(x_shape, indices, axis))

@@ -260,6 +260,11 @@ def _zeta_or_derivative(x: Any, q: Any, order: int) -> Any:
     return zeta_x(x, q, order) if order else special.zeta(x, q)
 
 
+def _of_shift(x: Any, q: Any, derivative: Any) -> Array:
+    """Return a derivative of Hurwitz's function by `q`, which is 0 where all its terms vanish."""
+    return where(logical_and(equal(x, math.inf), greater(q, 1)), 0.0, derivative)
+
+
 def _zeta(g: Array, x: Any, q: Any) -> LazyProduct:
     of_real(x, "special.zeta", "x")
     if q is not None:
@@ -431,7 +436,7 @@ VJP: dict[str, dict[str, Rule]] = {
     "special.expn": {"x": _expn},
     "special.exprel": {"x": lambda g, x: times(g, _exprel(x))},
     "special.spence": {"z": _spence},
-    "special.zeta": {"x": _zeta, "q": lambda g, x, q: times(g, -x * special.zeta(x + 1, q))},
+    "special.zeta": {"x": _zeta, "q": lambda g, x, q: times(g, _of_shift(x, q, -x * special.zeta(x + 1, q)))},
     "special.zetac": {"x": lambda g, x: _zeta(g, x, None)},
     "special.fresnel": {"z": lambda g, z: _pair(g, sin(math.pi / 2 * z * z), cos(math.pi / 2 * z * z))},
     "special.sici": {"x": lambda g, x: _pair(g, special.sinc(x / math.pi), cos(x) / x)},
@@ -500,7 +505,10 @@ INNER_VJP: dict[str, dict[str, Rule]] = {
     "special.zeta_x": {
         "x": lambda g, x, q, order: times(g, zeta_x(x, q, order + 1)),
         "q": lambda g, x, q, order: times(
-            g, -x * zeta_x(x + 1.0, q, order) - order * _zeta_or_derivative(x + 1.0, q, order - 1)
+            g,
+            _of_shift(
+                x, q, -x * zeta_x(x + 1.0, q, order) - order * _zeta_or_derivative(x + 1.0, q, order - 1)
+            ),
         ),
     }
 }

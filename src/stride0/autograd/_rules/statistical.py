@@ -34,7 +34,7 @@ def _normalized_axis(axis: int | None, shape: Shape) -> int:
     return axis % len(shape) if axis and shape else 0
 
 
-def _with_kept_axes(x: Array, shape: Shape, axis: Axis) -> Array:
+def with_kept_axes(x: Array, shape: Shape, axis: Axis) -> Array:
     """Return the result of a reduction of an array of `shape`, with size 1 along the reduced axes."""
     wanted = kept(shape, axis)
     return x if x.shape == wanted else reshape(x, wanted)
@@ -43,12 +43,15 @@ def _with_kept_axes(x: Array, shape: Shape, axis: Axis) -> Array:
 # --- reductions
 
 
-def _prod(g: Array, x: Array, axis: Axis, out: Array) -> LazyProduct:
+def other_factors(x: Array, axis: Axis, out: Array) -> Array:
+    """Return for each element what the product `out` along an axis is its multiple of."""
     if some(equal(out, 0)):
-        others = _product_of_others(astype(x, out.dtype, copy=False), reduced_axes(axis, x.ndim))
-    else:
-        others = _with_kept_axes(out, x.shape, axis) / x
-    return times(_with_kept_axes(g, x.shape, axis), conjugate(others))
+        return _product_of_others(astype(x, out.dtype, copy=False), reduced_axes(axis, x.ndim))
+    return with_kept_axes(out, x.shape, axis) / x
+
+
+def _prod(g: Array, x: Array, axis: Axis, out: Array) -> LazyProduct:
+    return times(with_kept_axes(g, x.shape, axis), conjugate(other_factors(x, axis, out)))
 
 
 def _product_of_others(x: Array, axes: Shape) -> Array:
@@ -68,21 +71,26 @@ def _product_before(x: Array, axis: int) -> Array:
 
 def _spread(g: Array, x: Array, axis: Axis, weight: Any) -> LazyProduct:
     """Return the cotangent of `var` or `std`: proportional to the deviations from the mean."""
-    return times(_with_kept_axes(product(g, weight), x.shape, axis), x - mean(x, axis=axis, keepdims=True))
+    return times(with_kept_axes(product(g, weight), x.shape, axis), x - mean(x, axis=axis, keepdims=True))
 
 
-def _divisor(shape: Shape, axis: Axis, correction: float) -> float:
+def divisor(shape: Shape, axis: Axis, correction: float) -> float:
     """Return what the sum of squares was divided by."""
-    divisor = count(shape, axis) - correction
-    return divisor if divisor > 0 else math.nan
+    found = count(shape, axis) - correction
+    return found if found > 0 else math.nan
 
 
 def _extreme(g: Array, x: Array, axis: Axis, out: Array, loses: Callable[[Array, Array], Array]) -> Array:
     """Return the cotangent of `max` or `min`, divided evenly among equal elements."""
+    lost, ties = losers(x, axis, out, loses)
+    return where(lost, 0, with_kept_axes(g, x.shape, axis) / astype(ties, g.dtype))
+
+
+def losers(x: Array, axis: Axis, out: Array, loses: Callable[[Array, Array], Array]) -> tuple[Array, Array]:
+    """Return which elements are not the extreme along an axis, and how many are."""
     # Comparisons with NaN are false: where the extreme is NaN, no element loses.
-    lost = loses(x, _with_kept_axes(out, x.shape, axis))
-    ties = count(x.shape, axis) - count_nonzero(lost, axis=axis, keepdims=True)
-    return where(lost, 0, _with_kept_axes(g, x.shape, axis) / astype(ties, g.dtype))
+    lost = loses(x, with_kept_axes(out, x.shape, axis))
+    return lost, count(x.shape, axis) - count_nonzero(lost, axis=axis, keepdims=True)
 
 
 # --- cumulative functions
@@ -172,10 +180,10 @@ def _length(shape: Shape | None, axis: int) -> int:
 VJP: dict[str, dict[str, Callable[..., Any]]] = {
     # --- statistical functions
     "prod": {"x": _prod},
-    "var": {"x": lambda g, x, axis, correction: _spread(g, x, axis, 2 / _divisor(x.shape, axis, correction))},
+    "var": {"x": lambda g, x, axis, correction: _spread(g, x, axis, 2 / divisor(x.shape, axis, correction))},
     "std": {
         "x": lambda g, x, axis, correction, out: _spread(
-            g, x, axis, 1 / (unless_zero(out) * _divisor(x.shape, axis, correction))
+            g, x, axis, 1 / (unless_zero(out) * divisor(x.shape, axis, correction))
         )
     },
     "max": {"x": lambda g, x, axis, out: _extreme(g, x, axis, out, less)},

@@ -22,12 +22,13 @@ from stride0.autograd._rules import distributions as _distributions
 from stride0.autograd._rules import elementwise as _elementwise
 from stride0.autograd._rules import exponentials as _exponentials
 from stride0.autograd._rules import fft as _fft
+from stride0.autograd._rules import forward as _forward
 from stride0.autograd._rules import linalg as _linalg
 from stride0.autograd._rules import manipulation as _manipulation
 from stride0.autograd._rules import parts as _parts
 from stride0.autograd._rules import special as _special
 from stride0.autograd._rules import statistical as _statistical
-from stride0.autograd._tape.tape import define
+from stride0.autograd._tape.tape import define, define_forward
 
 Rules = dict[str, dict[str, Callable[..., Any]]]
 
@@ -75,6 +76,10 @@ def _define_all() -> None:
         function = _function(name)
         if function is not None:
             define(name, function, rules, REFUSED.get(name), UNKNOWN.get(name, {}))
+            if name in _forward.JVP:
+                define_forward(name, _forward.JVP[name])
+            elif name in _forward.SYMMETRIC and rules:
+                define_forward(name, dict.fromkeys(rules), name not in _forward.NOT_HOLOMORPHIC)
         elif rules:
             raise ValueError(f"there is no function {name} for its gradient rules")
 

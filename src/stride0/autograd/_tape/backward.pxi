@@ -85,6 +85,18 @@ cdef Array summed(Array x, Node node):
     return traced("sum_into", (x, shape_of_node(node))) if x.storage.logged else sum_into(x, shape_of_node(node))
 
 
+cdef object value_of_rule(Node node, const Edge* edge, int number, PyObject** loaded):
+    """A saved value that a rule of an edge needs, loaded into `loaded`."""
+    if loaded[number] is NULL:
+        if node.saved[number] is NULL:
+            value = shape_of_node(<Node>edge.parent)
+        else:
+            value = load(<object>node.saved[number], node)
+        Py_INCREF(value)
+        loaded[number] = <PyObject*>value
+    return <object>loaded[number]
+
+
 cdef object apply_rule(Node node, const Edge* edge, object g, PyObject** loaded):
     """The result of the rule of an edge; the saved values that it needs are loaded into `loaded`."""
     cdef Rules rules = node.rules
@@ -95,12 +107,7 @@ cdef object apply_rule(Node node, const Edge* edge, object g, PyObject** loaded)
     for i in range(count):
         number = rules.numbers[edge.rule][i]
         if loaded[number] is NULL:
-            if node.saved[number] is NULL:
-                value = shape_of_node(<Node>edge.parent)
-            else:
-                value = load(<object>node.saved[number], node)
-            Py_INCREF(value)
-            loaded[number] = <PyObject*>value
+            value_of_rule(node, edge, number, loaded)
         given[i + 1] = loaded[number]
     result = PyObject_Vectorcall(<PyObject*>rules.rules[edge.rule], given, count + 1, NULL)
     out = <object>result
@@ -111,9 +118,10 @@ cdef object apply_rule(Node node, const Edge* edge, object g, PyObject** loaded)
 cdef struct Visit:
     int64_t serial
     PyObject* node             # a reference
-    PyObject* g                # a reference to the cotangent so far, or NULL; of several results a list of theirs
+    PyObject* g                # a reference to the cotangent so far (going forward: the tangent), or NULL; of several results a list of theirs
     bint useful                # whether a path leads from the node to a target
     bint target
+    Py_ssize_t uses            # going forward: nodes that need the tangent still
 
 cdef s0_shared_long passes = 0
 cdef list running = []         # backward passes
@@ -172,7 +180,7 @@ cdef class Pass:
             node.visit = self.number
         new = &visits[self.count]
         Py_INCREF(node)
-        new.serial, new.node, new.g, new.useful, new.target = node.serial, <PyObject*>node, NULL, False, False
+        new.serial, new.node, new.g, new.useful, new.target, new.uses = node.serial, <PyObject*>node, NULL, False, False, 0
         self.count += 1
         return 0
 

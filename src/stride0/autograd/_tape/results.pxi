@@ -182,11 +182,12 @@ def recalled(x):
     return tracked_array(<Saved>x, None if (<Saved>x).node is NULL else <Node>(<Saved>x).node)
 
 
-def custom_node(str name, list parents, pull, out):
+def custom_node(str name, list parents, pull, out, push=None):
     """
     Give new arrays, which are not tracked, a node with a backward function of its own, and parents.
 
     `pull` makes of the cotangent of `out` (of a tuple: a tuple, None where there is none) a list of those of the parents.
+    `push` makes of a list of tangents of the parents, None where there is none, one of those of the results.
     """
     cdef Level level = newer(None, out)
     cdef Node node = new_node(None)
@@ -199,7 +200,7 @@ def custom_node(str name, list parents, pull, out):
             link_custom(node, parents)
         finally:
             restore(before)
-    node.pull = pull
+    node.pull = pull if push is None else Custom(pull, push)
     attach_results(node, out)
 
 
@@ -209,9 +210,13 @@ cdef int link_custom(Node node, list parents) except -1:
     return 0
 
 
-def frontier(list roots, Tape tape not None):
-    """The nodes older than a tape that results depend on: what a function uses besides its arguments."""
-    cdef set seen = set()
+def frontier(list roots, Tape tape not None, list leaves=[]):
+    """
+    The nodes older than a tape that results depend on: what a function uses besides its arguments, of which `leaves` are the nodes.
+
+    Without `leaves`, what the arguments were made of counts, too.
+    """
+    cdef set seen = set(leaves)
     cdef list stack = [node for node in roots if node is not None], out = []
     cdef Node node
     cdef int e

@@ -21,6 +21,7 @@ cdef class Rules:
     cdef dict index
     cdef tuple rules
     cdef object batch             # its batching rule, or None
+    cdef object forward           # what it does with tangents: a `Forward`, or None
     cdef str refused              # why an operand must not be tracked; None where it may
     cdef dict unknown             # why single arguments must not be, by their names
     cdef int size                 # number of rules

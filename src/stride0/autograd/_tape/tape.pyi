@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 from stride0._core.array.array import Array
@@ -78,10 +78,20 @@ def backward(
     tape: Tape,
     beyond: bool = True,
 ) -> list[Array | None]: ...
-def custom_node(
-    name: str, parents: list[Node], pull: Callable[[Any], list[Array | None]], out: Array | tuple[Array, ...]
+def define_forward(
+    name: str, rules: Mapping[str, Callable[..., Any] | None], holomorphic: bool = True
 ) -> None: ...
-def frontier(roots: Sequence[Node | None], tape: Tape) -> list[Node]: ...
+def push_forward(
+    roots: list[Node | None], targets: list[Node], tangents: list[Array], tape: Tape
+) -> list[Array | None]: ...
+def custom_node(
+    name: str,
+    parents: list[Node],
+    pull: Callable[[Any], list[Array | None]],
+    out: Array | tuple[Array, ...],
+    push: Callable[[list[Array | None]], list[Array | None]] | None = None,
+) -> None: ...
+def frontier(roots: Sequence[Node | None], tape: Tape, leaves: list[Node] = ...) -> list[Node]: ...
 def results_of(leaves: list[Any]) -> tuple[list[Array], list[Node | None]]: ...
 def facts_of(arrays: list[Array]) -> list[tuple[tuple[int, ...], Any]]: ...
 def like(operation: str, x: Any, shape: tuple[int, ...], dtype: Any) -> Array: ...

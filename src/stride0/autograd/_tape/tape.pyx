@@ -2,7 +2,7 @@
 """The tape: recording of what is computed from tracked arrays, and the backward pass.
 
 One compiled module, read in this order: this file (tapes, tracked arrays), `rules.pxi`, `batching.pxi`, `nodes.pxi`,
-`places.pxi`, `saved.pxi`, `writes.pxi`, `replay.pxi`, `recording.pxi`, `inplace.pxi`, `deferral.pxi`, `backward.pxi`, `results.pxi`.
+`places.pxi`, `saved.pxi`, `writes.pxi`, `replay.pxi`, `recording.pxi`, `inplace.pxi`, `deferral.pxi`, `backward.pxi`, `tangents.pxi`, `results.pxi`.
 
 Note [Graph of nodes]
     The tape is not a list of operations. Each tracked array holds a node; a node holds the nodes of its operands
@@ -45,6 +45,13 @@ Note [Deferred passes]
     saved value that is deferred is an edge of the graph like any other: where the backward pass drops it before anything
     needs its elements, it is never written to memory. Everything is computed when the outermost pass ends. Values have
     the bits that they have without it, since no rule may depend on whether an array is deferred.
+
+Note [Tangents]
+    `jvp` goes through the graph of a recorded call once more, from the oldest node to the youngest. The tangent of a result is the
+    sum of what its operands contribute. Of a function with a symmetric matrix of derivatives (every elementwise one) the gradient
+    rule gives that; of many others a rule of their own does, made of the values that the gradient rule saves; of the rest
+    the transpose of the gradient rule of this one node: so every function with a gradient has a derivative in a direction.
+    Complex: a gradient rule multiplies by the conjugate of the derivative, so tangent and result are conjugated.
 """
 
 cimport cython
@@ -85,6 +92,7 @@ from stride0._core.array.views import is_writable, shares_storage
 from stride0._core.exchange.convert import asarray
 from stride0._core.ops.adjoint import put
 from stride0._core.ops.evaluation import evaluate_pending
+from stride0._core.ops.elementwise import conjugate
 from stride0._core.ops.functions import real
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, BatchingError, BroadcastError, GradientError, ShapeError
 from stride0._base.shapes import broadcast_shapes
@@ -303,6 +311,7 @@ include "recording.pxi"
 include "inplace.pxi"
 include "deferral.pxi"
 include "backward.pxi"
+include "tangents.pxi"
 include "results.pxi"
 
 

@@ -33,6 +33,11 @@ __all__ = ["EXTENSIONS", "extended", "full", "lagged", "spaced", "valid"]
 def full(x: Array, w: Array, method: str = "auto") -> Array:
     """Return the whole convolution of arrays with equally many axes."""
     a, b = to_numpy(x), to_numpy(w)
+    if method == "direct" and a.ndim > 1 and 0 not in a.shape + b.shape:
+        if len(_long(b)) == 1:
+            return from_numpy(_by_lanes(a, b, "full"))
+        if len(_long(a)) == 1:
+            return from_numpy(_by_lanes(b, a, "full"))
     return from_numpy(scipy("signal").convolve(a, b, mode="full", method=method))
 
 
@@ -40,14 +45,36 @@ def full(x: Array, w: Array, method: str = "auto") -> Array:
 def valid(x: Array, w: Array, method: str = "auto") -> Array:
     """Return ``sum(x[n + k] * w[k])`` for each n where w lies within x; nothing is conjugated."""
     a, b = to_numpy(x), to_numpy(w)
-    long = [k for k, n in enumerate(b.shape) if n > 1]
+    long = _long(b)
     if method != "fft" and len(long) == 1 and b.size <= SHORT:
         (axis,) = long
         # It conjugates the weights.
         found = scipy("ndimage").correlate1d(a, b.reshape(-1).conj(), axis=axis, mode="constant")
         first = b.size // 2
         return from_numpy(found[along(a.ndim, axis, slice(first, first + a.shape[axis] - b.size + 1))])
-    return from_numpy(scipy("signal").convolve(a, b[(slice(None, None, -1),) * b.ndim], "valid", method))
+    b = b[(slice(None, None, -1),) * b.ndim]
+    if method == "direct" and len(long) == 1 and a.ndim > 1 and 0 not in a.shape:
+        return from_numpy(_by_lanes(a, b, "valid"))
+    return from_numpy(scipy("signal").convolve(a, b, "valid", method))
+
+
+def _long(x: Any) -> list[int]:
+    """Return the axes that have more than one element."""
+    return [k for k, n in enumerate(x.shape) if n > 1]
+
+
+def _by_lanes(a: Any, b: Any, mode: str) -> Any:
+    """Return the convolution with weights along one axis, of each lane as SciPy has it: directly.
+
+    SciPy's function of several axes takes many times as long.
+    """
+    import numpy as np
+
+    (axis,) = _long(b)
+    moved = np.moveaxis(a, axis, -1)
+    weights = b.reshape(-1)
+    found = np.stack([np.convolve(lane, weights, mode) for lane in moved.reshape(-1, moved.shape[-1])])
+    return np.moveaxis(found.reshape(*moved.shape[:-1], -1), -1, axis)
 
 
 rules(
@@ -156,20 +183,22 @@ def _transforms_serve(x: Array, w: Array, method: str, mode: str) -> bool:
 
 
 def _full_of_batch(level: Level, x: Array, w: Array, method: str) -> Array:
-    if not level.has(w):
-        return full(level.value(x), w[None], method)
-    if not level.has(x):
-        return full(x[None], level.value(w), method)
+    # For the whole batch SciPy would choose by other sizes.
+    transformed = _transforms_serve(x, w, method, "full")
+    if not level.has(w) or not level.has(x):
+        a, b = (level.value(each) if level.has(each) else each[None] for each in (x, w))
+        return full(a, b, "fft" if transformed else "direct")
     a, b = level.value(x), level.value(w)
-    return _by_transforms(a, b) if _transforms_serve(x, w, method, "full") else full_each(a, b)
+    return _by_transforms(a, b) if transformed else full_each(a, b)
 
 
 def _valid_of_batch(level: Level, x: Array, w: Array, method: str) -> Array:
-    if not level.has(w):
-        return valid(level.value(x), w[None], method)
-    a, b = level.spread(x), level.value(w)
     short = sum(n > 1 for n in w.shape) == 1 and math.prod(w.shape) <= SHORT
-    if (short and method == "auto") or not _transforms_serve(x, w, method, "valid"):
+    transformed = not (short and method == "auto") and _transforms_serve(x, w, method, "valid")
+    if not level.has(w):
+        return valid(level.value(x), w[None], "fft" if transformed else "direct")
+    a, b = level.spread(x), level.value(w)
+    if not transformed:
         return valid_each(a, b)
     whole = _by_transforms(a, xp.flip(b, axis=tuple(range(1, w.ndim + 1))))
     inside = tuple(slice(k - 1, n) for n, k in zip(x.shape, w.shape, strict=True))
