@@ -268,6 +268,24 @@ cdef bint exports_read_only() except -1:
     return configuration is not None and not configuration.writable
 
 
+cdef int refuse_lazy(str operation) except -1:
+    """LazyError where the user's own code asks for the value of an array, in a test configuration of lazy arrays."""
+    if not CONFIGURATIONS.used or not is_users_call():
+        return 0
+    configuration = CONFIGURATIONS.value()
+    if configuration is not None and configuration.lazy:
+        configuration.refuse_value(operation)
+    return 0
+
+
+cdef object copy_of_view(object view):
+    """The view that a property or an iterator returns; its copy in a test configuration where views are copies."""
+    if not CONFIGURATIONS.used or not is_users_call():
+        return view
+    configuration = CONFIGURATIONS.value()
+    return view if configuration is None or configuration.views else configuration.copied(view)
+
+
 cdef int check_method_version(str method, dict given) except -1:
     """Refuse arguments that a method has only in later versions of the standard than the test configuration's."""
     if not is_users_call():
@@ -319,7 +337,12 @@ cdef int resume_checks(object token) except -1:
 
 cdef tuple enter_call(str call_kind, str name, tuple args, dict kwargs):
     """Check the operands of an intercepted call; calls within it are not checked. Returns what the next two need."""
-    return interceptor_enter(call_kind, name, args, kwargs), SUSPENDED.set(True)
+    token = SUSPENDED.set(True)
+    try:
+        return interceptor_enter(call_kind, name, args, kwargs), token
+    except BaseException:
+        SUSPENDED.reset(token)
+        raise
 
 
 cdef int end_call(tuple entered) except -1:
@@ -330,7 +353,13 @@ cdef int end_call(tuple entered) except -1:
 
 cdef object result_of_call(tuple entered, object out):
     """The checked result of a call that has ended."""
-    return out if entered[0] is None or out is NotImplemented else interceptor_leave(entered[0], out)
+    if entered[0] is None or out is NotImplemented:
+        return out
+    token = SUSPENDED.set(True)
+    try:
+        return interceptor_leave(entered[0], out)
+    finally:
+        SUSPENDED.reset(token)
 
 
 cdef object intercept(str call_kind, str name, function, tuple args, dict kwargs):
