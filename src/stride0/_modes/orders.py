@@ -21,8 +21,8 @@ def reordered(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any
 
 
 def _places(size: int) -> list[int]:
-    """Return an order that is neither ascending nor descending, from three elements on; always the same."""
-    return [*range(1, size, 2), *range(0, size, 2)]
+    """Return an order in which neither the first nor the last element keeps its place; always the same."""
+    return [*range(1, size, 2), *reversed(range(0, size, 2))]
 
 
 def _indices(places: list[int]) -> Array:

@@ -19,7 +19,7 @@ from stride0._modes.configurations import Configuration, current_configuration, 
 from stride0._modes.simulated import Simulated
 from stride0._modes.strict import strict as strict_mode
 from stride0._modes.switches import Setting
-from stride0._tables.standard import EXTENSIONS, NEWEST, ROWS, SHARED, VERSIONS, names_of
+from stride0._tables.standard import COMPLEX_SINCE, DTYPES, EXTENSIONS, NEWEST, ROWS, SHARED, VERSIONS, names_of
 
 __all__ = ["flags"]
 
@@ -303,11 +303,18 @@ class Filtered(ModuleType):
         )
 
 
+def _since(name: str) -> str:
+    """Return the version that brought a name; "" for one that the standard does not have."""
+    if name in ROWS:
+        return ROWS[name].since
+    return COMPLEX_SINCE if name in DTYPES and name.startswith("complex") else EXTENSIONS.get(name, "")
+
+
 def _reason(configuration: Configuration, module: str, name: str) -> tuple[str, str] | None:
     """Return why a name is hidden, and the flag that hides it; None where it is not."""
     extension = module.partition(".")[2]
     full = f"{extension}.{name}" if extension and name not in SHARED else name
-    since = ROWS[full].since if full in ROWS else EXTENSIONS.get(name, "") if not extension else ""
+    since = _since(full) if not extension or full in ROWS else ""
     version = f'api_version="{configuration.api_version}"'
     if extension:
         since = max(since, EXTENSIONS[extension])

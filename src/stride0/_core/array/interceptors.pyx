@@ -190,6 +190,24 @@ def refuse_foreign_function(str name):
         raise StrictError(name, "a function of NumPy is called with an array", FOREIGN_FUNCTION)
 
 
+cdef int refuse_numpys_reading() except -1:
+    """StrictError in a strict call: a function of NumPy that is written in Python makes one of its arrays of an array."""
+    if not is_users_call() or not is_strict_call():
+        return 0
+    frame, name = sys._getframe(0), None
+    while frame is not None:
+        module = module_of(frame)
+        if module.partition(".")[0] != "numpy":
+            break
+        if module.startswith("numpy.testing"):
+            return 0    # what tests compare
+        name = frame.f_code.co_name
+        frame = frame.f_back
+    if name is not None:
+        refuse_foreign_function(name)
+    return 0
+
+
 # --- dtypes and devices
 #
 # Their modules are lower layers, and the package reads their names at every depth: the frame decides whose code reads them.
@@ -224,7 +242,16 @@ cdef class DeviceName:
     def __set__(self, device, value):
         raise AttributeError("Device objects cannot be changed: 'name'")
 
+
+def __eq__(device, other):
+    if isinstance(other, Device):
+        return device._name == other._name
+    if STRICTNESS.used:
+        refuse_users_read(StrictError, "device", "a device is compared with what is none", "Device support: devices are equal to devices of the library")
+    return NotImplemented
+
 Device.name = DeviceName()
+Device.__eq__ = __eq__
 
 
 def check_standard(str operation, str fact, str sentence):

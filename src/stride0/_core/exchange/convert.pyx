@@ -10,7 +10,7 @@ from stride0._core.memory.dtype cimport (
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding, is_only_device
 from stride0._core.array.interceptors cimport (
-    beyond_standard, intercept, is_intercepted, reads_value, resume_checks, suspend_checks, test_configuration,
+    beyond_standard, intercept, is_intercepted, reads_memory, reads_value, resume_checks, suspend_checks, test_configuration,
 )
 from stride0._core.array.array cimport (
     Array, data_of, hooks, needs_tape, new_array, operand_needs_tape, read_shape, refuse_batched, refuse_tracked, same_shape, shape_tuple,
@@ -447,6 +447,8 @@ def to_device(Array self not None, device, /, *, stream=None):
     cdef Array out
     if isinstance(device, str):
         beyond_standard("to_device", "device is a string", BY_NAME)
+    elif device is None:
+        beyond_standard("to_device", "device is None", BY_NAME)
     cdef int number = 0 if is_only_device(device) else check_device("to_device", device).number
     if stream is not None:
         raise DeviceError("to_device", f"stream is {stream!r}", (), "None: the CPU has no streams")
@@ -488,7 +490,7 @@ def __array__(Array self not None, dtype=None, copy=None):
     # NumPy requests the buffer first and calls this where that failed: this raises the error that says why.
     refuse_tracked(self, "__array__")
     refuse_device(self, "__array__")
-    reads_value("__array__")
+    reads_memory("__array__")
     import numpy
 
     cdef Array x = self

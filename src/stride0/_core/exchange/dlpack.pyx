@@ -450,6 +450,8 @@ def __dlpack__(Array self not None, /, *, stream=None, max_version=None, dl_devi
     reads_value("__dlpack__")
     if dl_device is None:
         refuse_device(self, "__dlpack__")
+    elif self.storage.device and copy is False:
+        raise ExchangeError("__dlpack__", f"copy=False, and the array is on the device {str(self.device)!r}", (), "copy=None")
     return export_dlpack(self, stream, max_version, dl_device, True if self.storage.device else copy)
 
 
