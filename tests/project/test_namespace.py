@@ -102,6 +102,7 @@ EXCEPTIONS = {
     "ExchangeError",
     "ForeignArrayError",
     "GradientError",
+    "LazyError",
     "OutOfBoundsError",
     "RangeError",
     "ShapeError",

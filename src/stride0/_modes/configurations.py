@@ -176,7 +176,7 @@ class Configuration(NamedTuple):
             if row is None or call_kind != "function" or not row.parameters:
                 return
             given = {**dict(zip(row.parameters, args, strict=False)), **kwargs}
-            needed = [value for p, value in given.items() if p not in row.arrays and (name, p) not in ELEMENTS]
+            needed = [v for p, v in given.items() if p not in row.arrays and (name, p) not in ELEMENTS | TYPES]
         for _ in _arrays(needed):
             self.refuse_value(name)
 
@@ -326,6 +326,8 @@ class Call:
 
 # Parameters that hold elements and need not be arrays.
 ELEMENTS = frozenset({("asarray", "obj"), ("full", "fill_value"), ("full_like", "fill_value")})
+# Parameters that take arrays and ask for nothing but their dtype, or pass their memory on.
+TYPES = frozenset({("can_cast", "from_"), ("finfo", "type"), ("iinfo", "type"), ("from_dlpack", "x")})
 
 
 def _has_dtype(value: Any, dtypes: tuple[DType, ...]) -> bool:
