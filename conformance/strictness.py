@@ -4,10 +4,10 @@
     python conformance/strictness.py --record           and write the outcomes and docs/strictness.md
     python conformance/strictness.py --missed stride0   list what a library lets through
 
-The lines are in the files of conformance/strictness, in groups with the configuration that is to catch them and
-the rule of the standard. A line is caught where it raises: an error of the library, or the AssertionError of a line
-that asserts what the standard leaves open. Each line passes in at least one library: no line fails by mistake.
-The exit code is 1 where outcomes differ from the recorded ones of the same version of a library.
+The lines are in the files of conformance/strictness, in groups with the configuration that is to catch them
+and the rule of the standard. A line is caught where it raises: an error of the library, or the AssertionError
+of a line that asserts what the standard leaves open. Each line passes in at least one library: no line fails
+by mistake. The exit code is 1 where outcomes differ from the recorded ones of the same version of a library.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -179,7 +179,7 @@ SIMULATED = ("virtual", "other")
 class Stride0(Library):
     """stride0, in a test configuration."""
 
-    SETTINGS: dict[str, dict[str, Any]] = {
+    SETTINGS: ClassVar[dict[str, dict[str, Any]]] = {
         "default": {},
         "strict": {"strict": True, "strict_names": True},
         "devices": {"devices": ("cpu", *SIMULATED)},
@@ -207,7 +207,7 @@ class Stride0(Library):
 class Strict(Library):
     """array-api-strict, with the flags and devices that it has."""
 
-    FLAGS: dict[str, dict[str, Any]] = {
+    FLAGS: ClassVar[dict[str, dict[str, Any]]] = {
         "lazy": {"data_dependent_shapes": False, "boolean_indexing": False},
         "static-shapes": {"data_dependent_shapes": False, "boolean_indexing": False},
         "bare": {"enabled_extensions": ()},
@@ -288,7 +288,7 @@ def write_record(record: dict[str, Any]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--record", action="store_true", help="write the outcomes and docs/strictness.md")
     parser.add_argument("--missed", metavar="LIBRARY", help="list the lines that a library does not catch")
     options = parser.parse_args(arguments)
@@ -313,7 +313,8 @@ def main(arguments: list[str] | None = None) -> int:
             return 1
         record = {"versions": versions, "outcomes": {**found, LENIENT: lenient(lines)}}
         write_record(record)
-        strictness_page.PAGE.write_text(strictness_page.page(lines, record), encoding="utf-8")
+        text = strictness_page.page(lines, record, strictness_page.read_speed())
+        strictness_page.PAGE.write_text(text, encoding="utf-8")
         return 0
     recorded = read_record()
     same = [name for name in found if name == "stride0" or recorded["versions"][name] == versions[name]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,18 +38,33 @@ CONFIGURATIONS = {
 HEAD = """\
 # Strictness, point by point
 
-Lines of code that break a rule of the Array API standard, or rely on what it leaves open, run on stride0 and on other
-libraries: who raises? The page is made by `python conformance/strictness.py --record` from the lines in
-`conformance/strictness` and their outcomes in `conformance/results/strictness.json`; a test holds all three together. How
-to use strict mode and the flags is in [Testing array-agnostic code](testing-your-library.md).
+Lines of code that break a rule of the Array API standard, or rely on what it leaves open, run on stride0 and
+on other libraries: who raises? The page is made by `python conformance/strictness.py --record` from the
+lines in `conformance/strictness` and their outcomes in `conformance/results/strictness.json`; a test holds
+all three together. How to use strict mode and flags is in
+[Testing array-agnostic code](testing-your-library.md).
 
-A line is caught where it raises an error: one of the library, or the `AssertionError` of a line that asserts what the
-standard leaves open. Each line passes in at least one library (stride0 by default, NumPy, PyTorch, JAX or
-array-api-strict), so that none fails by a slip of ours; what every library refuses is not listed.
+A line is caught where it raises an error: one of the library, or the `AssertionError` of a line that asserts
+what the standard leaves open. Each line passes in at least one library (stride0 by default, NumPy, PyTorch,
+JAX or array-api-strict), so that none fails by a slip of ours; what every library refuses is not listed.
 """
 
 
-def page(lines: Sequence[Line], record: dict[str, Any]) -> str:
+# The runs of strictness_speed.py.
+SPEED = Path(__file__).resolve().parent / "results" / "strictness-speed.json"
+RUNS = {
+    "array_api_strict": "array-api-strict",
+    "stride0": "stride0",
+    "strict": "stride0, `STRIDE0_STRICT=1`",
+}
+
+
+def read_speed() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(SPEED.read_text(encoding="utf-8"))
+    return found
+
+
+def page(lines: Sequence[Line], record: dict[str, Any], speed: dict[str, Any]) -> str:
     """Return the text of the page."""
     found: dict[str, dict[str, str]] = record["outcomes"]
     versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
@@ -59,15 +75,17 @@ def page(lines: Sequence[Line], record: dict[str, Any]) -> str:
         f"Versions: {versions}; PyTorch by way of array-api-compat, JAX with 64-bit dtypes.\n",
         "## In short\n",
         totals(broken, found),
-        f"{len(legal)} lines that the standard defines pass in strict mode and, where it has what they need, in every\n"
-        "configuration: there are no false alarms among them. array-api-strict passes them, too.\n",
+        f"{len(legal)} lines that the standard defines pass in strict mode and, where it has what they\n"
+        "need, in every configuration: there are no false alarms. array-api-strict passes them, too.\n",
+        "## Speed\n",
+        speeds(speed),
         "## Configurations\n",
         "Each line is run in the configuration that is made for its rule: in one of stride0's, and in what\n"
         "array-api-strict has of the same kind.\n",
         table(
             ("configuration", "flags of stride0", "array-api-strict", "lines", OURS, THEIRS),
             [
-                (f"`{config}`", *texts, *counts([x for x in broken if x.config == config], found, (OURS, THEIRS)))
+                (f"`{config}`", *texts, *counts(of_config(broken, config), found, (OURS, THEIRS)))
                 for config, texts in CONFIGURATIONS.items()
             ],
         ),
@@ -80,8 +98,8 @@ def page(lines: Sequence[Line], record: dict[str, Any]) -> str:
             ],
         ),
         f"## What {OURS} lets through\n",
-        "Functions of NumPy that are written in C, and NumPy's own arrays, convert every argument before anything can be\n"
-        "asked; to look at each value that is cast would cost as much as the cast.\n",
+        "Functions of NumPy that are written in C, and NumPy's own arrays, convert every argument before\n"
+        "anything can be asked; to look at each value that is cast would cost as much as the cast.\n",
         listed(broken, lambda line: found[OURS][line.key] == PASSED),
         f"## What {THEIRS} catches and {OURS} lets through\n",
         listed(broken, lambda line: found[OURS][line.key] == PASSED != found[THEIRS][line.key]),
@@ -93,11 +111,31 @@ def page(lines: Sequence[Line], record: dict[str, Any]) -> str:
 
 def totals(lines: list[Line], found: dict[str, dict[str, str]]) -> str:
     """Return the table of totals: strict mode by itself, and all configurations."""
-    strict = [line for line in lines if line.config == "strict"]
+    strict, others = of_config(lines, "strict"), [line for line in lines if line.config != "strict"]
     rows = [("the standard's rules (strict mode)", strict)]
-    rows.append(("what it leaves open (the other configurations)", [x for x in lines if x.config != "strict"]))
-    rows.append(("together", lines))
+    rows += [("what it leaves open (the other configurations)", others), ("together", lines)]
     return table(("", "lines", *NAMES), [(title, *counts(group, found, NAMES)) for title, group in rows])
+
+
+def of_config(lines: list[Line], config: str) -> list[Line]:
+    return [line for line in lines if line.config == config]
+
+
+def speeds(speed: dict[str, Any]) -> str:
+    """Return what SciPy's tests took."""
+    named = ", ".join(f"`{test}`" for test in speed["only"])
+    which = f"in {named}" if named else "that take a namespace"
+    version = speed["runs"]["stride0"]["version"]
+    rows = [
+        (title, *(str(speed["runs"][name][key]) for key in ("seconds", "passed", "failed")))
+        for name, title in RUNS.items()
+    ]
+    return (
+        f"All tests of SciPy {which}, run by `python conformance/strictness_speed.py` in one process\n"
+        f"on one thread (SciPy {version}). What fails in strict mode is SciPy's own code, which\n"
+        "gives NumPy's integers as sizes and lets `asarray` cast.\n\n"
+        + table(("namespace", "seconds", "passed", "failed"), rows)
+    )
 
 
 def counts(lines: list[Line], found: dict[str, dict[str, str]], names: Iterable[str]) -> list[str]:
@@ -134,7 +172,7 @@ def shown(code: str) -> str:
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table in Markdown; columns of numbers are aligned on the right."""
     body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    numeric = [all(row[k].isdigit() for row in body) for k in range(len(head))]
+    numeric = [all(row[k].replace(".", "").isdigit() for row in body) for k in range(len(head))]
     lines = [" | ".join(head), "|".join("---:" if right else "---" for right in numeric)]
     lines += [" | ".join(row) for row in body]
     return "\n".join(f"| {line} |" if "---" not in line else f"|{line}|" for line in lines) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -255,6 +256,33 @@ def test_all_configurations_in_parallel(run):
     )
     result.assert_outcomes(passed=4 * 15)
     assert "2 workers" in "\n".join(result.outlines)
+
+
+def test_the_configuration_for_those_who_move_from_array_api_strict(run):
+    guide = Path(__file__).resolve().parents[2] / "docs" / "testing-your-library.md"
+    blocks = re.findall(r"^```ini\n\[pytest\]\n(.*?)^```$", guide.read_text(), re.M | re.S)
+    (ini,) = [block for block in blocks if "as-before" in block]
+    result = run(
+        """
+        import pytest
+
+        @pytest.mark.xp_only("as-before")
+        def test_devices(xp):
+            info = xp.__array_namespace_info__()
+            assert [str(device) for device in info.devices()] == [
+                "cpu", "device1", "device2", "no_float64", "no_x64",
+            ]
+            default, _, device2, no_float64, no_x64 = info.devices()
+            assert xp.ones(1).device == default and xp.ones(1, device=device2).dtype == xp.float32
+            assert "float64" not in info.dtypes(device=no_float64)
+            assert "int64" not in info.dtypes(device=no_x64)
+            with pytest.raises(TypeError):
+                xp.ones(1, dtype=xp.int64) + 1.5
+            assert not hasattr(xp, "strided")
+        """,
+        ini=ini,
+    )
+    result.assert_outcomes(passed=1, skipped=1)
 
 
 def test_a_fixture_of_the_same_name_comes_first(run):

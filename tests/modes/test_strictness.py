@@ -38,7 +38,9 @@ def record(strictness: ModuleType) -> dict[str, Any]:
 def test_each_line_is_there_once_with_a_rule(strictness: ModuleType, lines: list[Any]) -> None:
     broken = [line.key for line in lines if line.config != strictness.LEGAL]
     assert len(broken) == len(set(broken)) >= 660
-    assert all(line.rule and line.config in (strictness.LEGAL, *strictness.STRIDE0.SETTINGS) for line in lines)
+    assert all(
+        line.rule and line.config in (strictness.LEGAL, *strictness.STRIDE0.SETTINGS) for line in lines
+    )
     assert all(set(line.without) <= set(strictness.STRIDE0.SETTINGS) for line in lines)
 
 
@@ -87,4 +89,4 @@ def test_lines_that_the_standard_defines_pass(strictness: ModuleType, lines: lis
 
 def test_the_page_shows_what_is_recorded(lines: list[Any], record: dict[str, Any]) -> None:
     page = importlib.import_module("strictness_page")
-    assert page.PAGE.read_text(encoding="utf-8") == page.page(lines, record)
+    assert page.PAGE.read_text(encoding="utf-8") == page.page(lines, record, page.read_speed())

@@ -96,7 +96,7 @@ class Configuration(NamedTuple):
             raise ArgumentValueError("__array_namespace__", problem, (), accepts)
 
     def device_of(self, number: int) -> Simulated:
-        """Return what the device of a number is like; that of another configuration is like the default one."""
+        """Return what the device of a number is like; those of other configurations are like the default."""
         return self.simulated.get(number) or next(iter(self.simulated.values()))
 
     def dlpack_device(self, number: int) -> tuple[DLDeviceType, int]:
@@ -161,9 +161,7 @@ class Configuration(NamedTuple):
         if self.api_version < NEWEST:
             self._check_since(call_kind, name, args, kwargs)
 
-    def _check_values(
-        self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
+    def _check_values(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Refuse arrays where a call needs a Python number: as sizes, axes and bounds, and in slices."""
         if call_kind in ("getitem", "setitem"):
             items = args[1] if isinstance(args[1], tuple) else (args[1],)
@@ -176,7 +174,8 @@ class Configuration(NamedTuple):
             if row is None or call_kind != "function" or not row.parameters:
                 return
             given = {**dict(zip(row.parameters, args, strict=False)), **kwargs}
-            needed = [v for p, v in given.items() if p not in row.arrays and (name, p) not in ELEMENTS | TYPES]
+            free = {*row.arrays, *(p for function, p in ELEMENTS | TYPES if function == name)}
+            needed = [value for parameter, value in given.items() if parameter not in free]
         for _ in _arrays(needed):
             self.refuse_value(name)
 

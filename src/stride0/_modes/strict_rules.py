@@ -68,7 +68,8 @@ def check_call(call_kind: str, name: str, args: tuple[Any, ...], kwargs: Argumen
         return
     if row is None:
         raise StrictError(name, "the function is called", "the standard has no function of this name")
-    if name not in CHECKS and row.together and not kwargs and row.together == row.parameters and len(args) == 2:
+    is_usual = row.together and row.together == row.parameters and not kwargs and len(args) == 2
+    if is_usual and name not in CHECKS:
         # Most calls are of this kind and need no other check.
         x1, x2 = args
         if isinstance(x1, Array) and isinstance(x2, Array) and x1.dtype is x2.dtype:

@@ -1,4 +1,4 @@
-"""Strict mode: values of arguments for which the standard leaves the result of integers and of `clip` open."""
+"""Strict mode: values of arguments for which the standard leaves the result open, of integers and `clip`."""
 
 from __future__ import annotations
 

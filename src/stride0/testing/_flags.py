@@ -19,7 +19,16 @@ from stride0._modes.configurations import Configuration, current_configuration, 
 from stride0._modes.simulated import Simulated
 from stride0._modes.strict import strict as strict_mode
 from stride0._modes.switches import Setting
-from stride0._tables.standard import COMPLEX_SINCE, DTYPES, EXTENSIONS, NEWEST, ROWS, SHARED, VERSIONS, names_of
+from stride0._tables.standard import (
+    COMPLEX_SINCE,
+    DTYPES,
+    EXTENSIONS,
+    NEWEST,
+    ROWS,
+    SHARED,
+    VERSIONS,
+    names_of,
+)
 
 __all__ = ["flags"]
 
@@ -148,7 +157,7 @@ class flags(Setting):
             "float64": float64,
             "int64": int64,
         }
-        own = dict(devices) if isinstance(devices, Mapping) else dict.fromkeys(devices, {})
+        own = dict(devices) if isinstance(devices, Mapping) else {name: {} for name in devices}
         _simulated("flags", dtypes)
         number_names(tuple(own))
         simulated = {
@@ -242,7 +251,7 @@ def _simulated(
 
 
 def _dtype(parameter: str, value: object, allowed: tuple[DType, DType], wide: bool) -> DType:
-    """Return a default dtype of a wide and a narrow one, by what was given for it, or by whether to be wide."""
+    """Return a default dtype, one of a wide and a narrow one: what was given, else by whether to be wide."""
     if value is None:
         return allowed[0 if wide else 1]
     for dtype in allowed:
