@@ -53,7 +53,8 @@ def read_lines(folder: Path = LINES) -> list[Line]:
     """Read the lines of all files: a group begins with ``@ config -without | rule``."""
     found = []
     for path in sorted(folder.glob("*.txt")):
-        config, rule, without = "", "", ()
+        config, rule = "", ""
+        without: tuple[str, ...] = ()
         for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             if text.startswith("@ "):
                 words, _, rule = text[2:].partition(" | ")
@@ -71,16 +72,14 @@ def read_lines(folder: Path = LINES) -> list[Line]:
 
 def make_operands(xp: Any) -> dict[str, Callable[[], Any]]:
     """Return what makes each array that lines name: of a dtype, of so many axes."""
-    numbers = [1, 2, 3]
-    arrays: dict[str, Callable[[], Any]] = {
-        f"{letter}{bits}": lambda kind=f"{kind}{bits}": xp.asarray(numbers, dtype=getattr(xp, kind))
-        for letter, kind, sizes in (
-            ("i", "int", (8, 16, 32, 64)),
-            ("u", "uint", (8, 16, 32, 64)),
-            ("f", "float", (32, 64)),
-            ("c", "complex", (64, 128)),
-        )
-        for bits in sizes
+
+    def of_dtype(name: str) -> Callable[[], Any]:
+        return lambda: xp.asarray([1, 2, 3], dtype=getattr(xp, name))
+
+    kinds = {"i": "int", "u": "uint", "f": "float", "c": "complex"}
+    sizes = {"i": (8, 16, 32, 64), "u": (8, 16, 32, 64), "f": (32, 64), "c": (64, 128)}
+    arrays = {
+        f"{letter}{bits}": of_dtype(f"{kinds[letter]}{bits}") for letter in kinds for bits in sizes[letter]
     }
     return arrays | {
         "b": lambda: xp.asarray([True, False, True]),
@@ -227,9 +226,8 @@ class Jax(Library):
     """JAX with 64-bit dtypes."""
 
     def load(self) -> Any:
-        import jax
-
-        jax.config.update("jax_enable_x64", True)
+        config: Any = importlib.import_module("jax").config
+        config.update("jax_enable_x64", True)
         return super().load()
 
 

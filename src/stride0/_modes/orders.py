@@ -59,7 +59,9 @@ def _argsort(args: tuple[Any, ...], kwargs: dict[str, Any], out: Array) -> Array
     # Sorted from the other end, elements that compare as equal come in the opposite order.
     last = args[0].shape[axis] - 1
     descending = kwargs.get("descending", False)
-    return last - argsort(flip(args[0], axis=axis), axis=axis, descending=descending)
+    backwards: Array = argsort(flip(args[0], axis=axis), axis=axis, descending=descending)
+    forwards: Array = last - backwards
+    return forwards
 
 
 ORDERS: dict[str, Callable[[tuple[Any, ...], dict[str, Any], Any], Any]] = {

@@ -45,7 +45,7 @@ def _check_shift(name: str, given: dict[str, Any]) -> None:
 def _is_somewhere(condition: Callable[[Any, Any], Any], x: Any, value: int) -> bool:
     if isinstance(x, Array):
         return _any(condition, x, value)
-    return x == 0 if condition is equal else x < 0
+    return bool(x == 0 if condition is equal else x < 0)
 
 
 def _check_bounds(name: str, given: dict[str, Any]) -> None:
