@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import stride0 as xp
-from stride0.autograd import grad
-from stride0.testing import flags
+from stride0.autograd import grad, vmap
+from stride0.testing import check_grad, flags
 
 X, N, MASK = xp.asarray([3.0, 1.0, 2.0]), xp.asarray(2), xp.asarray([True, False, True])
 SQUARE = xp.reshape(xp.arange(9.0), (3, 3))
@@ -78,6 +78,9 @@ def test_what_lazy_arrays_do() -> None:
         assert xp.repeat(X, 2).shape == (6,) and xp.linalg.inv(xp.eye(2)).shape == (2, 2)
         assert str(grad(lambda x: xp.sum(x * x))(X)) == "[6., 2., 4.]"
         assert not xp.__array_namespace_info__().capabilities()["data-dependent shapes"]
+        check_grad(lambda x: xp.exp(x) * 2.0, X)
+        with pytest.raises(xp.LazyError):
+            check_grad(lambda x: x * float(xp.max(N)), X)
         assert pickle.loads(pickle.dumps(X)).shape == (3,)
         with flags():
             assert float(X[0]) == 3.0
@@ -150,6 +153,9 @@ def test_what_is_no_view() -> None:
     with flags(views=False):
         found = slope(X)
     assert bool(xp.all(found == slope(X)))
+    with flags(views=False):
+        batched = vmap(lambda row: row[1:] * row[0])(SQUARE)
+    assert bool(xp.all(batched == SQUARE[:, 1:] * SQUARE[:, :1]))
 
 
 # --- results in another order

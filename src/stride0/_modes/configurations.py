@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 from stride0._base.devices import Device, DLDeviceType, check_device, device_numbered
 from stride0._base.errors import (
     ArgumentValueError,
+    BatchingError,
     DeviceError,
     LazyError,
     RangeError,
@@ -244,7 +245,7 @@ class Configuration(NamedTuple):
             out = astype(out, target)
         self._check_dtype(call.name, "the result", out.dtype)
         self.device_of(call.number).check(call.name, out.dtype, device_numbered(call.number)._name)
-        if not self.views and call.may_be_view() and call.shares(out):
+        if not self.views and call.is_view(out):
             out = asarray(out, copy=True)
         if device_number(out) != call.number:
             if call.shares(out):
@@ -288,11 +289,15 @@ class Call:
         foreign = self.name in MOVING and not isinstance(self.args[0], Array)
         return foreign or any(shares_storage(out, x) for x in self.arrays)
 
-    def may_be_view(self) -> bool:
-        """Tell whether the function may return a view or a copy, as it likes."""
+    def is_view(self, out: Array) -> bool:
+        """Tell whether a result is a view where the function may return a view or a copy, as it likes."""
         # Those of MOVING return the array itself, if they can; those of `strided` are for views.
-        copied = self.kwargs.get("copy") is not False
-        return copied and self.name not in MOVING and not self.name.startswith("strided.")
+        if self.kwargs.get("copy") is False or self.name in MOVING or self.name.startswith("strided."):
+            return False
+        try:
+            return self.shares(out)
+        except BatchingError:
+            return False  # within `autograd.vmap`, where arrays have no memory of their own
 
     def mentions(self, dtypes: tuple[DType, ...]) -> bool:
         """Tell whether an operand has one of the dtypes or the caller asked for one; else it is a default."""
