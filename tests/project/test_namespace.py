@@ -110,6 +110,7 @@ EXCEPTIONS = {
     "ExchangeError",
     "ForeignArrayError",
     "GradientError",
+    "LazyError",
     "OutOfBoundsError",
     "RangeError",
     "ShapeError",
