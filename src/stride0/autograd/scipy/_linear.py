@@ -63,7 +63,7 @@ def _long(x: Any) -> list[int]:
     return [k for k, n in enumerate(x.shape) if n > 1]
 
 
-def _by_lanes(a: Any, b: Any, mode: str) -> Any:
+def _by_lanes(a: Any, b: Any, mode: Any) -> Any:
     """Return the convolution with weights along one axis, of each lane as SciPy has it: directly.
 
     SciPy's function of several axes takes many times as long.
