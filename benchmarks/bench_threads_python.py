@@ -6,7 +6,8 @@
 Each thread has arrays of its own, and repeats one operation on them; all start together. Threads that
 compute large arrays are another matter (docs/design/threads.md): the libraries get one thread for each call.
 The runs on one thread and on several alternate in rounds, and the median of the ratios of a round is
-reported. On a machine that does other work besides, the ratio says what is left for the second thread;
+reported. Functions that do nothing are the reference: no operation can be expected to do better than they do.
+On a machine that does other work besides, the ratio says what is left for the second thread;
 `--cpu-time` leaves that out. It finds what threads lose by memory that they write to by turns (reference
 counts) and by spinning, not by sleeping; and less of it where the threads rarely run at the same time.
 """
@@ -29,6 +30,10 @@ Call = Callable[[Any], Callable[[], Any]]
 
 def operands(xp: Any, size: int) -> tuple[Any, Any]:
     return xp.asarray([1.5] * size), xp.asarray([0.5] * size)
+
+
+def nothing(xp: Any) -> Callable[[], Any]:
+    return lambda: None
 
 
 def operator(size: int) -> Call:
@@ -82,6 +87,7 @@ def broadcast(size: int) -> Call:
 
 
 CASES: tuple[tuple[str, Call], ...] = (
+    ("nothing", nothing),
     ("x + y, 4 elements", operator(4)),
     ("x + y, 100 elements", operator(100)),
     ("x + y, 1,000 elements", operator(1000)),

@@ -119,6 +119,16 @@ def reductions() -> Iterator[Case]:
     yield from of(
         "nanmax nanmin nanmean nanstd nanvar nanmedian nanargmax nanargmin", "_(x); _(a, axis=0)", F
     )
+    yield from of("median", axes, F)
+    yield from of("quantile percentile", "_(x, 0.3); _(a, 0.3, axis=1)", F)
+    # The order within the parts is free.
+    yield from of("partition argpartition", "_(v, {q}); _(a, 1, axis=1)", FI, compared="shapes")
+    yield from of("bincount", "_(i)", INT)
+    yield from of("histogram", "_(x); _(x, 50)", F)
+    yield from of("interp", "_(y, o, v)", F)
+    yield from of("isclose allclose", "_(x, y)", FC)
+    yield from of("nan_to_num", "_(x)", FC)
+    yield from of("cov corrcoef", "_(a)", F)
     yield from of("sort argsort", "_(v); _(a, axis=0); _(a, axis=1)", FI)
     yield from of("searchsorted", "_(o, y)", FI)
     yield from of("unique_all unique_counts unique_inverse unique_values", "_(x)", FI)
@@ -170,6 +180,7 @@ def manipulation() -> Iterator[Case]:
     yield from of("unstack", "_(a)", ALL)
     yield from of("take", "_(v, i, axis=0); _(a, j, axis=0); _(a, k, axis=1)", ALL)
     yield from of("take_along_axis", "_(a, h, axis=1)", ALL)
+    yield from of("put_along_axis", "_(a, h, 1, axis=1)", N, compared="nothing")
     yield from of("pad", "_(v, 3); _(a, 1)", N)
     yield from of("strided.contiguous", "contiguous(a)", ALL)
 
@@ -182,6 +193,7 @@ def linear_algebra() -> Iterator[Case]:
     yield from of("matmul", "_(s, t); _(s, s.T); _(s, f); _(v, u); _(g, g)", N)
     yield from of("vecdot", "_(v, u); _(a, b)", N)
     yield from of("tensordot", "_(s, t, axes=1)", N)
+    yield from of("kron", "_(f, f)", N)
     yield from of("einsum", "_('ij,jk->ik', s, t); _('ij,ij->i', a, b); _('ij->ji', s); _('i,i->', v, u)", N)
     yield from of_linalg("matmul", "_(s, t)", N)
     yield from of_linalg("tensordot", "_(s, t, axes=1)", N)
@@ -318,7 +330,7 @@ EXCEPTIONS: Final[dict[str, str]] = {
     "einsum_path": "its result is NumPy's",
     **dict.fromkeys(("linalg.expm", "linalg.solve_triangular"), "its counterpart is SciPy's"),
     **dict.fromkeys(("linalg.LstsqResult", "linalg.LinAlgError"), NOT_FUNCTIONS),
-    **dict.fromkeys(("autograd", "optim", "memory", "testing", "fused", "strict"), OWN),
+    **dict.fromkeys(("autograd", "optim", "memory", "testing", "fused", "strict", "at", "top_k"), OWN),
     **dict.fromkeys(("broadcasting", "explain", "get_num_threads", "set_num_threads"), OWN),
     **dict.fromkeys(
         ("strided.is_contiguous", "strided.is_writable", "strided.strides"), "attributes in NumPy"

@@ -117,7 +117,7 @@ TABLE = {
         compiler=compiler_of_python,
         variables=of_threads,
         report=re.compile(r"^SUMMARY: .*$|^.*(?:ERROR|FATAL): ThreadSanitizer.*$", re.MULTILINE),
-        tests=("tests/core/test_free_threading.py",),
+        tests=("tests/core/test_free_threading.py", "tests/autograd/test_gradient_threads.py"),
         while_building={"TSAN_OPTIONS": "report_bugs=0"},
         jobs=1,  # the processes of pytest-xdist did not start with it
     ),

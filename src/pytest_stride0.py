@@ -21,10 +21,24 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
     "float32": {"default_float": "float32", "default_int": "int32", "float64": False},
     "readonly": {"writable": False},
     "static-shapes": {"data_dependent_shapes": False, "boolean_indexing": False},
+    "mixed-devices": {
+        "devices": {"virtual": {"float64": False, "dlpack": (2, 0)}, "other": {"dlpack": (2, 1)}, "cpu": {}}
+    },
+    "no-x64": {"float64": False, "int64": False},
+    "lazy": {"lazy": True},
+    "copies": {"views": False},
+    "shuffled": {"shuffled": True},
     "bare": {"extensions": (), "strict_names": True},
     "2022.12": {"api_version": "2022.12"},
     "2023.12": {"api_version": "2023.12"},
     "2024.12": {"api_version": "2024.12"},
+}
+# Marks of SciPy's tests that tests of other libraries have, too.
+ARGUMENTS = "(*backends, reason=..., np_only=, cpu_only=, eager_only=, exceptions=): as in SciPy's tests"
+SCIPYS_MARKS = {
+    "skip_xp_backends": ARGUMENTS,
+    "xfail_xp_backends": ARGUMENTS,
+    "array_api_backends": ": as in SciPy's tests",
 }
 CHOSEN = ("default", "strict", "devices", "float32", "readonly", "static-shapes")
 
@@ -51,6 +65,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "xp_only(*names, reason=...): run the test in these configurations of the fixture xp alone"
     )
     known = dict(CONFIGURATIONS)
+    for name, described in SCIPYS_MARKS.items():
+        config.addinivalue_line("markers", f"{name}{described}")
     listed = []
     for line in config.getini("xp_configs"):
         name, made, settings = line.partition(":")
@@ -118,7 +134,31 @@ def xp_config(request: pytest.FixtureRequest) -> str:
             if (name in mark.args) is leaves_out:
                 reason = mark.kwargs.get("reason", "")
                 pytest.skip(f"{marker}: {reason}" if reason else f"{marker}({name!r})")
+    settings = request.config.stash[KEY][name]
+    for mark in request.node.iter_markers("skip_xp_backends"):
+        if (reason := why_not(mark, settings)) is not None:
+            pytest.skip(f"skip_xp_backends: {reason}")
+    for mark in request.node.iter_markers("xfail_xp_backends"):
+        if (reason := why_not(mark, settings)) is not None:
+            request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
     return name
+
+
+def why_not(mark: pytest.Mark, settings: dict[str, Any]) -> str | None:
+    """Return why a mark of SciPy's tests leaves out stride0 in a configuration; None where it does not."""
+    given = mark.kwargs
+    if "stride0" in mark.args:
+        return str(given.get("reason") or "stride0")
+    if "stride0" in (given.get("exceptions") or ()):
+        return None
+    default_device = next(iter(settings.get("devices", ("cpu",))))
+    left_out = {
+        "np_only": True,
+        "cpu_only": default_device != "cpu",
+        "eager_only": settings.get("lazy", False),
+    }
+    found = [word for word, holds in left_out.items() if given.get(word) and holds]
+    return str(given.get("reason") or found[0]) if found else None
 
 
 @pytest.fixture

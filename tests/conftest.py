@@ -45,6 +45,7 @@ ALONE = {
         "set_default everywhere set_num_threads tune( back_off set_limit set_blas set_idle_limit "
         "set_interceptor setswitchinterval environ add_method sys.modules signal. threadpool_limits xp.zeros="
         " patched( unpatch("
+        " workdps( workprec( errors(name =exact(a Points(name"  # mpmath's precision; three in helpers
     ),
     "it reads what the process has counted": (
         "stats( live( passes blocks( counts( counted( memory_statistics gc. getrefcount weakref "

@@ -1,8 +1,8 @@
 """stride0: the Python Array API standard on strided memory.
 
 This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `memory`,
-`optim`, `random`, `special`, `testing`, the functions of `_compat.extras`, `einsum`, `Array`, `DType`,
-`Device`, exceptions.
+`optim`, `random`, `special`, `testing`, the functions of `_compat.extras` and `_compat.comparing`, of the
+chapters `contractions`, `counting`, `selection` and `updates`, `Array`, `DType`, `Device`, exceptions.
 """
 
 import importlib as _importlib
@@ -16,6 +16,7 @@ from stride0._base.errors import *  # noqa: F403
 from stride0._base.errors import hide_frames as _hide_frames
 from stride0._chapters import constants as _constants
 from stride0._chapters import contractions as _contractions
+from stride0._chapters import counting as _counting
 from stride0._chapters import creation as _creation
 from stride0._chapters import data_types as _data_types
 from stride0._chapters import elementwise as _elementwise
@@ -24,11 +25,14 @@ from stride0._chapters import inspection as _inspection
 from stride0._chapters import linear_algebra as _linear_algebra
 from stride0._chapters import manipulation as _manipulation
 from stride0._chapters import searching as _searching
+from stride0._chapters import selection as _selection
 from stride0._chapters import sorting as _sorting
 from stride0._chapters import statistical as _statistical
+from stride0._chapters import updates as _updates
 from stride0._chapters import utility as _utility
 from stride0._chapters.constants import *  # noqa: F403
 from stride0._chapters.contractions import *  # noqa: F403
+from stride0._chapters.counting import *  # noqa: F403
 from stride0._chapters.creation import *  # noqa: F403
 from stride0._chapters.data_types import *  # noqa: F403
 from stride0._chapters.elementwise import *  # noqa: F403
@@ -37,17 +41,21 @@ from stride0._chapters.inspection import *  # noqa: F403
 from stride0._chapters.linear_algebra import *  # noqa: F403
 from stride0._chapters.manipulation import *  # noqa: F403
 from stride0._chapters.searching import *  # noqa: F403
+from stride0._chapters.selection import *  # noqa: F403
 from stride0._chapters.set import isin, unique_all, unique_counts, unique_inverse, unique_values
 from stride0._chapters.sorting import *  # noqa: F403
 from stride0._chapters.statistical import *  # noqa: F403
+from stride0._chapters.updates import *  # noqa: F403
 from stride0._chapters.utility import *  # noqa: F403
 
 # What importing them adds to the array type, and registers.
+from stride0._compat import comparing as _comparing
 from stride0._compat import extras as _extras
 from stride0._compat import html as _html  # noqa: F401
 from stride0._compat import methods as _methods  # noqa: F401
 from stride0._compat import threadpoolctl as _threadpoolctl  # noqa: F401
 from stride0._compat import ufuncs as _ufuncs  # noqa: F401
+from stride0._compat.comparing import *  # noqa: F403
 from stride0._compat.extras import *  # noqa: F403
 from stride0._core.array.array import Array
 from stride0._core.calls.primitive import shared_by_threads as _shared_by_threads
@@ -95,8 +103,10 @@ __all__ = [
     "where",
 ]
 __all__ += _errors.__all__
+__all__ += _comparing.__all__
 __all__ += _constants.__all__
 __all__ += _contractions.__all__
+__all__ += _counting.__all__
 __all__ += _creation.__all__
 __all__ += _data_types.__all__
 __all__ += _elementwise.__all__
@@ -105,8 +115,10 @@ __all__ += _inspection.__all__
 __all__ += _linear_algebra.__all__
 __all__ += _manipulation.__all__
 __all__ += _searching.__all__
+__all__ += _selection.__all__
 __all__ += _sorting.__all__
 __all__ += _statistical.__all__
+__all__ += _updates.__all__
 __all__ += _utility.__all__
 __all__ += _extras.__all__
 __all__ += _dtype.__all__
@@ -135,7 +147,12 @@ else:
 
     def __getattr__(name: str) -> _typing.Any:
         if name not in _LATER:
-            raise AttributeError(f"module 'stride0' has no attribute {name!r}")
+            # Python's own protocols ask for names with two underscores all the time.
+            if name.startswith("__"):
+                raise AttributeError(f"module 'stride0' has no attribute {name!r}")
+            from stride0._tables.numpy_names import missing
+
+            raise missing("stride0", name)
         module = _importlib.import_module(f"stride0.{_LATER[name] or name}")
         return getattr(module, name) if _LATER[name] else module
 

@@ -147,7 +147,7 @@ for _prefix, _module in (
 ):
     FUNCTIONS |= functions(_prefix, _module)
 
-ATTRIBUTES = sorted(n for n in dir(Array) if getattr(Array, n) is not getattr(object, n, None))
+ATTRIBUTES = sorted(n for n in dir(Array) if getattr(Array, n, None) is not getattr(object, n, None))
 
 
 # --- functions without rules of their own
@@ -157,6 +157,13 @@ NO_ARRAYS = {
     *(f"memory.{name}" for name in ("empty_cache", "get_limit", "set_limit", "stats")),
     "testing.check_grad",  # takes a function
 }
+
+
+def _put_along_axis(x: Any, values: Any) -> Any:
+    copy = xp.asarray(x, copy=True)
+    xp.put_along_axis(copy, xp.asarray([[1], [0]]), values[:, :1], 1)
+    return copy
+
 
 # Of functions that are made of others.
 COMPOSED: dict[str, list[Example]] = {
@@ -190,6 +197,29 @@ COMPOSED: dict[str, list[Example]] = {
         f"nan{name}": [("no number", lambda x, f=name: getattr(xp, f"nan{f}")(x, axis=1), GAPS)]
         for name in ("argmax", "argmin")
     },
+    "allclose": [("no number", lambda x, y: xp.allclose(x, y), X, Y)],
+    "at": [
+        ("gradient", lambda x, v: xp.at(x)[0].add(v), X, Y[0]),
+        ("gradient", lambda x, v: xp.at(x)[:, 1].multiply(v), X, POINT),
+        ("gradient", lambda x, v: xp.at(x)[:, xp.asarray([1, 1])].subtract(v), X, POINT),
+    ],
+    "bincount": [("gradient", lambda w: xp.bincount(xp.asarray([2, 0, 2]), w), X[0])],
+    "corrcoef": [("gradient", lambda x: xp.corrcoef(x), X)],
+    "cov": [("gradient", lambda x, w: xp.cov(x, aweights=w), X, np.asarray([0.5, 1.0, 2.0]))],
+    "histogram": [("gradient", lambda w: xp.histogram(xp.asarray([2.0, 0.0, 2.0]), 3, weights=w)[0], X[0])],
+    "interp": [("gradient", lambda x, p, v: xp.interp(x, p, v), X, np.sort(Y[0]), Y[1])],
+    "isclose": [("no number", lambda x, y: xp.isclose(x, y), X, Y)],
+    "kron": [("gradient", lambda x, y: xp.kron(x, y), X, Y)],
+    "median": [("gradient", lambda x: xp.median(x), X), ("gradient", lambda x: xp.median(x, axis=0), X)],
+    "nan_to_num": [("gradient", lambda x: xp.nan_to_num(x), X)],
+    "partition": [("gradient", lambda x: xp.partition(x, 1), X)],
+    "percentile": [("gradient", lambda x: xp.percentile(x, 30.0, 1), X)],
+    "put_along_axis": [("gradient", _put_along_axis, X, Y)],
+    "quantile": [
+        ("gradient", lambda x: xp.quantile(x, [0.2, 0.7], 1), X),
+        ("gradient", lambda x, q: xp.quantile(x, q), X, np.asarray(0.3)),
+    ],
+    "top_k": [("gradient", lambda x: xp.top_k(x, 2).values, X)],
     "explain": [("no number", lambda x, y: repr(xp.explain(x, y)), X, Y[0])],
     "from_dlpack": [("refused", lambda x: xp.from_dlpack(x), X)],
 }
@@ -197,6 +227,7 @@ COMPOSED: dict[str, list[Example]] = {
 # Of functions whose table says that their result is constant, where they are not called with arrays alone.
 CONSTANT: dict[str, list[Example]] = {
     "argsort": [("no number", lambda x: xp.argsort(x, descending=True), X)],
+    "argpartition": [("no number", lambda x: xp.argpartition(x, 1), X)],
     "broadcast_shapes": [("no number", lambda x, y: xp.broadcast_shapes(x.shape, y.shape), X, Y)],
     "can_cast": [("no number", lambda x: xp.can_cast(x, xp.complex128), X)],
     "empty": [("no number", lambda x: xp.empty(x.shape, dtype=xp.int8).shape, X)],

@@ -26,6 +26,7 @@ BASES = {
     "DeviceError": (ValueError,),
     "ExchangeError": (BufferError, ValueError),
     "ForeignArrayError": (TypeError,),
+    "LazyError": (ValueError, TypeError),
     "OutOfBoundsError": (IndexError,),
     "RangeError": (OverflowError,),
     "ShapeError": (ValueError,),
@@ -54,7 +55,8 @@ def test_bases(name):
     "name",
     sorted(
         set(BASES)
-        - {"BroadcastError", "BroadcastIndexError", "StretchError", "StrictAttributeError", "StrictError"}
+        - {"BroadcastError", "BroadcastIndexError", "StretchError"}
+        - {"LazyError", "StrictAttributeError", "StrictError"}
     ),
 )
 def test_pickle_and_copy(name):

@@ -147,7 +147,7 @@ def test_keys_without_masks(key: Any) -> None:
 
 
 NEW = {
-    "isdtype": "2022.12", "take": "2022.12", "real": "2022.12", "fft": "2022.12",
+    "isdtype": "2022.12", "take": "2022.12", "real": "2022.12", "fft": "2022.12", "complex64": "2022.12",
     "clip": "2023.12", "hypot": "2023.12", "cumulative_sum": "2023.12", "unstack": "2023.12",
     "__array_namespace_info__": "2023.12", "count_nonzero": "2024.12", "diff": "2024.12",
     "nextafter": "2024.12", "take_along_axis": "2024.12", "isin": "2025.12", "broadcast_shapes": "2025.12",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -55,7 +56,7 @@ def test_command_line(run):
     result = run(WHO, "--xp-configs=float32, 2022.12")
     result.assert_outcomes(passed=2)
     assert said(result) == ["2022.12: float64 cpu 2022.12", "float32: float32 cpu 2025.12"]
-    run(WHO, "--xp-configs=all").assert_outcomes(passed=10)
+    run(WHO, "--xp-configs=all").assert_outcomes(passed=15)
 
 
 def test_ini_file(run):
@@ -170,7 +171,118 @@ def test_nothing_is_left_behind(run):
             assert stride0.ones(1).dtype is stride0.float64 and hasattr(stride0, "clip")
         """,
         "--xp-configs=all",
-    ).assert_outcomes(passed=11)
+    ).assert_outcomes(passed=16)
+
+
+def test_marks_of_scipy(run):
+    """Tests that are written for SciPy's fixture `xp` run with this one, with their marks."""
+    result = run(
+        """
+        import pytest
+
+        skip_xp_backends = pytest.mark.skip_xp_backends
+        xfail_xp_backends = pytest.mark.xfail_xp_backends
+        pytestmark = pytest.mark.array_api_backends
+
+        @skip_xp_backends("dask.array", reason="no such function there")
+        def test_elsewhere(xp):
+            assert xp.ones(2).shape == (2,)
+
+        @skip_xp_backends("stride0", reason="not here")
+        def test_not_here(xp):
+            raise AssertionError
+
+        @skip_xp_backends(np_only=True, reason="compiled for NumPy")
+        def test_numpy_only(xp):
+            raise AssertionError
+
+        @skip_xp_backends(np_only=True, exceptions=["stride0"])
+        def test_numpy_and_this(xp):
+            pass
+
+        @skip_xp_backends(cpu_only=True)
+        def test_cpu(xp):
+            assert str(xp.ones(1).device) == "cpu"
+
+        @skip_xp_backends(eager_only=True)
+        def test_eager(xp):
+            assert float(xp.asarray(1.5)) == 1.5
+
+        @xfail_xp_backends(eager_only=True, reason="asks for the value")
+        def test_value(xp):
+            assert float(xp.asarray(1.5)) == 1.5
+
+        @xfail_xp_backends("stride0")
+        def test_fails(xp):
+            raise AssertionError
+        """,
+        "--xp-configs=default,devices,lazy",
+        "-rsx",
+        "--strict-markers",
+    )
+    result.assert_outcomes(passed=3 + 3 + 2 + 2 + 2, skipped=3 + 3 + 1 + 1, xfailed=1 + 3)
+    text = "\n".join(result.outlines)
+    assert "compiled for NumPy" in text and "asks for the value" in text and "cpu_only" in text
+
+
+def test_all_configurations_in_parallel(run):
+    pytest.importorskip("xdist", reason="this needs pytest-xdist: pip install pytest-xdist")
+    result = run(
+        """
+        import threading
+        import pytest
+
+        @pytest.mark.parametrize("count", [1, 2, 3])
+        def test_sum(xp, xp_config, count):
+            x = xp.arange(1.0, count + 1.0)
+            total = xp.sum(x)
+            if xp_config != "lazy":
+                assert float(total) == count * (count + 1) / 2
+
+        def test_threads(xp, xp_config):
+            found = []
+            threads = [threading.Thread(target=lambda: found.append(xp.ones(1).dtype)) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert found == [xp.ones(1).dtype] * 2
+        """,
+        "-p",
+        "xdist.plugin",
+        "-n",
+        "2",
+        "--xp-configs=all",
+    )
+    result.assert_outcomes(passed=4 * 15)
+    assert "2 workers" in "\n".join(result.outlines)
+
+
+def test_the_configuration_for_those_who_move_from_array_api_strict(run):
+    guide = Path(__file__).resolve().parents[2] / "docs" / "testing-your-library.md"
+    blocks = re.findall(r"^```ini\n\[pytest\]\n(.*?)^```$", guide.read_text(), re.M | re.S)
+    (ini,) = [block for block in blocks if "as-before" in block]
+    result = run(
+        """
+        import pytest
+
+        @pytest.mark.xp_only("as-before")
+        def test_devices(xp):
+            info = xp.__array_namespace_info__()
+            assert [str(device) for device in info.devices()] == [
+                "cpu", "device1", "device2", "no_float64", "no_x64",
+            ]
+            default, _, device2, no_float64, no_x64 = info.devices()
+            assert xp.ones(1).device == default and xp.ones(1, device=device2).dtype == xp.float32
+            assert "float64" not in info.dtypes(device=no_float64)
+            assert "int64" not in info.dtypes(device=no_x64)
+            with pytest.raises(TypeError):
+                xp.ones(1, dtype=xp.int64) + 1.5
+            assert not hasattr(xp, "strided")
+        """,
+        ini=ini,
+    )
+    result.assert_outcomes(passed=1, skipped=1)
 
 
 def test_a_fixture_of_the_same_name_comes_first(run):

@@ -24,6 +24,10 @@ import pytest
 from free_threading import INHERITS_CONTEXT
 
 import stride0 as xp
+from stride0._chapters import counting as _counting
+from stride0._chapters import selection as _selection
+from stride0._chapters import updates as _updates
+from stride0._compat import comparing as _comparing
 from stride0._compat import extras as _extras
 from stride0._tables import standard as _standard
 from stride0.autograd import grad
@@ -547,7 +551,18 @@ def test_the_table_has_every_function_of_the_standard_once() -> None:
     own = {"Array", "DType", "Device", "broadcasting", "explain", "fused", "strict", "strided", "testing"}
     own |= {"autograd", "einsum", "einsum_path", "optim", "random", "special"}
     own |= {name for name in xp.__all__ if name.endswith(("Error", "Warning"))} | {"__version__"}
-    own |= {*_extras.__all__, "memory", "get_num_threads", "set_num_threads", "float16", "bfloat16"}
+    own |= {
+        *_extras.__all__,
+        *_comparing.__all__,
+        *_counting.__all__,
+        *_selection.__all__,
+        *_updates.__all__,
+        "memory",
+        "get_num_threads",
+        "set_num_threads",
+        "float16",
+        "bfloat16",
+    }
     assert _standard.names_of() == set(xp.__all__) - own
     for extension in (xp.linalg, xp.fft):
         prefix = extension.__name__.rpartition(".")[2]

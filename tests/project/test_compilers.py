@@ -51,6 +51,7 @@ GROUPS = {
             "cvecmath.h",
             "cproduct.h",
             "intdiv.h",
+            "intpow.h",
             "tiles.h",
             "products.h",
         ),

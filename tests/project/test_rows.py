@@ -41,7 +41,8 @@ def public_names() -> set[str]:
     }
     for space in SPACES:
         names |= {f"{space}.{name}" for name in getattr(xp, space).__all__}
-    own = [name for name in dir(xp.Array) if getattr(xp.Array, name) is not getattr(object, name, None)]
+    there = [name for name in dir(xp.Array) if hasattr(xp.Array, name)]
+    own = [name for name in there if getattr(xp.Array, name) is not getattr(object, name, None)]
     methods = [name for name in own if name not in EVERY_CLASS and (name[0] != "_" or name.startswith("__"))]
     return names | {f"Array.{name}" for name in methods}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -13,6 +15,10 @@ FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
 
 # A thread begins with the context of the one that starts it, and so with its settings; by default in 3.14t.
 INHERITS_CONTEXT = bool(getattr(sys.flags, "thread_inherit_context", False))
+
+THREADS = 8
+# Fewer are enough for ThreadSanitizer, which is slow and finds what could race without a race being lost.
+ROUNDS = int(os.environ.get("STRIDE0_TEST_ROUNDS") or (1000 if FREE_THREADED else 60))
 
 ONE_THREAD_FOR_A_TAPE = "without the interpreter's lock a tape belongs to one thread"
 NO_FRAMES_OF_OTHERS = "without the interpreter's lock the calls of other threads are not found"
@@ -50,3 +56,8 @@ def together(*functions: Callable[[], Any]) -> list[Any]:
     if errors:
         raise errors[0]
     return results
+
+
+def in_each(function: Callable[[int], Any], threads: int = THREADS) -> list[Any]:
+    """Call a function in several threads at once, with the number of each; results as of `together`."""
+    return together(*(functools.partial(function, number) for number in range(threads)))

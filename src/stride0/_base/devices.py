@@ -17,6 +17,7 @@ __all__ = [
     "check_device",
     "device_numbered",
     "number_names",
+    "number_of",
     "only_the_cpu",
     "set_current_devices",
 ]
@@ -26,7 +27,16 @@ class DLDeviceType(IntEnum):
     """Kinds of devices, as DLPack numbers them."""
 
     CPU = 1
+    CUDA = 2
+    CUDA_PINNED = 3
+    OPENCL = 4
+    VULKAN = 7
+    METAL = 8
+    VPI = 9
+    ROCM = 10
     EXT_DEV = 12
+    CUDA_MANAGED = 13
+    ONE_API = 14
 
 
 # Names of devices by number. Names of simulated devices are never removed: arrays store the number.
@@ -56,6 +66,11 @@ def number_names(names: tuple[str, ...]) -> None:
             raise ArgumentValueError("flags", f"{shown(name)} is no name of a device", (), "strings")
         if name not in _NAMES:
             _NAMES.append(name)
+
+
+def number_of(name: str) -> int:
+    """Return the number of a simulated device, or 0 for the CPU."""
+    return _NAMES.index(name)
 
 
 class Device:
@@ -88,7 +103,7 @@ class Device:
     @property
     def number(self) -> int:
         """The device's number; 0 is the CPU's."""
-        return _NAMES.index(self._name)
+        return number_of(self._name)
 
     def __setattr__(self, attribute: str, value: object) -> NoReturn:
         raise AttributeError(f"Device objects cannot be changed: {shown(attribute)}")

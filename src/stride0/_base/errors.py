@@ -36,6 +36,7 @@ __all__ = [
     "ExchangeError",
     "ForeignArrayError",
     "GradientError",
+    "LazyError",
     "OutOfBoundsError",
     "RangeError",
     "ShapeError",
@@ -193,6 +194,10 @@ class StrictError(Stride0Error, TypeError):
 
 class StrictAttributeError(StrictError, AttributeError):
     """An attribute that the standard, or the chosen version of it, does not have."""
+
+
+class LazyError(StrictError, ValueError):
+    """The value of an array is asked for, where `stride0.testing.flags(lazy=True)` is on."""
 
 
 class BroadcastError(Stride0Error, ValueError):

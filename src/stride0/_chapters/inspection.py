@@ -50,7 +50,7 @@ class ArrayNamespaceInfo:
         Parameters
         ----------
         device : Device, optional
-            All devices have the same.
+            All devices have the same, unless a test configuration says otherwise; by default the default one.
 
         Returns
         -------
@@ -62,9 +62,9 @@ class ArrayNamespaceInfo:
         DeviceError
             If there is no such device.
         """
-        _check_device("default_dtypes", device)
+        number = _device_number("default_dtypes", device)
         if (configuration := CONFIGURATION.current()) is not None:
-            defaults: dict[str, DType] = configuration.default_dtypes()
+            defaults: dict[str, DType] = configuration.device_of(number).default_dtypes()
             return defaults
         return {
             "real floating": dt.float64,
@@ -92,7 +92,7 @@ class ArrayNamespaceInfo:
         Parameters
         ----------
         device : Device, optional
-            All devices have the same.
+            All devices have the same, unless a test configuration says otherwise; by default the default one.
         kind : str or tuple of str, optional
             ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"integral"``, ``"real floating"``,
             ``"complex floating"`` or ``"numeric"``; or a tuple, any entry of which will do. By default all.
@@ -109,12 +109,15 @@ class ArrayNamespaceInfo:
         ArgumentValueError
             If a kind is not one of those words.
         """
-        _check_device("dtypes", device)
+        number = _device_number("dtypes", device)
         configuration = CONFIGURATION.current()
-        double = () if configuration is None or configuration.float64 else (dt.float64, dt.complex128)
         words = kind if isinstance(kind, tuple) else ("bool", "numeric") if kind is None else (kind,)
         kinds = {k for word in words for k in kinds_named("dtypes", word)}
-        return {d.name: d for d in dt.STANDARD_DTYPES if d.kind in kinds and d not in double}
+        found = {d.name: d for d in dt.STANDARD_DTYPES if d.kind in kinds}
+        if configuration is None:
+            return found
+        simulated = configuration.device_of(number)
+        return {name: d for name, d in found.items() if simulated.has(d)}
 
     def __repr__(self) -> str:
         return (
@@ -122,10 +125,10 @@ class ArrayNamespaceInfo:
         )
 
 
-def _check_device(operation: str, device: Device | str | None) -> None:
+def _device_number(operation: str, device: Device | str | None) -> int:
     if isinstance(device, str):
         check_standard(operation, "device is a string", BY_NAME)
-    check_device(operation, device)
+    return check_device(operation, device).number
 
 
 @intercepted

@@ -1,13 +1,14 @@
 """Elements by their rank: parts of a sort, `top_k` of the draft of the standard, and quantiles.
 
-The order is that of `sort`, but for NaN, which comes last in descending order too. Equal elements keep their order.
+The order is that of `sort`, but for NaN, which comes last in descending order too. Equal elements keep
+their order.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from stride0._base.errors import ArgumentValueError, ShapeError, counted, shown
 from stride0._base.shapes import Axis, normalize_axes, normalize_axis, normalize_index, size_of
@@ -58,9 +59,7 @@ class TopK(NamedTuple):
 
 
 @primitive
-def argselect(
-    x: Array, first: int, last: int, /, *, axis: int = -1, descending: bool = False
-) -> Array:
+def argselect(x: Array, first: int, last: int, /, *, axis: int = -1, descending: bool = False) -> Array:
     """Return a part of the indices of a sort: those at the positions from `first` to `last`, in order."""
 
 
@@ -80,9 +79,9 @@ def argpartition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
     Returns
     -------
     Array
-        New int64 array of the shape of `x`. Along the axis, elements that come before stand before the element of
-        rank `kth`, in no order, and those that come after behind it. Of several ranks, the elements between them
-        are in order.
+        New int64 array of the shape of `x`. Along the axis, elements that come before stand before the
+        element of rank `kth`, in no order, and those that come after behind it. Of several ranks, the
+        elements between them are in order.
 
     Raises
     ------
@@ -121,9 +120,7 @@ def partition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
 
 
 @intercepted
-def top_k(
-    x: Array, k: int, /, *, axis: int = -1, mode: Literal["largest", "smallest"] = "largest"
-) -> TopK:
+def top_k(x: Array, k: int, /, *, axis: int = -1, mode: Literal["largest", "smallest"] = "largest") -> TopK:
     """Return the largest, or smallest, elements along an axis, and where they are.
 
     Parameters
@@ -138,11 +135,11 @@ def top_k(
     Returns
     -------
     values : Array
-        New array of the shape of `x`, but of size `k` along the axis: the elements, of the largest the largest
-        first, of the smallest the smallest first.
+        New array of the shape of `x`, but of size `k` along the axis: the elements, of the largest the
+        largest first, of the smallest the smallest first.
     indices : Array
-        New int64 array of that shape: their indices along the axis. Of equal elements those with lower indices
-        come first.
+        New int64 array of that shape: their indices along the axis. Of equal elements those with lower
+        indices come first.
 
     Raises
     ------
@@ -153,8 +150,8 @@ def top_k(
 
     Notes
     -----
-    NaN is among them only where there are no more numbers, whatever the mode, as in NumPy. The function is that
-    of the draft of the standard that follows 2025.12, which leaves the order and NaN to the library.
+    NaN is among them only where there are no more numbers, whatever the mode, as in NumPy. The function is
+    that of the draft of the standard that follows 2025.12, which leaves the order and NaN to the library.
 
     Examples
     --------
@@ -164,7 +161,9 @@ def top_k(
     """
     x = check_array("top_k", x)
     if mode not in ("largest", "smallest"):
-        raise ArgumentValueError("top_k", f"unknown mode {shown(mode)}", (), "mode must be 'largest' or 'smallest'.")
+        raise ArgumentValueError(
+            "top_k", f"unknown mode {shown(mode)}", (), "mode must be 'largest' or 'smallest'."
+        )
     at, count = normalize_axis("top_k", axis, x.ndim), normalize_index("top_k", "k", k)
     if not 0 <= count <= x.shape[at]:
         raise ArgumentValueError(
@@ -241,8 +240,8 @@ def _at_ranks(lanes: Array, ranks: Sequence[int]) -> Array:
     return take_along_axis(lanes, found[0] if len(found) == 1 else concat(found, axis=-1), axis=-1)
 
 
-# The parameters alpha and beta of R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The American
-# Statistician 50 (4), 1996.
+# The parameters alpha and beta of R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The
+# American Statistician 50 (4), 1996.
 _CONTINUOUS: Final = {
     "interpolated_inverted_cdf": (0.0, 1.0),
     "hazen": (0.5, 0.5),
@@ -315,12 +314,12 @@ def quantile(
         The axes to compute along; by default all.
     method : str
         What lies between two elements: NumPy's names, the nine of Hyndman and Fan (``"linear"``, ``"hazen"``,
-        ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"inverted_cdf"``, ``"averaged_inverted_cdf"``,
-        ``"closest_observation"``, ``"interpolated_inverted_cdf"``), ``"lower"``, ``"higher"``, ``"midpoint"`` and
-        ``"nearest"``.
+        ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"inverted_cdf"``,
+        ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``),
+        ``"lower"``, ``"higher"``, ``"midpoint"`` and ``"nearest"``.
     weights : Array, optional
-        How often each element counts: not negative, of the shape of `x`, or of one axis where `axis` is one. Only
-        for the method ``"inverted_cdf"``.
+        How often each element counts: not negative, of the shape of `x`, or of one axis where `axis` is
+        one. Only for the method ``"inverted_cdf"``.
 
     Returns
     -------
@@ -330,7 +329,8 @@ def quantile(
     Raises
     ------
     ArgumentValueError
-        If a fraction is out of range, the method is another, or a weight is negative, NaN or infinite, or all are 0.
+        If a fraction is out of range, the method is another, or a weight is negative, NaN or infinite, or
+        all are 0.
     DTypeError
         If `x` or `q` is complex.
     ShapeError
@@ -338,7 +338,8 @@ def quantile(
 
     References
     ----------
-    R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The American Statistician 50 (4), 1996.
+    R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The American Statistician 50 (4),
+    1996.
     """
     return _quantile("quantile", x, q, axis, method, keepdims, weights, 1)
 
@@ -353,7 +354,7 @@ def percentile(
     keepdims: bool = False,
     weights: Array | None = None,
 ) -> Array:
-    """Return the values below which given percentages of the elements lie: `quantile` with `q` from 0 to 100."""
+    """Return the values below which percentages of the elements lie: `quantile` with `q` from 0 to 100."""
     return _quantile("percentile", x, q, axis, method, keepdims, weights, 100)
 
 
@@ -370,7 +371,9 @@ def _quantile(
     lanes, kept, shape = _lanes(operation, x, axis)
     count = lanes.shape[-1]
     if method not in _METHODS:
-        raise ArgumentValueError(operation, f"unknown method {shown(method)}", (), f"one of {', '.join(_METHODS)}")
+        raise ArgumentValueError(
+            operation, f"unknown method {shown(method)}", (), f"one of {', '.join(_METHODS)}"
+        )
     fractions = _fractions(operation, q, lanes, whole)
     if not count:
         raise ShapeError(operation, "there are no elements", [("x", str(shape))])
@@ -405,7 +408,9 @@ def _fractions(operation: str, q: object, lanes: Array, whole: int) -> Array:
         given = asarray(q, dtype=dt.float64 if isinstance(q, (list, tuple)) else floating)
     given = given if whole == 1 else divide(given, whole)
     if not bool(all(logical_and(greater_equal(given, 0), less_equal(given, 1)))):
-        raise ArgumentValueError(operation, "a fraction is out of range", [("q", shown(q))], f"from 0 to {whole}.")
+        raise ArgumentValueError(
+            operation, "a fraction is out of range", [("q", shown(q))], f"from 0 to {whole}."
+        )
     return given
 
 
@@ -442,7 +447,9 @@ def _between(lanes: Array, place: Array, part: Array) -> Array:
 def _weights_of(operation: str, x: object, weights: object, axis: Axis, method: str, lanes: Array) -> Array:
     """Return the weights, of the shape of the lanes."""
     if method != "inverted_cdf":
-        raise ArgumentValueError(operation, f"method {shown(method)} takes no weights", (), "method='inverted_cdf'")
+        raise ArgumentValueError(
+            operation, f"method {shown(method)} takes no weights", (), "method='inverted_cdf'"
+        )
     given, array = check_array(operation, weights, "weights"), check_array(operation, x)
     if given.shape == array.shape:
         spread = _lanes(operation, given, axis)[0]
@@ -464,7 +471,9 @@ def _weighted(operation: str, lanes: Array, fractions: Array, weights: Array) ->
     sums = cumulative_sum(take_along_axis(weights, order, axis=-1), axis=-1)
     total = sums[..., -1:]
     if not bool(all(logical_and(total > 0, less(total, math.inf)))):
-        raise ArgumentValueError(operation, "a weight is NaN or infinite, or all are 0", [("weights", str(weights.shape))])
+        raise ArgumentValueError(
+            operation, "a weight is NaN or infinite, or all are 0", [("weights", str(weights.shape))]
+        )
     # Elements without a weight at the start are not found for the fraction 0 either.
     below = divide(sums, total)
     below = where(equal(below, 0), -1, below)

@@ -25,7 +25,7 @@ from stride0._chapters import (
     statistical,
     utility,
 )
-from stride0._core.array.array import Array
+from stride0._core.array.array import Array, set_attribute
 from stride0._core.array.views import reinterpret
 from stride0._core.calls.checks import check_dtype, refuse_dtype
 from stride0._core.calls.methods import add_method
@@ -34,6 +34,7 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.memory.dtype import DTypeLike, int64
 from stride0._tables import methods as method_table
 from stride0._tables import operations
+from stride0._tables.numpy_methods import METHODS, Row, advice
 
 CHAPTERS = (
     *(creation, data_types, elementwise, indexing, linear_algebra, manipulation, searching),
@@ -308,12 +309,33 @@ def _add(name: str, function: Any, plain: int, positional: tuple[str, ...]) -> N
     )
 
 
+class _Missing:
+    """An attribute of NumPy's arrays that arrays lack: who asks for it learns what to write instead.
+
+    Not a `__getattr__` of the type: Python calls methods of types that have one more slowly.
+    """
+
+    def __init__(self, name: str, row: Row) -> None:
+        self.name, self.__doc__ = name, advice(row)
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        raise AttributeError(f"'stride0.Array' object has no attribute {self.name!r}. {self.__doc__}")
+
+
+def _names(x: Array) -> list[str]:
+    """Return the names of attributes that there are."""
+    return sorted({*object.__dir__(x)} - METHODS.keys())
+
+
 def _add_all() -> None:
     functions = {name: getattr(chapter, name) for chapter in CHAPTERS for name in chapter.__all__}
     for name, (target, positional) in method_table.mirrored(operations.OPS).items():
         _add(name, functions[target], _plain(functions[target]), positional)
     for name in method_table.OWN:
         _add(name, globals()[name], -1, ())
+    for name, row in METHODS.items():
+        set_attribute(name, _Missing(name, row))
+    set_attribute("__dir__", _names)
 
 
 _add_all()

@@ -6,15 +6,16 @@ converts the result after it, Note [Interceptors].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
-from stride0._base.devices import Device, check_device
+from stride0._base.devices import Device, DLDeviceType, check_device, device_numbered
 from stride0._base.errors import (
     ArgumentValueError,
+    BatchingError,
     DeviceError,
-    DTypeError,
+    LazyError,
     RangeError,
     StrictError,
     WriteError,
@@ -29,6 +30,8 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType, known_dtype, promote
 from stride0._core.ops.reduce import reduce_whole
+from stride0._modes.orders import reordered
+from stride0._modes.simulated import Simulated
 from stride0._tables.standard import (
     COMPLEX_SINCE,
     DATA_DEPENDENT,
@@ -59,18 +62,27 @@ FORMS: dict[str, Callable[[Any], bool]] = {
     "is a Python scalar": lambda values: any(isinstance(x, (bool, int, float, complex)) for x in values),
 }
 DOUBLE = (dt.float64, dt.complex128)
-UNSIGNED = {1: dt.uint8, 2: dt.uint16, 4: dt.uint32, 8: dt.uint64}
+# Methods of arrays that return Python's numbers, of those that are intercepted.
+VALUES = ("tolist",)
+
+
+# What the standard says, in our words.
+LAZY = "Lazy vs. eager execution: bool, int, float, complex and index of an array may raise a ValueError"
+IS_LAZY = "stride0.testing.flags(lazy=True) is on."
+DEVICES = "Device support: operands are on one device; nothing is moved implicitly"
+MUTATION = "Copy-view behavior and mutability: some libraries cannot write to an array"
 
 
 class Configuration(NamedTuple):
     """What `stride0.testing.flags` sets; the fields are its parameters."""
 
-    devices: tuple[str, ...] = ("cpu",)
-    real: DType = dt.float64
-    integral: DType = dt.int64
-    complex: DType = dt.complex128
-    float64: bool = True
+    devices: tuple[str, ...]
+    # By the device's number, in the same order.
+    simulated: Mapping[int, Simulated]
     writable: bool = True
+    views: bool = True
+    lazy: bool = False
+    shuffled: bool = False
     data_dependent_shapes: bool = True
     boolean_indexing: bool = True
     api_version: str = NEWEST
@@ -84,14 +96,21 @@ class Configuration(NamedTuple):
             problem = f"version {version} is newer than the test configuration"
             raise ArgumentValueError("__array_namespace__", problem, (), accepts)
 
-    def default_dtypes(self) -> dict[str, DType]:
-        """Return the default dtypes as the inspection shows them."""
-        return {
-            "real floating": self.real,
-            "complex floating": self.complex,
-            "integral": self.integral,
-            "indexing": dt.int64,
-        }
+    def device_of(self, number: int) -> Simulated:
+        """Return what the device of a number is like; those of other configurations are like the default."""
+        return self.simulated.get(number) or next(iter(self.simulated.values()))
+
+    def dlpack_device(self, number: int) -> tuple[DLDeviceType, int]:
+        """Return what DLPack calls the device of a number."""
+        return self.device_of(number).dlpack_device(number)
+
+    def refuse_value(self, operation: str) -> NoReturn:
+        """Raise the error of an operation that asks for the value of a lazy array."""
+        raise LazyError(operation, "the value of a lazy array is asked for", LAZY, IS_LAZY)
+
+    def copied(self, view: Array) -> Array:
+        """Return a copy of a view, on its device."""
+        return asarray(view, copy=True)
 
     # --- before a call
 
@@ -99,11 +118,13 @@ class Configuration(NamedTuple):
         """Check a call of the user's code; the result is what `leave` needs."""
         self._check_function(call_kind, name, args, kwargs)
         if call_kind in ("in-place", "setitem") and not self.writable:
-            raise WriteError(name, "arrays are read-only in this test configuration", (), "a new array")
+            facts: list[tuple[str, str]] = [("standard", MUTATION)]
+            raise WriteError(name, "arrays are read-only in this test configuration", facts, "a new array")
         arrays = list(_arrays((args, kwargs)))
         numbers = {device_number(x) for x in arrays}
         if len(numbers) > 1:
             facts = [(f"array {k + 1}", repr(x.device)) for k, x in enumerate(arrays)]
+            facts.append(("standard", DEVICES))
             raise DeviceError(
                 name, "the arrays are on different devices", facts, "to_device, which moves one"
             )
@@ -127,9 +148,12 @@ class Configuration(NamedTuple):
         with_mask = masked and call_kind == "getitem"
         if not self.data_dependent_shapes and (with_mask or with_counts or name in DATA_DEPENDENT):
             sentence = "Data-dependent output shapes: a library may leave such functions out"
-            raise self._missing(
-                name, "the shape of the result depends on values", sentence, "data_dependent_shapes"
-            )
+            fact = "the shape of the result depends on values"
+            if self.lazy:
+                raise LazyError(name, fact, sentence, IS_LAZY)
+            raise self._missing(name, fact, sentence, "data_dependent_shapes")
+        if self.lazy:
+            self._check_values(call_kind, name, args, kwargs)
         extension = name.partition(".")[0] if "." in name else ""
         if extension in EXTENSIONS and extension not in self.extensions:
             raise self._missing(
@@ -137,6 +161,24 @@ class Configuration(NamedTuple):
             )
         if self.api_version < NEWEST:
             self._check_since(call_kind, name, args, kwargs)
+
+    def _check_values(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Refuse arrays where a call needs a Python number: as sizes, axes and bounds, and in slices."""
+        if call_kind in ("getitem", "setitem"):
+            items = args[1] if isinstance(args[1], tuple) else (args[1],)
+            slices = [item for item in items if isinstance(item, slice)]
+            needed: Any = [part for item in slices for part in (item.start, item.stop, item.step)]
+        elif name in VALUES:
+            needed = args[:1]
+        else:
+            row = ROWS.get(name)
+            if row is None or call_kind != "function" or not row.parameters:
+                return
+            given = {**dict(zip(row.parameters, args, strict=False)), **kwargs}
+            free = {*row.arrays, *(p for function, p in ELEMENTS | TYPES if function == name)}
+            needed = [value for parameter, value in given.items() if parameter not in free]
+        for _ in _arrays(needed):
+            self.refuse_value(name)
 
     def _check_since(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         for x in _arrays((args, kwargs)):
@@ -184,6 +226,8 @@ class Configuration(NamedTuple):
 
     def leave(self, call: Call, out: Any) -> Any:
         """Return the result as this configuration would have computed it."""
+        if self.shuffled:
+            out = reordered(call.name, call.args, call.kwargs, out)
         if isinstance(out, Array):
             return self._result(call, out)
         if isinstance(out, (tuple, list)) and any(isinstance(x, Array) for x in out):
@@ -200,9 +244,9 @@ class Configuration(NamedTuple):
                 _check_range(call.name, out, target)
             out = astype(out, target)
         self._check_dtype(call.name, "the result", out.dtype)
-        if not self.float64 and out.dtype in DOUBLE:
-            problem = f"the result is of dtype {out.dtype.name}, which this test configuration does not have"
-            raise DTypeError(call.name, problem, (), "float32 or complex64")
+        self.device_of(call.number).check(call.name, out.dtype, device_numbered(call.number)._name)
+        if not self.views and call.is_view(out):
+            out = asarray(out, copy=True)
         if device_number(out) != call.number:
             if call.shares(out):
                 if call.kwargs.get("copy") is False and call.name != "astype":
@@ -215,13 +259,14 @@ class Configuration(NamedTuple):
 
     def _result_dtype(self, call: Call, found: DType) -> DType:
         """Return the dtype of a result, given the one that stride0's own defaults led to."""
+        own = self.device_of(call.number)
         if found in DOUBLE:
-            default = self.real if found is dt.float64 else self.complex
+            default = own.real if found is dt.float64 else own.complex
             wide: tuple[DType, ...] = DOUBLE
-        elif found is dt.int64 and call.name not in INDICES:
-            default, wide = self.integral, (dt.int64,)
+        elif found is dt.int64:
+            default, wide = own.indexing if call.name in INDICES else own.integral, (dt.int64,)
         elif found is dt.uint64:
-            default, wide = UNSIGNED[self.integral.itemsize], (dt.uint64,)
+            default, wide = own.unsigned, (dt.uint64,)
         else:
             return found
         return found if default is found or call.mentions(wide) else default
@@ -243,6 +288,16 @@ class Call:
         """Tell whether a result may share memory with an operand: then its device must not be changed."""
         foreign = self.name in MOVING and not isinstance(self.args[0], Array)
         return foreign or any(shares_storage(out, x) for x in self.arrays)
+
+    def is_view(self, out: Array) -> bool:
+        """Tell whether a result is a view where the function may return a view or a copy, as it likes."""
+        # Those of MOVING return the array itself, if they can; those of `strided` are for views.
+        if self.kwargs.get("copy") is False or self.name in MOVING or self.name.startswith("strided."):
+            return False
+        try:
+            return self.shares(out)
+        except BatchingError:
+            return False  # within `autograd.vmap`, where arrays have no memory of their own
 
     def mentions(self, dtypes: tuple[DType, ...]) -> bool:
         """Tell whether an operand has one of the dtypes or the caller asked for one; else it is a default."""
@@ -275,6 +330,8 @@ class Call:
 
 # Parameters that hold elements and need not be arrays.
 ELEMENTS = frozenset({("asarray", "obj"), ("full", "fill_value"), ("full_like", "fill_value")})
+# Parameters that take arrays and ask for nothing but their dtype, or pass their memory on.
+TYPES = frozenset({("can_cast", "from_"), ("finfo", "type"), ("iinfo", "type"), ("from_dlpack", "x")})
 
 
 def _has_dtype(value: Any, dtypes: tuple[DType, ...]) -> bool:

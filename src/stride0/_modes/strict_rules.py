@@ -18,6 +18,7 @@ from stride0._core.exchange.convert import asarray
 from stride0._core.memory.dtype import STANDARD_DTYPES, DType, known_dtype, promote
 from stride0._core.ops.operands import is_numpy_scalar
 from stride0._modes.strict_keys import check_key
+from stride0._modes.strict_values import CHECKS
 from stride0._tables.operations import KINDS
 from stride0._tables.standard import ROWS, Row
 
@@ -67,7 +68,8 @@ def check_call(call_kind: str, name: str, args: tuple[Any, ...], kwargs: Argumen
         return
     if row is None:
         raise StrictError(name, "the function is called", "the standard has no function of this name")
-    if row.together and not kwargs and row.together == row.parameters and len(args) == 2:
+    is_usual = row.together and row.together == row.parameters and not kwargs and len(args) == 2
+    if is_usual and name not in CHECKS:
         # Most calls are of this kind and need no other check.
         x1, x2 = args
         if isinstance(x1, Array) and isinstance(x2, Array) and x1.dtype is x2.dtype:
@@ -87,6 +89,8 @@ def check_call(call_kind: str, name: str, args: tuple[Any, ...], kwargs: Argumen
         _check_together(name, row, [(label, p, value) for label, p, value in arrays if p in row.together])
     if name in MORE:
         MORE[name](name, given)
+    if name in CHECKS:
+        CHECKS[name](name, given)
 
 
 def _is_call_of(package: str) -> bool:
@@ -301,6 +305,13 @@ def _check_isin(name: str, given: Arguments) -> None:
             )
 
 
+def _check_tensordot(name: str, given: Arguments) -> None:
+    axes = given.get("axes")
+    if isinstance(axes, (tuple, list)) and any(isinstance(item, int) for item in axes):
+        sentence = "Linear Algebra Functions: axes of tensordot is an integer or two sequences of integers"
+        raise StrictError(name, "axes holds an integer", sentence)
+
+
 def _check_shapes(name: str, given: Arguments) -> None:
     place = "Manipulation Functions: a shape given to broadcast_shapes"
     for k, shape in enumerate(given.get("", ())):
@@ -361,8 +372,14 @@ def _holds_array(obj: Any, least: int) -> bool:
     """Tell whether a sequence holds arrays of `least` axes or more, or of one axis or more further inside."""
     # The official suite itself writes matrices as lists of lists of elements of arrays.
     return any(
-        x.ndim >= least if isinstance(x, Array) else isinstance(x, (list, tuple)) and _holds_array(x, 1)
-        for x in obj
+        _holds_array(x, 1) if isinstance(x, (list, tuple)) else _is_array(x) and x.ndim >= least for x in obj
+    )
+
+
+def _is_array(x: Any) -> bool:
+    """Tell whether a value is an array, of the library or of another one."""
+    return isinstance(x, Array) or (
+        hasattr(type(x), "__array__") and hasattr(x, "ndim") and not is_numpy_scalar(x)
     )
 
 
@@ -377,6 +394,8 @@ MORE: dict[str, Callable[[str, Arguments], None]] = {
     "cumulative_sum": _check_cumulative,
     "cumulative_prod": _check_cumulative,
     "result_type": _check_result_type,
+    "tensordot": _check_tensordot,
+    "linalg.tensordot": _check_tensordot,
 }
 
 

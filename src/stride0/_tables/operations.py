@@ -234,7 +234,7 @@ OPS: Final = (
         "Each element of `x1` raised to the power of the element of `x2`.",
         operator="**",
         call=_CALLED,
-        run=(*_REALS, *_COMPLEX),
+        run=(*_INTEGERS, *_REALS, *_COMPLEX),
         slow=True,
         exponent=True,
         ulp=4,

@@ -5,8 +5,18 @@ References
 Array API standard 2025.12, "Linear Algebra Extension".
 """
 
+import typing as _typing
+
 from stride0.linalg import _beyond, _functions
 from stride0.linalg._beyond import *  # noqa: F403
 from stride0.linalg._functions import *  # noqa: F403
 
 __all__ = [*_functions.__all__, *_beyond.__all__]
+
+
+if not _typing.TYPE_CHECKING:  # a __getattr__ would tell checkers that there is every name
+
+    def __getattr__(name: str) -> _typing.Any:
+        from stride0._tables.numpy_names import missing
+
+        raise missing(__name__, name)

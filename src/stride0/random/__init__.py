@@ -34,7 +34,9 @@ else:
     def __getattr__(name: str) -> _typing.Any:
         # NumPy is imported when it is first needed.
         if name not in __all__:
-            raise AttributeError(f"module 'stride0.random' has no attribute {name!r}")
+            from stride0._tables.numpy_names import missing
+
+            raise missing(__name__, name)
         return getattr(_numpy().random, name)
 
 

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, Self
 
 import stride0._modes.interceptors  # noqa: F401 - registers the interceptor
 from stride0 import fft, linalg
-from stride0._base.devices import number_names, only_the_cpu, set_current_devices
+from stride0._base.devices import DLDeviceType, number_names, number_of, only_the_cpu, set_current_devices
 from stride0._base.errors import ArgumentTypeError, ArgumentValueError, StrictAttributeError, shown
 from stride0._core.array.interceptors import CONFIGURATION, STRICT
 from stride0._core.exchange.convert import namespace_for
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DType
 from stride0._modes.configurations import Configuration, current_configuration, current_devices
+from stride0._modes.simulated import Simulated
 from stride0._modes.strict import strict as strict_mode
 from stride0._modes.switches import Setting
-from stride0._tables.standard import EXTENSIONS, NEWEST, ROWS, SHARED, VERSIONS, names_of
+from stride0._tables.standard import (
+    COMPLEX_SINCE,
+    DTYPES,
+    EXTENSIONS,
+    NEWEST,
+    ROWS,
+    SHARED,
+    VERSIONS,
+    names_of,
+)
 
 __all__ = ["flags"]
 
@@ -31,18 +41,31 @@ class flags(Setting):
 
     Parameters
     ----------
-    devices : sequence of str
+    devices : sequence of str, or mapping of str to mapping
         The devices there are, the default one first; ``"cpu"`` is the real one, others are simulated.
         Operands on different devices are refused, `to_device` and ``device=`` copy to a device, results are
         on the device of their operands, and only arrays on the CPU export their memory to NumPy or by DLPack.
+        A mapping says what is different about a device: the flags about dtypes, which hold for all others,
+        and ``dlpack``, its ``(device_type, device_id)``: ``{"cpu": {}, "mps": {"float64": False}}``.
     default_float, default_int, default_complex : DType or str, optional
         The default dtypes. Without `default_complex`, that of the precision of `default_float`.
     float64 : bool
         False is a library without ``float64`` and ``complex128``: results of these raise `DTypeError`. The
         default dtypes are then ``float32`` and ``complex64``.
+    int64 : bool
+        False is a library without ``int64`` and ``uint64``, and with indices of ``int32``; beside
+        ``float64=False``, JAX as it is by default.
     writable : bool
         False makes in-place operators and assignments raise `WriteError`. Memory that an array exports
         meanwhile is read-only too.
+    views : bool
+        False makes all results copies that may be views: of indexing, `reshape`, `permute_dims`, ``x.T``.
+    lazy : bool
+        True refuses to tell the value of an array: ``bool(x)``, ``int(x)``, ``float(x)``, ``complex(x)``, its
+        use as an index of Python's, as a size or bound, and its export; and shapes that depend on values.
+    shuffled : bool
+        True gives results whose order the standard leaves open in another order: those of ``unique_*``, of
+        `argsort` with ``stable=False`` (equal elements), and eigenvalues.
     data_dependent_shapes : bool
         False refuses `nonzero`, ``unique_*``, `repeat` with an array, and reading with masks.
     boolean_indexing : bool
@@ -61,7 +84,7 @@ class flags(Setting):
     Raises
     ------
     ArgumentValueError
-        If there is no such dtype, version or extension, or no device.
+        If there is no such dtype, version or extension, no device, or no such setting of one.
 
     Notes
     -----
@@ -83,12 +106,16 @@ class flags(Setting):
     def __init__(
         self,
         *,
-        devices: Sequence[str] = ("cpu",),
+        devices: Sequence[str] | Mapping[str, Mapping[str, Any]] = ("cpu",),
         default_float: DType | str | None = None,
-        default_int: DType | str = dt.int64,
+        default_int: DType | str | None = None,
         default_complex: DType | str | None = None,
         float64: bool = True,
+        int64: bool = True,
         writable: bool = True,
+        views: bool = True,
+        lazy: bool = False,
+        shuffled: bool = False,
         data_dependent_shapes: bool = True,
         boolean_indexing: bool = True,
         api_version: str = NEWEST,
@@ -98,17 +125,18 @@ class flags(Setting):
         everywhere: bool = False,
     ) -> None:
         yes_or_no = {
-            "float64": float64,
             "writable": writable,
+            "views": views,
+            "lazy": lazy,
+            "shuffled": shuffled,
             "data_dependent_shapes": data_dependent_shapes,
             "boolean_indexing": boolean_indexing,
             "strict_names": strict_names,
         }
-        for name, value in {**yes_or_no, "strict": strict, "everywhere": everywhere}.items():
-            if not isinstance(value, bool) and not (
-                name == "strict" and (value is None or isinstance(value, strict_mode))
-            ):
-                raise ArgumentTypeError("flags", f"{name} is {shown(value)}", (), "True or False")
+        for name, value in {**yes_or_no, "everywhere": everywhere}.items():
+            _check_bool(name, value)
+        if strict is not None and not isinstance(strict, strict_mode):
+            _check_bool("strict", strict)
         if isinstance(devices, str) or not devices:
             raise ArgumentValueError("flags", f"devices is {shown(devices)}", (), "one or more names")
         if len(set(devices)) < len(devices):
@@ -122,24 +150,28 @@ class flags(Setting):
                 raise ArgumentValueError(
                     "flags", f"there is no extension {shown(name)}", (), "linalg and fft"
                 )
-        if default_float is None:
-            default_float = dt.float64 if float64 else dt.float32
-        real = _dtype("default_float", default_float, (dt.float32, dt.float64))
-        if default_complex is None:
-            default_complex = dt.complex128 if real is dt.float64 else dt.complex64
-        imaginary = _dtype("default_complex", default_complex, (dt.complex64, dt.complex128))
-        if not float64 and (real is dt.float64 or imaginary is dt.complex128):
-            raise ArgumentValueError("flags", "a default dtype is double, and float64 is False")
+        dtypes = {
+            "default_float": default_float,
+            "default_int": default_int,
+            "default_complex": default_complex,
+            "float64": float64,
+            "int64": int64,
+        }
+        own = dict(devices) if isinstance(devices, Mapping) else {name: {} for name in devices}
+        _simulated("flags", dtypes)
+        number_names(tuple(own))
+        simulated = {
+            number_of(name): _simulated(name, {**dtypes, **_settings(name, settings)})
+            for name, settings in own.items()
+        }
+        yes_or_no["data_dependent_shapes"] = data_dependent_shapes and not lazy
         configuration = Configuration(
-            devices=tuple(devices),
-            real=real,
-            integral=_dtype("default_int", default_int, (dt.int32, dt.int64)),
-            complex=imaginary,
+            devices=tuple(own),
+            simulated=simulated,
             api_version=api_version,
             extensions=tuple(name for name in EXTENSIONS if name in extensions),
             **yes_or_no,
         )
-        number_names(configuration.devices)
         super().__init__(CONFIGURATION, configuration, everywhere)
         if isinstance(strict, strict_mode):
             strict = strict._value
@@ -167,7 +199,61 @@ class flags(Setting):
         return twin
 
 
-def _dtype(parameter: str, value: object, allowed: tuple[DType, ...]) -> DType:
+def _check_bool(parameter: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise ArgumentTypeError("flags", f"{parameter} is {shown(value)}", (), "True or False")
+
+
+# What a device may have of its own.
+OWN = ("default_float", "default_int", "default_complex", "float64", "int64", "dlpack")
+
+
+def _settings(device: str, settings: object) -> dict[str, Any]:
+    """Return what is different about a device, by the names of the flags."""
+    if not isinstance(settings, Mapping):
+        problem = f"the settings of the device {device!r} are {shown(settings)}"
+        raise ArgumentTypeError("flags", problem, (), '{"float64": False}')
+    for name in settings:
+        if name not in OWN:
+            raise ArgumentValueError(
+                "flags", f"the device {device!r} has a setting {shown(name)}", (), ", ".join(OWN)
+            )
+    return dict(settings)
+
+
+def _simulated(
+    device: str,
+    given: Mapping[str, Any],
+) -> Simulated:
+    """Return a device by the flags about its dtypes; those that were not given follow from the others."""
+    has_double, has_long, dlpack = given["float64"], given["int64"], given.get("dlpack")
+    _check_bool("float64", has_double)
+    _check_bool("int64", has_long)
+    real = _dtype("default_float", given["default_float"], (dt.float64, dt.float32), has_double)
+    integral = _dtype("default_int", given["default_int"], (dt.int64, dt.int32), has_long)
+    doubled = real is dt.float64
+    imaginary = _dtype("default_complex", given["default_complex"], (dt.complex128, dt.complex64), doubled)
+    if not has_double and (real is dt.float64 or imaginary is dt.complex128):
+        raise ArgumentValueError("flags", "a default dtype is double, and float64 is False")
+    if not has_long and integral is dt.int64:
+        raise ArgumentValueError("flags", "the default dtype of integers is int64, and int64 is False")
+    if dlpack is not None:
+        numbers = isinstance(dlpack, Sequence) and all(type(part) is int and part >= 0 for part in dlpack)
+        if not numbers or len(dlpack) != 2 or dlpack[0] not in tuple(DLDeviceType):
+            accepts = "a type of devices and the number of one, (2, 0) for example"
+            raise ArgumentValueError(
+                "flags", f"dlpack of the device {device!r} is {shown(dlpack)}", (), accepts
+            )
+        dlpack = (dlpack[0], dlpack[1])
+    if (device == "cpu") and dlpack not in (None, (DLDeviceType.CPU, 0)):
+        raise ArgumentValueError("flags", 'the device "cpu" is the real one', (), "dlpack of another device")
+    return Simulated(real, integral, imaginary, has_double, has_long, dlpack)
+
+
+def _dtype(parameter: str, value: object, allowed: tuple[DType, DType], wide: bool) -> DType:
+    """Return a default dtype, one of a wide and a narrow one: what was given, else by whether to be wide."""
+    if value is None:
+        return allowed[0 if wide else 1]
     for dtype in allowed:
         if value is dtype or value == dtype.name:
             return dtype
@@ -226,11 +312,18 @@ class Filtered(ModuleType):
         )
 
 
+def _since(name: str) -> str:
+    """Return the version that brought a name; "" for one that the standard does not have."""
+    if name in ROWS:
+        return ROWS[name].since
+    return COMPLEX_SINCE if name in DTYPES and name.startswith("complex") else EXTENSIONS.get(name, "")
+
+
 def _reason(configuration: Configuration, module: str, name: str) -> tuple[str, str] | None:
     """Return why a name is hidden, and the flag that hides it; None where it is not."""
     extension = module.partition(".")[2]
     full = f"{extension}.{name}" if extension and name not in SHARED else name
-    since = ROWS[full].since if full in ROWS else EXTENSIONS.get(name, "") if not extension else ""
+    since = _since(full) if not extension or full in ROWS else ""
     version = f'api_version="{configuration.api_version}"'
     if extension:
         since = max(since, EXTENSIONS[extension])

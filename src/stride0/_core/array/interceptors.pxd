@@ -16,6 +16,9 @@ cdef int end_call(tuple entered) except -1
 cdef bint is_users_call() except -1
 cdef bint exports_read_only() except -1
 cdef int check_method_version(str method, dict given) except -1
+cdef int refuse_lazy(str operation) except -1
+cdef int refuse_numpys_reading() except -1
+cdef object copy_of_view(object view)
 cdef bint is_intercepted() except -1
 cdef object intercept(str call_kind, str name, function, tuple args, dict kwargs)
 
@@ -30,3 +33,23 @@ cdef inline int beyond_standard(str operation, str fact, str sentence) except -1
     if guarding:
         refuse_nonstandard(operation, fact, sentence)
     return 0
+
+
+cdef inline int reads_value(str operation) except -1:
+    """LazyError where a test configuration has lazy arrays: the caller asks for the value of one."""
+    if guarding:
+        refuse_lazy(operation)
+    return 0
+
+
+cdef inline int reads_memory(str operation) except -1:
+    """An error where strict mode or a test configuration refuses that others read the memory of an array."""
+    if guarding:
+        refuse_numpys_reading()
+        refuse_lazy(operation)
+    return 0
+
+
+cdef inline object returned_view(object view):
+    """The view that a property or an iterator returns."""
+    return copy_of_view(view) if guarding else view

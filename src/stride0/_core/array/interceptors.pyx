@@ -190,6 +190,24 @@ def refuse_foreign_function(str name):
         raise StrictError(name, "a function of NumPy is called with an array", FOREIGN_FUNCTION)
 
 
+cdef int refuse_numpys_reading() except -1:
+    """StrictError in a strict call: a function of NumPy that is written in Python makes one of its arrays of an array."""
+    if not is_users_call() or not is_strict_call():
+        return 0
+    frame, name = sys._getframe(0), None
+    while frame is not None:
+        module = module_of(frame)
+        if module.partition(".")[0] != "numpy":
+            break
+        if module.startswith("numpy.testing"):
+            return 0    # what tests compare
+        name = frame.f_code.co_name
+        frame = frame.f_back
+    if name is not None:
+        refuse_foreign_function(name)
+    return 0
+
+
 # --- dtypes and devices
 #
 # Their modules are lower layers, and the package reads their names at every depth: the frame decides whose code reads them.
@@ -224,7 +242,16 @@ cdef class DeviceName:
     def __set__(self, device, value):
         raise AttributeError("Device objects cannot be changed: 'name'")
 
+
+def __eq__(device, other):
+    if isinstance(other, Device):
+        return device._name == other._name
+    if STRICTNESS.used:
+        refuse_users_read(StrictError, "device", "a device is compared with what is none", "Device support: devices are equal to devices of the library")
+    return NotImplemented
+
 Device.name = DeviceName()
+Device.__eq__ = __eq__
 
 
 def check_standard(str operation, str fact, str sentence):
@@ -266,6 +293,24 @@ cdef bint exports_read_only() except -1:
         return False
     configuration = CONFIGURATIONS.value()
     return configuration is not None and not configuration.writable
+
+
+cdef int refuse_lazy(str operation) except -1:
+    """LazyError where the user's own code asks for the value of an array, in a test configuration of lazy arrays."""
+    if not CONFIGURATIONS.used or not is_users_call():
+        return 0
+    configuration = CONFIGURATIONS.value()
+    if configuration is not None and configuration.lazy:
+        configuration.refuse_value(operation)
+    return 0
+
+
+cdef object copy_of_view(object view):
+    """The view that a property or an iterator returns; its copy in a test configuration where views are copies."""
+    if not CONFIGURATIONS.used or not is_users_call():
+        return view
+    configuration = CONFIGURATIONS.value()
+    return view if configuration is None or configuration.views else configuration.copied(view)
 
 
 cdef int check_method_version(str method, dict given) except -1:
@@ -319,7 +364,12 @@ cdef int resume_checks(object token) except -1:
 
 cdef tuple enter_call(str call_kind, str name, tuple args, dict kwargs):
     """Check the operands of an intercepted call; calls within it are not checked. Returns what the next two need."""
-    return interceptor_enter(call_kind, name, args, kwargs), SUSPENDED.set(True)
+    token = SUSPENDED.set(True)
+    try:
+        return interceptor_enter(call_kind, name, args, kwargs), token
+    except BaseException:
+        SUSPENDED.reset(token)
+        raise
 
 
 cdef int end_call(tuple entered) except -1:
@@ -330,7 +380,13 @@ cdef int end_call(tuple entered) except -1:
 
 cdef object result_of_call(tuple entered, object out):
     """The checked result of a call that has ended."""
-    return out if entered[0] is None or out is NotImplemented else interceptor_leave(entered[0], out)
+    if entered[0] is None or out is NotImplemented:
+        return out
+    token = SUSPENDED.set(True)
+    try:
+        return interceptor_leave(entered[0], out)
+    finally:
+        SUSPENDED.reset(token)
 
 
 cdef object intercept(str call_kind, str name, function, tuple args, dict kwargs):

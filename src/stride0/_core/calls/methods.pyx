@@ -22,7 +22,7 @@ from stride0._core.memory.dtype cimport dtype_at, letter_at, read_scalar
 from stride0._core.memory.guards cimport s0_immortalize
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport refuse_method
+from stride0._core.array.interceptors cimport reads_value, refuse_method
 from stride0._core.array.array cimport Array, data_of, refuse_tracked, shape_tuple
 from stride0._core.array.views cimport reinterpret
 from stride0._core.ops.keys cimport read_int
@@ -290,6 +290,7 @@ cdef object item(str name, PyObject** given):
         raise ArgumentValueError("item", f"{counted(len(index), 'index', 'indices')} for {counted(x.ndim, 'axis', 'axes')}",
                                  [("index", shown(index))])
     refuse_tracked(x, "item")
+    reads_value("item")
     return read_scalar(data_of(x) + offset, x.code)
 
 

@@ -77,6 +77,19 @@ cdef class Primitive:
         return <PyObject*>out
 
 
+cdef int refuse_call(Signature signature, object declaration, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except -1:
+    """Raise Python's TypeError, by a call of the declaration; of arguments that it takes by name it says so."""
+    cdef list named
+    try:
+        PyObject_Vectorcall(<PyObject*>declaration, args, n, kwnames)
+    except TypeError as error:
+        named = [f"{name}=..." for name in signature.names[signature.positional : n]]
+        if not named or signature.variadic:
+            raise
+        raise TypeError(f"{error}; by name: {', '.join(named)}") from None
+    return 0
+
+
 cdef object call_implementation(
     Implementation implementation, str name, Signature signature, object declaration, PyObject* const* args, Py_ssize_t n, PyObject* kwnames
 ):
@@ -90,8 +103,7 @@ cdef object call_implementation(
     else:
         fits = bind(signature, args, n, kwnames, given)
     if not fits:
-        # Calling the declaration raises Python's TypeError.
-        PyObject_Vectorcall(<PyObject*>declaration, args, n, kwnames)
+        refuse_call(signature, declaration, args, n, kwnames)
         raise SystemError(f"{name}: the arguments fit the declaration, and were refused")
     return implementation(name, given)
 

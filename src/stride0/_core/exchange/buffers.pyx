@@ -13,7 +13,7 @@ from stride0._core.memory.dtype cimport BOOL, NO_DTYPE, N_DTYPES, dtype_at, form
 from stride0._core.memory.guards cimport s0_count_int, s0_has_references
 from stride0._core.memory.storage cimport Storage, foreign_storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast, extent, shares_location
-from stride0._core.array.interceptors cimport exports_read_only, is_users_call
+from stride0._core.array.interceptors cimport exports_read_only, is_users_call, reads_memory
 from stride0._core.array.array cimport (
     Array, before_write, blank, data_of, has_node, hooks, read_operand, refuse_tracked, root_of, set_flags, set_ndim, without_history,
 )
@@ -89,6 +89,7 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
     refuse_tracked(x, "buffer", ExchangeError)
     if is_elsewhere(x):
         raise ExchangeError("buffer", f"the array is on the device {str(x.device)!r}", (), "to_device, which moves it to the CPU")
+    reads_memory("buffer")
     if format_at(x.code)[0] == 0:
         raise BufferError(f"buffer: there is no format for {dtype_at(x.code).name}; view(uint16) has one for its bits")
     readonly = readonly or exports_read_only()

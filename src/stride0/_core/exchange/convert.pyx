@@ -9,7 +9,9 @@ from stride0._core.memory.dtype cimport (
 )
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding, is_only_device
-from stride0._core.array.interceptors cimport beyond_standard, intercept, is_intercepted, test_configuration
+from stride0._core.array.interceptors cimport (
+    beyond_standard, intercept, is_intercepted, reads_memory, reads_value, resume_checks, suspend_checks, test_configuration,
+)
 from stride0._core.array.array cimport (
     Array, data_of, hooks, needs_tape, new_array, operand_needs_tape, read_shape, refuse_batched, refuse_tracked, same_shape, shape_tuple,
     single, traced, view_of,
@@ -275,13 +277,22 @@ cdef bint is_array_like(object obj):
 
 cdef str text_of(Array x):
     """The elements as NumPy writes them, summarised where they are many; a single one in the fewest digits that identify it."""
-    import numpy
-
     if x.storage.batched:
         return repr_of(x)
     if x.ndim == 0 and format_at(x.code)[0] == 0:
         return shortest(read_scalar(data_of(x), x.code), x.code)
-    return elements_of(x, "", "") if x.ndim else str(numpy.asarray(exportable(x))[()])
+    return elements_of(x, "", "") if x.ndim else str(shown_elements(x)[()])
+
+
+cdef object shown_elements(Array x):
+    """The elements for text, which every test configuration shows, as an array of NumPy."""
+    import numpy
+
+    token = suspend_checks()
+    try:
+        return numpy.asarray(exportable(x))
+    finally:
+        resume_checks(token)
 
 
 cdef str shortest(object value, int code):
@@ -307,7 +318,7 @@ cdef str elements_of(Array x, str prefix, str suffix):
         values = numpy.asarray(copy_array(x, arithmetic_code(code), False))
         return numpy.array2string(values, separator=", ", prefix=prefix, suffix=suffix,
                                   formatter={"float_kind": lambda value: shortest(float(value), code)})
-    return numpy.array2string(numpy.asarray(exportable(x)), separator=", ", prefix=prefix, suffix=suffix)
+    return numpy.array2string(shown_elements(x), separator=", ", prefix=prefix, suffix=suffix)
 
 
 cdef str repr_of(Array x):
@@ -436,12 +447,15 @@ def to_device(Array self not None, device, /, *, stream=None):
     cdef Array out
     if isinstance(device, str):
         beyond_standard("to_device", "device is a string", BY_NAME)
+    elif device is None:
+        beyond_standard("to_device", "device is None", BY_NAME)
     cdef int number = 0 if is_only_device(device) else check_device("to_device", device).number
     if stream is not None:
         raise DeviceError("to_device", f"stream is {stream!r}", (), "None: the CPU has no streams")
     if number == self.storage.device:
         return self
-    out = asarray(self, copy=True)
+    # With the device, so that a test configuration checks the dtype.
+    out = asarray(self, copy=True, device=device)
     out.storage.device = number
     return out
 
@@ -456,6 +470,7 @@ def __array_namespace__(Array self not None, /, *, api_version=None):
 def __format__(Array self not None, spec):
     if spec:
         beyond_standard("format", "an array is formatted by a specification", "Array object: arrays have no method __format__")
+        reads_value("format")
     return formatted(self, spec)
 
 
@@ -475,6 +490,7 @@ def __array__(Array self not None, dtype=None, copy=None):
     # NumPy requests the buffer first and calls this where that failed: this raises the error that says why.
     refuse_tracked(self, "__array__")
     refuse_device(self, "__array__")
+    reads_memory("__array__")
     import numpy
 
     cdef Array x = self

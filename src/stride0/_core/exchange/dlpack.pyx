@@ -17,7 +17,9 @@ from stride0._core.memory.guards cimport s0_count_int
 from stride0._core.memory.storage cimport Storage
 from stride0._core.plan.plan cimport MAX_NDIM, broadcast
 from stride0._core.array.switches cimport guarding
-from stride0._core.array.interceptors cimport check_method_version, exports_read_only, intercept, is_intercepted
+from stride0._core.array.interceptors cimport (
+    check_method_version, exports_read_only, intercept, is_intercepted, reads_value, test_configuration,
+)
 from stride0._core.array.array cimport Array, alias, blank, data_of, refuse_tracked, root_of, set_flags, set_ndim
 from stride0._core.array.views cimport is_aligned
 from stride0._core.ops.copy cimport copy_array
@@ -445,8 +447,11 @@ def __dlpack__(Array self not None, /, *, stream=None, max_version=None, dl_devi
     """
     if guarding:
         check_method_version("__dlpack__", {"max_version": max_version, "dl_device": dl_device, "copy": copy})
+    reads_value("__dlpack__")
     if dl_device is None:
         refuse_device(self, "__dlpack__")
+    elif self.storage.device and copy is False:
+        raise ExchangeError("__dlpack__", f"copy=False, and the array is on the device {str(self.device)!r}", (), "copy=None")
     return export_dlpack(self, stream, max_version, dl_device, True if self.storage.device else copy)
 
 
@@ -454,4 +459,8 @@ def __dlpack__(Array self not None, /, *, stream=None, max_version=None, dl_devi
 def __dlpack_device__(Array self not None, /):
     """Device type and number as DLPack has them: ``(1, 0)``, the CPU."""
     cdef int number = self.storage.device
-    return (DLDeviceType.EXT_DEV if number else DLDeviceType.CPU, number)
+    if number == 0:
+        return (DLDeviceType.CPU, 0)
+    configuration = test_configuration()
+    # The array may be used after the configuration that it was made in.
+    return (DLDeviceType.EXT_DEV, number) if configuration is None else configuration.dlpack_device(number)

@@ -1,11 +1,13 @@
 /* Bodies of division and powers that the loops inline, as `_f64` and `_f32`; powers of integers on 64 bits alone, which
- * serve the narrower types by conversion (what overflows wraps when it is stored). intdiv.h divides integers.
+ * serve the narrower types by conversion (what overflows wraps when it is stored). intdiv.h divides integers,
+ * intpow.h raises blocks of them to powers.
  *
  * Nothing here depends on compiler flags that change values: no contraction, and `fma` is asked for by name. */
 #ifndef STRIDE0_REALMATH_H
 #define STRIDE0_REALMATH_H
 
 #include "intdiv.h"
+#include "intpow.h"
 #include "scalars.h"
 
 /* The floor of the exact quotient, as Python and NumPy give it for finite operands (1.0 // 0.1 is 9: the double 0.1 is a

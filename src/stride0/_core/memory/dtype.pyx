@@ -130,6 +130,8 @@ cdef class DType:
     @property
     def dtype(self):
         """What NumPy before 2.4 asks for in the place of `__numpy_dtype__`."""
+        if GUARDED[0]:
+            GUARD("dtype")
         return self.__numpy_dtype__
 
 

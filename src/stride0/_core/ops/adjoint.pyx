@@ -232,3 +232,17 @@ def put(g, tuple shape, key):
     out = new_array(a.code, <int>len(shape), sizes, NULL, True)
     add_at(out, key, a)
     return out
+
+
+def scatter_add(x, key, values):
+    """
+    A copy of x to whose elements ``[key]`` values of its dtype were added, which broadcast to them.
+
+    `key` may name elements several times; values add up in the order of the indices. Integers wrap around.
+    """
+    cdef Array a = <Array?>x, b = <Array?>values, out
+    if needs_tape(a) or needs_tape(b) or has_batched(key):
+        return traced("scatter_add", (x, key, values))
+    out = copy_array(a, a.code, True)
+    add_at(out, key, b)
+    return out

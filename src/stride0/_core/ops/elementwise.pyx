@@ -1,6 +1,7 @@
 """Elementwise operations of the table: operands, dtypes, fast paths, in place."""
 
 from cpython.object cimport PyObject
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
 
 from stride0._core.plan.operations cimport (
     OP_CONJ, OP_MULTIPLY, OP_MULTIPLY_MASKED, OP_POW, OP_SQUARE, S0_CHECK_EXPONENT, S0_COMPARES, S0_LOOP, S0_OUT,
@@ -238,9 +239,36 @@ cdef object refuse_exponent(str name):
     raise ArgumentValueError(name, "integers cannot be raised to negative integer powers", (), "exponents of 0 or more, or a floating-point dtype")
 
 
+cdef enum:
+    FEW_EXPONENTS = 4096  # of more, threads find the smallest
+
+
+cdef bint is_any_negative(const char* data, Py_ssize_t n, int width) noexcept nogil:
+    """Whether one of adjacent signed integers is negative."""
+    cdef Py_ssize_t i
+    cdef int64_t signs = 0
+    if width == 8:
+        for i in range(n):
+            signs |= (<const int64_t*>data)[i]
+    elif width == 4:
+        for i in range(n):
+            signs |= (<const int32_t*>data)[i]
+    elif width == 2:
+        for i in range(n):
+            signs |= (<const int16_t*>data)[i]
+    else:
+        for i in range(n):
+            signs |= (<const int8_t*>data)[i]
+    return signs < 0
+
+
 cdef int check_exponent(Array base, Array exponent, int loop, str name) except -1:
     """Refuse a negative exponent of an integer power, which has no integer result."""
     if base.size and letter_at(loop) == c"i" and letter_at(exponent.code) == c"i" and exponent.size:
+        if exponent.c_contiguous and exponent.size <= FEW_EXPONENTS:
+            if is_any_negative(data_of(exponent), exponent.size, itemsize_at(exponent.code)):
+                refuse_exponent(name)
+            return 0
         smallest = hooks.reduce("min", exponent, tuple(range(exponent.ndim)), False, None)
         if read_scalar(data_of(<Array>smallest), exponent.code) < 0:
             refuse_exponent(name)

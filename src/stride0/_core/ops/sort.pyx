@@ -1,4 +1,4 @@
-"""Sorting and searching in sorted arrays (kernels: `sorting.h`, `searching.h`).
+"""Sorting, selection by rank, and searching in sorted arrays (kernels: `sorting.h`, `searching.h`).
 
 Note [Sorting]
     Lanes of real numbers are sorted by kernels of our own (`sorting.h`), always stably: that costs no time here.
@@ -7,6 +7,10 @@ Note [Sorting]
 
     Threads sort different lanes. Where there are fewer lanes than threads, they sort parts of one lane, which are merged;
     the words that are sorted have one order only, so that the result is the same.
+
+    Selection (`selecting.h`) finds the words of the first and the last rank that are wanted, by the same divisions, of which it
+    goes on with the parts that contain these ranks: some 1.5 n words are moved for a median. A pass over all words takes the
+    indices of what lies between, and these alone are sorted. Threads select from different lanes.
 """
 
 from libc.stdint cimport int64_t, uint64_t

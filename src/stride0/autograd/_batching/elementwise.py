@@ -12,6 +12,7 @@ from stride0._chapters.elementwise import equal, logical_not, subtract
 from stride0._chapters.indexing import take_along_axis
 from stride0._chapters.manipulation import concat, reshape
 from stride0._chapters.searching import argmax, argmin, count_nonzero, searchsorted
+from stride0._chapters.selection import argpartition, argselect
 from stride0._chapters.set import isin
 from stride0._chapters.sorting import argsort, sort
 from stride0._chapters.statistical import cumulative_prod, cumulative_sum
@@ -134,6 +135,20 @@ def ordering(function: Callable[..., Any]) -> Rule:
     return rule
 
 
+def _argselect(level: Level, x: Array, first: int, last: int, axis: Any, descending: bool) -> Array:
+    if x.ndim == 0:
+        natural(argselect, x, first, last, axis=axis)
+    return argselect(
+        level.value(x), first, last, axis=shifted("argselect", axis, x.ndim), descending=descending
+    )
+
+
+def _argpartition(level: Level, x: Array, kth: Any, axis: Any) -> Array:
+    if x.ndim == 0:
+        natural(argpartition, x, kth, axis)
+    return argpartition(level.value(x), kth, shifted("argpartition", axis, x.ndim))
+
+
 def ranks(x: Array) -> Array:
     """Return the place of each element in the order of its row."""
     return argsort(argsort(x, axis=-1), axis=-1)
@@ -193,6 +208,8 @@ RULES: dict[str, Rule] = {
     "cumulative_sum": scan(cumulative_sum),
     "cumulative_prod": scan(cumulative_prod),
     "sort": ordering(sort),
+    "argpartition": _argpartition,
+    "argselect": _argselect,
     "argsort": ordering(argsort),
     "searchsorted": search,
     "isin": membership,

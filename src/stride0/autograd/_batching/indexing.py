@@ -19,7 +19,7 @@ from stride0._chapters.manipulation import moveaxis, reshape
 from stride0._chapters.searching import nonzero
 from stride0._core.array.array import Array
 from stride0._core.exchange.convert import asarray
-from stride0._core.ops.adjoint import put
+from stride0._core.ops.adjoint import put, scatter_add
 from stride0._core.ops.functions import where
 from stride0.autograd._batching.parts import Level, Rule, broadcast, natural, shifted
 from stride0.autograd._tape.tape import is_batched_array
@@ -212,6 +212,11 @@ def _put(level: Level, g: Array, shape: tuple[int, ...], key: Any) -> Array:
     return put(plan.value("put", g), (level.size, *shape), plan.of_values(True))
 
 
+def _scatter_add(level: Level, x: Array, key: Any, values: Array) -> Array:
+    plan = Key(level, x, key)
+    return scatter_add(level.spread(x), plan.of_values(True), plan.value("scatter_add", values))
+
+
 def key_of_values(level: Level, x: Array, key: Any, g: Array) -> tuple[Any, Array]:
     """Return the key of the values of `x`, and what `g`, which belongs to ``x[key]``, is there."""
     plan = Key(level, x, key)
@@ -246,6 +251,7 @@ def _take_along_axis(level: Level, x: Array, indices: Array, axis: Any) -> Array
 RULES: dict[str, Rule] = {
     "getitem": getitem,
     "put": _put,
+    "scatter_add": _scatter_add,
     "setitem": setitem,
     "take": _take,
     "take_along_axis": _take_along_axis,

@@ -89,5 +89,6 @@ INNER_VJP: dict[str, dict[str, Callable[..., Any]]] = {
     "multiply_masked": {"x1": _masked_x1, "x2": _masked_x2},
     "unreduce": {"x": lambda g, x_shape, axis: reshape(sum(g, axis=axis), x_shape)},
     "put": {"g": lambda g, key: g[key]},
+    "scatter_add": {"x": lambda g: g, "values": lambda g, key: g[key]},
     "watch": {"x": lambda g: g},
 }

@@ -210,7 +210,17 @@ VJP: dict[str, dict[str, Callable[..., Any]]] = {
 
 NO_GRAD: dict[str, str] = {
     **dict.fromkeys(
-        ("argmax", "argmin", "argsort", "count_nonzero", "nonzero", "searchsorted"), "the result is integer"
+        (
+            "argmax",
+            "argmin",
+            "argpartition",
+            "argselect",
+            "argsort",
+            "count_nonzero",
+            "nonzero",
+            "searchsorted",
+        ),
+        "the result is integer",
     ),
     **dict.fromkeys(("all", "any", "isin"), "the result is boolean"),
 }

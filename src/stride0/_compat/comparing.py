@@ -1,0 +1,339 @@
+"""Comparison within tolerances, covariances, Kronecker products: beyond the standard, as NumPy has them."""
+
+from __future__ import annotations
+
+from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
+from stride0._base.shapes import normalize_index
+from stride0._chapters.data_types import astype, finfo, result_type
+from stride0._chapters.linear_algebra import matmul
+from stride0._chapters.manipulation import concat, permute_dims, reshape, squeeze
+from stride0._chapters.statistical import sum
+from stride0._chapters.utility import all, any
+from stride0._core.array.array import Array
+from stride0._core.array.views import reinterpret
+from stride0._core.calls.checks import KINDS, check_array, check_bool, check_dtype
+from stride0._core.calls.primitive import intercepted
+from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType, DTypeLike
+from stride0._core.ops.functions import (
+    abs,
+    add,
+    clip,
+    conj,
+    divide,
+    equal,
+    floor,
+    greater,
+    imag,
+    isfinite,
+    isinf,
+    isnan,
+    less,
+    less_equal,
+    logical_and,
+    logical_or,
+    multiply,
+    real,
+    sqrt,
+    subtract,
+    where,
+)
+from stride0._core.ops.operands import as_array
+from stride0.linalg import diagonal
+from stride0.strided import contiguous
+
+__all__ = ["allclose", "corrcoef", "cov", "isclose", "kron", "nan_to_num"]
+
+_FLOATING = (*KINDS["real floating"], *KINDS["complex floating"])
+
+
+def _floating(x: Array) -> Array:
+    return x if x.dtype.kind in _FLOATING else astype(x, dt.float64)
+
+
+# --- comparison
+
+
+@intercepted
+def isclose(
+    x1: Array | complex,
+    x2: Array | complex,
+    rtol: Array | float = 1e-05,
+    atol: Array | float = 1e-08,
+    equal_nan: bool = False,
+) -> Array:
+    """Return where ``abs(x1 - x2) <= atol + rtol * abs(x2)``.
+
+    Parameters
+    ----------
+    x1, x2 : Array or number
+        Operands, which broadcast; integers and bool count as float64.
+    rtol, atol : Array or float
+        The tolerances.
+    equal_nan : bool
+        Whether NaN is close to NaN.
+
+    Returns
+    -------
+    Array
+        New bool array. Infinite elements are close to equal ones only.
+    """
+    nans = check_bool("isclose", "equal_nan", equal_nan)
+    first, second = (_floating(as_array(x, "isclose")) for x in (x1, x2))
+    near = less_equal(abs(subtract(first, second)), add(atol, multiply(rtol, abs(second))))
+    found = logical_or(logical_and(near, isfinite(second)), equal(first, second))
+    return logical_or(found, logical_and(isnan(first), isnan(second))) if nans else found
+
+
+@intercepted
+def allclose(
+    x1: Array | complex,
+    x2: Array | complex,
+    rtol: Array | float = 1e-05,
+    atol: Array | float = 1e-08,
+    equal_nan: bool = False,
+) -> bool:
+    """Return whether all elements are close: `isclose` says what that means.
+
+    Returns
+    -------
+    bool
+        Python's own.
+    """
+    return bool(all(isclose(x1, x2, rtol, atol, equal_nan)))
+
+
+@intercepted
+def nan_to_num(
+    x: Array, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> Array:
+    """Replace NaN and infinities by numbers, in both components of complex ones.
+
+    Parameters
+    ----------
+    x : Array
+        Array of any dtype.
+    copy : bool
+        Whether to return a new array. If not, `x` is written to, and returned.
+    nan : float
+        What replaces NaN.
+    posinf, neginf : float, optional
+        What replaces the infinities; by default the largest and the smallest number of the dtype.
+
+    Returns
+    -------
+    Array
+        Array of the shape and dtype of `x`.
+
+    Raises
+    ------
+    WriteError
+        If `x` is read-only, and not to be copied.
+    """
+    given, new = check_array("nan_to_num", x), check_bool("nan_to_num", "copy", copy)
+    if given.dtype.kind in KINDS["complex floating"]:
+        component = dt.float32 if given.dtype == dt.complex64 else dt.float64
+        shape = given.shape
+        parts = reinterpret(contiguous(reshape(given, (-1, 1))), component)
+        found = reshape(reinterpret(contiguous(_numbers(parts, nan, posinf, neginf)), given.dtype), shape)
+    elif given.dtype.kind in _FLOATING:
+        found = _numbers(given, nan, posinf, neginf)
+    else:
+        return astype(given, given.dtype) if new else given
+    if new:
+        return found
+    given[...] = found
+    return given
+
+
+def _numbers(x: Array, nan: float, posinf: float | None, neginf: float | None) -> Array:
+    limits = finfo(x.dtype)
+    high, low = limits.max if posinf is None else posinf, limits.min if neginf is None else neginf
+    infinite = isinf(x)
+    found = where(isnan(x), nan, where(logical_and(infinite, greater(x, 0)), high, x))
+    return where(logical_and(infinite, less(x, 0)), low, found)
+
+
+# --- covariances
+
+
+@intercepted
+def cov(
+    x: Array,
+    y: Array | None = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Array | None = None,
+    aweights: Array | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """Estimate the covariance matrix of variables.
+
+    Parameters
+    ----------
+    x : Array
+        Array of one axis or two: a row for each variable, a column for each observation. One axis is one
+        variable.
+    y : Array, optional
+        More variables, of the same form.
+    rowvar : bool
+        If false, rows are observations and columns variables.
+    bias : bool
+        Whether to divide by the number of observations, not by one less.
+    ddof : int, optional
+        What to subtract from the number of observations instead.
+    fweights : Array, optional
+        How often each observation was made: one axis, whole numbers.
+    aweights : Array, optional
+        How much each observation counts: one axis.
+    dtype : DType, optional
+        The dtype to compute in; by default at least float64.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(n, n)`` for ``n`` variables, ``()`` for one; infinite or NaN where there are
+        no more observations than `ddof`.
+
+    Raises
+    ------
+    ShapeError
+        If an array has too many axes, or another number of observations.
+    ArgumentValueError
+        If a weight is negative, or `ddof` or one of `fweights` no whole number.
+    """
+    return _covariance("cov", x, y, rowvar, bias, ddof, fweights, aweights, dtype)
+
+
+def _variables(operation: str, name: str, x: object, rowvar: bool, dtype: DType) -> Array:
+    given = check_array(operation, x, name)
+    if given.ndim > 2:
+        raise ShapeError(operation, f"{name} has more than two axes", [(name, str(given.shape))])
+    rows = astype(given, dtype, copy=False)
+    if given.ndim < 2:
+        return reshape(rows, (1, -1))
+    return rows if rowvar else permute_dims(rows, (1, 0))
+
+
+def _weights(operation: str, name: str, weights: object, count: int) -> Array:
+    given = astype(check_array(operation, weights, name), dt.float64)
+    if given.shape != (count,):
+        raise ShapeError(operation, f"{name} are not as many as observations", [(name, str(given.shape))])
+    if bool(any(less(given, 0))):
+        raise ArgumentValueError(operation, f"one of {name} is negative")
+    return given
+
+
+def _covariance(
+    operation: str,
+    x: object,
+    y: object,
+    rowvar: bool,
+    bias: bool = False,
+    ddof: object = None,
+    fweights: object = None,
+    aweights: object = None,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    rows_first = check_bool(operation, "rowvar", rowvar)
+    arrays = [check_array(operation, x)] + ([] if y is None else [check_array(operation, y, "y")])
+    target = result_type(*arrays, dt.float64) if dtype is None else check_dtype(operation, dtype)
+    parts = [
+        _variables(operation, name, a, rows_first, target) for name, a in zip("xy", arrays, strict=False)
+    ]
+    if len({part.shape[1] for part in parts}) > 1:
+        raise ShapeError(
+            operation,
+            "x and y have different numbers of observations",
+            [(n, str(a.shape)) for n, a in zip("xy", arrays, strict=False)],
+        )
+    rows = parts[0] if len(parts) == 1 else concat(parts, axis=0)
+    less_by = (
+        int(not check_bool(operation, "bias", bias))
+        if ddof is None
+        else normalize_index(operation, "ddof", ddof)
+    )
+    count, weights = rows.shape[1], None
+    total: Array | float = float(count)
+    taken: Array | float = float(less_by)
+    if fweights is not None:
+        weights = _weights(operation, "fweights", fweights, count)
+        if bool(any(weights != floor(weights))):
+            raise ArgumentValueError(operation, "one of fweights is no whole number")
+    if aweights is not None:
+        scale = _weights(operation, "aweights", aweights, count)
+        weights = scale if weights is None else multiply(weights, scale)
+        if less_by:
+            taken = divide(multiply(float(less_by), sum(multiply(weights, scale))), sum(weights))
+    if weights is not None:
+        total = sum(weights)
+        centre = divide(sum(multiply(rows, weights), axis=1, keepdims=True), total)
+    else:
+        centre = divide(sum(rows, axis=1, keepdims=True), total)
+    deviations = subtract(rows, centre)
+    weighted = deviations if weights is None else multiply(deviations, weights)
+    products = matmul(deviations, conj(permute_dims(weighted, (1, 0))))
+    freedom = as_array(total - taken, operation)
+    found = divide(
+        products, astype(where(greater(freedom, 0), freedom, 0.0), real(products).dtype, copy=False)
+    )
+    return squeeze(found, axis=tuple(k for k in (0, 1) if found.shape[k] == 1))
+
+
+@intercepted
+def corrcoef(
+    x: Array, y: Array | None = None, rowvar: bool = True, *, dtype: DTypeLike | None = None
+) -> Array:
+    """Return correlation coefficients: covariances over the products of standard deviations.
+
+    Parameters
+    ----------
+    x, y, rowvar, dtype
+        As `cov` takes them.
+
+    Returns
+    -------
+    Array
+        New array of shape ``(n, n)`` for ``n`` variables, ``()`` for one: from -1 to 1, NaN for a variable
+        that is constant.
+    """
+    c = _covariance("corrcoef", x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return divide(c, c)
+    deviation = sqrt(real(diagonal(c)))
+    found = divide(divide(c, reshape(deviation, (-1, 1))), deviation)
+    if found.dtype.kind in KINDS["complex floating"]:
+        return add(clip(real(found), -1, 1), multiply(clip(imag(found), -1, 1), 1j))
+    return clip(found, -1, 1)
+
+
+@intercepted
+def kron(x1: Array | complex, x2: Array | complex) -> Array:
+    """Return the Kronecker product: `x2` times each element of `x1`, side by side.
+
+    Parameters
+    ----------
+    x1, x2 : Array or number
+        Operands, one of them an array; the one with fewer axes gets more of size 1 in front.
+
+    Returns
+    -------
+    Array
+        New array: each axis has the product of the sizes.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If neither is an array.
+    """
+    if not isinstance(x1, Array) and not isinstance(x2, Array):
+        raise ArgumentTypeError("kron", "neither operand is an array", [("x1", shown(x1)), ("x2", shown(x2))])
+    first = as_array(x1, "kron", x2.dtype if isinstance(x2, Array) else None)
+    second = as_array(x2, "kron", first.dtype)
+    ndim = max(first.ndim, second.ndim)
+    sizes = [(1,) * (ndim - a.ndim) + a.shape for a in (first, second)]
+    outer = reshape(first, tuple(size for n in sizes[0] for size in (n, 1)))
+    inner = reshape(second, tuple(size for n in sizes[1] for size in (1, n)))
+    return reshape(multiply(outer, inner), tuple(n * m for n, m in zip(*sizes, strict=True)))

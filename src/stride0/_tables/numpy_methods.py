@@ -1,0 +1,67 @@
+"""Methods and attributes of NumPy's arrays, some of PyTorch's, that arrays lack, and what to write instead.
+
+As in `numpy_names`: in calls, `a` is a matrix, `v` and `w` are vectors, `s` is a square matrix, and `i` an
+integer vector.
+"""
+
+from typing import Final, NamedTuple
+
+__all__ = ["METHODS", "Row", "advice"]
+
+
+class Row(NamedTuple):
+    """What to write instead of a name."""
+
+    theirs: str
+    ours: str = ""
+    remark: str = ""
+
+
+METHODS: Final[dict[str, Row]] = {
+    "argpartition": Row("v.argpartition(1)", "xp.argpartition(v, 1)"),
+    "base": Row("a.base", remark="strided.shares_storage(x, y) says whether arrays share memory"),
+    "byteswap": Row(
+        "i.byteswap()", remark="np.asarray(x).byteswap(): arrays have the byte order of the machine"
+    ),
+    "choose": Row("(i % 2).choose([v, w])", "xp.where(i % 2 == 0, v, w)"),
+    "compress": Row("v.compress(v > 1)", "v[v > 1]"),
+    "ctypes": Row("a.ctypes", remark="np.asarray(x).ctypes: the same memory"),
+    "data": Row("a.data", "memoryview(a)"),
+    "diagonal": Row("s.diagonal()", "xp.linalg.diagonal(s)"),
+    "dot": Row("a.dot(v)", "a @ v"),
+    "dump": Row("a.dump(file)", remark="pickle.dump(x, file)"),
+    "dumps": Row("a.dumps()", remark="pickle.dumps(x)"),
+    "fill": Row("v.fill(1.0)", remark="x[...] = 1.0"),
+    "flags": Row("a.flags", remark="strided.is_contiguous(x), strided.is_writable(x)"),
+    "flat": Row("a.flat", "xp.reshape(a, (-1,))"),
+    "getfield": Row("i.getfield('i4')", remark="np.asarray(x).getfield(...): the same memory"),
+    "partition": Row("v.partition(1)", remark="partition(x, kth), a new array"),
+    "put": Row("v.put([0], 1.0)", remark="x[i] = values"),
+    "resize": Row("v.resize(8)", remark="reshape(x, shape); arrays keep their size"),
+    "setfield": Row("v.setfield(1, 'i4')", remark="x[...] = values"),
+    "setflags": Row("a.setflags(write=False)", remark="arrays from read-only memory are read-only"),
+    "sort": Row("v.sort()", remark="sort(x), a new array; x[...] = sort(x) in place"),
+    "strides": Row("tuple(k // 8 for k in a.strides)", "xp.strided.strides(a)", "counted in elements"),
+    "swapaxes": Row("a.swapaxes(0, 1)", "xp.permute_dims(a, (1, 0))"),
+    "tobytes": Row("a.tobytes()", "bytes(xp.strided.contiguous(a))"),
+    "tofile": Row("a.tofile(file)", remark="np.asarray(x).tofile(file): the same memory"),
+    "tostring": Row("a.tobytes()", "bytes(xp.strided.contiguous(a))"),
+    "trace": Row("s.trace()", "xp.linalg.trace(s)"),
+    "ptp": Row("np.ptp(a)", "xp.max(a) - xp.min(a)"),
+    "numpy": Row("np.asarray(a)", "np.asarray(a)", "the same memory"),
+    "cpu": Row("np.asarray(a)", "xp.asarray(a)", "there is no other device"),
+    "detach": Row("np.asarray(a)", "xp.autograd.stop_gradient(a)"),
+    "backward": Row("loss.backward()", remark="autograd.grad of a function, or autograd.Tape"),
+    "requires_grad_": Row("x.requires_grad_()", remark="autograd.grad of a function, or autograd.Tape"),
+    "permute": Row("np.transpose(a, (1, 0))", "xp.permute_dims(a, (1, 0))"),
+    "unsqueeze": Row("np.expand_dims(a, 0)", "xp.expand_dims(a, axis=0)"),
+    "at": Row("x.at[key].add(v)", remark="at(x)[key].add(v)"),
+}
+
+
+def advice(row: Row) -> str:
+    """Return what an error says of a row."""
+    if not row.ours:
+        return f"Instead of {row.theirs}: {row.remark}"
+    call = row.ours.replace("xp.", "stride0.")
+    return f"Instead of {row.theirs} write {call}" + (f"; {row.remark}" if row.remark else "")

@@ -1,0 +1,154 @@
+"""`at` and `put_along_axis`: against NumPy's in-place forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import stride0 as xp
+from stride0.autograd import grad, vmap
+from stride0.testing import check_grad
+
+RNG = np.random.default_rng(0)
+KEYS: tuple[Any, ...] = (
+    0,
+    slice(1, 3),
+    (slice(None), 1),
+    ...,
+    np.array([0, 2, 2, 0]),
+    (np.array([0, 2, 2]), np.array([1, 1, 1])),
+    (slice(None), np.array([3, 3])),
+    np.array([True, False, True]),
+    (np.array([-1, -1]), slice(0, 2)),
+)
+
+
+def ours(key: Any) -> Any:
+    if isinstance(key, tuple):
+        return tuple(ours(item) for item in key)
+    return xp.asarray(key) if isinstance(key, np.ndarray) else key
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float64", "float32", "float16", "complex64", "int64", "int8", "uint16", "uint32"]
+)
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_add_and_subtract_take_all_values(key: Any, dtype: str) -> None:
+    for layout in (lambda a: a, np.asfortranarray, lambda a: a[:, ::-1], lambda a: np.repeat(a, 2, 0)[::2]):
+        a = layout((RNG.random((3, 4)) * 20).astype(dtype))
+        x = xp.asarray(a)
+        for values in ((RNG.random(a[key].shape) * 9).astype(dtype), np.asarray(3, dtype)):
+            for name, ufunc in (("add", np.add), ("subtract", np.subtract)):
+                wanted = a.copy()
+                ufunc.at(wanted, key, values)
+                found = getattr(xp.at(x)[ours(key)], name)(xp.asarray(values))
+                assert found.dtype == x.dtype
+                np.testing.assert_allclose(
+                    np.asarray(found), wanted, rtol=1e-2 if dtype == "float16" else 1e-6
+                )
+        assert np.array_equal(x, a)
+    assert np.array_equal(xp.at(x, ours(key)).add(1), xp.at(x)[ours(key)].add(1))
+
+
+@pytest.mark.parametrize("key", [KEYS[k] for k in (0, 1, 2, 3, 7)] + [np.array([2, 0])], ids=str)
+def test_other_methods(key: Any) -> None:
+    a = RNG.random((3, 4)) + 0.5
+    x, values = xp.asarray(a), RNG.random(a[key].shape) + 0.5
+    for name, function in (
+        ("set", lambda old, new: new),
+        ("multiply", np.multiply),
+        ("divide", np.divide),
+        ("power", np.power),
+        ("min", np.minimum),
+        ("max", np.maximum),
+    ):
+        wanted = a.copy()
+        wanted[key] = function(wanted[key], values)
+        found = getattr(xp.at(x)[ours(key)], name)(xp.asarray(values))
+        np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-15)
+        assert np.array_equal(x, a)
+
+
+def test_errors_of_at() -> None:
+    x = xp.ones((3, 4))
+    twice = xp.asarray([1, 1])
+    for name in ("multiply", "divide", "power", "min", "max"):
+        with pytest.raises(xp.ArgumentValueError, match="several times"):
+            getattr(xp.at(x)[twice], name)(2.0)
+    with pytest.raises(xp.OutOfBoundsError):
+        xp.at(x)[xp.asarray([3])].add(1.0)
+    with pytest.raises(xp.DTypeError):
+        xp.at(x)[0].add(xp.asarray(1j))
+    with pytest.raises(xp.DTypeError):
+        xp.at(xp.asarray([1, 2]))[0].add(xp.asarray(1.5))
+    with pytest.raises(xp.DTypeError):
+        xp.at(xp.asarray([True]))[0].add(True)
+    with pytest.raises(xp.BroadcastError):
+        xp.at(x)[0].add(xp.ones(3))
+    with pytest.raises(xp.ForeignArrayError):
+        xp.at([1.0])  # type: ignore[arg-type]
+    assert np.array_equal(x, np.ones((3, 4)))
+
+
+def test_gradients() -> None:
+    x, v, places = xp.asarray(RNG.random(4)), xp.asarray(RNG.random(3)), xp.asarray([1, 3, 3])
+    check_grad(lambda x, v: xp.sum(xp.at(x)[places].add(v) ** 3), x, v)
+    check_grad(lambda x, v: xp.sum(xp.at(x)[places].subtract(v[0]) ** 3), x, v)
+    check_grad(lambda x, v: xp.sum(xp.at(x)[1:].set(v) ** 3), x, v)
+    check_grad(lambda x, v: xp.sum(xp.at(x)[1:].multiply(v) ** 3), x, v)
+    assert grad(lambda v: xp.sum(xp.at(x)[places].add(v) * xp.arange(4.0)))(v).tolist() == [1.0, 3.0, 3.0]
+
+
+def test_vmap() -> None:
+    x, v = xp.asarray(RNG.random((2, 4))), xp.asarray(RNG.random((2, 3)))
+    places = xp.asarray([[1, 3, 3], [0, 0, 2]])
+
+    def added(x: xp.Array, k: xp.Array, v: xp.Array) -> xp.Array:
+        return xp.at(x)[k].add(v)
+
+    for axes in ((0, 0, 0), (0, None, 0), (None, 0, 0), (0, 0, None), (None, 0, None)):
+        arguments = [a if axis == 0 else a[0] for a, axis in zip((x, places, v), axes, strict=True)]
+        rows = [[a[i] if axis == 0 else a for a, axis in zip(arguments, axes, strict=True)] for i in (0, 1)]
+        found = vmap(added, in_axes=axes)(*arguments)
+        assert np.array_equal(found, np.stack([np.asarray(added(*row)) for row in rows]))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, None])
+@pytest.mark.parametrize(
+    "layout", [lambda a: a, lambda a: a.T.copy().T, lambda a: a[::-1]], ids=["C", "F", "flipped"]
+)
+def test_put_along_axis(axis: int | None, layout: Any) -> None:
+    a = layout(RNG.random((3, 4)))
+    index: Any = {0: [[0, 2, 1, -1]], 1: [[0], [3], [-2]], -1: [[0, 1], [3, 2], [-1, 0]], None: [0, 5, -1]}[
+        axis
+    ]  # type: ignore[index]
+    indices = np.array(index)
+    for values in (7.0, RNG.random(indices.shape)):
+        wanted, x = a.copy(), xp.asarray(a, copy=True)
+        np.put_along_axis(wanted, indices, values, axis)
+        given = xp.asarray(values) if isinstance(values, np.ndarray) else values
+        assert xp.put_along_axis(x, xp.asarray(indices), given, axis) is None  # type: ignore[func-returns-value]
+        assert np.array_equal(x, wanted)
+    view = xp.asarray(a.copy()).T
+    xp.put_along_axis(view, xp.asarray([0, 4]), 9.0, None)
+    wanted = a.T.copy()
+    np.put_along_axis(wanted, np.array([0, 4]), 9.0, None)
+    assert np.array_equal(view, wanted)
+
+
+def test_errors_of_put_along_axis() -> None:
+    x = xp.ones((2, 3))
+    for indices, axis, error in (
+        (xp.asarray([[3]]), 1, xp.OutOfBoundsError),
+        (xp.asarray([6]), None, xp.OutOfBoundsError),
+        (xp.asarray([-7]), None, xp.OutOfBoundsError),
+        (xp.asarray([[0.0]]), 1, xp.DTypeError),
+        (xp.asarray([0]), 1, xp.ShapeError),
+        (xp.asarray([[0]]), None, xp.ShapeError),
+        (xp.asarray([[0]]), 2, xp.AxisError),
+    ):
+        with pytest.raises(error):
+            xp.put_along_axis(x, indices, 5.0, axis)
+    assert np.array_equal(x, np.ones((2, 3)))
