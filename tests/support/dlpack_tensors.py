@@ -60,6 +60,30 @@ class Versioned(ctypes.Structure):
     )
 
 
+class ExchangeAPI(ctypes.Structure):
+    """DLPackExchangeAPI; all functions but the allocator are called with the GIL, and ctypes raises what they raise."""
+
+    Allocate = ctypes.CFUNCTYPE(
+        ctypes.c_int, ctypes.POINTER(Tensor), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.c_void_p
+    )
+    Export = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.c_void_p))
+    Import = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.py_object))
+    Borrow = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(Tensor))
+    Stream = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+    SetError = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
+
+    _fields_ = (
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("previous", ctypes.c_void_p),
+        ("managed_tensor_allocator", Allocate),
+        ("managed_tensor_from_py_object_no_sync", Export),
+        ("managed_tensor_to_py_object_no_sync", Import),
+        ("dltensor_from_py_object_no_sync", Borrow),
+        ("current_work_stream", Stream),
+    )
+
+
 def _api(name: str, result: Any, *arguments: Any) -> Any:
     # Not through the attributes of pythonapi, whose signatures other users of ctypes may have set.
     return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
@@ -69,6 +93,20 @@ _new = _api("PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p,
 _name = _api("PyCapsule_GetName", ctypes.c_char_p, ctypes.py_object)
 _pointer = _api("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
 _rename = _api("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+
+
+EXCHANGE = b"dlpack_exchange_api"
+
+
+def exchange_api(kind: type) -> Any:
+    """Return the functions that an array type offers."""
+    capsule = kind.__dlpack_c_exchange_api__  # type: ignore[attr-defined]
+    return ExchangeAPI.from_address(_pointer(capsule, EXCHANGE))
+
+
+def exchange_capsule(api: ExchangeAPI, name: bytes = EXCHANGE) -> Any:
+    """Return a capsule of such functions, which have to live as long."""
+    return _new(ctypes.addressof(api), name, None)
 
 
 def name_of(capsule: Any) -> bytes:
@@ -180,7 +218,7 @@ def started(program: str) -> subprocess.Popen[str]:
 
 
 # The newest version that stride0 speaks.
-NEWEST = (1, 1)
+NEWEST = (1, 3)
 
 
 def live() -> int:

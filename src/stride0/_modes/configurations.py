@@ -35,6 +35,7 @@ from stride0._modes.simulated import Simulated
 from stride0._tables.standard import (
     COMPLEX_SINCE,
     DATA_DEPENDENT,
+    DRAFT,
     EXTENSIONS,
     METHODS_LATER,
     NEWEST,
@@ -91,7 +92,7 @@ class Configuration(NamedTuple):
 
     def check_version(self, version: object) -> None:
         """Refuse a version of the standard that is newer than the configuration's."""
-        if version is not None and version in VERSIONS and str(version) > self.api_version:
+        if version in (*VERSIONS, DRAFT) and str(version) > self.api_version:
             accepts = f"one of {', '.join(v for v in VERSIONS if v <= self.api_version)}"
             problem = f"version {version} is newer than the test configuration"
             raise ArgumentValueError("__array_namespace__", problem, (), accepts)

@@ -21,6 +21,7 @@ from stride0._modes.strict import strict as strict_mode
 from stride0._modes.switches import Setting
 from stride0._tables.standard import (
     COMPLEX_SINCE,
+    DRAFT,
     DTYPES,
     EXTENSIONS,
     NEWEST,
@@ -71,7 +72,8 @@ class flags(Setting):
     boolean_indexing : bool
         False refuses masks in assignments as well.
     api_version : str
-        An older version of the standard: names and arguments that came later do not exist.
+        An older version of the standard: names and arguments that came later do not exist. ``"draft"`` is the
+        next one.
     extensions : sequence of str
         Those of ``"linalg"`` and ``"fft"`` that exist.
     strict_names : bool
@@ -141,9 +143,9 @@ class flags(Setting):
             raise ArgumentValueError("flags", f"devices is {shown(devices)}", (), "one or more names")
         if len(set(devices)) < len(devices):
             raise ArgumentValueError("flags", f"devices is {shown(devices)}", (), "each name once")
-        if api_version not in VERSIONS:
+        if api_version not in (*VERSIONS, DRAFT):
             raise ArgumentValueError(
-                "flags", f"api_version is {shown(api_version)}", (), f"one of {', '.join(VERSIONS)}"
+                "flags", f"api_version is {shown(api_version)}", (), f"one of {', '.join(VERSIONS)}, or {DRAFT}"
             )
         for name in extensions:
             if name not in EXTENSIONS:

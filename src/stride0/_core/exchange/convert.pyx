@@ -31,7 +31,7 @@ from stride0._base.errors import (
 from stride0._core.array.interceptors import check_standard
 from stride0._core.array.array import add_special
 from stride0._core.memory.dtype import numpy_dtype
-from stride0._tables.standard import VERSIONS
+from stride0._tables.standard import DRAFT, VERSIONS
 
 
 def namespace_for(api_version):
@@ -39,9 +39,9 @@ def namespace_for(api_version):
     configuration = test_configuration()
     if configuration is not None:
         configuration.check_version(api_version)
-    if api_version is not None and api_version not in VERSIONS:
+    if api_version is not None and api_version not in VERSIONS and api_version != DRAFT:
         raise ArgumentValueError("__array_namespace__", f"there is no version {api_version!r} of the Array API standard here", (),
-                                 f"one of {', '.join(VERSIONS)}")
+                                 f"one of {', '.join(VERSIONS)}, or {DRAFT}")
     return sys.modules["stride0"]
 
 

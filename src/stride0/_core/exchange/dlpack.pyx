@@ -4,13 +4,22 @@ Note [Ownership of a capsule]
     A capsule owns a managed tensor and is named "dltensor" or "dltensor_versioned". A consumer of the
     tensor renames the capsule to "used_..." and calls the tensor's deleter when done; the destructor of a capsule
     without a consumer calls it. So the deleter runs exactly once.
+
+Note [Exchange in C]
+    A type may offer functions for code in C, as `__dlpack_c_exchange_api__` (DLPack 1.3): ours are in `exchange_api.pyx`.
+    `from_dlpack` calls those of another library where no argument asks for more than they give, and where the type
+    itself has them: the `__dlpack__` of a derived type may do something else. They may refuse less than `__dlpack__`,
+    too. PyTorch's export tensors that need a gradient or are to be conjugated, which is asked for here. Whatever they
+    refuse, or what is not on the CPU, goes to `__dlpack__`, which gives the reason.
 """
 
 cimport cython
+from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New, PyCapsule_SetName
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport NO_DTYPE, N_DTYPES, itemsize_at
 from stride0._core.memory.guards cimport s0_count_int
@@ -33,50 +42,26 @@ from stride0._core.array.array import add_special
 from stride0._tables.dtypes import ROWS
 from stride0._core.array.views import is_writable
 
-cdef extern from "dlpack.h":
-    enum:
-        kDLCPU
-        kDLExtDev
-        kDLInt
-        kDLUInt
-        kDLFloat
-        kDLComplex
-        kDLBool
-        DLPACK_READ_ONLY
-        DLPACK_IS_COPIED
-        DLPACK_MAJOR
-        DLPACK_MINOR
-    ctypedef struct DLDevice:
-        int32_t device_type
-        int32_t device_id
-    ctypedef struct DLDataType:
-        uint8_t code
-        uint8_t bits
-        uint16_t lanes
-    ctypedef struct DLPackVersion:
-        uint32_t major
-        uint32_t minor
-    ctypedef struct DLTensor:
-        void* data
-        DLDevice device
-        int32_t ndim
-        DLDataType dtype
-        int64_t* shape
-        int64_t* strides
-        uint64_t byte_offset
-    ctypedef struct DLManagedTensor:
-        DLTensor dl_tensor
-        void* manager_ctx
-        void (*deleter)(DLManagedTensor*) noexcept
-    ctypedef struct DLManagedTensorVersioned:
-        DLPackVersion version
-        void* manager_ctx
-        void (*deleter)(DLManagedTensorVersioned*) noexcept
-        uint64_t flags
-        DLTensor dl_tensor
-
 cdef extern from "Python.h":
     int Py_IsInitialized() nogil
+
+cdef extern from *:
+    """
+    /* An attribute that the type of an object has itself; borrowed, NULL where it has none. */
+    static PyObject *s0_of_type(PyObject *x, PyObject *name) {
+        PyObject *names = Py_TYPE(x)->tp_dict;
+        return names == NULL ? NULL : PyDict_GetItem(names, name);
+    }
+    /* The result of a function of another library, which sets an exception where it is not 0. */
+    static int s0_check(int failed) {
+        if (failed && !PyErr_Occurred()) {
+            PyErr_SetString(PyExc_BufferError, "the exchange failed");
+        }
+        return failed ? -1 : 0;
+    }
+    """
+    PyObject* s0_of_type(object x, str name) noexcept
+    int s0_check(int failed) except -1
 
 # DLPack's codes of our dtypes.
 cdef uint8_t[N_DTYPES] CODES
@@ -137,8 +122,8 @@ cdef void destroy_versioned(object capsule) noexcept:
             managed.deleter(managed)
 
 
-cdef void describe(DLTensor* tensor, Array x, int64_t* shape) noexcept:
-    """Fill a tensor with the memory of x; `shape` has space for its shape and strides."""
+cdef void describe(DLTensor* tensor, Array x, int64_t* shape, int64_t* strides) noexcept:
+    """Fill a tensor with the memory of x, which is computed; its shape, which may be in place already, and strides."""
     cdef int axis
     tensor.data = data_of(x)
     tensor.device.device_type, tensor.device.device_id = kDLCPU, 0
@@ -146,11 +131,12 @@ cdef void describe(DLTensor* tensor, Array x, int64_t* shape) noexcept:
     tensor.dtype.code = CODES[x.code]
     tensor.dtype.bits = 8 * itemsize_at(x.code)
     tensor.dtype.lanes = 1
-    tensor.shape, tensor.strides = shape, shape + x.ndim
+    tensor.shape, tensor.strides = shape, strides
     tensor.byte_offset = 0
+    if shape is not <int64_t*>x.shape_:
+        memcpy(shape, x.shape_, x.ndim * sizeof(int64_t))
     for axis in range(x.ndim):
-        shape[axis] = x.shape_[axis]
-        shape[x.ndim + axis] = x.strides_[axis] // itemsize_at(x.code)
+        strides[axis] = x.strides_[axis] // itemsize_at(x.code)
 
 
 cdef Storage begin_lending(Array x):
@@ -159,10 +145,30 @@ cdef Storage begin_lending(Array x):
     return begin_export(x)
 
 
+cdef bint is_locked(Array x, bint copied) except -1:
+    """Whether a consumer must not write. A copy belongs to it, also where a test configuration has read-only arrays."""
+    return x.storage.readonly or (not x.c_contiguous and not is_writable(x)) or (not copied and exports_read_only())
+
+
+cdef DLManagedTensorVersioned* export_versioned(Array x, bint locked, bint copied) except NULL:
+    """A tensor on the memory of x, which its deleter releases."""
+    cdef Storage root = begin_lending(x)
+    cdef DLManagedTensorVersioned* new = <DLManagedTensorVersioned*>malloc(
+        sizeof(DLManagedTensorVersioned) + 2 * x.ndim * sizeof(int64_t))
+    if new is NULL:
+        s0_count_int(root.exports, -1)
+        raise MemoryError("__dlpack__: no memory for the capsule")
+    describe(&new.dl_tensor, x, <int64_t*>(new + 1), <int64_t*>(new + 1) + x.ndim)
+    new.version.major, new.version.minor = DLPACK_MAJOR, DLPACK_MINOR
+    new.flags = (DLPACK_READ_ONLY if locked else 0) | (DLPACK_IS_COPIED if copied else 0)
+    new.manager_ctx, new.deleter = <void*>x, delete_versioned
+    Py_INCREF(x)
+    return new
+
+
 cdef object export_capsule(Array x, object max_version, object copy):
     """A capsule of x, of the newest layout that the consumer understands."""
     cdef DLManagedTensor* old
-    cdef DLManagedTensorVersioned* new
     cdef size_t more = 2 * x.ndim * sizeof(int64_t)
     cdef Storage root
     cdef bint copied = copy is True
@@ -170,8 +176,7 @@ cdef object export_capsule(Array x, object max_version, object copy):
     refuse_tracked(x, "__dlpack__", ExchangeError)
     if copied:
         x = copy_array(x, x.code, False)
-    # A copy belongs to the caller, also where a test configuration has read-only arrays.
-    locked = not is_writable(x) or (not copied and exports_read_only())
+    locked = is_locked(x, copied)
     if max_version is None or max_version[0] < DLPACK_MAJOR:
         if locked:
             # The old layout has no flag for read-only memory, and a consumer would write to it.
@@ -182,21 +187,11 @@ cdef object export_capsule(Array x, object max_version, object copy):
         if old is NULL:
             s0_count_int(root.exports, -1)
             raise MemoryError("__dlpack__: no memory for the capsule")
-        describe(&old.dl_tensor, x, <int64_t*>(old + 1))
+        describe(&old.dl_tensor, x, <int64_t*>(old + 1), <int64_t*>(old + 1) + x.ndim)
         old.manager_ctx, old.deleter = <void*>x, delete_unversioned
         Py_INCREF(x)
         return PyCapsule_New(old, "dltensor", destroy_unversioned)
-    root = begin_lending(x)
-    new = <DLManagedTensorVersioned*>malloc(sizeof(DLManagedTensorVersioned) + more)
-    if new is NULL:
-        s0_count_int(root.exports, -1)
-        raise MemoryError("__dlpack__: no memory for the capsule")
-    describe(&new.dl_tensor, x, <int64_t*>(new + 1))
-    new.version.major, new.version.minor = DLPACK_MAJOR, DLPACK_MINOR
-    new.flags = (DLPACK_READ_ONLY if locked else 0) | (DLPACK_IS_COPIED if copied else 0)
-    new.manager_ctx, new.deleter = <void*>x, delete_versioned
-    Py_INCREF(x)
-    return PyCapsule_New(new, "dltensor_versioned", destroy_versioned)
+    return PyCapsule_New(export_versioned(x, locked, copied), "dltensor_versioned", destroy_versioned)
 
 
 cdef tuple pair_of(object value, str argument):
@@ -228,9 +223,6 @@ cdef object export_dlpack(Array x, object stream, object max_version, object dl_
 cdef class ImportedTensor:
     """Keeps the tensor of another library alive as long as the storage made of it."""
 
-    cdef DLManagedTensor* old
-    cdef DLManagedTensorVersioned* new
-
     def __dealloc__(self):
         if self.old is not NULL and self.old.deleter is not NULL:
             self.old.deleter(self.old)
@@ -256,7 +248,7 @@ cdef object request_capsule(object x, object device, object copy):
     return x.__dlpack__()
 
 
-cdef int code_of_tensor(const DLTensor* tensor) noexcept:
+cdef int code_of_tensor(const DLTensor* tensor) noexcept nogil:
     cdef int code
     for code in range(N_DTYPES):
         if CODES[code] == tensor.dtype.code and 8 * itemsize_at(code) == tensor.dtype.bits and tensor.dtype.lanes == 1:
@@ -311,12 +303,6 @@ cdef int take_tensor(ImportedTensor owner, object capsule) except -1:
 cdef Array import_dlpack(object x, object device, object copy, str operation):
     """An array on the memory of an object with the methods of DLPack."""
     cdef ImportedTensor owner = ImportedTensor.__new__(ImportedTensor)
-    cdef DLTensor* tensor
-    cdef Array out
-    # A capsule from before 1.0 has no flag for read-only memory, so all of it counts as read-only.
-    cdef bint readonly = True, copied = False, empty
-    cdef int code, axis
-    cdef Py_ssize_t step, itemsize
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         # The standard names this exception.
         raise AttributeError(f"{operation}: a {type(x).__name__} has no __dlpack__ and __dlpack_device__")
@@ -326,6 +312,19 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
     capsule = request_capsule(x, device, copy)
     with cython.critical_section(capsule):
         take_tensor(owner, capsule)
+    if owner.new is NULL and owner.old is NULL:
+        raise ExchangeError(operation, f"{type(x).__name__}.__dlpack__ gave no fresh DLPack capsule")
+    return array_on(owner, copy, operation, type(x).__name__)
+
+
+cdef Array array_on(ImportedTensor owner, object copy, str operation, str exporter):
+    """An array on the memory of a tensor, or a copy, as `copy` of `from_dlpack` says."""
+    cdef DLTensor* tensor
+    cdef Array out
+    # A capsule from before 1.0 has no flag for read-only memory, so all of it counts as read-only.
+    cdef bint readonly = True, copied = False, empty
+    cdef int code, axis
+    cdef Py_ssize_t step, itemsize
     if owner.new is not NULL:
         if owner.new.version.major > DLPACK_MAJOR:
             raise ExchangeError(operation, f"the capsule is of DLPack {owner.new.version.major}.{owner.new.version.minor}", (),
@@ -335,11 +334,9 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
         # A copy made on request is not shared, so it is writable.
         readonly = owner.new.flags & DLPACK_READ_ONLY and not (copied and copy is True)
         if copied and copy is False:
-            raise ExchangeError(operation, f"copy=False, but {type(x).__name__}.__dlpack__ made a copy")
-    elif owner.old is not NULL:
-        tensor = &owner.old.dl_tensor
+            raise ExchangeError(operation, f"copy=False, but {exporter}.__dlpack__ made a copy")
     else:
-        raise ExchangeError(operation, f"{type(x).__name__}.__dlpack__ gave no fresh DLPack capsule")
+        tensor = &owner.old.dl_tensor
     if tensor.device.device_type != kDLCPU:
         raise ExchangeError(operation, "the capsule's memory is not on the CPU", (), "memory of the CPU")
     code = code_of_tensor(tensor)
@@ -368,6 +365,42 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
         return copy_unaligned(out)
     # A producer older than `copy` may have shared its memory.
     return copy_array(out, code, False) if copy is True and not copied else out
+
+
+# --- in, by functions in C: Note [Exchange in C]
+
+
+cdef DLPackExchangeAPI* exchange_api_of(object x) except? NULL:
+    """The functions that the type of x offers; NULL where it offers none that are known here."""
+    cdef PyObject* found = s0_of_type(x, "__dlpack_c_exchange_api__")
+    cdef DLPackExchangeAPI* api
+    if found is NULL or not PyCapsule_IsValid(<object>found, "dlpack_exchange_api"):
+        return NULL
+    api = <DLPackExchangeAPI*>PyCapsule_GetPointer(<object>found, "dlpack_exchange_api")
+    # Newer ones may lead to older ones.
+    while api is not NULL and api.header.version.major > DLPACK_MAJOR:
+        api = <DLPackExchangeAPI*>api.header.prev_api
+    if api is NULL or api.header.version.major != DLPACK_MAJOR or api.managed_tensor_from_py_object_no_sync is NULL:
+        return NULL
+    return api
+
+
+cdef Array import_by_exchange(object x, object copy):
+    """`from_dlpack` by the functions of the type of x; None where there are none, or they refuse it."""
+    cdef ImportedTensor owner
+    cdef DLPackExchangeAPI* api = exchange_api_of(x)
+    if api is NULL or getattr(x, "requires_grad", False):
+        return None
+    owner = ImportedTensor.__new__(ImportedTensor)
+    try:
+        s0_check(api.managed_tensor_from_py_object_no_sync(<void*>x, &owner.new))
+    except Exception:
+        return None
+    if owner.new is NULL or owner.new.version.major != DLPACK_MAJOR or owner.new.dl_tensor.device.device_type != kDLCPU:
+        return None
+    if owner.new.dl_tensor.dtype.code == kDLComplex and hasattr(x, "is_conj") and x.is_conj():
+        return None
+    return array_on(owner, copy, "from_dlpack", type(x).__name__)
 
 
 def from_dlpack(x, /, *, device=None, copy=None):
@@ -413,6 +446,10 @@ def from_dlpack(x, /, *, device=None, copy=None):
         # One storage, so that writes through both arrays are in one log.
         refuse_tracked(<Array>x, "from_dlpack", ExchangeError)
         return alias(<Array>x)
+    if device is None and copy is not True:
+        found = import_by_exchange(x, copy)
+        if found is not None:
+            return found
     return import_dlpack(x, device, copy, "from_dlpack")
 
 

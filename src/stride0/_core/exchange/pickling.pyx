@@ -116,7 +116,7 @@ cdef Array rebuilt(tuple shape, DType dtype, strides, data, bint copy):
 
 cdef Py_ssize_t size_in_memory(Array x):
     """Bytes of the object and, where it is the array that the memory was made for or the only one left on it, of the memory."""
-    cdef Py_ssize_t own = Array.__basicsize__ if x.shape_ is x.small else Array.__basicsize__ + 2 * x.ndim * sizeof(Py_ssize_t)
+    cdef Py_ssize_t own = Array.__basicsize__ if x.shape_ is x.small else Array.__basicsize__ + 3 * x.ndim * sizeof(Py_ssize_t)
     if x.storage.owner is None and (not x.is_view or s0_has_references(<PyObject*>x.storage, 1)):
         own += x.storage.nbytes
     return own
