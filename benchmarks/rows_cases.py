@@ -313,6 +313,7 @@ def operators() -> Iterator[Case]:
     yield Case("Array.__dlpack__", "x.__dlpack__()", N, compared="nothing")
     yield Case("Array.__dlpack_device__", "x.__dlpack_device__()", F, compared="nothing")
     yield Case("Array.__reduce_ex__", "x.__reduce_ex__(5)", F, compared="nothing")
+    yield Case("Array.__dir__", "dir(x)", F, compared="nothing", python=("dir",))
     yield Case("Array.__bytes__", "bytes(x)", F, compared="nothing", python=("bytes",))
 
 

@@ -575,6 +575,7 @@ SPECIAL: dict[str, list[Example]] = {
             ("__bool__", bool, POINT),
             ("__contains__", lambda x: 0.3 in x, X),
             ("__dlpack_device__", lambda x: x.__dlpack_device__(), X),
+            ("__dir__", dir, X),
             ("__format__", lambda x: f"{x:.3f}", POINT),
             ("__int__", int, POINT),
             ("__len__", len, X),

@@ -69,7 +69,8 @@ def outcome(f, args, kwargs):
             return look(f(*args, **kwargs))
     except Exception as error:
         # Where a name is a builtin's, that of the oracle has an underscore behind it.
-        return type(error), str(error).replace("_() ", "() ")
+        # Of an axis that is given by position, only compiled functions say how it is given.
+        return type(error), str(error).replace("_() ", "() ").partition("; by name: ")[0]
 
 
 def same(name: str, *args: object, shares: bool = False, **kwargs: object) -> None:

@@ -12,6 +12,10 @@ import numpy as np
 import pytest
 
 import stride0 as xp
+from stride0._chapters import counting as _counting
+from stride0._chapters import selection as _selection
+from stride0._chapters import updates as _updates
+from stride0._compat import comparing as _comparing
 from stride0._compat import extras as _extras
 from stride0._core.ops import functions, special
 from stride0._tables import dtypes as dtype_table
@@ -373,6 +377,10 @@ OWN = {
     "explain",
     "strict",
     *_extras.__all__,
+    *_comparing.__all__,
+    *_counting.__all__,
+    *_selection.__all__,
+    *_updates.__all__,
     "get_num_threads",
     "set_num_threads",
     "BroadcastWarning",

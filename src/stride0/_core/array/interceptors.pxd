@@ -48,8 +48,3 @@ cdef inline int reads_memory(str operation) except -1:
         refuse_numpys_reading()
         refuse_lazy(operation)
     return 0
-
-
-cdef inline object returned_view(object view):
-    """The view that a property or an iterator returns."""
-    return copy_of_view(view) if guarding else view

@@ -84,7 +84,8 @@ cdef int refuse_call(Signature signature, object declaration, PyObject* const* a
         PyObject_Vectorcall(<PyObject*>declaration, args, n, kwnames)
     except TypeError as error:
         named = [f"{name}=..." for name in signature.names[signature.positional : n]]
-        if not named or signature.variadic:
+        # NumPy takes an axis by position.
+        if signature.variadic or not named or named[0] != "axis=...":
             raise
         raise TypeError(f"{error}; by name: {', '.join(named)}") from None
     return 0

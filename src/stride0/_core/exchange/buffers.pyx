@@ -26,6 +26,8 @@ from stride0._base.errors import DeviceError, DTypeError, ExchangeError, ShapeEr
 
 # --- out: devices, Note [Simulated devices], and exports
 
+cdef tuple NOT_MOVED = (("standard", "Device support: nothing is moved from one device to another implicitly"),)
+
 
 def device_number(Array x not None):
     """Number of the device of an array; 0 is the CPU."""
@@ -44,7 +46,7 @@ cdef bint is_elsewhere(Array x) except -1:
 
 cdef int refuse_device(Array x, str operation) except -1:
     if is_elsewhere(x):
-        raise DeviceError(operation, f"the array is on the device {str(x.device)!r}", (), "to_device, which moves it to the CPU")
+        raise DeviceError(operation, f"the array is on the device {str(x.device)!r}", NOT_MOVED, "to_device, which moves it to the CPU")
     return 0
 
 
@@ -88,7 +90,7 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
     readonly = x.storage.readonly or (not x.c_contiguous and shares_location(&view))
     refuse_tracked(x, "buffer", ExchangeError)
     if is_elsewhere(x):
-        raise ExchangeError("buffer", f"the array is on the device {str(x.device)!r}", (), "to_device, which moves it to the CPU")
+        raise ExchangeError("buffer", f"the array is on the device {str(x.device)!r}", NOT_MOVED, "to_device, which moves it to the CPU")
     reads_memory("buffer")
     if format_at(x.code)[0] == 0:
         raise BufferError(f"buffer: there is no format for {dtype_at(x.code).name}; view(uint16) has one for its bits")
