@@ -33,7 +33,7 @@ cdef class Array:
     cdef short is_view        # on the storage of another array, which may be freed
     cdef Py_ssize_t* shape_   # ndim sizes
     cdef Py_ssize_t* strides_ # ndim strides in bytes, right behind the sizes
-    cdef Py_ssize_t small[12] # holds both for up to four axes, and behind them space for strides in elements
+    cdef Py_ssize_t small[8]  # holds both for up to four axes
     cdef object node          # of a tape; None where the array has none
     cdef int64_t seen         # time of the last write to the storage that `node` includes
     cdef object __weakref__

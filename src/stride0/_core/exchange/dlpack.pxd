@@ -72,5 +72,5 @@ cdef int check_tensor(const DLTensor* tensor, Py_ssize_t itemsize, str operation
 cdef int code_of_tensor(const DLTensor* tensor) noexcept nogil
 cdef void delete_versioned(DLManagedTensorVersioned* managed) noexcept nogil
 cdef DLManagedTensorVersioned* export_versioned(Array x, bint locked, bint copied) except NULL
-cdef Array array_on(ImportedTensor owner, object copy, str operation, str exporter)
+cdef Array array_on(ImportedTensor owner, object copy, str operation, object exporter)
 cdef Array import_dlpack(object x, object device, object copy, str operation)

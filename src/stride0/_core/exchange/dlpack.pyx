@@ -314,10 +314,10 @@ cdef Array import_dlpack(object x, object device, object copy, str operation):
         take_tensor(owner, capsule)
     if owner.new is NULL and owner.old is NULL:
         raise ExchangeError(operation, f"{type(x).__name__}.__dlpack__ gave no fresh DLPack capsule")
-    return array_on(owner, copy, operation, type(x).__name__)
+    return array_on(owner, copy, operation, x)
 
 
-cdef Array array_on(ImportedTensor owner, object copy, str operation, str exporter):
+cdef Array array_on(ImportedTensor owner, object copy, str operation, object exporter):
     """An array on the memory of a tensor, or a copy, as `copy` of `from_dlpack` says."""
     cdef DLTensor* tensor
     cdef Array out
@@ -334,7 +334,7 @@ cdef Array array_on(ImportedTensor owner, object copy, str operation, str export
         # A copy made on request is not shared, so it is writable.
         readonly = owner.new.flags & DLPACK_READ_ONLY and not (copied and copy is True)
         if copied and copy is False:
-            raise ExchangeError(operation, f"copy=False, but {exporter}.__dlpack__ made a copy")
+            raise ExchangeError(operation, f"copy=False, but {type(exporter).__name__}.__dlpack__ made a copy")
     else:
         tensor = &owner.old.dl_tensor
     if tensor.device.device_type != kDLCPU:
@@ -400,7 +400,7 @@ cdef Array import_by_exchange(object x, object copy):
         return None
     if owner.new.dl_tensor.dtype.code == kDLComplex and hasattr(x, "is_conj") and x.is_conj():
         return None
-    return array_on(owner, copy, "from_dlpack", type(x).__name__)
+    return array_on(owner, copy, "from_dlpack", x)
 
 
 def from_dlpack(x, /, *, device=None, copy=None):

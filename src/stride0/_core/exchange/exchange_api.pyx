@@ -4,10 +4,13 @@ They do what `__dlpack__` and `from_dlpack` do, and refuse the same, without a c
 with the interpreter's lock held.
 """
 
+cimport cython
+from cpython.mem cimport PyMem_Malloc
 from cpython.pycapsule cimport PyCapsule_New
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 from stride0._core.memory.dtype cimport itemsize_at
 from stride0._core.memory.guards cimport s0_count_int
@@ -51,9 +54,24 @@ cdef int from_array(void* object_, DLManagedTensorVersioned** out) except -1:
     return 0
 
 
+cdef int64_t* element_strides(Array x) except NULL:
+    """Space for the strides in elements behind those in bytes, as long as the array lives."""
+    cdef Py_ssize_t* block
+    with cython.critical_section(x):
+        if x.shape_ is x.small and 3 * x.ndim > <int>(sizeof(x.small) // sizeof(Py_ssize_t)):
+            block = <Py_ssize_t*>PyMem_Malloc(3 * x.ndim * sizeof(Py_ssize_t))
+            if block is NULL:
+                raise MemoryError(f"{NAME}: no memory for strides")
+            # Whoever has the address of `small` finds the same there.
+            memcpy(block, x.small, 2 * x.ndim * sizeof(Py_ssize_t))
+            x.shape_, x.strides_ = block, block + x.ndim
+    return <int64_t*>(x.strides_ + x.ndim)
+
+
 cdef int borrow_array(void* object_, DLTensor* out) except -1:
     """A tensor on an array that the caller holds: it is valid as long as the array, and cannot say that it is read-only."""
     cdef bint copied = False
+    cdef int64_t* strides
     cdef Array x = exported(object_, &copied)
     if copied or is_locked(x, False):
         raise ExchangeError(NAME, "the memory of the array is read-only, broadcast or on another device, and a DLTensor cannot say so", (),
@@ -61,7 +79,8 @@ cdef int borrow_array(void* object_, DLTensor* out) except -1:
     data_of(x)
     # What is deferred and reads the memory is computed before the caller may write.
     s0_count_int((<Storage>begin_export(x)).exports, -1)
-    describe(out, x, <int64_t*>x.shape_, <int64_t*>x.strides_ + x.ndim)
+    strides = element_strides(x)
+    describe(out, x, <int64_t*>x.shape_, strides)
     return 0
 
 
@@ -78,7 +97,7 @@ cdef int to_array(DLManagedTensorVersioned* tensor, void** out) except -1:
         refuse_tracked(x, NAME, ExchangeError)
         x = alias(x)
     else:
-        x = array_on(owner, None, NAME, "")
+        x = array_on(owner, None, NAME, None)
     Py_INCREF(x)
     out[0] = <void*>x
     return 0
