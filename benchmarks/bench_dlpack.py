@@ -1,4 +1,4 @@
-"""How long an exchange by DLPack takes: in a loop of C by the functions of the types, and from Python by `from_dlpack`."""
+"""How long an exchange by DLPack takes: in C by the functions of the types, from Python by `from_dlpack`."""
 
 from __future__ import annotations
 
@@ -32,9 +32,7 @@ def compiled() -> Any:
     library = Path(tempfile.mkdtemp()) / "dlpack_loops.so"
     includes = [f"-I{HEADERS}", f"-I{sysconfig.get_path('include')}"]
     source = str(HERE / "dlpack_loops.c")
-    subprocess.run(
-        [compiler, "-O2", "-shared", "-fPIC", *includes, "-o", str(library), source], check=True
-    )
+    subprocess.run([compiler, "-O2", "-shared", "-fPIC", *includes, "-o", str(library), source], check=True)
     loops = ctypes.PyDLL(str(library))
     loops.exchange.restype = ctypes.c_double
     loops.exchange.argtypes = (ctypes.py_object, ctypes.py_object, ctypes.c_int, ctypes.c_int)

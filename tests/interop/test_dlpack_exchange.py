@@ -1,4 +1,4 @@
-"""DLPack's exchange in C (DLPack 1.3): the functions of our type, called by hand, and those of others, called by us."""
+"""DLPack's exchange in C (DLPack 1.3): our functions, called by hand, and those of others, called by us."""
 
 from __future__ import annotations
 
@@ -413,7 +413,9 @@ def test_a_newer_version_leads_to_an_older_one():
     assert (source.functions, source.methods) == (1, 0)
 
 
-@pytest.mark.parametrize("value", [None, 3, "dlpack_exchange_api", object(), exchange_capsule(API, b"dltensor")])
+@pytest.mark.parametrize(
+    "value", [None, 3, "dlpack_exchange_api", object(), exchange_capsule(API, b"dltensor")]
+)
 def test_what_is_no_capsule_of_functions(value):
     source = type("Odd", (Source,), {"__dlpack_c_exchange_api__": value})()
     xp.from_dlpack(source)
@@ -460,7 +462,7 @@ def test_what_torch_refuses_to_export_by_its_method(torch):
     for t in (torch.ones(3, requires_grad=True), torch.ones(3, dtype=torch.complex64).conj()):
         with pytest.raises(BufferError, match="Can't export"):
             xp.from_dlpack(t)
-    with pytest.raises(Exception, match="layout|sparse|Sparse"):
+    with pytest.raises(Exception, match=r"layout|sparse|Sparse"):
         xp.from_dlpack(torch.ones(3).to_sparse())
 
 
@@ -489,9 +491,7 @@ def test_torch_allocates_and_we_import(torch):
 def test_deleters_without_the_gil():
     before = live()
     managed = [exported(xp.zeros(1000)) for _ in range(20)]
-    threads = [
-        threading.Thread(target=Deleter(m.deleter), args=(ctypes.addressof(m),)) for m in managed
-    ]
+    threads = [threading.Thread(target=Deleter(m.deleter), args=(ctypes.addressof(m),)) for m in managed]
     for thread in threads:
         thread.start()
     for thread in threads:

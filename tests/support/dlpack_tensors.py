@@ -61,10 +61,14 @@ class Versioned(ctypes.Structure):
 
 
 class ExchangeAPI(ctypes.Structure):
-    """DLPackExchangeAPI; all functions but the allocator are called with the GIL, and ctypes raises what they raise."""
+    """DLPackExchangeAPI; with the GIL, but for the allocator, ctypes raises what the functions raise."""
 
     Allocate = ctypes.CFUNCTYPE(
-        ctypes.c_int, ctypes.POINTER(Tensor), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.c_void_p
+        ctypes.c_int,
+        ctypes.POINTER(Tensor),
+        ctypes.POINTER(ctypes.c_void_p),
+        ctypes.c_void_p,
+        ctypes.c_void_p,
     )
     Export = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.c_void_p))
     Import = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.py_object))

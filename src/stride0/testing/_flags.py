@@ -145,7 +145,10 @@ class flags(Setting):
             raise ArgumentValueError("flags", f"devices is {shown(devices)}", (), "each name once")
         if api_version not in (*VERSIONS, DRAFT):
             raise ArgumentValueError(
-                "flags", f"api_version is {shown(api_version)}", (), f"one of {', '.join(VERSIONS)}, or {DRAFT}"
+                "flags",
+                f"api_version is {shown(api_version)}",
+                (),
+                f"one of {', '.join(VERSIONS)}, or {DRAFT}",
             )
         for name in extensions:
             if name not in EXTENSIONS:
