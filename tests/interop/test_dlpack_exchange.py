@@ -497,3 +497,11 @@ def test_deleters_without_the_gil():
     for thread in threads:
         thread.join()
     assert live() == before
+
+
+def test_draft_of_the_standard() -> None:
+    x = xp.ones(2)
+    assert x.__array_namespace__(api_version="draft") is xp
+    assert xp.__array_api_version__ == "2025.12"
+    with pytest.raises(xp.ArgumentValueError, match="or draft"):
+        x.__array_namespace__(api_version="2099.12")
