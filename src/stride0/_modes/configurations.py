@@ -119,7 +119,8 @@ class Configuration(NamedTuple):
     def enter(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """Check a call of the user's code; the result is what `leave` needs."""
         self._check_function(call_kind, name, args, kwargs)
-        if call_kind in ("in-place", "setitem") and not self.writable:
+        writes = call_kind in ("in-place", "setitem") or name in WRITES or isinstance(kwargs.get("out"), Array)
+        if writes and not self.writable:
             facts: list[tuple[str, str]] = [("standard", MUTATION)]
             raise WriteError(name, "arrays are read-only in this test configuration", facts, "a new array")
         arrays = list(_arrays((args, kwargs)))
@@ -330,6 +331,8 @@ class Call:
                 yield value
 
 
+# Functions that write to their first array.
+WRITES = frozenset({"put_along_axis", "random.shuffle"})
 # Parameters that hold elements and need not be arrays.
 ELEMENTS = frozenset({("asarray", "obj"), ("full", "fill_value"), ("full_like", "fill_value")})
 # Parameters that take arrays and ask for nothing but their dtype, or pass their memory on.
