@@ -119,8 +119,7 @@ class Configuration(NamedTuple):
     def enter(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """Check a call of the user's code; the result is what `leave` needs."""
         self._check_function(call_kind, name, args, kwargs)
-        writes = call_kind in ("in-place", "setitem") or name in WRITES or isinstance(kwargs.get("out"), Array)
-        if writes and not self.writable:
+        if not self.writable and _writes(call_kind, name, kwargs):
             facts: list[tuple[str, str]] = [("standard", MUTATION)]
             raise WriteError(name, "arrays are read-only in this test configuration", facts, "a new array")
         arrays = list(_arrays((args, kwargs)))
@@ -359,6 +358,11 @@ def _exports_dtype(value: Any) -> bool:
     except (TypeError, ValueError):
         return hasattr(value, "dtype")
     return True
+
+
+def _writes(call_kind: str, name: str, kwargs: dict[str, Any]) -> bool:
+    """Tell whether a call writes to an array that it is given."""
+    return call_kind in ("in-place", "setitem") or name in WRITES or isinstance(kwargs.get("out"), Array)
 
 
 def _is_of(value: Any, kind: str) -> bool:

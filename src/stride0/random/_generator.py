@@ -351,7 +351,7 @@ def _stored(out: Array, drawn: Array) -> Array:
 
 
 class _Method:
-    """A method whose calls are intercepted as those of functions are, for test configurations and strict mode."""
+    """A method whose calls are intercepted, as those of functions are: strict mode and flags hold for it."""
 
     def __init__(self, function: FunctionType) -> None:
         self._function = intercepted_in("random")(function)
