@@ -76,6 +76,8 @@ UNARY = [
 OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"]
 OPERATORS += ["and_", "or_", "xor", "lshift", "rshift"]
 BINARY = [getattr(operator, name) for name in (*OPERATORS, "eq", "ne", "lt", "le", "gt", "ge")] + [divmod]
+# Functions that write into their first argument.
+WRITING = {"put_along_axis"}
 IN_PLACE = [getattr(operator, "i" + name.rstrip("_")) for name in OPERATORS]
 
 
@@ -127,7 +129,7 @@ def draw_call(rng, table):
         positional = positional[:-1]
     if rng.randrange(20) == 0:
         keywords["no_such_argument"] = junk(rng)
-    return name, function, positional, keywords, None
+    return name, function, positional, keywords, 0 if name in WRITING else None
 
 
 def arrays_in(values):
