@@ -127,10 +127,9 @@ def picture(width: float, height: float, title: str, description: str, parts: li
     size = f'width="{width:g}" height="{height:g}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="t" aria-describedby="d" {size} '
-        f'viewBox="0 0 {width:g} {height:g}" style="max-width:100%;height:auto"><title id="t">{escape(title)}</title>'
-        f'<desc id="d">{escape(description)}</desc><style>{STYLE}</style><rect class="back" {size}/>'
-        + "\n".join(parts)
-        + "</svg>\n"
+        f'viewBox="0 0 {width:g} {height:g}" style="max-width:100%;height:auto">'
+        f'<title id="t">{escape(title)}</title><desc id="d">{escape(description)}</desc>'
+        f'<style>{STYLE}</style><rect class="back" {size}/>' + "\n".join(parts) + "</svg>\n"
     )
 
 
