@@ -123,26 +123,30 @@ def partition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
 
 
 @intercepted
-def top_k(x: Array, k: int, /, *, axis: int = -1, mode: Literal["largest", "smallest"] = "largest") -> TopK:
-    """Return the largest, or smallest, elements along an axis, and where they are.
+def top_k(
+    x: Array, k: int, /, *, axis: int | None = None, mode: Literal["largest", "smallest"] = "largest"
+) -> TopK:
+    """Return the largest, or smallest, elements of an array or along an axis, and where they are.
 
     Parameters
     ----------
     x : Array
-        Array of bool or a real dtype, with at least one axis.
+        Array of bool or a real dtype.
     k : int
         How many elements: from 0 to the size of the axis.
+    axis : int, optional
+        The axis to select along; by default, all elements in C order.
     mode : {"largest", "smallest"}
         Which elements.
 
     Returns
     -------
     values : Array
-        New array of the shape of `x`, but of size `k` along the axis: the elements, of the largest the
-        largest first, of the smallest the smallest first.
+        New array of the shape of `x`, but of size `k` along the axis, or of shape ``(k,)`` without one: the
+        elements, of the largest the largest first, of the smallest the smallest first.
     indices : Array
-        New int64 array of that shape: their indices along the axis. Of equal elements those with lower
-        indices come first.
+        New int64 array of that shape: their indices along the axis, or in C order. Of equal elements those
+        with lower indices come first.
 
     Raises
     ------
@@ -153,8 +157,9 @@ def top_k(x: Array, k: int, /, *, axis: int = -1, mode: Literal["largest", "smal
 
     Notes
     -----
-    NaN is among them only where there are no more numbers, whatever the mode, as in NumPy. The function is
-    that of the draft of the standard that follows 2025.12, which leaves the order and NaN to the library.
+    NaN is among them only where there are no more numbers, whatever the mode, as in NumPy. The draft leaves
+    the order and NaN to the library. Strict mode takes the function within
+    ``testing.flags(api_version="draft")`` only.
 
     Examples
     --------
@@ -167,6 +172,8 @@ def top_k(x: Array, k: int, /, *, axis: int = -1, mode: Literal["largest", "smal
         raise ArgumentValueError(
             "top_k", f"unknown mode {shown(mode)}", (), "mode must be 'largest' or 'smallest'."
         )
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
     at, count = normalize_axis("top_k", axis, x.ndim), normalize_index("top_k", "k", k)
     if not 0 <= count <= x.shape[at]:
         raise ArgumentValueError(

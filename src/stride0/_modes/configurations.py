@@ -41,6 +41,7 @@ from stride0._tables.standard import (
     NEWEST,
     ROWS,
     VERSIONS,
+    row_of,
 )
 
 __all__ = ["Call", "Configuration", "current_configuration", "current_devices"]
@@ -184,7 +185,7 @@ class Configuration(NamedTuple):
     def _check_since(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         for x in _arrays((args, kwargs)):
             self._check_dtype(name, "an operand", x.dtype)
-        row = ROWS.get(name)
+        row = row_of(name, self.api_version)
         indices = [x for x in _arrays(args[1]) if x.ndim] if call_kind == "getitem" else []
         if self.api_version < "2024.12" and any(x.dtype.kind in KINDS["integral"] for x in indices):
             raise self._newer(name, "an array of indices", "2024.12")
