@@ -687,12 +687,12 @@ REDUCTIONS: Final = (
         repeated="multiply",
         folded_by="sum",
     ),
-    _sum_of_products("dot", {**_PRODUCTS, "c": "multiply_c(x1, x2)"}, written={0: _REALS}),
+    _sum_of_products("dot", {**_PRODUCTS, "c": "multiply_c(x1, x2)"}, written={0: (*_REALS, *_COMPLEX)}),
     _sum_of_products("dot_masked", {"f": "x1 != 0 ? x1 * x2 : x1", "c": "multiply_masked_c(x1, x2)"}),
     _sum_of_products(
         "vecdot",
         {**_PRODUCTS, "c": "multiply_c(conj_c(x1), x2)"},
-        written={0: _REALS},
+        written={0: (*_REALS, *_COMPLEX)},
         # Real numbers have no conjugates.
         alike={dtype: ("dot", dtype) for dtype in _REALS},
     ),
