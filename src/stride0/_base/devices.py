@@ -85,6 +85,11 @@ class Device:
     ------
     DeviceError
         For any other name.
+
+    Examples
+    --------
+    >>> xp.Device("cpu"), xp.ones(3).device == xp.Device("cpu")
+    >>> xp.Device("gpu")
     """
 
     __slots__ = ("_name",)

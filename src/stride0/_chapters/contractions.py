@@ -59,14 +59,6 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> Array
     Subscripts and paths are kept, so that a call with the same ones does not read them again. Paths are those
     of NumPy's `einsum_path`, and so of opt_einsum: D. G. A. Smith and J. Gray, "opt_einsum", Journal of Open
     Source Software 3 (26), 753, 2018.
-
-    Examples
-    --------
-    >>> import stride0 as xp
-    >>> x = xp.reshape(xp.arange(6), (2, 3))
-    >>> xp.einsum("ij,kj->ik", x, x)
-    Array([[ 5, 14],
-           [14, 50]], dtype=int64)
     """
 
 

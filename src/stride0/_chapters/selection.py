@@ -152,12 +152,6 @@ def top_k(x: Array, k: int, /, *, axis: int = -1, mode: Literal["largest", "smal
     -----
     NaN is among them only where there are no more numbers, whatever the mode, as in NumPy. The function is
     that of the draft of the standard that follows 2025.12, which leaves the order and NaN to the library.
-
-    Examples
-    --------
-    >>> import stride0 as xp
-    >>> xp.top_k(xp.asarray([3, 9, 1, 9]), 2)
-    TopK(values=Array([9, 9], dtype=int64), indices=Array([1, 3], dtype=int64))
     """
     x = check_array("top_k", x)
     if mode not in ("largest", "smallest"):

@@ -213,12 +213,6 @@ def at(x: Array, key: Any = _UNSET, /) -> Any:
     The form is that of ``x.at[key].add(values)`` of JAX and of array-api-extra's ``at``. If the key names
     an element several times, ``add`` and ``subtract`` take all its values, in their order; of ``set`` the
     last one stays. Methods are differentiable by `x` and by the values.
-
-    Examples
-    --------
-    >>> import stride0 as xp
-    >>> xp.at(xp.zeros(3))[xp.asarray([0, 2, 2])].add(1.0)
-    Array([1., 0., 2.], dtype=float64)
     """
     given = check_array("at", x)
     return Keyless(given) if key is _UNSET else At(given, key)

@@ -1,7 +1,8 @@
 """What the docstrings of several functions share: each text once, with the functions that it belongs to.
 
 A docstring of a chapter says what holds for its function alone. `documented` completes it when it is asked
-for: with the entries below, parameters in the order of the signature, and with the place in the standard.
+for: with the entries below, parameters in the order of the signature, with the place in the standard, and with
+an example.
 """
 
 import inspect
@@ -9,10 +10,11 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from stride0._tables.examples import EXAMPLES
 from stride0._tables.standard import NEWEST, ROWS
 
 # In numpydoc's order.
-SECTIONS: Final = ("Parameters", "Returns", "Raises", "Notes", "References", "Examples")
+SECTIONS: Final = ("Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples")
 
 GROUPS: Final = {
     "REDUCTIONS": "all any count_nonzero max mean min nanvar prod std sum var",
@@ -244,10 +246,10 @@ def shared(section: str, name: str) -> list[str]:
 
 
 def documented(name: str, function: Callable[..., Any]) -> str | None:
-    """Return the docstring of a function, with what it shares, and with its place in the standard."""
+    """Return the docstring of a function, with what it shares, its place in the standard and an example."""
     if function.__doc__ is None:
         return None
-    text, *parts = re.split(r"\n*^(\w+)\n-{3,}\n", inspect.cleandoc(function.__doc__), flags=re.MULTILINE)
+    text, *parts = re.split(r"\n*^(\w[\w ]*)\n-{3,}\n", inspect.cleandoc(function.__doc__), flags=re.MULTILINE)
     own = {title: re.split(r"\n(?=\S)", body) for title, body in zip(parts[::2], parts[1::2], strict=True)}
     for section in dict.fromkeys([*SECTIONS, *own]):
         added = shared(section, name)
@@ -258,6 +260,8 @@ def documented(name: str, function: Callable[..., Any]) -> str | None:
         if section == "References" and name in ROWS and not entries:
             row, short = ROWS[name], name.rpartition(".")[2]
             entries = [f'Array API standard {NEWEST}, "{row.chapter}", ``{short}`` (since {row.since}).']
+        if section == "Examples" and name in EXAMPLES:
+            entries = [EXAMPLES[name]]
         if entries:
             text += "\n".join(["\n", section, "-" * len(section), *entries])
     return text + "\n"

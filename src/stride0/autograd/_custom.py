@@ -345,6 +345,16 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
         In the backward pass, if an array that `f` closes over was overwritten after the call, and is tracked
         or is an operand beside a tracked array. What `f` computes from untracked arrays alone is not checked:
         pass those that you overwrite as arguments, whose values are kept.
+
+    Examples
+    --------
+    >>> calls = []
+    >>> @xp.autograd.checkpoint
+    ... def f(x):
+    ...     calls.append("f")
+    ...     return xp.sum(xp.exp(x) ** 2)
+    >>> xp.autograd.grad(f)(xp.asarray([0.0]))
+    >>> calls
     """
 
     @functools.wraps(f)

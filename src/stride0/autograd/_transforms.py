@@ -76,6 +76,14 @@ def value_and_grad(
     -----
     Of a complex argument the gradient is that of PyTorch: the direction of steepest ascent, twice the
     derivative with respect to the conjugate.
+
+    Examples
+    --------
+    >>> def loss(parameters, x):
+    ...     return xp.sum((parameters["w"] * x + parameters["b"]) ** 2)
+    >>> parameters = {"w": xp.asarray(2.0), "b": xp.asarray(1.0)}
+    >>> value, gradient = xp.autograd.value_and_grad(loss)(parameters, xp.asarray([0.0, 1.0]))
+    >>> value, gradient["w"], gradient["b"]
     """
 
     alone = not isinstance(argnums, (tuple, list))
@@ -116,10 +124,12 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
 
     Examples
     --------
-    >>> import stride0 as xp
-    >>> from stride0.autograd import grad
-    >>> grad(lambda x: xp.sum(x**2))(xp.asarray([1.0, 2.0]))
-    Array([2., 4.], dtype=float64)
+    >>> xp.autograd.grad(lambda x: xp.sum(x**2))(xp.asarray([1.0, 2.0]))
+
+    Derivatives of gradients:
+
+    >>> xp.autograd.grad(xp.autograd.grad(lambda x: x**3))(xp.asarray(2.0))
+    >>> xp.autograd.grad(lambda x: x**2)(xp.asarray([1.0, 2.0]))
     """
     both = value_and_grad(f, argnums, has_aux)
 
@@ -158,6 +168,12 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     ------
     ArgumentTypeError, ShapeError
         If an argument or cotangent is of a wrong dtype or shape.
+
+    Examples
+    --------
+    >>> y, pullback = xp.autograd.vjp(lambda x: xp.stack([x, x**2]), xp.asarray([1.0, 3.0]))
+    >>> y.shape
+    >>> pullback(xp.asarray([[1.0, 1.0], [1.0, 0.0]]))
     """
     values, structure, aux, pull, _ = linearized("vjp", f, xs, has_aux)
     facts = facts_of(values)
@@ -228,6 +244,11 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
     Notes
     -----
     One recorded call, and one pass through what it recorded from the oldest operation to the youngest.
+
+    Examples
+    --------
+    >>> x, v = xp.asarray([1.0, 2.0]), xp.asarray([1.0, 0.0])
+    >>> xp.autograd.jvp(lambda x: xp.cumulative_sum(x**2), (x,), (v,))
     """
     with Deferring():
         with recording() as tape:
@@ -289,10 +310,9 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: A
 
     Examples
     --------
-    >>> import stride0 as xp
-    >>> from stride0.autograd import hvp
-    >>> hvp(lambda k, x: k * xp.sum(x**3), (2.0, xp.asarray([1.0, 2.0])), xp.asarray([1.0, 0.0]), argnums=1)
-    Array([12.,  0.], dtype=float64)
+    >>> x, v = xp.asarray([1.0, 2.0]), xp.asarray([1.0, 0.0])
+    >>> xp.autograd.hvp(lambda x: xp.sum(x**3), x, v)
+    >>> xp.autograd.hvp(lambda k, x: k * xp.sum(x**3), (2.0, x), v, argnums=1)
     """
     if argnums is None:
         _, product, *aux = jvp(grad(f, has_aux=has_aux), [x], [v], has_aux)
@@ -325,5 +345,11 @@ def stop_gradient(x: Any) -> Any:
     -------
     nested structure of arrays
         Views of the same memory.
+
+    Examples
+    --------
+    >>> def f(x):
+    ...     return xp.sum(x * xp.autograd.stop_gradient(x))
+    >>> xp.autograd.grad(f)(xp.asarray([1.0, 2.0]))
     """
     return tree_map(lambda leaf: detach_all(leaf) if isinstance(leaf, Array) else leaf, x)

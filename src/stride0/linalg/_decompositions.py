@@ -52,6 +52,10 @@ class LinAlgError(Stride0Error, ValueError):
     """A matrix that an algorithm refuses: singular, not positive definite, or with NaN."""
 
 
+# Tracebacks name the module from which users import it.
+LinAlgError.__module__ = "stride0.linalg"
+
+
 class EighResult(NamedTuple):
     """What :func:`eigh` returns."""
 

@@ -231,6 +231,16 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     References
     ----------
     Array API standard 2025.12, "Creation Functions", ``asarray``.
+
+    Examples
+    --------
+    >>> xp.asarray([[1, 2.5], [True, 0]])
+    >>> xp.asarray([1, 2], dtype=xp.float32)
+    >>> a = np.zeros(3)
+    >>> x = xp.asarray(a)
+    >>> x[0] = 7
+    >>> a
+    >>> xp.asarray(a, dtype=xp.float32, copy=False)
     """
     cdef int code = NO_DTYPE
     cdef Array x
