@@ -26,6 +26,7 @@ from stride0._compat import comparing as _comparing
 from stride0._compat import extras as _extras
 from stride0._tables import documents, operations, standard
 from stride0._tables import methods as method_table
+from stride0._tables.examples import EXAMPLES
 
 CHAPTERS = {
     "constants": "e inf nan newaxis pi",
@@ -144,8 +145,8 @@ def test_docstrings_say_where_the_standard_defines_a_function(name):
     place = f'Array API standard {standard.NEWEST}, "{standard.ROWS[name].chapter}", ``{short}``'
     text = inspect.getdoc(function)
     assert text.count("\nReferences\n----------\n") == 1
-    last = text.rpartition("\n----------\n")[2]
-    assert last.startswith(place) and last.endswith(".") and "\n" not in last
+    entry = text.partition("\nReferences\n----------\n")[2].partition("\n\nExamples\n")[0]
+    assert entry.startswith(place) and entry.endswith(".") and "\n" not in entry
 
 
 def test_docstrings_say_what_functions_share():
@@ -162,7 +163,8 @@ def test_docstrings_say_what_functions_share():
         "DTypeError\n    If `x` is complex.\n"
         "ShapeError\n    If there is no element to choose from.\n\n"
         "References\n----------\n"
-        f'Array API standard {standard.NEWEST}, "Statistical Functions", ``max`` (since 2021.12).'
+        f'Array API standard {standard.NEWEST}, "Statistical Functions", ``max`` (since 2021.12).\n\n'
+        f"Examples\n--------\n{EXAMPLES['max']}"
     )
 
 

@@ -1,8 +1,8 @@
 """What the docstrings of several functions share: each text once, with the functions that it belongs to.
 
 A docstring of a chapter says what holds for its function alone. `documented` completes it when it is asked
-for: with the entries below, parameters in the order of the signature, with the place in the standard, and with
-an example.
+for: with the entries below, parameters in the order of the signature, with the place in the standard, and
+with examples.
 """
 
 import inspect
@@ -246,10 +246,11 @@ def shared(section: str, name: str) -> list[str]:
 
 
 def documented(name: str, function: Callable[..., Any]) -> str | None:
-    """Return the docstring of a function, with what it shares, its place in the standard and an example."""
+    """Return the docstring of a function, with what it shares, its place in the standard, and examples."""
     if function.__doc__ is None:
         return None
-    text, *parts = re.split(r"\n*^(\w[\w ]*)\n-{3,}\n", inspect.cleandoc(function.__doc__), flags=re.MULTILINE)
+    heading = re.compile(r"\n*^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
+    text, *parts = heading.split(inspect.cleandoc(function.__doc__))
     own = {title: re.split(r"\n(?=\S)", body) for title, body in zip(parts[::2], parts[1::2], strict=True)}
     for section in dict.fromkeys([*SECTIONS, *own]):
         added = shared(section, name)

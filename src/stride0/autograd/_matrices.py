@@ -58,7 +58,10 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False)
     --------
     >>> x = xp.asarray([1.0, 2.0, 3.0])
     >>> xp.autograd.jacobian(lambda x: x[1:] * x[:-1])(x)
+    Array([[2., 1., 0.],
+           [0., 3., 2.]], dtype=float64)
     >>> xp.autograd.jacobian(xp.linalg.inv)(xp.eye(2)).shape
+    (2, 2, 2, 2)
     """
     alone = not isinstance(argnums, (tuple, list))
 
@@ -174,5 +177,7 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     Examples
     --------
     >>> xp.autograd.hessian(lambda x: x[0] * x[1] ** 2)(xp.asarray([1.0, 2.0]))
+    Array([[0., 4.],
+           [4., 2.]], dtype=float64)
     """
     return jacobian(grad(f, argnums, has_aux), argnums, has_aux)

@@ -84,6 +84,7 @@ def value_and_grad(
     >>> parameters = {"w": xp.asarray(2.0), "b": xp.asarray(1.0)}
     >>> value, gradient = xp.autograd.value_and_grad(loss)(parameters, xp.asarray([0.0, 1.0]))
     >>> value, gradient["w"], gradient["b"]
+    (Array(10., dtype=float64), Array(6., dtype=float64), Array(8., dtype=float64))
     """
 
     alone = not isinstance(argnums, (tuple, list))
@@ -125,11 +126,17 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
     Examples
     --------
     >>> xp.autograd.grad(lambda x: xp.sum(x**2))(xp.asarray([1.0, 2.0]))
+    Array([2., 4.], dtype=float64)
 
     Derivatives of gradients:
 
     >>> xp.autograd.grad(xp.autograd.grad(lambda x: x**3))(xp.asarray(2.0))
+    Array(12., dtype=float64)
     >>> xp.autograd.grad(lambda x: x**2)(xp.asarray([1.0, 2.0]))
+    Traceback (most recent call last):
+        ...
+    stride0.ShapeError: value_and_grad: the function returned an array with axes
+    ...
     """
     both = value_and_grad(f, argnums, has_aux)
 
@@ -173,7 +180,9 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     --------
     >>> y, pullback = xp.autograd.vjp(lambda x: xp.stack([x, x**2]), xp.asarray([1.0, 3.0]))
     >>> y.shape
+    (2, 2)
     >>> pullback(xp.asarray([[1.0, 1.0], [1.0, 0.0]]))
+    (Array([3., 1.], dtype=float64),)
     """
     values, structure, aux, pull, _ = linearized("vjp", f, xs, has_aux)
     facts = facts_of(values)
@@ -249,6 +258,7 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
     --------
     >>> x, v = xp.asarray([1.0, 2.0]), xp.asarray([1.0, 0.0])
     >>> xp.autograd.jvp(lambda x: xp.cumulative_sum(x**2), (x,), (v,))
+    (Array([1., 5.], dtype=float64), Array([2., 2.], dtype=float64))
     """
     with Deferring():
         with recording() as tape:
@@ -312,7 +322,9 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: A
     --------
     >>> x, v = xp.asarray([1.0, 2.0]), xp.asarray([1.0, 0.0])
     >>> xp.autograd.hvp(lambda x: xp.sum(x**3), x, v)
+    Array([6., 0.], dtype=float64)
     >>> xp.autograd.hvp(lambda k, x: k * xp.sum(x**3), (2.0, x), v, argnums=1)
+    Array([12.,  0.], dtype=float64)
     """
     if argnums is None:
         _, product, *aux = jvp(grad(f, has_aux=has_aux), [x], [v], has_aux)
@@ -351,5 +363,6 @@ def stop_gradient(x: Any) -> Any:
     >>> def f(x):
     ...     return xp.sum(x * xp.autograd.stop_gradient(x))
     >>> xp.autograd.grad(f)(xp.asarray([1.0, 2.0]))
+    Array([1., 2.], dtype=float64)
     """
     return tree_map(lambda leaf: detach_all(leaf) if isinstance(leaf, Array) else leaf, x)

@@ -32,11 +32,11 @@ def stats(*, reset_peak: bool = False) -> dict[str, int]:
 
     Examples
     --------
-    >>> x = xp.zeros(1_000_000)
     >>> before = xp.memory.stats()
-    >>> y = x + 1
+    >>> x = xp.zeros(1_000_000)
     >>> after = xp.memory.stats()
     >>> after["live_bytes"] - before["live_bytes"], after["allocations"] - before["allocations"]
+    (8000000, 1)
     """
     return {**memory_statistics(reset_peak=reset_peak), **cache_statistics()}
 
@@ -55,6 +55,7 @@ def get_limit() -> int:
     --------
     >>> xp.memory.set_limit(100_000_000)
     >>> xp.memory.get_limit()
+    100000000
     >>> xp.memory.set_limit(None)
     """
     return cache_statistics()["limit"]
@@ -87,6 +88,7 @@ def set_limit(limit: int | None) -> None:
     >>> x = xp.zeros(1_000_000)
     >>> del x
     >>> xp.memory.stats()["cached_bytes"]
+    0
     >>> xp.memory.set_limit(None)
     """
     if limit is None:

@@ -49,6 +49,7 @@ class Optimizer(NamedTuple):
     >>> state = optimizer.init([xp.zeros(2)])
     >>> updates, state = optimizer.update([xp.ones(2)], state)
     >>> updates
+    [Array([-0.1, -0.1], dtype=float64)]
     """
 
     init: Callable[[Any], Any]
@@ -106,6 +107,7 @@ def apply_updates(parameters: Any, updates: Any) -> Any:
     --------
     >>> parameters = {"w": xp.asarray([1.0, 2.0]), "b": xp.asarray(0.0)}
     >>> xp.optim.apply_updates(parameters, {"w": xp.asarray([0.5, -0.5]), "b": xp.asarray(1.0)})
+    {'w': Array([1.5, 1.5], dtype=float64), 'b': Array(1., dtype=float64)}
     """
 
     def step(p: Any, u: Any) -> Array:
@@ -148,6 +150,7 @@ def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> O
     ...     updates, state = optimizer.update(gradient(x), state)
     ...     x = xp.optim.apply_updates(x, updates)
     >>> x
+    Array([3., 3.], dtype=float64)
     """
     kept = _between("sgd", "momentum", momentum)
 
@@ -196,6 +199,7 @@ def adam(learning_rate: Rate, b1: float = 0.9, b2: float = 0.999, eps: float = 1
     >>> x = xp.asarray([1.0, 2.0])
     >>> updates, state = optimizer.update(xp.asarray([1e-3, 1e3]), optimizer.init(x))
     >>> xp.optim.apply_updates(x, updates).round(3)
+    Array([0.9, 1.9], dtype=float64)
     """
     first, second = _between("adam", "b1", b1), _between("adam", "b2", b2)
 
@@ -243,6 +247,7 @@ class Minimum(NamedTuple):
     --------
     >>> found = xp.optim.minimize_lbfgs(lambda x: (x - 3) ** 2, xp.asarray(0.0))
     >>> found.success, round(found.value, 6)
+    (True, 0.0)
     """
 
     parameters: Any
@@ -286,6 +291,7 @@ def minimize_lbfgs(
     ...     return (point["x"] - 1) ** 2 + scale * (point["y"] - point["x"] ** 2) ** 2
     >>> found = xp.optim.minimize_lbfgs(loss, {"x": xp.asarray(-1.0), "y": xp.asarray(1.0)}, 10.0)
     >>> found.parameters["x"].round(3), found.parameters["y"].round(3)
+    (Array(1., dtype=float64), Array(1., dtype=float64))
     """
     try:
         optimize = importlib.import_module("scipy.optimize")

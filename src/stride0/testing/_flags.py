@@ -97,12 +97,16 @@ class flags(Setting):
 
     Examples
     --------
-    >>> import stride0 as xp
-    >>> from stride0.testing import flags
-    >>> with flags(devices=("cpu", "other"), default_float="float32"):
+    >>> with xp.testing.flags(devices=("cpu", "other"), default_float="float32"):
     ...     x = xp.ones(3, device="other")
     >>> x.dtype, x.device
     (stride0.float32, Device('other'))
+    >>> with xp.testing.flags(writable=False):
+    ...     x += 1
+    Traceback (most recent call last):
+        ...
+    stride0.WriteError: add: arrays are read-only in this test configuration
+    ...
     """
 
     def __init__(

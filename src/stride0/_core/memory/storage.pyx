@@ -411,6 +411,7 @@ def memory_statistics(*, bint reset_peak=False):
     >>> x = xp.zeros(1000)
     >>> y = x[:10]
     >>> xp.strided.memory_statistics()["live_bytes"] - before["live_bytes"]
+    8000
     """
     cdef s0_stacks found = counted(reset_peak)
     return {"live_bytes": found.live, "peak_bytes": found.most, "allocations": found.allocations}
@@ -476,6 +477,7 @@ def empty_cache():
     >>> del x
     >>> xp.memory.empty_cache()
     >>> xp.memory.stats()["cached_bytes"]
+    0
     """
     drop_all()
 

@@ -69,6 +69,7 @@ def get_num_threads():
     >>> before = xp.get_num_threads()
     >>> xp.set_num_threads(1)
     >>> xp.get_num_threads()
+    1
     >>> xp.set_num_threads(before)
     """
     return s0_threads_allowed()
@@ -98,6 +99,7 @@ def set_num_threads(n, /):
     >>> total = xp.sum(xp.exp(x))
     >>> xp.set_num_threads(1)
     >>> xp.sum(xp.exp(x)) == total
+    Array(True, dtype=bool)
     >>> xp.set_num_threads(before)
     """
     if isinstance(n, bool) or not isinstance(n, int):

@@ -83,7 +83,7 @@ Array([[2., 0.],
 >>> xp.linalg.cholesky(-x)
 Traceback (most recent call last):
     ...
-stride0.linalg._decompositions.LinAlgError: cholesky: the matrix is not positive definite
+stride0.linalg.LinAlgError: cholesky: the matrix is not positive definite
 ...
 """,
     "linalg.det": """
@@ -145,7 +145,7 @@ True
 >>> xp.linalg.inv(xp.ones((2, 2)))
 Traceback (most recent call last):
     ...
-stride0.linalg._decompositions.LinAlgError: inv: the matrix is singular
+stride0.linalg.LinAlgError: inv: the matrix is singular
 ...
 """,
     "linalg.lstsq": """
@@ -171,7 +171,7 @@ stride0.float64
 >>> xp.linalg.matrix_power(xp.ones((2, 2)), -1)
 Traceback (most recent call last):
     ...
-stride0.linalg._decompositions.LinAlgError: matrix_power: the matrix is singular
+stride0.linalg.LinAlgError: matrix_power: the matrix is singular
 ...
 """,
     "linalg.matrix_rank": """

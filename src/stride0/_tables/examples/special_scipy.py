@@ -1,4 +1,7 @@
-"""Examples of the functions of `special` that SciPy computes, rounded: SciPy's versions differ in last digits."""
+"""Examples of the functions of `special` that SciPy computes. See `__init__`.
+
+The values are rounded: versions of SciPy differ in last digits.
+"""
 
 from typing import Final
 
@@ -128,6 +131,28 @@ Array([1.265512-3.141593j], dtype=complex128)
     "special.rgamma": """
 >>> xp.special.rgamma(xp.asarray([5.0, 0.0, -1.0])).round(6)
 Array([0.041667, 0.      , 0.      ], dtype=float64)
+""",
+    "special.multigammaln": """
+>>> xp.special.multigammaln(xp.asarray([2.0, 3.0]), 2).round(6)
+Array([0.451583, 1.550195], dtype=float64)
+>>> xp.special.multigammaln(xp.asarray(0.5), 2)
+Traceback (most recent call last):
+    ...
+stride0.ArgumentValueError: special.multigammaln: a must be greater than (d - 1) / 2
+...
+""",
+    "special.polygamma": """
+>>> x = xp.asarray([1.0, 2.0])
+>>> xp.special.polygamma(1, x).round(6)
+Array([1.644934, 0.644934], dtype=float64)
+>>> xp.allclose(xp.special.polygamma(0, x), xp.special.digamma(x))
+True
+""",
+    "special.zeta": """
+>>> xp.special.zeta(xp.asarray([2.0, 4.0])).round(6)
+Array([1.644934, 1.082323], dtype=float64)
+>>> xp.special.zeta(xp.asarray(2.0), xp.asarray([1.0, 2.0])).round(6)
+Array([1.644934, 0.644934], dtype=float64)
 """,
     "special.poch": """
 >>> xp.special.poch(3.0, xp.asarray([0.0, 1.0, 2.0, 3.0])).round(6)

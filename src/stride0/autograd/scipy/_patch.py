@@ -53,10 +53,12 @@ def patch() -> None:
     Examples
     --------
     >>> import scipy.signal
-    >>> xp.autograd.scipy.patch()
+    >>> from stride0.autograd.scipy import patch, unpatch
+    >>> patch()
     >>> echo = lambda x: xp.sum(scipy.signal.lfilter([1.0], [1.0, -0.5], x))
     >>> xp.autograd.grad(echo)(xp.ones(3))
-    >>> xp.autograd.scipy.unpatch()
+    Array([1.75, 1.5 , 1.  ], dtype=float64)
+    >>> unpatch()
     """
     global _COUNT
     with _LOCK:
@@ -70,10 +72,11 @@ def unpatch() -> None:
 
     Examples
     --------
-    >>> xp.autograd.scipy.patch()
-    >>> xp.autograd.scipy.patch()
-    >>> xp.autograd.scipy.unpatch()
-    >>> xp.autograd.scipy.unpatch()
+    >>> from stride0.autograd.scipy import patch, unpatch
+    >>> patch()
+    >>> patch()
+    >>> unpatch()
+    >>> unpatch()
     """
     global _COUNT
     with _LOCK:
@@ -106,9 +109,11 @@ def patched() -> Iterator[None]:
     Examples
     --------
     >>> import scipy.signal
+    >>> from stride0.autograd.scipy import patched
     >>> echo = lambda x: xp.sum(scipy.signal.lfilter([1.0], [1.0, -0.5], x))
-    >>> with xp.autograd.scipy.patched():
+    >>> with patched():
     ...     xp.autograd.grad(echo)(xp.ones(3))
+    Array([1.75, 1.5 , 1.  ], dtype=float64)
     """
     patch()
     try:
