@@ -74,10 +74,10 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> 
     Returns
     -------
     list
-        ``"einsum_path"``, then a tuple of places for each step: operands in the list of those that are left.
-        They go, and their product joins the end. `einsum` takes it as `optimize`.
+        ``"einsum_path"``, then a tuple for each step: which operands of the current list are contracted. They
+        are removed from the list, and their product is appended. `einsum` takes it as `optimize`.
     str
-        What the steps take, as NumPy reports it; empty where the path was given.
+        A report on the cost of the steps, like that of NumPy; empty where the path was given.
 
     Raises
     ------

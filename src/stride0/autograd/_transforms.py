@@ -54,7 +54,7 @@ def value_and_grad(
     argnums : int or sequence of int
         Positional arguments to differentiate by. Each is an array of a floating-point dtype, or a nested
         structure of tuples, lists, dicts and dataclasses of such arrays. None, integers, text, dtypes and
-        functions within a structure are passed by; the gradient has None there.
+        functions within a structure are passed on as they are; the gradient has None in their places.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
 
@@ -296,8 +296,8 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: A
     f : callable
         Returns one real floating-point array without axes.
     x, v : nested structures of arrays
-        Where, and the vector, structured like `x`, of a function of one argument. With `argnums`, `x` is a
-        sequence of all arguments, and `v` the vector of the one that is named, or a sequence of those.
+        The argument of `f`, and the vector, structured like it. With `argnums`, `x` is a sequence of all
+        arguments, and `v` the vector for the one that is named, or a sequence of vectors.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
     argnums : int or sequence of int, optional

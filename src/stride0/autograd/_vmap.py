@@ -47,7 +47,7 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     -------
     callable
         Takes the arguments of `f` with the additional axis, returns what `f` returns with it. Leaves that are
-        no arrays are passed by as they are. Where `f` returns a view of an argument, or writes to it, so does
+        no arrays are passed on as they are. Where `f` returns a view of an argument, or writes to it, so does
         this function.
 
     Raises

@@ -234,11 +234,6 @@ def expm(x: Array, /) -> Array:
     Array
         New array of the shape and dtype of `x`; NaN where a matrix has NaN or infinity in it.
 
-    Raises
-    ------
-    ShapeError
-        If `x` is not square.
-
     References
     ----------
     N. J. Higham, "The Scaling and Squaring Method for the Matrix Exponential Revisited", SIAM Journal on

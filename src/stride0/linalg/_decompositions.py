@@ -291,6 +291,11 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     QRResult
         ``Q`` of shape ``(..., M, K)``, with orthonormal columns, and ``R`` of shape ``(..., K, N)``, upper
         triangular; or ``(..., M, M)`` and ``(..., M, N)``. Both of the dtype of `x`.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `mode` is another.
     """
 
 

@@ -269,11 +269,12 @@ def minimize_lbfgs(
     f : callable
         Takes the parameters and `args`, returns one real floating-point array without axes.
     parameters : nested structure of arrays
-        Where to begin. Of real floating-point dtypes.
+        The first guess, of real floating-point dtypes.
     *args
-        Passed on.
+        Further arguments of `f`.
     options : dict, optional
-        Of ``scipy.optimize.minimize(method="L-BFGS-B")``: ``maxiter``, ``ftol``, ``gtol``, ``maxcor``, ...
+        Options of ``scipy.optimize.minimize(method="L-BFGS-B")``: ``maxiter``, ``ftol``, ``gtol``,
+        ``maxcor``, ...
 
     Returns
     -------

@@ -40,13 +40,14 @@ def check_grad(
         Takes arrays, or nested structures of them; returns such. Smooth near `xs`. Results that are not of a
         floating-point dtype are left out.
     *xs : nested structures of arrays
-        Where. ``float64`` or ``complex128``: in single precision finite differences are too inaccurate.
+        The arguments to differentiate at, of ``float64`` or ``complex128``: in single precision finite
+        differences are too inaccurate.
     order : int
         Up to which derivative.
     rtol, atol : float
         Relative and absolute tolerance.
     seed : int
-        Of the random directions and cotangents.
+        Seed of the random directions and cotangents.
 
     Raises
     ------

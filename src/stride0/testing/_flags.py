@@ -86,7 +86,7 @@ class flags(Setting):
     Raises
     ------
     ArgumentValueError
-        If there is no such dtype, version or extension, no device, or no such setting of one.
+        If a dtype, a version, an extension or a setting of a device is unknown, or no device is given.
 
     Notes
     -----

@@ -91,7 +91,7 @@ def set_num_threads(n, /):
     ArgumentTypeError
         If `n` is not an integer.
     ArgumentValueError
-        If `n` is less than 1 or beyond every machine.
+        If `n` is less than 1, or larger than the thread pool can be.
 
     Examples
     --------
