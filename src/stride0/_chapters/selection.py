@@ -82,12 +82,14 @@ def argpartition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
     Returns
     -------
     Array
-        New int64 array of the shape of `x`. Along the axis, elements that come before stand before the
-        element of rank `kth`, in no order, and those that come after behind it. Of several ranks, the
-        elements between them are in order.
+        New int64 array of the shape of `x`. Along the axis, the element of rank `kth` is where a sort puts
+        it; no element before it is larger, and none behind it is smaller. With several ranks, the elements
+        from the lowest to the highest rank are sorted.
 
     Raises
     ------
+    AxisError
+        If there is no such axis.
     OutOfBoundsError
         If there is no such rank.
     DTypeError
@@ -115,7 +117,7 @@ def partition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
 
     Raises
     ------
-    OutOfBoundsError, DTypeError
+    AxisError, OutOfBoundsError, DTypeError
         As `argpartition`.
     """
     x = check_array("partition", x)
@@ -152,6 +154,8 @@ def top_k(
     ------
     ArgumentValueError
         If `k` is negative or larger than the axis, or `mode` is another.
+    AxisError
+        If there is no such axis.
     DTypeError
         If `x` is complex.
 
@@ -160,12 +164,6 @@ def top_k(
     NaN is among them only where there are no more numbers, whatever the mode, as in NumPy. The draft leaves
     the order and NaN to the library. Strict mode takes the function within
     ``testing.flags(api_version="draft")`` only.
-
-    Examples
-    --------
-    >>> import stride0 as xp
-    >>> xp.top_k(xp.asarray([3, 9, 1, 9]), 2)
-    TopK(values=Array([9, 9], dtype=int64), indices=Array([1, 3], dtype=int64))
     """
     x = check_array("top_k", x)
     if mode not in ("largest", "smallest"):
@@ -190,20 +188,10 @@ def top_k(
 def median(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Return the median: the element in the middle, of an even number the mean of the two in the middle.
 
-    Parameters
-    ----------
-    x : Array
-        Array of bool or a real dtype. Integers and bool count as float64.
-
     Returns
     -------
     Array
         New array; NaN where an element is NaN, or where there is none.
-
-    Raises
-    ------
-    DTypeError
-        If `x` is complex.
 
     See Also
     --------
@@ -324,13 +312,11 @@ def quantile(
         Array of bool or a real dtype, with at least one element along the axes.
     q : Array, float or sequence of float
         The fractions, from 0 to 1.
-    axis : int or tuple of int, optional
-        The axes to compute along; by default all.
     method : str
-        What lies between two elements: NumPy's names, the nine of Hyndman and Fan (``"linear"``, ``"hazen"``,
-        ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"inverted_cdf"``,
-        ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``),
-        ``"lower"``, ``"higher"``, ``"midpoint"`` and ``"nearest"``.
+        How to choose a value between two elements, by NumPy's names: the nine of Hyndman and Fan
+        (``"linear"``, ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``,
+        ``"inverted_cdf"``, ``"averaged_inverted_cdf"``, ``"closest_observation"``,
+        ``"interpolated_inverted_cdf"``), ``"lower"``, ``"higher"``, ``"midpoint"`` and ``"nearest"``.
     weights : Array, optional
         How often each element counts: not negative, of the shape of `x`, or of one axis where `axis` is
         one. Only for the method ``"inverted_cdf"``.
@@ -368,7 +354,25 @@ def percentile(
     keepdims: bool = False,
     weights: Array | None = None,
 ) -> Array:
-    """Return the values below which percentages of the elements lie: `quantile` with `q` from 0 to 100."""
+    """Return the values below which given percentages of the elements lie.
+
+    Parameters
+    ----------
+    q : Array, float or sequence of float
+        The percentages, from 0 to 100.
+    x, axis, method, keepdims, weights
+        As `quantile` takes them.
+
+    Returns
+    -------
+    Array
+        New array, as of `quantile`.
+
+    Raises
+    ------
+    ArgumentValueError, AxisError, DTypeError, ShapeError
+        As `quantile`.
+    """
     return _quantile("percentile", x, q, axis, method, keepdims, weights, 100)
 
 

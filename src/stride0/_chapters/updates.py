@@ -267,12 +267,6 @@ def at(x: Array, key: Any = _UNSET, /) -> Any:
     an element several times, ``add`` and ``subtract`` take all its values, in their order; of ``set`` the
     last one stays. Methods are differentiable by `x` and by the values. Within `vmap` index arrays may be
     batched for ``set``, ``add`` and ``subtract``; the others look whether they name an element several times.
-
-    Examples
-    --------
-    >>> import stride0 as xp
-    >>> xp.at(xp.zeros(3))[xp.asarray([0, 2, 2])].add(1.0)
-    Array([1., 0., 2.], dtype=float64)
     """
     given = check_array("at", x)
     return Keyless(given) if key is _UNSET else At(given, key)

@@ -103,6 +103,11 @@ def allclose(
 ) -> bool:
     """Return whether all elements are close: `isclose` says what that means.
 
+    Parameters
+    ----------
+    x1, x2, rtol, atol, equal_nan
+        As `isclose` takes them.
+
     Returns
     -------
     bool
