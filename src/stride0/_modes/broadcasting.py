@@ -30,8 +30,7 @@ class broadcasting(Setting):
         - ``"explicit"``: `StretchError` (a `BroadcastError`) unless all operands that have axes have equally
           many. Axes of size 1 may be broadcast.
         - ``"exact"``: `StretchError` wherever an array is broadcast, which Python scalars are not; in this
-        mode
-          code broadcasts with `broadcast_to`, `broadcast_arrays` and `expand_dims`.
+          mode code broadcasts with `broadcast_to`, `broadcast_arrays` and `expand_dims`.
 
     Raises
     ------
