@@ -598,6 +598,7 @@ NO_FLOATS = {
 }
 OF_THE_TYPE = {
     "__delitem__",
+    "__dlpack_c_exchange_api__",
     "__doc__",
     "__hash__",
     "__init__",

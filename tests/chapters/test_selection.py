@@ -295,3 +295,42 @@ def test_no_warnings() -> None:
         warnings.simplefilter("error")
         xp.median(xp.zeros(0))
         xp.quantile(xp.asarray([np.inf, -np.inf]), 0.5)
+
+
+@pytest.mark.parametrize("n", [1, 2, 129, 1000, 4001])
+def test_argpartition_without_positions(n: int) -> None:
+    """Any permutation serves, as in NumPy."""
+    rng = np.random.default_rng(n)
+    for axis, a in ((0, rng.random(n)), (1, rng.random((3, n))), (0, rng.random((n, 2)))):
+        found = np.asarray(xp.argpartition(xp.asarray(a), [], axis=axis))
+        order = np.broadcast_to(
+            np.expand_dims(np.arange(n), tuple(k for k in range(a.ndim) if k != axis)), a.shape
+        )
+        assert np.array_equal(np.sort(found, axis=axis), order)
+        assert np.array_equal(
+            np.sort(xp.partition(xp.asarray(a), (), axis=axis), axis=axis), np.sort(a, axis=axis)
+        )
+    assert xp.argpartition(xp.zeros((2, 0)), []).shape == (2, 0)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_ranks_of_storage_dtypes(dtype: str) -> None:
+    """Ranks have more digits than such a dtype."""
+    kind = getattr(xp, dtype)
+    x = xp.astype(xp.arange(1000) >= 503, kind)
+    for q in (0.502, 0.5034):
+        for method in ("linear", "nearest", "hazen", "inverted_cdf"):
+            wanted = np.quantile((np.arange(1000) >= 503).astype("f8"), q, method=method)
+            assert xp.quantile(x, q, method=method).dtype == kind
+            assert abs(float(xp.quantile(x, q, method=method)) - wanted) < 0.005
+            assert abs(float(xp.percentile(x, 100 * q, method=method)) - wanted) < 0.005
+    many = xp.full(200_001, 0.25, dtype=kind)
+    assert float(xp.quantile(many, 0.3)) == float(xp.quantile(many, xp.asarray(0.3, dtype=kind))) == 0.25
+    large = float(xp.finfo(kind).max)
+    assert float(xp.median(xp.asarray([large, large], dtype=kind))) == large
+
+
+def test_no_fractions() -> None:
+    x = xp.reshape(xp.arange(6.0), (2, 3))
+    for method in _METHODS:
+        assert xp.quantile(x, [], axis=0, method=method).shape == (0, 3)

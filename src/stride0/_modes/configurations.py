@@ -49,7 +49,7 @@ __all__ = ["Call", "Configuration", "current_configuration", "current_devices"]
 # Functions whose results, or some of them, are of the default dtype of indices.
 INDICES = frozenset(
     {
-        *("argmax", "argmin", "argsort", "count_nonzero", "nonzero", "searchsorted"),
+        *("argmax", "argmin", "argpartition", "argsort", "count_nonzero", "nonzero", "searchsorted", "top_k"),
         *("unique_all", "unique_counts", "unique_inverse"),
     }
 )
@@ -119,7 +119,7 @@ class Configuration(NamedTuple):
     def enter(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """Check a call of the user's code; the result is what `leave` needs."""
         self._check_function(call_kind, name, args, kwargs)
-        if not self.writable and _writes(call_kind, name, kwargs):
+        if not self.writable and _writes(call_kind, name, args, kwargs):
             facts: list[tuple[str, str]] = [("standard", MUTATION)]
             raise WriteError(name, "arrays are read-only in this test configuration", facts, "a new array")
         arrays = list(_arrays((args, kwargs)))
@@ -360,11 +360,6 @@ def _exports_dtype(value: Any) -> bool:
     return True
 
 
-def _writes(call_kind: str, name: str, kwargs: dict[str, Any]) -> bool:
-    """Tell whether a call writes to an array that it is given."""
-    return call_kind in ("in-place", "setitem") or name in WRITES or isinstance(kwargs.get("out"), Array)
-
-
 def _is_of(value: Any, kind: str) -> bool:
     return isinstance(value, Array) and value.dtype.kind == kind
 
@@ -391,6 +386,13 @@ def _arrays(value: Any) -> Iterator[Array]:
     elif isinstance(value, dict):
         for item in value.values():
             yield from _arrays(item)
+
+
+def _writes(call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Tell whether a call writes into an array of the caller."""
+    if name == "nan_to_num":
+        return (args[1] if len(args) > 1 else kwargs.get("copy", True)) is False
+    return call_kind in ("in-place", "setitem") or name in WRITES or isinstance(kwargs.get("out"), Array)
 
 
 def _check_range(name: str, x: Array, dtype: DType) -> None:

@@ -87,7 +87,7 @@ class flags(Setting):
     Raises
     ------
     ArgumentValueError
-        If there is no such dtype, version or extension, no device, or no such setting of one.
+        If a dtype, a version, an extension or a setting of a device is unknown, or no device is given.
 
     Notes
     -----
@@ -98,12 +98,16 @@ class flags(Setting):
 
     Examples
     --------
-    >>> import stride0 as xp
-    >>> from stride0.testing import flags
-    >>> with flags(devices=("cpu", "other"), default_float="float32"):
+    >>> with xp.testing.flags(devices=("cpu", "other"), default_float="float32"):
     ...     x = xp.ones(3, device="other")
     >>> x.dtype, x.device
     (stride0.float32, Device('other'))
+    >>> with xp.testing.flags(writable=False):
+    ...     x += 1
+    Traceback (most recent call last):
+        ...
+    stride0.WriteError: add: arrays are read-only in this test configuration
+    ...
     """
 
     def __init__(
