@@ -134,7 +134,7 @@ def picture(width: float, height: float, title: str, description: str, parts: li
 
 
 def upright(x: float, y: float, angle: int, words: str) -> str:
-    """Return a line of text that is turned by an angle in degrees."""
+    """Return a line of text rotated by an angle in degrees."""
     place = f"translate({x:g} {y:g}) rotate({angle})"
     return f'<text class="quiet" text-anchor="middle" transform="{place}">{escape(words)}</text>'
 
