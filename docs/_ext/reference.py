@@ -255,11 +255,23 @@ def _exceptions(text: str) -> str:
     )
 
 
+def quoted(doc: str) -> str:
+    """Return a docstring in which what stands in single quotes and is no name is code: `...`, `x**2`."""
+    # Literals, roles and links first: what stands between two of them is not in quotes.
+    spans = r"``.*?``|:[\w:]+:`[^`]*`|`[^`]*`__?|`(?P<plain>[^`\n]+)`"
+
+    def code(found: re.Match[str]) -> str:
+        plain = found["plain"]
+        return found[0] if plain is None or re.fullmatch(r"[A-Za-z_][\w.]*", plain) else f"``{plain}``"
+
+    return re.sub(spans, code, doc)
+
+
 def by_numpydoc(doc: str) -> str:
     """Return a numpydoc docstring as reStructuredText."""
     from numpydoc.docscrape_sphinx import SphinxDocString
 
-    parsed = SphinxDocString(doc)
+    parsed = SphinxDocString(quoted(doc))
     # The link to the standard says the same.
     if parsed["References"] and parsed["References"][0].startswith("Array API standard"):
         parsed["References"] = []

@@ -107,6 +107,11 @@ def test_methods_are_shown_as_they_are_called() -> None:
     assert ENTRIES["fused.set_default"][0].startswith("(size: int = ")
 
 
+def test_what_is_no_name_is_code() -> None:
+    text = "`x` and `...`, `x**2`, ``y``, :py:obj:`z+` and `a link <b.html>`__"
+    assert reference.quoted(text) == text.replace("`...`", "``...``").replace("`x**2`", "``x**2``")
+
+
 def test_operators_are_listed_with_their_functions() -> None:
     rows = re.split(r"\n +\* - ", reference.operators())
     added = next(row for row in rows if "`__add__ <" in row)
