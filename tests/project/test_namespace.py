@@ -142,7 +142,10 @@ def named(name):
 @pytest.mark.parametrize("name", standard.ROWS)
 def test_docstrings_say_where_the_standard_defines_a_function(name):
     function, short = named(name), name.rpartition(".")[2]
-    place = f'Array API standard {standard.NEWEST}, "{standard.ROWS[name].chapter}", ``{short}``'
+    source = f"Array API standard {standard.NEWEST}"
+    if standard.ROWS[name].since == standard.DRAFT:
+        source = f"Draft of the Array API standard that follows {standard.NEWEST}"
+    place = f'{source}, "{standard.ROWS[name].chapter}", ``{short}``'
     text = inspect.getdoc(function)
     assert text.count("\nReferences\n----------\n") == 1
     entry = text.partition("\nReferences\n----------\n")[2].partition("\n\nExamples\n")[0]

@@ -25,6 +25,7 @@ from stride0._core.calls.checks import KINDS, check_array, refuse_dtype
 from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.exchange.convert import asarray
 from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType
 from stride0._core.ops.functions import (
     add,
     ceil,
@@ -46,6 +47,8 @@ from stride0._core.ops.functions import (
 from stride0._core.ops.functions import round as nearest
 
 __all__ = ["argpartition", "median", "partition", "percentile", "quantile", "top_k"]
+
+_STORAGE: Final = (dt.float16, dt.bfloat16)
 
 # Ranges of ranks that are selected one by one; for more of them, elements are sorted.
 FEW = 4
@@ -122,28 +125,30 @@ def partition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
 
 
 @intercepted
-def top_k(x: Array, k: int, /, *, axis: int = -1, mode: Literal["largest", "smallest"] = "largest") -> TopK:
-    """Return the largest, or smallest, elements along an axis, and where they are.
+def top_k(
+    x: Array, k: int, /, *, axis: int | None = None, mode: Literal["largest", "smallest"] = "largest"
+) -> TopK:
+    """Return the largest, or smallest, elements of an array or along an axis, and where they are.
 
     Parameters
     ----------
     x : Array
-        Array of bool or a real dtype, with at least one axis.
+        Array of bool or a real dtype.
     k : int
         How many elements: from 0 to the size of the axis.
-    axis : int
-        The axis to select along.
+    axis : int, optional
+        The axis to select along; by default, all elements in C order.
     mode : {"largest", "smallest"}
         Which elements.
 
     Returns
     -------
     values : Array
-        New array of the shape of `x`, but of size `k` along the axis: the elements, of the largest the
-        largest first, of the smallest the smallest first.
+        New array of the shape of `x`, but of size `k` along the axis, or of shape ``(k,)`` without one: the
+        elements, of the largest the largest first, of the smallest the smallest first.
     indices : Array
-        New int64 array of that shape: their indices along the axis. Of equal elements those with lower
-        indices come first.
+        New int64 array of that shape: their indices along the axis, or in C order. Of equal elements those
+        with lower indices come first.
 
     Raises
     ------
@@ -156,14 +161,17 @@ def top_k(x: Array, k: int, /, *, axis: int = -1, mode: Literal["largest", "smal
 
     Notes
     -----
-    NaN is among them only where there are no more numbers, whatever the mode, as in NumPy. The function is
-    that of the draft of the standard that follows 2025.12, which leaves the order and NaN to the library.
+    NaN is among them only where there are no more numbers, whatever the mode, as in NumPy. The draft leaves
+    the order and NaN to the library. Strict mode takes the function within
+    ``testing.flags(api_version="draft")`` only.
     """
     x = check_array("top_k", x)
     if mode not in ("largest", "smallest"):
         raise ArgumentValueError(
             "top_k", f"unknown mode {shown(mode)}", (), "mode must be 'largest' or 'smallest'."
         )
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
     at, count = normalize_axis("top_k", axis, x.ndim), normalize_index("top_k", "k", k)
     if not 0 <= count <= x.shape[at]:
         raise ArgumentValueError(
@@ -198,7 +206,9 @@ def median(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     else:
         middle = _at_ranks(lanes, [(count - 1) // 2, count // 2])
         # A single element in the middle is not averaged with itself: the sum may overflow.
-        result = middle[..., 0] if count % 2 else divide(add(middle[..., 0], middle[..., 1]), 2)
+        wide = astype(middle, dt.float64) if lanes.dtype in _STORAGE else middle
+        mean = divide(add(wide[..., 0], wide[..., -1]), 2)
+        result = middle[..., 0] if count % 2 else astype(mean, lanes.dtype, copy=False)
         result = where(any(isnan(lanes), axis=-1), math.nan, result)
     return reshape(result, shape if keepdims else kept)
 
@@ -217,6 +227,8 @@ def _lanes(operation: str, x: object, axis: Axis) -> tuple[Array, tuple[int, ...
 
 def _at_ranks(lanes: Array, ranks: Sequence[int]) -> Array:
     """Return the elements of some ranks along the last axis, in ascending order of ranks."""
+    if not ranks:
+        return lanes[..., :0]
     ranges: list[list[int]] = []
     for rank in sorted(set(ranks)):
         if ranges and ranges[-1][1] == rank:
@@ -380,7 +392,7 @@ def _quantile(
         raise ArgumentValueError(
             operation, f"unknown method {shown(method)}", (), f"one of {', '.join(_METHODS)}"
         )
-    fractions = _fractions(operation, q, lanes, whole)
+    fractions, weight = _fractions(operation, q, lanes, whole)
     if not count:
         raise ShapeError(operation, "there are no elements", [("x", str(shape))])
     flat = reshape(fractions, (-1,))
@@ -390,7 +402,8 @@ def _quantile(
         ranks = [int(rank) for rank in _DISCRETE[method](count, flat).tolist()]
         found = _chosen(lanes, ranks, ranks)[0]
     else:
-        found = _between(lanes, *_places(method, count, flat))
+        place, part = _places(method, count, flat)
+        found = _between(lanes, place, astype(part, weight, copy=False))
     found = where(any(isnan(lanes), axis=-1, keepdims=True), math.nan, found) if _has_nan(lanes) else found
     ahead = fractions.ndim
     result = reshape(moveaxis(found, -1, 0), (*fractions.shape, *kept))
@@ -403,21 +416,28 @@ def _has_nan(lanes: Array) -> bool:
     return lanes.dtype.kind in KINDS["real floating"]
 
 
-def _fractions(operation: str, q: object, lanes: Array, whole: int) -> Array:
-    """Return the fractions as an array; a number has no dtype of its own."""
-    floating = lanes.dtype if _has_nan(lanes) else dt.float64
+def _fractions(operation: str, q: object, lanes: Array, whole: int) -> tuple[Array, DType]:
+    """Return the fractions, and the dtype of the weights that are computed from them."""
     if isinstance(q, Array):
-        given = q if q.dtype.kind in KINDS["real floating"] else astype(q, dt.float64)
         if q.dtype.kind in KINDS["complex floating"]:
             refuse_dtype(operation, q.dtype, "a real-valued dtype", "q")
+        given = q if q.dtype.kind in KINDS["real floating"] else astype(q, dt.float64)
+        weight = given.dtype
+    elif isinstance(q, (list, tuple)) or not _has_nan(lanes):
+        given = asarray(q, dtype=dt.float64)
+        weight = dt.float64
     else:
-        given = asarray(q, dtype=dt.float64 if isinstance(q, (list, tuple)) else floating)
+        # A number has no dtype of its own.
+        given = asarray(q, dtype=dt.float64 if lanes.dtype in _STORAGE else lanes.dtype)
+        weight = lanes.dtype
+    # Storage dtypes have too few digits for ranks.
+    given = astype(given, dt.float64) if given.dtype in _STORAGE else given
     given = given if whole == 1 else divide(given, whole)
     if not bool(all(logical_and(greater_equal(given, 0), less_equal(given, 1)))):
         raise ArgumentValueError(
             operation, "a fraction is out of range", [("q", shown(q))], f"from 0 to {whole}."
         )
-    return given
+    return given, weight
 
 
 def _chosen(lanes: Array, low: list[int], high: list[int]) -> tuple[Array, Array]:

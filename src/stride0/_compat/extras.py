@@ -44,6 +44,7 @@ from stride0._core.ops.functions import (
     subtract,
     where,
 )
+from stride0._core.ops.operands import is_recorded
 from stride0.linalg import diagonal
 
 __all__ = [
@@ -167,17 +168,16 @@ def pad(
         raise ArgumentValueError("pad", "a width must not be negative", [("pad_width", shown(pad_width))])
     normalize_shape("pad", tuple(n + a + b for n, (a, b) in zip(x.shape, widths, strict=True)))
     values = _pairs("constant_values", constant_values, x.ndim)
-    result = astype(x, x.dtype)
-    for axis, numbers in enumerate(widths):
-        if numbers == [0, 0]:
-            continue
+    padded = [axis for axis in range(x.ndim) if widths[axis] != [0, 0]]
+    result = x if padded else astype(x, x.dtype)  # each of these axes is a copy
+    for axis in padded:
         parts = [
             full(
                 (*result.shape[:axis], number, *result.shape[axis + 1 :]),
                 _padding(value, x.dtype),
                 dtype=x.dtype,
             )
-            for number, value in zip(numbers, values[axis], strict=True)
+            for number, value in zip(widths[axis], values[axis], strict=True)
         ]
         result = concat((parts[0], result, parts[1]), axis=axis)
     return result
@@ -333,7 +333,13 @@ def nanstd(
 def _extreme(
     operation: str, reduce: Callable[..., Array], x: Array, axis: Axis, keepdims: bool, worst: float
 ) -> Array:
-    filled, missing = _filled(operation, x, worst)
+    given = check_array(operation, x)
+    if given.size and not is_recorded(given):
+        # An extreme is NaN where an element is: mostly none is, and this is the result.
+        result = reduce(given, axis=axis, keepdims=keepdims)
+        if result.dtype.kind not in KINDS["real floating"] or not any(isnan(result)):
+            return result
+    filled, missing = _filled(operation, given, worst)
     result = reduce(filled, axis=axis, keepdims=keepdims)
     return result if missing is None else where(all(missing, axis=axis, keepdims=keepdims), math.nan, result)
 

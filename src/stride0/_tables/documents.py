@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from stride0._tables.examples import EXAMPLES
-from stride0._tables.standard import NEWEST, ROWS
+from stride0._tables.standard import DRAFT, NEWEST, ROWS
 
 # In numpydoc's order.
 SECTIONS: Final = ("Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples")
@@ -344,7 +344,10 @@ def documented(name: str, function: Callable[..., Any]) -> str | None:
             entries.sort(key=lambda entry: order.index(re.findall(r"\w+", entry)[0]))
         if section == "References" and name in ROWS and not entries:
             row, short = ROWS[name], name.rpartition(".")[2]
-            entries = [f'Array API standard {NEWEST}, "{row.chapter}", ``{short}`` (since {row.since}).']
+            where = f'"{row.chapter}", ``{short}``'
+            entries = [f"Array API standard {NEWEST}, {where} (since {row.since})."]
+            if row.since == DRAFT:
+                entries = [f"Draft of the Array API standard that follows {NEWEST}, {where}."]
         if section == "Examples" and name in EXAMPLES:
             entries = [EXAMPLES[name]]
         if entries:

@@ -192,9 +192,11 @@ def lstsq(
     x2 = as_floating(check_array("lstsq", x2, "x2"))
     check_rows("lstsq", x1, x2)
     limit = relative_tolerance("lstsq", x1, rtol)
-    if not all(isfinite(x1)):
-        raise LinAlgError("lstsq", "the matrix has NaN or infinity in it", [("x1", str(x1.shape))])
-    u, s, vh = svd(x1, full_matrices=False)
+    try:
+        u, s, vh = svd(x1, full_matrices=False)
+    except LinAlgError as error:
+        facts = [("x1" if name == "x" else name, value) for name, value in error.facts]
+        raise LinAlgError("lstsq", error.problem, facts) from None
     counts = significant(s, limit)
     sides = expand_dims(x2, axis=-1) if x2.ndim == 1 else x2
     solution = _least_squares(x1, sides, rtol, counts, u, s, vh)

@@ -29,6 +29,7 @@ from stride0._tables.standard import (
     SHARED,
     VERSIONS,
     names_of,
+    row_of,
 )
 
 __all__ = ["flags"]
@@ -321,10 +322,10 @@ class Filtered(ModuleType):
         )
 
 
-def _since(name: str) -> str:
+def _since(name: str, version: str) -> str:
     """Return the version that brought a name; "" for one that the standard does not have."""
-    if name in ROWS:
-        return ROWS[name].since
+    if row := row_of(name, version):
+        return row.since
     return COMPLEX_SINCE if name in DTYPES and name.startswith("complex") else EXTENSIONS.get(name, "")
 
 
@@ -332,7 +333,7 @@ def _reason(configuration: Configuration, module: str, name: str) -> tuple[str, 
     """Return why a name is hidden, and the flag that hides it; None where it is not."""
     extension = module.partition(".")[2]
     full = f"{extension}.{name}" if extension and name not in SHARED else name
-    since = _since(full) if not extension or full in ROWS else ""
+    since = _since(full, configuration.api_version) if not extension or full in ROWS else ""
     version = f'api_version="{configuration.api_version}"'
     if extension:
         since = max(since, EXTENSIONS[extension])

@@ -332,7 +332,7 @@ cdef str elements_of(Array x, str prefix, str suffix):
     if format_at(x.code)[0] == 0:
         # NumPy's own dtypes print elements as themselves; others as what they compute in.
         x, code = exportable(x), x.code
-        values = numpy.asarray(copy_array(x, arithmetic_code(code), False))
+        values = shown_elements(copy_array(x, arithmetic_code(code), False))
         return numpy.array2string(values, separator=", ", prefix=prefix, suffix=suffix,
                                   formatter={"float_kind": lambda value: shortest(float(value), code)})
     return numpy.array2string(shown_elements(x), separator=", ", prefix=prefix, suffix=suffix)

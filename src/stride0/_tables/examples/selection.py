@@ -218,7 +218,7 @@ Array(3, dtype=int64)
     "top_k": """
 >>> xp.top_k(xp.asarray([3, 9, 1, 9]), 2)
 TopK(values=Array([9, 9], dtype=int64), indices=Array([1, 3], dtype=int64))
->>> xp.top_k(xp.asarray([[3, 9, 1], [4, 2, 8]]), 1, mode="smallest").values
+>>> xp.top_k(xp.asarray([[3, 9, 1], [4, 2, 8]]), 1, axis=1, mode="smallest").values
 Array([[1],
        [2]], dtype=int64)
 """,
