@@ -80,7 +80,7 @@ def diag(x: Array, /, *, k: int = 0) -> Array:
     Returns
     -------
     Array
-        Of a matrix, a view of shape ``(n,)``; of a vector, a new matrix of zeros elsewhere.
+        Of a matrix, a view of shape ``(n,)``; of a vector, a new matrix with zeros elsewhere.
 
     Raises
     ------
@@ -233,19 +233,19 @@ def _floating(x: object, operation: str, dtype: DTypeLike | None) -> Array:
 
 @intercepted
 def nansum(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
-    """Return the sum of the elements that are not NaN; 0 where there is none. See `sum`."""
+    """Return the sum of the elements that are not NaN; 0 where there is none."""
     return sum(_filled("nansum", x, 0.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 @intercepted
 def nanprod(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
-    """Return the product of the elements that are not NaN; 1 where there is none. See `prod`."""
+    """Return the product of the elements that are not NaN; 1 where there is none."""
     return prod(_filled("nanprod", x, 1.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 @intercepted
 def nancumsum(x: Array, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
-    """Return the cumulative sum with NaN counted as 0; of all elements in C order without an axis."""
+    """Return the cumulative sums of the elements, with NaN counted as 0."""
     filled = _filled("nancumsum", x, 0.0)[0]
     if axis is None:
         filled, axis = reshape(filled, (-1,)), 0
@@ -254,7 +254,7 @@ def nancumsum(x: Array, axis: int | None = None, dtype: DTypeLike | None = None)
 
 @intercepted
 def nancumprod(x: Array, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
-    """Return the cumulative product with NaN counted as 1; of all elements in C order without an axis."""
+    """Return the cumulative products of the elements, with NaN counted as 1."""
     filled = _filled("nancumprod", x, 1.0)[0]
     if axis is None:
         filled, axis = reshape(filled, (-1,)), 0
@@ -263,7 +263,7 @@ def nancumprod(x: Array, axis: int | None = None, dtype: DTypeLike | None = None
 
 @intercepted
 def nanmean(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
-    """Return the mean of the elements that are not NaN; NaN where there is none. See `mean`."""
+    """Return the mean of the elements that are not NaN; NaN where there is none."""
     given = _floating(x, "nanmean", dtype)
     filled, missing = _filled("nanmean", given, 0.0)
     return divide(sum(filled, axis=axis, keepdims=keepdims), _count(given, missing, axis, keepdims))
@@ -273,8 +273,12 @@ def nanmean(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keep
 def nanmedian(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Return the median of the elements that are not NaN; NaN where there is none.
 
-    Of an even number the mean of the two in the middle. Integers and bool count as float64; complex numbers
-    are refused, with a DTypeError.
+    Of an even number of elements it is the mean of the two in the middle.
+
+    Returns
+    -------
+    Array
+        New array.
     """
     given = _floating(x, "nanmedian", None)
     if given.dtype.kind == "complex floating":
@@ -300,21 +304,7 @@ def nanmedian(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
 def nanvar(
     x: Array, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, *, keepdims: bool = False
 ) -> Array:
-    """Return the variance of the elements that are not NaN.
-
-    Parameters
-    ----------
-    dtype : DType, optional
-        Floating-point dtype to compute in.
-    ddof : float
-        The correction of `var`, by NumPy's name: the sum of squares is divided by the number of elements less
-        this.
-
-    Returns
-    -------
-    Array
-        New array; NaN where there are no more elements than `ddof`.
-    """
+    """Return the variance of the elements that are not NaN."""
     return _nanvar("nanvar", x, axis, dtype, ddof, keepdims)
 
 
@@ -336,7 +326,7 @@ def _nanvar(
 def nanstd(
     x: Array, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, *, keepdims: bool = False
 ) -> Array:
-    """Return the square root of `nanvar`."""
+    """Return the standard deviation of the elements that are not NaN."""
     return sqrt(_nanvar("nanstd", x, axis, dtype, ddof, keepdims))
 
 
@@ -356,13 +346,13 @@ def _extreme(
 
 @intercepted
 def nanmin(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Return the smallest element that is not NaN; NaN where there is none. See `min`."""
+    """Return the smallest element that is not NaN; NaN where all are."""
     return _extreme("nanmin", min, x, axis, keepdims, math.inf)
 
 
 @intercepted
 def nanmax(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Return the largest element that is not NaN; NaN where there is none. See `max`."""
+    """Return the largest element that is not NaN; NaN where all are."""
     return _extreme("nanmax", max, x, axis, keepdims, -math.inf)
 
 
@@ -377,11 +367,11 @@ def _place(
 
 @intercepted
 def nanargmin(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
-    """Return the index of the smallest element that is not NaN; ArgumentValueError where there is none."""
+    """Return the index of the smallest element that is not NaN, of several equal ones the first."""
     return _place("nanargmin", argmin, x, axis, keepdims, math.inf)
 
 
 @intercepted
 def nanargmax(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
-    """Return the index of the largest element that is not NaN; ArgumentValueError where there is none."""
+    """Return the index of the largest element that is not NaN, of several equal ones the first."""
     return _place("nanargmax", argmax, x, axis, keepdims, -math.inf)

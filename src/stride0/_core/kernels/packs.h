@@ -88,6 +88,20 @@ S0_WIDEN(4)
 #endif
 S0_WIDEN(8) S0_WIDEN(16) S0_WIDEN(32) S0_WIDEN(64)
 
+/* The first elements of a row, fewer than a vector has, and zeros behind them; nothing else is read. */
+#if S0_VECTOR == 64
+#define S0_FIRST_f32(p, n) _mm512_maskz_loadu_ps((__mmask16)((1u << (n)) - 1), p)
+#define S0_FIRST_f64(p, n) _mm512_maskz_loadu_pd((__mmask8)((1u << (n)) - 1), p)
+#elif S0_VECTOR == 32
+#define S0_FIRST_f32(p, n) \
+    _mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)))
+#define S0_FIRST_f64(p, n) \
+    _mm256_maskload_pd(p, _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3)))
+#else
+#define S0_FIRST_f32(p, n) ((f32_v4){(p)[0], (n) > 1 ? (p)[1] : 0, (n) > 2 ? (p)[2] : 0, 0})
+#define S0_FIRST_f64(p, n) ((f64_v2){(p)[0], 0})
+#endif
+
 /* -- folds of packs ---------------------------------------------------------------------------------------------- */
 
 /* The later operand wins among equals, and NaN wins, as in the bodies of the operation table. */

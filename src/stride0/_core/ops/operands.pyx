@@ -64,7 +64,7 @@ def refuse_dtype(str operation, DType dtype, str wanted, str name="x"):
                      accepts=f"{name} must have {wanted}." if name else f"{operation} takes {wanted}")
 
 # After NotImplemented, arrays of these libraries would return an array of their own.
-cdef tuple FOREIGN_LIBRARIES = ("numpy", "torch", "jaxlib", "jax", "cupy", "dask", "tensorflow", "array_api_strict")
+cdef tuple FOREIGN_LIBRARIES = ("numpy", "torch", "jaxlib", "jax", "cupy", "dask", "tensorflow", "array_api_strict", "pandas")
 
 
 cdef bint is_known_foreign(object value):
