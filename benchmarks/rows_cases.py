@@ -342,6 +342,7 @@ EXCEPTIONS: Final[dict[str, str]] = {
     "__array_namespace_info__": "it makes an object of the standard's that lists facts",
     "Array.__array_ufunc__": "NumPy's protocol, called by NumPy",
     "Array.__array_priority__": NOT_FUNCTIONS,
+    "Array.__pandas_priority__": NOT_FUNCTIONS,
     **dict.fromkeys(("Array.__hash__", "Array.__delitem__"), "it raises, in NumPy too"),
     "Array.__round__": "NumPy's arrays have none",
 }

@@ -55,7 +55,7 @@ GROUPS = {
             "tiles.h",
             "products.h",
         ),
-        *("folding.h", "finding.h", "scanning.h", "sorting.h", "scalars.h", "realmath.h", "complexmath.h"),
+        *("folding.h", "finding.h", "flags.h", "scanning.h", "sorting.h", "scalars.h", "realmath.h", "complexmath.h"),
     ),
     "array": ("kernels.h", "dlpack.h", "temporaries.h", "gathering.h", "searching.h"),
     "storage": ("blocks.h", "small_blocks.h"),

@@ -340,7 +340,7 @@ def test_few_imports_inside_functions() -> None:
         ("_compat.html", "html"),
         ("_core.exchange.numpy_calls", "ctypes"),
         ("_core.calls.primitive", "inspect"),
-        ("_core.calls.primitive", "stride0._tables.documents"),
+        *((f"_core.calls.{module}", "stride0._tables.documents") for module in ("methods", "primitive")),
         ("_modes.switches", "inspect"),
         *((module, "stride0._tables.numpy_names") for module in ("", "fft", "linalg", "random")),
         ("special._scipy", "scipy"),

@@ -42,6 +42,14 @@ class Optimizer(NamedTuple):
     update : callable
         Takes gradients structured like the parameters, a state and, unused, the parameters; returns updates
         structured like them, and the next state.
+
+    Examples
+    --------
+    >>> optimizer = xp.optim.sgd(0.1, momentum=0.9)
+    >>> state = optimizer.init([xp.zeros(2)])
+    >>> updates, state = optimizer.update([xp.ones(2)], state)
+    >>> updates
+    [Array([-0.1, -0.1], dtype=float64)]
     """
 
     init: Callable[[Any], Any]
@@ -81,12 +89,25 @@ def apply_updates(parameters: Any, updates: Any) -> Any:
     Parameters
     ----------
     parameters, updates : nested structures of arrays
-        Of one structure.
+        Both of the same structure.
 
     Returns
     -------
     nested structure of arrays
         New arrays of the dtypes of the parameters.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If a parameter is not an array.
+    ArgumentValueError
+        If the structures differ.
+
+    Examples
+    --------
+    >>> parameters = {"w": xp.asarray([1.0, 2.0]), "b": xp.asarray(0.0)}
+    >>> xp.optim.apply_updates(parameters, {"w": xp.asarray([0.5, -0.5]), "b": xp.asarray(1.0)})
+    {'w': Array([1.5, 1.5], dtype=float64), 'b': Array(1., dtype=float64)}
     """
 
     def step(p: Any, u: Any) -> Array:
@@ -113,6 +134,23 @@ def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> O
     -------
     Optimizer
         Its steps are those of ``torch.optim.SGD``.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `momentum` is negative, or 1 or more.
+
+    Examples
+    --------
+    >>> optimizer = xp.optim.sgd(lambda step: 0.5 / (1 + step))
+    >>> gradient = xp.autograd.grad(lambda x: xp.sum((x - 3) ** 2))
+    >>> x = xp.zeros(2)
+    >>> state = optimizer.init(x)
+    >>> for _ in range(2):
+    ...     updates, state = optimizer.update(gradient(x), state)
+    ...     x = xp.optim.apply_updates(x, updates)
+    >>> x
+    Array([3., 3.], dtype=float64)
     """
     kept = _between("sgd", "momentum", momentum)
 
@@ -143,12 +181,25 @@ def adam(learning_rate: Rate, b1: float = 0.9, b2: float = 0.999, eps: float = 1
     b1, b2 : float
         How much moving averages of gradients and of their squares keep, from 0 up to 1.
     eps : float
-        Added to the root of the latter.
+        Added to the root of the average of squares.
 
     Returns
     -------
     Optimizer
         Its steps are those of ``torch.optim.Adam``.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `b1` or `b2` is negative, or 1 or more.
+
+    Examples
+    --------
+    >>> optimizer = xp.optim.adam(0.1)
+    >>> x = xp.asarray([1.0, 2.0])
+    >>> updates, state = optimizer.update(xp.asarray([1e-3, 1e3]), optimizer.init(x))
+    >>> xp.optim.apply_updates(x, updates).round(3)
+    Array([0.9, 1.9], dtype=float64)
     """
     first, second = _between("adam", "b1", b1), _between("adam", "b2", b2)
 
@@ -182,15 +233,21 @@ class Minimum(NamedTuple):
     Attributes
     ----------
     parameters : nested structure of arrays
-        Where.
+        The parameters at the minimum.
     value : float
-        Of the function.
+        Value of the function there.
     iterations, evaluations : int
         How many steps, and how many calls of the function with its gradient.
     success : bool
         Whether the method has converged.
     message : str
         Why it ended.
+
+    Examples
+    --------
+    >>> found = xp.optim.minimize_lbfgs(lambda x: (x - 3) ** 2, xp.asarray(0.0))
+    >>> found.success, round(found.value, 6)
+    (True, 0.0)
     """
 
     parameters: Any
@@ -212,11 +269,12 @@ def minimize_lbfgs(
     f : callable
         Takes the parameters and `args`, returns one real floating-point array without axes.
     parameters : nested structure of arrays
-        Where to begin. Of real floating-point dtypes.
+        The first guess, of real floating-point dtypes.
     *args
-        Passed on.
+        Further arguments of `f`.
     options : dict, optional
-        Of ``scipy.optimize.minimize(method="L-BFGS-B")``: ``maxiter``, ``ftol``, ``gtol``, ``maxcor``, ...
+        Options of ``scipy.optimize.minimize(method="L-BFGS-B")``: ``maxiter``, ``ftol``, ``gtol``,
+        ``maxcor``, ...
 
     Returns
     -------
@@ -227,6 +285,14 @@ def minimize_lbfgs(
     ------
     ImportError
         Without SciPy.
+
+    Examples
+    --------
+    >>> def loss(point, scale):
+    ...     return (point["x"] - 1) ** 2 + scale * (point["y"] - point["x"] ** 2) ** 2
+    >>> found = xp.optim.minimize_lbfgs(loss, {"x": xp.asarray(-1.0), "y": xp.asarray(1.0)}, 10.0)
+    >>> found.parameters["x"].round(3), found.parameters["y"].round(3)
+    (Array(1., dtype=float64), Array(1., dtype=float64))
     """
     try:
         optimize = importlib.import_module("scipy.optimize")

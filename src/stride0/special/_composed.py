@@ -86,7 +86,15 @@ class SiciResult(NamedTuple):
 
 @primitive_in("special")
 def polygamma(n: Operand, x: Operand, /) -> Array:
-    """Return the polygamma function: derivative `n`, an integer from 0 on, of the digamma function."""
+    """Return the polygamma function: derivative `n` of the digamma function.
+
+    Parameters
+    ----------
+    n : Array or Python scalar
+        Integers from 0 on; its shape broadcasts with that of `x`.
+    x : Array or Python scalar
+        Of a real dtype. Integers and bool count as float64.
+    """
     if type(n) is int and n == 0:
         return digamma(x)
     if type(n) is int and 0 < n <= 170:
@@ -103,7 +111,15 @@ def polygamma(n: Operand, x: Operand, /) -> Array:
 
 @primitive_in("special")
 def zeta(x: Operand, q: Operand | None = None, /) -> Array:
-    """Return Hurwitz's zeta function; Riemann's, which is that of `q` = 1, where `q` is not given."""
+    """Return Hurwitz's zeta function; Riemann's, which is that of `q` = 1, where `q` is not given.
+
+    Parameters
+    ----------
+    x : Array or Python scalar
+        Of a real dtype; without `q`, also of a complex one. Integers and bool count as float64.
+    q : Array or Python scalar, optional
+        Of a real dtype; its shape broadcasts with that of `x`.
+    """
     if q is None:
         return by_scipy("special.zeta", ("x",), x, ufunc="zeta of one argument")
     return by_scipy("special.zeta", ("x", "q"), x, q)
@@ -120,7 +136,7 @@ def lambertw(z: Operand, /, k: Operand = 0, tol: float = 1e-8) -> Array:
     k : Array or Python scalar
         Which branch: 0 is the principal one.
     tol : float
-        Where the iteration ends.
+        Relative tolerance at which the iteration ends.
 
     Returns
     -------
@@ -139,7 +155,18 @@ def lambertw(z: Operand, /, k: Operand = 0, tol: float = 1e-8) -> Array:
 
 @primitive_in("special")
 def factorial(n: Operand, /) -> Array:
-    """Return ``gamma(n + 1)``, in floating point for integers, too; 0 where `n` is negative."""
+    """Return the factorial, ``gamma(n + 1)``; 0 where `n` is negative.
+
+    Parameters
+    ----------
+    n : Array or Python scalar
+        Of a real dtype and any shape.
+
+    Returns
+    -------
+    Array
+        New array of the floating-point dtype of `n`; of integers and bool, float64.
+    """
     (found,), target = floating_operands("special.factorial", (n,))
     return where(less(found, 0), 0, gamma(add(astype(found, target, copy=False), 1)))
 

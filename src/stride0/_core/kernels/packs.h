@@ -88,6 +88,20 @@ S0_WIDEN(4)
 #endif
 S0_WIDEN(8) S0_WIDEN(16) S0_WIDEN(32) S0_WIDEN(64)
 
+/* The first elements of a row, fewer than a vector has, and zeros behind them; nothing else is read. */
+#if S0_VECTOR == 64
+#define S0_FIRST_f32(p, n) _mm512_maskz_loadu_ps((__mmask16)((1u << (n)) - 1), p)
+#define S0_FIRST_f64(p, n) _mm512_maskz_loadu_pd((__mmask8)((1u << (n)) - 1), p)
+#elif S0_VECTOR == 32
+#define S0_FIRST_f32(p, n) \
+    _mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)))
+#define S0_FIRST_f64(p, n) \
+    _mm256_maskload_pd(p, _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3)))
+#else
+#define S0_FIRST_f32(p, n) ((f32_v4){(p)[0], (n) > 1 ? (p)[1] : 0, (n) > 2 ? (p)[2] : 0, 0})
+#define S0_FIRST_f64(p, n) ((f64_v2){(p)[0], 0})
+#endif
+
 /* -- folds of packs ---------------------------------------------------------------------------------------------- */
 
 /* The later operand wins among equals, and NaN wins, as in the bodies of the operation table. */
@@ -210,6 +224,46 @@ S0_INLINE f64_32 s0_fused_f64_32(f64_32 a, f64_32 x, f64_32 y)
 #define S0_TIMES_1(a, b) ((a) * (b))
 S0_FOLD_1(times, S0_TIMES, f64) S0_FOLD(times, S0_TIMES, f64, 2) S0_FOLD(times, S0_TIMES, f64, 4)
 S0_FOLD(times, S0_TIMES, f64, 8) S0_FOLD(times, S0_TIMES, f64, 16) S0_FOLD(times, S0_TIMES, f64, 32)
+/* And the products of two packs of complex numbers, whose parts are neighbours: those of multiply_c, and of the conjugates
+ * of the first with the second. What multiply_c negates has its sign bit flipped here. */
+#define S0_EACH_PART_2(even, odd) (even), (odd)
+#define S0_EACH_PART_4(even, odd) S0_EACH_PART_2(even, odd), 2 + (even), 2 + (odd)
+#define S0_EACH_PART_8(even, odd)                                                                                    \
+    S0_EACH_PART_4(even, odd), 4 + (even), 4 + (odd), 6 + (even), 6 + (odd)
+#define S0_CROSS_OF(L, W)                                                                                            \
+    S0_INLINE f64_##L s0_crossed_f64_##L(f64_##L x, f64_##L y, uint64_t flipped, uint64_t straight)                  \
+    {                                                                                                                \
+        typedef uint64_t bits __attribute__((vector_size(sizeof(x.of[0]))));                                         \
+        bits minus, sign;                                                                                            \
+        S0_FOR_ALL(sizeof(bits) / 8) minus[k] = k % 2 ? 0 : flipped, sign[k] = k % 2 ? straight : 0;                 \
+        S0_FOR_ALL(S0_COUNT(x)) {                                                                                    \
+            const __typeof__(x.of[0]) u = x.of[k], v = y.of[k];                                                      \
+            const __typeof__(u) re = __builtin_shufflevector(v, v, S0_EACH_PART_##W(0, 0));                          \
+            const __typeof__(u) im = __builtin_shufflevector(v, v, S0_EACH_PART_##W(1, 1));                          \
+            const __typeof__(u) across = __builtin_shufflevector(u, u, S0_EACH_PART_##W(1, 0));                      \
+            x.of[k] = (__typeof__(u))((bits)u ^ sign) * re + (__typeof__(u))((bits)across ^ minus) * im;             \
+        }                                                                                                            \
+        return x;                                                                                                    \
+    }                                                                                                                \
+    S0_INLINE f64_##L s0_cross_f64_##L(f64_##L x, f64_##L y)                                                         \
+    {                                                                                                                \
+        return s0_crossed_f64_##L(x, y, (uint64_t)1 << 63, 0);                                                       \
+    }                                                                                                                \
+    S0_INLINE f64_##L s0_inner_f64_##L(f64_##L x, f64_##L y)                                                         \
+    {                                                                                                                \
+        return s0_crossed_f64_##L(x, y, 0, (uint64_t)1 << 63);                                                       \
+    }
+S0_CROSS_OF(2, 2)
+#if S0_VECTOR == 16
+S0_CROSS_OF(4, 2) S0_CROSS_OF(8, 2) S0_CROSS_OF(16, 2) S0_CROSS_OF(32, 2) S0_CROSS_OF(64, 2)
+#else
+S0_CROSS_OF(4, 4)
+#if S0_VECTOR == 32
+S0_CROSS_OF(8, 4) S0_CROSS_OF(16, 4) S0_CROSS_OF(32, 4) S0_CROSS_OF(64, 4)
+#else
+S0_CROSS_OF(8, 8) S0_CROSS_OF(16, 8) S0_CROSS_OF(32, 8) S0_CROSS_OF(64, 8)
+#endif
+#endif
 #define S0_FOLDS(fold, FOLD, E)                                                                                      \
     S0_FOLD_1(fold, FOLD, E) S0_FOLD(fold, FOLD, E, 2) S0_FOLD(fold, FOLD, E, 4) S0_FOLD(fold, FOLD, E, 8)           \
     S0_FOLD(fold, FOLD, E, 16) S0_FOLD(fold, FOLD, E, 32) S0_FOLD(fold, FOLD, E, 64)                                 \

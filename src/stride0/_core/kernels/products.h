@@ -244,11 +244,15 @@ S0_PRODUCT(f64, double, double, double, -0.0)
 /*
  * A matrix of floating-point numbers by a vector: ACCUMULATORS sums over blocks of BLOCK elements, in the dtype
  * itself; these are folded pairwise, and the blocks added up in double, in order. The remainder of a row
- * is padded with pairs whose product is -0.0, which changes no sum.
+ * is padded with zeros and the vector with -0.0: their product is -0.0, which changes no sum.
  */
-#define S0_BY_VECTOR(NAME, TYPE, ACCUMULATORS, BLOCK)                                                                  \
+#define S0_BY_VECTOR(NAME, TYPE, ACCUMULATORS, BLOCK)                                                           \
     typedef TYPE s0_r##NAME __attribute__((vector_size(S0_VECTOR)));                                                   \
     typedef TYPE s0_q##NAME __attribute__((vector_size(S0_VECTOR), aligned(sizeof(TYPE))));                            \
+    S0_INLINE s0_r##NAME s0_first_##NAME(const TYPE *p, Py_ssize_t n)                                                  \
+    {                                                                                                                  \
+        return n >= (Py_ssize_t)(S0_VECTOR / sizeof(TYPE)) ? *(const s0_q##NAME *)p : (s0_r##NAME)S0_FIRST_##NAME(p, n);    \
+    }                                                                                                                  \
     S0_INLINE void s0_rows_##NAME(const char *a, Py_ssize_t down, const TYPE *b, const TYPE *last, TYPE *out,          \
                                   Py_ssize_t n, int rows)                                                              \
     {                                                                                                                  \
@@ -274,15 +278,12 @@ S0_PRODUCT(f64, double, double, double, -0.0)
                         sum[i][j] += *(const s0_q##NAME *)((const TYPE *)(a + i * down) + k + j * WIDTH) * part;       \
                 }                                                                                                      \
             if (k == whole) {                                                                                          \
-                if (whole < n) {                                                                                       \
+                S0_UNROLLED                                                                                            \
+                for (j = 0; j < COUNT && k < n; j++, k += WIDTH) {                                                     \
+                    part = *(const s0_q##NAME *)(last + j * WIDTH);                                                    \
                     S0_UNROLLED                                                                                        \
-                    for (i = 0; i < rows; i++) {                                                                       \
-                        for (j = 0; j < COUNT; j++)                                                                    \
-                            *(s0_q##NAME *)(edge + j * WIDTH) = none;                                                  \
-                        memcpy(edge, (const TYPE *)(a + i * down) + whole, (n - whole) * sizeof(TYPE));                \
-                        for (j = 0; j < COUNT; j++)                                                                    \
-                            sum[i][j] += *(s0_q##NAME *)(edge + j * WIDTH) * *(const s0_q##NAME *)(last + j * WIDTH);  \
-                    }                                                                                                  \
+                    for (i = 0; i < rows; i++)                                                                         \
+                        sum[i][j] += s0_first_##NAME((const TYPE *)(a + i * down) + k, n - k) * part;                  \
                 }                                                                                                      \
                 k = n;                                                                                                 \
             }                                                                                                          \
@@ -305,10 +306,12 @@ S0_PRODUCT(f64, double, double, double, -0.0)
     static void s0_by_vector_##NAME(const char *a, Py_ssize_t down, const TYPE *b, TYPE *out, Py_ssize_t m,            \
                                     Py_ssize_t n)                                                                      \
     {                                                                                                                  \
-        TYPE last[ACCUMULATORS] = {0};                                                                                 \
-        Py_ssize_t i = 0, remainder = n % ACCUMULATORS;                                                                \
+        TYPE last[ACCUMULATORS];                                                                                       \
+        Py_ssize_t i, remainder = n % ACCUMULATORS;                                                                    \
+        for (i = remainder; i < ACCUMULATORS; i++)                                                                     \
+            last[i] = -0.0;                                                                                            \
         memcpy(last, b + n - remainder, remainder * sizeof(TYPE));                                                     \
-        for (; i + S0_AT_ONCE <= m; i += S0_AT_ONCE)                                                                   \
+        for (i = 0; i + S0_AT_ONCE <= m; i += S0_AT_ONCE)                                                                 \
             s0_rows_##NAME(a + i * down, down, b, last, out + i, n, S0_AT_ONCE);                                       \
         for (; i < m; i++)                                                                                             \
             s0_rows_##NAME(a + i * down, down, b, last, out + i, n, 1);                                                \
