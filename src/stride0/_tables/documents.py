@@ -44,13 +44,17 @@ GROUPS: Final = {
     ),
     # Functions that SciPy computes, of one operand and of several: of real ones, or of complex ones as well.
     "SCIPY_REAL": "ellipe ellipk ellipkm1 gammasgn j0 j1 k0 k0e k1 k1e y0 y1 zetac",
-    "SCIPY_COMPLEX": "dawsn erfi exp1 expi fresnel loggamma rgamma sici spence",
+    "SCIPY_COMPLEX": "airy dawsn erfi exp1 expi fresnel loggamma rgamma shichi sici spence wrightomega",
     "SCIPY_SEVERAL_REAL": (
-        "bdtr bdtrc bdtri beta betainc betaincc betaincinv betaln binom chdtr chdtrc chdtri expn fdtr fdtrc "
+        "bdtr bdtrc bdtri beta betainc betaincc betainccinv betaincinv betaln binom chdtr chdtrc chdtri "
+        "eval_hermite eval_hermitenorm expn fdtr fdtrc "
         "fdtri gammainc gammaincc gammainccinv gammaincinv gdtr gdtrc kn lpmv nbdtr nbdtrc nbdtri owens_t "
-        "pdtr pdtrc pdtri poch radian stdtr stdtrit yn"
+        "pdtr pdtrc pdtri poch powm1 radian stdtr stdtrit yn"
     ),
-    "SCIPY_SEVERAL_COMPLEX": "hyp0f1 hyp1f1 hyp2f1 iv jv kv yv",
+    "SCIPY_SEVERAL_COMPLEX": (
+        "eval_chebyt eval_chebyu eval_gegenbauer eval_genlaguerre eval_jacobi eval_laguerre eval_legendre "
+        "hyp0f1 hyp1f1 hyp2f1 iv jv kv spherical_in spherical_jn spherical_kn spherical_yn yv"
+    ),
 }
 
 # Names of functions and groups, and the line of the entry, if the section has entries; below it the text.
@@ -217,6 +221,8 @@ strided.strides | tuple of int
 SCIPY_REAL SCIPY_SEVERAL_COMPLEX SCIPY_SEVERAL_REAL special.polygamma special.zeta | Array
     New array of the floating-point dtype that the operands promote to.
 special.dawsn special.erfi special.exp1 special.expi special.loggamma special.rgamma special.spence | Array
+    New array of the floating-point dtype of the operand.
+special.wrightomega | Array
     New array of the floating-point dtype of the operand.
 cumulative_prod cumulative_sum | Array
     New array of the shape of `x`, longer by one along `axis` if `include_initial`.

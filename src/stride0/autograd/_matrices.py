@@ -81,7 +81,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False)
         step = max(1, CHUNK // max(size(), *(y.size for y in ys), 1))
         rows = [_rows(ys, k, points, lambda seeds: flatten(pull(seeds))[0], step) for k in range(len(ys))]
         found = [arguments.rebuild(row, False) for row in rows]
-        whole = structure.rebuild([row[0] if alone else tuple(row) for row in found])
+        whole = structure.rebuild([row[0] if alone else tuple(row) for row in found], False)
         return (whole, detached_results(aux)) if has_aux else whole
 
     return matrix

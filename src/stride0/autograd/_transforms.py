@@ -155,7 +155,7 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     Parameters
     ----------
     f : callable
-        Returns arrays, in any nested structure.
+        Returns arrays, in any nested structure. Integers, text, dtypes and functions within it are passed by.
     *xs : nested structures of arrays
         The arguments of `f`, all differentiated by.
     has_aux : bool
@@ -211,7 +211,7 @@ def linearized(
             chosen = Tracked(operation, list(xs), tape, 2)
             out = f(*chosen.tree)
         y, aux = pair_of(out) if has_aux else (out, None)
-        leaves, structure = flatten(y)
+        leaves, structure = flatten(y, 1)
         values, roots = results_of(leaves)
 
     def pull(seeds: Sequence[Array | None]) -> tuple[Any, ...]:
@@ -228,7 +228,8 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
     Parameters
     ----------
     f : callable
-        Returns arrays, in any nested structure.
+        Returns arrays, in any nested structure. Integers, text, dtypes and functions within it are passed by;
+        `dy` has None there.
     xs : sequence of nested structures of arrays
         The arguments.
     vs : sequence of nested structures of arrays
@@ -268,7 +269,7 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
             directions = [like("jvp", v, x.shape, x.dtype) for v, x in zip(given, chosen.arrays, strict=True)]
             out = f(*chosen.tree)
         y, aux = pair_of(out) if has_aux else (out, None)
-        leaves, structure = flatten(y)
+        leaves, structure = flatten(y, 1)
         values, roots = results_of(leaves)
         for x in values:
             if x.dtype.kind not in FLOATING:

@@ -23,7 +23,7 @@ from stride0._core.memory.dtype import float64
 from stride0._core.ops.functions import add, conj, divide, multiply, real, sqrt
 from stride0.autograd._numpy import on_numpy
 from stride0.autograd._parts import matched
-from stride0.autograd._tape.trees import flatten, tree_map
+from stride0.autograd._tape.trees import flatten
 from stride0.autograd._transforms import value_and_grad
 
 __all__ = ["Minimum", "Optimizer", "adam", "apply_updates", "minimize_lbfgs", "sgd"]
@@ -63,11 +63,16 @@ class _State(NamedTuple):
     averages: tuple[Any, ...]
 
 
-def _each(operation: str, function: Callable[..., Array], tree: Any, *others: Any) -> Any:
-    """Return what a function gives for each leaf and those in the same place of other trees."""
-    leaves, structure = flatten(tree)
+def _each(
+    operation: str, function: Callable[..., Array], tree: Any, *others: Any, constants: bool = False
+) -> Any:
+    """Return what a function gives for each leaf and those in the same place of other trees.
+
+    Integers, text, dtypes and functions within the tree are no leaves: they stay, or None takes their places.
+    """
+    leaves, structure = flatten(tree, 1)
     columns = [matched(operation, structure, other, "the trees") for other in others]
-    return structure.rebuild([function(*row) for row in zip(leaves, *columns, strict=True)])
+    return structure.rebuild([function(*row) for row in zip(leaves, *columns, strict=True)], constants)
 
 
 def _at(rate: Rate, count: int) -> float:
@@ -89,7 +94,8 @@ def apply_updates(parameters: Any, updates: Any) -> Any:
     Parameters
     ----------
     parameters, updates : nested structures of arrays
-        Both of the same structure.
+        Both of the same structure. Integers, text, dtypes and functions within the parameters stay as they
+        are, here and in all optimisers; their gradients and updates are None.
 
     Returns
     -------
@@ -114,7 +120,7 @@ def apply_updates(parameters: Any, updates: Any) -> Any:
         p = check_array("apply_updates", p, "parameters")
         return astype(add(p, u), p.dtype, copy=False)
 
-    return _each("apply_updates", step, parameters, updates)
+    return _each("apply_updates", step, parameters, updates, constants=True)
 
 
 def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> Optimizer:
@@ -155,7 +161,7 @@ def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> O
     kept = _between("sgd", "momentum", momentum)
 
     def init(parameters: Any) -> _State:
-        return _State(0, (tree_map(zeros_like, parameters),) if kept else ())
+        return _State(0, (_each("init", zeros_like, parameters),) if kept else ())
 
     def update(gradients: Any, state: _State, parameters: Any = None) -> tuple[Any, _State]:
         rate = _at(learning_rate, state.steps)
@@ -165,7 +171,8 @@ def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> O
             averages = (directions,)
             if nesterov:
                 directions = _each("update", lambda g, v: add(multiply(v, kept), g), gradients, directions)
-        return tree_map(lambda d: multiply(d, -rate), directions), _State(state.steps + 1, averages)
+        updates = _each("update", lambda d: multiply(d, -rate), directions)
+        return updates, _State(state.steps + 1, averages)
 
     return Optimizer(init, update)
 
@@ -204,8 +211,8 @@ def adam(learning_rate: Rate, b1: float = 0.9, b2: float = 0.999, eps: float = 1
     first, second = _between("adam", "b1", b1), _between("adam", "b2", b2)
 
     def init(parameters: Any) -> _State:
-        squares = tree_map(lambda p: zeros_like(real(p)), parameters)
-        return _State(0, (tree_map(zeros_like, parameters), squares))
+        squares = _each("init", lambda p: zeros_like(real(p)), parameters)
+        return _State(0, (_each("init", zeros_like, parameters), squares))
 
     def update(gradients: Any, state: _State, parameters: Any = None) -> tuple[Any, _State]:
         rate, count = _at(learning_rate, state.steps), state.steps + 1
@@ -300,7 +307,7 @@ def minimize_lbfgs(
         raise ImportError(
             "minimize_lbfgs calls SciPy, which cannot be imported: pip install scipy"
         ) from error
-    leaves, structure = flatten(parameters)
+    leaves, structure = flatten(parameters, 1)
     for leaf in leaves:
         if not isinstance(leaf, Array) or leaf.dtype.kind != "real floating":
             raise ArgumentTypeError(

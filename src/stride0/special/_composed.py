@@ -20,8 +20,10 @@ from stride0._core.memory.dtype import promote
 from stride0._core.ops.functions import (
     add,
     equal,
+    expm1,
     less,
     less_equal,
+    log1p,
     multiply,
     pow,
     subtract,
@@ -33,10 +35,32 @@ from stride0.special._scipy import by_scipy, floating_operands, several_by_scipy
 if TYPE_CHECKING:
     from stride0._core.array.array import Operand
 
-__all__ = ["factorial", "fresnel", "lambertw", "multigammaln", "polygamma", "psi", "sici", "zeta"]
+__all__ = [
+    "airy",
+    "expm1",
+    "factorial",
+    "fresnel",
+    "lambertw",
+    "log1p",
+    "multigammaln",
+    "polygamma",
+    "psi",
+    "shichi",
+    "sici",
+    "zeta",
+]
 
 # SciPy and PyTorch have both names.
 psi = digamma
+
+
+class AiryResult(NamedTuple):
+    """Result of `airy`: the functions Ai and Bi, each with its derivative."""
+
+    ai: Array
+    aip: Array
+    bi: Array
+    bip: Array
 
 
 class FresnelResult(NamedTuple):
@@ -44,6 +68,13 @@ class FresnelResult(NamedTuple):
 
     sine: Array
     cosine: Array
+
+
+class ShichiResult(NamedTuple):
+    """Result of `shichi`."""
+
+    sinh: Array
+    cosh: Array
 
 
 class SiciResult(NamedTuple):
@@ -195,3 +226,27 @@ def sici(x: Operand, /) -> SiciResult:
         Named tuple of the arrays `sine` and `cosine`.
     """
     return SiciResult(*several_by_scipy("special.sici", ("x",), x))
+
+
+@primitive_in("special")
+def shichi(x: Operand, /) -> ShichiResult:
+    """Return the hyperbolic sine and cosine integral.
+
+    Returns
+    -------
+    ShichiResult
+        Named tuple of the arrays `sinh` and `cosh`.
+    """
+    return ShichiResult(*several_by_scipy("special.shichi", ("x",), x))
+
+
+@primitive_in("special")
+def airy(z: Operand, /) -> AiryResult:
+    """Return Airy's functions and their derivatives.
+
+    Returns
+    -------
+    AiryResult
+        Named tuple of the arrays `ai`, `aip`, `bi` and `bip`.
+    """
+    return AiryResult(*several_by_scipy("special.airy", ("z",), z))

@@ -335,4 +335,82 @@ Array([0.75    , 0.788675, 0.841345], dtype=float64)
 >>> xp.special.stdtrit(xp.asarray([1.0, 10.0, 1e10]), 0.975).round(4)
 Array([12.7062,  2.2281,  1.96  ], dtype=float64)
 """,
+    # --- further functions, and orthogonal polynomials
+    "special.airy": """
+>>> ai, aip, bi, bip = xp.special.airy(xp.asarray([0.0, 1.0]))
+>>> ai.round(6), bi.round(6)
+(Array([0.355028, 0.135292], dtype=float64), Array([0.614927, 1.207424], dtype=float64))
+""",
+    "special.shichi": """
+>>> found = xp.special.shichi(xp.asarray([1.0, 2.0]))
+>>> found.sinh.round(6), found.cosh.round(6)
+(Array([1.057251, 2.501567], dtype=float64), Array([0.837867, 2.452667], dtype=float64))
+""",
+    "special.wrightomega": """
+>>> w = xp.special.wrightomega(xp.asarray([0.0, 1.0]))
+>>> w.round(6)
+Array([0.567143, 1.      ], dtype=float64)
+>>> xp.allclose(w + xp.log(w), xp.asarray([0.0, 1.0]))
+True
+""",
+    "special.powm1": """
+>>> xp.special.powm1(xp.asarray(1 + 1e-10), 2.0) * 1e10
+Array(2.00000017, dtype=float64)
+""",
+    "special.betainccinv": """
+>>> xp.special.betainccinv(2.0, 3.0, xp.asarray([0.0, 0.5, 1.0])).round(6)
+Array([1.      , 0.385728, 0.      ], dtype=float64)
+""",
+    "special.spherical_jn": """
+>>> xp.special.spherical_jn(xp.asarray([0, 1]), 1.0).round(6)
+Array([0.841471, 0.301169], dtype=float64)
+""",
+    "special.spherical_yn": """
+>>> xp.special.spherical_yn(xp.asarray([0, 1]), 1.0).round(6)
+Array([-0.540302, -1.381773], dtype=float64)
+""",
+    "special.spherical_in": """
+>>> xp.special.spherical_in(xp.asarray([0, 1]), 1.0).round(6)
+Array([1.175201, 0.367879], dtype=float64)
+""",
+    "special.spherical_kn": """
+>>> xp.special.spherical_kn(xp.asarray([0, 1]), 1.0).round(6)
+Array([0.577864, 1.155727], dtype=float64)
+""",
+    "special.eval_legendre": """
+>>> xp.special.eval_legendre(xp.asarray([0, 1, 2]), 0.5)
+Array([ 1.   ,  0.5  , -0.125], dtype=float64)
+""",
+    "special.eval_chebyt": """
+>>> xp.special.eval_chebyt(xp.asarray([0, 1, 2]), 0.5)
+Array([ 1. ,  0.5, -0.5], dtype=float64)
+""",
+    "special.eval_chebyu": """
+>>> xp.special.eval_chebyu(xp.asarray([0, 1, 2]), 0.5)
+Array([1., 1., 0.], dtype=float64)
+""",
+    "special.eval_gegenbauer": """
+>>> xp.special.eval_gegenbauer(xp.asarray([0, 1, 2]), 1.5, 0.5)
+Array([1.   , 1.5  , 0.375], dtype=float64)
+""",
+    "special.eval_jacobi": """
+>>> xp.special.eval_jacobi(xp.asarray([0, 1, 2]), 1.0, 1.0, 0.5)
+Array([1.    , 1.    , 0.1875], dtype=float64)
+""",
+    "special.eval_hermite": """
+>>> xp.special.eval_hermite(xp.asarray([0, 1, 2]), 0.5)
+Array([ 1.,  1., -1.], dtype=float64)
+""",
+    "special.eval_hermitenorm": """
+>>> xp.special.eval_hermitenorm(xp.asarray([0, 1, 2]), 0.5)
+Array([ 1.  ,  0.5 , -0.75], dtype=float64)
+""",
+    "special.eval_laguerre": """
+>>> xp.special.eval_laguerre(xp.asarray([0, 1, 2]), 0.5)
+Array([1.   , 0.5  , 0.125], dtype=float64)
+""",
+    "special.eval_genlaguerre": """
+>>> xp.special.eval_genlaguerre(xp.asarray([0, 1, 2]), 1.0, 0.5)
+Array([1.   , 1.5  , 1.625], dtype=float64)
+""",
 }
