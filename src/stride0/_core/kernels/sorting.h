@@ -347,7 +347,9 @@ S0_SORT_FEW(64, S0_UNSIGNED)
                                         : s0_sort_few_##bits##_##k(lane, lane->stride);
 static int s0_sort_few(const s0_lane *lane)
 {
-    if (lane->n * lane->width > 16 * S0_VECTOR || lane->indices)
+    /* Words of 64 bits may be packed into 32, which pays for more of them. */
+    const int rows = lane->width == 4 ? 16 : S0_VECTOR == 64 ? 8 : 4;
+    if (lane->n * lane->width > rows * S0_VECTOR || lane->indices)
         return 0;
     if (lane->width == 8)
         switch (lane->kind) {
