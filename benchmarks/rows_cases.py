@@ -373,6 +373,8 @@ SLOWER: Final[dict[str, str]] = {
         "short lanes: elements are encoded as integers and decoded, a pass each, for sorts that are stable "
         "and put NaN last; NumPy's are not stable. Networks for floating-point numbers: another sorter",
     ),
+    "unique_values": "many numbers of few values: they are sorted, where NumPy has a table of hashes, in no "
+    "order; it would be another kernel",
     "pad": "a copy for each padded axis, by functions that gradients and batches know",
 }
 
