@@ -44,6 +44,9 @@ DOMAINS: Final[dict[str, tuple[float, float]]] = {
 }
 
 
+# What would grow or shrink where complex numbers of such parts are larger than 1.
+REPEATED: Final = ("Array.__imul__", "Array.__itruediv__", "Array.__ipow__")
+
 # Equal numbers have no order of their own; and whole numbers from 1 to 100 are sorted faster than others.
 DISTINCT: Final = ("sort", "argsort", "Array.argsort")
 
@@ -370,6 +373,8 @@ def operand(letter: str, name: str, n: int, dtype: str, layout: str) -> Operand:
     matrix, square = (rows, columns), (side, side)
     # Numbers that are whole, so that sums do not depend on the order in which they are added.
     kind = "distinct" if name in DISTINCT else "whole" if (low, high) == (1, 100) else "uniform"
+    if name in REPEATED and dtype == "complex128":
+        kind = "turns"
 
     def made(shape: tuple[int, ...], **more: Any) -> Operand:
         options: dict[str, Any] = {"low": low, "high": high, "values": kind} | more

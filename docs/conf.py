@@ -30,6 +30,12 @@ toc_object_entries_show_parents = "hide"
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4
+myst_html_meta = {
+    "description": "The Python Array API standard in Cython: exact and fast arrays, automatic "
+    "differentiation, broadcasting and shape errors explained, reproducible results, strict mode for tests.",
+    "keywords": "Array API, NumPy, automatic differentiation, gradients, vmap, broadcasting, shape errors, "
+    "strides, vectorised, reproducible",
+}
 
 # Inventories of other libraries are fetched from the network: only on request.
 if os.environ.get("STRIDE0_INTERSPHINX") == "1":

@@ -36,7 +36,7 @@ class Chapter(NamedTuple):
 
 # Of the main namespace, in the order of the standard: file, title, and what it says above its entries.
 STANDARD = {
-    "Constants": ("constants", "Constants", "Python floats, and None."),
+    "Constants": ("constants", "Constants", "Python floats and None, and the versions."),
     "Creation Functions": (
         "creation",
         "Creation functions",
@@ -123,7 +123,7 @@ def _main() -> Iterator[Chapter]:
     """Yield the chapters of the main namespace."""
     names = [name for name in dir(xp) if not name.startswith("_")]
     left = {name for name in names if not isinstance(getattr(xp, name), ModuleType)}
-    left.add("__array_namespace_info__")
+    left |= {"__array_api_version__", "__array_namespace_info__", "__version__"}
     raised = {name for name in errors.__all__}
     array = entry("Array", xp.Array)
     yield Chapter("array", "The array object", "", (array,))
@@ -132,7 +132,7 @@ def _main() -> Iterator[Chapter]:
     for name in sorted(left):
         if name in ROWS:
             chosen[ROWS[name].chapter].append(name)
-        elif name in CONSTANTS:
+        elif name in CONSTANTS or name.endswith("version__"):
             chosen["Constants"].append(name)
         elif isinstance(getattr(xp, name), xp.DType) or name in ("DType", "Device"):
             chosen["Data Type Functions"].append(name)

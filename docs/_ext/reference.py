@@ -25,24 +25,17 @@ from stride0._tables.operations import OPS
 FOLDER = "reference"
 Render = Callable[[str], str]
 
-OPERATORS = (
-    *("__abs__", "__add__", "__and__", "__eq__", "__floordiv__", "__ge__", "__getitem__", "__gt__"),
-    *("__invert__", "__le__", "__lshift__", "__lt__", "__matmul__", "__mod__", "__mul__", "__ne__"),
-    *(
-        "__neg__",
-        "__or__",
-        "__pos__",
-        "__pow__",
-        "__rshift__",
-        "__setitem__",
-        "__sub__",
-        "__truediv__",
-        "__xor__",
-    ),
-    *("__array_namespace__", "__bool__", "__complex__", "__dlpack__", "__dlpack_device__", "__float__"),
-    *("__index__", "__int__"),
+# Operators of Python, by the names of their methods; those of the table of operations and `@`.
+SYMBOLS = {
+    **{"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**"},
+    **{"matmul": "@", "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>"},
+    **{"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
+}
+OTHERS = (
+    *("abs", "neg", "pos", "invert", "getitem", "setitem", "bool", "int", "float", "complex", "index"),
+    *("array_namespace", "dlpack", "dlpack_device"),
 )
-FUNCTIONS = {op.operator: op.name for op in OPS if op.operator}
+FUNCTIONS = {op.operator: op.name for op in OPS if op.operator} | {"@": "matmul"}
 
 
 class _Text:
@@ -55,14 +48,17 @@ class _Text:
         return self.text
 
 
-def signature(thing: Any) -> str:
-    """Return the signature of a callable, annotations without quotes; of a class without one, nothing."""
+def signature(thing: Any, bound: bool = False) -> str:
+    """Return the signature of a callable, annotations without quotes; of a class without one, nothing.
+
+    A bound one is that of a method as it is called: without the array or object in front.
+    """
     try:
         found = inspect.signature(thing)
     except (TypeError, ValueError):
         return ""
     parameters = []
-    for parameter in found.parameters.values():
+    for parameter in list(found.parameters.values())[bound:]:
         if parameter.annotation is not parameter.empty:
             parameter = parameter.replace(annotation=_Text(_annotation(parameter.annotation)))
         if parameter.default is not parameter.empty and "<" in repr(parameter.default):
@@ -147,7 +143,9 @@ def written(entry: Entry, render: Render, first: dict[int, str], module: str) ->
     path, thing = entry.path, entry.thing
     head = path.removeprefix(f"{module}.")
     if entry.kind in ("function", "class", "method"):
-        head += signature(thing) or ("()" if entry.kind != "class" else "")
+        first_name = next(iter(inspect.signature(thing).parameters), "") if entry.kind == "method" else ""
+        bound = first_name == "self" or path.startswith("Array.")
+        head += signature(thing, bound) or ("()" if entry.kind != "class" else "")
     origin = first.get(id(thing), path) if entry.kind in ("function", "class", "exception") else path
     if entry.kind == "module":
         title = f"{path}\n{'-' * len(path)}"
@@ -176,14 +174,19 @@ def operators() -> str:
     """Return the table of operators and other special methods of arrays that the standard has."""
     title = ".. rubric:: Operators and special methods of the standard"
     lines = [title, "", ".. list-table::", "   :header-rows: 1", ""]
-    rows = [("method", "reflected and in place", "function")]
-    for name in OPERATORS:
-        short = name.strip("_")
-        more = [f"__{letter}{short}__" for letter in "ri" if hasattr(stride0.Array, f"__{letter}{short}__")]
-        function = FUNCTIONS.get(short) or FUNCTIONS.get(name) or ("matmul" if short == "matmul" else "")
-        others = ", ".join(f"``{each}``" for each in more if each not in OPERATORS)
-        of = f":py:func:`stride0.{function}`" if function and hasattr(stride0, function) else ""
-        rows.append((facts.standard(f"Array.{name}"), others, of))
+    rows = [("method", "operator", "reflected and in place", "function")]
+    for name in (*SYMBOLS, *OTHERS):
+        more = [f"__{letter}{name}__" for letter in "ri" if hasattr(stride0.Array, f"__{letter}{name}__")]
+        symbol = SYMBOLS.get(name, "")
+        function = FUNCTIONS.get(symbol or name)
+        rows.append(
+            (
+                facts.standard(f"Array.__{name}__"),
+                f"``{symbol}``" if symbol else "",
+                ", ".join(f"``{each}``" for each in more),
+                f":py:func:`~stride0.{function}`" if function else "",
+            )
+        )
     for row in rows:
         lines += [f"   {'*' if k == 0 else ' '} - {cell}" for k, cell in enumerate(row)]
     return "\n".join(lines)
@@ -252,11 +255,23 @@ def _exceptions(text: str) -> str:
     )
 
 
+def quoted(doc: str) -> str:
+    """Return a docstring in which what stands in single quotes and is no name is code: `...`, `x**2`."""
+    # Literals, roles and links first: what stands between two of them is not in quotes.
+    spans = r"``.*?``|:[\w:]+:`[^`]*`|`[^`]*`__?|`(?P<plain>[^`\n]+)`"
+
+    def code(found: re.Match[str]) -> str:
+        plain = found["plain"]
+        return found[0] if plain is None or re.fullmatch(r"[A-Za-z_][\w.]*", plain) else f"``{plain}``"
+
+    return re.sub(spans, code, doc)
+
+
 def by_numpydoc(doc: str) -> str:
     """Return a numpydoc docstring as reStructuredText."""
     from numpydoc.docscrape_sphinx import SphinxDocString
 
-    parsed = SphinxDocString(doc)
+    parsed = SphinxDocString(quoted(doc))
     # The link to the standard says the same.
     if parsed["References"] and parsed["References"][0].startswith("Array API standard"):
         parsed["References"] = []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
+import weakref
 
 import numpy as np
 import pytest
@@ -374,6 +376,27 @@ def test_iteration_and_length():
     next(first)
     assert len(list(first)) == 1
     assert len(list(second)) == 2
+
+
+@pytest.mark.parametrize("shape", [(7,), (7, 3), (7, 0)])
+def test_rows_that_are_kept_stay_the_same(shape):
+    # An iterator makes its next row of one that nobody refers to.
+    a = np.arange(math.prod(shape), dtype=np.float64).reshape(shape)
+    x = xp.asarray(a)
+    kept, references, buffers = {}, {}, {}
+    for _ in range(2):
+        for k, row in enumerate(x):
+            if k == 2:
+                kept[k] = row
+            if k == 3:
+                references[k] = weakref.ref(row)
+            if k == 4:
+                buffers[k] = memoryview(row)
+            assert_same(row, a[k, ...])
+        del row
+        assert_same(kept[2], a[2, ...])
+        assert references[3]() is None
+        assert buffers[4].tolist() == a[4, ...].tolist()
 
 
 def test_membership():

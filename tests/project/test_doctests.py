@@ -102,8 +102,6 @@ def doctest_report(name: str, text: str) -> str:
     return report.getvalue()
 
 
-# What counts memory or passes, or says how a call runs, does so for calls that run when they are made.
-@pytest.mark.usefixtures("eagerly")
 @pytest.mark.parametrize("name", [name for name in ALL if name not in WITHOUT])
 def test_examples(name: str) -> None:
     if name in BY_SCIPY or name.startswith("autograd.scipy"):

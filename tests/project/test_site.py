@@ -67,7 +67,7 @@ def find(path: str) -> Any:
 
 
 def test_every_public_name_is_in_the_reference() -> None:
-    names = set(public("", xp))
+    names = {*public("", xp), *xp.__all__, "__array_namespace_info__"}
     assert len(names) > 600
     assert names - ENTRIES.keys() == set()
 
@@ -99,6 +99,26 @@ def test_functions_have_signatures() -> None:
         if name.count(".") < 2 and callable(find(name)) and not isinstance(find(name), type) and not signature
     ]
     assert without == [] and ENTRIES["sum"][0].startswith("(x: Array, /, *, axis: Axis = None")
+
+
+def test_methods_are_shown_as_they_are_called() -> None:
+    assert ENTRIES["Array.sum"][0].startswith("(*, axis: Axis = None")
+    assert ENTRIES["random.Generator.normal"][0].startswith("(loc: ")
+    assert ENTRIES["fused.set_default"][0].startswith("(size: int = ")
+
+
+def test_what_is_no_name_is_code() -> None:
+    text = "`x` and `...`, `x**2`, ``y``, :py:obj:`z+` and `a link <b.html>`__"
+    assert reference.quoted(text) == text.replace("`...`", "``...``").replace("`x**2`", "``x**2``")
+
+
+def test_operators_are_listed_with_their_functions() -> None:
+    rows = re.split(r"\n +\* - ", reference.operators())
+    added = next(row for row in rows if "`__add__ <" in row)
+    assert "``+``" in added and "``__radd__``, ``__iadd__``" in added and "stride0.add`" in added
+    named = {name for name in re.findall(r"`(__\w+__)[ `]", "".join(rows))}
+    special = {name for name in dir(xp.Array) if re.fullmatch(r"__[a-z_]+__", name)}
+    assert named <= special and {"__matmul__", "__rpow__", "__dlpack_device__"} <= named
 
 
 @pytest.mark.parametrize("name", ROWS)

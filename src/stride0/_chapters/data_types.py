@@ -8,7 +8,6 @@ Array API standard 2025.12, "Data Type Functions" and "Type Promotion Rules".
 from __future__ import annotations
 
 from stride0._base.devices import Device
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, shown
 from stride0._core.array.array import Array
 from stride0._core.array.interceptors import is_strict
 from stride0._core.calls.checks import (
@@ -19,7 +18,6 @@ from stride0._core.calls.checks import (
     limits_of,
     promotes,
     refuse_dtype,
-    type_name,
 )
 from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.memory.dtype import DType, DTypeLike, promote
@@ -219,28 +217,6 @@ def isdtype(dtype: DTypeLike, kind: DType | str | tuple[DType | str, ...]) -> bo
     ArgumentValueError
         If a kind is not one of those words.
     """
-    given = check_dtype("isdtype", dtype)
-    found = False
-    for entry in kind if isinstance(kind, tuple) else (kind,):
-        if isinstance(entry, DType):
-            found |= given is entry
-        else:
-            # All entries are checked, so that a misspelt one raises.
-            found |= given.kind in kinds_named("isdtype", entry)
-    return found
-
-
-def kinds_named(operation: str, kind: object) -> tuple[str, ...]:
-    """Return the dtype kinds that one of the standard's words includes."""
-    if not isinstance(kind, str):
-        raise ArgumentTypeError(
-            operation, f"kind must be a str, a dtype or a tuple of them, not {type_name(kind)}"
-        )
-    if kind not in KINDS:
-        raise ArgumentValueError(
-            operation, f"unknown kind {shown(kind)}", accepts="Kinds are " + ", ".join(map(repr, KINDS)) + "."
-        )
-    return KINDS[kind]
 
 
 @intercepted

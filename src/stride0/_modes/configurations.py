@@ -330,6 +330,8 @@ class Call:
                 yield value
 
 
+# Functions that write to their first array.
+WRITES = frozenset({"put_along_axis", "random.shuffle"})
 # Parameters that hold elements and need not be arrays.
 ELEMENTS = frozenset({("asarray", "obj"), ("full", "fill_value"), ("full_like", "fill_value")})
 # Parameters that take arrays and ask for nothing but their dtype, or pass their memory on.
@@ -390,7 +392,7 @@ def _writes(call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, 
     """Tell whether a call writes into an array of the caller."""
     if name == "nan_to_num":
         return (args[1] if len(args) > 1 else kwargs.get("copy", True)) is False
-    return call_kind in ("in-place", "setitem") or name == "put_along_axis"
+    return call_kind in ("in-place", "setitem") or name in WRITES or isinstance(kwargs.get("out"), Array)
 
 
 def _check_range(name: str, x: Array, dtype: DType) -> None:

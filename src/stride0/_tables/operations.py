@@ -399,7 +399,7 @@ OPS: Final = (
     _unary(
         "isinf",
         "numeric",
-        {"b": "0", "iu": "0", "f": "(x == x) & (x - x != 0)", "c": "isinf_c(x)"},
+        {"b": "0", "iu": "0", "f": "(x == INFINITY) | (x == -INFINITY)", "c": "isinf_c(x)"},
         "Whether each element is infinite (of a complex one: either component).",
         **_COMPARE,
     ),

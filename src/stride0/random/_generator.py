@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from types import FunctionType, MethodType
 from typing import Any
 
 from stride0._base.errors import ArgumentTypeError, DTypeError, ShapeError, hide_frames
 from stride0._base.shapes import normalize_shape
 from stride0._core.array.array import Array, empty
 from stride0._core.calls.primitive import intercepted_in
+from stride0._core.exchange.buffers import may_be_filled
 from stride0._core.exchange.convert import asarray, dtype_argument
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
 from stride0._core.memory.dtype import DType, DTypeLike, float64, int64
@@ -419,10 +421,10 @@ class Generator:
         if out is not None:
             _check_out(name, out, out.shape if size is None and isinstance(out, Array) else shape, kind)
             shape = out.shape
-        drawn = empty(shape, kind)
+        drawn = out if out is not None and may_be_filled(out) else empty(shape, kind)
         memory, numpy_kind = to_numpy(drawn), numpy().dtype(kind.name)
         getattr(self._generator, name)(*map(_given, given), dtype=numpy_kind, out=memory, **more)
-        return drawn if out is None else _stored(out, drawn)
+        return drawn if out is None or drawn is out else _stored(out, drawn)
 
 
 def _given(value: Any) -> Any:
@@ -452,6 +454,21 @@ def _stored(out: Array, drawn: Array) -> Array:
     """What was drawn, assigned to an array of the caller's, so that tapes and deferred results see it."""
     out[...] = drawn
     return out
+
+
+class _Method:
+    """A method whose calls are intercepted, as those of functions are: strict mode and flags hold for it."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self._function = intercepted_in("random")(function)
+
+    def __get__(self, instance: Generator | None, owner: type) -> Any:
+        return self._function if instance is None else MethodType(self._function, instance)
+
+
+for _name, _function in list(vars(Generator).items()):
+    if isinstance(_function, FunctionType) and not _name.startswith("_") and _name not in ("bytes", "spawn"):
+        setattr(Generator, _name, _Method(_function))
 
 
 @intercepted_in("random")

@@ -7,7 +7,7 @@ from libc.string cimport memcmp
 
 from stride0._core.memory.guards cimport s0_read
 from stride0._core.memory.storage cimport Storage
-from stride0._core.array.switches cimport fused_from
+from stride0._core.array.switches cimport fused_from, guarding
 from stride0._core.plan.plan cimport Operand
 
 cdef extern from *:
@@ -128,6 +128,11 @@ cdef inline int guard_gradient(Array x, str operation) except -1:
     if has_node(x) and (<Tracer>hooks.tracer).is_tracked(x):
         refuse_gradient(operation)
     return 0
+
+
+cdef inline bint is_plain_value(Array x) noexcept:
+    """Whether x is one element without axes, which may be read at once: no switch is on, and x is not batched."""
+    return x.ndim == 0 and not guarding and not x.storage.batched
 
 
 cdef inline bint same_shape(Array a, Array b) noexcept:

@@ -7,13 +7,13 @@ from stride0._core.memory.guards cimport s0_shared_flag, s0_shared_size
 # Whether any switch is on in any context.
 cdef s0_shared_flag guarding
 
-# The device of all arrays while no test configuration is on.
-cdef object CPU
+# The device of all arrays while no test configuration is on, and its name.
+cdef object CPU, CPU_NAME
 
 
 cdef inline bint is_only_device(object device) noexcept:
     """Whether a ``device=`` argument is the CPU, and there is no other device."""
-    return device is CPU and not guarding
+    return (device is CPU or device is CPU_NAME) and not guarding
 
 
 cdef enum:

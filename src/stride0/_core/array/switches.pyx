@@ -28,6 +28,7 @@ from stride0._base import devices
 from stride0._base.errors import counted
 
 cdef object CPU = devices.CPU
+cdef object CPU_NAME = "cpu"    # interned, as it is where others write it
 
 # Whether any switch is on in any context that calls are checked for, and how many are.
 cdef s0_shared_flag guarding = False

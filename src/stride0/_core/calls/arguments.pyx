@@ -115,6 +115,10 @@ cdef bint bind_variadic(Signature signature, tuple several, PyObject* const* arg
     cdef Py_ssize_t k, named = 0 if kwnames is NULL else len(<tuple>kwnames)
     if n < signature.leading or signature.positional + named > MAX_PARAMETERS:
         return False
+    if named == 0 and signature.required <= signature.positional:
+        for k in range(signature.count):
+            given[k] = args[k] if k < signature.leading else <PyObject*>several if k == signature.leading else signature.fallback[k]
+        return True
     for k in range(signature.leading):
         packed[k] = args[k]
     packed[signature.leading] = <PyObject*>several

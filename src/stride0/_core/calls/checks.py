@@ -139,6 +139,19 @@ def promotes(dtype1: DType, dtype2: DType) -> bool:
     return dtype1.kind in floating and dtype2.kind in floating
 
 
+def kinds_named(operation: str, kind: object) -> tuple[str, ...]:
+    """Return the dtype kinds that one of the standard's words includes."""
+    if not isinstance(kind, str):
+        raise ArgumentTypeError(
+            operation, f"kind must be a str, a dtype or a tuple of them, not {type_name(kind)}"
+        )
+    if kind not in KINDS:
+        raise ArgumentValueError(
+            operation, f"unknown kind {shown(kind)}", accepts="Kinds are " + ", ".join(map(repr, KINDS)) + "."
+        )
+    return KINDS[kind]
+
+
 def type_name(x: object) -> str:
     kind = type(x)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"

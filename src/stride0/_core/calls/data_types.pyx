@@ -7,7 +7,9 @@ from stride0._core.array.array cimport Array
 from stride0._core.calls.arguments cimport implement
 
 from stride0._base.errors import ArgumentValueError
-from stride0._core.calls.checks import dtype_of, promote_all
+from stride0._core.calls.checks import KINDS, check_dtype, dtype_of, kinds_named, promote_all
+
+cdef dict NAMED = KINDS
 
 
 cdef object result_type(str name, PyObject** given):
@@ -34,4 +36,20 @@ cdef object result_type(str name, PyObject** given):
     return dtype_at(code)
 
 
+cdef object isdtype(str name, PyObject** given):
+    """`given`: dtype, kind."""
+    cdef DType dtype = <DType>given[0] if type(<object>given[0]) is DType else check_dtype("isdtype", <object>given[0])
+    cdef bint found = False
+    kinds = <object>given[1]
+    for entry in kinds if isinstance(kinds, tuple) else (kinds,):
+        if isinstance(entry, DType):
+            found = found or dtype is entry
+            continue
+        # All entries are checked, so that a misspelt one raises.
+        named = NAMED.get(entry) if type(entry) is str else None
+        found = dtype.kind in (kinds_named("isdtype", entry) if named is None else named) or found
+    return found
+
+
+implement("isdtype", isdtype)
 implement("result_type", result_type)

@@ -23,18 +23,21 @@ from stride0._core.memory.guards cimport s0_immortalize
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport reads_value, refuse_method
-from stride0._core.array.array cimport Array, data_of, refuse_tracked, shape_tuple
+from stride0._core.array.array cimport Array, data_of, has_node, needs_tape, refuse_tracked, shape_tuple
 from stride0._core.array.views cimport reinterpret
 from stride0._core.ops.keys cimport read_int
+from stride0._core.exchange.convert cimport nested_lists
 from stride0._core.calls.arguments cimport Implementation, Signature, array_argument, dtype_code_argument, implement, implementation_of
-from stride0._core.calls.primitive cimport PyObject_Vectorcall, call_implementation, s0_enable_vectorcall, s0_nargs, s0_vectorcall
+from stride0._core.calls.primitive cimport (
+    PyObject_Vectorcall, Primitive, argument_needs_tape, call_implementation, s0_enable_vectorcall, s0_nargs, s0_vectorcall,
+)
 
 import operator
 
 from stride0._base.errors import ArgumentValueError, OutOfBoundsError, ShapeError, counted, shown
 from stride0._core.array.array import set_attribute
 from stride0._core.calls.primitive import PRIMITIVES
-from stride0._core.exchange.convert import asarray, nested_lists
+from stride0._core.exchange.convert import asarray
 from stride0._core.ops.functions import conj as conj_function
 
 cdef extern from *:
@@ -184,15 +187,25 @@ s0_mark_method_descriptor(Method)
 
 # --- methods that are more than a function with the array in front. Declared in `_compat/methods.py`.
 
+cdef Primitive PERMUTE_DIMS = PRIMITIVES["permute_dims"]
+cdef Primitive RESHAPE = PRIMITIVES["reshape"]
+cdef Primitive SQUEEZE = PRIMITIVES["squeeze"]
 cdef object CONJ = conj_function
-cdef object PERMUTE_DIMS = PRIMITIVES["permute_dims"]
-cdef object RESHAPE = PRIMITIVES["reshape"]
-cdef object SQUEEZE = PRIMITIVES["squeeze"]
 cdef object ASARRAY = asarray
 cdef tuple COPY = ("copy",)
 cdef object ALWAYS = True
 cdef tuple ONE_AXIS = (-1,)
 cdef tuple REVERSED = tuple([tuple(range(ndim - 1, -1, -1)) for ndim in range(MAX_NDIM + 1)])
+
+
+cdef object call_view(Primitive function, PyObject* x, PyObject* argument, PyObject* copy):
+    """Call a function of the namespace that gives views, whose parameters are these three or the first two."""
+    cdef PyObject* given[3]
+    if guarding or needs_tape(<Array>x) or argument_needs_tape(<object>argument):
+        return call(function, x, argument, NULL if copy is <PyObject*>None else copy)
+    # What the call would come to, without binding the arguments anew.
+    given[0], given[1], given[2] = x, argument, copy
+    return function.implementation(function.traced_name, given)
 
 
 cdef object call(object function, PyObject* x, PyObject* argument, PyObject* copy):
@@ -230,42 +243,41 @@ cdef object copy(str name, PyObject** given):
 
 
 cdef object flatten(str name, PyObject** given):
-    return call(RESHAPE, given[0], <PyObject*>ONE_AXIS, <PyObject*>ALWAYS)
+    return call_view(RESHAPE, given[0], <PyObject*>ONE_AXIS, <PyObject*>ALWAYS)
 
 
 cdef object ravel(str name, PyObject** given):
-    return call(RESHAPE, given[0], <PyObject*>ONE_AXIS, NULL)
+    return call_view(RESHAPE, given[0], <PyObject*>ONE_AXIS, <PyObject*>None)
 
 
 cdef object reshape(str name, PyObject** given):
     shape = one_tuple(given[1])
-    return call(RESHAPE, given[0], <PyObject*>shape, NULL if given[2] is <PyObject*>None else given[2])
+    return call_view(RESHAPE, given[0], <PyObject*>shape, given[2])
 
 
 cdef object permute_dims(str name, PyObject** given):
     axes = one_tuple(given[1])
-    return call(PERMUTE_DIMS, given[0], <PyObject*>axes, NULL)
+    return call_view(PERMUTE_DIMS, given[0], <PyObject*>axes, <PyObject*>None)
 
 
 cdef object transpose(str name, PyObject** given):
     cdef tuple axes = one_tuple(given[1])
     if not axes or (len(axes) == 1 and axes[0] is None):
         axes = REVERSED[(<Array>given[0]).ndim]
-    return call(PERMUTE_DIMS, given[0], <PyObject*>axes, NULL)
+    return call_view(PERMUTE_DIMS, given[0], <PyObject*>axes, <PyObject*>None)
 
 
 cdef object squeeze(str name, PyObject** given):
     cdef Array x = <Array>given[0]
-    cdef list axes
     cdef int k
     if given[1] is not <PyObject*>None:
-        return call(SQUEEZE, given[0], given[1], NULL)
-    axes = [k for k in range(x.ndim) if x.shape_[k] == 1]
+        return call_view(SQUEEZE, given[0], given[1], <PyObject*>None)
+    for k in range(x.ndim):
+        if x.shape_[k] == 1:
+            axes = tuple([axis for axis in range(x.ndim) if x.shape_[axis] == 1])
+            return call_view(SQUEEZE, given[0], <PyObject*>axes, <PyObject*>None)
     # As of NumPy's arrays, one that has no such axis is the result.
-    if not axes:
-        return x
-    along = tuple(axes)
-    return call(SQUEEZE, given[0], <PyObject*>along, NULL)
+    return x
 
 
 cdef object view(str name, PyObject** given):
@@ -292,7 +304,8 @@ cdef object item(str name, PyObject** given):
     else:
         raise ArgumentValueError("item", f"{counted(len(index), 'index', 'indices')} for {counted(x.ndim, 'axis', 'axes')}",
                                  [("index", shown(index))])
-    refuse_tracked(x, "item")
+    if x.storage.batched or has_node(x):
+        refuse_tracked(x, "item")
     reads_value("item")
     return read_scalar(data_of(x) + offset, x.code)
 

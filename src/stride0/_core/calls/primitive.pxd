@@ -38,3 +38,4 @@ cdef class Primitive:
 cdef object call_implementation(
     Implementation implementation, str name, Signature signature, object declaration, PyObject* const* args, Py_ssize_t n, PyObject* kwnames
 )
+cdef bint argument_needs_tape(object x)

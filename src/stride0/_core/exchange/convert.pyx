@@ -13,7 +13,7 @@ from stride0._core.array.interceptors cimport (
     beyond_standard, intercept, is_intercepted, reads_memory, reads_value, resume_checks, suspend_checks, test_configuration,
 )
 from stride0._core.array.array cimport (
-    Array, data_of, hooks, needs_tape, new_array, operand_needs_tape, read_shape, refuse_batched, refuse_tracked, same_shape, shape_tuple,
+    Array, data_of, has_node, hooks, needs_tape, new_array, operand_needs_tape, read_shape, refuse_batched, refuse_tracked, same_shape, shape_tuple,
     single, traced, view_of,
 )
 from stride0._core.array.views cimport as_bits
@@ -393,6 +393,7 @@ def dtype_argument(str operation, value):
 cdef list nested(const char* data, int code, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
     cdef Py_ssize_t k
     cdef list out = PyList_New(shape[0])
+    cdef object item
     for k in range(shape[0]):
         item = nested(data, code, ndim - 1, shape + 1, strides + 1) if ndim > 1 else read_scalar(data, code)
         Py_INCREF(item)
@@ -410,7 +411,7 @@ def to_scalar(Array x not None):
     return single(x, "bool" if letter_at(x.code) == c"b" else "int")
 
 
-def nested_lists(Array x not None):
+cdef object nested_lists(Array x):
     """
     The elements of an array as Python scalars, in lists nested as deep as there are axes.
 
@@ -418,7 +419,8 @@ def nested_lists(Array x not None):
     """
     if x.ndim == 0:
         return to_scalar(x)
-    refuse_tracked(x, "tolist")
+    if x.storage.batched or has_node(x):
+        refuse_tracked(x, "tolist")
     return nested(data_of(x), x.code, x.ndim, x.shape_, x.strides_)
 
 

@@ -502,12 +502,15 @@ def __dlpack__(Array self not None, /, *, stream=None, max_version=None, dl_devi
     return export_dlpack(self, stream, max_version, dl_device, True if self.storage.device else copy)
 
 
+cdef tuple ON_CPU = (DLDeviceType.CPU, 0)
+
+
 @add_special
 def __dlpack_device__(Array self not None, /):
     """Device type and number as DLPack has them: ``(1, 0)``, the CPU."""
     cdef int number = self.storage.device
     if number == 0:
-        return (DLDeviceType.CPU, 0)
+        return ON_CPU
     configuration = test_configuration()
     # The array may be used after the configuration that it was made in.
     return (DLDeviceType.EXT_DEV, number) if configuration is None else configuration.dlpack_device(number)

@@ -11,15 +11,6 @@
 
 enum { CV_BLOCK = 256 };
 
-/* clang 23's vectoriser also considers vectors of one element, and for that asks of each operation whether the users of its
-   result are scalar, recursively: the time grows exponentially with the number of operations, of which products without
-   fma have many. It does not where the width is given, here the one that it chooses anyway. */
-#if defined(__clang__) && defined(__SSE2__) && !defined(__FMA__)
-#define CV_ELEMENTWISE _Pragma("clang loop vectorize_width(2)")
-#else
-#define CV_ELEMENTWISE VM_ELEMENTWISE
-#endif
-
 #define CV_GATHER(dtype, T)                                                                                  \
     VM_INLINE void cv_gather_##dtype(const char *x, ptrdiff_t stride, double *re, double *im, ptrdiff_t n) { \
         if (stride == 2 * (ptrdiff_t)sizeof(T)) {                                                            \
@@ -125,11 +116,7 @@ CV_RUN_EXPM1(c128, 0.25)
         } else {                                                                                             \
             for (ptrdiff_t i = 0; i < n; i++) rare[i] = cv_pow_rare(x[i], y[i], a[i], b[i]);                 \
             for (ptrdiff_t i = 0; i < n; i++) all &= rare[i];                                                \
-            if (!(all >> 63)) {                                                                              \
-                CV_ELEMENTWISE                                                                               \
-                for (ptrdiff_t i = 0; i < n; i++)                                                            \
-                    rare[i] |= cv_pow(x[i], y[i], a[i], b[i], precise, re + i, im + i);                      \
-            }                                                                                                \
+            if (!(all >> 63)) cv_powers(x, y, a, b, precise, re, im, rare, n);                              \
         }                                                                                                    \
         for (ptrdiff_t i = 0; i < n; i++) some |= rare[i];                                                   \
         if (some >> 63)                                                                                      \

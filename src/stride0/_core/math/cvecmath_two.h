@@ -4,6 +4,15 @@
    are good to some 2**-100 of their operands. Where the processor has fma, it gives the error of a product in one
    instruction; elsewhere, Dekker's algorithm does, since libm's fma is slow. Both are exact: Note [Same bits]. */
 
+/* clang 23's vectoriser also considers vectors of one element, and for that asks of each operation whether the users of its
+   result are scalar, recursively: the time grows exponentially with the number of operations, of which products without
+   fma have many. It does not where the width is given, here the one that it chooses anyway. */
+#if defined(__clang__) && defined(__SSE2__) && !defined(__FMA__)
+#define CV_ELEMENTWISE _Pragma("clang loop vectorize_width(2)")
+#else
+#define CV_ELEMENTWISE VM_ELEMENTWISE
+#endif
+
 typedef struct { double h, l; } cv_two;
 
 VM_INLINE cv_two cv_make(double h, double l) {
