@@ -356,6 +356,24 @@ SLOWER: Final[dict[str, str]] = {
         ("Array.squeeze", "Array.transpose", "Array.view", "Array.reshape", "Array.item"),
         "some 30 ns for binding arguments and asking whether the call is intercepted or recorded",
     ),
+    **dict.fromkeys(
+        ("pow", "Array.__pow__", "Array.__ipow__", "Array.__rpow__"),
+        "complex exponents: logarithms to 96 bits, without which a power is off by thousands of units in the "
+        "last place, as NumPy's are (docs/accuracy.md); real ones where NumPy has Intel's loops for AVX-512: "
+        "fewer digits on the way would cost the bound of 1 unit",
+    ),
+    "acosh": "complex: both parts within 1 unit in the last place, by four roots of two parts each; real "
+    "where NumPy has Intel's loops for AVX-512",
+    **dict.fromkeys(
+        ("vecdot", "linalg.vecdot"),
+        "float32: products are added up in float64, at half as many a cycle as BLAS adds in float32",
+    ),
+    **dict.fromkeys(
+        ("sort", "Array.argsort"),
+        "short lanes: elements are encoded as integers and decoded, a pass each, for sorts that are stable "
+        "and put NaN last; NumPy's are not stable. Networks for floating-point numbers: another sorter",
+    ),
+    "pad": "a copy for each padded axis, by functions that gradients and batches know",
 }
 
 
