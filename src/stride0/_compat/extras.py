@@ -167,7 +167,7 @@ def pad(
         raise ArgumentValueError("pad", "a width must not be negative", [("pad_width", shown(pad_width))])
     normalize_shape("pad", tuple(n + a + b for n, (a, b) in zip(x.shape, widths, strict=True)))
     values = _pairs("constant_values", constant_values, x.ndim)
-    result = astype(x, x.dtype)
+    result = x
     for axis, numbers in enumerate(widths):
         if numbers == [0, 0]:
             continue
@@ -180,7 +180,7 @@ def pad(
             for number, value in zip(numbers, values[axis], strict=True)
         ]
         result = concat((parts[0], result, parts[1]), axis=axis)
-    return result
+    return result if result is not x else astype(x, x.dtype)
 
 
 def _padding(value: Any, dtype: DType) -> Any:
