@@ -17,7 +17,7 @@ from pythons import candidates, pythons  # noqa: E402 - its folder is no package
 
 PYTHON = sys.executable
 MINORS = (11, 12, 13, 14)  # of Python 3, as the classifiers of pyproject.toml say
-SHOWN = ("test_docs", "test_broadcasting_guide", "test_testing_guide", "test_accuracy_page")
+SHOWN = ("test_docs", "test_site", "test_broadcasting_guide", "test_testing_guide", "test_accuracy_page")
 # Options that a command does not know go to the program that it runs.
 PASSES_ON = {"ignore_unknown_options": True, "help_option_names": ["-h"]}
 
@@ -67,6 +67,15 @@ def docs() -> None:
     """Run what the documentation shows, follow its links, compare its tables with the sources."""
     tests = [f"tests/project/{name}.py" for name in SHOWN]
     util.run([PYTHON, "-m", "pytest", "-q", *tests], cwd=str(ROOT))
+
+
+@click.command()
+@click.option("--output", default="build/site", show_default=True, help="Folder for the pages.")
+def site(output: str) -> None:
+    """Build the site of the documentation, and check its links; needs the extra `docs`."""
+    strictly = ("-W", "--keep-going", "-q", "-d", f"{output}-doctrees")
+    util.run([PYTHON, "-m", "sphinx", *strictly, str(ROOT / "docs"), output])
+    util.run([PYTHON, str(ROOT / "docs" / "_ext" / "check.py"), output])
 
 
 @click.command()

@@ -154,6 +154,8 @@ def values(operand: Operand, seed: int) -> Any:
         # Symmetric, or Hermitian, and large enough on the diagonal.
         side = operand.shape[-1]
         return array + array.mT.conj() + numpy.eye(side, dtype=operand.dtype) * int(4 * operand.high * side)
+    if kind == "turns":  # of modulus 1
+        return numpy.exp(1j * rng.uniform(0.1, 1.5, operand.shape)).astype(operand.dtype)
     if kind == "distinct":
         size = int(numpy.prod(operand.shape))
         return rng.permutation(size).astype(operand.dtype).reshape(operand.shape)

@@ -44,6 +44,9 @@ DOMAINS: Final[dict[str, tuple[float, float]]] = {
 }
 
 
+# What would grow or shrink where complex numbers of such parts are larger than 1.
+REPEATED: Final = ("Array.__imul__", "Array.__itruediv__", "Array.__ipow__")
+
 # Equal numbers have no order of their own; and whole numbers from 1 to 100 are sorted faster than others.
 DISTINCT: Final = ("sort", "argsort", "Array.argsort")
 
@@ -342,6 +345,7 @@ EXCEPTIONS: Final[dict[str, str]] = {
     "__array_namespace_info__": "it makes an object of the standard's that lists facts",
     "Array.__array_ufunc__": "NumPy's protocol, called by NumPy",
     "Array.__array_priority__": NOT_FUNCTIONS,
+    "Array.__pandas_priority__": NOT_FUNCTIONS,
     **dict.fromkeys(("Array.__hash__", "Array.__delitem__"), "it raises, in NumPy too"),
     "Array.__round__": "NumPy's arrays have none",
 }
@@ -358,6 +362,26 @@ SLOWER: Final[dict[str, str]] = {
         " instruction for builtin functions alone",
     ),
     "Array.__array__": "NumPy's array returns itself; ours makes one of NumPy's on its memory",
+    **dict.fromkeys(
+        ("pow", "Array.__pow__", "Array.__ipow__", "Array.__rpow__"),
+        "complex exponents: logarithms to 96 bits, without which a power is off by thousands of units in the "
+        "last place, as NumPy's are (docs/accuracy.md); real ones where NumPy has Intel's loops for AVX-512: "
+        "fewer digits on the way would cost the bound of 1 unit",
+    ),
+    "acosh": "complex: both parts within 1 unit in the last place, by four roots of two parts each; real "
+    "where NumPy has Intel's loops for AVX-512",
+    **dict.fromkeys(
+        ("vecdot", "linalg.vecdot"),
+        "float32: products are added up in float64, at half as many a cycle as BLAS adds in float32",
+    ),
+    **dict.fromkeys(
+        ("sort", "Array.argsort"),
+        "short lanes: elements are encoded as integers and decoded, a pass each, for sorts that are stable "
+        "and put NaN last; NumPy's are not stable. Networks for floating-point numbers: another sorter",
+    ),
+    "unique_values": "many numbers of few values: they are sorted, where NumPy has a table of hashes, in no "
+    "order; it would be another kernel",
+    "pad": "a copy for each padded axis, by functions that gradients and batches know",
 }
 
 
@@ -375,6 +399,8 @@ def operand(letter: str, name: str, n: int, dtype: str, layout: str) -> Operand:
     matrix, square = (rows, columns), (side, side)
     # Numbers that are whole, so that sums do not depend on the order in which they are added.
     kind = "distinct" if name in DISTINCT else "whole" if (low, high) == (1, 100) else "uniform"
+    if name in REPEATED and dtype == "complex128":
+        kind = "turns"
 
     def made(shape: tuple[int, ...], **more: Any) -> Operand:
         options: dict[str, Any] = {"low": low, "high": high, "values": kind} | more

@@ -34,8 +34,8 @@ or which does not end, would show in a column of its own.
 Result = dict[str, Any]
 
 
-def whole_runs(folder: Path) -> list[Result]:
-    """The recorded results of complete runs over all chapters at the pinned commit."""
+def whole_runs(folder: Path, version: str = suite.VERSION) -> list[Result]:
+    """The recorded results of complete runs over all chapters at the pinned commit, for a version."""
     found = []
     for path in sorted(set(folder.glob("*.json")) - set(folder.glob(DOWNSTREAM_FILES))):
         result: Result = json.loads(path.read_text(encoding="utf-8"))
@@ -43,7 +43,7 @@ def whole_runs(folder: Path) -> list[Result]:
             continue
         selection = result["selection"]
         partial = selection["only"] or selection["k"] or selection["chapters"] != "all"
-        if result["complete"] and not partial and result["suite"]["commit"] == suite.COMMIT:
+        if result["complete"] and not partial and result["suite"] == suite.judge(version):
             found.append(result)
     return sorted(
         found, key=lambda result: (result["module"] != "stride0", result["module"], -result["examples"])
@@ -157,10 +157,13 @@ def rows_title(result: Result) -> str:
 def write(folder: Path = summary.RESULTS, page: Path = PAGE) -> None:
     """Write the page from all results in a folder."""
     results = whole_runs(folder)
+    draft = whole_runs(folder, suite.DRAFT)
     parts = [
         HEAD,
         "## stride0, run by run\n",
         runs_of_stride0(results),
+        "With the draft of the next version instead (`--api-version draft`):\n" if draft else "",
+        runs_of_stride0(draft) if draft else "",
         "Skipped, in the suite itself:\n",
         skipped_tests(results),
         "## Beside the peers\n",

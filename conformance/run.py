@@ -4,6 +4,7 @@
     python conformance/run.py --chapters core --max-examples 20
     python conformance/run.py --only test_linalg.py --only test_fft.py::test_rfft --traceback
     python conformance/run.py --module array_api_compat.torch    a peer, measured in the same way
+    python conformance/run.py --api-version draft                the draft of the standard's next version
 
 The suite is cloned once, at a pinned commit, into a cache folder (--cache), or taken from the checkout that
 the environment variable ARRAY_API_TESTS_DIR names. Its requirements are in conformance/requirements.txt.
@@ -68,6 +69,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     add("--module", default="stride0", help="array module (default: stride0); also numpy, jax.numpy, ...")
     add("--max-examples", type=int, default=100, metavar="N", help="hypothesis examples for each test")
     add("--seed", type=int, action="append", metavar="N", help="hypothesis seed (repeatable; default 0)")
+    draft = "of the standard: the newest one, or its draft as the pinned suite knows it"
+    add("--api-version", choices=[suite.VERSION, suite.DRAFT], default=suite.VERSION, help=draft)
     add("--isa", metavar="NAME", help="instruction set of stride0's kernels (sets STRIDE0_ISA)")
     core = "core: without linear algebra, FFT, sorting, sets and DLPack"
     add("--chapters", choices=["all", "core"], default="all", help=core)
@@ -94,7 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
     seeds: list[int] = options.seed or [0]
     try:
         check_requirements()
-        environment = suite_environment(options.module, options.isa)
+        environment = suite_environment(options.module, options.isa, options.api_version)
         try:
             checkout = suite.checkout(options.cache)
         except suite.SuiteUnavailable as unavailable:
@@ -120,10 +123,10 @@ def check_requirements() -> None:
         raise CannotRun(f"the suite needs {', '.join(missing)}: pip install -r {file}")
 
 
-def suite_environment(module: str, isa: str | None) -> dict[str, str]:
+def suite_environment(module: str, isa: str | None, version: str = suite.VERSION) -> dict[str, str]:
     environment = dict(os.environ)
     environment["ARRAY_API_TESTS_MODULE"] = module
-    environment["ARRAY_API_TESTS_VERSION"] = suite.VERSION
+    environment["ARRAY_API_TESTS_VERSION"] = version
     environment["PYTHONHASHSEED"] = "0"  # the order of sets decides which examples a seed stands for
     environment["PYTHONDONTWRITEBYTECODE"] = "1"  # the checkout stays as it was fetched
     paths = [str(summary.HERE), os.environ.get("PYTHONPATH", "")]  # for the recorder
@@ -164,7 +167,7 @@ def run_seed(
     """One run of the suite; prints the table, writes the summary; whether nothing failed."""
     isa = about["instruction_set"]
     print(f"\n{options.module} {about['version']}" + (f" ({isa})" if isa else ""), end="")
-    print(f": array-api-tests {suite.COMMIT[:12]}, version {suite.VERSION}, ", end="")
+    print(f": array-api-tests {suite.COMMIT[:12]}, version {options.api_version}, ", end="")
     print(f"{options.max_examples} examples, seed {seed}, chapters {options.chapters}", flush=True)
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as temporary:
@@ -246,12 +249,13 @@ def write_summary(
     options: argparse.Namespace, seed: int, about: dict[str, Any], found: summary.Outcomes, problem: str
 ) -> Path:
     selection = {"chapters": options.chapters, "only": options.only, "k": options.k}
+    version = options.api_version
     own = options.module == "stride0"
     matches = own and summary.installed_from_here(Path(about["package"]))
     if own and not matches:
         print("\nnote: the installed stride0 is not of this tree, so the summary names no source hash")
     content = {
-        "suite": {"url": suite.URL, "commit": suite.COMMIT, "version": suite.VERSION},
+        "suite": suite.judge(version),
         "module": options.module,
         "module_version": about["version"],
         "instruction_set": about["instruction_set"],
@@ -268,7 +272,8 @@ def write_summary(
         **summary.environment(),
     }
     options.results.mkdir(parents=True, exist_ok=True)
-    name = summary.file_name(options.module, about["instruction_set"], options.max_examples, seed, selection)
+    isa = about["instruction_set"]
+    name = summary.file_name(options.module, isa, options.max_examples, seed, selection, version)
     path: Path = options.results / name
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     if options.results == summary.RESULTS:
@@ -287,7 +292,12 @@ def offline(options: argparse.Namespace, seeds: list[int], unavailable: Exceptio
         return 2
     for seed in seeds:
         names = summary.recorded(
-            options.module, options.isa, options.max_examples, seed, options.chapters, suite.COMMIT
+            options.module,
+            options.isa,
+            options.max_examples,
+            seed,
+            options.chapters,
+            suite.judge(options.api_version),
         )
         if not names:
             wanted = f"{options.module}, {options.max_examples} examples or more, seed {seed}"

@@ -213,6 +213,10 @@ class Strict(Library):
         **{version: {"api_version": version} for version in ("2021.12", "2022.12", "2023.12", "2024.12")},
     }
 
+    def version(self) -> str:
+        """Return the version, and that of NumPy, whose errors are those of its operations."""
+        return f"{super().version()} on NumPy {np.__version__}"
+
     def configure(self, config: str) -> AbstractContextManager[object]:
         xp = self.load()
         return xp.ArrayAPIStrictFlags(**self.FLAGS[config]) if config in self.FLAGS else nullcontext()

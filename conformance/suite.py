@@ -12,9 +12,16 @@ URL = "https://github.com/data-apis/array-api-tests"
 COMMIT = "55fcc60179efa2680ddd6cd926ddf17b83530e2b"
 COMMIT_DATE = "2026-04-03"
 VERSION = "2025.12"
+DRAFT = "draft"
+"""The text of the next version, as the pinned commit has it."""
 CHECKOUT_VARIABLE = "ARRAY_API_TESTS_DIR"
 
 _CLONE_SECONDS = 300
+
+
+def judge(version: str = VERSION) -> dict[str, str]:
+    """What a result is a result of."""
+    return {"url": URL, "commit": COMMIT, "version": version}
 
 
 class SuiteError(Exception):

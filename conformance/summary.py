@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import suite
 from recorder import chapter_of
 
 HERE = Path(__file__).resolve().parent
@@ -106,9 +107,12 @@ def installed_from_here(package: Path) -> bool:
     )
 
 
-def file_name(module: str, isa: str | None, examples: int, seed: int, selection: dict[str, Any]) -> str:
+def file_name(
+    module: str, isa: str | None, examples: int, seed: int, selection: dict[str, Any], version: str
+) -> str:
     kind = "-partial" if selection["only"] or selection["k"] else ""
     kind = f"-{selection['chapters']}{kind}" if selection["chapters"] != "all" else kind
+    kind += "" if version == suite.VERSION else f"-{version}"
     return f"{module}-{isa or 'default'}-{examples}-{seed}{kind}.json"
 
 
@@ -119,7 +123,9 @@ def environment() -> dict[str, str]:
     }
 
 
-def recorded(module: str, isa: str | None, examples: int, seed: int, chapters: str, commit: str) -> list[str]:
+def recorded(
+    module: str, isa: str | None, examples: int, seed: int, chapters: str, judge: dict[str, str]
+) -> list[str]:
     """Names of the recorded results that can stand for a run: same sources, no failure, at least as much."""
     current = source_hash()
     found = []
@@ -129,7 +135,7 @@ def recorded(module: str, isa: str | None, examples: int, seed: int, chapters: s
             selection = result["selection"]
             same = (
                 result["module"] == module
-                and result["suite"]["commit"] == commit
+                and result["suite"] == judge
                 and result["source_hash"] == current
                 and (isa is None or result["instruction_set"] == isa)
                 and result["examples"] >= examples

@@ -44,7 +44,7 @@ ALONE = {
     "it changes settings of the process": (
         "set_default everywhere set_num_threads tune( back_off set_limit set_blas set_idle_limit "
         "set_interceptor setswitchinterval environ add_method sys.modules signal. threadpool_limits xp.zeros="
-        " patched( unpatch("
+        " patched( unpatch( doctest_report("
         " workdps( workprec( errors(name =exact(a Points(name"  # mpmath's precision; three in helpers
     ),
     "it reads what the process has counted": (

@@ -3,6 +3,11 @@
 This module is the namespace: the names of the standard, and of our own `strided`, `autograd`, `memory`,
 `optim`, `random`, `special`, `testing`, the functions of `_compat.extras` and `_compat.comparing`, of the
 chapters `contractions`, `counting`, `selection` and `updates`, `Array`, `DType`, `Device`, exceptions.
+
+The examples in docstrings expect these imports, as those of NumPy do:
+
+>>> import numpy as np
+>>> import stride0 as xp
 """
 
 import importlib as _importlib

@@ -572,6 +572,7 @@ SPECIAL: dict[str, list[Example]] = {
         for name, call, x in (
             ("__array_namespace__", lambda x: x.__array_namespace__(), X),
             ("__array_priority__", lambda x: int(x.__array_priority__), X),
+            ("__pandas_priority__", lambda x: int(x.__pandas_priority__), X),
             ("__bool__", bool, POINT),
             ("__contains__", lambda x: 0.3 in x, X),
             ("__dlpack_device__", lambda x: x.__dlpack_device__(), X),
@@ -597,6 +598,7 @@ NO_FLOATS = {
 }
 OF_THE_TYPE = {
     "__delitem__",
+    "__dlpack_c_exchange_api__",
     "__doc__",
     "__hash__",
     "__init__",

@@ -184,3 +184,31 @@ def test_auxiliary_results() -> None:
     assert_allclose(np.asarray(aux), np.asarray(x) + 1)
     # They are ordinary arrays again.
     assert float(aux[0]) == float(x[0] + 1)
+
+
+def test_results_with_leaves_that_are_passed_by() -> None:
+    """Of a structure that is returned only the arrays have derivatives; the others are what they were."""
+    x = xp.asarray([2.0, 3.0])
+
+    def f(x: Any) -> Any:
+        return {"layer": Layer(x**2, xp.sum(x), name="found", width=7), "count": 4, "text": "t"}
+
+    y, pull = vjp(f, x)
+    assert (y["layer"].name, y["layer"].width, y["count"], y["text"]) == ("found", 7, 4, "t")
+    assert y["layer"].activation is xp.tanh
+    cotangent = {"layer": Layer(xp.ones(2), xp.asarray(1.0)), "count": None, "text": None}
+    assert_allclose(np.asarray(pull(cotangent)[0]), [5.0, 7.0])
+    y, dy = jvp(f, [x], [xp.ones(2)])
+    assert y["layer"].name == "found" and y["count"] == 4
+    assert_allclose(np.asarray(dy["layer"].w), [4.0, 6.0])
+    rows = jacobian(f)(x)
+    assert_allclose(np.asarray(rows["layer"].w), [[4.0, 0.0], [0.0, 6.0]])
+    for empty in (dy, rows):
+        assert empty["count"] is None and empty["text"] is None
+        assert (empty["layer"].name, empty["layer"].width, empty["layer"].activation) == (None, None, None)
+    # A structure goes through one transformation into the next.
+    inner = checkpoint(lambda layer: Layer(layer.w * 2, layer.b, name=layer.name))
+    found = grad(lambda x: xp.sum(inner(f(x)["layer"]).w))(x)
+    assert_allclose(np.asarray(found), [8.0, 12.0])
+    with pytest.raises(ArgumentTypeError, match="int64 has no derivative"):
+        jvp(lambda x: (x, xp.asarray(4)), [x], [x])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -133,3 +133,36 @@ def test_errors() -> None:
         apply_updates({"a": xp.ones(1)}, {"b": xp.ones(1)})
     with pytest.raises(xp.ArgumentTypeError, match="a parameter is"):
         minimize_lbfgs(xp.sum, (xp.ones(2, dtype=xp.int64),))
+
+
+class Point(NamedTuple):
+    place: Any
+    name: str
+    size: int
+    nothing: Any = None
+
+
+@pytest.mark.parametrize("optimizer", [sgd(0.1), sgd(0.1, momentum=0.5, nesterov=True), adam(0.1)])
+def test_what_is_no_array_stays(optimizer: Any) -> None:
+    start = [Point(xp.asarray([1.0, -2.0]), "p", 3), {"f": xp.tanh, "x": xp.asarray(1.5)}]
+    bare = [start[0].place, start[1]["x"]]
+
+    def steps(parameters: Any, of: Any) -> Any:
+        state = optimizer.init(parameters)
+        for _ in range(3):
+            updates, state = optimizer.update(grad(of)(parameters), state, parameters)
+            parameters = apply_updates(parameters, updates)
+        return parameters
+
+    found = steps(start, lambda p: xp.sum(p[0].place ** 2) * p[0].size + p[1]["f"](p[1]["x"]))
+    expected = steps(bare, lambda p: xp.sum(p[0] ** 2) * 3 + xp.tanh(p[1]))
+    assert found[0]._replace(place=None) == Point(None, "p", 3) and found[1]["f"] is xp.tanh
+    np.testing.assert_array_equal(np.asarray(found[0].place), np.asarray(expected[0]))
+    np.testing.assert_array_equal(np.asarray(found[1]["x"]), np.asarray(expected[1]))
+
+
+def test_lbfgs_passes_by_what_is_no_array() -> None:
+    pytest.importorskip("scipy")
+    found = minimize_lbfgs(lambda p: xp.sum((p.place - p.size) ** 2), Point(xp.zeros(2), "p", 3))
+    assert found.parameters._replace(place=None) == Point(None, "p", 3)
+    np.testing.assert_allclose(np.asarray(found.parameters.place), 3.0, rtol=1e-6)

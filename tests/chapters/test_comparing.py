@@ -138,3 +138,20 @@ def test_gradients() -> None:
         0,
         0,
     ]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_scalars_are_weak(dtype: str) -> None:
+    x = xp.asarray([0.1], dtype=getattr(xp, dtype))
+    a = np.asarray([0.1], dtype=dtype)
+    for tolerances in ({}, {"rtol": 0.0, "atol": 0.0}):
+        assert bool(xp.isclose(x, 0.1, **tolerances)[0]) == bool(np.isclose(a, 0.1, **tolerances)[0]) is True
+        assert xp.allclose(0.1, x, **tolerances)
+    assert xp.isclose(xp.asarray([2, 3]), 2.5, atol=0.5, rtol=0.0).tolist() == [True, True]
+
+
+def test_weights_that_are_all_zero() -> None:
+    x = xp.ones((2, 3))
+    for weights in ({"fweights": xp.zeros(3)}, {"aweights": xp.zeros(3)}):
+        with pytest.raises(xp.ArgumentValueError, match="all weights are 0"):
+            xp.cov(x, **weights)

@@ -166,3 +166,37 @@ def test_gradients() -> None:
     places = xp.asarray([0, 2, 2, 1])
     check_grad(lambda w: xp.sum(xp.bincount(places, w) ** 2), xp.asarray([1.0, 2.0, 3.0, 4.0]))
     check_grad(lambda w: xp.sum(xp.histogram(x, 2, weights=w)[0] ** 2), xp.asarray([1.0, 2.0, 3.0]))
+
+
+@pytest.mark.parametrize(
+    ("a", "dtype", "bins", "limits"),
+    [
+        ([-1.7e308, 1.7e308], "float64", 4, None),
+        ([1e17, 1e17], "float64", 4, None),
+        ([1e8, 1e8], "float32", 4, None),
+        ([1.0, 2.0, 3.0], "float16", 4, (0, 1e6)),
+        ([-1.0, 1.0], "float16", 70_000, None),
+    ],
+)
+def test_edges_that_the_dtype_does_not_have(a: Any, dtype: str, bins: int, limits: Any) -> None:
+    """NumPy finds too many bins there, too."""
+    with pytest.raises(xp.ArgumentValueError, match="too few numbers"):
+        xp.histogram(xp.asarray(a, dtype=getattr(xp, dtype)), bins, limits)
+
+
+def test_histogram_of_float16() -> None:
+    a = np.linspace(-1, 1, 4001).astype("float16")
+    for bins in (7, 100, 500):
+        counts, edges = xp.histogram(xp.asarray(a), bins)
+        wanted = np.histogram(a.astype("f8"), np.asarray(edges).astype("f8"))[0]
+        assert edges.dtype == xp.float16 and np.array_equal(counts, wanted)
+
+
+def test_components_of_interp() -> None:
+    for fp in ([np.inf + 0j, 0.1 + 1j], [1 + 2j, 3 - 1j], [complex(1, np.nan), 2 + 1j]):
+        for x in (0.5, 0.25, 0.0, 1.0):
+            found = complex(xp.interp(xp.asarray(x), xp.asarray([0.0, 1.0]), xp.asarray(fp)))
+            for part in ("real", "imag"):
+                values = [getattr(value, part) for value in fp]
+                wanted = float(np.interp(x, [0, 1], values))
+                np.testing.assert_allclose(getattr(found, part), wanted, rtol=1e-15)

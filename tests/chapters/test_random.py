@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import sys
 import threading
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 import stride0 as xp
 from stride0.random import Generator, default_rng
+from stride0.testing import flags
 
 NAMES = sorted(name for name in dir(np.random.Generator) if not name.startswith("_"))
 X = np.arange(12.0).reshape(3, 4)
@@ -246,6 +248,65 @@ def test_a_view_in_any_order_is_written_to() -> None:
     assert float(xp.sum(xp.abs(x[:, 1]))) == 0.0
 
 
+@pytest.mark.parametrize("name", ["random", "standard_normal", "standard_exponential", "standard_gamma"])
+def test_out_is_the_memory_that_is_filled(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any) -> None:
+        raise AssertionError("an array is allocated")
+
+    given = (2.0,) if name == "standard_gamma" else ()
+    x, view = xp.zeros((4, 3)), xp.zeros((8, 3))[2:6]
+    monkeypatch.setattr(sys.modules[Generator.__module__], "empty", refuse)
+    for out in (x, view):
+        assert getattr(default_rng(1), name)(*given, out=out) is out
+        expected = getattr(np.random.default_rng(1), name)(*given, size=(4, 3))
+        assert np.array_equal(np.asarray(out), expected)
+    with pytest.raises(AssertionError, match="allocated"):
+        getattr(default_rng(1), name)(*given, out=x.T)
+
+
+CONFIGURATIONS: dict[str, dict[str, Any]] = {
+    "readonly": {"writable": False},
+    "devices": {"devices": ("gpu", "cpu")},
+    "lazy": {"lazy": True},
+    "copies": {"views": False},
+    "float32": {"float64": False},
+    "no-x64": {"float64": False, "int64": False},
+}
+
+
+@pytest.mark.parametrize("settings", CONFIGURATIONS.values(), ids=CONFIGURATIONS)
+def test_test_configurations(settings: dict[str, Any]) -> None:
+    """Draws are results like those of functions: of the default dtypes and on the default device."""
+    rng, theirs, wide = default_rng(1), np.random.default_rng(1), xp.asarray([1.0, 2.0])
+    with flags(**settings):
+        drawn = [
+            rng.random(2),
+            rng.normal(xp.zeros(2), 1.0),
+            rng.standard_normal((2,)),
+            rng.integers(0, 9, 2),
+        ]
+        double = xp.zeros(1).dtype
+        assert [x.device for x in drawn] == [xp.zeros(1).device] * 4
+    assert [x.dtype for x in drawn[:3]] == [double] * 3
+    assert drawn[3].dtype == (xp.int32 if "int64" in settings else xp.int64)
+    expected = [
+        theirs.random(2),
+        theirs.normal(0.0, 1.0, 2),
+        theirs.standard_normal(2),
+        theirs.integers(0, 9, 2),
+    ]
+    for x, y in zip(drawn, expected, strict=True):
+        np.testing.assert_allclose(x.to_device(xp.Device("cpu")), y, rtol=1e-6)
+    with flags(**settings):
+        if settings == {"writable": False}:
+            for write in (rng.shuffle, lambda x: rng.random(out=x), lambda x: rng.permuted(x, out=x)):
+                with pytest.raises(xp.WriteError, match="read-only in this test configuration"):
+                    write(wide)
+        else:
+            rng.shuffle(xp.asarray([1.0, 2.0]))
+    assert wide.tolist() == [1.0, 2.0]
+
+
 @pytest.mark.parametrize(
     ("call", "error"),
     [
@@ -275,5 +336,9 @@ def test_errors(call: Any, error: type[Exception]) -> None:
 
 
 def test_strict_mode_refuses_it() -> None:
-    with xp.strict(), pytest.raises(xp.StrictError, match="default_rng"):
-        default_rng(1)
+    rng = default_rng(1)
+    with xp.strict():
+        with pytest.raises(xp.StrictError, match=r"random\.default_rng"):
+            default_rng(1)
+        with pytest.raises(xp.StrictError, match=r"random\.normal: the function is called"):
+            rng.normal(0.0, 1.0, 3)

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import stride0 as xp
+from stride0 import StrictError
 from stride0._chapters.selection import _METHODS, argselect
 from stride0.autograd import grad, vmap
-from stride0.testing import check_grad
+from stride0.testing import check_grad, flags
 
 DTYPES = ("float64", "float32", "int64", "int32", "int8", "uint64", "uint16", "uint8", "bool", "float16")
 SIZES = (1, 2, 7, 100, 128, 129, 257, 600, 5000)
@@ -90,7 +91,7 @@ def test_same_indices_at_every_thread_count() -> None:
     try:
         for count in (1, 2, 5):
             xp.set_num_threads(count)
-            found.append((xp.argpartition(a, 100).tolist(), xp.top_k(a, 50).indices.tolist()))
+            found.append((xp.argpartition(a, 100).tolist(), xp.top_k(a, 50, axis=1).indices.tolist()))
     finally:
         xp.set_num_threads(threads)
     assert found[0] == found[1] == found[2]
@@ -106,7 +107,7 @@ def test_top_k(mode: Any, n: int) -> None:
             np.array([descending(row) for row in a]) if mode == "largest" else np.argsort(a, 1, kind="stable")
         )
         for k in {0, 1, min(5, n), n}:
-            found = xp.top_k(xp.asarray(a), k, mode=mode)
+            found = xp.top_k(xp.asarray(a), k, axis=-1, mode=mode)
             assert found._fields == ("values", "indices")
             assert found.values.dtype == getattr(xp, dtype) and found.indices.dtype == xp.int64
             assert np.array_equal(found.indices, order[:, :k])
@@ -115,6 +116,32 @@ def test_top_k(mode: Any, n: int) -> None:
             )
             across = xp.top_k(xp.asarray(a.T), k, axis=0, mode=mode)
             assert np.array_equal(across.indices, order[:, :k].T)
+            flat = xp.top_k(xp.asarray(a.T), k, mode=mode)
+            assert flat.values.shape == flat.indices.shape == (k,)
+            ordered = xp.top_k(xp.reshape(xp.asarray(a.T), (-1,)), k, axis=0, mode=mode)
+            assert np.array_equal(flat.indices, ordered.indices)
+            assert np.array_equal(flat.values, np.ravel(a.T)[np.asarray(flat.indices)], equal_nan=True)
+
+
+def test_top_k_in_strict_mode() -> None:
+    """The draft of the standard has it, version 2025.12 has not."""
+    x = xp.asarray([[3, 9, 1], [9, 2, 9]])
+    assert [part.tolist() for part in xp.top_k(x, 3)] == [[9, 9, 9], [1, 3, 5]]
+    assert xp.top_k(xp.asarray(2.0), 1).indices.tolist() == [0]
+    for settings in ({}, {"api_version": "2024.12"}, {"api_version": "2025.12"}):
+        with flags(strict=True, **settings), pytest.raises(StrictError, match="no function of this name"):
+            xp.top_k(x, 1)
+        with flags(strict_names=True, **settings), pytest.raises(AttributeError):
+            xp.top_k  # noqa: B018
+        with flags(**settings):
+            assert xp.top_k(x, 1, axis=1).indices.tolist() == [[1], [0]]
+    with flags(strict=True, strict_names=True, api_version="draft"):
+        assert xp.all(xp.top_k(x, 1, axis=0, mode="smallest").values == xp.asarray([[3, 2, 1]]))
+        with pytest.raises(StrictError, match="real-valued"):
+            xp.top_k(x > 2, 1)
+        with pytest.raises(StrictError):
+            xp.top_k(x, xp.asarray(1))  # type: ignore[arg-type]
+    assert "Draft of the Array API standard" in (xp.top_k.__doc__ or "")
 
 
 def test_errors_of_selection() -> None:
@@ -128,7 +155,7 @@ def test_errors_of_selection() -> None:
     with pytest.raises(xp.AxisError):
         xp.top_k(x, 1, axis=1)
     with pytest.raises(xp.AxisError):
-        xp.top_k(xp.asarray(1.0), 1)
+        xp.top_k(xp.asarray(1.0), 1, axis=0)
     with pytest.raises(xp.ArgumentTypeError):
         xp.top_k(x, 1.0)  # type: ignore[arg-type]
     for bad in (3, -4, [0, 3]):
@@ -268,3 +295,42 @@ def test_no_warnings() -> None:
         warnings.simplefilter("error")
         xp.median(xp.zeros(0))
         xp.quantile(xp.asarray([np.inf, -np.inf]), 0.5)
+
+
+@pytest.mark.parametrize("n", [1, 2, 129, 1000, 4001])
+def test_argpartition_without_positions(n: int) -> None:
+    """Any permutation serves, as in NumPy."""
+    rng = np.random.default_rng(n)
+    for axis, a in ((0, rng.random(n)), (1, rng.random((3, n))), (0, rng.random((n, 2)))):
+        found = np.asarray(xp.argpartition(xp.asarray(a), [], axis=axis))
+        order = np.broadcast_to(
+            np.expand_dims(np.arange(n), tuple(k for k in range(a.ndim) if k != axis)), a.shape
+        )
+        assert np.array_equal(np.sort(found, axis=axis), order)
+        assert np.array_equal(
+            np.sort(xp.partition(xp.asarray(a), (), axis=axis), axis=axis), np.sort(a, axis=axis)
+        )
+    assert xp.argpartition(xp.zeros((2, 0)), []).shape == (2, 0)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_ranks_of_storage_dtypes(dtype: str) -> None:
+    """Ranks have more digits than such a dtype."""
+    kind = getattr(xp, dtype)
+    x = xp.astype(xp.arange(1000) >= 503, kind)
+    for q in (0.502, 0.5034):
+        for method in ("linear", "nearest", "hazen", "inverted_cdf"):
+            wanted = np.quantile((np.arange(1000) >= 503).astype("f8"), q, method=method)
+            assert xp.quantile(x, q, method=method).dtype == kind
+            assert abs(float(xp.quantile(x, q, method=method)) - wanted) < 0.005
+            assert abs(float(xp.percentile(x, 100 * q, method=method)) - wanted) < 0.005
+    many = xp.full(200_001, 0.25, dtype=kind)
+    assert float(xp.quantile(many, 0.3)) == float(xp.quantile(many, xp.asarray(0.3, dtype=kind))) == 0.25
+    large = float(xp.finfo(kind).max)
+    assert float(xp.median(xp.asarray([large, large], dtype=kind))) == large
+
+
+def test_no_fractions() -> None:
+    x = xp.reshape(xp.arange(6.0), (2, 3))
+    for method in _METHODS:
+        assert xp.quantile(x, [], axis=0, method=method).shape == (0, 3)

@@ -32,9 +32,12 @@ COUNTS = {
     "nbdtri": (0, 1),
 }
 COUNTS |= {"pdtri": (0,), "expn": (0,), "yn": (0,), "kn": (0,), "polygamma": (0,), "multigammaln": (1,)}
+COUNTS |= {name: (0,) for name in special.__all__ if name.startswith(("eval_", "spherical_"))}
 REDUCING = {"logsumexp", "softmax", "log_softmax"}
+# Functions of the standard, which users look for here, too.
+ALIASES = {"expm1", "log1p"}
 ELEMENTWISE = sorted(
-    {getattr(special, name).__name__ for name in special.__all__} - REDUCING - {"multigammaln"}
+    {getattr(special, name).__name__ for name in special.__all__} - REDUCING - ALIASES - {"multigammaln"}
 )
 
 
@@ -201,15 +204,20 @@ def test_other_operands_are_refused() -> None:
         special.betainc(xp.ones(1), xp.ones(1))
 
 
-def test_two_results() -> None:
+def test_several_results() -> None:
     x = xp.asarray([0.2, 1.5])
     found = special.fresnel(x)
     assert found.sine is found[0] and found.cosine is found[1]
     np.testing.assert_array_equal(np.asarray(special.sici(x).cosine), scipy_special.sici(np.asarray(x))[1])
+    np.testing.assert_array_equal(np.asarray(special.shichi(x).cosh), scipy_special.shichi(np.asarray(x))[1])
+    for k, name in enumerate(("ai", "aip", "bi", "bip")):
+        part = getattr(special.airy(x), name)
+        np.testing.assert_array_equal(np.asarray(part), scipy_special.airy(np.asarray(x))[k])
 
 
 def test_two_names_of_one_function() -> None:
     assert special.psi is special.digamma
+    assert all(getattr(special, name) is getattr(xp, name) for name in ALIASES)
 
 
 # --- logsumexp and its kin

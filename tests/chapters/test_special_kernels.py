@@ -189,6 +189,30 @@ def test_every_dtype_and_layout(row: Any) -> None:
             assert_same(function_of(row)(*arrays), want, what=f"{row.name} {dtype} {layout}")
 
 
+@every_real
+@every_row
+def test_arguments_of_all_kinds_side_by_side(row: Any, dtype: str) -> None:
+    """Note [Stages]: an element has the bits that it has alone, whatever the others of its block are."""
+    rng = np.random.default_rng(11)
+    kinds = [
+        lambda n: rng.uniform(0.01, 0.99, n),
+        lambda n: rng.uniform(6.0, 40.0, n),
+        lambda n: rng.uniform(-40.0, 0.0, n),
+        lambda n: 10.0 ** rng.uniform(-40, 38, n),
+        lambda n: rng.choice([0.0, -0.0, 1.0, -2.0, math.inf, -math.inf, math.nan, 1e-310, 3e38], n),
+    ]
+    size = 700  # more than a block
+    for usual in range(3):
+        for share in (0.02, 0.3, 0.7, 0.98, 1.0):
+            operands = []
+            for _ in range(row.nin):
+                kind = np.where(rng.random(size) < share, usual, rng.integers(len(kinds), size=size))
+                operands.append(np.choose(kind, [make(size) for make in kinds]).astype(dtype))
+            together = call(row, *operands)
+            alone = np.concatenate([call(row, *[a[i : i + 1] for a in operands]) for i in range(size)])
+            assert_same(xp.asarray(together), alone, what=f"{row.name} {dtype}, {share} of kind {usual}")
+
+
 def test_promotion_and_scalars() -> None:
     x, y = np.array([0.5, 2.0], "float32"), np.array([3, 4], "int8")
     assert call(ROWS["xlogy"], x, x.astype("float64")).dtype == "float64"

@@ -9,7 +9,7 @@ import pytest
 
 import stride0 as xp
 from stride0.autograd import grad, vmap
-from stride0.testing import check_grad
+from stride0.testing import check_grad, flags
 
 RNG = np.random.default_rng(0)
 KEYS: tuple[Any, ...] = (
@@ -152,3 +152,71 @@ def test_errors_of_put_along_axis() -> None:
         with pytest.raises(error):
             xp.put_along_axis(x, indices, 5.0, axis)
     assert np.array_equal(x, np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("name", ["set", "add", "subtract", "multiply", "divide", "power", "min", "max"])
+def test_a_method_is_one_call(name: str) -> None:
+    """Test configurations check the operands of a method, and none of its steps."""
+    for settings in (
+        {"devices": ("cpu", "virtual")},
+        {"devices": ("virtual", "cpu")},
+        {"writable": False},
+        {"lazy": True},
+        {"api_version": "2022.12"},
+        {"views": False},
+    ):
+        with flags(**settings):
+            for device in xp.__array_namespace_info__().devices() if "devices" in settings else (None,):
+                x = xp.asarray([1.0, 2.0, 3.0], device=device)
+                v = xp.asarray([4.0, 5.0], device=device)
+                key = xp.asarray([2, 0], device=device)
+                for found in (getattr(xp.at(x)[key], name)(v), getattr(xp.at(x)[1:], name)(v)):
+                    assert found.device == x.device and found.shape == x.shape
+                assert getattr(xp.at(x)[0], name)(2.0).device == x.device
+    with flags(devices=("cpu", "virtual")):
+        other = xp.asarray([1.0, 2.0], device=xp.Device("virtual"))
+        with pytest.raises(xp.DeviceError):
+            getattr(xp.at(xp.ones(3))[1:], name)(other)
+
+
+@pytest.mark.parametrize(
+    "key", [[0, 0], np.array([0, 0]), (np.array([0, 0]),), (slice(None), [1, 1])], ids=str
+)
+def test_repeated_indices_of_any_kind(key: Any) -> None:
+    x = xp.ones((2, 2))
+    for name in ("multiply", "divide", "power", "min", "max"):
+        with pytest.raises(xp.ArgumentValueError, match="several times"):
+            getattr(xp.at(x)[key], name)(2.0)
+    wanted = np.ones((2, 2))
+    np.add.at(wanted, key, 2.0)
+    assert np.array_equal(xp.at(x)[key].add(2.0), wanted)
+
+
+def test_values_promote_to_the_dtype() -> None:
+    x = xp.asarray([1, 2, 3])
+    for name in ("set", "add", "subtract", "multiply", "divide", "power", "min", "max"):
+        for values in (2.5, xp.asarray([2.5, 1.5]), xp.asarray(1, dtype=xp.uint64)):
+            with pytest.raises(xp.DTypeError):
+                getattr(xp.at(x)[1:], name)(values)
+    with pytest.raises(xp.DTypeError, match="floating-point"):
+        xp.at(x)[1:].divide(2)
+    assert xp.at(x)[1:].power(2).tolist() == [1, 4, 9]
+    assert xp.at(x)[1:].set(xp.asarray(7, dtype=xp.int8)).tolist() == [1, 7, 7]
+    assert xp.at(xp.asarray([True, False]))[1].set(True).tolist() == [True, True]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64", "bool"])
+def test_vmap_of_set(dtype: str) -> None:
+    """An array that all examples share becomes one for each, as its key or its values ask for."""
+    x = xp.zeros(4, dtype=getattr(xp, dtype))
+    keys, values = xp.asarray([[0, 1], [3, 3], [2, 0]]), xp.asarray([5, 0, 7], dtype=getattr(xp, dtype))
+    for axes in ((0, 0), (0, None), (None, 0)):
+        given = [a if axis == 0 else a[0] for a, axis in zip((keys, values), axes, strict=True)]
+        rows = [[a[i] if axis == 0 else a for a, axis in zip(given, axes, strict=True)] for i in range(3)]
+        found = vmap(lambda k, v: xp.at(x)[k].set(v), in_axes=axes)(*given)
+        assert np.array_equal(found, np.stack([np.asarray(xp.at(x)[k].set(v)) for k, v in rows]))
+    if dtype == "float64":
+        scaled = vmap(lambda v: xp.at(xp.ones(4))[1:3].multiply(v))(values)
+        assert np.array_equal(scaled, [[1, 5, 5, 1], [1, 0, 0, 1], [1, 7, 7, 1]])
+        jacobian = xp.autograd.jacobian(lambda v: xp.at(x)[keys[0, :]].set(v))(xp.asarray([1.0, 2.0]))
+        assert np.array_equal(jacobian, [[1, 0], [0, 1], [0, 0], [0, 0]])

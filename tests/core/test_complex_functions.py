@@ -313,3 +313,36 @@ def test_tangents_far_from_the_axis():
     assert complex(xp.tanh(xp.asarray(360.0 + 1j))).imag == pytest.approx(
         1.8185948536513634 * math.exp(-720), rel=1e-9
     )
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_blocks_of_real_numbers_and_of_one_base_have_the_bits_of_others(dtype):
+    """They have loops of their own; a number that is not real, or another base, ends them."""
+    rng = np.random.default_rng(3)
+    values = [*wide(rng, 300, 60), 0.0, -0.0, math.inf, -math.inf, math.nan, 1e-40, 5e-324, 1e300]
+    with np.errstate(over="ignore"):
+        re = np.array(values).astype(np.empty(0, dtype).real.dtype)
+    for zero in (0.0, -0.0):
+        z = np.empty(re.size, dtype)
+        z.real, z.imag = re, zero
+        mixed = np.insert(z, np.arange(0, z.size, 50), 1 + 1j)
+        for name in ("sqrt", "reciprocal"):
+            function = getattr(xp, name)
+            found = np.asarray(function(xp.asarray(mixed)))
+            among = np.delete(found, np.arange(0, mixed.size, 51)[: -(-z.size // 50)])
+            assert same_parts(np.asarray(function(xp.asarray(z))), among), name
+    exponents = xp.asarray((rng.normal(size=300) + 1j * rng.normal(size=300)).astype(dtype))
+    for base in (3 + 0j, -2.5 + 1.25j, 1 + 1e-9j, 0j, complex(math.inf, 1), 1e30 - 2j):
+        bases = np.full(300, base, dtype)
+        bases[::100] = 2 + 3j
+        one = np.asarray(xp.pow(xp.asarray(base, dtype=getattr(xp, dtype)), exponents))
+        among = np.asarray(xp.pow(xp.asarray(bases), exponents))
+        kept = np.arange(300) % 100 != 0
+        assert same_parts(one[kept], among[kept]), base
+
+
+def same_parts(x, y):
+    """Whether complex arrays have the same bits, every NaN being the same."""
+    x, y = (z.copy().view(z.real.dtype) for z in (x, y))
+    x[np.isnan(x)] = y[np.isnan(y)] = math.nan
+    return x.tobytes() == y.tobytes()

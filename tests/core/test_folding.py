@@ -105,6 +105,22 @@ def test_dots(dtype: str) -> None:
             assert bits(xp.vecdot(x, y)) == wanted.tobytes(), n
 
 
+@pytest.mark.parametrize("dtype", ["complex128", "complex64"])
+def test_complex_dots(dtype: str) -> None:
+    """Of the conjugates of the first operand, as `vecdot` has it, and of the operands as they are."""
+    data = cases()[0]
+    x, y = (data + 1j * data[::-1]).astype(dtype), (data[::-1] * 0.3 - 1j * np.roll(data, 7)).astype(dtype)
+    a, b, c, d = (part.astype("float64") for part in (x.real, x.imag, y.real, y.imag))
+    for conjugate in (True, False) if dtype == "complex128" else (True,):
+        sign = -b if conjugate else b
+        real, imag = (a * c + -sign * d).tolist(), (sign * c + a * d).tolist()
+        for n in LENGTHS[::3] if conjugate else LENGTHS[:69:5]:
+            parts = [in_order(part[:n], float.__add__) for part in (real, imag)]
+            wanted = np.asarray(complex(*parts)).astype(dtype).tobytes()
+            for u, v in zip(layouts(x[:n]), layouts(y[:n]), strict=True):
+                assert bits(xp.vecdot(u, v) if conjugate else xp.einsum("i,i->", u, v)) == wanted, n
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", ["max", "min"])
 def test_extremes_and_signed_zeros(name: str, dtype: str) -> None:

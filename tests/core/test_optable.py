@@ -265,7 +265,7 @@ def documented(section: str) -> list[str]:
 def test_docstrings(name: str) -> None:
     function = getattr(xp, name)
     found = sections(function)
-    assert list(found) == ["", "Parameters", "Returns", "Raises", "References"]
+    assert list(found) == ["", "Parameters", "Returns", "Raises", "References", "Examples"]
     summary = found[""]
     assert summary.endswith(".") and "\n" not in summary
     if name in PUBLIC:
@@ -283,7 +283,7 @@ def test_special_functions(row: Op) -> None:
     """Like those of the standard, but in a namespace of their own, and no methods."""
     function = getattr(special, row.name)
     found = sections(function)
-    assert list(found) == ["", "Parameters", "Returns", "Raises", "References"]
+    assert list(found) == ["", "Parameters", "Returns", "Raises", "References", "Examples"]
     assert found[""] == row.doc and "\n" not in found[""]
     names = ["x"] if row.nin == 1 else ["x1", "x2"]
     assert documented(found["Parameters"]) == list(inspect.signature(function).parameters) == names

@@ -117,3 +117,25 @@ def test_results_may_take_the_place_of_rare_arguments(dtype):
     y = xp.asarray(left, copy=True)[::2]
     y **= xp.asarray(right)[::2]
     assert np.array_equal(bits(y), want[::2])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_remainders_are_those_of_fmod(dtype: str) -> None:
+    """Exact: quotients next to integers, long ones, subnormal and infinite operands, in a block and alone."""
+    rng = np.random.default_rng(5)
+    y = rng.normal(size=400).astype(dtype)
+    factors = rng.integers(1, 1 << rng.integers(1, 20, 400)).astype(dtype)
+    near = np.nextafter(y * factors, rng.choice([-1, 1], 400).astype(dtype) * np.inf)
+    long = (rng.normal(size=400) * 2.0 ** rng.integers(0, 100, 400)).astype(dtype)
+    tiny = np.finfo(dtype).smallest_subnormal
+    pairs = [(near, y), (long, y), (np.arange(-200, 200) * tiny, (np.arange(400) % 7 + 1) * tiny)]
+    pairs += [(near, np.where(rng.random(400) < 0.1, rng.choice(RARE, 400), y)), (rng.choice(RARE, 400), y)]
+    for a, b in ((np.asarray(a, dtype), np.asarray(b, dtype)) for a, b in pairs):
+        found = xp.remainder(xp.asarray(a), xp.asarray(b))
+        with np.errstate(all="ignore"):
+            left = np.fmod(a, b)
+            moved = np.where((left < 0) != (b < 0), left + b, left)
+            wanted = np.where(left == 0, np.copysign(np.asarray(0, dtype), b), moved)
+        assert (bits(found) == bits(wanted.astype(dtype))).all()
+        alone = [xp.remainder(xp.asarray(a[i : i + 1]), xp.asarray(b[i : i + 1])) for i in range(0, 400, 13)]
+        assert (bits(xp.concat(alone)) == bits(found)[::13]).all()

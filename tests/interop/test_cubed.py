@@ -86,10 +86,11 @@ def test_guide(tmp_path: Path) -> None:
         r"^```python\n(.*?)^```$", guide.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
     assert len(blocks) == 3
-    # Worker processes import the program: what it does must not happen in them once more.
-    body = "".join(blocks).replace("\n", "\n    ")
+    # Worker processes import the program: what starts them must not happen in them once more.
+    guard = 'if __name__ == "__main__":\n'
+    assert [block.startswith(guard) for block in blocks] == ["processes" in block for block in blocks]
     program = tmp_path / "guide.py"
-    program.write_text(f"if __name__ == '__main__':\n    {body}\n    print('done')\n", encoding="utf-8")
+    program.write_text("".join(blocks) + f"{guard}    print('done')\n", encoding="utf-8")
     done = run(tmp_path, str(program))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "done\n"

@@ -286,6 +286,14 @@ def test_allocated_tensors(shape):
     delete(allocated(shape))
 
 
+@pytest.mark.parametrize("shape", [(2**40, 2**40, 0), (0, 2**62, 2**62), (2**62, 0, 2**62, 2)])
+def test_no_elements_of_any_size(shape):
+    managed = allocated(shape)
+    _, sizes, strides = described(managed.tensor)
+    assert sizes == list(shape) and all(0 < stride <= 2**62 for stride in strides)
+    delete(managed)
+
+
 @pytest.mark.parametrize(
     ("arguments", "kind"),
     [

@@ -28,6 +28,7 @@ def test_read_only_arrays() -> None:
             lambda: x.__setitem__(0, 1.0),
             lambda: x.__setitem__(x > 0, 1.0),
             lambda: xp.ones((2, 2)).__imatmul__(xp.ones((2, 2))),
+            lambda: xp.put_along_axis(x, xp.asarray([0]), 1.0, 0),
         ):
             with pytest.raises(xp.WriteError, match="read-only"):
                 call()

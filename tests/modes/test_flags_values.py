@@ -232,3 +232,40 @@ def test_together() -> None:
         assert xp.argsort(x, stable=False).dtype is xp.int32
     assert float(X[0]) == 3.0 and xp.strided.shares_storage(X[1:], X)
     assert xp.unique_values(X).tolist() == [1.0, 2.0, 3.0] and not xp.strict.current()
+
+
+def test_functions_that_write() -> None:
+    """`put_along_axis`, and `nan_to_num` where it is not to copy."""
+    x = xp.asarray([1.0, xp.nan])
+    with flags(writable=False):
+        with pytest.raises(xp.WriteError):
+            xp.put_along_axis(x, xp.asarray([0]), 5.0, 0)
+        for call in (lambda: xp.nan_to_num(x, False), lambda: xp.nan_to_num(x, copy=False)):
+            with pytest.raises(xp.WriteError):
+                call()
+        assert xp.nan_to_num(x).tolist() == [1.0, 0.0]
+    assert x[0] == 1.0 and xp.isnan(x[1])
+
+
+def test_indices_have_the_dtype_of_indices() -> None:
+    x = xp.asarray([3.0, 1.0, 2.0])
+    with flags(default_int="int32"):
+        wanted = xp.argsort(x).dtype
+        assert xp.top_k(x, 1).indices.dtype == xp.argpartition(x, 1).dtype == wanted
+
+
+@pytest.mark.parametrize("settings", [{"lazy": True}, {"strict": True}], ids=str)
+def test_what_tests_compare_is_read(settings: dict[str, Any]) -> None:
+    """NumPy takes an error for a difference."""
+    with flags(**settings):
+        assert np.array_equal(xp.ones(3), xp.ones(3)) and not np.array_equal(xp.ones(3), xp.zeros(3))
+        assert np.array_equiv(xp.ones(3), xp.ones(3))
+        np.testing.assert_array_equal(xp.ones(3), xp.ones(3))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])
+def test_lazy_arrays_are_printed(dtype: str) -> None:
+    x = xp.asarray([1.5, 2.0], dtype=getattr(xp, dtype))
+    shown = repr(x), str(x), f"{x}", x._repr_html_()
+    with flags(lazy=True):
+        assert (repr(x), str(x), f"{x}", x._repr_html_()) == shown

@@ -340,7 +340,7 @@ def test_few_imports_inside_functions() -> None:
         ("_compat.html", "html"),
         ("_core.exchange.numpy_calls", "ctypes"),
         ("_core.calls.primitive", "inspect"),
-        ("_core.calls.primitive", "stride0._tables.documents"),
+        *((f"_core.calls.{module}", "stride0._tables.documents") for module in ("methods", "primitive")),
         ("_modes.switches", "inspect"),
         *((module, "stride0._tables.numpy_names") for module in ("", "fft", "linalg", "random")),
         ("special._scipy", "scipy"),
@@ -382,7 +382,8 @@ def test_generators_need_the_standard_library_only() -> None:
 
 def test_tables_need_the_standard_library_only() -> None:
     """The build loads them by their path, before there is a package."""
-    for module in ("_tables.operations", "_tables.dtypes", "_tables.methods"):
+    examples = ("_tables.examples.elementwise", "_tables.examples.special")
+    for module in ("_tables.operations", "_tables.dtypes", "_tables.methods", *examples):
         needs = {found.target for found in ALL if found.importer == module}
         assert needs <= {"__future__", "collections.abc", "typing"}
 

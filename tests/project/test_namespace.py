@@ -26,6 +26,7 @@ from stride0._compat import comparing as _comparing
 from stride0._compat import extras as _extras
 from stride0._tables import documents, operations, standard
 from stride0._tables import methods as method_table
+from stride0._tables.examples import EXAMPLES
 
 CHAPTERS = {
     "constants": "e inf nan newaxis pi",
@@ -141,11 +142,14 @@ def named(name):
 @pytest.mark.parametrize("name", standard.ROWS)
 def test_docstrings_say_where_the_standard_defines_a_function(name):
     function, short = named(name), name.rpartition(".")[2]
-    place = f'Array API standard {standard.NEWEST}, "{standard.ROWS[name].chapter}", ``{short}``'
+    source = f"Array API standard {standard.NEWEST}"
+    if standard.ROWS[name].since == standard.DRAFT:
+        source = f"Draft of the Array API standard that follows {standard.NEWEST}"
+    place = f'{source}, "{standard.ROWS[name].chapter}", ``{short}``'
     text = inspect.getdoc(function)
     assert text.count("\nReferences\n----------\n") == 1
-    last = text.rpartition("\n----------\n")[2]
-    assert last.startswith(place) and last.endswith(".") and "\n" not in last
+    entry = text.partition("\nReferences\n----------\n")[2].partition("\n\nExamples\n")[0]
+    assert entry.startswith(place) and entry.endswith(".") and "\n" not in entry
 
 
 def test_docstrings_say_what_functions_share():
@@ -162,7 +166,8 @@ def test_docstrings_say_what_functions_share():
         "DTypeError\n    If `x` is complex.\n"
         "ShapeError\n    If there is no element to choose from.\n\n"
         "References\n----------\n"
-        f'Array API standard {standard.NEWEST}, "Statistical Functions", ``max`` (since 2021.12).'
+        f'Array API standard {standard.NEWEST}, "Statistical Functions", ``max`` (since 2021.12).\n\n'
+        f"Examples\n--------\n{EXAMPLES['max']}"
     )
 
 
@@ -172,7 +177,7 @@ SHARING = sorted(
         for text in documents.SHARED.values()
         for line in re.findall(r"^(\S.*?) ?\|", text, re.MULTILINE)
         for word in line.split()
-        for name in documents.GROUPS.get(word, word).split()
+        for name in (documents.members(word) if word in documents.GROUPS else [word])
     }
 )
 
@@ -193,6 +198,7 @@ def test_docstrings_say_every_parameter_once_and_in_order(name):
 def test_docstrings_are_right_about_axes(name):
     x = xp.ones((3, 3))
     second = {
+        "quantile": 0.5,
         "repeat": 2,
         "roll": 1,
         "take": xp.arange(3),
@@ -200,6 +206,8 @@ def test_docstrings_are_right_about_axes(name):
     }
     if name == "moveaxis":
         given, options = (x, 7, 0), {}
+    elif name in ("concat", "stack"):
+        given, options = ([x, x],), {"axis": 7}
     elif "axis" in inspect.signature(named(name)).parameters:
         given = (x, second.get(name, x)) if name in second or name in ("vecdot", "linalg.cross") else (x,)
         options = {"axis": 7}

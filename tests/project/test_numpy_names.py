@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,9 @@ def compare(theirs: Any, ours: Any) -> None:
 def test_both_calls_give_the_same(name: str, row: Row) -> None:
     if "scipy" in row.ours:
         pytest.importorskip("scipy")
-    theirs = eval(row.theirs, {"np": np, **SAMPLES})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # NumPy takes back names from time to time
+        theirs = eval(row.theirs, {"np": np, **SAMPLES})
     ours = eval(row.ours, {"xp": xp, "np": np, **{name: xp.asarray(a) for name, a in SAMPLES.items()}})
     compare(theirs, ours)
 
@@ -90,7 +93,7 @@ def test_all_of_numpy_is_there_or_in_a_table() -> None:
             "show_runtime",
             "test",
         ),
-        *("typecodes", "typename", "typing", "ScalarType", "sctypeDict", "in1d", "trapz", "row_stack"),
+        *("typecodes", "typename", "typing", "ScalarType", "sctypeDict"),
     }
     lacking = {name for name in np.__all__ if not name.startswith("_") and not hasattr(xp, name)}
     assert lacking - {*NAMES[""]} <= apart, sorted(lacking - {*NAMES[""]} - apart)

@@ -20,7 +20,7 @@ PUBLIC = (
     r"layout.append\(\"stretched\"",
     r"an operand (is|would be) stretched",
     r"stretch each other",
-    r"\bt\.watch\(|`Tape\.watch`|\bwhat watch\(\)|def watch\(self|\"watch\"",
+    r"\bt(ape)?\.watch\(|`Tape\.watch`|\bwhat watch\(\)|def watch\(self|\"watch\"",
     r"devices=\(\"virtual\"",
     r"offered_bytes",
 )

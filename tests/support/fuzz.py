@@ -76,6 +76,11 @@ UNARY = [
 OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"]
 OPERATORS += ["and_", "or_", "xor", "lshift", "rshift"]
 BINARY = [getattr(operator, name) for name in (*OPERATORS, "eq", "ne", "lt", "le", "gt", "ge")] + [divmod]
+# Functions that write into their first argument, and when, by the other arguments.
+WRITING = {
+    "put_along_axis": lambda *others, **keywords: True,
+    "nan_to_num": lambda copy=True, *others, **keywords: copy is not True,
+}
 IN_PLACE = [getattr(operator, "i" + name.rstrip("_")) for name in OPERATORS]
 
 
@@ -127,7 +132,8 @@ def draw_call(rng, table):
         positional = positional[:-1]
     if rng.randrange(20) == 0:
         keywords["no_such_argument"] = junk(rng)
-    return name, function, positional, keywords, None
+    writes = name in WRITING and WRITING[name](*positional[1:], **keywords)
+    return name, function, positional, keywords, 0 if writes else None
 
 
 def arrays_in(values):

@@ -127,6 +127,15 @@ def complement(f: Function) -> Function:
     return lambda *arguments: 1 - f(*arguments)
 
 
+def spherical(f: Function) -> Function:
+    return lambda n, x: mp.sqrt(mp.pi / 2 / x) * f(n + mp.mpf(1) / 2, x)
+
+
+def polynomials(*parameters: float) -> list[tuple[Any, ...]]:
+    """Degrees and points, with a parameter between them where there is one."""
+    return [(n, *p, x) for n in (0, 1, 2, 5) for p in of_one(*parameters) or [()] for x in (-0.7, 0.2, 0.9)]
+
+
 REAL = (-3.7, -1.2, -0.3, 0.2, 0.9, 2.6)
 POSITIVE = (1e-3, 0.2, 0.9, 1.0, 2.6, 11.0)
 NEAR_ZERO = (-1e-7, 1e-9)
@@ -163,6 +172,11 @@ REFERENCES: dict[str, Reference] = {
     "betaincc": Reference(complement(betainc), grid((0.3, 2.0), (0.6, 3.5), (0.2, 0.5, 0.83))),
     "betaincinv": Reference(
         inverse(betainc, by_scipy("betaincinv")),
+        grid((0.6, 2.0, 14.5), (0.6, 3.5), (0.05, 0.4, 0.9)),
+        (1e-10, 1e-9, 1e-8),
+    ),
+    "betainccinv": Reference(
+        inverse(complement(betainc), by_scipy("betainccinv")),
         grid((0.6, 2.0, 14.5), (0.6, 3.5), (0.05, 0.4, 0.9)),
         (1e-10, 1e-9, 1e-8),
     ),
@@ -222,6 +236,10 @@ REFERENCES: dict[str, Reference] = {
     ),
     "kn": Reference(mp.besselk, [(n, x) for n in (0, 1, 4) for x in (0.4, 2.5, 17.0)]),
     "kv": Reference(mp.besselk, grid((0.0, 0.6, 3.0), (0.4, 2.5, 17.0))),
+    "spherical_jn": Reference(spherical(mp.besselj), [(n, x) for n in (0, 1, 4) for x in (0.4, 2.5, 17.0)]),
+    "spherical_yn": Reference(spherical(mp.bessely), [(n, x) for n in (0, 1, 4) for x in (0.4, 2.5, 17.0)]),
+    "spherical_in": Reference(spherical(mp.besseli), [(n, x) for n in (0, 1, 4) for x in (0.4, 2.5, 17.0)]),
+    "spherical_kn": Reference(spherical(mp.besselk), [(n, x) for n in (0, 1, 4) for x in (0.4, 2.5, 17.0)]),
     # --- hypergeometric, elliptic and Legendre functions
     "hyp0f1": Reference(mp.hyp0f1, grid((0.6, 2.0), (-3.0, 0.3, 4.0))),
     "hyp1f1": Reference(mp.hyp1f1, grid((0.6, 2.0), (1.5, 3.2), (-3.0, 0.3, 4.0))),
@@ -244,6 +262,7 @@ REFERENCES: dict[str, Reference] = {
         of_one(-20.3, -7.0, -4.0, -0.51, -0.49, 0.0, 0.3, 0.9, 1.2, 4.0, 30.0),
         (1e-12, 1e-11, 1e-10),
     ),
+    "wrightomega": Reference(lambda z: mp.lambertw(mp.exp(z)), of_one(-3.0, -0.2, 1e-9, 1.0, 30.0)),
     "lambertw": Reference(mp.lambertw, of_one(-0.2, 1e-9, 0.4, 3.0, 1e4)),
     # --- elementary functions
     "entr": Reference(lambda x: -x * mp.log(x), of_one(*POSITIVE)),
@@ -272,6 +291,7 @@ REFERENCES: dict[str, Reference] = {
     "expit": Reference(lambda x: 1 / (1 + mp.exp(-x)), of_one(*REAL, -40.0, 30.0)),
     "log_expit": Reference(lambda x: -mp.log1p(mp.exp(-x)), of_one(*REAL, -40.0, 30.0)),
     "logit": Reference(lambda x: mp.log(x / (1 - x)), of_one(1e-12, 0.2, 0.6, 0.97)),
+    "powm1": Reference(lambda x, y: mp.expm1(y * mp.log(x)), grid((0.3, 1.0001, 4.0), (-1.3, 1e-9, 2.0))),
     "cbrt": Reference(lambda x: mp.sign(x) * mp.cbrt(abs(x)), of_one(*REAL)),
     "exp2": Reference(lambda x: mp.mpf(2) ** x, of_one(*REAL)),
     "exp10": Reference(lambda x: mp.mpf(10) ** x, of_one(*REAL)),
@@ -282,6 +302,18 @@ REFERENCES: dict[str, Reference] = {
     "cotdg": Reference(degrees(mp.cot), of_one(-75.0, 3.0, 200.0)),
     "radian": Reference(lambda d, m, s: (d + m / 60 + s / 3600) * mp.pi / 180, [(12.0, 30.0, 7.5)]),
     "sinc": Reference(mp.sincpi, of_one(*REAL, *NEAR_ZERO, 0.0, 0.5, 12.25), (1e-12, 1e-11, 1e-9)),
+    # --- orthogonal polynomials
+    "eval_legendre": Reference(mp.legendre, polynomials()),
+    "eval_chebyt": Reference(mp.chebyt, polynomials()),
+    "eval_chebyu": Reference(mp.chebyu, polynomials()),
+    "eval_gegenbauer": Reference(mp.gegenbauer, polynomials(1.5, 0.3)),
+    "eval_jacobi": Reference(mp.jacobi, [(n, 0.7, -0.4, x) for n, x in polynomials()]),
+    "eval_hermite": Reference(mp.hermite, polynomials()),
+    "eval_hermitenorm": Reference(
+        lambda n, x: mp.hermite(n, x / mp.sqrt(2)) / mp.sqrt(2) ** n, polynomials()
+    ),
+    "eval_laguerre": Reference(lambda n, x: mp.laguerre(n, 0, x), polynomials()),
+    "eval_genlaguerre": Reference(mp.laguerre, polynomials(1.5, -0.3)),
     # --- distributions
     "bdtr": Reference(bdtr, grid((0, 2, 4), (5, 9), (0.1, 0.6, 0.95))),
     "bdtrc": Reference(complement(bdtr), grid((0, 2, 4), (5, 9), (0.1, 0.6, 0.95))),

@@ -85,6 +85,16 @@ class Device:
     ------
     DeviceError
         For any other name.
+
+    Examples
+    --------
+    >>> xp.Device("cpu"), xp.ones(3).device == xp.Device("cpu")
+    (Device('cpu'), True)
+    >>> xp.Device("gpu")
+    Traceback (most recent call last):
+        ...
+    stride0.DeviceError: Device: unknown device 'gpu'
+    ...
     """
 
     __slots__ = ("_name",)

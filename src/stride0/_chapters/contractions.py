@@ -59,14 +59,6 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> Array
     Subscripts and paths are kept, so that a call with the same ones does not read them again. Paths are those
     of NumPy's `einsum_path`, and so of opt_einsum: D. G. A. Smith and J. Gray, "opt_einsum", Journal of Open
     Source Software 3 (26), 753, 2018.
-
-    Examples
-    --------
-    >>> import stride0 as xp
-    >>> x = xp.reshape(xp.arange(6), (2, 3))
-    >>> xp.einsum("ij,kj->ik", x, x)
-    Array([[ 5, 14],
-           [14, 50]], dtype=int64)
     """
 
 
@@ -82,10 +74,10 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Path = "auto") -> 
     Returns
     -------
     list
-        ``"einsum_path"``, then a tuple of places for each step: operands in the list of those that are left.
-        They go, and their product joins the end. `einsum` takes it as `optimize`.
+        ``"einsum_path"``, then a tuple for each step: which operands of the current list are contracted. They
+        are removed from the list, and their product is appended. `einsum` takes it as `optimize`.
     str
-        What the steps take, as NumPy reports it; empty where the path was given.
+        A report on the cost of the steps, like that of NumPy; empty where the path was given.
 
     Raises
     ------

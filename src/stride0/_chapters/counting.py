@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Sequence
 
 from stride0._base.errors import ArgumentValueError, ShapeError, shown
@@ -10,12 +11,13 @@ from stride0._base.shapes import normalize_index
 from stride0._chapters.creation import linspace
 from stride0._chapters.data_types import astype, result_type
 from stride0._chapters.indexing import take
-from stride0._chapters.manipulation import broadcast_to, concat, reshape
+from stride0._chapters.manipulation import broadcast_to, concat, reshape, stack
 from stride0._chapters.searching import searchsorted
 from stride0._chapters.sorting import argsort
 from stride0._chapters.statistical import max, min, sum
-from stride0._chapters.utility import any, diff
+from stride0._chapters.utility import all, any, diff
 from stride0._core.array.array import Array
+from stride0._core.array.views import reinterpret
 from stride0._core.calls.checks import KINDS, check_array, refuse_dtype
 from stride0._core.calls.primitive import intercepted
 from stride0._core.exchange.convert import asarray
@@ -28,6 +30,7 @@ from stride0._core.ops.functions import (
     equal,
     greater,
     greater_equal,
+    imag,
     isfinite,
     isnan,
     less,
@@ -37,6 +40,7 @@ from stride0._core.ops.functions import (
     maximum,
     minimum,
     multiply,
+    real,
     remainder,
     subtract,
     where,
@@ -146,8 +150,8 @@ def histogram(
     DTypeError
         If `x` is complex.
     ArgumentValueError
-        If the number of intervals is not positive, the range is not finite or its ends are exchanged, or
-        the edges are not in order.
+        If the number of intervals is not positive, the range is not finite or its ends are exchanged, the
+        dtype has too few numbers in it for the edges, or given edges are not in order.
     ShapeError
         If the edges have not one axis, or the weights another shape.
     """
@@ -225,13 +229,20 @@ def _within_range(x: Array, bins: int, range: tuple[float, float] | None) -> tup
         first, last = first - 0.5, last + 0.5
     floating = _floating(x)
     edges = linspace(first, last, bins + 1, dtype=floating)
+    exact = astype(edges, dt.float64, copy=False)
+    if last - first == math.inf or not bool(all(greater(diff(exact), 0))):
+        raise ArgumentValueError(
+            "histogram",
+            f"{floating.name} has too few numbers from {first} to {last} for the edges",
+            [("bins", str(bins))],
+        )
     inside = logical_and(greater_equal(x, first), less_equal(x, last))
-    there = astype(where(inside, x, edges[0]), floating, copy=False)
+    there = astype(astype(where(inside, x, edges[0]), floating, copy=False), dt.float64, copy=False)
     places = astype(multiply(divide(subtract(there, first), last - first), bins), dt.int64)
     places = minimum(places, bins - 1)
     # Rounding may have moved an element that lies at an edge beyond it.
-    places = subtract(places, astype(less(there, take(edges, places)), dt.int64))
-    beyond = logical_and(greater_equal(there, take(edges, add(places, 1))), less(places, bins - 1))
+    places = subtract(places, astype(less(there, take(exact, places)), dt.int64))
+    beyond = logical_and(greater_equal(there, take(exact, add(places, 1))), less(places, bins - 1))
     places = add(places, astype(beyond, dt.int64))
     return edges, where(inside, places, bins)
 
@@ -304,8 +315,14 @@ def interp(
         points, values = take(points, order), take(values, order)
         points = concat((subtract(points[-1:], length), points, add(points[:1], length)))
         values = concat((values[-1:], values, values[:1]))
-    alone = points.size == 1
-    found = broadcast_to(values[0], at.shape) if alone else _on_segments(at, points, values)
+    if points.size == 1:
+        found = broadcast_to(values[0], at.shape)
+    elif values.dtype.kind in KINDS["complex floating"]:
+        # Each component for itself: an infinite one leaves the other one as it is.
+        one, other = (_on_segments(at, points, part) for part in (real(values), imag(values)))
+        found = reshape(reinterpret(stack((one, other), axis=-1), values.dtype), at.shape)
+    else:
+        found = _on_segments(at, points, values)
     result = where(
         less(at, points[0]), values[0] if left is None else as_array(left, "interp", values.dtype), found
     )

@@ -81,6 +81,8 @@ def arange(
         If `step` is 0, an argument is not finite, or has a fraction although the dtype is integer.
     RangeError
         If an element does not fit the dtype.
+    DTypeError
+        If the dtype is bool.
     """
 
 
@@ -254,6 +256,8 @@ def meshgrid(*arrays: Array, indexing: Literal["xy", "ij"] = "xy") -> tuple[Arra
     ------
     ShapeError
         If an argument does not have exactly one axis.
+    ArgumentValueError
+        If `indexing` is another.
 
     Notes
     -----

@@ -204,7 +204,8 @@ def isdtype(dtype: DTypeLike, kind: DType | str | tuple[DType | str, ...]) -> bo
         The dtype in question.
     kind : DType, str or tuple of them
         A dtype; or ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"integral"``,
-        ``"real floating"``, ``"complex floating"``, ``"numeric"``; or a tuple, any entry of which will do.
+        ``"real floating"``, ``"complex floating"``, ``"numeric"``; or a tuple of these, of which one has to
+        match.
 
     Returns
     -------

@@ -35,12 +35,13 @@ def matmul(x1: Array, x2: Array, /) -> Array:
 
     Notes
     -----
-    Leading axes broadcast without being materialised. BLAS computes products of floats, summed up in their
-    own dtype and in an order that may depend on the processor and on the number of threads. Two kinds are
-    not, and depend on neither: those of a handful of elements, summed up in order in 64 bits, and those of
-    real matrices whose rows are contiguous by a vector of at least 32 elements, summed up in their own dtype
-    into 32 accumulators, which are added up in 64 bits every 1024 elements (float64: 4096). Integers wrap
-    around. The result of two bool arrays is bool: whether any of the products is true.
+    Leading axes broadcast without copies. BLAS computes products of floats, summed up in their own dtype and
+    in an order that may depend on the processor and on the number of threads. Two kinds of products of floats
+    are computed without BLAS, and depend on neither: products of a handful of elements, summed up in order in
+    64 bits; and products of a real matrix, whose rows are contiguous, with a vector of at least 32 elements,
+    summed up in their own dtype into 32 accumulators, which are added up in 64 bits every 1024 elements
+    (float64: 4096). Integers wrap around. The result of two bool arrays is bool: whether any of the products
+    is true.
     """
 
 
@@ -77,6 +78,8 @@ def tensordot(x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Seque
     ------
     ShapeError
         If the axes of a pair differ in size. They never broadcast.
+    ArgumentValueError
+        If `axes` does not name equally many axes of both arrays.
     """
 
 

@@ -172,7 +172,7 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     Parameters
     ----------
     axes : tuple of int
-        For each axis of the result the axis of `x` that it is; each exactly once.
+        Axis ``i`` of the result is axis ``axes[i]`` of `x`; each axis occurs exactly once.
 
     Raises
     ------
@@ -196,6 +196,8 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
     ------
     ShapeError
         If there is neither one such number nor one for each element.
+    DTypeError
+        If `repeats` is an array of another dtype.
     """
 
 

@@ -96,6 +96,8 @@ def searchsorted(
         If a dtype is complex, or that of `sorter` not integer.
     OutOfBoundsError
         If an index in `sorter` is out of bounds.
+    ArgumentValueError
+        If `side` is another.
 
     Notes
     -----

@@ -25,6 +25,7 @@ from stride0._core.calls.checks import KINDS, check_array, refuse_dtype
 from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.exchange.convert import asarray
 from stride0._core.memory import dtype as dt
+from stride0._core.memory.dtype import DType
 from stride0._core.ops.functions import (
     add,
     ceil,
@@ -46,6 +47,8 @@ from stride0._core.ops.functions import (
 from stride0._core.ops.functions import round as nearest
 
 __all__ = ["argpartition", "median", "partition", "percentile", "quantile", "top_k"]
+
+_STORAGE: Final = (dt.float16, dt.bfloat16)
 
 # Ranges of ranks that are selected one by one; for more of them, elements are sorted.
 FEW = 4
@@ -79,12 +82,14 @@ def argpartition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
     Returns
     -------
     Array
-        New int64 array of the shape of `x`. Along the axis, elements that come before stand before the
-        element of rank `kth`, in no order, and those that come after behind it. Of several ranks, the
-        elements between them are in order.
+        New int64 array of the shape of `x`. Along the axis, the element of rank `kth` is where a sort puts
+        it; no element before it is larger, and none behind it is smaller. With several ranks, the elements
+        from the lowest to the highest rank are sorted.
 
     Raises
     ------
+    AxisError
+        If there is no such axis.
     OutOfBoundsError
         If there is no such rank.
     DTypeError
@@ -112,7 +117,7 @@ def partition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
 
     Raises
     ------
-    OutOfBoundsError, DTypeError
+    AxisError, OutOfBoundsError, DTypeError
         As `argpartition`.
     """
     x = check_array("partition", x)
@@ -120,50 +125,53 @@ def partition(x: Array, kth: int | Sequence[int], axis: int = -1) -> Array:
 
 
 @intercepted
-def top_k(x: Array, k: int, /, *, axis: int = -1, mode: Literal["largest", "smallest"] = "largest") -> TopK:
-    """Return the largest, or smallest, elements along an axis, and where they are.
+def top_k(
+    x: Array, k: int, /, *, axis: int | None = None, mode: Literal["largest", "smallest"] = "largest"
+) -> TopK:
+    """Return the largest, or smallest, elements of an array or along an axis, and where they are.
 
     Parameters
     ----------
     x : Array
-        Array of bool or a real dtype, with at least one axis.
+        Array of bool or a real dtype.
     k : int
         How many elements: from 0 to the size of the axis.
+    axis : int, optional
+        The axis to select along; by default, all elements in C order.
     mode : {"largest", "smallest"}
         Which elements.
 
     Returns
     -------
     values : Array
-        New array of the shape of `x`, but of size `k` along the axis: the elements, of the largest the
-        largest first, of the smallest the smallest first.
+        New array of the shape of `x`, but of size `k` along the axis, or of shape ``(k,)`` without one: the
+        elements, of the largest the largest first, of the smallest the smallest first.
     indices : Array
-        New int64 array of that shape: their indices along the axis. Of equal elements those with lower
-        indices come first.
+        New int64 array of that shape: their indices along the axis, or in C order. Of equal elements those
+        with lower indices come first.
 
     Raises
     ------
     ArgumentValueError
         If `k` is negative or larger than the axis, or `mode` is another.
+    AxisError
+        If there is no such axis.
     DTypeError
         If `x` is complex.
 
     Notes
     -----
-    NaN is among them only where there are no more numbers, whatever the mode, as in NumPy. The function is
-    that of the draft of the standard that follows 2025.12, which leaves the order and NaN to the library.
-
-    Examples
-    --------
-    >>> import stride0 as xp
-    >>> xp.top_k(xp.asarray([3, 9, 1, 9]), 2)
-    TopK(values=Array([9, 9], dtype=int64), indices=Array([1, 3], dtype=int64))
+    NaN is among them only where there are no more numbers, whatever the mode, as in NumPy. The draft leaves
+    the order and NaN to the library. Strict mode takes the function within
+    ``testing.flags(api_version="draft")`` only.
     """
     x = check_array("top_k", x)
     if mode not in ("largest", "smallest"):
         raise ArgumentValueError(
             "top_k", f"unknown mode {shown(mode)}", (), "mode must be 'largest' or 'smallest'."
         )
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
     at, count = normalize_axis("top_k", axis, x.ndim), normalize_index("top_k", "k", k)
     if not 0 <= count <= x.shape[at]:
         raise ArgumentValueError(
@@ -180,20 +188,10 @@ def top_k(x: Array, k: int, /, *, axis: int = -1, mode: Literal["largest", "smal
 def median(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Return the median: the element in the middle, of an even number the mean of the two in the middle.
 
-    Parameters
-    ----------
-    x : Array
-        Array of bool or a real dtype. Integers and bool count as float64.
-
     Returns
     -------
     Array
         New array; NaN where an element is NaN, or where there is none.
-
-    Raises
-    ------
-    DTypeError
-        If `x` is complex.
 
     See Also
     --------
@@ -208,7 +206,9 @@ def median(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     else:
         middle = _at_ranks(lanes, [(count - 1) // 2, count // 2])
         # A single element in the middle is not averaged with itself: the sum may overflow.
-        result = middle[..., 0] if count % 2 else divide(add(middle[..., 0], middle[..., 1]), 2)
+        wide = astype(middle, dt.float64) if lanes.dtype in _STORAGE else middle
+        mean = divide(add(wide[..., 0], wide[..., -1]), 2)
+        result = middle[..., 0] if count % 2 else astype(mean, lanes.dtype, copy=False)
         result = where(any(isnan(lanes), axis=-1), math.nan, result)
     return reshape(result, shape if keepdims else kept)
 
@@ -227,6 +227,8 @@ def _lanes(operation: str, x: object, axis: Axis) -> tuple[Array, tuple[int, ...
 
 def _at_ranks(lanes: Array, ranks: Sequence[int]) -> Array:
     """Return the elements of some ranks along the last axis, in ascending order of ranks."""
+    if not ranks:
+        return lanes[..., :0]
     ranges: list[list[int]] = []
     for rank in sorted(set(ranks)):
         if ranges and ranges[-1][1] == rank:
@@ -310,13 +312,11 @@ def quantile(
         Array of bool or a real dtype, with at least one element along the axes.
     q : Array, float or sequence of float
         The fractions, from 0 to 1.
-    axis : int or tuple of int, optional
-        The axes to compute along; by default all.
     method : str
-        What lies between two elements: NumPy's names, the nine of Hyndman and Fan (``"linear"``, ``"hazen"``,
-        ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``, ``"inverted_cdf"``,
-        ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``),
-        ``"lower"``, ``"higher"``, ``"midpoint"`` and ``"nearest"``.
+        How to choose a value between two elements, by NumPy's names: the nine of Hyndman and Fan
+        (``"linear"``, ``"hazen"``, ``"weibull"``, ``"median_unbiased"``, ``"normal_unbiased"``,
+        ``"inverted_cdf"``, ``"averaged_inverted_cdf"``, ``"closest_observation"``,
+        ``"interpolated_inverted_cdf"``), ``"lower"``, ``"higher"``, ``"midpoint"`` and ``"nearest"``.
     weights : Array, optional
         How often each element counts: not negative, of the shape of `x`, or of one axis where `axis` is
         one. Only for the method ``"inverted_cdf"``.
@@ -354,7 +354,25 @@ def percentile(
     keepdims: bool = False,
     weights: Array | None = None,
 ) -> Array:
-    """Return the values below which percentages of the elements lie: `quantile` with `q` from 0 to 100."""
+    """Return the values below which given percentages of the elements lie.
+
+    Parameters
+    ----------
+    q : Array, float or sequence of float
+        The percentages, from 0 to 100.
+    x, axis, method, keepdims, weights
+        As `quantile` takes them.
+
+    Returns
+    -------
+    Array
+        New array, as of `quantile`.
+
+    Raises
+    ------
+    ArgumentValueError, AxisError, DTypeError, ShapeError
+        As `quantile`.
+    """
     return _quantile("percentile", x, q, axis, method, keepdims, weights, 100)
 
 
@@ -374,7 +392,7 @@ def _quantile(
         raise ArgumentValueError(
             operation, f"unknown method {shown(method)}", (), f"one of {', '.join(_METHODS)}"
         )
-    fractions = _fractions(operation, q, lanes, whole)
+    fractions, weight = _fractions(operation, q, lanes, whole)
     if not count:
         raise ShapeError(operation, "there are no elements", [("x", str(shape))])
     flat = reshape(fractions, (-1,))
@@ -384,7 +402,8 @@ def _quantile(
         ranks = [int(rank) for rank in _DISCRETE[method](count, flat).tolist()]
         found = _chosen(lanes, ranks, ranks)[0]
     else:
-        found = _between(lanes, *_places(method, count, flat))
+        place, part = _places(method, count, flat)
+        found = _between(lanes, place, astype(part, weight, copy=False))
     found = where(any(isnan(lanes), axis=-1, keepdims=True), math.nan, found) if _has_nan(lanes) else found
     ahead = fractions.ndim
     result = reshape(moveaxis(found, -1, 0), (*fractions.shape, *kept))
@@ -397,21 +416,28 @@ def _has_nan(lanes: Array) -> bool:
     return lanes.dtype.kind in KINDS["real floating"]
 
 
-def _fractions(operation: str, q: object, lanes: Array, whole: int) -> Array:
-    """Return the fractions as an array; a number has no dtype of its own."""
-    floating = lanes.dtype if _has_nan(lanes) else dt.float64
+def _fractions(operation: str, q: object, lanes: Array, whole: int) -> tuple[Array, DType]:
+    """Return the fractions, and the dtype of the weights that are computed from them."""
     if isinstance(q, Array):
-        given = q if q.dtype.kind in KINDS["real floating"] else astype(q, dt.float64)
         if q.dtype.kind in KINDS["complex floating"]:
             refuse_dtype(operation, q.dtype, "a real-valued dtype", "q")
+        given = q if q.dtype.kind in KINDS["real floating"] else astype(q, dt.float64)
+        weight = given.dtype
+    elif isinstance(q, (list, tuple)) or not _has_nan(lanes):
+        given = asarray(q, dtype=dt.float64)
+        weight = dt.float64
     else:
-        given = asarray(q, dtype=dt.float64 if isinstance(q, (list, tuple)) else floating)
+        # A number has no dtype of its own.
+        given = asarray(q, dtype=dt.float64 if lanes.dtype in _STORAGE else lanes.dtype)
+        weight = lanes.dtype
+    # Storage dtypes have too few digits for ranks.
+    given = astype(given, dt.float64) if given.dtype in _STORAGE else given
     given = given if whole == 1 else divide(given, whole)
     if not bool(all(logical_and(greater_equal(given, 0), less_equal(given, 1)))):
         raise ArgumentValueError(
             operation, "a fraction is out of range", [("q", shown(q))], f"from 0 to {whole}."
         )
-    return given
+    return given, weight
 
 
 def _chosen(lanes: Array, low: list[int], high: list[int]) -> tuple[Array, Array]:

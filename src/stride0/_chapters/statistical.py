@@ -24,7 +24,7 @@ __all__ = [
 def cumulative_prod(
     x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
 ) -> Array:
-    """Return the products of all first elements along an axis.
+    """Return the cumulative products of the elements along an axis.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def cumulative_prod(
 def cumulative_sum(
     x: Array, /, *, axis: int | None = None, dtype: DTypeLike | None = None, include_initial: bool = False
 ) -> Array:
-    """Return the sums of all first elements along an axis.
+    """Return the cumulative sums of the elements along an axis.
 
     Parameters
     ----------

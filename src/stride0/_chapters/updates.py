@@ -14,10 +14,10 @@ from stride0._chapters.manipulation import broadcast_to, reshape
 from stride0._chapters.utility import any
 from stride0._core.array.array import Array
 from stride0._core.calls.checks import KINDS, check_array, refuse_dtype
-from stride0._core.calls.primitive import intercepted
+from stride0._core.calls.primitive import intercepted, intercepted_in
 from stride0._core.exchange.convert import asarray
 from stride0._core.memory import dtype as dt
-from stride0._core.ops.adjoint import put, scatter_add
+from stride0._core.ops.adjoint import is_spread_by, put, scatter_add
 from stride0._core.ops.functions import (
     divide,
     floor_divide,
@@ -28,6 +28,7 @@ from stride0._core.ops.functions import (
     negative,
     pow,
     remainder,
+    subtract,
     where,
 )
 from stride0._core.ops.operands import as_array
@@ -107,52 +108,72 @@ class At:
 
     def set(self, values: Array | complex) -> Array:
         """Return a copy with values in place of the elements."""
-        copy = astype(self._x, self._x.dtype)
-        copy[self._key] = values
-        return copy
+        return _METHODS["set"](self._x, self._key, values)
 
     def add(self, values: Array | complex) -> Array:
         """Return a copy with values added to the elements: all values, where the key repeats an element."""
-        return scatter_add(self._x, self._key, self._cast("at.add", values))
+        return _METHODS["add"](self._x, self._key, values)
 
     def subtract(self, values: Array | complex) -> Array:
         """Return a copy with values subtracted from the elements, all of them."""
-        return scatter_add(self._x, self._key, negative(self._cast("at.subtract", values)))
+        return _METHODS["subtract"](self._x, self._key, values)
 
     def multiply(self, values: Array | complex) -> Array:
         """Return a copy with the elements multiplied by values."""
-        return self._changed("multiply", multiply, values)
+        return _METHODS["multiply"](self._x, self._key, values)
 
     def divide(self, values: Array | complex) -> Array:
-        """Return a copy with the elements divided by values."""
-        return self._changed("divide", divide, values)
+        """Return a copy with the elements divided by values; of a floating-point dtype."""
+        return _METHODS["divide"](self._x, self._key, values)
 
     def power(self, values: Array | complex) -> Array:
         """Return a copy with the elements raised to powers."""
-        return self._changed("power", pow, values)
+        return _METHODS["power"](self._x, self._key, values)
 
     def min(self, values: Array | complex) -> Array:
         """Return a copy with the lesser ones of elements and values."""
-        return self._changed("min", minimum, values)
+        return _METHODS["min"](self._x, self._key, values)
 
     def max(self, values: Array | complex) -> Array:
         """Return a copy with the greater ones of elements and values."""
-        return self._changed("max", maximum, values)
+        return _METHODS["max"](self._x, self._key, values)
 
-    def _cast(self, operation: str, values: Array | complex) -> Array:
-        """Return values in the dtype of the array, if they promote to it."""
-        if self._x.dtype == dt.bool:
-            refuse_dtype(operation, self._x.dtype, "a numeric dtype")
-        given = as_array(values, operation, self._x.dtype)
-        if result_type(self._x, given) != self._x.dtype:
-            refuse_dtype(operation, given.dtype, f"a dtype that promotes to {self._x.dtype.name}", "values")
-        return astype(given, self._x.dtype, copy=False)
 
-    def _changed(self, name: str, function: Callable[..., Array], values: Array | complex) -> Array:
-        copy = astype(self._x, self._x.dtype)
-        old = copy[self._key]
-        if _is_by_arrays(self._key):
-            times = put(broadcast_to(asarray(1), old.shape), self._x.shape, self._key)
+def _method(name: str, compute: Callable[[Array, Any, Array], Array]) -> Callable[[Array, Any, Any], Array]:
+    """Return a method of `At` as one call: test configurations check its operands, and none of its steps."""
+
+    def method(x: Array, key: Any, values: Array | complex) -> Array:
+        return compute(x, key, _cast(f"at.{name}", x, values))
+
+    method.__name__ = name
+    return intercepted_in("at")(method)
+
+
+def _cast(operation: str, x: Array, values: Array | complex) -> Array:
+    """Return values in the dtype of the array, if they promote to it."""
+    if x.dtype == dt.bool and operation != "at.set":
+        refuse_dtype(operation, x.dtype, "a numeric dtype")
+    if operation == "at.divide" and x.dtype.kind in KINDS["integral"]:
+        refuse_dtype(operation, x.dtype, "a floating-point dtype")
+    given = as_array(values, operation, x.dtype)
+    if result_type(x, given) != x.dtype:
+        refuse_dtype(operation, given.dtype, f"a dtype that promotes to {x.dtype.name}", "values")
+    return astype(given, x.dtype, copy=False)
+
+
+def _set(x: Array, key: Any, values: Array) -> Array:
+    copy = _copied(x, key, values)
+    copy[key] = values
+    return copy
+
+
+def _by(name: str, function: Callable[[Array, Array], Array]) -> Callable[[Array, Any, Array], Array]:
+    """Return what replaces elements by a function of them and of values."""
+
+    def changed(x: Array, key: Any, values: Array) -> Array:
+        old = x[key]
+        if _may_repeat(key):
+            times = put(broadcast_to(asarray(1), old.shape), x.shape, key)
             if bool(any(greater(times, 1))):
                 raise ArgumentValueError(
                     f"at.{name}",
@@ -160,14 +181,46 @@ class At:
                     (),
                     "at(x)[key].add adds up all values.",
                 )
-        copy[self._key] = function(old, values)
-        return copy
+        return _set(x, key, function(old, values))
+
+    return changed
 
 
-def _is_by_arrays(key: Any) -> bool:
-    """Return whether there are index arrays in a key: only these can name an element several times."""
+def _copied(x: Array, key: Any, values: Array) -> Array:
+    """Return a copy of x for values: one for each example, where these or the key are batched."""
+    if not is_spread_by(x, key, values):
+        return astype(x, x.dtype)
+    if x.dtype == dt.bool:
+        return astype(_copied(astype(x, dt.uint8), key, astype(values, dt.uint8)), dt.bool)
+    # What is added does not matter: it is overwritten.
+    return scatter_add(x, key, subtract(values, values))
+
+
+def _may_repeat(key: Any) -> bool:
+    """Return whether a key may name an element several times: one with index arrays, sequences among them."""
     items = key if isinstance(key, tuple) else (key,)
-    return builtins.any(isinstance(item, Array) and item.dtype.kind in KINDS["integral"] for item in items)
+    return not builtins.all(
+        item is None
+        or item is ...
+        or isinstance(item, (int, slice))
+        or (isinstance(item, Array) and item.dtype == dt.bool)
+        for item in items
+    )
+
+
+_METHODS = {
+    name: _method(name, compute)
+    for name, compute in {
+        "set": _set,
+        "add": scatter_add,
+        "subtract": lambda x, key, values: scatter_add(x, key, negative(values)),
+        "multiply": _by("multiply", multiply),
+        "divide": _by("divide", divide),
+        "power": _by("power", pow),
+        "min": _by("min", minimum),
+        "max": _by("max", maximum),
+    }.items()
+}
 
 
 class Keyless:
@@ -204,7 +257,7 @@ def at(x: Array, key: Any = _UNSET, /) -> Any:
     Raises
     ------
     DTypeError
-        If the values do not promote to the dtype of `x`.
+        If the values do not promote to the dtype of `x`; by ``divide``, if that is an integer dtype.
     ArgumentValueError
         By all methods but ``set``, ``add`` and ``subtract``, if index arrays name an element several times.
 
@@ -212,13 +265,8 @@ def at(x: Array, key: Any = _UNSET, /) -> Any:
     -----
     The form is that of ``x.at[key].add(values)`` of JAX and of array-api-extra's ``at``. If the key names
     an element several times, ``add`` and ``subtract`` take all its values, in their order; of ``set`` the
-    last one stays. Methods are differentiable by `x` and by the values.
-
-    Examples
-    --------
-    >>> import stride0 as xp
-    >>> xp.at(xp.zeros(3))[xp.asarray([0, 2, 2])].add(1.0)
-    Array([1., 0., 2.], dtype=float64)
+    last one stays. Methods are differentiable by `x` and by the values. Within `vmap` index arrays may be
+    batched for ``set``, ``add`` and ``subtract``; the others look whether they name an element several times.
     """
     given = check_array("at", x)
     return Keyless(given) if key is _UNSET else At(given, key)

@@ -54,6 +54,13 @@ def _floating(x: Array) -> Array:
 # --- comparison
 
 
+def _dtype_beside(other: object) -> DType | None:
+    """Return the dtype that a Python scalar beside an operand is compared in, if that is an array."""
+    if not isinstance(other, Array):
+        return None
+    return other.dtype if other.dtype.kind in _FLOATING else dt.float64
+
+
 @intercepted
 def isclose(
     x1: Array | complex,
@@ -79,7 +86,8 @@ def isclose(
         New bool array. Infinite elements are close to equal ones only.
     """
     nans = check_bool("isclose", "equal_nan", equal_nan)
-    first, second = (_floating(as_array(x, "isclose")) for x in (x1, x2))
+    first = _floating(as_array(x1, "isclose", _dtype_beside(x2)))
+    second = _floating(as_array(x2, "isclose", _dtype_beside(x1)))
     near = less_equal(abs(subtract(first, second)), add(atol, multiply(rtol, abs(second))))
     found = logical_or(logical_and(near, isfinite(second)), equal(first, second))
     return logical_or(found, logical_and(isnan(first), isnan(second))) if nans else found
@@ -94,6 +102,11 @@ def allclose(
     equal_nan: bool = False,
 ) -> bool:
     """Return whether all elements are close: `isclose` says what that means.
+
+    Parameters
+    ----------
+    x1, x2, rtol, atol, equal_nan
+        As `isclose` takes them.
 
     Returns
     -------
@@ -202,7 +215,7 @@ def cov(
     ShapeError
         If an array has too many axes, or another number of observations.
     ArgumentValueError
-        If a weight is negative, or `ddof` or one of `fweights` no whole number.
+        If a weight is negative, all weights are 0, or `ddof` or one of `fweights` is no whole number.
     """
     return _covariance("cov", x, y, rowvar, bias, ddof, fweights, aweights, dtype)
 
@@ -268,6 +281,8 @@ def _covariance(
         if less_by:
             taken = divide(multiply(float(less_by), sum(multiply(weights, scale))), sum(weights))
     if weights is not None:
+        if count and not bool(any(weights)):
+            raise ArgumentValueError(operation, "all weights are 0")
         total = sum(weights)
         centre = divide(sum(multiply(rows, weights), axis=1, keepdims=True), total)
     else:

@@ -44,6 +44,7 @@ from stride0._core.ops.functions import (
     subtract,
     where,
 )
+from stride0._core.ops.operands import is_recorded
 from stride0.linalg import diagonal
 
 __all__ = [
@@ -79,7 +80,7 @@ def diag(x: Array, /, *, k: int = 0) -> Array:
     Returns
     -------
     Array
-        Of a matrix, a view of shape ``(n,)``; of a vector, a new matrix of zeros elsewhere.
+        Of a matrix, a view of shape ``(n,)``; of a vector, a new matrix with zeros elsewhere.
 
     Raises
     ------
@@ -167,20 +168,19 @@ def pad(
         raise ArgumentValueError("pad", "a width must not be negative", [("pad_width", shown(pad_width))])
     normalize_shape("pad", tuple(n + a + b for n, (a, b) in zip(x.shape, widths, strict=True)))
     values = _pairs("constant_values", constant_values, x.ndim)
-    result = x
-    for axis, numbers in enumerate(widths):
-        if numbers == [0, 0]:
-            continue
+    padded = [axis for axis in range(x.ndim) if widths[axis] != [0, 0]]
+    result = x if padded else astype(x, x.dtype)  # each of these axes is a copy
+    for axis in padded:
         parts = [
             full(
                 (*result.shape[:axis], number, *result.shape[axis + 1 :]),
                 _padding(value, x.dtype),
                 dtype=x.dtype,
             )
-            for number, value in zip(numbers, values[axis], strict=True)
+            for number, value in zip(widths[axis], values[axis], strict=True)
         ]
         result = concat((parts[0], result, parts[1]), axis=axis)
-    return result if result is not x else astype(x, x.dtype)
+    return result
 
 
 def _padding(value: Any, dtype: DType) -> Any:
@@ -233,19 +233,19 @@ def _floating(x: object, operation: str, dtype: DTypeLike | None) -> Array:
 
 @intercepted
 def nansum(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
-    """Return the sum of the elements that are not NaN; 0 where there is none. See `sum`."""
+    """Return the sum of the elements that are not NaN; 0 where there is none."""
     return sum(_filled("nansum", x, 0.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 @intercepted
 def nanprod(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
-    """Return the product of the elements that are not NaN; 1 where there is none. See `prod`."""
+    """Return the product of the elements that are not NaN; 1 where there is none."""
     return prod(_filled("nanprod", x, 1.0)[0], axis=axis, dtype=dtype, keepdims=keepdims)
 
 
 @intercepted
 def nancumsum(x: Array, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
-    """Return the cumulative sum with NaN counted as 0; of all elements in C order without an axis."""
+    """Return the cumulative sums of the elements, with NaN counted as 0."""
     filled = _filled("nancumsum", x, 0.0)[0]
     if axis is None:
         filled, axis = reshape(filled, (-1,)), 0
@@ -254,7 +254,7 @@ def nancumsum(x: Array, axis: int | None = None, dtype: DTypeLike | None = None)
 
 @intercepted
 def nancumprod(x: Array, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
-    """Return the cumulative product with NaN counted as 1; of all elements in C order without an axis."""
+    """Return the cumulative products of the elements, with NaN counted as 1."""
     filled = _filled("nancumprod", x, 1.0)[0]
     if axis is None:
         filled, axis = reshape(filled, (-1,)), 0
@@ -263,7 +263,7 @@ def nancumprod(x: Array, axis: int | None = None, dtype: DTypeLike | None = None
 
 @intercepted
 def nanmean(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
-    """Return the mean of the elements that are not NaN; NaN where there is none. See `mean`."""
+    """Return the mean of the elements that are not NaN; NaN where there is none."""
     given = _floating(x, "nanmean", dtype)
     filled, missing = _filled("nanmean", given, 0.0)
     return divide(sum(filled, axis=axis, keepdims=keepdims), _count(given, missing, axis, keepdims))
@@ -273,8 +273,12 @@ def nanmean(x: Array, axis: Axis = None, dtype: DTypeLike | None = None, *, keep
 def nanmedian(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """Return the median of the elements that are not NaN; NaN where there is none.
 
-    Of an even number the mean of the two in the middle. Integers and bool count as float64; complex numbers
-    are refused, with a DTypeError.
+    Of an even number of elements it is the mean of the two in the middle.
+
+    Returns
+    -------
+    Array
+        New array.
     """
     given = _floating(x, "nanmedian", None)
     if given.dtype.kind == "complex floating":
@@ -300,21 +304,7 @@ def nanmedian(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
 def nanvar(
     x: Array, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, *, keepdims: bool = False
 ) -> Array:
-    """Return the variance of the elements that are not NaN.
-
-    Parameters
-    ----------
-    dtype : DType, optional
-        Floating-point dtype to compute in.
-    ddof : float
-        The correction of `var`, by NumPy's name: the sum of squares is divided by the number of elements less
-        this.
-
-    Returns
-    -------
-    Array
-        New array; NaN where there are no more elements than `ddof`.
-    """
+    """Return the variance of the elements that are not NaN."""
     return _nanvar("nanvar", x, axis, dtype, ddof, keepdims)
 
 
@@ -336,27 +326,33 @@ def _nanvar(
 def nanstd(
     x: Array, axis: Axis = None, dtype: DTypeLike | None = None, ddof: float = 0, *, keepdims: bool = False
 ) -> Array:
-    """Return the square root of `nanvar`."""
+    """Return the standard deviation of the elements that are not NaN."""
     return sqrt(_nanvar("nanstd", x, axis, dtype, ddof, keepdims))
 
 
 def _extreme(
     operation: str, reduce: Callable[..., Array], x: Array, axis: Axis, keepdims: bool, worst: float
 ) -> Array:
-    filled, missing = _filled(operation, x, worst)
+    given = check_array(operation, x)
+    if given.size and not is_recorded(given):
+        # An extreme is NaN where an element is: mostly none is, and this is the result.
+        result = reduce(given, axis=axis, keepdims=keepdims)
+        if result.dtype.kind not in KINDS["real floating"] or not any(isnan(result)):
+            return result
+    filled, missing = _filled(operation, given, worst)
     result = reduce(filled, axis=axis, keepdims=keepdims)
     return result if missing is None else where(all(missing, axis=axis, keepdims=keepdims), math.nan, result)
 
 
 @intercepted
 def nanmin(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Return the smallest element that is not NaN; NaN where there is none. See `min`."""
+    """Return the smallest element that is not NaN; NaN where all are."""
     return _extreme("nanmin", min, x, axis, keepdims, math.inf)
 
 
 @intercepted
 def nanmax(x: Array, axis: Axis = None, *, keepdims: bool = False) -> Array:
-    """Return the largest element that is not NaN; NaN where there is none. See `max`."""
+    """Return the largest element that is not NaN; NaN where all are."""
     return _extreme("nanmax", max, x, axis, keepdims, -math.inf)
 
 
@@ -371,11 +367,11 @@ def _place(
 
 @intercepted
 def nanargmin(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
-    """Return the index of the smallest element that is not NaN; ArgumentValueError where there is none."""
+    """Return the index of the smallest element that is not NaN, of several equal ones the first."""
     return _place("nanargmin", argmin, x, axis, keepdims, math.inf)
 
 
 @intercepted
 def nanargmax(x: Array, axis: int | None = None, *, keepdims: bool = False) -> Array:
-    """Return the index of the largest element that is not NaN; ArgumentValueError where there is none."""
+    """Return the index of the largest element that is not NaN, of several equal ones the first."""
     return _place("nanargmax", argmax, x, axis, keepdims, -math.inf)

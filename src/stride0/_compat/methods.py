@@ -161,14 +161,14 @@ def _cumulative(function: Any, x: Array, axis: int | None, dtype: DTypeLike | No
 def cumprod(
     x: Array, axis: int | None = None, *, dtype: DTypeLike | None = None, include_initial: bool = False
 ) -> Array:
-    """Return the products of all first elements along an axis, or of the flattened array."""
+    """Return the cumulative products of the elements along an axis, or of the flattened array."""
     return _cumulative(statistical.cumulative_prod, x, axis, dtype, include_initial)
 
 
 def cumsum(
     x: Array, axis: int | None = None, *, dtype: DTypeLike | None = None, include_initial: bool = False
 ) -> Array:
-    """Return the sums of all first elements along an axis, or of the flattened array."""
+    """Return the cumulative sums of the elements along an axis, or of the flattened array."""
     return _cumulative(statistical.cumulative_sum, x, axis, dtype, include_initial)
 
 

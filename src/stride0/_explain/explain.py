@@ -145,33 +145,6 @@ def explain(*arrays_or_shapes: Any, op: str | Callable[..., Any] | None = None) 
         If there are no operands, or `op` does not broadcast, or takes another number of them.
     ShapeError
         If a shape is impossible.
-
-    Examples
-    --------
-    >>> import stride0 as xp
-    >>> xp.explain("ij,jk->ik", (2, 3), (3, 4))
-    einsum: "ij,jk->ik"
-    <BLANKLINE>
-        label                    i   k   j
-        size                     2   4   3
-        strides of operands[0]   3   0   1
-        strides of operands[1]   0   1   4
-        strides of the result    4   1   0
-    <BLANKLINE>
-        Stride 0 on an operand repeats its elements.
-        Stride 0 on the result sums up: along j.
-        result = operands[0] times operands[1]: ij,jk->ik, 24 elements of the space
-    >>> xp.explain((5, 6), (10,))
-    broadcast: operands could not be broadcast together at axis -1
-    <BLANKLINE>
-        x1   (5, 6)
-        x2    (10,)
-                ^
-        axis -1 has size 6 in x1 and 10 in x2; sizes must be equal, or one of them 1.
-    <BLANKLINE>
-    one inserted axis makes them fit
-    <BLANKLINE>
-        x1[:, :, None]   gives (5, 6, 10)
     """
     if arrays_or_shapes and isinstance(arrays_or_shapes[0], str):
         if op is not None:

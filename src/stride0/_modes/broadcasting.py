@@ -30,8 +30,7 @@ class broadcasting(Setting):
         - ``"explicit"``: `StretchError` (a `BroadcastError`) unless all operands that have axes have equally
           many. Axes of size 1 may be broadcast.
         - ``"exact"``: `StretchError` wherever an array is broadcast, which Python scalars are not; in this
-        mode
-          code broadcasts with `broadcast_to`, `broadcast_arrays` and `expand_dims`.
+          mode, code broadcasts with `broadcast_to`, `broadcast_arrays` and `expand_dims`.
 
     Raises
     ------
@@ -49,9 +48,20 @@ class broadcasting(Setting):
 
     Examples
     --------
-    >>> import stride0 as xp
     >>> with xp.broadcasting("explicit"):
-    ...     y = xp.ones((3, 4)) * xp.ones((1, 4))
+    ...     (xp.ones((3, 4)) * xp.ones((1, 4))).shape
+    (3, 4)
+    >>> with xp.broadcasting("explicit"):
+    ...     xp.ones((3, 4)) * xp.ones(4)
+    Traceback (most recent call last):
+        ...
+    stride0.StretchError: multiply: operands have different numbers of axes
+    ...
+    >>> @xp.broadcasting("exact")
+    ... def f(x, y):
+    ...     return x + xp.broadcast_to(y, x.shape)
+    >>> f(xp.ones((3, 4)), xp.ones(4)).shape
+    (3, 4)
     """
 
     def __init__(self, mode: Mode) -> None:
@@ -72,6 +82,12 @@ class broadcasting(Setting):
         -------
         str
             The default before.
+
+        Examples
+        --------
+        >>> before = xp.broadcasting.set_default("warn")
+        >>> xp.broadcasting.set_default(before)
+        'warn'
         """
         return mode_name(BROADCASTING.set_default(mode_number(mode)))
 
@@ -84,6 +100,12 @@ class broadcasting(Setting):
         -------
         str
             One of the modes.
+
+        Examples
+        --------
+        >>> with xp.broadcasting("exact"):
+        ...     xp.broadcasting.current()
+        'exact'
         """
         return mode_name(BROADCASTING.current())
 

@@ -41,6 +41,7 @@ from stride0._tables.standard import (
     NEWEST,
     ROWS,
     VERSIONS,
+    row_of,
 )
 
 __all__ = ["Call", "Configuration", "current_configuration", "current_devices"]
@@ -48,7 +49,7 @@ __all__ = ["Call", "Configuration", "current_configuration", "current_devices"]
 # Functions whose results, or some of them, are of the default dtype of indices.
 INDICES = frozenset(
     {
-        *("argmax", "argmin", "argsort", "count_nonzero", "nonzero", "searchsorted"),
+        *("argmax", "argmin", "argpartition", "argsort", "count_nonzero", "nonzero", "searchsorted", "top_k"),
         *("unique_all", "unique_counts", "unique_inverse"),
     }
 )
@@ -118,7 +119,7 @@ class Configuration(NamedTuple):
     def enter(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """Check a call of the user's code; the result is what `leave` needs."""
         self._check_function(call_kind, name, args, kwargs)
-        if call_kind in ("in-place", "setitem") and not self.writable:
+        if not self.writable and _writes(call_kind, name, args, kwargs):
             facts: list[tuple[str, str]] = [("standard", MUTATION)]
             raise WriteError(name, "arrays are read-only in this test configuration", facts, "a new array")
         arrays = list(_arrays((args, kwargs)))
@@ -184,7 +185,7 @@ class Configuration(NamedTuple):
     def _check_since(self, call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         for x in _arrays((args, kwargs)):
             self._check_dtype(name, "an operand", x.dtype)
-        row = ROWS.get(name)
+        row = row_of(name, self.api_version)
         indices = [x for x in _arrays(args[1]) if x.ndim] if call_kind == "getitem" else []
         if self.api_version < "2024.12" and any(x.dtype.kind in KINDS["integral"] for x in indices):
             raise self._newer(name, "an array of indices", "2024.12")
@@ -329,6 +330,8 @@ class Call:
                 yield value
 
 
+# Functions that write to their first array.
+WRITES = frozenset({"put_along_axis", "random.shuffle"})
 # Parameters that hold elements and need not be arrays.
 ELEMENTS = frozenset({("asarray", "obj"), ("full", "fill_value"), ("full_like", "fill_value")})
 # Parameters that take arrays and ask for nothing but their dtype, or pass their memory on.
@@ -383,6 +386,13 @@ def _arrays(value: Any) -> Iterator[Array]:
     elif isinstance(value, dict):
         for item in value.values():
             yield from _arrays(item)
+
+
+def _writes(call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Tell whether a call writes into an array of the caller."""
+    if name == "nan_to_num":
+        return (args[1] if len(args) > 1 else kwargs.get("copy", True)) is False
+    return call_kind in ("in-place", "setitem") or name in WRITES or isinstance(kwargs.get("out"), Array)
 
 
 def _check_range(name: str, x: Array, dtype: DType) -> None:

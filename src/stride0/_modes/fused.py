@@ -51,7 +51,6 @@ class fused(Setting):
 
     Examples
     --------
-    >>> import stride0 as xp
     >>> x = xp.linspace(0, 1, 100_000)
     >>> with xp.fused():
     ...     y = 0.5 * x * (1 + xp.tanh(x + 0.044715 * x**3))
@@ -83,7 +82,7 @@ class fused(Setting):
     @staticmethod
     def set_default(size: int = FUSED_SIZE) -> int:
         """
-        Set it for every context that has no value of its own.
+        Set the size for every context that has no value of its own.
 
         Parameters
         ----------
@@ -94,6 +93,12 @@ class fused(Setting):
         -------
         int
             The default before; 0 where it was off.
+
+        Examples
+        --------
+        >>> before = xp.fused.set_default(1000)
+        >>> xp.fused.set_default(before)
+        1000
         """
         before: int = FUSED.set_default(_checked(size))
         set_fused_from(size)
@@ -109,6 +114,12 @@ class fused(Setting):
         -------
         int
             0 where none is.
+
+        Examples
+        --------
+        >>> with xp.fused(1000):
+        ...     xp.fused.current()
+        1000
         """
         value: Any = FUSED.current()
         return int(value)
@@ -123,6 +134,15 @@ class fused(Setting):
         dict
             ``pending``: chains that have not been computed; ``passes`` over memory that computed others,
             ``steps`` in these; ``bytes_saved``: bytes of results that were never written to memory.
+
+        Examples
+        --------
+        >>> x = xp.ones(100_000)
+        >>> before = xp.fused.stats()
+        >>> with xp.fused():
+        ...     y = xp.sum((x + 1) * 2)
+        >>> float(y), xp.fused.stats()["passes"] - before["passes"]
+        (400000.0, 1)
         """
         found: dict[str, int] = statistics()
         return found

@@ -7,6 +7,7 @@ from typing import Any
 from stride0._core.array.interceptors import is_strict, set_interceptor
 from stride0._modes.configurations import Call, Configuration, current_configuration
 from stride0._modes.strict_rules import check_call
+from stride0._tables.standard import NEWEST
 
 __all__: list[str] = []
 
@@ -14,9 +15,10 @@ __all__: list[str] = []
 def _enter(
     call_kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Configuration, Call] | None:
-    if is_strict():
-        check_call(call_kind, name, args, kwargs)
     configuration = current_configuration()
+    if is_strict():
+        version = NEWEST if configuration is None else configuration.api_version
+        check_call(call_kind, name, args, kwargs, version)
     return (
         None if configuration is None else (configuration, configuration.enter(call_kind, name, args, kwargs))
     )

@@ -67,11 +67,21 @@ class strict(Setting):
 
     Examples
     --------
-    >>> import stride0 as xp
     >>> with xp.strict():
-    ...     y = xp.ones(3) + 1.5
+    ...     xp.ones(3) + 1.5
+    Array([2.5, 2.5, 2.5], dtype=float64)
+    >>> with xp.strict():
+    ...     xp.ones(3).sum()
+    Traceback (most recent call last):
+        ...
+    stride0.StrictAttributeError: sum: an attribute of an array
+    ...
     >>> with xp.strict(exempt=("scipy",)):
-    ...     y = xp.ones(3) + 1.5
+    ...     xp.asarray([1, 2]) + xp.asarray([0.5, 1.5])
+    Traceback (most recent call last):
+        ...
+    stride0.StrictError: add: x2 is of dtype float64 beside int64
+    ...
     """
 
     def __init__(
@@ -97,6 +107,11 @@ class strict(Setting):
         -------
         bool or strict
             The default before: a `strict` where it was for modules by name.
+
+        Examples
+        --------
+        >>> before = xp.strict.set_default(xp.strict(modules=("my_package",)))
+        >>> now = xp.strict.set_default(before)
         """
         if isinstance(on, strict) and modules is None and not exempt:
             value = on._value
@@ -116,6 +131,12 @@ class strict(Setting):
         -------
         bool
             True or False.
+
+        Examples
+        --------
+        >>> with xp.strict():
+        ...     xp.strict.current()
+        True
         """
         return is_strict()
 

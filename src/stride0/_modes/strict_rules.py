@@ -20,7 +20,7 @@ from stride0._core.ops.operands import is_numpy_scalar
 from stride0._modes.strict_keys import check_key
 from stride0._modes.strict_values import CHECKS
 from stride0._tables.operations import KINDS
-from stride0._tables.standard import ROWS, Row
+from stride0._tables.standard import NEWEST, Row, row_of
 
 __all__ = ["check_call"]
 
@@ -48,7 +48,9 @@ COMPARISONS = (*EQUALITIES, "less", "less_equal", "greater", "greater_equal")
 Arguments = dict[str, Any]
 
 
-def check_call(call_kind: str, name: str, args: tuple[Any, ...], kwargs: Arguments) -> None:
+def check_call(
+    call_kind: str, name: str, args: tuple[Any, ...], kwargs: Arguments, version: str = NEWEST
+) -> None:
     """Raise StrictError for what the standard does not define.
 
     `call_kind` is "function", "operator", "in-place", "getitem" or "setitem"; the name of a function of an
@@ -62,7 +64,7 @@ def check_call(call_kind: str, name: str, args: tuple[Any, ...], kwargs: Argumen
         check_key(args[0], args[1], True)
         _check_value(args[0], args[2])
         return
-    row = ROWS.get(name)
+    row = row_of(name, version)
     if row is None and name.startswith("special.") and _is_call_of("scipy"):
         # It calls them where a namespace has them, and else NumPy: whoever called it asked for neither.
         return

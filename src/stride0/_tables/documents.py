@@ -1,7 +1,8 @@
 """What the docstrings of several functions share: each text once, with the functions that it belongs to.
 
 A docstring of a chapter says what holds for its function alone. `documented` completes it when it is asked
-for: with the entries below, parameters in the order of the signature, and with the place in the standard.
+for: with the entries below, parameters in the order of the signature, with the place in the standard, and
+with examples.
 """
 
 import inspect
@@ -9,27 +10,52 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from stride0._tables.standard import NEWEST, ROWS
+from stride0._tables.examples import EXAMPLES
+from stride0._tables.standard import DRAFT, NEWEST, ROWS
 
 # In numpydoc's order.
-SECTIONS: Final = ("Parameters", "Returns", "Raises", "Notes", "References", "Examples")
+SECTIONS: Final = ("Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples")
 
 GROUPS: Final = {
-    "REDUCTIONS": "all any count_nonzero max mean min nanvar prod std sum var",
+    "REDUCTIONS": (
+        "all any count_nonzero max mean median min nanmax nanmean nanmedian nanmin nanprod nanstd nansum "
+        "nanvar prod quantile std sum var"
+    ),
+    "SUMS": "cumulative_prod cumulative_sum nancumprod nancumsum nanprod nansum prod sum linalg.trace",
     "LIKE": "empty_like full_like ones_like zeros_like",
+    "SQUARE": (
+        "linalg.cholesky linalg.det linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh linalg.expm "
+        "linalg.inv linalg.matrix_power linalg.slogdet"
+    ),
     "SINGULAR": "linalg.matrix_rank linalg.pinv linalg.svd linalg.svdvals",
     "SOFTMAX": "special.log_softmax special.softmax",
     "FFT": "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft",
     "FFTN": "fft.fftn fft.ifftn fft.rfftn fft.irfftn",
     "ANY": (
         "astype broadcast_to count_nonzero cumulative_prod cumulative_sum expand_dims flip mean moveaxis "
-        "nanvar pad permute_dims prod repeat reshape roll squeeze std sum tile unique_counts unique_inverse "
-        "unique_values var fft.fftshift fft.ifftshift "
-        "strided.as_strided strided.contiguous strided.is_contiguous strided.is_writable"
+        "nancumprod nancumsum nanmean nanprod nanstd nansum nanvar pad permute_dims prod repeat reshape roll "
+        "squeeze std sum tile unique_counts unique_inverse unique_values var fft.fftshift fft.ifftshift "
+        "strided.as_strided strided.contiguous strided.is_contiguous strided.is_writable strided.offset "
+        "strided.storage_nbytes strided.strides"
     ),
     "AXIS": (
-        "argmax argmin argsort cumulative_prod cumulative_sum diff repeat roll sort take take_along_axis "
-        "unstack fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft"
+        "argmax argmin argsort cumulative_prod cumulative_sum diff nanargmax nanargmin nancumprod nancumsum "
+        "repeat roll sort take take_along_axis unstack fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft"
+    ),
+    # Functions that SciPy computes, of one operand and of several: of real ones, or of complex ones as well.
+    # What has several results says itself what it returns.
+    "SCIPY_REAL": "ellipe ellipk ellipkm1 gammasgn j0 j1 k0 k0e k1 k1e y0 y1 zetac",
+    "SCIPY_COMPLEX": "dawsn erfi exp1 expi loggamma rgamma spence wrightomega",
+    "SCIPY_TUPLES": "airy fresnel shichi sici",
+    "SCIPY_REALS": (
+        "bdtr bdtrc bdtri beta betainc betaincc betainccinv betaincinv betaln binom chdtr chdtrc chdtri "
+        "eval_hermite eval_hermitenorm expn fdtr fdtrc "
+        "fdtri gammainc gammaincc gammainccinv gammaincinv gdtr gdtrc kn lpmv nbdtr nbdtrc nbdtri owens_t "
+        "pdtr pdtrc pdtri poch powm1 radian stdtr stdtrit yn"
+    ),
+    "SCIPY_COMPLEXES": (
+        "eval_chebyt eval_chebyu eval_gegenbauer eval_genlaguerre eval_jacobi eval_laguerre eval_legendre "
+        "hyp0f1 hyp1f1 hyp2f1 iv jv kv spherical_in spherical_jn spherical_kn spherical_yn yv"
     ),
 }
 
@@ -40,8 +66,10 @@ ANY LIKE | x : Array
     Array of any shape and dtype.
 all any | x : Array
     Array of any dtype. Numbers are true unless they are 0; NaN is true.
-argmax argmin max min | x : Array
+argmax argmin max min nanargmax nanargmin nanmax nanmin | x : Array
     Array of bool or a real dtype.
+median nanmedian | x : Array
+    Array of bool or a real dtype. Integers and bool count as float64.
 argsort sort | x : Array
     Array with at least one axis, of bool or a real dtype.
 diff nonzero take take_along_axis unstack | x : Array
@@ -53,6 +81,16 @@ linalg.det linalg.eig linalg.eigvals linalg.inv linalg.slogdet | x : Array
 linalg.eigh linalg.eigvalsh | x : Array
     Shape ``(..., M, M)``, of a floating-point dtype; integers and bool become float64. Only the lower
     triangle is read.
+strided.shares_storage | x, y : Array
+    Arrays of any shapes and dtypes.
+SCIPY_REAL | {parameters} : Array or Python scalar
+    Of a real dtype and any shape. Integers and bool count as float64.
+SCIPY_COMPLEX SCIPY_TUPLES | {parameters} : Array or Python scalar
+    Of a real or complex dtype and any shape. Integers and bool count as float64.
+SCIPY_REALS | {parameters} : Array or Python scalar
+    Of real dtypes; their shapes broadcast. Integers and bool count as float64.
+SCIPY_COMPLEXES | {parameters} : Array or Python scalar
+    Of real dtypes, the last one also complex; their shapes broadcast. Integers and bool count as float64.
 SINGULAR linalg.matrix_norm linalg.qr | x : Array
     Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
 SOFTMAX | x : Array or Python scalar
@@ -68,7 +106,7 @@ fft.fft fft.ifft fft.rfft fft.ihfft | n : int, optional
     elements.
 fft.irfft fft.hfft | n : int, optional
     Length of the result along `axis`, of which `x` needs ``n // 2 + 1`` elements: more are left out, zeros
-    are added up to that. By default ``2 * (m - 1)`` for m elements; an odd length has to be said.
+    are added up to that. By default ``2 * (m - 1)`` for m elements; an odd length has to be given.
 FFT | axis : int
     The axis to transform.
 fft.fftn fft.ifftn fft.rfftn | s : sequence of int, optional
@@ -100,9 +138,11 @@ REDUCTIONS | keepdims : bool
     Whether to keep the reduced axes, with size 1.
 SOFTMAX | axis : int or tuple of int, optional
     The axes to sum over; by default all.
-argmax argmin | axis : int, optional
+argmax argmin nanargmax nanargmin | axis : int, optional
     The axis to search along; by default `x` is searched as if flattened in C order.
-argmax argmin | keepdims : bool
+nancumprod nancumsum | axis : int, optional
+    The axis; by default `x` is flattened first, in C order.
+argmax argmin nanargmax nanargmin | keepdims : bool
     Whether to keep the searched axes, with size 1.
 argsort sort | axis : int
     The axis to sort along.
@@ -113,11 +153,18 @@ vecdot linalg.cross | axis : int
     the smaller number of axes.
 cumulative_prod cumulative_sum | axis : int, optional
     The axis; it may be left out if there is only one.
-cumulative_prod cumulative_sum prod sum linalg.trace | dtype : DType, optional
+nanmean | dtype : DType, optional
+    Floating-point dtype that elements are cast to first.
+nanstd nanvar | dtype : DType, optional
+    Floating-point dtype to compute in.
+SUMS | dtype : DType, optional
     Dtype of the result, to which elements are cast first. By default that of `x`; int64 or uint64 for
     smaller integers, int64 for bool.
 std var | correction : int or float
     The sum of squares is divided by the number of elements less this: 0 for a population, 1 for a sample.
+nanstd nanvar | ddof : float
+    The correction of `var`, by NumPy's name: the sum of squares is divided by the number of elements less
+    this.
 linalg.diagonal linalg.trace | offset : int
     Which diagonal: above the main one if positive, below if negative.
 linalg.matrix_rank linalg.pinv | rtol : float or Array, optional
@@ -153,6 +200,30 @@ max min | Array
 std var | Array
     New array of the dtype of `x`; float64 for integers and bool, the components' dtype for complex ones. NaN
     where there are no more elements than `correction`.
+nanargmax nanargmin | Array
+    New int64 array.
+nanmax nanmin | Array
+    New array of the dtype of `x`.
+nanmean | Array
+    New array of `dtype`, by default that of `x`, float64 for integers and bool.
+nanprod nansum | Array
+    New array.
+nancumprod nancumsum | Array
+    New array of the shape of `x`, or of one axis without `axis`.
+nanstd nanvar | Array
+    New array; NaN where there are no more elements than `ddof`.
+strided.offset | int
+    0 for the first element of the storage, whatever the strides.
+strided.storage_nbytes | int
+    The same for all views of one storage.
+strided.shares_storage | bool
+    True also where no element is common to both.
+strided.strides | tuple of int
+    Negative along an axis that is reversed, 0 along a broadcast axis.
+SCIPY_REAL SCIPY_COMPLEXES SCIPY_REALS special.polygamma special.zeta | Array
+    New array of the floating-point dtype that the operands promote to.
+SCIPY_COMPLEX | Array
+    New array of the floating-point dtype of the operand.
 cumulative_prod cumulative_sum | Array
     New array of the shape of `x`, longer by one along `axis` if `include_initial`.
 moveaxis permute_dims squeeze | Array
@@ -175,13 +246,15 @@ SOFTMAX | AxisError
     If there is no such axis, or one is named twice.
 vecdot linalg.cross | AxisError
     If an array has no such axis, or `axis` is not negative.
-argmax argmin argsort max min sort SOFTMAX | DTypeError
+argmax argmin argsort max median min nanargmax nanargmin nanmax nanmedian nanmin sort SOFTMAX | DTypeError
     If `x` is complex.
 take take_along_axis | DTypeError
     If the indices are not integers.
+SCIPY_REAL SCIPY_REALS | DTypeError
+    If a dtype is complex.
 finfo iinfo | DTypeError
     For other dtypes.
-mean prod sum linalg.trace | CastError
+mean nancumprod nancumsum nanprod nansum prod sum linalg.trace | CastError
     If `x` is complex and `dtype` is real.
 full full_like | RangeError
     If the dtype cannot hold the value.
@@ -189,6 +262,10 @@ full full_like | CastError
     If the value is complex and the dtype is real.
 cumulative_prod cumulative_sum | ArgumentValueError
     If `axis` is left out and there are several.
+nanargmax nanargmin | ArgumentValueError
+    If there is nothing but NaN to choose from.
+concat stack | ArgumentValueError
+    If there is no array.
 repeat tile | ArgumentValueError
     If a number of repetitions is negative.
 linspace logspace | ArgumentValueError
@@ -197,13 +274,19 @@ fft.fftfreq fft.rfftfreq | ArgumentValueError
     If `n` is less than 1, or `d` is 0.
 FFTN | ArgumentValueError
     If `s` and `axes` do not match, or `s` is given and `axes` is not.
-argmax argmin max min | ShapeError
+argmax argmin max min nanargmax nanargmin nanmax nanmin | ShapeError
     If there is no element to choose from.
-tril triu matrix_transpose | ShapeError
+tril triu matrix_transpose linalg.diagonal linalg.qr linalg.trace SINGULAR | ShapeError
     If `x` has fewer than two axes.
+SQUARE | ShapeError
+    If `x` has fewer than two axes, or its matrices are not square.
+empty eye full ones zeros LIKE | ShapeError
+    If a size is negative.
 FFT FFTN | ShapeError
     If the transform would have no elements.
-broadcast_arrays broadcast_shapes take_along_axis | BroadcastError
+broadcast_arrays broadcast_shapes isclose take_along_axis | BroadcastError
+    If the shapes do not broadcast.
+SCIPY_COMPLEXES SCIPY_REALS special.polygamma special.zeta | BroadcastError
     If the shapes do not broadcast.
 matmul linalg.solve | BroadcastError
     If the leading axes do not broadcast.
@@ -219,6 +302,8 @@ linalg.eig linalg.eigvals | LinAlgError
     If a matrix has NaN or infinity in it, or the iteration does not converge.
 linalg.inv linalg.solve | LinAlgError
     If a matrix is singular.
+SCIPY_COMPLEX SCIPY_COMPLEXES SCIPY_REAL SCIPY_REALS SCIPY_TUPLES special.polygamma special.zeta | ImportError
+    If SciPy cannot be imported.
 """,
     "Notes": """
 cumulative_prod cumulative_sum |
@@ -232,32 +317,45 @@ argsort sort |
 }
 
 
+def members(group: str) -> list[str]:
+    """Return the names of the functions of a group."""
+    prefix = "special." if group.startswith("SCIPY") else ""
+    return [prefix + name for name in GROUPS[group].split()]
+
+
 def shared(section: str, name: str) -> list[str]:
     """Return the entries of a section that the docstring of a function shares with others."""
     found = []
     for entry in re.split(r"\n(?=\S)", SHARED.get(section, "").strip()):
         functions, _, text = entry.partition("|")
         names = functions.split()
-        if name in names or any(name in GROUPS[group].split() for group in GROUPS.keys() & names):
+        if name in names or any(name in members(group) for group in GROUPS.keys() & names):
             found.append(inspect.cleandoc(text) if section == "Notes" else text[1:])
     return found
 
 
 def documented(name: str, function: Callable[..., Any]) -> str | None:
-    """Return the docstring of a function, with what it shares, and with its place in the standard."""
+    """Return the docstring of a function, with what it shares, its place in the standard, and examples."""
     if function.__doc__ is None:
         return None
-    text, *parts = re.split(r"\n*^(\w+)\n-{3,}\n", inspect.cleandoc(function.__doc__), flags=re.MULTILINE)
+    heading = re.compile(r"\n*^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
+    text, *parts = heading.split(inspect.cleandoc(function.__doc__))
     own = {title: re.split(r"\n(?=\S)", body) for title, body in zip(parts[::2], parts[1::2], strict=True)}
     for section in dict.fromkeys([*SECTIONS, *own]):
         added = shared(section, name)
         entries = own.get(section, []) + added
         if section == "Parameters" and added:
             order = list(inspect.signature(function).parameters)
+            entries = [entry.replace("{parameters}", ", ".join(order)) for entry in entries]
             entries.sort(key=lambda entry: order.index(re.findall(r"\w+", entry)[0]))
         if section == "References" and name in ROWS and not entries:
             row, short = ROWS[name], name.rpartition(".")[2]
-            entries = [f'Array API standard {NEWEST}, "{row.chapter}", ``{short}`` (since {row.since}).']
+            where = f'"{row.chapter}", ``{short}``'
+            entries = [f"Array API standard {NEWEST}, {where} (since {row.since})."]
+            if row.since == DRAFT:
+                entries = [f"Draft of the Array API standard that follows {NEWEST}, {where}."]
+        if section == "Examples" and name in EXAMPLES:
+            entries = [EXAMPLES[name]]
         if entries:
             text += "\n".join(["\n", section, "-" * len(section), *entries])
     return text + "\n"

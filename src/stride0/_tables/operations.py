@@ -195,7 +195,12 @@ OPS: Final = (
         "Product of each pair of elements.",
         operator="*",
         gains=("complex64",),
-        written={("complex64", 0): "s0_multiply_complex64"},
+        written={
+            ("complex64", 0): "s0_multiply_complex64",
+            ("complex128", 0): "s0_multiply_complex128",
+            ("complex128", 1): "s0_multiply_complex128_left",
+            ("complex128", 2): "s0_multiply_complex128_right",
+        },
     ),
     _binary(
         "divide",
@@ -223,8 +228,8 @@ OPS: Final = (
         {"i": "remainder_i{W}(x1, x2)", "u": "remainder_u{W}(x1, x2)", "f": "remainder_{t}(x1, x2)"},
         "Remainder of each pair of elements, with the sign of the divisor. An integer modulo zero gives 0.",
         operator="%",
-        call=_DIVIDED,
-        run=("int64",),
+        call=("uint64",),
+        run=("int64", *_REALS),
         slow=True,
     ),
     _binary(
@@ -272,12 +277,12 @@ OPS: Final = (
         out="real",
         operator="abs",
         gains=_COMPLEX,
-        written={("complex64", 0): "s0_abs_complex64"},
+        written={("complex64", 0): "s0_abs_complex64", ("complex128", 0): "s0_abs_complex128"},
     ),
     _unary(
         "sign",
         "numeric",
-        {"i": "(x > 0) - (x < 0)", "u": "x > 0", "f": "sign_{t}(x)", "c": "sign_c(x)"},
+        {"i": "({T})(x > 0) - ({T})(x < 0)", "u": "x > 0", "f": "sign_{t}(x)", "c": "sign_c(x)"},
         "Sign of each element: -1, 0 or 1; `x / abs(x)` where it is complex.",
         gains=("float64", *_COMPLEX),
     ),
@@ -296,6 +301,7 @@ OPS: Final = (
         "numeric",
         {"iu": "x * x", "f": "x * x", "c": "square_c(x)"},
         "Each element multiplied by itself.",
+        written={("complex128", 0): "s0_square_complex128"},
     ),
     _unary(
         "sqrt",
@@ -393,7 +399,7 @@ OPS: Final = (
     _unary(
         "isinf",
         "numeric",
-        {"b": "0", "iu": "0", "f": "fabs_{t}(x) == INFINITY", "c": "isinf_c(x)"},
+        {"b": "0", "iu": "0", "f": "(x == INFINITY) | (x == -INFINITY)", "c": "isinf_c(x)"},
         "Whether each element is infinite (of a complex one: either component).",
         **_COMPARE,
     ),
@@ -642,6 +648,7 @@ REDUCTIONS: Final = (
         complex_start=1,
         repeated="power",
         rounded=True,
+        written={2: ("complex128",)},
     ),
     *(
         Reduction(
@@ -687,12 +694,12 @@ REDUCTIONS: Final = (
         repeated="multiply",
         folded_by="sum",
     ),
-    _sum_of_products("dot", {**_PRODUCTS, "c": "multiply_c(x1, x2)"}, written={0: _REALS}),
+    _sum_of_products("dot", {**_PRODUCTS, "c": "multiply_c(x1, x2)"}, written={0: (*_REALS, *_COMPLEX)}),
     _sum_of_products("dot_masked", {"f": "x1 != 0 ? x1 * x2 : x1", "c": "multiply_masked_c(x1, x2)"}),
     _sum_of_products(
         "vecdot",
         {**_PRODUCTS, "c": "multiply_c(conj_c(x1), x2)"},
-        written={0: _REALS},
+        written={0: (*_REALS, *_COMPLEX)},
         # Real numbers have no conjugates.
         alike={dtype: ("dot", dtype) for dtype in _REALS},
     ),

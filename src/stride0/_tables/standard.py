@@ -179,6 +179,7 @@ ROWS: Final[dict[str, Row]] = {
         order=("x1", "x2"),
         since="2023.12",
     ),
+    "top_k": Row(_SEARCHING, {"x": "real-valued"}, order=("x", "k"), since=DRAFT),
     "where": Row(
         _SEARCHING,
         {"condition": "boolean", "x1": "", "x2": ""},
@@ -270,6 +271,12 @@ DTYPES: Final = frozenset(
         *("float32", "float64", "complex64", "complex128"),
     }
 )
+
+
+def row_of(name: str, version: str = NEWEST) -> Row | None:
+    """Return the row of a function; of one that the draft alone has, in that version only."""
+    row = ROWS.get(name)
+    return None if row is not None and row.since == DRAFT != version else row
 
 
 def names_of(version: str = NEWEST, extensions: Iterable[str] = tuple(EXTENSIONS)) -> frozenset[str]:

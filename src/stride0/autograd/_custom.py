@@ -93,13 +93,11 @@ class custom_vjp:
 
     Examples
     --------
-    >>> import stride0 as xp
-    >>> from stride0.autograd import custom_vjp, grad
-    >>> @custom_vjp
+    >>> @xp.autograd.custom_vjp
     ... def clipped(x):
     ...     return x
     >>> clipped.defvjp(lambda x: (x, None), lambda residuals, g: (xp.clip(g, -1.0, 1.0),))
-    >>> grad(lambda x: xp.sum(5 * clipped(x)))(xp.asarray([1.0, 2.0]))
+    >>> xp.autograd.grad(lambda x: xp.sum(5 * clipped(x)))(xp.asarray([1.0, 2.0]))
     Array([1., 1.], dtype=float64)
     """
 
@@ -128,6 +126,15 @@ class custom_vjp:
         backward : callable
             Takes the arguments of `nondiff_argnums`, what `forward` kept, and the cotangent of the result;
             returns a tuple with a cotangent for each other argument, or None for zero.
+
+        Examples
+        --------
+        >>> @xp.autograd.custom_vjp
+        ... def scaled(x, factor):
+        ...     return x * factor
+        >>> scaled.defvjp(lambda x, factor: (x * factor, factor), lambda factor, g: (g * factor, None))
+        >>> xp.autograd.grad(scaled, argnums=(0, 1))(xp.asarray(2.0), xp.asarray(5.0))
+        (Array(5., dtype=float64), Array(0., dtype=float64))
         """
         self.forward, self.backward = forward, backward
 
@@ -345,6 +352,18 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
         In the backward pass, if an array that `f` closes over was overwritten after the call, and is tracked
         or is an operand beside a tracked array. What `f` computes from untracked arrays alone is not checked:
         pass those that you overwrite as arguments, whose values are kept.
+
+    Examples
+    --------
+    >>> calls = []
+    >>> @xp.autograd.checkpoint
+    ... def f(x):
+    ...     calls.append("f")
+    ...     return xp.sum(xp.exp(x) ** 2)
+    >>> xp.autograd.grad(f)(xp.asarray([0.0]))
+    Array([2.], dtype=float64)
+    >>> calls
+    ['f', 'f']
     """
 
     @functools.wraps(f)

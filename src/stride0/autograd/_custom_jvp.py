@@ -38,16 +38,14 @@ class custom_jvp:
 
     Examples
     --------
-    >>> import stride0 as xp
-    >>> from stride0.autograd import custom_jvp, grad
-    >>> @custom_jvp
+    >>> @xp.autograd.custom_jvp
     ... def log1pexp(x):
     ...     return xp.log(1 + xp.exp(x))
     >>> @log1pexp.defjvp
     ... def rule(primals, tangents):
     ...     (x,), (v,) = primals, tangents
     ...     return log1pexp(x), v * (1 - 1 / (1 + xp.exp(x)))
-    >>> grad(log1pexp)(xp.asarray(100.0))
+    >>> xp.autograd.grad(log1pexp)(xp.asarray(100.0))
     Array(1., dtype=float64)
     """
 
@@ -74,6 +72,17 @@ class custom_jvp:
         -------
         callable
             The rule, so that this is a decorator.
+
+        Examples
+        --------
+        >>> @xp.autograd.custom_jvp
+        ... def f(x):
+        ...     return xp.sin(x)
+        >>> @f.defjvp
+        ... def rule(primals, tangents):
+        ...     return f(*primals), tangents[0] * xp.cos(primals[0])
+        >>> xp.autograd.jvp(f, (xp.asarray(0.0),), (xp.asarray(2.0),))
+        (Array(0., dtype=float64), Array(2., dtype=float64))
         """
         self.rule = rule
         self._reverse.defvjp(self._forward, functools.partial(_transposed, rule))
@@ -89,6 +98,15 @@ class custom_jvp:
         *rules : callable or None
             Takes the direction of its argument, the result, and all arguments; returns the term of this
             argument in the derivative. None where the function does not depend on the argument.
+
+        Examples
+        --------
+        >>> @xp.autograd.custom_jvp
+        ... def product(x, y):
+        ...     return x * y
+        >>> product.defjvps(lambda v, result, x, y: v * y, lambda v, result, x, y: x * v)
+        >>> xp.autograd.grad(product, argnums=(0, 1))(xp.asarray(2.0), xp.asarray(5.0))
+        (Array(5., dtype=float64), Array(2., dtype=float64))
         """
         if self.nondiff_argnums:
             raise ArgumentValueError(

@@ -43,12 +43,10 @@ class Tape(_tape.Tape):
 
     Examples
     --------
-    >>> import stride0 as xp
-    >>> from stride0.autograd import Tape
-    >>> with Tape() as t:
-    ...     a = t.watch(xp.asarray([1.0, 2.0]))
-    ...     y = xp.sum(a**2)
-    >>> t.gradient(y, a)
+    >>> with xp.autograd.Tape() as tape:
+    ...     x = tape.watch(xp.asarray([1.0, 2.0]))
+    ...     y = xp.sum(x**2)
+    >>> tape.gradient(y, x)
     Array([2., 4.], dtype=float64)
     """
 
@@ -83,6 +81,15 @@ class Tape(_tape.Tape):
             Outside of the block of the tape.
         ArgumentTypeError
             If a leaf is not an array of a floating-point dtype.
+
+        Examples
+        --------
+        >>> parameters = {"w": xp.asarray([1.0, 2.0]), "b": xp.asarray(3.0)}
+        >>> with xp.autograd.Tape() as tape:
+        ...     tracked = tape.watch(parameters)
+        ...     y = xp.sum(tracked["w"] * tracked["b"])
+        >>> tape.gradient(y, tracked)
+        {'w': Array([3., 3.], dtype=float64), 'b': Array(3., dtype=float64)}
         """
         if not self.open:
             raise GradientError("watch", "the tape is not recording", accepts="with Tape() as t: ...")
@@ -134,6 +141,14 @@ class Tape(_tape.Tape):
         ------
         GradientError
             If one of `xs` is not tracked; or was overwritten, and `y` does not depend on what was written.
+
+        Examples
+        --------
+        >>> with xp.autograd.Tape() as tape:
+        ...     x = tape.watch(xp.asarray([1.0, 2.0]))
+        ...     y = x**2
+        >>> tape.gradient(y, x, cotangent=xp.asarray([1.0, 10.0]))
+        Array([ 2., 40.], dtype=float64)
         """
         if cotangent is None:
             y = scalar_result("gradient", y)

@@ -53,6 +53,15 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False)
     argument real); very many by several. Where a function on the way has no batching rule, it is one pass
     for each element of the result. For a complex argument `f` should be holomorphic, or its result real: then
     the derivative is the gradient in the sense of `grad`.
+
+    Examples
+    --------
+    >>> x = xp.asarray([1.0, 2.0, 3.0])
+    >>> xp.autograd.jacobian(lambda x: x[1:] * x[:-1])(x)
+    Array([[2., 1., 0.],
+           [0., 3., 2.]], dtype=float64)
+    >>> xp.autograd.jacobian(xp.linalg.inv)(xp.eye(2)).shape
+    (2, 2, 2, 2)
     """
     alone = not isinstance(argnums, (tuple, list))
 
@@ -72,7 +81,7 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False)
         step = max(1, CHUNK // max(size(), *(y.size for y in ys), 1))
         rows = [_rows(ys, k, points, lambda seeds: flatten(pull(seeds))[0], step) for k in range(len(ys))]
         found = [arguments.rebuild(row, False) for row in rows]
-        whole = structure.rebuild([row[0] if alone else tuple(row) for row in found])
+        whole = structure.rebuild([row[0] if alone else tuple(row) for row in found], False)
         return (whole, detached_results(aux)) if has_aux else whole
 
     return matrix
@@ -164,5 +173,11 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
         sequence, a tuple of tuples: item ``[i][j]``, of shape ``(*x_i.shape, *x_j.shape)``, has the second
         derivatives by the arguments i and j. With `has_aux`, a pair of that and the second item that `f`
         returned.
+
+    Examples
+    --------
+    >>> xp.autograd.hessian(lambda x: x[0] * x[1] ** 2)(xp.asarray([1.0, 2.0]))
+    Array([[0., 4.],
+           [4., 2.]], dtype=float64)
     """
     return jacobian(grad(f, argnums, has_aux), argnums, has_aux)

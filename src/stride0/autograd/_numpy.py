@@ -32,9 +32,8 @@ def on_numpy(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Examples
     --------
-    >>> import numpy, stride0 as xp
-    >>> from stride0.autograd import on_numpy, value_and_grad
-    >>> on_numpy(value_and_grad(lambda x: xp.sum(x**2)))(numpy.asarray([1.0, 2.0]))
+    >>> f = xp.autograd.on_numpy(xp.autograd.value_and_grad(lambda x: xp.sum(x**2)))
+    >>> f(np.asarray([1.0, 2.0]))
     (np.float64(5.0), array([2., 4.]))
     """
 

@@ -54,7 +54,7 @@ def value_and_grad(
     argnums : int or sequence of int
         Positional arguments to differentiate by. Each is an array of a floating-point dtype, or a nested
         structure of tuples, lists, dicts and dataclasses of such arrays. None, integers, text, dtypes and
-        functions within a structure are passed by; the gradient has None there.
+        functions within a structure are passed on as they are; the gradient has None in their places.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
 
@@ -76,6 +76,15 @@ def value_and_grad(
     -----
     Of a complex argument the gradient is that of PyTorch: the direction of steepest ascent, twice the
     derivative with respect to the conjugate.
+
+    Examples
+    --------
+    >>> def loss(parameters, x):
+    ...     return xp.sum((parameters["w"] * x + parameters["b"]) ** 2)
+    >>> parameters = {"w": xp.asarray(2.0), "b": xp.asarray(1.0)}
+    >>> value, gradient = xp.autograd.value_and_grad(loss)(parameters, xp.asarray([0.0, 1.0]))
+    >>> value, gradient["w"], gradient["b"]
+    (Array(10., dtype=float64), Array(6., dtype=float64), Array(8., dtype=float64))
     """
 
     alone = not isinstance(argnums, (tuple, list))
@@ -116,10 +125,18 @@ def grad(f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> 
 
     Examples
     --------
-    >>> import stride0 as xp
-    >>> from stride0.autograd import grad
-    >>> grad(lambda x: xp.sum(x**2))(xp.asarray([1.0, 2.0]))
+    >>> xp.autograd.grad(lambda x: xp.sum(x**2))(xp.asarray([1.0, 2.0]))
     Array([2., 4.], dtype=float64)
+
+    Derivatives of gradients:
+
+    >>> xp.autograd.grad(xp.autograd.grad(lambda x: x**3))(xp.asarray(2.0))
+    Array(12., dtype=float64)
+    >>> xp.autograd.grad(lambda x: x**2)(xp.asarray([1.0, 2.0]))
+    Traceback (most recent call last):
+        ...
+    stride0.ShapeError: value_and_grad: the function returned an array with axes
+    ...
     """
     both = value_and_grad(f, argnums, has_aux)
 
@@ -138,7 +155,7 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     Parameters
     ----------
     f : callable
-        Returns arrays, in any nested structure.
+        Returns arrays, in any nested structure. Integers, text, dtypes and functions within it are passed by.
     *xs : nested structures of arrays
         The arguments of `f`, all differentiated by.
     has_aux : bool
@@ -158,6 +175,14 @@ def vjp(f: Callable[..., Any], *xs: Any, has_aux: bool = False) -> Any:
     ------
     ArgumentTypeError, ShapeError
         If an argument or cotangent is of a wrong dtype or shape.
+
+    Examples
+    --------
+    >>> y, pullback = xp.autograd.vjp(lambda x: xp.stack([x, x**2]), xp.asarray([1.0, 3.0]))
+    >>> y.shape
+    (2, 2)
+    >>> pullback(xp.asarray([[1.0, 1.0], [1.0, 0.0]]))
+    (Array([3., 1.], dtype=float64),)
     """
     values, structure, aux, pull, _ = linearized("vjp", f, xs, has_aux)
     facts = facts_of(values)
@@ -186,7 +211,7 @@ def linearized(
             chosen = Tracked(operation, list(xs), tape, 2)
             out = f(*chosen.tree)
         y, aux = pair_of(out) if has_aux else (out, None)
-        leaves, structure = flatten(y)
+        leaves, structure = flatten(y, 1)
         values, roots = results_of(leaves)
 
     def pull(seeds: Sequence[Array | None]) -> tuple[Any, ...]:
@@ -203,7 +228,8 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
     Parameters
     ----------
     f : callable
-        Returns arrays, in any nested structure.
+        Returns arrays, in any nested structure. Integers, text, dtypes and functions within it are passed by;
+        `dy` has None there.
     xs : sequence of nested structures of arrays
         The arguments.
     vs : sequence of nested structures of arrays
@@ -228,6 +254,12 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
     Notes
     -----
     One recorded call, and one pass through what it recorded from the oldest operation to the youngest.
+
+    Examples
+    --------
+    >>> x, v = xp.asarray([1.0, 2.0]), xp.asarray([1.0, 0.0])
+    >>> xp.autograd.jvp(lambda x: xp.cumulative_sum(x**2), (x,), (v,))
+    (Array([1., 5.], dtype=float64), Array([2., 2.], dtype=float64))
     """
     with Deferring():
         with recording() as tape:
@@ -237,7 +269,7 @@ def jvp(f: Callable[..., Any], xs: Sequence[Any], vs: Sequence[Any], has_aux: bo
             directions = [like("jvp", v, x.shape, x.dtype) for v, x in zip(given, chosen.arrays, strict=True)]
             out = f(*chosen.tree)
         y, aux = pair_of(out) if has_aux else (out, None)
-        leaves, structure = flatten(y)
+        leaves, structure = flatten(y, 1)
         values, roots = results_of(leaves)
         for x in values:
             if x.dtype.kind not in FLOATING:
@@ -265,8 +297,8 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: A
     f : callable
         Returns one real floating-point array without axes.
     x, v : nested structures of arrays
-        Where, and the vector, structured like `x`, of a function of one argument. With `argnums`, `x` is a
-        sequence of all arguments, and `v` the vector of the one that is named, or a sequence of those.
+        The argument of `f`, and the vector, structured like it. With `argnums`, `x` is a sequence of all
+        arguments, and `v` the vector for the one that is named, or a sequence of vectors.
     has_aux : bool
         Whether `f` returns a pair whose second item is passed through.
     argnums : int or sequence of int, optional
@@ -289,9 +321,10 @@ def hvp(f: Callable[..., Any], x: Any, v: Any, has_aux: bool = False, argnums: A
 
     Examples
     --------
-    >>> import stride0 as xp
-    >>> from stride0.autograd import hvp
-    >>> hvp(lambda k, x: k * xp.sum(x**3), (2.0, xp.asarray([1.0, 2.0])), xp.asarray([1.0, 0.0]), argnums=1)
+    >>> x, v = xp.asarray([1.0, 2.0]), xp.asarray([1.0, 0.0])
+    >>> xp.autograd.hvp(lambda x: xp.sum(x**3), x, v)
+    Array([6., 0.], dtype=float64)
+    >>> xp.autograd.hvp(lambda k, x: k * xp.sum(x**3), (2.0, x), v, argnums=1)
     Array([12.,  0.], dtype=float64)
     """
     if argnums is None:
@@ -325,5 +358,12 @@ def stop_gradient(x: Any) -> Any:
     -------
     nested structure of arrays
         Views of the same memory.
+
+    Examples
+    --------
+    >>> def f(x):
+    ...     return xp.sum(x * xp.autograd.stop_gradient(x))
+    >>> xp.autograd.grad(f)(xp.asarray([1.0, 2.0]))
+    Array([1., 2.], dtype=float64)
     """
     return tree_map(lambda leaf: detach_all(leaf) if isinstance(leaf, Array) else leaf, x)

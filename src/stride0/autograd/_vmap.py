@@ -47,7 +47,7 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
     -------
     callable
         Takes the arguments of `f` with the additional axis, returns what `f` returns with it. Leaves that are
-        no arrays are passed by as they are. Where `f` returns a view of an argument, or writes to it, so does
+        no arrays are passed on as they are. Where `f` returns a view of an argument, or writes to it, so does
         this function.
 
     Raises
@@ -68,10 +68,9 @@ def vmap(f: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable
 
     Examples
     --------
-    >>> import stride0 as xp
-    >>> from stride0.autograd import grad, vmap
     >>> loss = lambda x, w: xp.sum(w * x) ** 2
-    >>> vmap(grad(loss), in_axes=(0, None))(xp.asarray([[1.0], [2.0]]), xp.asarray([3.0]))
+    >>> gradients = xp.autograd.vmap(xp.autograd.grad(loss), in_axes=(0, None))
+    >>> gradients(xp.asarray([[1.0], [2.0]]), xp.asarray([3.0]))
     Array([[18.],
            [36.]], dtype=float64)
     """

@@ -52,17 +52,17 @@ def ifftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "bac
 
 @primitive_in("fft")
 def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the discrete Fourier transform of real numbers: its first half, which the other one mirrors."""
+    """Return the first half of the discrete Fourier transform of a real signal."""
 
 
 @primitive_in("fft")
 def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the real numbers whose :func:`rfft` an array is."""
+    """Return the inverse of :func:`rfft`, a real signal."""
 
 
 @primitive_in("fft")
 def rfftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "backward") -> Array:
-    """Return the discrete Fourier transform of real numbers along several axes: half of it.
+    """Return the discrete Fourier transform of a real signal along several axes: half of the last one.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def rfftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "bac
 
 @primitive_in("fft")
 def irfftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "backward") -> Array:
-    """Return the real numbers whose :func:`rfftn` an array is.
+    """Return the inverse of :func:`rfftn`, a real signal.
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ def irfftn(x: Array, /, *, s: Sizes = None, axes: Sizes = None, norm: Norm = "ba
 
 @primitive_in("fft")
 def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the discrete Fourier transform, which is real, of a signal whose other half mirrors `x`."""
+    """Return the discrete Fourier transform, which is real, of a Hermitian signal given by its first half."""
 
 
 @primitive_in("fft")
 def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Array:
-    """Return the half of a signal whose :func:`hfft` an array is."""
+    """Return the inverse of :func:`hfft`: the first half of a signal whose Fourier transform is real."""

@@ -98,12 +98,6 @@ def solve_triangular(x1: Array, x2: Array, /, *, upper: bool = False, unit_diago
     References
     ----------
     G. H. Golub, C. F. Van Loan, "Matrix Computations", 4th edition (2013), section 3.1: blocks of rows.
-
-    Examples
-    --------
-    >>> import stride0 as xp
-    >>> xp.linalg.solve_triangular(xp.asarray([[2.0, 0.0], [1.0, 4.0]]), xp.asarray([2.0, 9.0]))
-    Array([1., 2.], dtype=float64)
     """
     name = "solve_triangular"
     x1 = as_floating(check_square(name, x1, "x1"))
@@ -189,14 +183,6 @@ def lstsq(
     ----------
     G. H. Golub, C. F. Van Loan, "Matrix Computations", 4th edition (2013), section 5.5. Derivatives: G. H.
     Golub, V. Pereyra, SIAM Journal on Numerical Analysis 10 (1973).
-
-    Examples
-    --------
-    >>> import stride0 as xp
-    >>> a = xp.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
-    >>> found = xp.linalg.lstsq(a, xp.asarray([1.0, 3.0, 5.0]))
-    >>> xp.round(found.solution)
-    Array([1., 2.], dtype=float64)
     """
     if rcond is not None:
         if rtol is not None:
@@ -206,9 +192,11 @@ def lstsq(
     x2 = as_floating(check_array("lstsq", x2, "x2"))
     check_rows("lstsq", x1, x2)
     limit = relative_tolerance("lstsq", x1, rtol)
-    if not all(isfinite(x1)):
-        raise LinAlgError("lstsq", "the matrix has NaN or infinity in it", [("x1", str(x1.shape))])
-    u, s, vh = svd(x1, full_matrices=False)
+    try:
+        u, s, vh = svd(x1, full_matrices=False)
+    except LinAlgError as error:
+        facts = [("x1" if name == "x" else name, value) for name, value in error.facts]
+        raise LinAlgError("lstsq", error.problem, facts) from None
     counts = significant(s, limit)
     sides = expand_dims(x2, axis=-1) if x2.ndim == 1 else x2
     solution = _least_squares(x1, sides, rtol, counts, u, s, vh)
@@ -248,22 +236,10 @@ def expm(x: Array, /) -> Array:
     Array
         New array of the shape and dtype of `x`; NaN where a matrix has NaN or infinity in it.
 
-    Raises
-    ------
-    ShapeError
-        If `x` is not square.
-
     References
     ----------
     N. J. Higham, "The Scaling and Squaring Method for the Matrix Exponential Revisited", SIAM Journal on
     Matrix Analysis and Applications 26 (2005).
-
-    Examples
-    --------
-    >>> import stride0 as xp
-    >>> xp.linalg.expm(xp.asarray([[0.0, 1.0], [0.0, 0.0]]))
-    Array([[1., 1.],
-           [0., 1.]], dtype=float64)
     """
     x = as_floating(check_square("expm", x))
     refuse_storage_dtypes("expm", x)

@@ -52,6 +52,10 @@ class LinAlgError(Stride0Error, ValueError):
     """A matrix that an algorithm refuses: singular, not positive definite, or with NaN."""
 
 
+# Tracebacks name the module from which users import it.
+LinAlgError.__module__ = "stride0.linalg"
+
+
 class EighResult(NamedTuple):
     """What :func:`eigh` returns."""
 
@@ -287,6 +291,11 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     QRResult
         ``Q`` of shape ``(..., M, K)``, with orthonormal columns, and ``R`` of shape ``(..., K, N)``, upper
         triangular; or ``(..., M, M)`` and ``(..., M, N)``. Both of the dtype of `x`.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `mode` is another.
     """
 
 

@@ -186,7 +186,7 @@ def matrix_norm(
     ArgumentValueError
         If there is no such norm.
     ShapeError
-        If there is nothing to take the smallest of.
+        If `x` has fewer than two axes, or there is no column, row or singular value to take the smallest of.
     LinAlgError
         If singular values are asked for and a matrix has NaN or infinity in it.
     """

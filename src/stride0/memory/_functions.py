@@ -29,6 +29,14 @@ def stats(*, reset_peak: bool = False) -> dict[str, int]:
         ``allocations``: how many storages were made, and ``reused``: how many of them from a cached block.
         ``cached_blocks`` and ``cached_bytes``: what is cached now, ``offered_bytes``: the reclaimable part,
         which the system takes when it is short of memory. ``limit``: see `set_limit`.
+
+    Examples
+    --------
+    >>> before = xp.memory.stats()
+    >>> x = xp.zeros(1_000_000)
+    >>> after = xp.memory.stats()
+    >>> after["live_bytes"] - before["live_bytes"], after["allocations"] - before["allocations"]
+    (8000000, 1)
     """
     return {**memory_statistics(reset_peak=reset_peak), **cache_statistics()}
 
@@ -42,6 +50,13 @@ def get_limit() -> int:
     int
         The limit. At first an eighth of the memory that this process may use (of the machine, or of its
         control group), or what the environment variable ``STRIDE0_CACHE_LIMIT`` says.
+
+    Examples
+    --------
+    >>> xp.memory.set_limit(100_000_000)
+    >>> xp.memory.get_limit()
+    100000000
+    >>> xp.memory.set_limit(None)
     """
     return cache_statistics()["limit"]
 
@@ -66,6 +81,15 @@ def set_limit(limit: int | None) -> None:
         (A TypeError.) If the limit is neither an integer nor None.
     ArgumentValueError
         (A ValueError.) If it is negative.
+
+    Examples
+    --------
+    >>> xp.memory.set_limit(0)
+    >>> x = xp.zeros(1_000_000)
+    >>> del x
+    >>> xp.memory.stats()["cached_bytes"]
+    0
+    >>> xp.memory.set_limit(None)
     """
     if limit is None:
         set_cache_limit(None)

@@ -23,7 +23,7 @@ from stride0._core.memory.dtype import float64
 from stride0._core.ops.functions import add, conj, divide, multiply, real, sqrt
 from stride0.autograd._numpy import on_numpy
 from stride0.autograd._parts import matched
-from stride0.autograd._tape.trees import flatten, tree_map
+from stride0.autograd._tape.trees import flatten
 from stride0.autograd._transforms import value_and_grad
 
 __all__ = ["Minimum", "Optimizer", "adam", "apply_updates", "minimize_lbfgs", "sgd"]
@@ -42,6 +42,14 @@ class Optimizer(NamedTuple):
     update : callable
         Takes gradients structured like the parameters, a state and, unused, the parameters; returns updates
         structured like them, and the next state.
+
+    Examples
+    --------
+    >>> optimizer = xp.optim.sgd(0.1, momentum=0.9)
+    >>> state = optimizer.init([xp.zeros(2)])
+    >>> updates, state = optimizer.update([xp.ones(2)], state)
+    >>> updates
+    [Array([-0.1, -0.1], dtype=float64)]
     """
 
     init: Callable[[Any], Any]
@@ -55,11 +63,16 @@ class _State(NamedTuple):
     averages: tuple[Any, ...]
 
 
-def _each(operation: str, function: Callable[..., Array], tree: Any, *others: Any) -> Any:
-    """Return what a function gives for each leaf and those in the same place of other trees."""
-    leaves, structure = flatten(tree)
+def _each(
+    operation: str, function: Callable[..., Array], tree: Any, *others: Any, constants: bool = False
+) -> Any:
+    """Return what a function gives for each leaf and those in the same place of other trees.
+
+    Integers, text, dtypes and functions within the tree are no leaves: they stay, or None takes their places.
+    """
+    leaves, structure = flatten(tree, 1)
     columns = [matched(operation, structure, other, "the trees") for other in others]
-    return structure.rebuild([function(*row) for row in zip(leaves, *columns, strict=True)])
+    return structure.rebuild([function(*row) for row in zip(leaves, *columns, strict=True)], constants)
 
 
 def _at(rate: Rate, count: int) -> float:
@@ -81,19 +94,33 @@ def apply_updates(parameters: Any, updates: Any) -> Any:
     Parameters
     ----------
     parameters, updates : nested structures of arrays
-        Of one structure.
+        Both of the same structure. Integers, text, dtypes and functions within the parameters stay as they
+        are, here and in all optimisers; their gradients and updates are None.
 
     Returns
     -------
     nested structure of arrays
         New arrays of the dtypes of the parameters.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If a parameter is not an array.
+    ArgumentValueError
+        If the structures differ.
+
+    Examples
+    --------
+    >>> parameters = {"w": xp.asarray([1.0, 2.0]), "b": xp.asarray(0.0)}
+    >>> xp.optim.apply_updates(parameters, {"w": xp.asarray([0.5, -0.5]), "b": xp.asarray(1.0)})
+    {'w': Array([1.5, 1.5], dtype=float64), 'b': Array(1., dtype=float64)}
     """
 
     def step(p: Any, u: Any) -> Array:
         p = check_array("apply_updates", p, "parameters")
         return astype(add(p, u), p.dtype, copy=False)
 
-    return _each("apply_updates", step, parameters, updates)
+    return _each("apply_updates", step, parameters, updates, constants=True)
 
 
 def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> Optimizer:
@@ -113,11 +140,28 @@ def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> O
     -------
     Optimizer
         Its steps are those of ``torch.optim.SGD``.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `momentum` is negative, or 1 or more.
+
+    Examples
+    --------
+    >>> optimizer = xp.optim.sgd(lambda step: 0.5 / (1 + step))
+    >>> gradient = xp.autograd.grad(lambda x: xp.sum((x - 3) ** 2))
+    >>> x = xp.zeros(2)
+    >>> state = optimizer.init(x)
+    >>> for _ in range(2):
+    ...     updates, state = optimizer.update(gradient(x), state)
+    ...     x = xp.optim.apply_updates(x, updates)
+    >>> x
+    Array([3., 3.], dtype=float64)
     """
     kept = _between("sgd", "momentum", momentum)
 
     def init(parameters: Any) -> _State:
-        return _State(0, (tree_map(zeros_like, parameters),) if kept else ())
+        return _State(0, (_each("init", zeros_like, parameters),) if kept else ())
 
     def update(gradients: Any, state: _State, parameters: Any = None) -> tuple[Any, _State]:
         rate = _at(learning_rate, state.steps)
@@ -127,7 +171,8 @@ def sgd(learning_rate: Rate, momentum: float = 0.0, nesterov: bool = False) -> O
             averages = (directions,)
             if nesterov:
                 directions = _each("update", lambda g, v: add(multiply(v, kept), g), gradients, directions)
-        return tree_map(lambda d: multiply(d, -rate), directions), _State(state.steps + 1, averages)
+        updates = _each("update", lambda d: multiply(d, -rate), directions)
+        return updates, _State(state.steps + 1, averages)
 
     return Optimizer(init, update)
 
@@ -143,18 +188,31 @@ def adam(learning_rate: Rate, b1: float = 0.9, b2: float = 0.999, eps: float = 1
     b1, b2 : float
         How much moving averages of gradients and of their squares keep, from 0 up to 1.
     eps : float
-        Added to the root of the latter.
+        Added to the root of the average of squares.
 
     Returns
     -------
     Optimizer
         Its steps are those of ``torch.optim.Adam``.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `b1` or `b2` is negative, or 1 or more.
+
+    Examples
+    --------
+    >>> optimizer = xp.optim.adam(0.1)
+    >>> x = xp.asarray([1.0, 2.0])
+    >>> updates, state = optimizer.update(xp.asarray([1e-3, 1e3]), optimizer.init(x))
+    >>> xp.optim.apply_updates(x, updates).round(3)
+    Array([0.9, 1.9], dtype=float64)
     """
     first, second = _between("adam", "b1", b1), _between("adam", "b2", b2)
 
     def init(parameters: Any) -> _State:
-        squares = tree_map(lambda p: zeros_like(real(p)), parameters)
-        return _State(0, (tree_map(zeros_like, parameters), squares))
+        squares = _each("init", lambda p: zeros_like(real(p)), parameters)
+        return _State(0, (_each("init", zeros_like, parameters), squares))
 
     def update(gradients: Any, state: _State, parameters: Any = None) -> tuple[Any, _State]:
         rate, count = _at(learning_rate, state.steps), state.steps + 1
@@ -182,15 +240,21 @@ class Minimum(NamedTuple):
     Attributes
     ----------
     parameters : nested structure of arrays
-        Where.
+        The parameters at the minimum.
     value : float
-        Of the function.
+        Value of the function there.
     iterations, evaluations : int
         How many steps, and how many calls of the function with its gradient.
     success : bool
         Whether the method has converged.
     message : str
         Why it ended.
+
+    Examples
+    --------
+    >>> found = xp.optim.minimize_lbfgs(lambda x: (x - 3) ** 2, xp.asarray(0.0))
+    >>> found.success, round(found.value, 6)
+    (True, 0.0)
     """
 
     parameters: Any
@@ -212,11 +276,12 @@ def minimize_lbfgs(
     f : callable
         Takes the parameters and `args`, returns one real floating-point array without axes.
     parameters : nested structure of arrays
-        Where to begin. Of real floating-point dtypes.
+        The first guess, of real floating-point dtypes.
     *args
-        Passed on.
+        Further arguments of `f`.
     options : dict, optional
-        Of ``scipy.optimize.minimize(method="L-BFGS-B")``: ``maxiter``, ``ftol``, ``gtol``, ``maxcor``, ...
+        Options of ``scipy.optimize.minimize(method="L-BFGS-B")``: ``maxiter``, ``ftol``, ``gtol``,
+        ``maxcor``, ...
 
     Returns
     -------
@@ -227,6 +292,14 @@ def minimize_lbfgs(
     ------
     ImportError
         Without SciPy.
+
+    Examples
+    --------
+    >>> def loss(point, scale):
+    ...     return (point["x"] - 1) ** 2 + scale * (point["y"] - point["x"] ** 2) ** 2
+    >>> found = xp.optim.minimize_lbfgs(loss, {"x": xp.asarray(-1.0), "y": xp.asarray(1.0)}, 10.0)
+    >>> found.parameters["x"].round(3), found.parameters["y"].round(3)
+    (Array(1., dtype=float64), Array(1., dtype=float64))
     """
     try:
         optimize = importlib.import_module("scipy.optimize")
@@ -234,7 +307,7 @@ def minimize_lbfgs(
         raise ImportError(
             "minimize_lbfgs calls SciPy, which cannot be imported: pip install scipy"
         ) from error
-    leaves, structure = flatten(parameters)
+    leaves, structure = flatten(parameters, 1)
     for leaf in leaves:
         if not isinstance(leaf, Array) or leaf.dtype.kind != "real floating":
             raise ArgumentTypeError(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from types import FunctionType, MethodType
 from typing import Any
 
 from stride0._base.errors import ArgumentTypeError, DTypeError, ShapeError, hide_frames
 from stride0._base.shapes import normalize_shape
 from stride0._core.array.array import Array, empty
 from stride0._core.calls.primitive import intercepted_in
+from stride0._core.exchange.buffers import may_be_filled
 from stride0._core.exchange.convert import asarray, dtype_argument
 from stride0._core.exchange.numpy_calls import from_numpy, numpy, to_numpy
 from stride0._core.memory.dtype import DType, DTypeLike, float64, int64
@@ -43,7 +45,6 @@ class Generator:
 
     Examples
     --------
-    >>> import stride0 as xp
     >>> rng = xp.random.default_rng(1)
     >>> rng.integers(0, 10, 5)
     Array([4, 5, 7, 9, 0], dtype=int64)
@@ -66,17 +67,43 @@ class Generator:
         return self._generator.bit_generator
 
     def spawn(self, n_children: int) -> list[Generator]:
-        """Return generators of independent streams, made of the seed and of the number of such calls."""
+        """
+        Return generators of independent streams, made of the seed and of the number of such calls.
+
+        Examples
+        --------
+        >>> streams = xp.random.default_rng(1).spawn(2)
+        >>> xp.any(streams[0].random(3) == streams[1].random(3))
+        Array(False, dtype=bool)
+        """
         return [Generator(child.bit_generator) for child in self._generator.spawn(n_children)]
 
     def bytes(self, length: int) -> bytes:
-        """Return as many random bytes."""
+        """
+        Return as many random bytes.
+
+        Examples
+        --------
+        >>> len(xp.random.default_rng(1).bytes(5))
+        5
+        """
         return self._generator.bytes(length)  # type: ignore[no-any-return]
 
     # --- from the stream itself, into memory of stride0
 
     def random(self, size: Size = None, dtype: DTypeLike = float64, out: Array | None = None) -> Array:
-        """Draw floats from 0 up to 1, without 1, of float64 or float32."""
+        """
+        Draw floats from 0 up to 1, without 1, of float64 or float32.
+
+        Examples
+        --------
+        >>> rng = xp.random.default_rng(1)
+        >>> rng.random((2, 3), dtype=xp.float32).dtype
+        stride0.float32
+        >>> x = xp.empty(4)
+        >>> rng.random(out=x) is x
+        True
+        """
         return self._fill("random", size, dtype, out)
 
     def standard_normal(
@@ -107,7 +134,17 @@ class Generator:
         dtype: DTypeLike = int64,
         endpoint: bool = False,
     ) -> Array:
-        """Draw integers from `low` up to `high`, with it if `endpoint`; from 0 up to `low` without `high`."""
+        """
+        Draw integers from `low` up to `high`, with it if `endpoint`; from 0 up to `low` without `high`.
+
+        Examples
+        --------
+        >>> rng = xp.random.default_rng(1)
+        >>> xp.max(rng.integers(6, size=1000)), xp.max(rng.integers(1, 6, size=1000, endpoint=True))
+        (Array(5, dtype=int64), Array(6, dtype=int64))
+        >>> rng.integers(xp.asarray([0, 100]), xp.asarray([1, 101]))
+        Array([  0, 100], dtype=int64)
+        """
         return self._draw("integers", low, high, size=size, dtype=_numpy_dtype(dtype), endpoint=endpoint)
 
     # --- of what is given
@@ -121,15 +158,50 @@ class Generator:
         axis: int = 0,
         shuffle: bool = True,
     ) -> Array:
-        """Draw elements along an axis of an array, or integers below `a`, with probabilities `p`."""
+        """
+        Draw elements along an axis of an array, or integers below `a`, with probabilities `p`.
+
+        Examples
+        --------
+        >>> rng = xp.random.default_rng(1)
+        >>> xp.sort(rng.choice(5, size=5, replace=False))
+        Array([0, 1, 2, 3, 4], dtype=int64)
+        >>> rng.choice(xp.asarray([10, 20, 30]), size=3, p=[0.0, 1.0, 0.0])
+        Array([20, 20, 20], dtype=int64)
+        >>> rng.choice(xp.ones((5, 2)), size=3).shape
+        (3, 2)
+        """
         return self._draw("choice", a, size=size, replace=replace, p=p, axis=axis, shuffle=shuffle)
 
     def permutation(self, x: Parameter, axis: int = 0) -> Array:
-        """Return an array with its slices along an axis in random order, or the integers below `x`."""
+        """
+        Return an array with its slices along an axis in random order, or the integers below `x`.
+
+        Examples
+        --------
+        >>> rng, x = xp.random.default_rng(1), xp.asarray([[1, 2], [3, 4], [5, 6]])
+        >>> y = rng.permutation(x)
+
+        Rows move as they are, and `x` stays as it is:
+
+        >>> y[:, 1] - y[:, 0], x[0]
+        (Array([1, 1, 1], dtype=int64), Array([1, 2], dtype=int64))
+        """
         return self._draw("permutation", x, axis=axis)
 
     def permuted(self, x: Parameter, *, axis: int | None = None, out: Array | None = None) -> Array:
-        """Return an array with the elements of each slice along an axis, or of all, in random order."""
+        """
+        Return an array with the elements of each slice along an axis, or of all, in random order.
+
+        Examples
+        --------
+        >>> rng, x = xp.random.default_rng(1), xp.reshape(xp.arange(6), (2, 3))
+        >>> xp.sort(rng.permuted(x, axis=1))
+        Array([[0, 1, 2],
+               [3, 4, 5]], dtype=int64)
+
+        Each row has an order of its own, and keeps its elements.
+        """
         drawn = self._draw("permuted", x, axis=axis)
         if out is None:
             return drawn
@@ -137,7 +209,16 @@ class Generator:
         return _stored(out, drawn)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
-        """Put the slices of an array along an axis, or the items of a list, in random order, in place."""
+        """
+        Put the slices of an array along an axis, or the items of a list, in random order, in place.
+
+        Examples
+        --------
+        >>> rng, x = xp.random.default_rng(1), xp.arange(5)
+        >>> rng.shuffle(x)
+        >>> xp.sort(x)
+        Array([0, 1, 2, 3, 4], dtype=int64)
+        """
         if not isinstance(x, Array):
             self._generator.shuffle(x, axis=axis)
             return
@@ -206,7 +287,15 @@ class Generator:
         return self._draw("logseries", p, size=size)
 
     def multinomial(self, n: Parameter, pvals: Parameter, size: Size = None) -> Array:
-        """Draw how often each outcome occurs in `n` trials; the last axis is that of `pvals`."""
+        """
+        Draw how often each outcome occurs in `n` trials; the last axis is that of `pvals`.
+
+        Examples
+        --------
+        >>> rng = xp.random.default_rng(1)
+        >>> xp.sum(rng.multinomial(10, [0.2, 0.3, 0.5], size=4), axis=-1)
+        Array([10, 10, 10, 10], dtype=int64)
+        """
         return self._draw("multinomial", n, pvals, size=size)
 
     def multivariate_hypergeometric(
@@ -225,7 +314,15 @@ class Generator:
         *,
         method: str = "svd",
     ) -> Array:
-        """Draw vectors from a normal distribution of a mean and a covariance matrix."""
+        """
+        Draw vectors from a normal distribution of a mean and a covariance matrix.
+
+        Examples
+        --------
+        >>> rng = xp.random.default_rng(1)
+        >>> rng.multivariate_normal(xp.zeros(2), xp.eye(2), size=5).shape
+        (5, 2)
+        """
         more = {"check_valid": check_valid, "tol": tol, "method": method}
         return self._draw("multivariate_normal", mean, cov, size=size, **more)
 
@@ -242,7 +339,18 @@ class Generator:
         return self._draw("noncentral_f", dfnum, dfden, nonc, size=size)
 
     def normal(self, loc: Parameter = 0.0, scale: Parameter = 1.0, size: Size = None) -> Array:
-        """Draw from normal distributions of mean `loc` and standard deviation `scale`."""
+        """
+        Draw from normal distributions of mean `loc` and standard deviation `scale`.
+
+        Examples
+        --------
+        >>> rng = xp.random.default_rng(1)
+        >>> rng.normal(xp.zeros((3, 1)), xp.ones(4)).shape
+        (3, 4)
+        >>> rng.normal(xp.asarray([5.0, -5.0]), 0.0, size=(2, 2))
+        Array([[ 5., -5.],
+               [ 5., -5.]], dtype=float64)
+        """
         return self._draw("normal", loc, scale, size=size)
 
     def pareto(self, a: Parameter, size: Size = None) -> Array:
@@ -313,10 +421,10 @@ class Generator:
         if out is not None:
             _check_out(name, out, out.shape if size is None and isinstance(out, Array) else shape, kind)
             shape = out.shape
-        drawn = empty(shape, kind)
+        drawn = out if out is not None and may_be_filled(out) else empty(shape, kind)
         memory, numpy_kind = to_numpy(drawn), numpy().dtype(kind.name)
         getattr(self._generator, name)(*map(_given, given), dtype=numpy_kind, out=memory, **more)
-        return drawn if out is None else _stored(out, drawn)
+        return drawn if out is None or drawn is out else _stored(out, drawn)
 
 
 def _given(value: Any) -> Any:
@@ -346,6 +454,21 @@ def _stored(out: Array, drawn: Array) -> Array:
     """What was drawn, assigned to an array of the caller's, so that tapes and deferred results see it."""
     out[...] = drawn
     return out
+
+
+class _Method:
+    """A method whose calls are intercepted, as those of functions are: strict mode and flags hold for it."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self._function = intercepted_in("random")(function)
+
+    def __get__(self, instance: Generator | None, owner: type) -> Any:
+        return self._function if instance is None else MethodType(self._function, instance)
+
+
+for _name, _function in list(vars(Generator).items()):
+    if isinstance(_function, FunctionType) and not _name.startswith("_") and _name not in ("bytes", "spawn"):
+        setattr(Generator, _name, _Method(_function))
 
 
 @intercepted_in("random")

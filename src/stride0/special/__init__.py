@@ -15,5 +15,7 @@ from stride0.special._exponentials import *  # noqa: F403
 from stride0.special._exponentials import __all__ as _EXPONENTIALS
 from stride0.special._functions import *  # noqa: F403
 from stride0.special._functions import __all__ as _FUNCTIONS
+from stride0.special._polynomials import *  # noqa: F403
+from stride0.special._polynomials import __all__ as _POLYNOMIALS
 
-__all__ = [*_COMPOSED, *_DISTRIBUTIONS, *_EXPONENTIALS, *_FUNCTIONS, *_KERNELS]
+__all__ = [*_COMPOSED, *_DISTRIBUTIONS, *_EXPONENTIALS, *_FUNCTIONS, *_KERNELS, *_POLYNOMIALS]

@@ -20,8 +20,10 @@ from stride0._core.memory.dtype import promote
 from stride0._core.ops.functions import (
     add,
     equal,
+    expm1,
     less,
     less_equal,
+    log1p,
     multiply,
     pow,
     subtract,
@@ -33,10 +35,32 @@ from stride0.special._scipy import by_scipy, floating_operands, several_by_scipy
 if TYPE_CHECKING:
     from stride0._core.array.array import Operand
 
-__all__ = ["factorial", "fresnel", "lambertw", "multigammaln", "polygamma", "psi", "sici", "zeta"]
+__all__ = [
+    "airy",
+    "expm1",
+    "factorial",
+    "fresnel",
+    "lambertw",
+    "log1p",
+    "multigammaln",
+    "polygamma",
+    "psi",
+    "shichi",
+    "sici",
+    "zeta",
+]
 
 # SciPy and PyTorch have both names.
 psi = digamma
+
+
+class AiryResult(NamedTuple):
+    """Result of `airy`: the functions Ai and Bi, each with its derivative."""
+
+    ai: Array
+    aip: Array
+    bi: Array
+    bip: Array
 
 
 class FresnelResult(NamedTuple):
@@ -44,6 +68,13 @@ class FresnelResult(NamedTuple):
 
     sine: Array
     cosine: Array
+
+
+class ShichiResult(NamedTuple):
+    """Result of `shichi`."""
+
+    sinh: Array
+    cosh: Array
 
 
 class SiciResult(NamedTuple):
@@ -55,7 +86,15 @@ class SiciResult(NamedTuple):
 
 @primitive_in("special")
 def polygamma(n: Operand, x: Operand, /) -> Array:
-    """Return the polygamma function: derivative `n`, an integer from 0 on, of the digamma function."""
+    """Return the polygamma function: derivative `n` of the digamma function.
+
+    Parameters
+    ----------
+    n : Array or Python scalar
+        Integers from 0 on; its shape broadcasts with that of `x`.
+    x : Array or Python scalar
+        Of a real dtype. Integers and bool count as float64.
+    """
     if type(n) is int and n == 0:
         return digamma(x)
     if type(n) is int and 0 < n <= 170:
@@ -72,7 +111,15 @@ def polygamma(n: Operand, x: Operand, /) -> Array:
 
 @primitive_in("special")
 def zeta(x: Operand, q: Operand | None = None, /) -> Array:
-    """Return Hurwitz's zeta function; Riemann's, which is that of `q` = 1, where `q` is not given."""
+    """Return Hurwitz's zeta function; Riemann's, which is that of `q` = 1, where `q` is not given.
+
+    Parameters
+    ----------
+    x : Array or Python scalar
+        Of a real dtype; without `q`, also of a complex one. Integers and bool count as float64.
+    q : Array or Python scalar, optional
+        Of a real dtype; its shape broadcasts with that of `x`.
+    """
     if q is None:
         return by_scipy("special.zeta", ("x",), x, ufunc="zeta of one argument")
     return by_scipy("special.zeta", ("x", "q"), x, q)
@@ -89,7 +136,7 @@ def lambertw(z: Operand, /, k: Operand = 0, tol: float = 1e-8) -> Array:
     k : Array or Python scalar
         Which branch: 0 is the principal one.
     tol : float
-        Where the iteration ends.
+        Relative tolerance at which the iteration ends.
 
     Returns
     -------
@@ -108,7 +155,18 @@ def lambertw(z: Operand, /, k: Operand = 0, tol: float = 1e-8) -> Array:
 
 @primitive_in("special")
 def factorial(n: Operand, /) -> Array:
-    """Return ``gamma(n + 1)``, in floating point for integers, too; 0 where `n` is negative."""
+    """Return the factorial, ``gamma(n + 1)``; 0 where `n` is negative.
+
+    Parameters
+    ----------
+    n : Array or Python scalar
+        Of a real dtype and any shape.
+
+    Returns
+    -------
+    Array
+        New array of the floating-point dtype of `n`; of integers and bool, float64.
+    """
     (found,), target = floating_operands("special.factorial", (n,))
     return where(less(found, 0), 0, gamma(add(astype(found, target, copy=False), 1)))
 
@@ -168,3 +226,27 @@ def sici(x: Operand, /) -> SiciResult:
         Named tuple of the arrays `sine` and `cosine`.
     """
     return SiciResult(*several_by_scipy("special.sici", ("x",), x))
+
+
+@primitive_in("special")
+def shichi(x: Operand, /) -> ShichiResult:
+    """Return the hyperbolic sine and cosine integral.
+
+    Returns
+    -------
+    ShichiResult
+        Named tuple of the arrays `sinh` and `cosh`.
+    """
+    return ShichiResult(*several_by_scipy("special.shichi", ("x",), x))
+
+
+@primitive_in("special")
+def airy(z: Operand, /) -> AiryResult:
+    """Return Airy's functions and their derivatives.
+
+    Returns
+    -------
+    AiryResult
+        Named tuple of the arrays `ai`, `aip`, `bi` and `bip`.
+    """
+    return AiryResult(*several_by_scipy("special.airy", ("z",), z))

@@ -14,6 +14,7 @@ __all__ = [
     "beta",
     "betainc",
     "betaincc",
+    "betainccinv",
     "betaincinv",
     "betaln",
     "binom",
@@ -47,9 +48,15 @@ __all__ = [
     "lpmv",
     "owens_t",
     "poch",
+    "powm1",
     "radian",
     "rgamma",
     "spence",
+    "spherical_in",
+    "spherical_jn",
+    "spherical_kn",
+    "spherical_yn",
+    "wrightomega",
     "y0",
     "y1",
     "yn",
@@ -129,6 +136,11 @@ def betaincc(a: Operand, b: Operand, x: Operand, /) -> Array:
 @declared_ufunc
 def betaincinv(a: Operand, b: Operand, y: Operand, /) -> Array:
     """Return the `x` at which ``betainc(a, b, x)`` is `y`."""
+
+
+@declared_ufunc
+def betainccinv(a: Operand, b: Operand, y: Operand, /) -> Array:
+    """Return the `x` at which ``betaincc(a, b, x)`` is `y`."""
 
 
 # --- the error function and its kin
@@ -222,6 +234,26 @@ def kv(v: Operand, z: Operand, /) -> Array:
     """Return the modified Bessel function of the second kind of real order `v`."""
 
 
+@declared_ufunc
+def spherical_jn(n: Operand, z: Operand, /) -> Array:
+    """Return the spherical Bessel function of the first kind of integer order `n`."""
+
+
+@declared_ufunc
+def spherical_yn(n: Operand, z: Operand, /) -> Array:
+    """Return the spherical Bessel function of the second kind of integer order `n`."""
+
+
+@declared_ufunc
+def spherical_in(n: Operand, z: Operand, /) -> Array:
+    """Return the modified spherical Bessel function of the first kind of integer order `n`."""
+
+
+@declared_ufunc
+def spherical_kn(n: Operand, z: Operand, /) -> Array:
+    """Return the modified spherical Bessel function of the second kind of integer order `n`."""
+
+
 # --- hypergeometric, elliptic and Legendre functions
 
 
@@ -288,7 +320,17 @@ def zetac(x: Operand, /) -> Array:
     """Return Riemann's zeta function minus 1."""
 
 
+@declared_ufunc
+def wrightomega(z: Operand, /) -> Array:
+    """Return Wright's omega function, the `w` with ``w + log(w) == z``."""
+
+
 # --- elementary functions
+
+
+@declared_ufunc
+def powm1(x: Operand, y: Operand, /) -> Array:
+    """Return ``x**y - 1``, accurately where the power is near 1."""
 
 
 @declared_ufunc

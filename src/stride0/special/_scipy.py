@@ -32,7 +32,9 @@ _REAL_LETTER = {dt.float32: "f", dt.float64: "d", dt.complex64: "f", dt.complex1
 _COMPLEX_LETTER = {"f": "F", "d": "D"}
 _DTYPES = {"f": dt.float32, "d": dt.float64, "F": dt.complex64, "D": dt.complex128}
 # Where SciPy's public function is no ufunc, but calls one.
-_INNER = {"zeta": "_zeta", "zeta of one argument": "_riemann_zeta", "lambertw": "_lambertw"}
+_INNER = {"zeta": "_zeta", "zeta of one argument": "_riemann_zeta", "lambertw": "_lambertw"} | {
+    f"spherical_{kind}n": f"_spherical_{kind}n" for kind in "jyik"
+}
 _INTEGERS = ("signed integer", "unsigned integer", "bool")
 
 

@@ -23,12 +23,12 @@ from stride0.special._scipy import floating_operands
 if TYPE_CHECKING:
     from stride0._core.array.array import Operand
 
-__all__ = ["zeta_x"]
+__all__ = ["BERNOULLI", "zeta_x"]
 
 # Terms of the series that are added up.
 _TERMS = 16
 # Bernoulli's numbers of the orders 2, 4, ...
-_BERNOULLI = (
+BERNOULLI = (
     *(1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798),
     *(-174611 / 330, 854513 / 138, -236364091 / 2730, 8553103 / 6, -23749461029 / 870),
 )
@@ -62,7 +62,7 @@ def _zeta_x(s: Array, q: Array, order: int) -> Array:
     factors[0] = factors[0] + 0.5
     rising: list[Any] = [s, 1.0, *[0.0] * order][: order + 1]
     power = reciprocal(end)
-    for j, bernoulli in enumerate(_BERNOULLI, 1):
+    for j, bernoulli in enumerate(BERNOULLI, 1):
         number = bernoulli / math.factorial(2 * j)
         for k in range(order + 1):
             factors[k] = factors[k] + number * power * rising[k]

@@ -40,13 +40,14 @@ def check_grad(
         Takes arrays, or nested structures of them; returns such. Smooth near `xs`. Results that are not of a
         floating-point dtype are left out.
     *xs : nested structures of arrays
-        Where. ``float64`` or ``complex128``: in single precision finite differences are too inaccurate.
+        The arguments to differentiate at, of ``float64`` or ``complex128``: in single precision finite
+        differences are too inaccurate.
     order : int
         Up to which derivative.
     rtol, atol : float
         Relative and absolute tolerance.
     seed : int
-        Of the random directions and cotangents.
+        Seed of the random directions and cotangents.
 
     Raises
     ------
@@ -62,9 +63,13 @@ def check_grad(
 
     Examples
     --------
-    >>> import stride0 as xp
-    >>> from stride0.testing import check_grad
-    >>> check_grad(xp.sin, xp.asarray([0.5, 1.0]), order=3)
+    >>> xp.testing.check_grad(xp.sin, xp.asarray([0.5, 1.0]), order=3)
+    >>> def wrong(x):
+    ...     return x * xp.autograd.stop_gradient(x)
+    >>> xp.testing.check_grad(wrong, xp.asarray([0.5, 1.0]))
+    Traceback (most recent call last):
+        ...
+    AssertionError: check_grad: the derivative of order 1 is ..., finite differences give ...
     """
     rng = random.Random(seed)
     leaves, structure = flatten(list(xs))

@@ -29,6 +29,7 @@ from stride0._tables.standard import (
     SHARED,
     VERSIONS,
     names_of,
+    row_of,
 )
 
 __all__ = ["flags"]
@@ -86,7 +87,7 @@ class flags(Setting):
     Raises
     ------
     ArgumentValueError
-        If there is no such dtype, version or extension, no device, or no such setting of one.
+        If a dtype, a version, an extension or a setting of a device is unknown, or no device is given.
 
     Notes
     -----
@@ -97,12 +98,16 @@ class flags(Setting):
 
     Examples
     --------
-    >>> import stride0 as xp
-    >>> from stride0.testing import flags
-    >>> with flags(devices=("cpu", "other"), default_float="float32"):
+    >>> with xp.testing.flags(devices=("cpu", "other"), default_float="float32"):
     ...     x = xp.ones(3, device="other")
     >>> x.dtype, x.device
     (stride0.float32, Device('other'))
+    >>> with xp.testing.flags(writable=False):
+    ...     x += 1
+    Traceback (most recent call last):
+        ...
+    stride0.WriteError: add: arrays are read-only in this test configuration
+    ...
     """
 
     def __init__(
@@ -317,10 +322,10 @@ class Filtered(ModuleType):
         )
 
 
-def _since(name: str) -> str:
+def _since(name: str, version: str) -> str:
     """Return the version that brought a name; "" for one that the standard does not have."""
-    if name in ROWS:
-        return ROWS[name].since
+    if row := row_of(name, version):
+        return row.since
     return COMPLEX_SINCE if name in DTYPES and name.startswith("complex") else EXTENSIONS.get(name, "")
 
 
@@ -328,7 +333,7 @@ def _reason(configuration: Configuration, module: str, name: str) -> tuple[str, 
     """Return why a name is hidden, and the flag that hides it; None where it is not."""
     extension = module.partition(".")[2]
     full = f"{extension}.{name}" if extension and name not in SHARED else name
-    since = _since(full) if not extension or full in ROWS else ""
+    since = _since(full, configuration.api_version) if not extension or full in ROWS else ""
     version = f'api_version="{configuration.api_version}"'
     if extension:
         since = max(since, EXTENSIONS[extension])

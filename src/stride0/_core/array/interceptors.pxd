@@ -17,7 +17,7 @@ cdef bint is_users_call() except -1
 cdef bint exports_read_only() except -1
 cdef int check_method_version(str method, dict given) except -1
 cdef int refuse_lazy(str operation) except -1
-cdef int refuse_numpys_reading() except -1
+cdef int refuse_reading(str operation) except -1
 cdef object copy_of_view(object view)
 cdef bint is_intercepted() except -1
 cdef object intercept(str call_kind, str name, function, tuple args, dict kwargs)
@@ -45,6 +45,5 @@ cdef inline int reads_value(str operation) except -1:
 cdef inline int reads_memory(str operation) except -1:
     """An error where strict mode or a test configuration refuses that others read the memory of an array."""
     if guarding:
-        refuse_numpys_reading()
-        refuse_lazy(operation)
+        refuse_reading(operation)
     return 0

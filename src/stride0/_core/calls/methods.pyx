@@ -96,7 +96,10 @@ cdef class Method:
 
     @property
     def __doc__(self):
-        return self.function.__doc__
+        # Imported late: seldom needed.
+        from stride0._tables.documents import documented
+
+        return documented(self.__qualname__, self.function)
 
     def __repr__(self):
         return f"<method {self.__name__} of stride0 arrays>"

@@ -3,6 +3,7 @@
 cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.limits cimport INT_MAX
 
 from stride0._core.memory.guards cimport s0_immortalize
 from stride0._core.array.switches cimport enter_package, guarding, leave_package
@@ -23,6 +24,16 @@ from stride0._core.calls import (
 )
 
 
+cdef enum:
+    VARIADIC = 4  # inspect.CO_VARARGS
+
+
+cdef int positional_of(object function):
+    """How many arguments a declaration takes by position."""
+    code = getattr(function, "__code__", None)
+    return INT_MAX if code is None or code.co_flags & VARIADIC else code.co_argcount
+
+
 @cython.final
 cdef class Primitive:
     """A function of the namespace: calls of it are intercepted, Note [Interceptors], and recorded by the tape."""
@@ -33,6 +44,7 @@ cdef class Primitive:
         self.implementation = implementation_of(name)
         self.signature = None if self.implementation is NULL else Signature(function)
         self.function = function
+        self.positional = positional_of(function)
         self.traced_name = name
         s0_immortalize(<PyObject*>self)
         if self.signature is not None:
@@ -71,21 +83,25 @@ cdef class Primitive:
     cdef PyObject* run(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except NULL:
         """Run the function itself: no argument is tracked, and the call is not intercepted."""
         if self.implementation is NULL:
+            if n > self.positional:
+                refuse_call(self.function, args, n, kwnames)
             return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
         out = call_implementation(self.implementation, self.traced_name, self.signature, self.function, args, n, kwnames)
         Py_INCREF(out)
         return <PyObject*>out
 
 
-cdef int refuse_call(Signature signature, object declaration, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except -1:
+cdef int refuse_call(object declaration, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) except -1:
     """Raise Python's TypeError, by a call of the declaration; of arguments that it takes by name it says so."""
     cdef list named
+    code = declaration.__code__
     try:
         PyObject_Vectorcall(<PyObject*>declaration, args, n, kwnames)
     except TypeError as error:
-        named = [f"{name}=..." for name in signature.names[signature.positional : n]]
-        # NumPy takes an axis by position.
-        if signature.variadic or not named or named[0] != "axis=...":
+        parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        named = [f"{name}=..." for name in parameters[code.co_argcount : n]]
+        # NumPy takes an axis, a dtype and more by position; whoever writes reshape(x, 2, 3) does not mean `copy`.
+        if code.co_flags & VARIADIC or not named or named[0] == "copy=...":
             raise
         raise TypeError(f"{error}; by name: {', '.join(named)}") from None
     return 0
@@ -104,7 +120,7 @@ cdef object call_implementation(
     else:
         fits = bind(signature, args, n, kwnames, given)
     if not fits:
-        refuse_call(signature, declaration, args, n, kwnames)
+        refuse_call(declaration, args, n, kwnames)
         raise SystemError(f"{name}: the arguments fit the declaration, and were refused")
     return implementation(name, given)
 

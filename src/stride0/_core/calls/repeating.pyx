@@ -31,20 +31,27 @@ from stride0._core.ops.reduce import reduce, scan
 
 cdef extern from *:
     """
-    /* Each element of one contiguous run, one after the other, `count` times. */
-    #define S0_REPEAT(type)                                        \\
-        for (Py_ssize_t i = 0; i < n; i++) {                       \\
-            type item = ((const type *)from)[i], *out = (type *)to + i * count; \\
-            for (Py_ssize_t k = 0; k < count; k++) out[k] = item;  \\
-        }
+    /* Each element of one contiguous run, one after the other, `count` times. Compilers make vectors of the frequent counts. */
+    #define S0_REPEAT_BY(times)                                                        \\
+        for (Py_ssize_t i = 0; i < n; i++)                                             \\
+            for (Py_ssize_t k = 0; k < (times); k++)                                   \\
+                out[i * (times) + k] = items[i];
+    #define S0_REPEAT(type) {                                                          \\
+        const type *restrict items = (const type *)from;                               \\
+        type *restrict out = (type *)to;                                               \\
+        if (count == 2) { S0_REPEAT_BY(2) }                                            \\
+        else if (count == 3) { S0_REPEAT_BY(3) }                                       \\
+        else if (count == 4) { S0_REPEAT_BY(4) }                                       \\
+        else { S0_REPEAT_BY(count) }                                                   \\
+    }
     typedef struct { uint64_t parts[2]; } s0_wide;
     static void s0_repeat_items(char *to, const char *from, Py_ssize_t n, Py_ssize_t count, Py_ssize_t itemsize) {
         switch (itemsize) {
-            case 1: S0_REPEAT(uint8_t); break;
-            case 2: S0_REPEAT(uint16_t); break;
-            case 4: S0_REPEAT(uint32_t); break;
-            case 8: S0_REPEAT(uint64_t); break;
-            default: S0_REPEAT(s0_wide);
+            case 1: S0_REPEAT(uint8_t) break;
+            case 2: S0_REPEAT(uint16_t) break;
+            case 4: S0_REPEAT(uint32_t) break;
+            case 8: S0_REPEAT(uint64_t) break;
+            default: S0_REPEAT(s0_wide)
         }
     }
     """

@@ -68,7 +68,8 @@ cdef object argpartition(str name, PyObject** given):
         if not -n <= k < n:
             raise OutOfBoundsError(name, f"kth {k} is out of bounds for {counted(n, 'element')}")
     positions = [k + n if k < 0 else k for k in positions]
-    first, last = (min(positions), max(positions) + 1) if positions else (0, 0)
+    # Where no position is asked for, any permutation serves: that with the least element first.
+    first, last = (min(positions), max(positions) + 1) if positions else (0, min(n, 1))
     return selected_lanes(x, axis, first, last, False, True)
 
 

@@ -161,7 +161,7 @@ cdef object find_extreme_index(str name, PyObject** given):
         return argreduce(name, x, axis, keepdims)
     # Along broadcast axes the first of the equal elements is at index 0; the others keep their order.
     base = x if x.c_contiguous else <Array>without_broadcast_axes(x, tuple(range(x.ndim)))
-    out = argreduce(name, flatten(base), 0, False)
+    out = argreduce(name, base if base.ndim == 1 else flatten(base), 0, False)
     if base.size != x.size:
         index = (<int64_t*>data_of(out))[0]
         for k in range(x.ndim - 1, -1, -1):

@@ -39,6 +39,11 @@ def put_on(Array x not None, int number):
     x.storage.device = number
 
 
+def may_be_filled(Array x not None):
+    """Whether another library may write to all elements: they are contiguous, on the CPU, and no tape has their values."""
+    return x.c_contiguous and x.storage.device == 0 and not x.storage.readonly and not x.storage.logged and not x.storage.batched
+
+
 cdef bint is_elsewhere(Array x) except -1:
     """Whether the user's own code reads memory of a simulated device."""
     return x.storage.device != 0 and is_users_call()

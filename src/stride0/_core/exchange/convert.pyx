@@ -231,6 +231,23 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     References
     ----------
     Array API standard 2025.12, "Creation Functions", ``asarray``.
+
+    Examples
+    --------
+    >>> xp.asarray([[1, 2.5], [True, 0]])
+    Array([[1. , 2.5],
+           [1. , 0. ]], dtype=float64)
+    >>> xp.asarray([1, 2], dtype=xp.float32)
+    Array([1., 2.], dtype=float32)
+    >>> a = np.zeros(3)
+    >>> x = xp.asarray(a)
+    >>> x[0] = 7
+    >>> a
+    array([7., 0., 0.])
+    >>> xp.asarray(a, dtype=xp.float32, copy=False)
+    Traceback (most recent call last):
+        ...
+    stride0.ArgumentValueError: asarray: copy=False, but float64 has to be cast to float32
     """
     cdef int code = NO_DTYPE
     cdef Array x
@@ -315,7 +332,7 @@ cdef str elements_of(Array x, str prefix, str suffix):
     if format_at(x.code)[0] == 0:
         # NumPy's own dtypes print elements as themselves; others as what they compute in.
         x, code = exportable(x), x.code
-        values = numpy.asarray(copy_array(x, arithmetic_code(code), False))
+        values = shown_elements(copy_array(x, arithmetic_code(code), False))
         return numpy.array2string(values, separator=", ", prefix=prefix, suffix=suffix,
                                   formatter={"float_kind": lambda value: shortest(float(value), code)})
     return numpy.array2string(shown_elements(x), separator=", ", prefix=prefix, suffix=suffix)

@@ -432,6 +432,16 @@ def from_dlpack(x, /, *, device=None, copy=None):
     References
     ----------
     Array API standard 2025.12, "Creation Functions", ``from_dlpack``, and "Data interchange mechanisms".
+
+    Examples
+    --------
+    >>> a = np.zeros(3)
+    >>> x = xp.from_dlpack(a)
+    >>> a[0] = 7
+    >>> x
+    Array([7., 0., 0.], dtype=float64)
+    >>> xp.from_dlpack(a, copy=True)[1:]
+    Array([0., 0.], dtype=float64)
     """
     if guarding and is_intercepted():
         return intercept("function", "from_dlpack", from_dlpack, (x,), {"device": device, "copy": copy})

@@ -116,7 +116,7 @@ cdef void delete_allocated(DLManagedTensorVersioned* managed) noexcept nogil:
 cdef int allocate_tensor(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx, SetError set_error) noexcept nogil:
     """A tensor of the shape and the dtype of another one, with memory of its own; without Python, in one block."""
     cdef int axis, ndim = prototype.ndim
-    cdef Py_ssize_t head, size = 1, most = <Py_ssize_t>1 << 62
+    cdef Py_ssize_t head, stride, size = 1, most = <Py_ssize_t>1 << 62
     cdef int64_t* shape
     cdef char* block
     cdef DLManagedTensorVersioned* new
@@ -136,7 +136,9 @@ cdef int allocate_tensor(DLTensor* prototype, DLManagedTensorVersioned** out, vo
         if prototype.shape[axis] < 0:
             set_error(error_ctx, "BufferError", "allocate: a negative size")
             return -1
-        if size and prototype.shape[axis] > most // itemsize // size:
+        size *= prototype.shape[axis] != 0
+    for axis in range(ndim if size else 0):
+        if prototype.shape[axis] > most // itemsize // size:
             set_error(error_ctx, "MemoryError", "allocate: a tensor larger than any memory")
             return -1
         size *= prototype.shape[axis]
@@ -155,10 +157,12 @@ cdef int allocate_tensor(DLTensor* prototype, DLManagedTensorVersioned** out, vo
     new.dl_tensor.data = <char*>new - ((size * itemsize + 7) & ~<Py_ssize_t>7)
     new.dl_tensor.shape, new.dl_tensor.strides = shape, shape + ndim
     new.dl_tensor.byte_offset = 0
-    size = 1
+    stride = 1
     for axis in range(ndim - 1, -1, -1):
-        shape[axis], shape[ndim + axis] = prototype.shape[axis], size
-        size *= prototype.shape[axis] if prototype.shape[axis] else 1
+        shape[axis], shape[ndim + axis] = prototype.shape[axis], stride
+        # The sizes of a tensor without elements may be any.
+        if prototype.shape[axis] > 1:
+            stride = stride * prototype.shape[axis] if prototype.shape[axis] <= most // stride else 1
     out[0] = new
     return 0
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib.util
 import pathlib
+import re
 import sys
 from types import ModuleType
 from typing import Any
@@ -164,8 +165,40 @@ def map_loop(name: str, inputs: list[Operand], out: Operand, expression: str, na
     # A value of stride 0 is read once per run; the planner has made sure that the run does not write it.
     body += [op.let(x, "0") for op, x in zip(inputs, names, strict=True) if op.how == "s"]
     inner = [op.let(x, "i") for op, x in zip(inputs, names, strict=True) if op.how != "s"]
-    body += elementwise("0", "n", [*inner, *out.store("i", expression)])
+    packed = packed_flags(inputs, out, expression, names)
+    if packed:
+        body += ["Py_ssize_t first = 0;", *packed]
+    body += elementwise("first" if packed else "0", "n", [*inner, *out.store("i", expression)])
     return function(name, steps, block("for (Py_ssize_t j = 0; j < m; j++)", body))
+
+
+def packed_flags(inputs: list[Operand], out: Operand, expression: str, names: list[str]) -> list[str]:
+    """The loop over groups of a comparison, whose flags `flags.h` packs; none of a body not for vectors."""
+    size = inputs[0].row.itemsize
+    if (
+        out.row.letter != "b"
+        or inputs[0].row.letter not in "iuf"
+        or size not in (4, 8)
+        or "v" in {op.how for op in (*inputs, out)}
+        or not re.search(r"\bx", expression)
+        or re.search(r"\w\(", expression)
+    ):
+        return []
+    step, lines = 32 // size, []
+    for op, x in zip(inputs, names, strict=True):
+        if op.how == "s":
+            continue
+        place = f"{op.pointer} + first + {step} * k"
+        lines += [f"lanes {x};", f"memcpy(&{x}, {place}, sizeof({x}));"]
+    lines.append(f"said[k] = (__m256i)({expression});")
+    groups = [f"__m256i said[{size}];", *block(f"S0_FOR_ALL({size})", lines)]
+    groups.append(f"s0_store_flags_{size}({out.pointer} + first, said);")
+    return [
+        "#if S0_VECTOR == 32",
+        f"typedef {inputs[0].memory} lanes __attribute__((vector_size(32)));",
+        *block("for (; first + 32 <= n; first += 32)", groups),
+        "#endif",
+    ]
 
 
 ELEMENTWISE_LAYOUTS = {

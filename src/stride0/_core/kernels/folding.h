@@ -20,15 +20,27 @@
 #define S0_TAKE_widen(E, L) s0_widen_##E##_##L(p)
 #define S0_TAKE_load_two(E, L) s0_times_##E##_##L(s0_load_##E##_##L(p), s0_load_##E##_##L(r))
 #define S0_TAKE_widen_two(E, L) s0_times_##E##_##L(s0_widen_##E##_##L(p), s0_widen_##E##_##L(r))
+#define S0_TAKE_load_cross(E, L) s0_cross_##E##_##L(s0_load_##E##_##L(p), s0_load_##E##_##L(r))
+#define S0_TAKE_widen_cross(E, L) s0_cross_##E##_##L(s0_widen_##E##_##L(p), s0_widen_##E##_##L(r))
+#define S0_TAKE_load_inner(E, L) s0_inner_##E##_##L(s0_load_##E##_##L(p), s0_load_##E##_##L(r))
+#define S0_TAKE_widen_inner(E, L) s0_inner_##E##_##L(s0_widen_##E##_##L(p), s0_widen_##E##_##L(r))
 #define S0_SKIP_load(L) p += L
 #define S0_SKIP_widen(L) p += L
 #define S0_SKIP_load_two(L) p += L, r += L
 #define S0_SKIP_widen_two(L) p += L, r += L
+#define S0_SKIP_load_cross(L) p += L, r += L
+#define S0_SKIP_widen_cross(L) p += L, r += L
+#define S0_SKIP_load_inner(L) p += L, r += L
+#define S0_SKIP_widen_inner(L) p += L, r += L
 
 /* Fold the next elements into the accumulators. */
 #define S0_JOIN_load(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load(E, L))
 #define S0_JOIN_widen(fold, E, L) s0_tally_##E##_##L(a##L, S0_TAKE_widen(E, L))
 #define S0_JOIN_load_two(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load_two(E, L))
+#define S0_JOIN_load_cross(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load_cross(E, L))
+#define S0_JOIN_widen_cross(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_widen_cross(E, L))
+#define S0_JOIN_load_inner(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load_inner(E, L))
+#define S0_JOIN_widen_inner(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_widen_inner(E, L))
 #define S0_JOIN_widen_two(fold, E, L) s0_fused_##E##_##L(a##L, s0_widen_##E##_##L(p), s0_widen_##E##_##L(r))
 
 /* All lanes at once over whole groups: of 32 elements, each of one scalar or two. */
@@ -135,7 +147,7 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
 
 #define S0_PARTS(E) E##_64 a64; E##_32 a32; E##_16 a16; E##_8 a8; E##_4 a4; E##_2 a2; E##_1 a1
 
-/* The address of element i of the second operand of run j, if there is one. */
+/* The address of scalar i of the second operand of run j, if there is one. */
 #define S0_SECOND_1(type, i) NULL
 #define S0_SECOND_2(type, i) (const type *)(a[1] + j * t[1]) + (i)
 
@@ -190,11 +202,11 @@ typedef uint64_t s0_nan_f64 __attribute__((vector_size(S0_VECTOR)));
             E##_##parts acc = s0_load_##E##_##parts(q);                                                              \
             for (i = 0; n - i >= S0_ACCUMULATORS; i += S0_BLOCK)                                                     \
                 acc = s0_##fold##_##E##_##parts(                                                                     \
-                    acc, s0_##what##_##name##_block(p + i * parts, S0_SECOND_##nin(type, i),                         \
+                    acc, s0_##what##_##name##_block(p + i * parts, S0_SECOND_##nin(type, i * parts),                 \
                                                     n - i < S0_BLOCK ? n - i : S0_BLOCK));                           \
             if (i < n)                                                                                               \
                 acc = s0_##fold##_##E##_##parts(                                                                     \
-                    acc, s0_##what##_##name##_tail(p + i * parts, S0_SECOND_##nin(type, i), n - i));                 \
+                    acc, s0_##what##_##name##_tail(p + i * parts, S0_SECOND_##nin(type, i * parts), n - i));         \
             s0_store_##E##_##parts(q, acc);                                                                          \
         }                                                                                                            \
     }
@@ -209,6 +221,10 @@ S0_RUN(sum, 1, sum, sum, complex64, float, f64, widen, 2, double)
 S0_RUN(sum, 1, sum, sum, complex128, double, f64, load, 2, double)
 S0_RUN(dot, 2, sum, sum, float32, float, f64, widen_two, 1, double)
 S0_RUN(dot, 2, sum, sum, float64, double, f64, load_two, 1, double)
+S0_RUN(dot, 2, sum, sum, complex64, float, f64, widen_cross, 2, double)
+S0_RUN(dot, 2, sum, sum, complex128, double, f64, load_cross, 2, double)
+S0_RUN(vecdot, 2, sum, sum, complex64, float, f64, widen_inner, 2, double)
+S0_RUN(vecdot, 2, sum, sum, complex128, double, f64, load_inner, 2, double)
 S0_RUN(sum, 1, sum, sum, uint64, uint64_t, u64, load, 1, uint64_t)
 S0_RUN(max, 1, max, max, int64, int64_t, i64, load, 1, int64_t)
 S0_RUN(min, 1, min, min, int64, int64_t, i64, load, 1, int64_t)
@@ -254,36 +270,38 @@ S0_RUN(min, 1, min, bottom, float64, double, f64, load, 1, double)
         s0_store_##E##_##L(q + i, s0_##fold##_##E##_##L(s0_load_##E##_##L(q + i), x));                               \
     }
 #define S0_MOST_sum(E, load) S0_FOUR(tally, E, load, 16)
+#define S0_MOST_prod(E, load) S0_FOUR(prod, E, load, 16)
 #define S0_MOST_max(E, load) S0_FOUR_AMONG(top, max, E, 16)
 #define S0_MOST_min(E, load) S0_FOUR_AMONG(bottom, min, E, 16)
-#define S0_ROWS(fold, name, type, E, load, scalar)                                                                   \
+#define S0_ROWS(fold, name, type, E, load, scalar, parts)                                                            \
     static void s0_##fold##_##name##_2(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n,             \
                                        Py_ssize_t m)                                                                 \
     {                                                                                                                \
         Py_ssize_t i, j, first, wide;                                                                                \
         (void)s;                                                                                                     \
         for (first = 0; first < n; first += S0_BLOCK) {                                                              \
-            scalar *q = (scalar *)a[1] + first;                                                                      \
-            wide = n - first < S0_BLOCK ? n - first : S0_BLOCK;                                                      \
+            scalar *q = (scalar *)a[1] + first * parts;                                                              \
+            wide = (n - first < S0_BLOCK ? n - first : S0_BLOCK) * parts;                                            \
             for (j = 0; j + 4 <= m; j += 4) {                                                                        \
-                const type *p = (const type *)(a[0] + j * t[0]) + first;                                             \
+                const type *p = (const type *)(a[0] + j * t[0]) + first * parts;                                     \
                 const type *p1 = (const type *)((const char *)p + t[0]);                                             \
                 const type *p2 = (const type *)((const char *)p1 + t[0]);                                            \
                 const type *p3 = (const type *)((const char *)p2 + t[0]);                                            \
                 i = 0;                                                                                               \
-                S0_MOST_##fold(E, load) S0_FOUR(fold, E, load, 4) S0_FOUR(fold, E, load, 1)                          \
+                S0_MOST_##fold(E, load) S0_FOUR(fold, E, load, 4) S0_FOUR(fold, E, load, parts)                      \
             }                                                                                                        \
             for (; j < m; j++) {                                                                                     \
-                const type *p = (const type *)(a[0] + j * t[0]) + first;                                             \
+                const type *p = (const type *)(a[0] + j * t[0]) + first * parts;                                     \
                 i = 0;                                                                                               \
-                S0_ONE(fold, E, load, 16) S0_ONE(fold, E, load, 4) S0_ONE(fold, E, load, 1)                          \
+                S0_ONE(fold, E, load, 16) S0_ONE(fold, E, load, 4) S0_ONE(fold, E, load, parts)                      \
             }                                                                                                        \
         }                                                                                                            \
     }
-S0_ROWS(sum, float32, float, f64, widen, double)
-S0_ROWS(max, float32, float, f32, load, float)
-S0_ROWS(max, float64, double, f64, load, double)
-S0_ROWS(min, float32, float, f32, load, float)
-S0_ROWS(min, float64, double, f64, load, double)
+S0_ROWS(sum, float32, float, f64, widen, double, 1)
+S0_ROWS(max, float32, float, f32, load, float, 1)
+S0_ROWS(max, float64, double, f64, load, double, 1)
+S0_ROWS(min, float32, float, f32, load, float, 1)
+S0_ROWS(min, float64, double, f64, load, double, 1)
+S0_ROWS(prod, complex128, double, f64, load, double, 2)
 
 #endif

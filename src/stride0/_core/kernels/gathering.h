@@ -19,6 +19,9 @@ typedef struct {
     uint64_t low, high;
 } s0_wide_element;
 
+/* Inlined, for strides that the compiler knows. */
+#define S0_ALONG static inline __attribute__((always_inline))
+
 /* Bytes that are not zero. */
 static Py_ssize_t s0_count_true(const uint8_t *bits, Py_ssize_t n)
 {
@@ -77,23 +80,35 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
     S0_COMPRESS(bits, n, out, capacity, S0_INDEX)
 }
 
+/* An index from -size to size - 1, as one from 0 on; `otherwise` where it is neither. Mostly none is negative. */
+#define S0_PLACE(at, size, otherwise)                                                                                \
+    if (__builtin_expect((uint64_t)at >= (uint64_t)size, 0)) {                                                       \
+        at += size & (at >> 63);                                                                                     \
+        if ((uint64_t)at >= (uint64_t)size) {                                                                        \
+            otherwise;                                                                                               \
+        }                                                                                                            \
+    }
+
 /* Elements, `step` of them apart, to indices from -size to size - 1, in order; whether all of them are. */
 #define S0_SCATTER(width, element)                                                                                   \
-    static int s0_scatter_##width(const int64_t *indices, Py_ssize_t n, char *to, Py_ssize_t stride,                 \
-                                  Py_ssize_t size, const element *from, Py_ssize_t step)                             \
+    S0_ALONG int s0_scatter_along_##width(const int64_t *indices, Py_ssize_t n, char *to, Py_ssize_t stride,         \
+                                          Py_ssize_t size, const element *from, Py_ssize_t step)                     \
     {                                                                                                                \
         uint64_t bad = 0;                                                                                            \
         Py_ssize_t i;                                                                                                \
         for (i = 0; i < n; i++) {                                                                                    \
             int64_t at = indices[i];                                                                                 \
-            at += size & (at >> 63);                                                                                 \
-            if (__builtin_expect((uint64_t)at >= (uint64_t)size, 0)) {                                               \
-                bad = 1;                                                                                             \
-                continue;                                                                                            \
-            }                                                                                                        \
+            S0_PLACE(at, size, bad = 1; continue)                                                                    \
             *(element *)(to + at * stride) = from[i * step];                                                         \
         }                                                                                                            \
         return bad == 0;                                                                                             \
+    }                                                                                                                \
+    static int s0_scatter_##width(const int64_t *indices, Py_ssize_t n, char *to, Py_ssize_t stride,                 \
+                                  Py_ssize_t size, const element *from, Py_ssize_t step)                             \
+    {                                                                                                                \
+        if (stride == (Py_ssize_t)sizeof(element) && step == 1)                                                      \
+            return s0_scatter_along_##width(indices, n, to, sizeof(element), size, from, 1);                         \
+        return s0_scatter_along_##width(indices, n, to, stride, size, from, step);                                   \
     }
 
 #define S0_OF_ITEM_SIZE(width, element)                                                                              \
@@ -143,19 +158,15 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
 #define S0_GATHER(width, element)                                                                                    \
     /* For each index from -size to size - 1 an element, counted from `step` bytes further on than the one before;   \
      * whether all indices are within. */                                                                            \
-    static inline int s0_gather_along_##width(const int64_t *indices, Py_ssize_t index_step, Py_ssize_t n,           \
-                                              const char *from, Py_ssize_t step, Py_ssize_t stride,                  \
-                                              Py_ssize_t size, element *out)                                         \
+    S0_ALONG int s0_gather_along_##width(const int64_t *indices, Py_ssize_t index_step, Py_ssize_t n,                \
+                                         const char *from, Py_ssize_t step, Py_ssize_t stride,                       \
+                                         Py_ssize_t size, element *out)                                              \
     {                                                                                                                \
         uint64_t bad = 0;                                                                                            \
         Py_ssize_t i;                                                                                                \
         for (i = 0; i < n; i++, from += step) {                                                                      \
             int64_t at = indices[i * index_step];                                                                    \
-            at += size & (at >> 63);                                                                                 \
-            if (__builtin_expect((uint64_t)at >= (uint64_t)size, 0)) {                                               \
-                bad = 1;                                                                                             \
-                at = 0;                                                                                              \
-            }                                                                                                        \
+            S0_PLACE(at, size, bad = 1; at = 0)                                                                      \
             out[i] = *(const element *)(from + at * stride);                                                         \
         }                                                                                                            \
         return bad == 0;                                                                                             \
@@ -163,6 +174,8 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
     static int s0_gather_##width(const int64_t *indices, Py_ssize_t n, const char *from, Py_ssize_t stride,          \
                                  Py_ssize_t size, element *out)                                                      \
     {                                                                                                                \
+        if (stride == (Py_ssize_t)sizeof(element))                                                                   \
+            return s0_gather_along_##width(indices, 1, n, from, 0, sizeof(element), size, out);                      \
         return s0_gather_along_##width(indices, 1, n, from, 0, stride, size, out);                                   \
     }                                                                                                                \
     /* The same elements of every lane; the indices are checked and in our own memory. */                            \
@@ -288,9 +301,11 @@ static int s0_are_within(const int64_t *indices, Py_ssize_t n, Py_ssize_t size)
 {
     uint64_t bad = 0;
     Py_ssize_t i;
-    for (i = 0; i < n; i++)
-        bad |= (uint64_t)((indices[i] < -size) | (indices[i] >= size));
-    return bad == 0;
+    for (i = 0; i < n; i++) {
+        const uint64_t from_last = (uint64_t)indices[i] + (uint64_t)size; /* its first bit is set, or what it lacks has one */
+        bad |= from_last | (2 * (uint64_t)size - 1 - from_last);
+    }
+    return bad >> 63 == 0;
 }
 
 static int s0_scatter(int width, const int64_t *indices, Py_ssize_t n, char *to, Py_ssize_t stride, Py_ssize_t size,

@@ -20,8 +20,8 @@ enum {
     S0_PANELS = 4,     /* and columns of the second one, in panels of two vectors */
 };
 
-/* Rows of a tile, two vectors wide, whose sums stay in registers. */
-enum { S0_TALL = 4 };
+/* Rows of a tile, two vectors wide, whose sums stay in registers; and rows that are multiplied by a vector at once. */
+enum { S0_TALL = 4, S0_AT_ONCE = S0_VECTOR == 64 ? 4 : 1 };
 
 /* Matrices in C order. Sizes that are known to the compiler leave no loop but the one over the stack. */
 #define S0_TINY(NAME, TYPE, SUM, START)                                                                                \
@@ -244,75 +244,77 @@ S0_PRODUCT(f64, double, double, double, -0.0)
 /*
  * A matrix of floating-point numbers by a vector: ACCUMULATORS sums over blocks of BLOCK elements, in the dtype
  * itself; these are folded pairwise, and the blocks added up in double, in order. The remainder of a row
- * is padded with pairs whose product is -0.0, which changes no sum: by masks where the row is followed by another one,
- * since a copy of a few elements takes as long as 32 products. Rows are multiplied one after the other: several at once
- * come from memory more slowly (2000x2000 of float32, microseconds: 210, and four at once 320).
+ * is padded with zeros and the vector with -0.0: their product is -0.0, which changes no sum.
  */
-#define S0_BY_VECTOR(NAME, TYPE, BITS, ACCUMULATORS, BLOCK)                                                            \
+#define S0_BY_VECTOR(NAME, TYPE, ACCUMULATORS, BLOCK)                                                           \
     typedef TYPE s0_r##NAME __attribute__((vector_size(S0_VECTOR)));                                                   \
     typedef TYPE s0_q##NAME __attribute__((vector_size(S0_VECTOR), aligned(sizeof(TYPE))));                            \
-    typedef BITS s0_m##NAME __attribute__((vector_size(S0_VECTOR)));                                                   \
-    /* `valid` has ones in the lanes of the remainder. With `beyond`, what follows the row may be read. */             \
-    S0_INLINE TYPE s0_row_##NAME(const TYPE *a, const TYPE *b, const TYPE *last, const s0_m##NAME *valid, Py_ssize_t n,\
-                                 int beyond)                                                                           \
+    S0_INLINE s0_r##NAME s0_first_##NAME(const TYPE *p, Py_ssize_t n)                                                  \
+    {                                                                                                                  \
+        return n >= (Py_ssize_t)(S0_VECTOR / sizeof(TYPE)) ? *(const s0_q##NAME *)p : (s0_r##NAME)S0_FIRST_##NAME(p, n);    \
+    }                                                                                                                  \
+    S0_INLINE void s0_rows_##NAME(const char *a, Py_ssize_t down, const TYPE *b, const TYPE *last, TYPE *out,          \
+                                  Py_ssize_t n, int rows)                                                              \
     {                                                                                                                  \
         enum { WIDTH = S0_VECTOR / sizeof(TYPE), COUNT = ACCUMULATORS / WIDTH };                                       \
-        double total = -0.0;                                                                                           \
-        s0_r##NAME sum[COUNT], none, part;                                                                             \
+        double total[S0_AT_ONCE];                                                                                      \
+        s0_r##NAME sum[S0_AT_ONCE][COUNT], none, part;                                                                 \
         TYPE edge[ACCUMULATORS];                                                                                       \
         Py_ssize_t k, stop, whole = n / ACCUMULATORS * ACCUMULATORS;                                                   \
-        int j, w;                                                                                                      \
+        int i, j, w;                                                                                                   \
+        for (i = 0; i < rows; i++)                                                                                     \
+            total[i] = -0.0;                                                                                           \
         for (j = 0; j < WIDTH; j++)                                                                                    \
             none[j] = -0.0;                                                                                            \
         for (k = 0; k < n;) {                                                                                          \
             stop = whole - k > BLOCK ? k + BLOCK : whole;                                                              \
-            for (j = 0; j < COUNT; j++)                                                                                \
-                sum[j] = none;                                                                                         \
-            for (; k < stop; k += ACCUMULATORS)                                                                        \
+            for (i = 0; i < rows; i++)                                                                                 \
                 for (j = 0; j < COUNT; j++)                                                                            \
-                    sum[j] += *(const s0_q##NAME *)(a + k + j * WIDTH) * *(const s0_q##NAME *)(b + k + j * WIDTH);     \
+                    sum[i][j] = none;                                                                                  \
+            for (; k < stop; k += ACCUMULATORS)                                                                        \
+                for (j = 0; j < COUNT; j++) {                                                                          \
+                    part = *(const s0_q##NAME *)(b + k + j * WIDTH);                                                   \
+                    for (i = 0; i < rows; i++)                                                                         \
+                        sum[i][j] += *(const s0_q##NAME *)((const TYPE *)(a + i * down) + k + j * WIDTH) * part;       \
+                }                                                                                                      \
             if (k == whole) {                                                                                          \
-                if (whole < n && beyond) {                                                                             \
-                    for (j = 0; j < COUNT; j++) {                                                                      \
-                        part = *(const s0_q##NAME *)(a + whole + j * WIDTH);                                           \
-                        part = (s0_r##NAME)(((s0_m##NAME)part & valid[j]) | ((s0_m##NAME)none & ~valid[j]));           \
-                        sum[j] += part * *(const s0_q##NAME *)(last + j * WIDTH);                                      \
-                    }                                                                                                  \
-                } else if (whole < n) {                                                                                \
-                    for (j = 0; j < COUNT; j++)                                                                        \
-                        *(s0_q##NAME *)(edge + j * WIDTH) = none;                                                      \
-                    memcpy(edge, a + whole, (n - whole) * sizeof(TYPE));                                               \
-                    for (j = 0; j < COUNT; j++)                                                                        \
-                        sum[j] += *(s0_q##NAME *)(edge + j * WIDTH) * *(const s0_q##NAME *)(last + j * WIDTH);         \
+                S0_UNROLLED                                                                                            \
+                for (j = 0; j < COUNT && k < n; j++, k += WIDTH) {                                                     \
+                    part = *(const s0_q##NAME *)(last + j * WIDTH);                                                    \
+                    S0_UNROLLED                                                                                        \
+                    for (i = 0; i < rows; i++)                                                                         \
+                        sum[i][j] += s0_first_##NAME((const TYPE *)(a + i * down) + k, n - k) * part;                  \
                 }                                                                                                      \
                 k = n;                                                                                                 \
             }                                                                                                          \
-            for (w = COUNT / 2; w > 0; w /= 2)                                                                         \
-                for (j = 0; j < w; j++)                                                                                \
-                    sum[j] += sum[j + w];                                                                              \
-            *(s0_q##NAME *)edge = sum[0];                                                                              \
-            for (w = WIDTH / 2; w > 0; w /= 2)                                                                         \
-                for (j = 0; j < w; j++)                                                                                \
-                    edge[j] += edge[j + w];                                                                            \
-            total += edge[0];                                                                                          \
+            S0_UNROLLED                                                                                                \
+            for (i = 0; i < rows; i++) {                                                                               \
+                for (w = COUNT / 2; w > 0; w /= 2)                                                                     \
+                    for (j = 0; j < w; j++)                                                                            \
+                        sum[i][j] += sum[i][j + w];                                                                    \
+                *(s0_q##NAME *)edge = sum[i][0];                                                                       \
+                for (w = WIDTH / 2; w > 0; w /= 2)                                                                     \
+                    for (j = 0; j < w; j++)                                                                            \
+                        edge[j] += edge[j + w];                                                                        \
+                total[i] += edge[0];                                                                                   \
+            }                                                                                                          \
         }                                                                                                              \
-        return (TYPE)total;                                                                                            \
+        S0_UNROLLED                                                                                                    \
+        for (i = 0; i < rows; i++)                                                                                     \
+            out[i] = (TYPE)total[i];                                                                                   \
     }                                                                                                                  \
     static void s0_by_vector_##NAME(const char *a, Py_ssize_t down, const TYPE *b, TYPE *out, Py_ssize_t m,            \
                                     Py_ssize_t n)                                                                      \
     {                                                                                                                  \
-        enum { WIDTH = S0_VECTOR / sizeof(TYPE), COUNT = ACCUMULATORS / WIDTH };                                       \
-        TYPE last[ACCUMULATORS] = {0};                                                                                 \
-        s0_m##NAME valid[COUNT];                                                                                       \
+        TYPE last[ACCUMULATORS];                                                                                       \
         Py_ssize_t i, remainder = n % ACCUMULATORS;                                                                    \
-        /* The next row, which has as many elements at least. */                                                       \
-        int j, k, apart = n >= ACCUMULATORS && down >= n * (Py_ssize_t)sizeof(TYPE);                                   \
+        for (i = remainder; i < ACCUMULATORS; i++)                                                                     \
+            last[i] = -0.0;                                                                                            \
         memcpy(last, b + n - remainder, remainder * sizeof(TYPE));                                                     \
-        for (j = 0; j < COUNT; j++)                                                                                    \
-            for (k = 0; k < WIDTH; k++)                                                                                \
-                valid[j][k] = j * WIDTH + k < remainder ? -1 : 0;                                                      \
-        for (i = 0; i < m; i++, a += down)                                                                             \
-            out[i] = s0_row_##NAME((const TYPE *)a, b, last, valid, n, apart && i < m - 1);                            \
+        for (i = 0; i + S0_AT_ONCE <= m; i += S0_AT_ONCE)                                                                 \
+            s0_rows_##NAME(a + i * down, down, b, last, out + i, n, S0_AT_ONCE);                                       \
+        for (; i < m; i++)                                                                                             \
+            s0_rows_##NAME(a + i * down, down, b, last, out + i, n, 1);                                                \
     }                                                                                                                  \
     static void s0_floating_##NAME(const char *a, const Py_ssize_t *sa, const char *b, const Py_ssize_t *sb, char *out,\
                                    Py_ssize_t count, Py_ssize_t m, Py_ssize_t n, Py_ssize_t p)                         \
@@ -325,7 +327,7 @@ S0_PRODUCT(f64, double, double, double, -0.0)
                 s0_by_vector_##NAME(a + k * sa[0], sa[1], (const TYPE *)(b + k * sb[0]), (TYPE *)out + k * m, m, n);   \
     }
 
-S0_BY_VECTOR(f32, float, int32_t, 32, 1024)
-S0_BY_VECTOR(f64, double, int64_t, 32, 4096)
+S0_BY_VECTOR(f32, float, 32, 1024)
+S0_BY_VECTOR(f64, double, 32, 4096)
 
 #endif

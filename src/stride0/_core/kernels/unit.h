@@ -7,6 +7,7 @@
 #include "cabs.h"
 #include "complexmath.h"
 #include "finding.h"
+#include "flags.h"
 #include "folding.h"
 #include "products.h"
 #include "realmath.h"

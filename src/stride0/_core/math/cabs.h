@@ -1,4 +1,4 @@
-/* Magnitudes of complex64. */
+/* Magnitudes of contiguous complex numbers. */
 #ifndef STRIDE0_CABS_H
 #define STRIDE0_CABS_H
 
@@ -31,6 +31,29 @@ static void s0_abs_complex64(char **a, const Py_ssize_t *s, const Py_ssize_t *t,
             if (near >> 63)
                 for (Py_ssize_t i = first; i < last; i++)
                     y[i] = (float)abs_c(make_c(x[2 * i], x[2 * i + 1]));
+        }
+    }
+}
+
+/* Note [Fast and rare] in vecmath_run.h. */
+static void s0_abs_complex128(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)
+{
+    (void)s;
+    for (Py_ssize_t j = 0; j < m; j++) {
+        const double *x = (const double *)(a[0] + j * t[0]);
+        double *y = (double *)(a[1] + j * t[1]);
+        for (Py_ssize_t first = 0; first < n; first += VM_BLOCK) {
+            const Py_ssize_t last = n - first < VM_BLOCK ? n : first + VM_BLOCK;
+            uint64_t rare = 0;
+            S0_ELEMENTWISE
+            for (Py_ssize_t i = first; i < last; i++) {
+                uint64_t flags;
+                y[i] = vm_hypot_f64_fast(x[2 * i], x[2 * i + 1], &flags);
+                rare |= flags;
+            }
+            if (rare >> 63)
+                for (Py_ssize_t i = first; i < last; i++)
+                    y[i] = abs_c(make_c(x[2 * i], x[2 * i + 1]));
         }
     }
 }

@@ -72,4 +72,35 @@ static void s0_multiply_complex64(char **a, const Py_ssize_t *s, const Py_ssize_
     }
 }
 
+/* Products of complex128: those of multiply_c, with both parts of a number in one vector as well. `one`: the second factor
+ * is the same for all. */
+S0_INLINE void s0_complex128_products(const double *x, const double *y, double *z, Py_ssize_t n, int one)
+{
+    const f64_2 last = s0_load_f64_2(y);
+    double pairs[16];
+    f64_16 v;
+    Py_ssize_t i = 0;
+    for (int k = 0; k < 16; k++)
+        pairs[k] = y[k % 2];
+    v = s0_load_f64_16(pairs);
+    for (; i + 16 <= 2 * n; i += 16)
+        s0_store_f64_16(z + i, s0_cross_f64_16(s0_load_f64_16(x + i), one ? v : s0_load_f64_16(y + i)));
+    for (; i < 2 * n; i += 2)
+        s0_store_f64_2(z + i, s0_cross_f64_2(s0_load_f64_2(x + i), one ? last : s0_load_f64_2(y + i)));
+}
+
+#define S0_COMPLEX128_PRODUCTS(name, first, second, one, out)                                                             \
+    static void s0_##name(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)            \
+    {                                                                                                                \
+        (void)s;                                                                                                     \
+        for (Py_ssize_t j = 0; j < m; j++)                                                                           \
+            s0_complex128_products((const double *)(a[first] + j * t[first]),                                        \
+                                   (const double *)(a[second] + j * t[second]),                                      \
+                                   (double *)(a[out] + j * t[out]), n, one);                                         \
+    }
+S0_COMPLEX128_PRODUCTS(multiply_complex128, 0, 1, 0, 2)
+S0_COMPLEX128_PRODUCTS(multiply_complex128_left, 1, 0, 1, 2)
+S0_COMPLEX128_PRODUCTS(multiply_complex128_right, 0, 1, 1, 2)
+S0_COMPLEX128_PRODUCTS(square_complex128, 0, 0, 0, 1)
+
 #endif

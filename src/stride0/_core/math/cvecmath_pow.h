@@ -11,22 +11,34 @@ enum { CV_BY_PRODUCTS = 100 };
 #define CV_POW_LOW 0x1p-200
 #define CV_POW_HIGH 0x1p200
 
-/* log|x| and the angle of x, for parts neither tiny nor huge */
-VM_INLINE void cv_long_log(double x, double y, cv_two *size, cv_two *angle) {
-    cv_two xx = cv_square(x), yy = cv_square(y), s, c;
-    cv_two u = cv_sum_of_five(-1.0, xx, yy);
-    double l = 0.5 * cv_log_parts(cv_add(xx, yy), u).h;
-    double a = copysign(cv_angle(x, y).h, y), t;
-    cv_two e = cv_long_expm1_short(cv_long_reduce(-l, &t)); /* exp(-l) less 1, but for a power of two */
-    double power = vm_double((vm_bits64(t) << 52) + ((uint64_t)1023 << 52));
+/* The steps of `cv_long_log`. Blocks run each in a loop of its own: processors overlap the elements of short loops, and see
+   too little of a long one. */
+VM_INLINE double cv_long_log_first(double x, double y, cv_two *u) {
+    cv_two xx = cv_square(x), yy = cv_square(y);
+    *u = cv_sum_of_five(-1.0, xx, yy);
+    return 0.5 * cv_log_parts(cv_add(xx, yy), *u).h;
+}
+VM_INLINE double cv_long_log_angle(double x, double y) { return copysign(cv_angle(x, y).h, y); }
+/* exp(-l) less 1, but for a power of two */
+VM_INLINE cv_two cv_long_log_exp(double l, double *power) {
+    double t;
+    cv_two e = cv_long_expm1_short(cv_long_reduce(-l, &t));
+    *power = vm_double((vm_bits64(t) << 52) + ((uint64_t)1023 << 52));
+    return e;
+}
+VM_INLINE void cv_long_log_circle(double a, cv_two *sine, cv_two *cosine) {
+    cv_two s, c;
     double n = (a * VM_2_PI + VM_ROUND64) - VM_ROUND64; /* up to 2: these products are exact */
     uint64_t turn = vm_bits64(a * VM_2_PI + VM_ROUND64);
     cv_two r = cv_sum(a - n * VM_PI_2_HI, -(n * VM_PI_2_LO));
     r.l += n * 0x1.f1976b7ed8fbcp-110;
     cv_long_circle(cv_sum_ordered(r.h, r.l), &s, &c);
     uint64_t odd = -(turn & 1), sine_sign = (turn & 2) << 62, cosine_sign = ((turn + 1) & 2) << 62;
-    cv_two sine = cv_negated_if(sine_sign, cv_select(odd, c, s));
-    cv_two cosine = cv_negated_if(cosine_sign, cv_select(odd, s, c));
+    *sine = cv_negated_if(sine_sign, cv_select(odd, c, s));
+    *cosine = cv_negated_if(cosine_sign, cv_select(odd, s, c));
+}
+VM_INLINE void cv_long_log_end(double x, double y, double l, cv_two u, double a, cv_two e, double power, cv_two sine,
+    cv_two cosine, cv_two *size, cv_two *angle) {
     x *= power;
     y *= power;
     cv_two re = cv_add(cv_multiply_by(cosine, x), cv_multiply_by(sine, y));
@@ -42,6 +54,15 @@ VM_INLINE void cv_long_log(double x, double y, cv_two *size, cv_two *angle) {
     near = cv_scaled(cv_sum_ordered(near.h, near.l + tail), 0.5);
     *size = cv_select(vm_less_f64(fabs(u.h), 0x1p-25), near, cv_sum_ordered(whole.h, whole.l));
     *angle = cv_sum_ordered(angle_sum.h, angle_sum.l);
+}
+
+/* log|x| and the angle of x, for parts neither tiny nor huge */
+VM_INLINE void cv_long_log(double x, double y, cv_two *size, cv_two *angle) {
+    cv_two u, e, sine, cosine;
+    double power, l = cv_long_log_first(x, y, &u), a = cv_long_log_angle(x, y);
+    e = cv_long_log_exp(l, &power);
+    cv_long_log_circle(a, &sine, &cosine);
+    cv_long_log_end(x, y, l, u, a, e, power, sine, cosine, size, angle);
 }
 
 VM_INLINE int cv_is_small_integer(double y) { return fabs(y) <= CV_BY_PRODUCTS && y == (double)(int)y; }
@@ -62,26 +83,112 @@ VM_INLINE void cv_exponent(cv_two size, cv_two angle, double a, double b, cv_two
     *im = cv_add(cv_multiply_by(angle, a), cv_multiply_by(size, b));
 }
 
-/* The power, or something else and a sign bit set if its exponent is out of range */
-VM_INLINE uint64_t cv_pow(double x, double y, double a, double b, int precise, double *re, double *im) {
-    cv_two size, angle, p, q, s, c;
-    if (precise) {
-        cv_long_log(x, y, &size, &angle);
-    } else { /* digits enough for complex64 */
-        size = cv_log_size(x, y);
-        angle = cv_odd(cv_angle(x, y), y);
-    }
-    cv_exponent(size, angle, a, b, &p, &q);
+/* The steps of the power from its exponent p + qi on: the sine and the cosine of q, and what follows. The result is something
+   else, and a sign bit set, where the exponent is out of range. */
+VM_INLINE void cv_pow_circle(cv_two q, cv_two *sine, cv_two *cosine) {
     double low, t;
     double high = vm_reduce_f64(fabs(q.h), &low, &t);
     cv_two reduced = cv_sum(high, low + cv_odd(q, q.h).l);
-    cv_quarter_parts(reduced.h, reduced.l, vm_bits64(t), &s, &c);
-    s = cv_odd(s, q.h);
+    cv_quarter_parts(reduced.h, reduced.l, vm_bits64(t), sine, cosine);
+    *sine = cv_odd(*sine, q.h);
+}
+VM_INLINE uint64_t cv_pow_end(cv_two p, double q, cv_two sine, cv_two cosine, double *re, double *im) {
+    double t;
     cv_two e = cv_exp_parts(p, &t);
     double power = vm_double((vm_bits64(t) << 52) + ((uint64_t)1023 << 52));
-    *re = cv_round_product(e, c) * power;
-    *im = cv_round_product(e, s) * power;
-    return cv_beyond(p.h, 700.0) | cv_beyond(q.h, VM_TRIG_LIMIT_F64) | cv_tiny(q.h, CV_POW_LOW);
+    *re = cv_round_product(e, cosine) * power;
+    *im = cv_round_product(e, sine) * power;
+    return cv_beyond(p.h, 700.0) | cv_beyond(q, VM_TRIG_LIMIT_F64) | cv_tiny(q, CV_POW_LOW);
+}
+VM_INLINE uint64_t cv_pow(double x, double y, double a, double b, double *re, double *im) {
+    cv_two size, angle, p, q, s, c;
+    cv_long_log(x, y, &size, &angle);
+    cv_exponent(size, angle, a, b, &p, &q);
+    cv_pow_circle(q, &s, &c);
+    return cv_pow_end(p, q.h, s, c, re, im);
+}
+
+/* The same for a block, in strips; `rare` tells of numbers for which a result is something else. With less than `precise` there
+   are digits enough for complex64. A strip has pairs of rows: numbers in two parts. */
+enum { CV_STRIP = 64 };
+typedef double cv_strip[4][CV_STRIP];
+VM_INLINE cv_two cv_two_of(cv_strip z, int pair, ptrdiff_t i) { return cv_make(z[2 * pair][i], z[2 * pair + 1][i]); }
+VM_INLINE void cv_put_two(cv_strip z, int pair, ptrdiff_t i, cv_two a) {
+    z[2 * pair][i] = a.h, z[2 * pair + 1][i] = a.l;
+}
+
+/* Both parts of the logarithms: sizes and angles */
+VM_INLINE void cv_log_strip(const double *x, const double *y, int precise, cv_strip log, ptrdiff_t n) {
+    cv_strip first, circle, rest;
+    if (!precise) {
+        CV_ELEMENTWISE
+        for (ptrdiff_t i = 0; i < n; i++) cv_put_two(log, 0, i, cv_log_size(x[i], y[i]));
+        CV_ELEMENTWISE
+        for (ptrdiff_t i = 0; i < n; i++) cv_put_two(log, 1, i, cv_odd(cv_angle(x[i], y[i]), y[i]));
+        return;
+    }
+    CV_ELEMENTWISE
+    for (ptrdiff_t i = 0; i < n; i++) {
+        cv_two u;
+        first[2][i] = cv_long_log_first(x[i], y[i], &u);
+        cv_put_two(first, 0, i, u);
+    }
+    CV_ELEMENTWISE
+    for (ptrdiff_t i = 0; i < n; i++) first[3][i] = cv_long_log_angle(x[i], y[i]);
+    CV_ELEMENTWISE
+    for (ptrdiff_t i = 0; i < n; i++) cv_put_two(rest, 0, i, cv_long_log_exp(first[2][i], rest[2] + i));
+    CV_ELEMENTWISE
+    for (ptrdiff_t i = 0; i < n; i++) {
+        cv_two s, c;
+        cv_long_log_circle(first[3][i], &s, &c);
+        cv_put_two(circle, 0, i, s);
+        cv_put_two(circle, 1, i, c);
+    }
+    CV_ELEMENTWISE
+    for (ptrdiff_t i = 0; i < n; i++) {
+        cv_two size, angle;
+        cv_long_log_end(x[i], y[i], first[2][i], cv_two_of(first, 0, i), first[3][i], cv_two_of(rest, 0, i), rest[2][i],
+            cv_two_of(circle, 0, i), cv_two_of(circle, 1, i), &size, &angle);
+        cv_put_two(log, 0, i, size);
+        cv_put_two(log, 1, i, angle);
+    }
+}
+
+VM_INLINE void cv_powers(const double *restrict x, const double *restrict y, const double *restrict a,
+    const double *restrict b, int precise, double *restrict re, double *restrict im, uint64_t *restrict rare, ptrdiff_t m) {
+    cv_strip log, exponent, circle;
+    uint64_t other = 0;
+    for (ptrdiff_t i = 0; i < m; i++)
+        other |= (vm_bits64(x[i]) ^ vm_bits64(x[0])) | (vm_bits64(y[i]) ^ vm_bits64(y[0]));
+    for (ptrdiff_t first = 0; first < m; first += CV_STRIP) {
+        const ptrdiff_t n = m - first < CV_STRIP ? m - first : CV_STRIP;
+        if (other)
+            cv_log_strip(x, y, precise, log, n);
+        else if (first == 0) { /* one base */
+            cv_log_strip(x, y, precise, log, 1);
+            for (int row = 0; row < 4; row++)
+                for (ptrdiff_t i = 1; i < CV_STRIP; i++) log[row][i] = log[row][0];
+        }
+        CV_ELEMENTWISE
+        for (ptrdiff_t i = 0; i < n; i++) {
+            cv_two p, q;
+            cv_exponent(cv_two_of(log, 0, i), cv_two_of(log, 1, i), a[i], b[i], &p, &q);
+            cv_put_two(exponent, 0, i, p);
+            cv_put_two(exponent, 1, i, q);
+        }
+        CV_ELEMENTWISE
+        for (ptrdiff_t i = 0; i < n; i++) {
+            cv_two s, c;
+            cv_pow_circle(cv_two_of(exponent, 1, i), &s, &c);
+            cv_put_two(circle, 0, i, s);
+            cv_put_two(circle, 1, i, c);
+        }
+        CV_ELEMENTWISE
+        for (ptrdiff_t i = 0; i < n; i++)
+            rare[i] |= cv_pow_end(cv_two_of(exponent, 0, i), exponent[2][i], cv_two_of(circle, 0, i),
+                cv_two_of(circle, 1, i), re + i, im + i);
+        x += n, y += n, a += n, b += n, re += n, im += n, rare += n;
+    }
 }
 
 /* The same for exponents and bases of any finite size */
@@ -179,10 +286,8 @@ VM_INLINE uint64_t cv_integer_power(double x, double y, int n, double *re, doubl
     return cv_integer_power_end(out, n < 0, re, im);
 }
 
-/* The same for a block, in strips. The first power is the number itself, and the second that of square(x),
+/* The same for a block. The first power is the number itself, and the second that of square(x),
    whatever comes of it. */
-enum { CV_STRIP = 64 };
-typedef double cv_strip[4][CV_STRIP];
 VM_INLINE cv_number cv_get(cv_strip z, ptrdiff_t i) {
     cv_number a = {{z[0][i], z[1][i]}, {z[2][i], z[3][i]}};
     return a;
@@ -265,7 +370,7 @@ static __attribute__((noinline, unused)) void cv_pow_slow(
         return;
     }
     if (cv_is_finite(x) && cv_is_finite(y) && cv_is_finite(a) && cv_is_finite(b)) {
-        if (cv_pow_rare(x, y, a, b) >> 63 || cv_pow(x, y, a, b, 1, re, im) >> 63)
+        if (cv_pow_rare(x, y, a, b) >> 63 || cv_pow(x, y, a, b, re, im) >> 63)
             cv_pow_any(x, y, a, b, re, im);
         return;
     }

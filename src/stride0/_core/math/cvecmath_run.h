@@ -11,15 +11,6 @@
 
 enum { CV_BLOCK = 256 };
 
-/* clang 23's vectoriser also considers vectors of one element, and for that asks of each operation whether the users of its
-   result are scalar, recursively: the time grows exponentially with the number of operations, of which products without
-   fma have many. It does not where the width is given, here the one that it chooses anyway. */
-#if defined(__clang__) && defined(__SSE2__) && !defined(__FMA__)
-#define CV_ELEMENTWISE _Pragma("clang loop vectorize_width(2)")
-#else
-#define CV_ELEMENTWISE VM_ELEMENTWISE
-#endif
-
 #define CV_GATHER(dtype, T)                                                                                  \
     VM_INLINE void cv_gather_##dtype(const char *x, ptrdiff_t stride, double *re, double *im, ptrdiff_t n) { \
         if (stride == 2 * (ptrdiff_t)sizeof(T)) {                                                            \
@@ -59,8 +50,8 @@ CV_GATHER(c128, double)
         }                                                                                                    \
     }
 
-#define CV_RUN(name)                                                                                         \
-    static __attribute__((noinline, unused)) void cv_##name##_block(                                         \
+#define CV_RUN_BLOCK(name, block)                                                                                   \
+    static __attribute__((noinline, unused)) void cv_##block##_block(                                        \
         const double *restrict x, const double *restrict y, double *restrict re, double *restrict im,        \
         ptrdiff_t n) {                                                                                       \
         uint64_t rare = 0;                                                                                   \
@@ -70,7 +61,9 @@ CV_GATHER(c128, double)
         if (rare >> 63)                                                                                      \
             for (ptrdiff_t i = 0; i < n; i++)                                                                \
                 if (cv_##name##_rare(x[i], y[i]) >> 63) cv_##name##_slow(x[i], y[i], re + i, im + i);        \
-    }                                                                                                        \
+    }
+#define CV_RUN(name)                                                                                         \
+    CV_RUN_BLOCK(name, name)                                                                                 \
     CV_RUN_AS(name, c64, name)                                                                               \
     CV_RUN_AS(name, c128, name)
 
@@ -81,7 +74,6 @@ CV_RUN(tan)
 CV_RUN(sinh)
 CV_RUN(cosh)
 CV_RUN(tanh)
-CV_RUN(sqrt)
 CV_RUN(log)
 CV_RUN(log2)
 CV_RUN(log10)
@@ -124,11 +116,7 @@ CV_RUN_EXPM1(c128, 0.25)
         } else {                                                                                             \
             for (ptrdiff_t i = 0; i < n; i++) rare[i] = cv_pow_rare(x[i], y[i], a[i], b[i]);                 \
             for (ptrdiff_t i = 0; i < n; i++) all &= rare[i];                                                \
-            if (!(all >> 63)) {                                                                              \
-                CV_ELEMENTWISE                                                                               \
-                for (ptrdiff_t i = 0; i < n; i++)                                                            \
-                    rare[i] |= cv_pow(x[i], y[i], a[i], b[i], precise, re + i, im + i);                      \
-            }                                                                                                \
+            if (!(all >> 63)) cv_powers(x, y, a, b, precise, re, im, rare, n);                              \
         }                                                                                                    \
         for (ptrdiff_t i = 0; i < n; i++) some |= rare[i];                                                   \
         if (some >> 63)                                                                                      \
@@ -138,12 +126,37 @@ CV_RUN_EXPM1(c128, 0.25)
 CV_POW(c64, 0)
 CV_POW(c128, 1)
 
+/* Whether all imaginary parts of a block are zero: real numbers, which take less. */
+VM_INLINE int cv_are_real(const double *y, ptrdiff_t n) {
+    uint64_t any = 0;
+    for (ptrdiff_t i = 0; i < n; i++) any |= vm_bits64(y[i]);
+    return any << 1 == 0;
+}
+
+CV_RUN_BLOCK(sqrt, sqrt_any)
+static __attribute__((noinline, unused)) void cv_sqrt_block(
+    const double *restrict x, const double *restrict y, double *restrict re, double *restrict im, ptrdiff_t n) {
+    if (!cv_are_real(y, n)) {
+        cv_sqrt_any_block(x, y, re, im, n);
+        return;
+    }
+    CV_ELEMENTWISE
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double root = sqrt(fabs(x[i])); /* of NaN, NaN */
+        uint64_t left = vm_less_f64(x[i], 0.0);
+        double other = root == root ? 0.0 : root;
+        re[i] = vm_select_f64(left, other, root);
+        im[i] = copysign(vm_select_f64(left, root, other), y[i]);
+    }
+}
+CV_RUN_AS(sqrt, c64, sqrt)
+CV_RUN_AS(sqrt, c128, sqrt)
+
 static __attribute__((noinline, unused)) void cv_divide_block(
     const double *restrict x, const double *restrict y, const double *restrict a, const double *restrict b,
     double *restrict re, double *restrict im, ptrdiff_t n) {
-    uint64_t rare = 0, any = 0;
-    for (ptrdiff_t i = 0; i < n; i++) any |= vm_bits64(b[i]) << 1;
-    if (!any) { /* by real numbers */
+    uint64_t rare = 0;
+    if (cv_are_real(b, n)) {
         CV_ELEMENTWISE
         for (ptrdiff_t i = 0; i < n; i++) re[i] = x[i] / a[i], im[i] = y[i] / a[i];
         return;
@@ -164,7 +177,18 @@ VM_INLINE void cv_reciprocal(double x, double y, double *re, double *im) {
 VM_INLINE void cv_reciprocal_slow(double x, double y, double *re, double *im) {
     cv_quotient_slow(1.0, 0.0, x, y, re, im);
 }
-CV_RUN(reciprocal)
+CV_RUN_BLOCK(reciprocal, reciprocal_any)
+static __attribute__((noinline, unused)) void cv_reciprocal_block(
+    const double *restrict x, const double *restrict y, double *restrict re, double *restrict im, ptrdiff_t n) {
+    if (!cv_are_real(y, n)) {
+        cv_reciprocal_any_block(x, y, re, im, n);
+        return;
+    }
+    CV_ELEMENTWISE
+    for (ptrdiff_t i = 0; i < n; i++) re[i] = 1.0 / x[i], im[i] = 0.0 / x[i];
+}
+CV_RUN_AS(reciprocal, c64, reciprocal)
+CV_RUN_AS(reciprocal, c128, reciprocal)
 
 #define CV_RUN_2_AS(name, dtype, block)                                                                      \
     static __attribute__((unused)) void cv_##name##_##dtype##_run(                                           \

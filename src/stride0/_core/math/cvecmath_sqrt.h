@@ -68,18 +68,23 @@ static __attribute__((noinline, unused)) void cv_sqrt_slow(double x, double y, d
 
 /* -- quotients ------------------------------------------------------------------------------------------- */
 
+/* The sign bit is set where |x| is not between these limits (also 0 and NaN). */
+VM_INLINE uint64_t cv_outside(double x, double low, double high) {
+    uint64_t u = vm_bits64(x) & ~((uint64_t)1 << 63);
+    return ((vm_bits64(high) - 1) - u) | (u - vm_bits64(low));
+}
+
 VM_INLINE uint64_t cv_quotient_rare(double x, double y, double a, double b) {
     return cv_beyond(x, 0x1p400) | cv_beyond(y, 0x1p400) | cv_tiny(x, 0x1p-400) | cv_tiny(y, 0x1p-400)
-        | cv_beyond(a, 0x1p400) | cv_beyond(b, 0x1p400) | cv_tiny(a, 0x1p-400) | cv_tiny(b, 0x1p-400)
-        | cv_none(vm_bits64(fabs(a))) | cv_none(vm_bits64(fabs(b)));
+        | cv_outside(a, 0x1p-400, 0x1p400) | cv_outside(b, 0x1p-400, 0x1p400);
 }
 
 /* (x + yi) / (a + bi) by the textbook's formula. Sums of two exact products do not cancel. */
 VM_INLINE void cv_quotient(double x, double y, double a, double b, double *re, double *im) {
-    cv_two below = cv_add(cv_square(a), cv_square(b));
+    cv_two below = cv_add_loosely(cv_square(a), cv_square(b));
     double inverse = 1.0 / below.h;
-    *re = cv_round(cv_divide_by(cv_add(cv_product(x, a), cv_product(y, b)), below, inverse));
-    *im = cv_round(cv_divide_by(cv_add(cv_product(y, a), cv_product(-x, b)), below, inverse));
+    *re = cv_round_quotient(cv_add_loosely(cv_product(x, a), cv_product(y, b)), below, inverse);
+    *im = cv_round_quotient(cv_add_loosely(cv_product(y, a), cv_product(-x, b)), below, inverse);
 }
 
 /* Infinite by finite is infinite and finite by infinite is zero, as in C99 Annex G (one infinity, even with a

@@ -4,6 +4,15 @@
    are good to some 2**-100 of their operands. Where the processor has fma, it gives the error of a product in one
    instruction; elsewhere, Dekker's algorithm does, since libm's fma is slow. Both are exact: Note [Same bits]. */
 
+/* clang 23's vectoriser also considers vectors of one element, and for that asks of each operation whether the users of its
+   result are scalar, recursively: the time grows exponentially with the number of operations, of which products without
+   fma have many. It does not where the width is given, here the one that it chooses anyway. */
+#if defined(__clang__) && defined(__SSE2__) && !defined(__FMA__)
+#define CV_ELEMENTWISE _Pragma("clang loop vectorize_width(2)")
+#else
+#define CV_ELEMENTWISE VM_ELEMENTWISE
+#endif
+
 typedef struct { double h, l; } cv_two;
 
 VM_INLINE cv_two cv_make(double h, double l) {
@@ -49,6 +58,16 @@ VM_INLINE cv_two cv_product(double a, double b) {
 #endif
 VM_INLINE cv_two cv_square(double a) { return cv_product(a, a); }
 
+/* a less the product of q and b, which is near it: rounded once, as the first difference is exact */
+VM_INLINE double cv_left(double a, double q, double b) {
+#if defined(FP_FAST_FMA) || defined(__FMA__)
+    return fma(-q, b, a);
+#else
+    cv_two p = cv_product(q, b);
+    return (a - p.h) - p.l;
+#endif
+}
+
 VM_INLINE cv_two cv_negative(cv_two a) { return cv_make(-a.h, -a.l); }
 VM_INLINE cv_two cv_scaled(cv_two a, double power) { return cv_make(a.h * power, a.l * power); }
 VM_INLINE double cv_round(cv_two a) { return a.h + a.l; }
@@ -59,6 +78,12 @@ VM_INLINE cv_two cv_select(uint64_t mask, cv_two yes, cv_two no) {
 VM_INLINE cv_two cv_add(cv_two a, cv_two b) {
     cv_two s = cv_sum(a.h, b.h);
     return cv_sum_ordered(s.h, s.l + (a.l + b.l));
+}
+
+/* With a second part up to the last digit of the first, for what does not mind */
+VM_INLINE cv_two cv_add_loosely(cv_two a, cv_two b) {
+    cv_two s = cv_sum(a.h, b.h);
+    return cv_make(s.h, s.l + (a.l + b.l));
 }
 
 /* For |a| >= |b| */
@@ -88,20 +113,24 @@ VM_INLINE cv_two cv_square_two(cv_two a) {
     return cv_sum_ordered(p.h, p.l + 2.0 * (a.h * a.l));
 }
 
-/* a / b by the inverse of b.h; the tail corrects the error of the rounded inverse. */
+/* a / b by the inverse of b.h; the tail corrects the error of the rounded inverse. Rounded, it is one sum. */
+VM_INLINE double cv_quotient_tail(cv_two a, cv_two b, double q) {
+    return cv_left(a.h, q, b.h) + (a.l - q * b.l);
+}
 VM_INLINE cv_two cv_divide_by(cv_two a, cv_two b, double inverse) {
     double q = a.h * inverse;
-    cv_two p = cv_product(q, b.h);
-    double tail = ((a.h - p.h) - p.l) + (a.l - q * b.l);
-    return cv_sum_ordered(q, tail * inverse);
+    return cv_sum_ordered(q, cv_quotient_tail(a, b, q) * inverse);
+}
+VM_INLINE double cv_round_quotient(cv_two a, cv_two b, double inverse) {
+    double q = a.h * inverse;
+    return q + cv_quotient_tail(a, b, q) * inverse;
 }
 VM_INLINE cv_two cv_divide(cv_two a, cv_two b) { return cv_divide_by(a, b, 1.0 / b.h); }
 
 /* Of a number that is not negative */
 VM_INLINE cv_two cv_sqrt_two(cv_two a) {
     double s = sqrt(a.h);
-    cv_two p = cv_square(s);
-    double tail = ((a.h - p.h) - p.l) + a.l;
+    double tail = cv_left(a.h, s, s) + a.l;
     return cv_sum_ordered(s, tail / (s + s + 0x1p-600));
 }
 

@@ -5,36 +5,72 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "vecmath.h"
+
+/* The base if the last bit is set, else 1, without a selection, which not every processor has for narrow integers. */
+#define S0_FACTOR(T, bits, base) ((T)((((base) ^ 1) & (0 - ((bits) & 1))) ^ 1))
 
 /* T: the type of the elements, C: the one of their products, which must not be promoted to a signed one. */
 #define S0_INTEGER_POWERS(name, T, C)                                                                                \
+    static inline void vm_powers_##name(T *restrict base, T *restrict left, T *restrict power, ptrdiff_t m)          \
+    {                                                                                                                \
+        T any = 0;                                                                                                   \
+        for (ptrdiff_t i = 0; i < m; i++) {                                                                          \
+            any |= left[i];                                                                                          \
+            power[i] = S0_FACTOR(T, left[i], base[i]);                                                               \
+        }                                                                                                            \
+        for (; any > 1; any >>= 1)                                                                                   \
+            for (ptrdiff_t i = 0; i < m; i++) {                                                                      \
+                base[i] = (T)((C)base[i] * base[i]);                                                                 \
+                left[i] = (T)(left[i] >> 1);                                                                         \
+                power[i] = (T)((C)power[i] * S0_FACTOR(T, left[i], base[i]));                                        \
+            }                                                                                                        \
+    }                                                                                                                \
+    /* One exponent for all */                                                                                       \
+    static inline void vm_power_##name(T *restrict base, T left, T *restrict power, ptrdiff_t m)                     \
+    {                                                                                                                \
+        for (ptrdiff_t i = 0; i < m; i++)                                                                            \
+            power[i] = S0_FACTOR(T, left, base[i]);                                                                  \
+        for (int first = !(left & 1); left > 1;) {                                                                   \
+            left >>= 1;                                                                                              \
+            for (ptrdiff_t i = 0; i < m; i++)                                                                        \
+                base[i] = (T)((C)base[i] * base[i]);                                                                 \
+            if ((left & 1) && first)                                                                                 \
+                memcpy(power, base, (size_t)m * sizeof(T)), first = 0;                                               \
+            else if (left & 1)                                                                                       \
+                for (ptrdiff_t i = 0; i < m; i++)                                                                    \
+                    power[i] = (T)((C)power[i] * base[i]);                                                           \
+        }                                                                                                            \
+    }                                                                                                                \
+    VM_INLINE void vm_block_##name(T *to, const char *x, ptrdiff_t stride, ptrdiff_t m)                              \
+    {                                                                                                                \
+        if (stride == (ptrdiff_t)sizeof(T))                                                                          \
+            memcpy(to, x, (size_t)m * sizeof(T));                                                                    \
+        else                                                                                                         \
+            for (ptrdiff_t i = 0; i < m; i++)                                                                        \
+                to[i] = *(const T *)(x + i * stride);                                                                \
+    }                                                                                                                \
     static __attribute__((unused)) void vm_pow_##name##_run(                                                         \
-        const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n) {              \
+        const char *x, ptrdiff_t sx, const char *y, ptrdiff_t sy, char *z, ptrdiff_t sz, ptrdiff_t n)                \
+    {                                                                                                                \
         enum { block = 64 };                                                                                         \
         T base[block], left[block], power[block];                                                                    \
         for (; n > 0; n -= block, x += block * sx, y += block * sy, z += block * sz) {                               \
             const ptrdiff_t m = n < block ? n : block;                                                               \
-            T any = 0;                                                                                               \
-            for (ptrdiff_t i = 0; i < m; i++) {                                                                      \
-                base[i] = *(const T *)(x + i * sx), left[i] = *(const T *)(y + i * sy), power[i] = 1;                \
-                any |= left[i];                                                                                      \
+            vm_block_##name(base, x, sx, m);                                                                         \
+            if (sy == 0) {                                                                                           \
+                vm_power_##name(base, *(const T *)y, power, m);                                                      \
+            } else {                                                                                                 \
+                vm_block_##name(left, y, sy, m);                                                                     \
+                vm_powers_##name(base, left, power, m);                                                              \
             }                                                                                                        \
-            if (sy == 0) { /* one exponent */                                                                        \
-                for (; any != 0; any >>= 1) {                                                                        \
-                    if (any & 1)                                                                                     \
-                        for (ptrdiff_t i = 0; i < m; i++) power[i] = (T)((C)power[i] * base[i]);                     \
-                    if (any > 1)                                                                                     \
-                        for (ptrdiff_t i = 0; i < m; i++) base[i] = (T)((C)base[i] * base[i]);                       \
-                }                                                                                                    \
-            }                                                                                                        \
-            for (; any != 0; any >>= 1)                                                                              \
-                for (ptrdiff_t i = 0; i < m; i++) {                                                                  \
-                    power[i] = (T)((C)power[i] * (left[i] & 1 ? base[i] : (T)1));                                    \
-                    base[i] = (T)((C)base[i] * base[i]);                                                             \
-                    left[i] = (T)(left[i] >> 1);                                                                     \
-                }                                                                                                    \
-            for (ptrdiff_t i = 0; i < m; i++)                                                                        \
-                *(T *)(z + i * sz) = power[i];                                                                       \
+            if (sz == (ptrdiff_t)sizeof(T))                                                                          \
+                memcpy(z, power, (size_t)m * sizeof(T));                                                             \
+            else                                                                                                     \
+                for (ptrdiff_t i = 0; i < m; i++)                                                                    \
+                    *(T *)(z + i * sz) = power[i];                                                                   \
         }                                                                                                            \
     }
 

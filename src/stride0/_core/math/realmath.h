@@ -38,6 +38,51 @@ S0_BODY float floor_divide_f32(float x, float y) { return (float)floor((double)x
 S0_REMAINDER(double, f64, fmod)
 S0_REMAINDER(float, f32, fmodf)
 
+/* The same bits for moderate quotients: x less a multiple of y that is smaller than y, in size, is exact. The quotient of two
+ * doubles may have been rounded up to the next integer, which the sign of what is left tells; that of two floats is not,
+ * in double, below 2^28, and its products are exact. The first bit of `rare` is set for other quotients, and where y is infinite. */
+VM_INLINE double vm_remainder_end_f64(double r, double y)
+{
+    double moved = ((r < 0) != (y < 0)) ? r + y : r;
+    return r == 0 ? copysign(0.0, y) : moved;
+}
+VM_INLINE uint64_t s0_long_quotient(double q, double y, double limit)
+{
+    const uint64_t size = vm_bits64(q) & ~VM_SIGN64, infinity = vm_bits64(INFINITY);
+    return ((vm_bits64(limit) - 1) - size) | ((infinity - 1) - (vm_bits64(y) & ~VM_SIGN64));
+}
+
+#define vm_remainder_f64 remainder_f64
+#define vm_remainder_f32 remainder_f32
+#if defined(FP_FAST_FMA) || defined(__FMA__)
+VM_INLINE double vm_remainder_f64_fast(double x, double y, uint64_t *rare)
+{
+    double q = x / y, r = fma(-trunc(q), y, x);
+    *rare = s0_long_quotient(q, y, 0x1p52);
+    r = ((r < 0) != (x < 0)) & (r != 0) ? r + ((r < 0) == (y < 0) ? -y : y) : r;
+    return vm_remainder_end_f64(r, y);
+}
+VM_BLOCK_2(remainder_f64, double, uint64_t)
+#else
+VM_INLINE uint64_t vm_remainder_f64_block(const double *x, const double *y, double *z, ptrdiff_t n)
+{
+    (void)x, (void)y, (void)z, (void)n;
+    return VM_SIGN64; /* all of it by fmod, which is exact too: libm's fma would take longer */
+}
+#endif
+VM_RUN_2(remainder_f64, double, uint64_t)
+
+VM_INLINE float vm_remainder_f32_fast(float x, float y, uint64_t *rare)
+{
+    double a = x, b = y, q = a / b, r = a - trunc(q) * b;
+    *rare = s0_long_quotient(q, b, 0x1p28);
+    /* The sum is that of floats. */
+    float left = (float)r, moved = ((left < 0) != (y < 0)) ? left + y : left;
+    return left == 0 ? copysignf(0.0f, y) : moved;
+}
+VM_BLOCK_2(remainder_f32, float, uint64_t)
+VM_RUN_2(remainder_f32, float, uint64_t)
+
 /* Modulo 2^64, hence right modulo every narrower power of two too, and for signed bases in two's complement. */
 S0_BODY uint64_t pow_u64(uint64_t x, uint64_t n)
 {

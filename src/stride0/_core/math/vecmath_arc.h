@@ -309,3 +309,16 @@ VM_INLINE double vm_hypot_f64(double x, double y) {
     z = ((x != x) | (y != y)) ? NAN : z;
     return ((a == INFINITY) | (b == INFINITY)) ? INFINITY : z;
 }
+
+/* The same for numbers of which the larger is 0 or from 2**-450 to 2**500; the first bit of `rare` is set for others. */
+VM_INLINE double vm_hypot_f64_fast(double x, double y, uint64_t *rare) {
+    double a = fabs(x), b = fabs(y), pl, ql;
+    double most = a > b ? a : b, least = a > b ? b : a;
+    uint64_t bits = vm_bits64(most);
+    *rare = (vm_bits64(0x1p500) - bits) | ((bits - vm_bits64(0x1p-450)) & (0 - bits));
+    double p = vm_square_two_f64(most, &pl), q = vm_square_two_f64(least, &ql);
+    double sum = p + q;
+    double error = ((p - sum) + q) + (pl + ql);
+    double s = sqrt(sum);
+    return s + vm_sqrt_error_f64(sum, error, s);
+}

@@ -170,7 +170,9 @@ VM_INLINE double vm_gamma_f64_middle(double x) {
     return x < 172.0 ? y : INFINITY;
 }
 VM_INLINE double vm_gamma_f64(double x) {
-    double a = fabs(x), low, h = vm_gammaln_negative_f64(a > 200.0 ? 200.5 : a, &low);
+    double a = fabs(x), low;
+    /* A selection that no compiler makes a branch of: the loop is not vectorised with one. */
+    double h = vm_gammaln_negative_f64(vm_select_f64(vm_less_f64(200.0, a), 200.5, a), &low);
     double y = vm_exp_sum_f64(h, low);
     double f = floor(x);
     y = f - 2.0 * floor(0.5 * f) == 1.0 ? -y : y;

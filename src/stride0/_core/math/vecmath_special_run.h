@@ -4,7 +4,8 @@
        Few arguments are subnormal, infinite, NaN, negative or far out, but a body that is right for them too costs
        several times as much. So a function has up to three bodies, each for fewer arguments than the one before, and
        runs in stages: a block goes through the first, and the arguments that this one is not for are put side by side
-       and go through the next one. Which body computes a result depends on its argument alone, and so do its bits.
+       and go through the next one; where there are many of these, the others are put side by side, too, so that nothing
+       is computed twice. Which body computes a result depends on its argument alone, and so do its bits.
        Which arguments a body leaves to the next one is the highest bit of a macro that ends in LATER.
 
    Note [Whole vectors]
@@ -50,23 +51,48 @@
         return later;                                                                                        \
     }
 
-/* The same, with the next stage for the arguments that have it. */
+#define VM_IS_LATER(U, later) ((ptrdiff_t)((U)(later) >> (8 * sizeof(U) - 1)))
+/* r[p] = f(a[p]) for each p of `count` places */
+#define VM_AT_PLACES(f, T, a, r, places, count)                                                              \
+    do {                                                                                                     \
+        T arguments[VM_BLOCK], results[VM_BLOCK];                                                            \
+        for (ptrdiff_t i = 0; i < (count); i++) arguments[i] = a[places[i]];                                 \
+        (void)f(arguments, results, count);                                                                  \
+        for (ptrdiff_t i = 0; i < (count); i++) r[places[i]] = results[i];                                   \
+    } while (0)
+/* The same, with the next stage for the arguments that have it. Where most of three have it, it is worth while to put those
+   side by side, too, that the first body is for. */
 #define VM_STAGE(stage, T, U, body, LATER, next)                                                             \
     VM_MAP(stage##_map, T, U, body, LATER)                                                                   \
     static __attribute__((noinline, unused)) void stage##_later(const T *a, T *r, ptrdiff_t n) {             \
-        T arguments[VM_BLOCK], results[VM_BLOCK];                                                            \
         uint16_t places[VM_BLOCK];                                                                           \
         ptrdiff_t count = 0;                                                                                 \
         for (ptrdiff_t i = 0; i < n; i++) {                                                                  \
             places[count] = (uint16_t)i;                                                                     \
-            count += (ptrdiff_t)((U)(LATER(a[i])) >> (8 * sizeof(U) - 1));                                   \
+            count += VM_IS_LATER(U, LATER(a[i]));                                                            \
         }                                                                                                    \
-        for (ptrdiff_t i = 0; i < count; i++) arguments[i] = a[places[i]];                                   \
-        next(arguments, results, count);                                                                     \
-        for (ptrdiff_t i = 0; i < count; i++) r[places[i]] = results[i];                                     \
+        VM_AT_PLACES(next, T, a, r, places, count);                                                          \
+    }                                                                                                        \
+    static __attribute__((noinline, unused)) void stage##_apart(const T *a, T *r, ptrdiff_t n) {             \
+        uint16_t places[VM_BLOCK], others[VM_BLOCK];                                                         \
+        ptrdiff_t count = 0;                                                                                 \
+        for (ptrdiff_t i = 0; i < n; i++) {                                                                  \
+            places[count] = others[i - count] = (uint16_t)i;                                                 \
+            count += VM_IS_LATER(U, LATER(a[i]));                                                            \
+        }                                                                                                    \
+        if (count == n) {                                                                                    \
+            next(a, r, n);                                                                                   \
+            return;                                                                                          \
+        }                                                                                                    \
+        VM_AT_PLACES(stage##_map, T, a, r, others, n - count);                                               \
+        VM_AT_PLACES(next, T, a, r, places, count);                                                          \
     }                                                                                                        \
     VM_INLINE void stage(const T *a, T *r, ptrdiff_t n) {                                                    \
-        if (stage##_map(a, r, n) >> (8 * sizeof(U) - 1)) stage##_later(a, r, n);                             \
+        ptrdiff_t few = VM_IS_LATER(U, LATER(a[0])) + VM_IS_LATER(U, LATER(a[n / 2])) + VM_IS_LATER(U, LATER(a[n - 1])); \
+        if (few > 1)                                                                                         \
+            stage##_apart(a, r, n);                                                                          \
+        else if (VM_IS_LATER(U, stage##_map(a, r, n)))                                                       \
+            stage##_later(a, r, n);                                                                          \
     }
 #define VM_LAST_STAGE(stage, T, U, body)                                                                     \
     VM_MAP(stage##_map, T, U, body, VM_NEVER)                                                                \

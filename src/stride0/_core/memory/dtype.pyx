@@ -63,6 +63,13 @@ cdef class DType:
     References
     ----------
     Array API standard 2025.12, "Data Types".
+
+    Examples
+    --------
+    >>> xp.float32.name, xp.float32.kind, xp.float32.itemsize
+    ('float32', 'real floating', 4)
+    >>> xp.float64 == "float64", xp.float64 == np.float64, xp.asarray(1).dtype is xp.int64
+    (True, True, True)
     """
 
     def __cinit__(self):

@@ -404,6 +404,14 @@ def memory_statistics(*, bint reset_peak=False):
     -------
     dict
         ``live_bytes``, ``peak_bytes``, ``allocations``.
+
+    Examples
+    --------
+    >>> before = xp.strided.memory_statistics()
+    >>> x = xp.zeros(1000)
+    >>> y = x[:10]
+    >>> xp.strided.memory_statistics()["live_bytes"] - before["live_bytes"]
+    8000
     """
     cdef s0_stacks found = counted(reset_peak)
     return {"live_bytes": found.live, "peak_bytes": found.most, "allocations": found.allocations}
@@ -461,7 +469,16 @@ def cache_statistics():
 
 
 def empty_cache():
-    """Give every cached block back to the system."""
+    """Give every cached block back to the system.
+
+    Examples
+    --------
+    >>> x = xp.zeros(1_000_000)
+    >>> del x
+    >>> xp.memory.empty_cache()
+    >>> xp.memory.stats()["cached_bytes"]
+    0
+    """
     drop_all()
 
 

@@ -10,7 +10,7 @@ from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast
 from stride0._core.memory.dtype cimport arithmetic_code, dtype_at, is_stored, letter_at, promote_codes
 from stride0._core.plan.operations cimport OP_ADD, OP_MULTIPLY_MASKED
 from stride0._core.array.array cimport (
-    Array, data_of, describe_operand, needs_tape, new_array, read_shape, same_shape, traced, view_of,
+    Array, data_of, describe_operand, is_batched, needs_tape, new_array, read_shape, same_shape, traced, view_of,
 )
 from stride0._core.array.switches cimport DEFERRED_SIZE
 from stride0._core.array.views cimport is_broadcast_along, without_leading
@@ -232,6 +232,11 @@ def put(g, tuple shape, key):
     out = new_array(a.code, <int>len(shape), sizes, NULL, True)
     add_at(out, key, a)
     return out
+
+
+def is_spread_by(x, key, values):
+    """Whether key or values are batched and x is not, so that a copy of x for them has to be one for each example."""
+    return (has_batched(key) or is_batched(values)) and not is_batched(x)
 
 
 def scatter_add(x, key, values):

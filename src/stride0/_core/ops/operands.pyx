@@ -1,13 +1,18 @@
 """Operands: what is an array or a scalar, here or in another library; their names and errors."""
 
 from stride0._core.memory.dtype cimport NO_DTYPE, DType, is_python_scalar, scalar_code, weak_code, write_scalar
-from stride0._core.array.array cimport Array, data_of, hooks, new_array, shape_tuple
+from stride0._core.array.array cimport Array, data_of, hooks, needs_tape, new_array, shape_tuple
 
 from stride0._base.errors import DTypeError, ForeignArrayError
 from stride0._tables.dtypes import ROWS
 
 cdef tuple UNARY_NAMES = ("x",)
 cdef tuple BINARY_NAMES = ("x1", "x2")
+
+
+def is_recorded(Array x not None):
+    """Whether calls that read x are recorded, or run for a batch of examples: then no branch may depend on its values."""
+    return needs_tape(x)
 
 
 cdef object named_shapes(tuple names, Array x1, Array x2, Array x3):
@@ -59,7 +64,7 @@ def refuse_dtype(str operation, DType dtype, str wanted, str name="x"):
                      accepts=f"{name} must have {wanted}." if name else f"{operation} takes {wanted}")
 
 # After NotImplemented, arrays of these libraries would return an array of their own.
-cdef tuple FOREIGN_LIBRARIES = ("numpy", "torch", "jaxlib", "jax", "cupy", "dask", "tensorflow", "array_api_strict")
+cdef tuple FOREIGN_LIBRARIES = ("numpy", "torch", "jaxlib", "jax", "cupy", "dask", "tensorflow", "array_api_strict", "pandas")
 
 
 cdef bint is_known_foreign(object value):

@@ -22,7 +22,7 @@ from stride0._core.plan.table cimport (
     KIND_ARG, KIND_ARG_ROWS, KIND_SCAN, KIND_SCAN_ROWS, Kernel, S0_DTYPES, S0_REDUCTIONS, kernel_of, loops_of,
     reduction_kernel,
 )
-from stride0._core.plan.partition cimport LONG_RUN, run_along, run_kernel
+from stride0._core.plan.partition cimport LONG_RUN, run_along, run_contiguous, run_kernel
 from stride0._core.array.array cimport (
     Array, component, data_of, describe_operand, guard_gradient, hooks, is_deferred, new_array, new_like, not_completed,
     read_operand, same_shape, shape_tuple, view_of,
@@ -331,6 +331,7 @@ cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
     cdef int which = 0 if name == "argmax" else 1
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t byte_strides[MAX_NDIM]
+    cdef char* args[2]
     cdef Operand operands[2]
     cdef Plan plan
     cdef Array out
@@ -345,6 +346,11 @@ cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
     if x.size and x.shape_[axis] > 1:
         if is_stored(x.code):
             x = copy_array(x, arithmetic_code(x.code), False)
+        if x.ndim == 1 and x.c_contiguous and x.size < LONG_RUN:
+            args[0], args[1] = data_of(x), data_of(out)
+            byte_strides[0], byte_strides[1] = itemsize_at(x.code), 0
+            run_contiguous(kernel_of(KIND_ARG, which, x.code), 0, args, byte_strides, x.size)
+            return out
         read_operand(&operands[0], x)
         if is_broadcast_along(&operands[0], axis, x.ndim):
             # The first of equal elements is at index 0.

@@ -2,8 +2,8 @@
 
 Note [Sorting]
     Lanes of real numbers are sorted by kernels of our own (`sorting.h`), always stably: that costs no time here.
-    Along another axis than the last, a transposed copy is sorted; the copy costs less than
-    the sort. NumPy sorts complex numbers, for the set functions.
+    Along another axis than the last, a transposed copy is sorted, which costs less than the sort; the columns of a
+    small matrix one by one where they are. NumPy sorts complex numbers, for the set functions.
 
     Threads sort different lanes. Where there are fewer lanes than threads, they sort parts of one lane, which are merged;
     the words that are sorted have one order only, so that the result is the same.
@@ -30,6 +30,22 @@ from stride0._base.errors import DTypeError, ShapeError
 cdef extern from "searching.h":
     Py_ssize_t s0_distinct(char* data, Py_ssize_t n, int width, int kind) noexcept nogil
     void s0_search(const char* lane, Py_ssize_t stride, Py_ssize_t n, const char* wanted, Py_ssize_t count, int width, int kind, int right, int64_t* out) noexcept nogil
+
+cdef extern from *:
+    """
+    #define S0_SPREAD(type) \\
+        for (Py_ssize_t i = 0; i < n; i++) *(type *)(to + i * stride) = ((const type *)from)[i];
+    /* Contiguous elements, written `stride` bytes apart. */
+    static void s0_spread(int width, const char *from, Py_ssize_t n, char *to, Py_ssize_t stride) {
+        switch (width) {
+            case 1: S0_SPREAD(uint8_t) break;
+            case 2: S0_SPREAD(uint16_t) break;
+            case 4: S0_SPREAD(uint32_t) break;
+            default: S0_SPREAD(uint64_t)
+        }
+    }
+    """
+    void spread "s0_spread"(int width, const char* from_, Py_ssize_t n, char* to, Py_ssize_t stride) noexcept nogil
 
 TABLE.interrupted = is_stopped
 
@@ -147,6 +163,29 @@ cdef bint sort_in_parts(Parts* parts, int threads) noexcept nogil:
     return run_chunks(decode_part, parts, count, threads, True) and TABLE.sorter.finish(&parts.lane)
 
 
+cdef Array sorted_columns(Array x, int code, bint descending, bint indices):
+    """`sorted_lanes` of the columns of a small matrix, without transposed copies; `code` is that of the result."""
+    cdef Py_ssize_t rows = x.shape_[0], i, words
+    cdef int wide = itemsize_at(code)
+    cdef Array out = new_array(code, 2, x.shape_, NULL, False), scratch
+    cdef char* to
+    cdef s0_lane lane
+    if x.size == 0:
+        return out
+    lane.n, lane.stride, lane.width, lane.kind = rows, x.strides_[0], itemsize_at(x.code), kind_of(x.code)
+    lane.mask, lane.indices, lane.nans_last = -1 if descending else 0, indices, False
+    # A sorted column, and what sorting takes.
+    words = rows + ((3 if indices else 2) * rows + S0_SLACK if rows > S0_FEW else 0)
+    scratch = new_array(UINT64, 1, &words, NULL, False)
+    lane.source, to = data_of(x), data_of(out)
+    for i in range(x.shape_[1]):
+        lane.out, lane.scratch = data_of(scratch), <uint64_t*>data_of(scratch) + rows
+        TABLE.sorter.lane(&lane)
+        spread(wide, data_of(scratch), rows, to + i * wide, out.strides_[0])
+        lane.source += x.strides_[1]
+    return out
+
+
 cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
     """The sorted elements of x along an axis, or their indices; a new array in C order."""
     cdef Py_ssize_t n = x.shape_[axis], i, chunks = 1
@@ -160,6 +199,8 @@ cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
         # The dtype that it computes in has the same numbers in the same order.
         result = sorted_lanes(copy_array(x, arithmetic_code(x.code), True), axis, descending, indices)
         return result if indices else copy_array(result, x.code, True)
+    if not last and x.ndim == 2 and x.size < LONG_RUN:
+        return sorted_columns(x, code, descending, indices)
     if not last:
         result = new_array(code, x.ndim, x.shape_, NULL, False)
         assign_array(axis_last(result, axis), sorted_lanes(axis_last(x, axis), x.ndim - 1, descending, indices), "sort")

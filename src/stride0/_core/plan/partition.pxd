@@ -22,7 +22,8 @@ cdef bint takes_long(Kernel kernel, Py_ssize_t size) noexcept nogil
 
 cdef inline int run_contiguous(Kernel kernel, int layout, char** args, const Py_ssize_t* strides, Py_ssize_t n) except -1:
     """
-    The fast path of an elementwise kernel: one contiguous run of the dtypes that it reads and writes needs no plan.
+    The fast path of an elementwise kernel, or one of a whole axis: one contiguous run of the dtypes that it reads and
+    writes needs no plan.
 
     The stride of an operand is its item size, or 0: a broadcast scalar of at most 16 bytes, anywhere in memory. Fails
     with the exception of a signal handler.

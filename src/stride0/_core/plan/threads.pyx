@@ -63,6 +63,14 @@ def get_num_threads():
         What `set_num_threads` or the environment variable ``STRIDE0_NUM_THREADS`` chose; otherwise a limit of
         ``threadpoolctl``, ``OMP_NUM_THREADS``, or the number of processors that the process may use, by its affinity
         and by the quota of its control group. 1 where stride0 was built without a thread pool.
+
+    Examples
+    --------
+    >>> before = xp.get_num_threads()
+    >>> xp.set_num_threads(1)
+    >>> xp.get_num_threads()
+    1
+    >>> xp.set_num_threads(before)
     """
     return s0_threads_allowed()
 
@@ -83,7 +91,16 @@ def set_num_threads(n, /):
     ArgumentTypeError
         If `n` is not an integer.
     ArgumentValueError
-        If `n` is less than 1 or beyond every machine.
+        If `n` is less than 1, or larger than the thread pool can be.
+
+    Examples
+    --------
+    >>> before, x = xp.get_num_threads(), xp.linspace(0, 1, 1_000_000)
+    >>> total = xp.sum(xp.exp(x))
+    >>> xp.set_num_threads(1)
+    >>> xp.sum(xp.exp(x)) == total
+    Array(True, dtype=bool)
+    >>> xp.set_num_threads(before)
     """
     if isinstance(n, bool) or not isinstance(n, int):
         raise ArgumentTypeError("set_num_threads", "n must be an int", [("n", shown(n))])

@@ -11,7 +11,7 @@ from typing import Any
 from stride0._chapters.elementwise import floor, sign
 from stride0._core.array.array import Array
 from stride0.autograd._rules.parts import times
-from stride0.autograd._rules.special import Rule
+from stride0.autograd._rules.special import COUNT, Rule
 from stride0.autograd._tape.tape import LazyProduct
 from stride0.special._densities import beta_density, gamma_density, t_density
 from stride0.special._parameters import beta_factor, betainc_ab, gamma_factor, gammainc_a
@@ -134,6 +134,11 @@ VJP: dict[str, dict[str, Rule]] = {
         "b": lambda g, a, b, out: _inverse_beta(g, a, b, out, 0, 1),
         "y": lambda g, a, b, out: times(g, 1.0 / beta_density(a, b, out, 1.0 - out)),
     },
+    "special.betainccinv": {
+        "a": lambda g, a, b, out: _inverse_beta(g, a, b, out, 1, 0),
+        "b": lambda g, a, b, out: _inverse_beta(g, a, b, out, 0, 1),
+        "y": lambda g, a, b, out: times(g, -1.0 / beta_density(a, b, out, 1.0 - out)),
+    },
     "special.bdtr": {"p": lambda g, k, n, p: _bdtr(g, k, n, p, -1.0)},
     "special.bdtrc": {"p": lambda g, k, n, p: _bdtr(g, k, n, p, 1.0)},
     "special.bdtri": {
@@ -191,10 +196,8 @@ INNER_VJP: dict[str, dict[str, Rule]] = {
     },
 }
 
-_COUNT = "it counts, and is an integer"
-
 UNKNOWN: dict[str, dict[str, str]] = {
-    **{f"special.{name}": {"k": _COUNT, "n": _COUNT} for name in ("bdtr", "bdtrc", "bdtri")},
-    **{f"special.n{name}": {"k": _COUNT, "n": _COUNT} for name in ("bdtr", "bdtrc", "bdtri")},
-    **{f"special.{name}": {"k": _COUNT} for name in ("pdtr", "pdtrc", "pdtri")},
+    **{f"special.{name}": {"k": COUNT, "n": COUNT} for name in ("bdtr", "bdtrc", "bdtri")},
+    **{f"special.n{name}": {"k": COUNT, "n": COUNT} for name in ("bdtr", "bdtrc", "bdtri")},
+    **{f"special.{name}": {"k": COUNT} for name in ("pdtr", "pdtrc", "pdtri")},
 }

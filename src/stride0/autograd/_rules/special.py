@@ -2,8 +2,8 @@
 
 A rule calls public functions, which have rules themselves: so the table holds for derivatives of any order.
 Where no formula is known for an argument, `UNKNOWN` says so, and a tracked array is refused there. Rules of
-the incomplete gamma and beta functions and of distributions are in `distributions`, those of `logsumexp` and
-its kin in `exponentials`.
+the incomplete gamma and beta functions and of distributions are in `distributions`, those of Bessel functions
+in `bessel`, of polynomials in `polynomials`, of `logsumexp` and its kin in `exponentials`.
 
 Note [Stable derivatives]
     The usual formulas of some derivatives are differences of nearly equal terms: ``2 * x * erfcx(x) - 2 /
@@ -13,6 +13,7 @@ Note [Stable derivatives]
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +23,9 @@ from stride0._base.errors import GradientError
 from stride0._chapters.creation import arange
 from stride0._chapters.elementwise import (
     abs,
+    add,
     cos,
+    cosh,
     divide,
     equal,
     exp,
@@ -43,7 +46,7 @@ from stride0._chapters.elementwise import (
     round,
     sign,
     sin,
-    sqrt,
+    sinh,
 )
 from stride0._chapters.statistical import sum
 from stride0._core.array.array import Array
@@ -51,6 +54,7 @@ from stride0._core.ops.functions import where
 from stride0.autograd._rules.elementwise import LN2, LN10, unless_zero
 from stride0.autograd._rules.parts import conjugate, product, times
 from stride0.autograd._tape.tape import LazyProduct
+from stride0.special._polygamma import polygamma_z
 from stride0.special._zeta import zeta_x
 
 Rule = Callable[..., Any]
@@ -94,6 +98,14 @@ def series(coefficients: tuple[float, ...], x: Any) -> Any:
     return out
 
 
+def of_lower(n: Any, f: Callable[[Any], Any]) -> Any:
+    """Return ``f(n - 1)`` of a degree or an order, and 0 where that is 0."""
+    if not isinstance(n, Array):
+        return f(n - 1) if n else 0.0
+    lowest = equal(n, 0)
+    return where(lowest, 0.0, f(where(lowest, 1, n) - 1))
+
+
 # --- gamma functions
 
 
@@ -123,8 +135,7 @@ def _rgamma(g: Array, x: Any, out: Array) -> LazyProduct:
 
 
 def _psi(g: Array, x: Any) -> LazyProduct:
-    of_real(x, "special.digamma", "x")
-    return times(g, special.polygamma(1, x))
+    return along(g, polygamma_z(x) if is_complex(x) else special.polygamma(1, x))
 
 
 def _poch(g: Array, z: Any, m: Any, out: Array) -> LazyProduct:
@@ -192,49 +203,6 @@ def _log_ndtr(g: Array, x: Any, out: Array) -> LazyProduct:
     return times(g, where(less(x, -1), far, near))
 
 
-# --- Bessel functions
-
-
-def _bessel_terms(order: int) -> tuple[float, ...]:
-    """Return coefficients of the asymptotic series of modified Bessel functions, from the first power on."""
-    terms, last = [], 1.0
-    for k in range(1, 13):
-        last *= (4 * order * order - (2 * k - 1) ** 2) / (8 * k)
-        terms.append(last)
-    return tuple(terms)
-
-
-# Of K1 minus K0, in powers of 1 / x; of I0 minus I1, in powers of -1 / x with the opposite sign.
-_APART = tuple(b - a for a, b in zip(_bessel_terms(0), _bessel_terms(1), strict=True))
-
-
-def _i_apart(x: Any) -> Array:
-    """Return ``i0e(x) - i1e(abs(x))``. Note [Stable derivatives]."""
-    size = abs(x)
-    far = -series(_APART, -1.0 / size) / sqrt(2 * math.pi * size)
-    return where(greater(size, 100), far, special.i0e(x) - special.i1e(size))
-
-
-def _k_apart(x: Any) -> Array:
-    """Return ``k1e(x) - k0e(x)``. Note [Stable derivatives]."""
-    far = series(_APART, 1.0 / x) * sqrt(math.pi / 2 / x)
-    return where(greater(x, 100), far, special.k1e(x) - special.k0e(x))
-
-
-def _i1e(g: Array, x: Any, out: Array) -> LazyProduct:
-    size = abs(x)
-    # i1'(x) is the mean of the functions of the orders 0 and 2.
-    second = special.iv(2.0, where(greater(size, 100), 1.0, x)) * exp(-size)
-    near = 0.5 * (special.i0e(x) + second) - sign(x) * out
-    return times(g, where(greater(size, 100), _i_apart(x) - out / unless_zero(x), near))
-
-
-def _bessel(name: str, g: Array, v: Any, z: Any, factor: float, plus: float) -> LazyProduct:
-    """Return the cotangent of `z` of a Bessel function, by the recurrence of its derivative."""
-    function = getattr(special, name)
-    return along(g, factor * (function(v - 1.0, z) + plus * function(v + 1.0, z)))
-
-
 # --- integrals of exponentials and logarithms
 
 
@@ -242,6 +210,11 @@ def _expn(g: Array, n: Any, x: Any, out: Array) -> LazyProduct:
     # SciPy has no negative orders; the recurrence gives that before 0.
     before = where(greater_equal(n, 1), special.expn(maximum(n - 1.0, 0.0), x), (exp(-x) + out) / x)
     return times(g, -before)
+
+
+def _sinh_by(x: Any) -> Any:
+    """Return ``sinh(x) / x``."""
+    return sinh(x) / x if is_complex(x) else 0.5 * (special.exprel(x) + special.exprel(-x))
 
 
 def _spence(g: Array, z: Any) -> LazyProduct:
@@ -350,10 +323,10 @@ def _sinc(g: Array, x: Any, out: Array) -> LazyProduct:
     return along(g, where(near, around, shape / where(near, 1.0, x)))
 
 
-def _pair(g: Any, first: Array, second: Array) -> Any:
-    """Return the cotangent of the argument of a function with two results, whose derivatives these are."""
-    terms = [product(h, conjugate(d)) for h, d in zip(g, (first, second), strict=True) if h is not None]
-    return terms[0] + terms[1] if len(terms) == 2 else terms[0]
+def of_several(g: Any, *derivatives: Any) -> Any:
+    """Return the cotangent of the argument of a function with several results, given their derivatives."""
+    terms = [product(h, conjugate(d)) for h, d in zip(g, derivatives, strict=True) if h is not None]
+    return functools.reduce(add, terms)
 
 
 VJP: dict[str, dict[str, Rule]] = {
@@ -401,25 +374,6 @@ VJP: dict[str, dict[str, Rule]] = {
         ),
         "a": lambda g, h, a: times(g, exp(-0.5 * h * h * (1.0 + a * a)) / (2 * math.pi * (1.0 + a * a))),
     },
-    # --- Bessel functions
-    "special.j0": {"x": lambda g, x: times(g, -special.j1(x))},
-    "special.j1": {"x": lambda g, x: times(g, 0.5 * (special.j0(x) - special.jv(2.0, x)))},
-    "special.jv": {"z": lambda g, v, z: _bessel("jv", g, v, z, 0.5, -1.0)},
-    "special.y0": {"x": lambda g, x: times(g, -special.y1(x))},
-    "special.y1": {"x": lambda g, x: times(g, 0.5 * (special.y0(x) - special.yn(2, x)))},
-    "special.yn": {"x": lambda g, n, x: _bessel("yn", g, n, x, 0.5, -1.0)},
-    "special.yv": {"z": lambda g, v, z: _bessel("yv", g, v, z, 0.5, -1.0)},
-    "special.i0": {"x": lambda g, x: times(g, special.i1(x))},
-    "special.i0e": {"x": lambda g, x: times(g, -sign(x) * _i_apart(x))},
-    "special.i1": {"x": lambda g, x: times(g, 0.5 * (special.i0(x) + special.iv(2.0, x)))},
-    "special.i1e": {"x": _i1e},
-    "special.iv": {"z": lambda g, v, z: _bessel("iv", g, v, z, 0.5, 1.0)},
-    "special.k0": {"x": lambda g, x: times(g, -special.k1(x))},
-    "special.k0e": {"x": lambda g, x: times(g, -_k_apart(x))},
-    "special.k1": {"x": lambda g, x: times(g, -0.5 * (special.k0(x) + special.kn(2, x)))},
-    "special.k1e": {"x": lambda g, x, out: times(g, _k_apart(x) - out / x)},
-    "special.kn": {"x": lambda g, n, x: _bessel("kn", g, n, x, -0.5, 1.0)},
-    "special.kv": {"z": lambda g, v, z: _bessel("kv", g, v, z, -0.5, 1.0)},
     # --- hypergeometric, elliptic and Legendre functions
     "special.hyp0f1": {"z": lambda g, v, z: along(g, reciprocal(v) * special.hyp0f1(v + 1.0, z))},
     "special.hyp1f1": {"x": lambda g, a, b, x: along(g, divide(a, b) * special.hyp1f1(a + 1.0, b + 1.0, x))},
@@ -438,8 +392,10 @@ VJP: dict[str, dict[str, Rule]] = {
     "special.spence": {"z": _spence},
     "special.zeta": {"x": _zeta, "q": lambda g, x, q: times(g, _of_shift(x, q, -x * special.zeta(x + 1, q)))},
     "special.zetac": {"x": lambda g, x: _zeta(g, x, None)},
-    "special.fresnel": {"z": lambda g, z: _pair(g, sin(math.pi / 2 * z * z), cos(math.pi / 2 * z * z))},
-    "special.sici": {"x": lambda g, x: _pair(g, special.sinc(x / math.pi), cos(x) / x)},
+    "special.fresnel": {"z": lambda g, z: of_several(g, sin(math.pi / 2 * z * z), cos(math.pi / 2 * z * z))},
+    "special.sici": {"x": lambda g, x: of_several(g, special.sinc(x / math.pi), cos(x) / x)},
+    "special.shichi": {"x": lambda g, x: of_several(g, _sinh_by(x), cosh(x) / x)},
+    "special.wrightomega": {"z": lambda g, out: along(g, out / (1.0 + out))},
     "special.lambertw": {"z": lambda g, out: along(g, exp(-out) / (1.0 + out))},
     # --- elementary functions
     "special.entr": {"x": lambda g, x: times(g, -log(x) - 1.0)},
@@ -482,6 +438,10 @@ VJP: dict[str, dict[str, Rule]] = {
     "special.softplus": {"x": lambda g, x: times(g, special.expit(x))},
     "special.log_expit": {"x": lambda g, x: times(g, special.expit(-x))},
     "special.logit": {"x": lambda g, x: times(g, reciprocal(x * (1.0 - x)))},
+    "special.powm1": {
+        "x": lambda g, x, y: times(g, y * pow(x, y - 1.0)),
+        "y": lambda g, x, out: times(g, (out + 1.0) * log(unless_zero(x))),
+    },
     "special.cbrt": {"x": lambda g, out: times(g, reciprocal(3.0 * out * out))},
     "special.exp2": {"x": lambda g, out: times(g, out * LN2)},
     "special.exp10": {"x": lambda g, out: times(g, out * LN10)},
@@ -502,6 +462,7 @@ NO_GRAD: dict[str, str] = {"special.gammasgn": "piecewise constant"}
 
 # Rules of derivatives, which users do not call.
 INNER_VJP: dict[str, dict[str, Rule]] = {
+    "special.polygamma_z": {"z": lambda g, z, order: along(g, polygamma_z(z, order + 1))},
     "special.zeta_x": {
         "x": lambda g, x, q, order: times(g, zeta_x(x, q, order + 1)),
         "q": lambda g, x, q, order: times(
@@ -510,18 +471,16 @@ INNER_VJP: dict[str, dict[str, Rule]] = {
                 x, q, -x * zeta_x(x + 1.0, q, order) - order * _zeta_or_derivative(x + 1.0, q, order - 1)
             ),
         ),
-    }
+    },
 }
 
-_ORDER = "no formula for the derivative by the order is implemented"
-_PARAMETER = "no formula for the derivative by a parameter is implemented"
-_COUNT = "it counts, and is an integer"
+PARAMETER = "no formula for the derivative by a parameter is implemented"
+COUNT = "it counts, and is an integer"
 
 UNKNOWN: dict[str, dict[str, str]] = {
-    **{f"special.{name}": {"v": _ORDER} for name in ("iv", "jv", "kv", "yv")},
-    **{f"special.{name}": {"n": _COUNT} for name in ("expn", "kn", "polygamma", "yn")},
-    "special.hyp0f1": {"v": _PARAMETER},
-    "special.hyp1f1": {"a": _PARAMETER, "b": _PARAMETER},
-    "special.hyp2f1": {"a": _PARAMETER, "b": _PARAMETER, "c": _PARAMETER},
-    "special.lpmv": {"m": _COUNT, "v": "no formula for the derivative by the degree is implemented"},
+    **{f"special.{name}": {"n": COUNT} for name in ("expn", "polygamma")},
+    "special.hyp0f1": {"v": PARAMETER},
+    "special.hyp1f1": {"a": PARAMETER, "b": PARAMETER},
+    "special.hyp2f1": {"a": PARAMETER, "b": PARAMETER, "c": PARAMETER},
+    "special.lpmv": {"m": COUNT, "v": "no formula for the derivative by the degree is implemented"},
 }

@@ -15,6 +15,7 @@ from stride0._core.calls.primitive import PRIMITIVES
 from stride0._core.exchange import convert
 from stride0._core.ops import adjoint, functions, index, special
 from stride0._core.ops import elementwise as operations
+from stride0.autograd._rules import bessel as _bessel
 from stride0.autograd._rules import compiled as _compiled
 from stride0.autograd._rules import contractions as _contractions
 from stride0.autograd._rules import decompositions as _decompositions
@@ -26,6 +27,7 @@ from stride0.autograd._rules import forward as _forward
 from stride0.autograd._rules import linalg as _linalg
 from stride0.autograd._rules import manipulation as _manipulation
 from stride0.autograd._rules import parts as _parts
+from stride0.autograd._rules import polynomials as _polynomials
 from stride0.autograd._rules import special as _special
 from stride0.autograd._rules import statistical as _statistical
 from stride0.autograd._tape.tape import define, define_forward
@@ -34,7 +36,7 @@ Rules = dict[str, dict[str, Callable[..., Any]]]
 
 CHAPTERS = (
     *(_compiled, _elementwise, _statistical, _manipulation, _linalg, _contractions, _decompositions, _fft),
-    *(_special, _distributions, _exponentials),
+    *(_special, _bessel, _polynomials, _distributions, _exponentials),
 )
 
 # Functions of the core that belong to no chapter of rules.

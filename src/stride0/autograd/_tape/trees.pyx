@@ -23,11 +23,11 @@ cdef class Structure:
     cdef tuple fields          # names of a dataclass
     cdef list parts
     cdef bint leaf             # the whole is one leaf
-    cdef object constant       # what is passed by: not a leaf
+    cdef object constant       # a value that is not a leaf
     cdef bint is_constant
 
     def rebuild(self, leaves, bint constants=True):
-        """A structure like the original one, with as many leaves; with None in the place of constants unless they are wanted."""
+        """Return a tree of this structure with the given leaves, and with its constants, or None in their places."""
         given = iter(leaves)
         out = assembled(self, given, constants)
         if next(given, self) is not self:
@@ -37,10 +37,10 @@ cdef class Structure:
 
     def leaves_of(self, tree):
         """
-        The leaves of another tree of this structure, in the order of the leaves of this one; else ValueError.
+        Return the leaves of another tree of this structure, in the order of this one.
 
-        Dicts may have the same keys in any order. None in the place of a leaf or of a part stands for None in the place of
-        each of its leaves.
+        Dicts may have the same keys in any order. None in the place of a part stands for a part whose leaves are None.
+        ValueError if the tree has another structure.
         """
         cdef list leaves = []
         if self.leaf:
@@ -106,11 +106,30 @@ ONE_LEAF.leaf = True
 
 def flatten(tree, int aside=0):
     """
-    The leaves of nested tuples, lists, dicts and dataclasses, in order, and the structure, which can `rebuild` one of its kind.
+    Return the leaves of a tree, and the structure from which `rebuild` makes a tree of other leaves.
 
-    Everything else is a leaf, except None, which has no leaves. If `aside` is not 0, integers, text, dtypes and functions
-    are parts of the structure from that depth on: what has no derivative and is no array either. ArgumentValueError if the
-    tree contains itself.
+    A tree is made of nested tuples, lists, dicts and dataclasses. All other values are leaves, except None, which belongs
+    to the structure.
+
+    Parameters
+    ----------
+    tree : nested structure
+        The tree.
+    aside : int
+        The depth from which on integers, text, dtypes and functions belong to the structure too, since they have no
+        derivative. 0: they are leaves at any depth.
+
+    Returns
+    -------
+    list
+        The leaves, from the first to the last.
+    Structure
+        The rest.
+
+    Raises
+    ------
+    ArgumentValueError
+        If the tree is too deep, as one is that contains itself.
     """
     cdef list leaves = []
     cdef Structure structure = flattened(tree, leaves, 0, aside)
@@ -150,7 +169,7 @@ cdef Structure flattened(object tree, list leaves, int depth, int aside):
 
 
 def tree_map(function, tree):
-    """A structure like `tree`, with `function` applied to its leaves."""
+    """Return a tree of the structure of `tree` whose leaves are those of `tree`, with `function` applied to each."""
     if type(tree) is Array:
         return function(tree)
     leaves, structure = flatten(tree)

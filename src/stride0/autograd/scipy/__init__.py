@@ -5,12 +5,14 @@ and returns arrays. What a function does not support raises. SciPy is imported w
 Functions of SciPy that compute with the functions of the namespace, `scipy.signal.fftconvolve` and
 `scipy.integrate.trapezoid` for example, have gradients as they are and no counterpart here.
 
-    >>> import stride0 as xp
-    >>> from stride0.autograd import grad
-    >>> from stride0.autograd.scipy import signal
-    >>> b, a, x = xp.asarray([1.0]), xp.asarray([1.0, -0.5]), xp.ones(3)
-    >>> grad(lambda x: xp.sum(signal.lfilter(b, a, x)))(x)
-    Array([1.75, 1.5 , 1.  ], dtype=float64)
+Examples
+--------
+The module of each part of SciPy has one in its docstring; this one is of `signal`:
+
+>>> from stride0.autograd.scipy import signal
+>>> b, a, x = xp.asarray([1.0]), xp.asarray([1.0, -0.5]), xp.ones(3)
+>>> xp.autograd.grad(lambda a: xp.sum(signal.lfilter(b, a, x)))(a)
+Array([-5.75, -3.  ], dtype=float64)
 """
 
 from collections.abc import Sequence

@@ -137,7 +137,6 @@ class Distribution:
 
     Examples
     --------
-    >>> import stride0 as xp
     >>> from stride0.autograd import grad
     >>> from stride0.autograd.scipy import stats
     >>> grad(lambda mean: stats.norm.logpdf(1.0, mean, 2.0))(xp.asarray(0.0))

@@ -49,6 +49,16 @@ def patch() -> None:
     ------
     ImportError
         If SciPy cannot be imported.
+
+    Examples
+    --------
+    >>> import scipy.signal
+    >>> from stride0.autograd.scipy import patch, unpatch
+    >>> patch()
+    >>> echo = lambda x: xp.sum(scipy.signal.lfilter([1.0], [1.0, -0.5], x))
+    >>> xp.autograd.grad(echo)(xp.ones(3))
+    Array([1.75, 1.5 , 1.  ], dtype=float64)
+    >>> unpatch()
     """
     global _COUNT
     with _LOCK:
@@ -58,7 +68,16 @@ def patch() -> None:
 
 
 def unpatch() -> None:
-    """Undo one call of `patch`; without one, do nothing. The last one puts back what there was."""
+    """Undo one call of `patch`; without one, do nothing. The last one puts back what there was.
+
+    Examples
+    --------
+    >>> from stride0.autograd.scipy import patch, unpatch
+    >>> patch()
+    >>> patch()
+    >>> unpatch()
+    >>> unpatch()
+    """
     global _COUNT
     with _LOCK:
         if _COUNT == 1:
@@ -90,12 +109,10 @@ def patched() -> Iterator[None]:
     Examples
     --------
     >>> import scipy.signal
-    >>> import stride0 as xp
-    >>> from stride0.autograd import grad
     >>> from stride0.autograd.scipy import patched
     >>> echo = lambda x: xp.sum(scipy.signal.lfilter([1.0], [1.0, -0.5], x))
     >>> with patched():
-    ...     grad(echo)(xp.ones(3))
+    ...     xp.autograd.grad(echo)(xp.ones(3))
     Array([1.75, 1.5 , 1.  ], dtype=float64)
     """
     patch()

@@ -246,7 +246,6 @@ class CubicSpline(CubicHermiteSpline):
 
     Examples
     --------
-    >>> import stride0 as xp
     >>> from stride0.autograd import grad
     >>> from stride0.autograd.scipy.interpolate import CubicSpline
     >>> x, y = xp.asarray([0.0, 1.0, 2.0, 3.0]), xp.asarray([0.0, 1.0, 8.0, 27.0])

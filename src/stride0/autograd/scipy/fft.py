@@ -3,6 +3,13 @@
 References
 ----------
 SciPy 1.17, `scipy.fft`, whose definitions say which transform is the transpose of which.
+
+Examples
+--------
+>>> from stride0.autograd.scipy import fft
+>>> energy = lambda x: xp.sum(fft.dct(x, norm="ortho") ** 2)
+>>> xp.autograd.grad(energy)(xp.asarray([1.0, 2.0, 3.0])).round(6)
+Array([2., 4., 6.], dtype=float64)
 """
 
 from __future__ import annotations

@@ -3,6 +3,12 @@
 References
 ----------
 SciPy 1.17, `scipy.integrate.simpson`. Cartwright: Simpson's rule cumulative integration, 2017.
+
+Examples
+--------
+>>> from stride0.autograd.scipy import integrate
+>>> xp.autograd.grad(lambda y: integrate.simpson(y, dx=3.0))(xp.zeros(3)).round(6)
+Array([1., 4., 1.], dtype=float64)
 """
 
 from __future__ import annotations

@@ -3,6 +3,16 @@
 References
 ----------
 SciPy 1.17, `scipy.interpolate`.
+
+Examples
+--------
+>>> from stride0.autograd.scipy import interpolate
+>>> x, y = xp.asarray([0.0, 1.0, 2.0, 3.0]), xp.asarray([0.0, 1.0, 8.0, 27.0])
+>>> curve = lambda at, y: interpolate.CubicSpline(x, y)(at)
+>>> xp.autograd.grad(curve)(xp.asarray(2.0), y).round(6)
+Array(12., dtype=float64)
+>>> xp.allclose(xp.autograd.grad(curve, argnums=1)(xp.asarray(2.0), y), xp.asarray([0.0, 0.0, 1.0, 0.0]))
+True
 """
 
 from __future__ import annotations

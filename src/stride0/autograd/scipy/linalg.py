@@ -3,6 +3,14 @@
 References
 ----------
 SciPy 1.17, `scipy.linalg`. Higham: Functions of matrices, theorem 3.6 (derivatives by block matrices).
+
+Examples
+--------
+>>> from stride0.autograd.scipy import linalg
+>>> x = xp.asarray([[4.0, 0.0], [0.0, 9.0]])
+>>> xp.autograd.grad(lambda x: xp.linalg.trace(linalg.sqrtm(x)))(x).round(6)
+Array([[0.25    , 0.      ],
+       [0.      , 0.166667]], dtype=float64)
 """
 
 from __future__ import annotations

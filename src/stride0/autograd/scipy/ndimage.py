@@ -3,6 +3,13 @@
 References
 ----------
 SciPy 1.17, `scipy.ndimage`.
+
+Examples
+--------
+>>> from stride0.autograd.scipy import ndimage
+>>> x = xp.asarray([0.0, 0.0, 3.0, 0.0, 0.0])
+>>> xp.autograd.grad(lambda x: ndimage.uniform_filter1d(x, 3)[1])(x).round(6)
+Array([0.333333, 0.333333, 0.333333, 0.      , 0.      ], dtype=float64)
 """
 
 from stride0.autograd.scipy._derivatives import (

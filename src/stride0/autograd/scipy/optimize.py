@@ -3,6 +3,13 @@
 References
 ----------
 SciPy 1.17, `scipy.optimize`. Its minimisers take gradients instead: `stride0.autograd.on_numpy`.
+
+Examples
+--------
+>>> from stride0.autograd.scipy import optimize
+>>> root = lambda a: optimize.brentq(lambda x, a: x**2 - a, 0.0, 10.0, args=(a,))
+>>> xp.autograd.value_and_grad(root)(xp.asarray(4.0))
+(Array(2., dtype=float64), Array(0.25, dtype=float64))
 """
 
 from __future__ import annotations

@@ -3,6 +3,13 @@
 References
 ----------
 SciPy 1.17, `scipy.signal`.
+
+Examples
+--------
+>>> from stride0.autograd.scipy import signal
+>>> b, a, x = xp.asarray([1.0]), xp.asarray([1.0, -0.5]), xp.ones(3)
+>>> xp.autograd.grad(lambda x: xp.sum(signal.lfilter(b, a, x)))(x)
+Array([1.75, 1.5 , 1.  ], dtype=float64)
 """
 
 from stride0.autograd.scipy._convolution import (

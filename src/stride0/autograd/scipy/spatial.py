@@ -3,6 +3,14 @@
 References
 ----------
 SciPy 1.17, `scipy.spatial`.
+
+Examples
+--------
+>>> from stride0.autograd.scipy.spatial import distance
+>>> x = xp.asarray([[0.0, 0.0], [3.0, 4.0]])
+>>> xp.autograd.grad(lambda x: distance.pdist(x)[0])(x).round(6)
+Array([[-0.6, -0.8],
+       [ 0.6,  0.8]], dtype=float64)
 """
 
 from __future__ import annotations

@@ -3,6 +3,13 @@
 References
 ----------
 SciPy 1.17, `scipy.stats`.
+
+Examples
+--------
+>>> from stride0.autograd.scipy import stats
+>>> x = xp.asarray([1.0, 3.0])
+>>> xp.autograd.grad(lambda mean: xp.sum(stats.norm.logpdf(x, mean)))(xp.asarray(0.0)).round(6)
+Array(4., dtype=float64)
 """
 
 from __future__ import annotations
