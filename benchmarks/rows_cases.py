@@ -357,6 +357,12 @@ SLOWER: Final[dict[str, str]] = {
         "some 10 ns for binding arguments and asking whether the call is intercepted or recorded",
     ),
     **dict.fromkeys(
+        ("asarray", "strided.contiguous"),
+        "of an array that is returned as it is, NumPy's is a call of 10 ns, since the interpreter has an"
+        " instruction for builtin functions alone",
+    ),
+    "Array.__array__": "NumPy's array returns itself; ours makes one of NumPy's on its memory",
+    **dict.fromkeys(
         ("pow", "Array.__pow__", "Array.__ipow__", "Array.__rpow__"),
         "complex exponents: logarithms to 96 bits, without which a power is off by thousands of units in the "
         "last place, as NumPy's are (docs/accuracy.md); real ones where NumPy has Intel's loops for AVX-512: "
@@ -376,12 +382,6 @@ SLOWER: Final[dict[str, str]] = {
     "unique_values": "many numbers of few values: they are sorted, where NumPy has a table of hashes, in no "
     "order; it would be another kernel",
     "pad": "a copy for each padded axis, by functions that gradients and batches know",
-    **dict.fromkeys(
-        ("asarray", "strided.contiguous"),
-        "of an array that is returned as it is, NumPy's is a call of 10 ns, since the interpreter has an"
-        " instruction for builtin functions alone",
-    ),
-    "Array.__array__": "NumPy's array returns itself; ours makes one of NumPy's on its memory",
 }
 
 

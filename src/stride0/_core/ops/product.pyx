@@ -45,10 +45,10 @@ Note [Products of our own]
              numpy.matmul     13            51
 
     One product of           128x128  300x300         A matrix by a vector  100x100  300x300  768x768  7680x8
-    int64    these loops          90     1400         float64  these loops     1.6       10       63
-             numpy.matmul       1700    18000                  numpy.matmul    1.8       10       65
-    int8     these loops          23                  float32  these loops     1.6        8       38       22
-             numpy.matmul       1250                           numpy.matmul    1.5        5       40        6
+    int64    these loops          90     1400         float64  these loops     1.2        8       60
+             numpy.matmul       1700    18000                  numpy.matmul    1.8        8       58
+    int8     these loops          23                  float32  these loops     1.2        6       31       22
+             numpy.matmul       1250                           numpy.matmul    1.4        5       32        6
 """
 
 from libc.stdint cimport int64_t
