@@ -353,9 +353,35 @@ EXCEPTIONS: Final[dict[str, str]] = {
 # Why rows of these functions stay below NumPy's speed, and what it would cost to change that.
 SLOWER: Final[dict[str, str]] = {
     **dict.fromkeys(
-        ("Array.squeeze", "Array.transpose", "Array.view", "Array.reshape", "Array.item"),
-        "some 30 ns for binding arguments and asking whether the call is intercepted or recorded",
+        ("Array.squeeze", "Array.transpose", "Array.view", "Array.ravel", "Array.item", "Array.tolist"),
+        "some 10 ns for binding arguments and asking whether the call is intercepted or recorded",
     ),
+    **dict.fromkeys(
+        ("pow", "Array.__pow__", "Array.__ipow__", "Array.__rpow__"),
+        "complex exponents: logarithms to 96 bits, without which a power is off by thousands of units in the "
+        "last place, as NumPy's are (docs/accuracy.md); real ones where NumPy has Intel's loops for AVX-512: "
+        "fewer digits on the way would cost the bound of 1 unit",
+    ),
+    "acosh": "complex: both parts within 1 unit in the last place, by four roots of two parts each; real "
+    "where NumPy has Intel's loops for AVX-512",
+    **dict.fromkeys(
+        ("vecdot", "linalg.vecdot"),
+        "float32: products are added up in float64, at half as many a cycle as BLAS adds in float32",
+    ),
+    **dict.fromkeys(
+        ("sort", "Array.argsort"),
+        "short lanes: elements are encoded as integers and decoded, a pass each, for sorts that are stable "
+        "and put NaN last; NumPy's are not stable. Networks for floating-point numbers: another sorter",
+    ),
+    "unique_values": "many numbers of few values: they are sorted, where NumPy has a table of hashes, in no "
+    "order; it would be another kernel",
+    "pad": "a copy for each padded axis, by functions that gradients and batches know",
+    **dict.fromkeys(
+        ("asarray", "strided.contiguous"),
+        "of an array that is returned as it is, NumPy's is a call of 10 ns, since the interpreter has an"
+        " instruction for builtin functions alone",
+    ),
+    "Array.__array__": "NumPy's array returns itself; ours makes one of NumPy's on its memory",
 }
 
 

@@ -10,11 +10,12 @@ from typing import Any
 import numpy
 
 import stride0
-from stride0._tables.standard import CONSTANTS, DTYPES, NEWEST, ROWS
+from stride0._tables.standard import CONSTANTS, DRAFT, DTYPES, NEWEST, ROWS
 from stride0.autograd._batching import table as batching
 from stride0.autograd._rules import table as rules
 
 SPECIFICATION = f"https://data-apis.org/array-api/{NEWEST}/API_specification"
+DRAFTED = f"https://data-apis.org/array-api/{DRAFT}/"
 NUMPY = "https://numpy.org/doc/stable/reference"
 SCIPY = "https://docs.scipy.org/doc/scipy/reference/generated"
 
@@ -40,6 +41,8 @@ def standard(path: str) -> str:
         return link(name, f"{SPECIFICATION}/{OWN_PAGES[name]}")
     if path.startswith("Array.") and (name in ARRAY or name.startswith("__")):
         return link(name, f"{SPECIFICATION}/generated/array_api.array.{name}.html")
+    if path in ROWS and ROWS[path].since == DRAFT:
+        return link("draft of the next version", DRAFTED)
     if path in ROWS:
         return link(path, f"{SPECIFICATION}/generated/array_api.{path}.html") + f", since {ROWS[path].since}"
     return ""

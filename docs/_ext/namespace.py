@@ -101,11 +101,11 @@ def _members(path: str, cls: type) -> Iterator[Entry]:
         origin = next((base for base in cls.__mro__ if name in vars(base)), None)
         if name.startswith("_") or origin is None or not origin.__module__.startswith("stride0"):
             continue
-        static = inspect.getattr_static(cls, name)
-        if type(static).__name__ == "_Missing":  # an attribute of NumPy's, whose error says what to write
+        # An attribute of NumPy's, whose error says what to write.
+        if type(inspect.getattr_static(cls, name)).__name__ == "_Missing":
             continue
-        method = callable(static) or isinstance(static, (staticmethod, classmethod))
-        yield Entry(f"{path}.{name}", getattr(cls, name), "method" if method else "attribute")
+        member = getattr(cls, name)
+        yield Entry(f"{path}.{name}", member, "method" if callable(member) else "attribute")
 
 
 def entry(path: str, thing: Any) -> Entry:

@@ -121,7 +121,7 @@ def test_results_may_take_the_place_of_rare_arguments(dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_remainders_are_those_of_fmod(dtype: str) -> None:
-    """Exact, for quotients next to integers, long ones, subnormal and infinite operands, in one block and each alone."""
+    """Exact: quotients next to integers, long ones, subnormal and infinite operands, in a block and alone."""
     rng = np.random.default_rng(5)
     y = rng.normal(size=400).astype(dtype)
     factors = rng.integers(1, 1 << rng.integers(1, 20, 400)).astype(dtype)

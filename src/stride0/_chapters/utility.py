@@ -6,7 +6,6 @@ from stride0._base.errors import ArgumentValueError, ShapeError
 from stride0._base.shapes import Axis, normalize_axis, normalize_index
 from stride0._chapters.manipulation import concat
 from stride0._core.array.array import Array
-from stride0._core.array.views import restride, strides
 from stride0._core.calls.checks import check_array
 from stride0._core.calls.primitive import primitive
 from stride0._core.ops.copy import copy
@@ -69,30 +68,29 @@ def diff(
     n = normalize_index("diff", "n", n)
     if n < 0:
         raise ArgumentValueError("diff", "n must not be negative", [("n", str(n))])
-    joined = []
-    for name, part in (("prepend", prepend), ("x", x), ("append", append)):
-        if part is None:
-            continue
-        shape = check_array("diff", part, name).shape
-        if shape[:axis] + shape[axis + 1 :] != x.shape[:axis] + x.shape[axis + 1 :] or len(shape) != x.ndim:
-            raise ShapeError(
-                "diff",
-                f"{name} does not fit x",
-                [("x", str(x.shape)), (name, str(shape))],
-                f"All sizes but those of axis {axis} must be equal.",
-            )
-        joined.append(part)
-    result = concat(joined, axis=axis) if len(joined) > 1 else x
+    result = x
+    if prepend is not None or append is not None:
+        joined = []
+        for name, part in (("prepend", prepend), ("x", x), ("append", append)):
+            if part is None:
+                continue
+            shape = check_array("diff", part, name).shape
+            if (
+                shape[:axis] + shape[axis + 1 :] != x.shape[:axis] + x.shape[axis + 1 :]
+                or len(shape) != x.ndim
+            ):
+                raise ShapeError(
+                    "diff",
+                    f"{name} does not fit x",
+                    [("x", str(x.shape)), (name, str(shape))],
+                    f"All sizes but those of axis {axis} must be equal.",
+                )
+            joined.append(part)
+        result = concat(joined, axis=axis)
     subtraction = not_equal if result.dtype.kind == "bool" else subtract
+    axes_before = (slice(None),) * axis
     for _ in range(n):
-        length = result.shape[axis]
-        if length == 0:
+        if result.shape[axis] == 0:
             break
-        shape = (*result.shape[:axis], length - 1, *result.shape[axis + 1 :])
-        result_strides = strides(result)
-        # An empty view keeps the offset 0.
-        later = restride(
-            result, shape, result_strides, result_strides[axis] if length > 1 and result.size else 0
-        )
-        result = subtraction(later, restride(result, shape, result_strides))
+        result = subtraction(result[(*axes_before, slice(1, None))], result[(*axes_before, slice(-1))])
     return result if result is not x else copy(x)

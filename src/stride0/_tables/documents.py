@@ -43,15 +43,17 @@ GROUPS: Final = {
         "repeat roll sort take take_along_axis unstack fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft"
     ),
     # Functions that SciPy computes, of one operand and of several: of real ones, or of complex ones as well.
+    # What has several results says itself what it returns.
     "SCIPY_REAL": "ellipe ellipk ellipkm1 gammasgn j0 j1 k0 k0e k1 k1e y0 y1 zetac",
-    "SCIPY_COMPLEX": "airy dawsn erfi exp1 expi fresnel loggamma rgamma shichi sici spence wrightomega",
-    "SCIPY_SEVERAL_REAL": (
+    "SCIPY_COMPLEX": "dawsn erfi exp1 expi loggamma rgamma spence wrightomega",
+    "SCIPY_TUPLES": "airy fresnel shichi sici",
+    "SCIPY_REALS": (
         "bdtr bdtrc bdtri beta betainc betaincc betainccinv betaincinv betaln binom chdtr chdtrc chdtri "
         "eval_hermite eval_hermitenorm expn fdtr fdtrc "
         "fdtri gammainc gammaincc gammainccinv gammaincinv gdtr gdtrc kn lpmv nbdtr nbdtrc nbdtri owens_t "
         "pdtr pdtrc pdtri poch powm1 radian stdtr stdtrit yn"
     ),
-    "SCIPY_SEVERAL_COMPLEX": (
+    "SCIPY_COMPLEXES": (
         "eval_chebyt eval_chebyu eval_gegenbauer eval_genlaguerre eval_jacobi eval_laguerre eval_legendre "
         "hyp0f1 hyp1f1 hyp2f1 iv jv kv spherical_in spherical_jn spherical_kn spherical_yn yv"
     ),
@@ -83,11 +85,11 @@ strided.shares_storage | x, y : Array
     Arrays of any shapes and dtypes.
 SCIPY_REAL | {parameters} : Array or Python scalar
     Of a real dtype and any shape. Integers and bool count as float64.
-SCIPY_COMPLEX | {parameters} : Array or Python scalar
+SCIPY_COMPLEX SCIPY_TUPLES | {parameters} : Array or Python scalar
     Of a real or complex dtype and any shape. Integers and bool count as float64.
-SCIPY_SEVERAL_REAL | {parameters} : Array or Python scalar
+SCIPY_REALS | {parameters} : Array or Python scalar
     Of real dtypes; their shapes broadcast. Integers and bool count as float64.
-SCIPY_SEVERAL_COMPLEX | {parameters} : Array or Python scalar
+SCIPY_COMPLEXES | {parameters} : Array or Python scalar
     Of real dtypes, the last one also complex; their shapes broadcast. Integers and bool count as float64.
 SINGULAR linalg.matrix_norm linalg.qr | x : Array
     Shape ``(..., M, N)``, of a floating-point dtype; integers and bool become float64.
@@ -218,11 +220,9 @@ strided.shares_storage | bool
     True also where no element is common to both.
 strided.strides | tuple of int
     Negative along an axis that is reversed, 0 along a broadcast axis.
-SCIPY_REAL SCIPY_SEVERAL_COMPLEX SCIPY_SEVERAL_REAL special.polygamma special.zeta | Array
+SCIPY_REAL SCIPY_COMPLEXES SCIPY_REALS special.polygamma special.zeta | Array
     New array of the floating-point dtype that the operands promote to.
-special.dawsn special.erfi special.exp1 special.expi special.loggamma special.rgamma special.spence | Array
-    New array of the floating-point dtype of the operand.
-special.wrightomega | Array
+SCIPY_COMPLEX | Array
     New array of the floating-point dtype of the operand.
 cumulative_prod cumulative_sum | Array
     New array of the shape of `x`, longer by one along `axis` if `include_initial`.
@@ -250,7 +250,7 @@ argmax argmin argsort max median min nanargmax nanargmin nanmax nanmedian nanmin
     If `x` is complex.
 take take_along_axis | DTypeError
     If the indices are not integers.
-SCIPY_REAL SCIPY_SEVERAL_REAL | DTypeError
+SCIPY_REAL SCIPY_REALS | DTypeError
     If a dtype is complex.
 finfo iinfo | DTypeError
     For other dtypes.
@@ -286,7 +286,7 @@ FFT FFTN | ShapeError
     If the transform would have no elements.
 broadcast_arrays broadcast_shapes isclose take_along_axis | BroadcastError
     If the shapes do not broadcast.
-SCIPY_SEVERAL_COMPLEX SCIPY_SEVERAL_REAL special.polygamma special.zeta | BroadcastError
+SCIPY_COMPLEXES SCIPY_REALS special.polygamma special.zeta | BroadcastError
     If the shapes do not broadcast.
 matmul linalg.solve | BroadcastError
     If the leading axes do not broadcast.
@@ -302,7 +302,7 @@ linalg.eig linalg.eigvals | LinAlgError
     If a matrix has NaN or infinity in it, or the iteration does not converge.
 linalg.inv linalg.solve | LinAlgError
     If a matrix is singular.
-SCIPY_COMPLEX SCIPY_REAL SCIPY_SEVERAL_COMPLEX SCIPY_SEVERAL_REAL special.polygamma special.zeta | ImportError
+SCIPY_COMPLEX SCIPY_COMPLEXES SCIPY_REAL SCIPY_REALS SCIPY_TUPLES special.polygamma special.zeta | ImportError
     If SciPy cannot be imported.
 """,
     "Notes": """

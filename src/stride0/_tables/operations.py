@@ -648,6 +648,7 @@ REDUCTIONS: Final = (
         complex_start=1,
         repeated="power",
         rounded=True,
+        written={2: ("complex128",)},
     ),
     *(
         Reduction(

@@ -173,7 +173,7 @@ def map_loop(name: str, inputs: list[Operand], out: Operand, expression: str, na
 
 
 def packed_flags(inputs: list[Operand], out: Operand, expression: str, names: list[str]) -> list[str]:
-    """The loop over whole groups of a comparison whose flags `flags.h` packs, where `expression` is one of vectors too."""
+    """The loop over groups of a comparison, whose flags `flags.h` packs; none of a body not for vectors."""
     size = inputs[0].row.itemsize
     if (
         out.row.letter != "b"

@@ -10,8 +10,8 @@
 S0_INLINE void s0_store_flags_4(uint8_t *to, const __m256i *of)
 {
     const __m256i low = _mm256_packs_epi32(of[0], of[1]), high = _mm256_packs_epi32(of[2], of[3]);
-    const __m256i turned = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-    _mm256_storeu_si256((__m256i *)to, _mm256_abs_epi8(turned));
+    const __m256i flags = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    _mm256_storeu_si256((__m256i *)to, _mm256_abs_epi8(flags));
 }
 
 /* The first halves of two vectors of eight bytes each, as they lie. */

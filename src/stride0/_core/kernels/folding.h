@@ -270,36 +270,38 @@ S0_RUN(min, 1, min, bottom, float64, double, f64, load, 1, double)
         s0_store_##E##_##L(q + i, s0_##fold##_##E##_##L(s0_load_##E##_##L(q + i), x));                               \
     }
 #define S0_MOST_sum(E, load) S0_FOUR(tally, E, load, 16)
+#define S0_MOST_prod(E, load) S0_FOUR(prod, E, load, 16)
 #define S0_MOST_max(E, load) S0_FOUR_AMONG(top, max, E, 16)
 #define S0_MOST_min(E, load) S0_FOUR_AMONG(bottom, min, E, 16)
-#define S0_ROWS(fold, name, type, E, load, scalar)                                                                   \
+#define S0_ROWS(fold, name, type, E, load, scalar, parts)                                                            \
     static void s0_##fold##_##name##_2(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n,             \
                                        Py_ssize_t m)                                                                 \
     {                                                                                                                \
         Py_ssize_t i, j, first, wide;                                                                                \
         (void)s;                                                                                                     \
         for (first = 0; first < n; first += S0_BLOCK) {                                                              \
-            scalar *q = (scalar *)a[1] + first;                                                                      \
-            wide = n - first < S0_BLOCK ? n - first : S0_BLOCK;                                                      \
+            scalar *q = (scalar *)a[1] + first * parts;                                                              \
+            wide = (n - first < S0_BLOCK ? n - first : S0_BLOCK) * parts;                                            \
             for (j = 0; j + 4 <= m; j += 4) {                                                                        \
-                const type *p = (const type *)(a[0] + j * t[0]) + first;                                             \
+                const type *p = (const type *)(a[0] + j * t[0]) + first * parts;                                     \
                 const type *p1 = (const type *)((const char *)p + t[0]);                                             \
                 const type *p2 = (const type *)((const char *)p1 + t[0]);                                            \
                 const type *p3 = (const type *)((const char *)p2 + t[0]);                                            \
                 i = 0;                                                                                               \
-                S0_MOST_##fold(E, load) S0_FOUR(fold, E, load, 4) S0_FOUR(fold, E, load, 1)                          \
+                S0_MOST_##fold(E, load) S0_FOUR(fold, E, load, 4) S0_FOUR(fold, E, load, parts)                      \
             }                                                                                                        \
             for (; j < m; j++) {                                                                                     \
-                const type *p = (const type *)(a[0] + j * t[0]) + first;                                             \
+                const type *p = (const type *)(a[0] + j * t[0]) + first * parts;                                     \
                 i = 0;                                                                                               \
-                S0_ONE(fold, E, load, 16) S0_ONE(fold, E, load, 4) S0_ONE(fold, E, load, 1)                          \
+                S0_ONE(fold, E, load, 16) S0_ONE(fold, E, load, 4) S0_ONE(fold, E, load, parts)                      \
             }                                                                                                        \
         }                                                                                                            \
     }
-S0_ROWS(sum, float32, float, f64, widen, double)
-S0_ROWS(max, float32, float, f32, load, float)
-S0_ROWS(max, float64, double, f64, load, double)
-S0_ROWS(min, float32, float, f32, load, float)
-S0_ROWS(min, float64, double, f64, load, double)
+S0_ROWS(sum, float32, float, f64, widen, double, 1)
+S0_ROWS(max, float32, float, f32, load, float, 1)
+S0_ROWS(max, float64, double, f64, load, double, 1)
+S0_ROWS(min, float32, float, f32, load, float, 1)
+S0_ROWS(min, float64, double, f64, load, double, 1)
+S0_ROWS(prod, complex128, double, f64, load, double, 2)
 
 #endif

@@ -154,6 +154,32 @@ S0_EXTREMES(32, S0_X86_TOP, S0_X86_BOTTOM)
 #define S0_WIDTHS(which, a) _Generic((a), S0_WIDTH(which, 8), S0_WIDTH(which, 16))
 #endif
 
+/* Of 64-bit integers: one instruction in AVX-512, two in AVX2. */
+#define S0_HIGHER(T, a, b) S0_I64_WIDTHS(higher, a)(a, b)
+#define S0_LOWER(T, a, b) S0_I64_WIDTHS(lower, a)(a, b)
+#define S0_HIGHER_1(a, b) ((a) > (b) ? (a) : (b))
+#define S0_LOWER_1(a, b) ((a) < (b) ? (a) : (b))
+#define S0_I64_EXTREMES(bytes, HIGHER, LOWER)                                                                        \
+    typedef int64_t i64_b##bytes __attribute__((vector_size(bytes)));                                                \
+    S0_INLINE i64_b##bytes s0_higher_i64_b##bytes(i64_b##bytes a, i64_b##bytes b) { return (i64_b##bytes)HIGHER; }   \
+    S0_INLINE i64_b##bytes s0_lower_i64_b##bytes(i64_b##bytes a, i64_b##bytes b) { return (i64_b##bytes)LOWER; }
+#define S0_I64_WIDTH(which, bytes) i64_b##bytes: s0_##which##_i64_b##bytes
+#if S0_VECTOR == 64
+S0_I64_EXTREMES(16, _mm_max_epi64((__m128i)a, (__m128i)b), _mm_min_epi64((__m128i)a, (__m128i)b))
+S0_I64_EXTREMES(32, _mm256_max_epi64((__m256i)a, (__m256i)b), _mm256_min_epi64((__m256i)a, (__m256i)b))
+S0_I64_EXTREMES(64, _mm512_max_epi64((__m512i)a, (__m512i)b), _mm512_min_epi64((__m512i)a, (__m512i)b))
+#define S0_I64_WIDTHS(which, a) _Generic((a), S0_I64_WIDTH(which, 16), S0_I64_WIDTH(which, 32), S0_I64_WIDTH(which, 64))
+#elif S0_VECTOR == 32
+#define S0_CHOSEN_16(condition) _mm_blendv_pd((__m128d)a, (__m128d)b, (__m128d)(condition))
+#define S0_CHOSEN_32(condition) _mm256_blendv_pd((__m256d)a, (__m256d)b, (__m256d)(condition))
+S0_I64_EXTREMES(16, S0_CHOSEN_16(b > a), S0_CHOSEN_16(a > b))
+S0_I64_EXTREMES(32, S0_CHOSEN_32(b > a), S0_CHOSEN_32(a > b))
+#define S0_I64_WIDTHS(which, a) _Generic((a), S0_I64_WIDTH(which, 16), S0_I64_WIDTH(which, 32))
+#else
+S0_I64_EXTREMES(16, S0_PICK(i64_b16, b > a, a, b), S0_PICK(i64_b16, a > b, a, b))
+#define S0_I64_WIDTHS(which, a) _Generic((a), S0_I64_WIDTH(which, 16))
+#endif
+
 /* The halves of one vector. */
 #define S0_SPLIT_PLAIN(a, low, high)                                                                                 \
     memcpy(&low, &a, sizeof(low));                                                                                   \
@@ -225,34 +251,63 @@ S0_INLINE f64_32 s0_fused_f64_32(f64_32 a, f64_32 x, f64_32 y)
 S0_FOLD_1(times, S0_TIMES, f64) S0_FOLD(times, S0_TIMES, f64, 2) S0_FOLD(times, S0_TIMES, f64, 4)
 S0_FOLD(times, S0_TIMES, f64, 8) S0_FOLD(times, S0_TIMES, f64, 16) S0_FOLD(times, S0_TIMES, f64, 32)
 /* And the products of two packs of complex numbers, whose parts are neighbours: those of multiply_c, and of the conjugates
- * of the first with the second. What multiply_c negates has its sign bit flipped here. */
+ * of the first with the second. A part is the sum or the difference of two products: where there is an instruction for both, it
+ * multiplies by 1 besides, which is exact. */
 #define S0_EACH_PART_2(even, odd) (even), (odd)
 #define S0_EACH_PART_4(even, odd) S0_EACH_PART_2(even, odd), 2 + (even), 2 + (odd)
 #define S0_EACH_PART_8(even, odd)                                                                                    \
     S0_EACH_PART_4(even, odd), 4 + (even), 4 + (odd), 6 + (even), 6 + (odd)
+#if S0_VECTOR >= 32 && defined(__FMA__)
+#define S0_ONES_2 _mm_set1_pd(1)
+#define S0_ONES_4 _mm256_set1_pd(1)
+#define S0_ONES_8 _mm512_set1_pd(1)
+#define S0_LESS_PLUS_2(a, b) _mm_fmaddsub_pd((__m128d)(a), S0_ONES_2, (__m128d)(b))
+#define S0_LESS_PLUS_4(a, b) _mm256_fmaddsub_pd((__m256d)(a), S0_ONES_4, (__m256d)(b))
+#define S0_LESS_PLUS_8(a, b) _mm512_fmaddsub_pd((__m512d)(a), S0_ONES_8, (__m512d)(b))
+#define S0_PLUS_LESS_2(a, b) _mm_fmsubadd_pd((__m128d)(a), S0_ONES_2, (__m128d)(b))
+#define S0_PLUS_LESS_4(a, b) _mm256_fmsubadd_pd((__m256d)(a), S0_ONES_4, (__m256d)(b))
+#define S0_PLUS_LESS_8(a, b) _mm512_fmsubadd_pd((__m512d)(a), S0_ONES_8, (__m512d)(b))
+#else
+#define S0_FLIPPED_PART(a, part)                                                                                     \
+    ((f64_v2)((u64_v2)(a) ^ (u64_v2){(part) ? 0 : (uint64_t)1 << 63, (part) ? (uint64_t)1 << 63 : 0}))
+#define S0_LESS_PLUS_2(a, b) ((a) + S0_FLIPPED_PART(b, 0))
+#define S0_PLUS_LESS_2(a, b) ((a) + S0_FLIPPED_PART(b, 1))
+#endif
+/* Compilers load a vector again for each use of it, which costs more than a register. */
+#if defined(__x86_64__)
+#define S0_IN_REGISTER(x) ({ __asm__("" : "+v"(x)); })
+#else
+#define S0_IN_REGISTER(x) ((void)0)
+#endif
 #define S0_CROSS_OF(L, W)                                                                                            \
-    S0_INLINE f64_##L s0_crossed_f64_##L(f64_##L x, f64_##L y, uint64_t flipped, uint64_t straight)                  \
+    S0_INLINE f64_##L s0_cross_f64_##L(f64_##L x, f64_##L y)                                                         \
     {                                                                                                                \
-        typedef uint64_t bits __attribute__((vector_size(sizeof(x.of[0]))));                                         \
-        bits minus, sign;                                                                                            \
-        S0_FOR_ALL(sizeof(bits) / 8) minus[k] = k % 2 ? 0 : flipped, sign[k] = k % 2 ? straight : 0;                 \
         S0_FOR_ALL(S0_COUNT(x)) {                                                                                    \
-            const __typeof__(x.of[0]) u = x.of[k], v = y.of[k];                                                      \
-            const __typeof__(u) re = __builtin_shufflevector(v, v, S0_EACH_PART_##W(0, 0));                          \
-            const __typeof__(u) im = __builtin_shufflevector(v, v, S0_EACH_PART_##W(1, 1));                          \
-            const __typeof__(u) across = __builtin_shufflevector(u, u, S0_EACH_PART_##W(1, 0));                      \
-            x.of[k] = (__typeof__(u))((bits)u ^ sign) * re + (__typeof__(u))((bits)across ^ minus) * im;             \
+            __typeof__(x.of[0]) u = x.of[k], v = y.of[k];                                                            \
+            S0_IN_REGISTER(u), S0_IN_REGISTER(v);                                                                    \
+            const __typeof__(u) straight = u * __builtin_shufflevector(v, v, S0_EACH_PART_##W(0, 0));                \
+            const __typeof__(u) across = __builtin_shufflevector(u, u, S0_EACH_PART_##W(1, 0))                       \
+                                       * __builtin_shufflevector(v, v, S0_EACH_PART_##W(1, 1));                      \
+            x.of[k] = (__typeof__(u))S0_LESS_PLUS_##W(straight, across);                                             \
         }                                                                                                            \
         return x;                                                                                                    \
     }                                                                                                                \
-    S0_INLINE f64_##L s0_cross_f64_##L(f64_##L x, f64_##L y)                                                         \
-    {                                                                                                                \
-        return s0_crossed_f64_##L(x, y, (uint64_t)1 << 63, 0);                                                       \
-    }                                                                                                                \
     S0_INLINE f64_##L s0_inner_f64_##L(f64_##L x, f64_##L y)                                                         \
     {                                                                                                                \
-        return s0_crossed_f64_##L(x, y, 0, (uint64_t)1 << 63);                                                       \
+        S0_FOR_ALL(S0_COUNT(x)) {                                                                                    \
+            __typeof__(x.of[0]) u = x.of[k], v = y.of[k];                                                            \
+            S0_IN_REGISTER(u), S0_IN_REGISTER(v);                                                                    \
+            const __typeof__(u) straight = u * __builtin_shufflevector(v, v, S0_EACH_PART_##W(0, 0));                \
+            const __typeof__(u) across = __builtin_shufflevector(u, u, S0_EACH_PART_##W(1, 0))                       \
+                                       * __builtin_shufflevector(v, v, S0_EACH_PART_##W(1, 1));                      \
+            x.of[k] = (__typeof__(u))S0_PLUS_LESS_##W(across, straight);                                             \
+        }                                                                                                            \
+        return x;                                                                                                    \
     }
+/* The product as a fold, for loops over pairs of scalars. */
+#define s0_prod_f64_2 s0_cross_f64_2
+#define s0_prod_f64_4 s0_cross_f64_4
+#define s0_prod_f64_16 s0_cross_f64_16
 S0_CROSS_OF(2, 2)
 #if S0_VECTOR == 16
 S0_CROSS_OF(4, 2) S0_CROSS_OF(8, 2) S0_CROSS_OF(16, 2) S0_CROSS_OF(32, 2) S0_CROSS_OF(64, 2)
@@ -275,8 +330,8 @@ S0_FOLDS(max, S0_MAX, f32)
 S0_FOLDS(max, S0_MAX, f64)
 S0_FOLDS(min, S0_MIN, f32)
 S0_FOLDS(min, S0_MIN, f64)
-S0_FOLDS(max, S0_MAX, i64)
-S0_FOLDS(min, S0_MIN, i64)
+S0_FOLDS(max, S0_HIGHER, i64)
+S0_FOLDS(min, S0_LOWER, i64)
 S0_FOLDS(top, S0_TOP, f32)
 S0_FOLDS(top, S0_TOP, f64)
 S0_FOLDS(bottom, S0_BOTTOM, f32)

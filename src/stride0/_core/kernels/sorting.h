@@ -306,6 +306,66 @@ static int s0_finish_lane(const s0_lane *lane)
     return 1;
 }
 
+/* A few elements, by one network, without what is counted for longer lanes; 0 where there is a NaN or a -0.0, whose bits must
+ * be kept, or elements of other kinds. */
+#define S0_SORT_FEW(bits, k)                                                                                         \
+    S0_INLINE int s0_sort_few_##bits##_##k(const s0_lane *lane, const Py_ssize_t stride)                             \
+    {                                                                                                                \
+        const int##bits##_t most = INT##bits##_MAX, mask = (int##bits##_t)lane->mask;                                \
+        const int##bits##_t infinite = (int##bits##_t)(bits == 64 ? 0x7FF0000000000000 : 0x7F800000);                \
+        const Py_ssize_t n = lane->n;                                                                                \
+        int##bits##_t words[16 * S0_VECTOR * 8 / bits], *out = (int##bits##_t *)lane->out, special = 0;              \
+        for (Py_ssize_t i = 0; i < n; i++) {                                                                         \
+            int##bits##_t word = *(const int##bits##_t *)(lane->from + i * stride);                                  \
+            if (k == S0_FLOATING) {                                                                                  \
+                special |= ((word & most) > infinite) | (word == ~most);                                             \
+                word ^= (word >> (bits - 1)) & most;                                                                 \
+            }                                                                                                        \
+            words[i] = word ^ (k == S0_UNSIGNED ? ~most : 0) ^ mask;                                                 \
+        }                                                                                                            \
+        if (special)                                                                                                 \
+            return 0;                                                                                                \
+        s0_order_few##bits(words, words, n);                                                                         \
+        for (Py_ssize_t i = 0; i < n; i++) {                                                                         \
+            int##bits##_t word = words[i] ^ mask;                                                                    \
+            if (k == S0_FLOATING)                                                                                    \
+                word ^= (word >> (bits - 1)) & most;                                                                 \
+            out[i] = word ^ (k == S0_UNSIGNED ? ~most : 0);                                                          \
+        }                                                                                                            \
+        return 1;                                                                                                    \
+    }
+S0_SORT_FEW(32, S0_FLOATING)
+S0_SORT_FEW(32, S0_SIGNED)
+S0_SORT_FEW(32, S0_UNSIGNED)
+S0_SORT_FEW(64, S0_FLOATING)
+S0_SORT_FEW(64, S0_SIGNED)
+S0_SORT_FEW(64, S0_UNSIGNED)
+
+#define S0_SORT_FEW_OF(bits, k)                                                                                      \
+    case k:                                                                                                          \
+        return lane->stride == bits / 8 ? s0_sort_few_##bits##_##k(lane, bits / 8)                                   \
+                                        : s0_sort_few_##bits##_##k(lane, lane->stride);
+static int s0_sort_few(const s0_lane *lane)
+{
+    /* Words of 64 bits may be packed into 32, which pays for more of them. */
+    const int rows = lane->width == 4 ? 16 : S0_VECTOR == 64 ? 8 : 4;
+    if (lane->n * lane->width > rows * S0_VECTOR || lane->indices)
+        return 0;
+    if (lane->width == 8)
+        switch (lane->kind) {
+            S0_SORT_FEW_OF(64, S0_FLOATING)
+            S0_SORT_FEW_OF(64, S0_SIGNED)
+            S0_SORT_FEW_OF(64, S0_UNSIGNED)
+        }
+    else if (lane->width == 4)
+        switch (lane->kind) {
+            S0_SORT_FEW_OF(32, S0_FLOATING)
+            S0_SORT_FEW_OF(32, S0_SIGNED)
+            S0_SORT_FEW_OF(32, S0_UNSIGNED)
+        }
+    return 0;
+}
+
 static void s0_sort_lane(s0_lane *lane)
 {
     uint64_t few[3 * S0_FEW + S0_SLACK];
@@ -316,6 +376,8 @@ static void s0_sort_lane(s0_lane *lane)
         (lane->indices ? s0_argsort_booleans : s0_sort_booleans)(lane);
         return;
     }
+    if (s0_sort_few(lane))
+        return;
     if (lane->n <= S0_FEW)
         lane->scratch = few;
     if (!s0_encode_part(lane, 0, lane->n, &seen))

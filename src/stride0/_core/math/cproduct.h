@@ -77,14 +77,14 @@ static void s0_multiply_complex64(char **a, const Py_ssize_t *s, const Py_ssize_
 S0_INLINE void s0_complex128_products(const double *x, const double *y, double *z, Py_ssize_t n, int one)
 {
     const f64_2 last = s0_load_f64_2(y);
-    double pairs[8];
-    f64_8 v;
+    double pairs[16];
+    f64_16 v;
     Py_ssize_t i = 0;
-    for (int k = 0; k < 8; k++)
+    for (int k = 0; k < 16; k++)
         pairs[k] = y[k % 2];
-    v = s0_load_f64_8(pairs);
-    for (; i + 8 <= 2 * n; i += 8)
-        s0_store_f64_8(z + i, s0_cross_f64_8(s0_load_f64_8(x + i), one ? v : s0_load_f64_8(y + i)));
+    v = s0_load_f64_16(pairs);
+    for (; i + 16 <= 2 * n; i += 16)
+        s0_store_f64_16(z + i, s0_cross_f64_16(s0_load_f64_16(x + i), one ? v : s0_load_f64_16(y + i)));
     for (; i < 2 * n; i += 2)
         s0_store_f64_2(z + i, s0_cross_f64_2(s0_load_f64_2(x + i), one ? last : s0_load_f64_2(y + i)));
 }

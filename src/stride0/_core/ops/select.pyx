@@ -146,24 +146,16 @@ cdef bint fill_lane(Array target, Array value) except -1:
     """`target[...] = value` for a few elements of one axis and one value of its dtype; False for any other call."""
     cdef Py_ssize_t i, stride, n = target.size
     cdef char* to
-    cdef uint64_t eight
-    cdef uint32_t four
-    cdef int itemsize = itemsize_at(target.code)
+    cdef char* item
     if value.ndim != 0 or value.code != target.code or target.ndim != 1 or n > FEW_FILLED or value.storage is target.storage:
         return False
     stride = target.strides_[0]
     data_of(value)
     to = writable_data(target)
-    if itemsize == 8:
-        eight = (<uint64_t*>data_of(value))[0]
-        for i in range(n):
-            (<uint64_t*>(to + i * stride))[0] = eight
-    elif itemsize == 4:
-        four = (<uint32_t*>data_of(value))[0]
-        for i in range(n):
-            (<uint32_t*>(to + i * stride))[0] = four
-    else:
-        return False
+    item = data_of(value)
+    for i in range(n):
+        copy_item(to, item, target.code)
+        to += stride
     return True
 
 
