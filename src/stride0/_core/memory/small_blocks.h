@@ -186,6 +186,10 @@ static void s0_free_at_end(s0_stacks *own)
 }
 #else
 #include <pthread.h>
+#include "glibc.h"
+S0_FIRST_VERSION(pthread_key_create)
+S0_FIRST_VERSION(pthread_once)
+S0_FIRST_VERSION(pthread_setspecific)
 static pthread_key_t s0_stacks_key;
 static pthread_once_t s0_stacks_once = PTHREAD_ONCE_INIT;
 static void s0_make_key(void)
