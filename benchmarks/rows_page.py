@@ -19,10 +19,10 @@ in {dtypes} where they apply, on operands that are {layouts}.
 A figure is NumPy's time divided by that of stride0: above 1 stride0 is faster. The page is written by
 
     python benchmarks/rows.py --json v4.json
-    STRIDE0_ISA=v3 python benchmarks/rows.py --json v3.json
+    STRIDE0_ISA=v3 NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL" python benchmarks/rows.py --json v3.json
     python benchmarks/rows.py --read v4.json v3.json --page docs/rows.md
 
-and `--functions`, `--sizes`, `--dtypes`, `--layouts`, `--torch` and `--jax` choose what is measured; the
+(the second command keeps NumPy to AVX2, too), and `--functions`, `--sizes`, `--dtypes`, `--layouts`, `--torch` and `--jax` choose what is measured; the
 first two commands list every row below 1.0. Rows alternate between the libraries, the clock is that of the
 processor time, and each result is compared with NumPy's. Where operands come to lie in memory moves single
 rows by a tenth.
