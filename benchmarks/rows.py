@@ -26,7 +26,8 @@ from compare_cases import OURS, Row
 from compare_report import geometric_mean
 from harness import Timing, show, write_json
 from rows_cases import DTYPES, LAYOUTS, SIZES, rows
-from rows_page import LEVEL, page
+from rows_chart import draw
+from rows_page import LEVEL, kernels, page
 
 AGAIN = 3  # times as many rounds for rows below it
 
@@ -41,7 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
     for report in reports:
         print_summary(report)
     if options.page:
-        options.page.write_text(page(reports), encoding="utf-8")
+        options.page.write_text(page(reports, options.page.stem), encoding="utf-8")
+        draw(reports, [kernels(report) for report in reports], options.page.with_suffix(".svg"))
     return 1 if any(row["wrong"] for report in reports for row in report["rows"]) else 0
 
 
@@ -65,7 +67,12 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
     parser.add_argument("--read", nargs="+", type=Path, metavar="FILE", help="report earlier runs' JSON")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="write the page of the documentation")
+    parser.add_argument(
+        "--page",
+        type=Path,
+        metavar="FILE",
+        help="write the page of the documentation and, beside it, its chart",
+    )
     options = parser.parse_args(arguments)
     unknown = {*(options.functions or ())} - {row.group for row in rows(SIZES[:1])}
     if unknown:

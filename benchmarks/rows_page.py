@@ -22,15 +22,15 @@ A figure is NumPy's time divided by that of stride0: above 1 stride0 is faster. 
     STRIDE0_ISA=v3 NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL" python benchmarks/rows.py --json v3.json
     python benchmarks/rows.py --read v4.json v3.json --page docs/rows.md
 
-(the second command keeps NumPy to AVX2, too), and `--functions`, `--sizes`, `--dtypes`, `--layouts`, `--torch` and `--jax` choose what is measured; the
-first two commands list every row below 1.0. Rows alternate between the libraries, the clock is that of the
-processor time, and each result is compared with NumPy's. Where operands come to lie in memory moves single
-rows by a tenth.
+(the second command keeps NumPy to AVX2, too), and `--functions`, `--sizes`, `--dtypes`, `--layouts`,
+`--torch` and `--jax` choose what is measured; the first two commands list every row below 1.0. Rows
+alternate between the libraries, the clock is that of the processor time, and each result is compared with
+NumPy's. Where operands come to lie in memory moves single rows by a tenth.
 """
 
 
-def page(reports: list[dict[str, Any]]) -> str:
-    """Return the page of several runs, such as those of two instruction sets."""
+def page(reports: list[dict[str, Any]], name: str) -> str:
+    """Return the page of several runs, such as those of two instruction sets, with a chart of a name."""
     measured = {
         part: [*dict.fromkeys(row[part] for report in reports for row in report["rows"])]
         for part in ("size", "dtype", "layout")
@@ -43,6 +43,7 @@ def page(reports: list[dict[str, Any]]) -> str:
         )
     ]
     parts += [f"\nMeasured with {report['described']}; {rounds(report)}.\n" for report in reports]
+    parts += [f"\n![How many rows have which speedup, for each size]({name}.svg)\n"]
     parts += [f"\n## Means: {kernels(report)}\n\n{means(report)}" for report in reports]
     parts += [f"\n## Functions: {kernels(report)}\n\n{functions(report)}" for report in reports]
     parts += [f"\n## Rows below {LEVEL}: {kernels(report)}\n\n{below(report)}" for report in reports]
