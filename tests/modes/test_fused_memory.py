@@ -94,7 +94,7 @@ xp.set_num_threads(1)  # no worker does the rest of the pass while the handler r
 met = 0
 duration = None  # processor time of the chain, as the timer counts it, whatever else runs on the machine
 for part in (None, *(0.3, 0.5, 0.1, 0.7, 0.2) * 6):
-    x = xp.full(1 << 18, 1.5 + 0.5j)
+    x = xp.full(1 << 20, 1.5 + 0.5j)  # signals are looked for once in some 50 ms
     with xp.fused(size=1):
         y = [x**0.7]
         while len(y) < 9:
