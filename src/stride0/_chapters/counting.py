@@ -319,10 +319,10 @@ def interp(
         found = broadcast_to(values[0], at.shape)
     elif values.dtype.kind in KINDS["complex floating"]:
         # Each component for itself: an infinite one leaves the other one as it is.
-        one, other = (_on_segments(at, points, part) for part in (real(values), imag(values)))
-        found = reshape(reinterpret(stack((one, other), axis=-1), values.dtype), at.shape)
+        components = _on_segments(at, points, real(values), imag(values))
+        found = reshape(reinterpret(stack(components, axis=-1), values.dtype), at.shape)
     else:
-        found = _on_segments(at, points, values)
+        found = _on_segments(at, points, values)[0]
     result = where(
         less(at, points[0]), values[0] if left is None else as_array(left, "interp", values.dtype), found
     )
@@ -334,17 +334,22 @@ def interp(
     return where(isnan(at), at, result)
 
 
-def _on_segments(at: Array, points: Array, values: Array) -> Array:
+def _on_segments(at: Array, points: Array, *curves: Array) -> list[Array]:
+    """Return the values of several curves over the same points, whose segments are searched for once."""
     segment = subtract(searchsorted(points, at, side="right"), 1)
     segment = reshape(minimum(maximum(segment, 0), points.size - 2), (-1,))
     shape = at.shape
     behind = add(segment, 1)
     x0, x1 = (reshape(take(points, k), shape) for k in (segment, behind))
-    y0, y1 = (reshape(take(values, k), shape) for k in (segment, behind))
-    slope = divide(subtract(y1, y0), subtract(x1, x0))
-    found = add(multiply(slope, subtract(at, x0)), y0)
-    found = where(equal(at, x1), y1, found)
-    # From the other end, where this one is infinite; between equal values; at a point.
-    found = where(isnan(found), add(multiply(slope, subtract(at, x1)), y1), found)
-    found = where(logical_and(isnan(found), equal(y0, y1)), y0, found)
-    return where(logical_and(isnan(found), logical_and(equal(at, x0), isfinite(x0))), y0, found)
+    results = []
+    for values in curves:
+        y0, y1 = (reshape(take(values, k), shape) for k in (segment, behind))
+        slope = divide(subtract(y1, y0), subtract(x1, x0))
+        found = add(multiply(slope, subtract(at, x0)), y0)
+        found = where(equal(at, x1), y1, found)
+        # From the other end, where this one is infinite; between equal values; at a point.
+        found = where(isnan(found), add(multiply(slope, subtract(at, x1)), y1), found)
+        found = where(logical_and(isnan(found), equal(y0, y1)), y0, found)
+        at_a_point = logical_and(equal(at, x0), isfinite(x0))
+        results.append(where(logical_and(isnan(found), at_a_point), y0, found))
+    return results

@@ -265,7 +265,7 @@ cumulative_prod cumulative_sum | ArgumentValueError
 nanargmax nanargmin | ArgumentValueError
     If there is nothing but NaN to choose from.
 concat stack | ArgumentValueError
-    If there is no array.
+    If `arrays` is empty.
 repeat tile | ArgumentValueError
     If a number of repetitions is negative.
 linspace logspace | ArgumentValueError

@@ -279,8 +279,8 @@ S0_FOLD(times, S0_TIMES, f64, 8) S0_FOLD(times, S0_TIMES, f64, 16) S0_FOLD(times
 #else
 #define S0_IN_REGISTER(x) ((void)0)
 #endif
-#define S0_CROSS_OF(L, W)                                                                                            \
-    S0_INLINE f64_##L s0_cross_f64_##L(f64_##L x, f64_##L y)                                                         \
+#define S0_PARTWISE(name, L, W, joined)                                                                              \
+    S0_INLINE f64_##L s0_##name##_f64_##L(f64_##L x, f64_##L y)                                                      \
     {                                                                                                                \
         S0_FOR_ALL(S0_COUNT(x)) {                                                                                    \
             __typeof__(x.of[0]) u = x.of[k], v = y.of[k];                                                            \
@@ -288,22 +288,13 @@ S0_FOLD(times, S0_TIMES, f64, 8) S0_FOLD(times, S0_TIMES, f64, 16) S0_FOLD(times
             const __typeof__(u) straight = u * __builtin_shufflevector(v, v, S0_EACH_PART_##W(0, 0));                \
             const __typeof__(u) across = __builtin_shufflevector(u, u, S0_EACH_PART_##W(1, 0))                       \
                                        * __builtin_shufflevector(v, v, S0_EACH_PART_##W(1, 1));                      \
-            x.of[k] = (__typeof__(u))S0_LESS_PLUS_##W(straight, across);                                             \
-        }                                                                                                            \
-        return x;                                                                                                    \
-    }                                                                                                                \
-    S0_INLINE f64_##L s0_inner_f64_##L(f64_##L x, f64_##L y)                                                         \
-    {                                                                                                                \
-        S0_FOR_ALL(S0_COUNT(x)) {                                                                                    \
-            __typeof__(x.of[0]) u = x.of[k], v = y.of[k];                                                            \
-            S0_IN_REGISTER(u), S0_IN_REGISTER(v);                                                                    \
-            const __typeof__(u) straight = u * __builtin_shufflevector(v, v, S0_EACH_PART_##W(0, 0));                \
-            const __typeof__(u) across = __builtin_shufflevector(u, u, S0_EACH_PART_##W(1, 0))                       \
-                                       * __builtin_shufflevector(v, v, S0_EACH_PART_##W(1, 1));                      \
-            x.of[k] = (__typeof__(u))S0_PLUS_LESS_##W(across, straight);                                             \
+            x.of[k] = (__typeof__(u))joined;                                                                         \
         }                                                                                                            \
         return x;                                                                                                    \
     }
+#define S0_CROSS_OF(L, W)                                                                                            \
+    S0_PARTWISE(cross, L, W, S0_LESS_PLUS_##W(straight, across))                                                     \
+    S0_PARTWISE(inner, L, W, S0_PLUS_LESS_##W(across, straight))
 /* The product as a fold, for loops over pairs of scalars. */
 #define s0_prod_f64_2 s0_cross_f64_2
 #define s0_prod_f64_4 s0_cross_f64_4
