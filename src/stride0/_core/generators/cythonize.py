@@ -15,6 +15,8 @@ from Cython.Compiler.Main import CompilationOptions, Context, compile
 
 # Of all modules; one that wants others says so in its first line.
 DIRECTIVES = {
+    # Classes that users can pickle say how: `__reduce__`. Cython's methods for all others were a thirtieth of a wheel.
+    "auto_pickle": False,
     "boundscheck": False,
     "cdivision": True,
     # A free-threaded interpreter stays one: docs/design/threads.md, "Python threads".
