@@ -58,7 +58,7 @@ GROUPS = {
         *("folding.h", "finding.h", "flags.h", "scanning.h", "sorting.h"),
         *("scalars.h", "realmath.h", "complexmath.h"),
     ),
-    "array": ("kernels.h", "dlpack.h", "temporaries.h", "gathering.h", "searching.h"),
+    "array": ("kernels.h", "dlpack.h", "temporaries.h", "gathering.h", "counting.h"),
     "storage": ("blocks.h", "small_blocks.h"),
     "threads": ("pool.h",),
     "_cpu": ("cpu.h",),

@@ -8,6 +8,9 @@ Note [Declarations]
     binds the arguments of a call to the parameters; `*arrays` is one of them, a tuple. Methods that are more than a
     function with the array in front are declared and implemented in the same way, as "Array.reshape" and the like.
 
+    An implementation of the usual calls only returns NotImplemented for the others, before it has done anything. For these
+    the declaration has a body, which calls functions of the namespace: that of `interp` for tracked and batched arrays.
+
     Unusual arguments go to functions in Python: `calls/checks.py` and `_base/shapes.py` convert arguments of
     unusual types and raise the errors.
 """
