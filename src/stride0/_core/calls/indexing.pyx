@@ -133,9 +133,9 @@ cdef object put_along_axis(str name, PyObject** given):
     if needs_tape(values) or x.size == 0 or indices.size == 0 or not (one or has_shape(values, x.ndim, shape)):
         return NotImplemented
     check_codes("setitem", values.code, x.code)
-    if overlaps(x, indices):
+    if overlaps(x, indices) or data_of(indices) == data_of(x):
         indices = copy_array(indices, INT64, True)
-    if values.code != x.code or not values.c_contiguous or overlaps(x, values):
+    if values.code != x.code or not values.c_contiguous or overlaps(x, values) or data_of(values) == data_of(x):
         values = copy_array(values, x.code, True)
     indices = checked_indices(indices, x.shape_[at], at, True)
     c_strides_of(1, indices.ndim, indices.shape_, index_strides)
