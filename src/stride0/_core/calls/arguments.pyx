@@ -33,6 +33,11 @@ from stride0._core.calls.checks import check_array, check_bool, check_dtype, ref
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 40
 
 
+cdef tuple _no_more = ()
+# What *arrays, or the like, is where there are none.
+cdef PyObject* NO_MORE = <PyObject*>_no_more
+
+
 cdef class Signature:
     """
     The parameters of a function written in Python.
@@ -90,6 +95,15 @@ cdef class Signature:
                         return False
                 given[k] = args[n + j]
         for k in range(n, self.required):
+            if given[k] is NULL:
+                return False
+        return True
+
+    cdef bint set_alone(self, PyObject** given) noexcept:
+        """Write the arguments of a call with the first one alone, but for this; False where more are required."""
+        cdef int k
+        for k in range(1, self.count):
+            given[k] = NO_MORE if self.variadic and k == self.leading else self.fallback[k]
             if given[k] is NULL:
                 return False
         return True
