@@ -67,8 +67,13 @@ cdef class Method:
     cdef frozenset keywords  # names of these arguments
     cdef bint flattening     # and those that name no axis, of arrays that do not have just one
     cdef Implementation implementation   # of the function, a declaration of this module's; else NULL
-    cdef bint is_direct      # whether a call with the array alone may go to the implementation at once
-    cdef PyObject* alone[MAX_PARAMETERS]    # the arguments of such a call but the first, borrowed
+    # Of a call with the array alone: the implementation that it goes to at once, or NULL; its name; whether the tape may record
+    # the call; the arguments but the first, borrowed.
+    cdef Implementation direct
+    cdef str direct_name
+    cdef bint recorded
+    cdef int parameters
+    cdef PyObject* alone[MAX_PARAMETERS]
     cdef Signature signature
     cdef str name
     cdef dict __dict__
@@ -84,10 +89,23 @@ cdef class Method:
         self.wider = wider
         self.keywords = keywords
         self.flattening = flattening
-        self.is_direct = self.implementation is not NULL and not (wider is not None and flattening) and self.signature.set_alone(self.alone)
+        self.find_direct()
         s0_immortalize(<PyObject*>self)
         if self.signature is not None:
             s0_immortalize(<PyObject*>self.signature)
+
+    cdef int find_direct(self) except -1:
+        cdef Primitive primitive
+        cdef Signature signature = self.signature
+        self.direct, self.direct_name = self.implementation, self.name
+        if self.direct is NULL and type(self.function) is Primitive:
+            primitive = <Primitive>self.function
+            signature, self.recorded = primitive.signature, primitive.differentiable
+            self.direct, self.direct_name = primitive.implementation, primitive.traced_name
+        if self.direct is not NULL and (not signature.set_alone(self.alone) or (self.flattening and self.plain == 2)):
+            self.direct = NULL
+        self.parameters = signature.count if self.direct is not NULL else 0
+        return 0
 
     def __get__(self, instance, owner):
         if instance is None:
@@ -137,12 +155,16 @@ cdef PyObject* call_method(PyObject* this, PyObject* const* args, size_t nargsf,
     cdef PyObject* given[MAX_PARAMETERS]
     cdef Py_ssize_t n = s0_nargs(nargsf)
     cdef int k
-    if kwnames is not NULL or n != 1 or guarding or not self.is_direct or type(<object>args[0]) is not Array:
+    if kwnames is not NULL or n != 1 or guarding or self.direct is NULL or type(<object>args[0]) is not Array:
+        return call_usual(self, args, nargsf, kwnames)
+    if (self.recorded and needs_tape(<Array>args[0])) or (self.flattening and (<Array>args[0]).ndim != 1):
         return call_usual(self, args, nargsf, kwnames)
     given[0] = args[0]
-    for k in range(1, self.signature.count):
+    for k in range(1, self.parameters):
         given[k] = self.alone[k]
-    out = self.implementation(self.name, given)
+    out = self.direct(self.direct_name, given)
+    if out is NotImplemented:
+        return call_usual(self, args, nargsf, kwnames)
     Py_INCREF(out)
     return <PyObject*>out
 

@@ -86,7 +86,11 @@ cdef class Primitive:
             if n > self.positional:
                 refuse_call(self.function, args, n, kwnames)
             return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
-        out = call_implementation(self.implementation, self.traced_name, self.signature, self.function, args, n, kwnames)
+        cdef PyObject* given[MAX_PARAMETERS]
+        if not self.signature.variadic and bind(self.signature, args, n, kwnames, given):
+            out = self.implementation(self.traced_name, given)
+        else:
+            out = call_implementation(self.implementation, self.traced_name, self.signature, self.function, args, n, kwnames)
         if out is NotImplemented:
             # Unusual arguments, for which the declaration has a body.
             return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
