@@ -226,7 +226,7 @@ cdef Array compute_svdvals(Array x):
     return None if run_lapack(SVD, a, out, None, None) else narrowed(out, x.code)
 
 
-def singular_values(str op, Array x not None):
+cpdef Array singular_values(str op, Array x):
     """The singular values of matrices of a floating-point dtype."""
     refuse_storage_dtypes(op, x)
     out = compute_svdvals(x)

@@ -131,6 +131,7 @@ cdef struct Facts:
     signed char pair_inputs[S0_PAIRS]
     short pair_cost[S0_PAIRS][S0_DTYPES]
     signed char folded[S0_REDUCTIONS]      # inputs of a reduction,
+    bint merged[S0_REDUCTIONS]             # whether its adjacent short rows are folded as one,
     signed char folded_by[S0_REDUCTIONS]   # the reduction that folds its accumulators,
     short absorbing[S0_REDUCTIONS]         # the accumulator that ends it early, or -1,
     signed char accumulator[S0_REDUCTIONS][S0_DTYPES]     # and the dtype of those
@@ -172,6 +173,10 @@ cdef inline int cost_of(Kernel kernel) noexcept nogil:
 cdef inline int absorbing(Kernel kernel) noexcept nogil:
     """The accumulator, of one byte, that ends a reduction early; -1 where there is none."""
     return FACTS.absorbing[kernel.row] if kernel.kind == KIND_REDUCTION else -1
+
+
+cdef inline bint merges_rows(Kernel kernel) noexcept nogil:
+    return FACTS.merged[kernel.row]
 
 
 cdef inline Kernel fold_of(Kernel kernel) noexcept nogil:
