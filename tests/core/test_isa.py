@@ -33,6 +33,7 @@ from stride0._core.ops.copy import copy
 from stride0._core.ops.elementwise import multiply_masked
 from stride0._core.ops.reduce import argreduce, reduce, reduce2, scan
 from stride0._core.plan import table
+from stride0._tables import instruction_sets
 from stride0._tables.operations import ARG_REDUCTIONS, OPS, PAIRS, REDUCTIONS, SCANS
 
 # Around the widths of vectors and of the reductions' lanes, and beyond their blocks of 4096 elements.
@@ -339,7 +340,10 @@ def test_what_is_built_once_asks_for_no_newer_instruction() -> None:
 def test_what_is_supported() -> None:
     supported = _dispatch.supported()
     assert supported[-1] == "baseline"
-    assert set(supported) <= set(_dispatch.BUILDS) <= {"v4", "v3", "baseline"}
+    family = "x86_64" if platform.machine() in ("x86_64", "AMD64") else platform.machine()
+    best_first = [row.name for row in reversed(instruction_sets.sets_of(family))]
+    assert set(supported) <= set(_dispatch.BUILDS)
+    assert list(_dispatch.BUILDS) == [name for name in best_first if name in _dispatch.BUILDS]
     assert list(supported) == [name for name in _dispatch.BUILDS if name in supported]  # best first
     assert table.instruction_set == (os.environ.get("STRIDE0_ISA") or supported[0])
 

@@ -17,15 +17,19 @@ from stride0._core.kernels import _cpu, _dispatch
 CORE = Path(__file__).resolve().parents[2] / "src" / "stride0" / "_core"
 X86 = platform.machine() == "x86_64"
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
+FAMILY = "x86_64" if X86 else platform.machine()
 LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4") if X86 else ("native",)
 LEVEL_BY_NAME = 'int main(void) { return __builtin_cpu_supports("x86-64-v2"); }\n'
 
 
 def compiled(compiler: str, source: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Compile a file; fail with what the compiler says."""
-    sizes = source.with_name("table_sizes.h")
+    sizes, builds = source.with_name("table_sizes.h"), source.with_name("builds.h")
     targets = [source.with_name(name) for name in (sizes.name, "dtypes.h", "dtype.pyi")]
     subprocess.run([sys.executable, CORE / "generators" / "sizes.py", *targets], check=True)
+    names = ",".join(_dispatch.BUILDS)
+    sets = [CORE / "generators" / "instruction_sets.py", FAMILY, names, "", builds]
+    subprocess.run([sys.executable, *sets], check=True)
     folders = [
         *(str(folder) for folder in CORE.iterdir() if folder.is_dir()),
         str(sizes.parent),
@@ -69,7 +73,7 @@ PRELUDE = "#include <Python.h>\n#include <math.h>\n"
 def test_all_headers_are_compiled_here() -> None:
     texts = {path.name: path.read_text(encoding="utf-8") for path in CORE.glob("*/*.h")}
     included = set(re.findall(r'#include "(\w+\.h)"', "".join(texts.values())))
-    generated = {"table_sizes.h", "dtypes.h"}
+    generated = {"table_sizes.h", "dtypes.h", "builds.h"}
     assert set(texts) == (included - generated) | {name for group in GROUPS.values() for name in group}
 
 
@@ -205,7 +209,8 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         if subprocess.run(command, capture_output=True, check=False).returncode:
             pytest.skip(f"this {compiler} does not know levels by name")
     source.write_text(PROGRAM, encoding="ascii")
-    compiled(compiler, source, *(["-DS0_HAS_LEVELS"] if how == "levels" else []), "-static", "-o", str(out))
+    options = ["-DS0_HAS_LEVELS"] if how == "levels" else []
+    compiled(compiler, source, *options, "-static", "-o", str(out))
     return out
 
 

@@ -2,12 +2,14 @@
 
     STRIDE0_RECIPES=1 python -m pytest tests/project/test_recipes.py
 
-builds for minutes, the baseline kernels alone. Without it the changes are made, and the tables checked.
+builds for minutes, kernels of the baseline and of the new instruction set. Without it the changes are made,
+and the tables checked.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -23,9 +25,17 @@ SOURCES = ("src", "meson.build", "meson.options", "pyproject.toml", "LICENSE")
 
 # Of the page: "At the end of `OPS` in `file`:" or "At the end of `file`:", and the code that follows.
 CHANGE = re.compile(r"^At the end of (?:`(\w+)` in )?`([\w./]+)`:\n\n```\w+\n(.*?)```$", re.M | re.S)
-PLACES = {"An elementwise function": 2, "A reduction": 5, "A dtype": 2}
+PLACES = {"An elementwise function": 2, "A reduction": 5, "A dtype": 2, "An instruction set": 1}
+
+SETS = """
+import sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if "editable" not in type(finder).__module__]
+from stride0._core.kernels import _dispatch
+print(_dispatch.BUILDS[0], *reversed(_dispatch.supported()))
+"""
 
 PROGRAM = """
+import hashlib
 import pickle
 import sys
 
@@ -107,7 +117,20 @@ else:
     floats = np.random.default_rng(0).normal(0, 100, 10_000).astype(np.float32)
     ours = np.asarray(xp.astype(xp.asarray(floats), dtype).view(xp.uint8))
     assert (ours == floats.astype(ml_dtypes.float8_e5m2).view(np.uint8)).all()
-print("done")
+
+# --- bits, which do not depend on the instruction set
+found = hashlib.blake2b(digest_size=10)
+numbers = np.random.default_rng(0).normal(0, 50, 5003)
+for dtype in (xp.int8, xp.int16, xp.float16, xp.float32, xp.float64, xp.complex128):
+    v = xp.astype(xp.asarray(numbers), dtype)
+    results = [v + v[::-1], v * v, xp.sum(v), xp.cumulative_sum(v), xp.cube(v), v[::3] - v[:1668], v[v != 1]]
+    if not xp.isdtype(dtype, "complex floating"):
+        results += [xp.sort(v), xp.argsort(v), xp.maximum(v, v[::-1]), xp.searchsorted(xp.sort(v), v)]
+    if not xp.isdtype(dtype, "integral"):
+        results += [xp.exp(v / 60), xp.sin(v), xp.sqrt(v * v), xp.mean(v)]
+    for result in results:
+        found.update(np.ascontiguousarray(result).tobytes())
+print(xp._instruction_set, found.hexdigest())
 """
 
 
@@ -180,20 +203,31 @@ def test_tables_take_the_rows(tree: Path) -> None:
         path.unlink()
     assert "cube_float64_0" in texts["arithmetic"] and "sum_abs_float32_0" in texts["reductions"]
     assert "float8_e5m2_to_f32" in texts["moves"]
+    listed = run(sys.executable, str(build / "instruction_sets.py"), "x86_64", "v4_vbmi", "", cwd=tree)
+    assert [line.partition(":")[0] for line in listed.splitlines()] == ["v4_vbmi", "baseline"]
+    assert "-mavx512vbmi2" in listed
 
 
 @pytest.mark.skipif(not os.environ.get("STRIDE0_RECIPES"), reason="builds for minutes: STRIDE0_RECIPES=1")
 def test_what_is_added_is_built_and_works(tree: Path) -> None:
     site = tree.parent / "site"
     folders = [f"-Dpython.{kind}libdir={site}" for kind in ("pure", "plat")]
-    options = ["--buildtype=release", "-Dinstruction_sets=", f"--prefix={tree.parent}", *folders]
+    options = ["--buildtype=release", "-Dinstruction_sets=v4_vbmi", f"--prefix={tree.parent}", *folders]
     build = str(tree.parent / "build")
     run("meson", "setup", build, str(tree), *options, cwd=tree)
     run("meson", "install", "-C", build, "--tags=runtime,python-runtime", cwd=tree)
     program = tree.parent / "use.py"
     program.write_text(PROGRAM, encoding="utf-8")
-    out = run(sys.executable, "-P", str(program), str(site), cwd=site, PYTHONPATH=str(site))
-    assert out.strip() == "done"
+    listed = run(sys.executable, "-P", "-c", SETS, cwd=site, PYTHONPATH=str(site), STRIDE0_ISA="").split()
+    assert listed[:2] == (
+        ["v4_vbmi", "baseline"] if platform.machine() == "x86_64" else ["baseline", "baseline"]
+    )
+    bits = []
+    for name in listed[1:]:
+        variables = {"PYTHONPATH": str(site), "STRIDE0_ISA": name}
+        bits.append(run(sys.executable, "-P", str(program), str(site), cwd=site, **variables).split())
+    assert [found[0] for found in bits] == listed[1:]
+    assert len({found[1] for found in bits}) == 1, bits
     stub = (site / "stride0/_core/ops/functions.pyi").read_text(encoding="utf-8")
     assert "def cube(x: Operand, /) -> Array: ..." in stub and '    "cube",' in stub
     assert "float8_e5m2: Final[DType]" in (site / "stride0/_core/memory/dtype.pyi").read_text(

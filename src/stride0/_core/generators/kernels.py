@@ -324,6 +324,7 @@ class Emitter:
             self.add(MOVES, [f"transpose[{number}]"], f"s0_transpose_{width}")
         self.add(MOVES, ["stream"], "s0_stream")
         self.add(SORTING, ["sorter"], "s0_make_sorter()")
+        self.add(SORTING, ["vector"], "S0_VECTOR")
 
     def products(self) -> None:
         for code, row in enumerate(KERNEL_ROWS):

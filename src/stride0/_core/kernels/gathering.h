@@ -263,11 +263,11 @@ S0_MASKED static Py_ssize_t s0_fill_wide(int width, const uint8_t *bits, Py_ssiz
 }
 #endif
 
-static void s0_fill(int width, const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride, const void *value, int wide)
+static void s0_fill(int width, const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride, const void *value, int vector)
 {
     Py_ssize_t i;
 #if defined(S0_MASKED)
-    if (wide && stride == width && (width == 8 || width == 4)) {
+    if (vector == 64 && stride == width && (width == 8 || width == 4)) {
         i = s0_fill_wide(width, bits, n, to, value);
         bits += i, to += i * stride, n -= i;
     }

@@ -110,6 +110,7 @@ typedef struct {
     s0_loop stream_casts[S0_DTYPES][S0_DTYPES];
     s0_product products[S0_DTYPES];
     const s0_sorter *sorter;
+    int vector; /* bytes of the vectors that these loops use */
     /* Set by the core: whether a long loop may return early, since its call was interrupted. */
     int (*interrupted)(void);
 } s0_kernels;

@@ -8,7 +8,7 @@ cdef extern from "gathering.h":
     Py_ssize_t s0_count_true(const uint8_t* bits, Py_ssize_t n) noexcept nogil
     Py_ssize_t s0_true_indices(const uint8_t* bits, Py_ssize_t n, int64_t* out, Py_ssize_t capacity) noexcept nogil
     Py_ssize_t s0_gather_true(int itemsize, const uint8_t* bits, Py_ssize_t n, const char* source, Py_ssize_t stride, char* out, Py_ssize_t capacity) noexcept nogil
-    void s0_fill(int itemsize, const uint8_t* bits, Py_ssize_t n, char* to, Py_ssize_t stride, const void* value, int wide) noexcept nogil
+    void s0_fill(int itemsize, const uint8_t* bits, Py_ssize_t n, char* to, Py_ssize_t stride, const void* value, int vector) noexcept nogil
     void s0_scatter_true(int itemsize, const uint8_t* bits, Py_ssize_t n, char* to, Py_ssize_t stride, const void* source, Py_ssize_t count) noexcept nogil
     bint s0_are_within(const int64_t* indices, Py_ssize_t n, Py_ssize_t size) noexcept nogil
     bint s0_scatter(int itemsize, const int64_t* indices, Py_ssize_t n, char* to, Py_ssize_t stride, Py_ssize_t size, const void* source, Py_ssize_t step) noexcept nogil

@@ -6,7 +6,7 @@ from stride0._core.memory.dtype cimport BOOL, INT64, copy_item, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN
 from stride0._core.array.array cimport Array, data_of, new_array, same_shape, writable_data
-from stride0._core.plan.table cimport WIDE_VECTORS
+from stride0._core.plan.table cimport TABLE
 from stride0._core.ops.apply cimport overlaps
 from stride0._core.ops.keys cimport index_value
 
@@ -110,10 +110,10 @@ cdef bint write_by_mask(Array x, Array mask, Array value) except -1:
         return True
     to = writable_data(x)
     if x.size < LONG_RUN:
-        s0_fill(itemsize, bits, x.size, to, stride, source, WIDE_VECTORS)
+        s0_fill(itemsize, bits, x.size, to, stride, source, TABLE.vector)
     else:
         with nogil:
-            s0_fill(itemsize, bits, x.size, to, stride, source, WIDE_VECTORS)
+            s0_fill(itemsize, bits, x.size, to, stride, source, TABLE.vector)
     return True
 
 

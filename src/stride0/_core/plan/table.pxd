@@ -68,12 +68,11 @@ cdef extern from "kernels.h":
         s0_loop stream_casts[S0_DTYPES][S0_DTYPES]
         s0_product products[S0_DTYPES]
         const s0_sorter* sorter
+        int vector
         bint (*interrupted)() noexcept nogil
 
 # The loops of every module of kernels that was loaded. Of an elementwise kernel or a reduction, `loops_of` finds them.
 cdef s0_kernels TABLE
-# Whether loops may use vectors of 512 bits.
-cdef bint WIDE_VECTORS
 
 cdef enum:
     KIND_OP             # row of OPS

@@ -7,7 +7,6 @@ from stride0._tables import operations
 from stride0._tables.dtypes import CODES, ROWS
 
 instruction_set = load_kernels(PyCapsule_New(&TABLE, "stride0.kernels", NULL))
-WIDE_VECTORS = instruction_set == "v4"
 
 
 cdef int fill_pairs(list names) except -1:
