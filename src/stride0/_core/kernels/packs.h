@@ -337,6 +337,7 @@ S0_CROSS_OF(8, 8) S0_CROSS_OF(16, 8) S0_CROSS_OF(32, 8) S0_CROSS_OF(64, 8)
     S0_FOLD(fold, FOLD, E, 16) S0_FOLD(fold, FOLD, E, 32) S0_FOLD(fold, FOLD, E, 64)                                 \
     S0_HALVE(fold, E, 64, 32) S0_HALVE(fold, E, 32, 16) S0_HALVE(fold, E, 16, 8) S0_HALVE(fold, E, 8, 4)             \
     S0_HALVE(fold, E, 4, 2) S0_HALVE(fold, E, 2, 1)
+S0_FOLDS(sum, S0_SUM, f32)
 S0_FOLDS(sum, S0_SUM, f64)
 S0_FOLDS(sum, S0_SUM, u64)
 S0_FOLDS(max, S0_MAX, f32)
@@ -349,5 +350,21 @@ S0_FOLDS(top, S0_TOP, f32)
 S0_FOLDS(top, S0_TOP, f64)
 S0_FOLDS(bottom, S0_BOTTOM, f32)
 S0_FOLDS(bottom, S0_BOTTOM, f64)
+
+/* The sum of the elements of a whole vector: halved, as the accumulators of reductions are. */
+#define S0_TOTAL_16(E, x) S0_TOTAL_8(E, s0_sum_halves_##E##_16(x))
+#define S0_TOTAL_8(E, x) S0_TOTAL_4(E, s0_sum_halves_##E##_8(x))
+#define S0_TOTAL_4(E, x) S0_TOTAL_2(E, s0_sum_halves_##E##_4(x))
+#define S0_TOTAL_2(E, x) s0_sum_halves_##E##_2(x).of[0]
+#if S0_VECTOR == 64
+#define S0_TOTAL_f32(v) S0_TOTAL_16(f32, ((f32_16){{v}}))
+#define S0_TOTAL_f64(v) S0_TOTAL_8(f64, ((f64_8){{v}}))
+#elif S0_VECTOR == 32
+#define S0_TOTAL_f32(v) S0_TOTAL_8(f32, ((f32_8){{v}}))
+#define S0_TOTAL_f64(v) S0_TOTAL_4(f64, ((f64_4){{v}}))
+#else
+#define S0_TOTAL_f32(v) S0_TOTAL_4(f32, ((f32_4){{v}}))
+#define S0_TOTAL_f64(v) S0_TOTAL_2(f64, ((f64_2){{v}}))
+#endif
 
 #endif
