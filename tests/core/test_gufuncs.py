@@ -106,6 +106,24 @@ def test_solutions_have_the_bits_of_numpy(dtype):
             )
 
 
+def test_threads_share_a_stack():
+    before = xp.get_num_threads()
+    a = hermitian("float64", 3000, 5, 5)
+    bad = a.copy()
+    bad[2900] = -bad[2900]
+    try:
+        for threads in (1, 2):
+            xp.set_num_threads(threads)
+            for name in ("cholesky", "eigh", "svd"):
+                expected = parts(getattr(np.linalg, name)(a))
+                for got, wanted in zip(parts(getattr(xp.linalg, name)(xp.asarray(a))), expected, strict=True):
+                    assert np.array_equal(got, wanted), (name, threads)
+            with pytest.raises(xp.linalg.LinAlgError, match=r"\(2900,\)"):
+                xp.linalg.cholesky(xp.asarray(bad))
+    finally:
+        xp.set_num_threads(before)
+
+
 @pytest.mark.parametrize("dtype", FLOATING)
 @pytest.mark.parametrize("shape", [(7,), (8,), (3, 6), (2, 5, 4)])
 def test_complex_and_real_transforms_agree_with_numpy(dtype, shape):
