@@ -62,6 +62,7 @@ GROUPS = {
         *("folding.h", "finding.h", "flags.h", "scanning.h", "sorting.h"),
         *("scalars.h", "realmath.h", "complexmath.h"),
     ),
+    "strided": ("unit.h", "blockwise.h"),
     "array": ("kernels.h", "dlpack.h", "temporaries.h", "gathering.h", "searching.h"),
     "storage": ("blocks.h", "small_blocks.h"),
     "threads": ("pool.h",),

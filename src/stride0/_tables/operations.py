@@ -62,6 +62,9 @@ class Op(NamedTuple):
     # Dtypes whose loop over any strides gains from a newer instruction set, which few such loops do: by fma,
     # by more divisions at once, by shifts whose count may be in any register.
     gains: tuple[str, ...] = ()
+    # Dtypes for which the loop over any strides gathers elements for the one over contiguous elements (Note
+    # [Blockwise]): where the compiler makes branches of a selection, or vectors take as long as one element.
+    gathered: tuple[str, ...] = ()
     # Loops that a header has: dtype and layout, and what they are called there.
     written: dict[tuple[str, int], str] = {}  # noqa: RUF012 - of a NamedTuple, which nobody writes to
     # Whether an element takes half a nanosecond or more, though neither `otherwise` nor `run` says so.
@@ -277,7 +280,7 @@ OPS: Final = (
         "Absolute value of each element; the magnitude where it is complex.",
         out="real",
         operator="abs",
-        gains=_COMPLEX,
+        gathered=("int8", "int16", "int32", "int64", *_COMPLEX),
         written={("complex64", 0): "s0_abs_complex64", ("complex128", 0): "s0_abs_complex128"},
     ),
     _unary(
@@ -286,6 +289,7 @@ OPS: Final = (
         {"i": "({T})(x > 0) - ({T})(x < 0)", "u": "x > 0", "f": "sign_{t}(x)", "c": "sign_c(x)"},
         "Sign of each element: -1, 0 or 1; `x / abs(x)` where it is complex.",
         gains=("float64", *_COMPLEX),
+        gathered=("int8", "int16", "int32"),
     ),
     _unary(
         "reciprocal",
@@ -311,6 +315,7 @@ OPS: Final = (
         "Principal square root of each element.",
         otherwise="float64",
         run=_COMPLEX,
+        gathered=_REALS,
         samples=Domain(0.0, 1e6),
     ),
     _binary(
@@ -333,6 +338,7 @@ OPS: Final = (
                 "f": f"{name}_{{t}}(x1, x2)",
             },
             f"{word} of each pair of elements; NaN where either is NaN.",
+            gathered=_REALS,
             since="2023.12",
         )
         for name, bits, sign, word in (("maximum", "|", ">", "Larger"), ("minimum", "&", "<", "Smaller"))
@@ -348,6 +354,7 @@ OPS: Final = (
             "f": "clip_{t}(x1, x2, x3)",
         },
         "Elements limited to the range from `x2` to `x3`: the three-operand form of the public `clip`.",
+        gathered=_REALS,
         public=False,
     ),
     # --- rounding
@@ -395,6 +402,7 @@ OPS: Final = (
         "numeric",
         {"b": "1", "iu": "1", "f": "x - x == 0", "c": "isfinite_c(x)"},
         "Whether each element is neither infinite nor NaN.",
+        gathered=(*_REALS, *_COMPLEX),
         **_COMPARE,
     ),
     _unary(
@@ -402,6 +410,7 @@ OPS: Final = (
         "numeric",
         {"b": "0", "iu": "0", "f": "(x == INFINITY) | (x == -INFINITY)", "c": "isinf_c(x)"},
         "Whether each element is infinite (of a complex one: either component).",
+        gathered=(*_REALS, *_COMPLEX),
         **_COMPARE,
     ),
     _unary(
@@ -409,6 +418,7 @@ OPS: Final = (
         "numeric",
         {"b": "0", "iu": "0", "f": "x != x", "c": "isnan_c(x)"},
         "Whether each element is NaN (of a complex one: either component).",
+        gathered=(*_REALS, *_COMPLEX),
         **_COMPARE,
     ),
     _unary(
@@ -417,6 +427,7 @@ OPS: Final = (
         {"f": "signbit_{t}(x)"},
         "Whether the sign bit of each element is set, of zeros and NaNs too.",
         since="2023.12",
+        gathered=_REALS,
         **_COMPARE,
     ),
     # --- logic and bits
@@ -797,7 +808,9 @@ def check() -> None:
         assert op.namespace in NAMESPACES and not (op.namespace and op.since), op.name
         assert op.on in KINDS and op.out in OUT and 1 <= op.nin <= 3 and op.doc.endswith("."), op.name
         assert op.operator in OPERATORS | {""} and op.ulp > 0 and op.samples.low < op.samples.high, op.name
-        assert {*op.call, *op.run, *op.gains, *(dtype for dtype, _ in op.written)} <= {*_CALLED}, op.name
+        assert {*op.call, *op.run, *op.gains, *op.gathered, *(dtype for dtype, _ in op.written)} <= {
+            *_CALLED
+        }, op.name
         for letter in KINDS[op.on]:
             assert body_for(op.body, letter) or op.otherwise, (op.name, letter)
         _check_bodies(op.name, op.body)

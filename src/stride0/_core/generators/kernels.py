@@ -8,7 +8,8 @@ Note [Built once]
     that gather elements into a block first (`run` of a row), the dtypes in `gains` of a row, casts between
     floating point and the wide unsigned integers, for which AVX-512 has instructions, and reductions of
     complex numbers, whose two parts are a vector, whatever the stride. docs/design/kernels.md has the
-    measurements.
+    measurements. A loop that is blockwise, of `blockwise.h`, runs another one of the table, which has a build
+    for every set: casts, loops of one operand of 4 bytes and less, and those of the dtypes in `gathered`.
 
 Note [Units]
     A unit is a C file. There are several, so that all processors of a machine are busy until the build ends;
@@ -38,6 +39,7 @@ from common import (
     elementwise,
     fill,
     function,
+    indent,
     map_loop,
     names_of,
     operations,
@@ -182,6 +184,10 @@ class Emitter:
         elif op.out == "real" and row.letter == "c":
             out_row = ROWS[CODE[f"float{row.itemsize * 4}"]]
         out = Operand(op.nin, out_row, how[-1], unsigned and out_row is row)
+        small = op.nin == 1 and row.itemsize <= 4 and row.name not in (*op.gains, *op.call)
+        if layout == 3 and (small or row.name in op.gathered):
+            loop = f"ops[{operations.OPS.index(op)}][{CODE[row.name]}][0]"
+            return name, blockwise_loop(name, loop, [operand.row for operand in (*inputs, out)]), STRIDED
         text = map_loop(name, inputs, out, fill(expression, row), names_of(op.nin))
         return name, text, STRIDED if "v" in how and row.name not in op.gains else ARITHMETIC
 
@@ -204,7 +210,7 @@ class Emitter:
                 seldom = {source.arithmetic, target.arithmetic} != {""} and not moved
                 seldom = seldom and (source.letter != target.letter or source.itemsize == target.itemsize)
                 for layout, how in enumerate(("vv",) * 4 if seldom else ("cc", "sc", "vv", "vv")):
-                    number = 2 if seldom else min(layout, 2)
+                    number = 0 if seldom else min(layout, 2)
                     self._cast(f"{place}[{layout}]", f"{name}_{number}", x, y, how, expression)
                 if target.streamed and not seldom:
                     loop, text = past(f"{name}_0", [source, target], "cc")
@@ -227,8 +233,12 @@ class Emitter:
                 text = f"#if defined(__AVX512DQ__)\n{plain}\n#else\n{text}\n#endif\n"
             self.add(MOVES, [place], name, text)
             return
+        if how == "vv" and name.endswith("_2") and source is not target and not converted(source, target):
+            self.add(STRIDED, [place], name, blockwise_loop(name, f"{place[:-3]}[0]", [source, target]))
+            return
+        loop = map_loop(name, [x], out, expression, ["x"])
         unit = STRIDED if how == "vv" and not converted(source, target) else MOVES
-        self.add(unit, [place], name, map_loop(name, [x], out, expression, ["x"]))
+        self.add(unit, [place], name, moving_loop(source, loop) if source is target else loop)
 
     def pairs(self) -> None:
         numbers = {op.name: op for op in operations.OPS}
@@ -334,6 +344,29 @@ class Emitter:
             elif row.letter == "f":
                 self.add(PRODUCTS, [f"products[{code}]"], f"s0_floating_f{bits}")
         self.add(PRODUCTS, ["solve_systems"], "s0_solve_systems")
+
+
+def moving_loop(row: Row, any_strides: str) -> str:
+    """A loop that moves elements, with loops that vectorise for every second one and for the reverse."""
+    if row.itemsize > 8:
+        return any_strides
+    element = f"int{8 * row.itemsize}_t"
+    lines = []
+    for step in (2, -1):
+        body = [f"const {element} *from = (const void *)(a[0] + j * t[0]);"]
+        body.append(f"{element} *to = (void *)(a[1] + j * t[1]);")
+        body += elementwise("0", "n", [f"to[i] = from[{step} * i];"])
+        runs = block("for (Py_ssize_t j = 0; j < m; j++)", body)
+        test = f"if (s[0] == {step * row.itemsize} && s[1] == {row.itemsize})"
+        lines += indent(block(test, [*runs, "return;"]))
+    return any_strides.replace("\n{\n", "\n".join(["\n{", *lines, ""]), 1)
+
+
+def blockwise_loop(name: str, contiguous: str, rows: list[Row]) -> str:
+    """A loop over any strides that runs the one over contiguous elements in the table: Note [Blockwise]."""
+    codes = ", ".join(str(CODE[row.name]) for row in rows)
+    call = f"s0_blockwise(s0_table, s0_table->{contiguous}, {len(rows)}, codes, a, s, t, n, m);"
+    return function(name, [], [f"static const signed char codes[] = {{{codes}}};", call])
 
 
 def body_of(op: Any, row: Row) -> tuple[str, bool] | None:
@@ -449,7 +482,11 @@ PRELUDE = """\
 
 
 # What single units include besides.
-HEADERS = {SPECIAL: ['#include "vecmath_special.h"', ""], SORTING: ['#include "sorting.h"', ""]}
+HEADERS = {
+    SPECIAL: ['#include "vecmath_special.h"', ""],
+    SORTING: ['#include "sorting.h"', ""],
+    STRIDED: ['#include "blockwise.h"', ""],
+}
 
 
 def main(targets: list[str]) -> None:

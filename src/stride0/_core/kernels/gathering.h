@@ -68,9 +68,24 @@ static inline int s0_none_of_8(const uint8_t *bits)
     }                                                                                                                \
     return k;
 
-/* A store without a branch: where it is not `set`, to the address `dummy`. */
-#define S0_STORE_IF(element, set, place, value)                                                                      \
-    (*(volatile element *)(dummy ^ (((uintptr_t)(place) ^ dummy) & -(uintptr_t)(set))) = (value))
+/* Where the true ones of n bytes, 64 at most, are; returns how many. */
+static inline int s0_true_places(const uint8_t *bits, Py_ssize_t n, uint8_t *places)
+{
+    int i = 0, k = 0, j;
+    for (; i + 8 <= n; i += 8) {
+        if (s0_none_of_8(bits + i))
+            continue;
+        for (j = i; j < i + 8; j++) {
+            places[k] = (uint8_t)j;
+            k += bits[j] != 0;
+        }
+    }
+    for (; i < n; i++) {
+        places[k] = (uint8_t)i;
+        k += bits[i] != 0;
+    }
+    return k;
+}
 
 #define S0_ELEMENT(i) (*(const type *)(from + (i) * stride))
 #define S0_INDEX(i) ((int64_t)(i))
@@ -118,41 +133,29 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
         typedef element type;                                                                                        \
         S0_COMPRESS(bits, n, out, capacity, S0_ELEMENT)                                                              \
     }                                                                                                                \
-    /* Where the mask is false the value is written to a dummy, so that elements that are not selected are never     \
-     * written to. */                                                                                                \
+    /* Elements that are not selected are never written to. */                                                       \
     static void s0_fill_##width(const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride, const void *from)    \
     {                                                                                                                \
-        element value = *(const element *)from, sink;                                                                \
-        uintptr_t dummy = (uintptr_t)&sink;                                                                          \
-        Py_ssize_t i = 0, j;                                                                                         \
-        for (; i + 8 <= n; i += 8) {                                                                                 \
-            if (s0_none_of_8(bits + i))                                                                              \
-                continue;                                                                                            \
-            for (j = i; j < i + 8; j++)                                                                              \
-                S0_STORE_IF(element, bits[j] != 0, to + j * stride, value);                                          \
+        element value = *(const element *)from;                                                                      \
+        uint8_t places[64];                                                                                          \
+        for (; n > 0; n -= 64, bits += 64, to += 64 * stride) {                                                      \
+            const int found = s0_true_places(bits, n < 64 ? n : 64, places);                                         \
+            for (int k = 0; k < found; k++)                                                                          \
+                *(element *)(to + places[k] * stride) = value;                                                       \
         }                                                                                                            \
-        for (; i < n; i++)                                                                                           \
-            if (bits[i])                                                                                             \
-                *(element *)(to + i * stride) = value;                                                               \
     }                                                                                                                \
-    /* One element for each true byte, of which there were `count`. */                                              \
+    /* One element for each true byte, of which there were `count`. */                                               \
     static void s0_scatter_true_##width(const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride,              \
                                         const element *from, Py_ssize_t count)                                       \
     {                                                                                                                \
-        element sink;                                                                                                \
-        uintptr_t dummy = (uintptr_t)&sink;                                                                          \
-        Py_ssize_t i = 0, j, k = 0;                                                                                  \
-        for (; i + 8 <= n && k + 8 < count; i += 8) {                                                                \
-            if (s0_none_of_8(bits + i))                                                                              \
-                continue;                                                                                            \
-            for (j = i; j < i + 8; j++) {                                                                            \
-                S0_STORE_IF(element, bits[j] != 0, to + j * stride, from[k]);                                        \
-                k += bits[j] != 0;                                                                                   \
-            }                                                                                                        \
+        uint8_t places[64];                                                                                          \
+        for (; n > 0; n -= 64, bits += 64, to += 64 * stride) {                                                      \
+            int found = s0_true_places(bits, n < 64 ? n : 64, places);                                               \
+            found = found < count ? found : (int)count;                                                              \
+            for (int k = 0; k < found; k++)                                                                          \
+                *(element *)(to + places[k] * stride) = from[k];                                                     \
+            from += found, count -= found;                                                                           \
         }                                                                                                            \
-        for (; i < n && k < count; i++)                                                                              \
-            if (bits[i])                                                                                             \
-                *(element *)(to + i * stride) = from[k++];                                                           \
     }
 
 #define S0_GATHER(width, element)                                                                                    \
@@ -199,6 +202,7 @@ S0_OF_ITEM_SIZE(1, uint8_t)
 S0_OF_ITEM_SIZE(2, uint16_t)
 S0_OF_ITEM_SIZE(4, uint32_t)
 S0_OF_ITEM_SIZE(8, uint64_t)
+S0_OF_ITEM_SIZE(16, s0_wide_element)
 
 S0_SCATTER(1, uint8_t)
 S0_SCATTER(2, uint16_t)
@@ -211,23 +215,6 @@ S0_GATHER(2, uint16_t)
 S0_GATHER(4, uint32_t)
 S0_GATHER(8, uint64_t)
 S0_GATHER(16, s0_wide_element)
-
-/* A volatile store of a structure is more than one store, so elements of 16 bytes are written with a branch. */
-static void s0_scatter_true_16(const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride, const s0_wide_element *from,
-                               Py_ssize_t count)
-{
-    Py_ssize_t i, k = 0;
-    for (i = 0; i < n && k < count; i++)
-        if (bits[i])
-            *(s0_wide_element *)(to + i * stride) = from[k++];
-}
-
-static Py_ssize_t s0_gather_true_16(const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t stride, s0_wide_element *out,
-                               Py_ssize_t capacity)
-{
-    typedef s0_wide_element type;
-    S0_COMPRESS(bits, n, out, capacity, S0_ELEMENT)
-}
 
 static Py_ssize_t s0_gather_true(int width, const uint8_t *bits, Py_ssize_t n, const char *from, Py_ssize_t stride, char *out,
                             Py_ssize_t capacity)
@@ -265,10 +252,9 @@ S0_MASKED static Py_ssize_t s0_fill_wide(int width, const uint8_t *bits, Py_ssiz
 
 static void s0_fill(int width, const uint8_t *bits, Py_ssize_t n, char *to, Py_ssize_t stride, const void *value, int vector)
 {
-    Py_ssize_t i;
 #if defined(S0_MASKED)
     if (vector == 64 && stride == width && (width == 8 || width == 4)) {
-        i = s0_fill_wide(width, bits, n, to, value);
+        const Py_ssize_t i = s0_fill_wide(width, bits, n, to, value);
         bits += i, to += i * stride, n -= i;
     }
 #endif
@@ -277,10 +263,7 @@ static void s0_fill(int width, const uint8_t *bits, Py_ssize_t n, char *to, Py_s
     case 2: s0_fill_2(bits, n, to, stride, value); return;
     case 4: s0_fill_4(bits, n, to, stride, value); return;
     case 8: s0_fill_8(bits, n, to, stride, value); return;
-    default:
-        for (i = 0; i < n; i++)
-            if (bits[i])
-                memcpy(to + i * stride, value, 16);
+    default: s0_fill_16(bits, n, to, stride, value);
     }
 }
 

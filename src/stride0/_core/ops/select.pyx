@@ -8,6 +8,7 @@ from stride0._core.plan.partition cimport LONG_RUN
 from stride0._core.array.array cimport Array, data_of, new_array, same_shape, writable_data
 from stride0._core.plan.table cimport TABLE
 from stride0._core.ops.apply cimport overlaps
+from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.keys cimport index_value
 
 from stride0._base.errors import OutOfBoundsError
@@ -32,15 +33,45 @@ cdef Array gather_fast(Array x, object key):
     return None
 
 
-cdef inline Py_ssize_t uniform_stride(Array x, Array mask) noexcept:
-    """The stride between elements in C order, for a mask of the shape of x; 0 where there is no such stride."""
+cdef Array plain_mask(Array x, Array mask):
+    """A mask of the shape of x with contiguous elements, copied if need be; None for any other mask."""
+    if mask.ndim == 0 or mask.size == 0 or not same_shape(x, mask):
+        return None
+    return mask if mask.c_contiguous else copy_array(mask, BOOL, True)
+
+
+cdef struct Rows:
+    # The elements of an array in C order, as rows of one stride: one row where that is possible.
+    Py_ssize_t count
+    Py_ssize_t n
+    Py_ssize_t stride
+    Py_ssize_t offset           # in bytes, of the current row
+    Py_ssize_t position[MAX_NDIM]
+
+
+cdef void first_row(Array x, Rows* rows) noexcept nogil:
+    """Begin at the first row of an array that has elements and an axis."""
     cdef int axis
-    if mask.ndim == 0 or mask.ndim != x.ndim or not mask.c_contiguous or mask.size == 0:
-        return 0
-    for axis in range(x.ndim):
-        if mask.shape_[axis] != x.shape_[axis]:
-            return 0
-    return itemsize_at(x.code) if x.c_contiguous else x.strides_[0] if x.ndim == 1 else 0
+    rows.count, rows.n, rows.offset, rows.stride = 1, x.size, 0, itemsize_at(x.code)
+    if x.c_contiguous:
+        return
+    rows.n, rows.stride = x.shape_[x.ndim - 1], x.strides_[x.ndim - 1]
+    rows.count = x.size // rows.n
+    for axis in range(x.ndim - 1):
+        rows.position[axis] = 0
+
+
+cdef void next_row(Array x, Rows* rows) noexcept nogil:
+    cdef int axis = x.ndim - 2
+    rows.count -= 1
+    while axis >= 0 and rows.count:
+        rows.position[axis] += 1
+        rows.offset += x.strides_[axis]
+        if rows.position[axis] < x.shape_[axis]:
+            return
+        rows.offset -= rows.position[axis] * x.strides_[axis]
+        rows.position[axis] = 0
+        axis -= 1
 
 
 cdef inline bint are_plain_indices(Array index) noexcept:
@@ -54,30 +85,40 @@ cdef void truncate(Array x, Py_ssize_t n) noexcept:
 
 cdef Array gather_by_mask(Array x, Array mask):
     """The elements of x where a mask of its shape is true."""
-    cdef Py_ssize_t stride = uniform_stride(x, mask), count, found
-    cdef const uint8_t* bits = <const uint8_t*>data_of(mask)
-    cdef int itemsize = itemsize_at(x.code)
-    cdef char* source
-    cdef char* to
+    cdef Py_ssize_t count, found
+    cdef const uint8_t* bits
     cdef Array out
-    if stride == 0:
+    mask = plain_mask(x, mask)
+    if mask is None:
         return None
-    source = data_of(x)
+    bits = <const uint8_t*>data_of(mask)
     if x.size < LONG_RUN:
         count = s0_count_true(bits, x.size)
         out = new_array(x.code, 1, &count, NULL, False)
-        to = data_of(out)
-        found = s0_gather_true(itemsize, bits, x.size, source, stride, to, count)
+        found = gather_rows(x, data_of(x), bits, data_of(out), count)
     else:
         with nogil:
             count = s0_count_true(bits, x.size)
         out = new_array(x.code, 1, &count, NULL, False)
-        to = data_of(out)
+        source, to = data_of(x), data_of(out)
         with nogil:
-            found = s0_gather_true(itemsize, bits, x.size, source, stride, to, count)
+            found = gather_rows(x, source, bits, to, count)
     if found < count:
         truncate(out, found)
     return out
+
+
+cdef Py_ssize_t gather_rows(Array x, const char* source, const uint8_t* bits, char* to, Py_ssize_t capacity) noexcept nogil:
+    """Write elements where the mask is true, `capacity` at most; return how many there were."""
+    cdef Py_ssize_t found = 0
+    cdef int itemsize = itemsize_at(x.code)
+    cdef Rows rows
+    first_row(x, &rows)
+    while rows.count:
+        found += s0_gather_true(itemsize, bits, rows.n, source + rows.offset, rows.stride, to + found * itemsize, capacity - found)
+        bits += rows.n
+        next_row(x, &rows)
+    return found
 
 
 cdef bint write_fast(Array x, object key, Array value) except -1:
@@ -92,29 +133,41 @@ cdef bint write_fast(Array x, object key, Array value) except -1:
 
 cdef bint write_by_mask(Array x, Array mask, Array value) except -1:
     """`x[mask] = value` for a mask of the shape of x and one value, or one for each true element."""
-    cdef Py_ssize_t stride = uniform_stride(x, mask), count
     cdef const uint8_t* bits
     cdef const char* source
     cdef char* to
-    cdef int itemsize = itemsize_at(x.code)
-    if stride == 0 or value.ndim > 1 or (value.ndim == 1 and not value.c_contiguous):
+    mask = plain_mask(x, mask)
+    if mask is None or value.ndim > 1 or (value.ndim == 1 and not value.c_contiguous):
         return False
     bits, source = <const uint8_t*>data_of(mask), data_of(value)
-    if value.ndim == 1:
-        count = s0_count_true(bits, mask.size)
-        if count != value.size:
-            return False
-        to = writable_data(x)
-        with nogil:
-            s0_scatter_true(itemsize, bits, mask.size, to, stride, source, count)
-        return True
+    if value.ndim == 1 and s0_count_true(bits, mask.size) != value.size:
+        return False
     to = writable_data(x)
     if x.size < LONG_RUN:
-        s0_fill(itemsize, bits, x.size, to, stride, source, TABLE.vector)
+        write_rows(x, to, bits, source, value.size if value.ndim else -1)
     else:
         with nogil:
-            s0_fill(itemsize, bits, x.size, to, stride, source, TABLE.vector)
+            write_rows(x, to, bits, source, value.size if value.ndim else -1)
     return True
+
+
+cdef void write_rows(Array x, char* to, const uint8_t* bits, const char* source, Py_ssize_t count) noexcept nogil:
+    """Write where the mask is true: the next of `count` elements each, or one value, if that is -1."""
+    cdef Py_ssize_t used
+    cdef int itemsize = itemsize_at(x.code)
+    cdef Rows rows
+    first_row(x, &rows)
+    while rows.count:
+        if count < 0:
+            s0_fill(itemsize, bits, rows.n, to + rows.offset, rows.stride, source, TABLE.vector)
+        else:
+            # The mask may have been changed since its elements were counted.
+            used = count if rows.count == 1 else min(count, s0_count_true(bits, rows.n))
+            s0_scatter_true(itemsize, bits, rows.n, to + rows.offset, rows.stride, source, used)
+            source += used * itemsize
+            count -= used
+        bits += rows.n
+        next_row(x, &rows)
 
 
 cdef bint write_by_indices(Array x, Array index, Array value) except -1:
