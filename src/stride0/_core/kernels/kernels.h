@@ -36,7 +36,8 @@ typedef void (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, c
  *   finish    what the words do not contain.
  * `lane` does all of them in one part. `select` writes the indices of the elements that a sort would put at the positions from
  * `first` to `last`, in that order; where it is to write the `whole` lane, also those of the others, before and behind them in
- * no order. It needs space for 3 n + 2 (last - first + 1) words; booleans it does not take. Each step returns whether it was completed: a signal ends it. The scratch memory has
+ * their order. Without `indices` it writes the elements themselves of the whole lane, which are contiguous and have 4 or 8 bytes.
+ * It needs space for 3 n + 2 (last - first + 1) words; booleans it does not take. Each step returns whether it was completed: a signal ends it. The scratch memory has
  * 2 n words, 3 n for indices, and S0_SLACK more, which are read and not used; of S0_FEW elements it is on the stack. */
 enum { S0_UNSIGNED, S0_SIGNED, S0_FLOATING, S0_BOOLEAN };
 enum { S0_FEW = 128, S0_SLACK = 128 };
@@ -80,6 +81,17 @@ typedef struct {
     int (*finish)(const s0_lane *lane);
 } s0_sorter;
 
+/* A stack of square matrices and right-hand sides, in any layout, and results in C order: `systems.h`. Strides are in bytes,
+ * from matrix to matrix, from row to row and from column to column. */
+enum { S0_FEW_ROWS = 16 };
+typedef struct {
+    const char *a, *b;      /* NULL for `b` stands for the identity */
+    Py_ssize_t a_strides[3], b_strides[3];
+    Py_ssize_t n, columns;  /* rows of a matrix, at most S0_FEW_ROWS; columns of `b` */
+    double *x;              /* solutions; or, where that is NULL: */
+    double *factor, *exponent;  /* a determinant is the first one times 2 to the power of the second one */
+} s0_systems;
+
 /* Note [Layouts] of generators/common.py; elements of 1, 2, 4, 8 and 16 bytes. */
 enum { S0_LAYOUTS = 5, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5 };
 
@@ -109,6 +121,7 @@ typedef struct {
     s0_loop stream_pairs[S0_PAIRS][S0_DTYPES][S0_LAYOUTS];
     s0_loop stream_casts[S0_DTYPES][S0_DTYPES];
     s0_product products[S0_DTYPES];
+    int (*solve_systems)(const s0_systems *all, Py_ssize_t first, Py_ssize_t last);
     const s0_sorter *sorter;
     int vector; /* bytes of the vectors that these loops use */
     /* Set by the core: whether a long loop may return early, since its call was interrupted. */
