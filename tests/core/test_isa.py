@@ -272,7 +272,18 @@ def products() -> Iterator[tuple[str, Any]]:
         yield f"matmul {dtype} transposed stack", xp.matmul(x.mT, y[::-1, ...])
 
 
-GROUPS = {f.__name__: f for f in (elementwise, pairs, casts, selections, reductions, runs, products)}
+def systems() -> Iterator[tuple[str, Any]]:
+    """Systems of few rows and determinants: of sizes with loops of their own, and others."""
+    rng = np.random.default_rng(9)
+    for n in (1, 2, 3, 4, 5, 16):
+        x, y = (xp.asarray(rng.standard_normal((9, n, n))) for _ in range(2))
+        yield f"inv {n}", xp.linalg.inv(x)
+        yield f"det {n}", xp.linalg.det(x)
+        yield f"solve {n}", xp.linalg.solve(x, y)
+        yield f"solve {n} by a vector", xp.linalg.solve(x, y[0, :, 0])
+
+
+GROUPS = {f.__name__: f for f in (elementwise, pairs, casts, selections, reductions, runs, products, systems)}
 
 
 def report() -> dict[str, Any]:

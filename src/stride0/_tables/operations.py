@@ -105,6 +105,7 @@ class Reduction(NamedTuple):
     rounded: bool = False
     absorbing: str = ""  # a constant that ends the reduction early
     gains: tuple[str, ...] = ()  # as of an operation
+    merged: bool = True  # whether adjacent short rows are folded as one, which is another order of a sum
     folded_by: str = ""  # the reduction of plain elements that folds its accumulators; "" is the row itself
     # The loops that `folding.h` and `finding.h` have, by layout: of which dtypes.
     written: dict[int, tuple[str, ...]] = {}  # noqa: RUF012
@@ -704,6 +705,27 @@ REDUCTIONS: Final = (
         start=0,
         repeated="multiply",
         folded_by="sum",
+    ),
+    # Of norms. Squares of float32 are exact in float64, and neither overflow nor underflow there.
+    *(
+        Reduction(
+            *(name, 1, body, {"f": "a + b"}, dict.fromkeys(body, "float64"), {"f": "0.0"}),
+            start=0,
+            repeated="multiply",
+            merged=name != "sum_squares",  # the recorded bits of norms have the other order
+            folded_by="sum",
+            written={0: _REALS, 2: _REALS},
+        )
+        for name, body in (
+            ("sum_squares", {"f": "(double)x * (double)x", "c": "abs2_c(x)"}),
+            ("sum_abs", {"f": "fabs_{t}(x)"}),
+        )
+    ),
+    Reduction(
+        *("max_abs", 1, {"f": "fabs_{t}(x)"}, {"f": "maximum_{t}(b, a)"}, {"f": "same"}, {"f": "0.0"}),
+        start=0,
+        folded_by="max",
+        written={0: _REALS, 2: _REALS},
     ),
     _sum_of_products("dot", {**_PRODUCTS, "c": "multiply_c(x1, x2)"}, written={0: (*_REALS, *_COMPLEX)}),
     _sum_of_products("dot_masked", {"f": "x1 != 0 ? x1 * x2 : x1", "c": "multiply_masked_c(x1, x2)"}),

@@ -6,53 +6,32 @@ diagonals and products of vectors are here.
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
-from stride0._base.errors import ArgumentTypeError, ArgumentValueError, ShapeError, shown
-from stride0._base.shapes import Axis, normalize_axes, normalize_index
+from stride0._base.errors import ShapeError
+from stride0._base.shapes import Axis, normalize_index
 from stride0._chapters.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
-from stride0._chapters.manipulation import squeeze
 from stride0._core.array.array import Array, empty, zeros
 from stride0._core.array.views import restride, strides
 from stride0._core.calls.checks import (
-    as_float,
-    as_scalar,
-    check_array,
-    check_bool,
-    component_dtype,
     refuse_dtype,
 )
 from stride0._core.calls.decompositions import (
     as_floating,
-    check_matrices,
     check_square,
     inverse,
-    singular_values,
 )
 from stride0._core.calls.linear_algebra import check_broadcast, check_products, check_vectors
 from stride0._core.calls.manipulation import diagonal_of
 from stride0._core.calls.primitive import primitive_in
 from stride0._core.calls.statistical import sum_dtype
-from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import DTypeLike, promote
 from stride0._core.ops.copy import assign, copy
 from stride0._core.ops.functions import (
-    abs,
-    divide,
-    equal,
-    isfinite,
-    less,
-    logical_and,
-    logical_or,
     multiply,
-    not_equal,
-    pow,
-    sqrt,
     subtract,
-    where,
 )
-from stride0._core.ops.reduce import reduce, reduce2
+from stride0._core.ops.reduce import reduce
 from stride0.linalg._decompositions import (
     LinAlgError,
     cholesky,
@@ -190,29 +169,6 @@ def matrix_norm(
     LinAlgError
         If singular values are asked for and a matrix has NaN or infinity in it.
     """
-    op = "matrix_norm"
-    x = as_floating(check_matrices(op, x))
-    keepdims = check_bool(op, "keepdims", keepdims)
-    kind = "fro" if ord is None else ord if isinstance(ord, str) else as_scalar(op, "ord", ord)
-    rows, columns = x.ndim - 2, x.ndim - 1
-    if kind == "fro":
-        result = _euclidean_norm(x, (rows, columns))
-    elif kind in (1, -1, math.inf, -math.inf) and not isinstance(kind, bool):
-        summed, chosen = (rows, columns) if kind in (1, -1) else (columns, rows)
-        sums = reduce("sum", abs(x), (summed,), True, component_dtype(x.dtype))
-        result = _extreme(op, sums, (chosen,), kind in (1, math.inf))
-    elif kind in ("nuc", 2, -2):
-        s = singular_values(op, x)
-        if kind == "nuc":
-            result = reduce("sum", s, (rows,), True, s.dtype)
-        else:
-            result = _extreme(op, s, (rows,), kind == 2)
-        result = restride(result, (*result.shape, 1), (*strides(result), 1))
-    else:
-        raise ArgumentValueError(
-            op, f"unknown norm {shown(ord)}", (), "ord must be 'fro', 'nuc', 1, 2, inf, -1, -2 or -inf."
-        )
-    return result if keepdims else squeeze(result, (rows, columns))
 
 
 @primitive_in("linalg")
@@ -328,74 +284,3 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     Elements are scaled where their powers would overflow or underflow: the norm of ``[3e200, 4e200]`` is
     5e200. float32 is summed up in float64.
     """
-    op = "vector_norm"
-    x = as_floating(check_array(op, x))
-    axes = normalize_axes(op, axis, x.ndim)
-    keepdims = check_bool(op, "keepdims", keepdims)
-    p = as_scalar(op, "ord", ord)
-    if isinstance(p, (bool, complex)):
-        raise ArgumentTypeError(op, "ord must be an int or a float", [("ord", shown(ord))])
-    p = as_float(op, p)
-    if math.isnan(p):
-        raise ArgumentValueError(op, "ord must not be NaN")
-    if p == 2:
-        result = _euclidean_norm(x, axes)
-    elif math.isinf(p):
-        result = _extreme(op, abs(x), axes, p > 0)
-    elif p == 0:
-        result = copy(reduce("count_nonzero", x, axes, True, None), component_dtype(x.dtype))
-    elif p == 1:
-        result = reduce("sum", abs(x), axes, True, component_dtype(x.dtype))
-    else:
-        result = _p_norm(x, axes, p)
-    return result if keepdims else squeeze(result, axes)
-
-
-# Norms over axes, which are kept with size 1
-
-
-def _has_elements(x: Array, axes: tuple[int, ...]) -> bool:
-    return all(x.shape[k] for k in axes)
-
-
-def _extreme(op: str, x: Array, axes: tuple[int, ...], largest: bool) -> Array:
-    """Return the largest element, none of which is negative, or the smallest one."""
-    if _has_elements(x, axes):
-        return reduce("max" if largest else "min", x, axes, True, None)
-    if not largest:
-        raise ShapeError(op, "there are no elements to choose the smallest of", [("x", str(x.shape))])
-    return reduce("sum", x, axes, True, x.dtype)
-
-
-def _euclidean_norm(x: Array, axes: tuple[int, ...]) -> Array:
-    # A zero of float64 makes the core compute the squares in float64, where no float32 overflows.
-    squares = reduce2("sum_squared_deviation", x, zeros((), dt.float64), axes, True, dt.float64)
-    result = sqrt(squares)
-    real = component_dtype(x.dtype)
-    if real is not dt.float64:
-        return copy(result, real)
-    # Beyond these bounds squares have overflowed, or some of them have underflowed.
-    doubtful = logical_or(less(squares, 1e-280), equal(squares, math.inf))
-    if x.size and reduce("any", doubtful, tuple(range(x.ndim)), False, None):
-        scale = _scale(abs(x), axes, True)
-        scaled = reduce2("sum_squared_deviation", divide(abs(x), scale), zeros((), real), axes, True, real)
-        result = where(doubtful, multiply(sqrt(scaled), scale), result)
-    return result
-
-
-def _p_norm(x: Array, axes: tuple[int, ...], p: float) -> Array:
-    magnitudes = abs(x) if component_dtype(x.dtype) is dt.float64 else copy(abs(x), dt.float64)
-    if _has_elements(x, axes):
-        # The largest power is 1, so that the sum can neither overflow nor underflow.
-        scale = _scale(magnitudes, axes, p > 0)
-        total = reduce("sum", pow(divide(magnitudes, scale), p), axes, True, dt.float64)
-        result = multiply(pow(total, 1 / p), scale)
-    else:
-        result = pow(reduce("sum", magnitudes, axes, True, dt.float64), 1 / p)
-    return result if component_dtype(x.dtype) is dt.float64 else copy(result, component_dtype(x.dtype))
-
-
-def _scale(magnitudes: Array, axes: tuple[int, ...], largest: bool) -> Array:
-    """Return the largest or the smallest magnitude; 1 where one cannot divide by it."""
-    extreme = reduce("max" if largest else "min", magnitudes, axes, True, None)
-    return where(logical_and(isfinite(extreme), not_equal(extreme, 0)), extreme, 1.0)

@@ -5,17 +5,19 @@ LAPACK computes in float64 and complex128; float32 and complex64 are converted, 
 """
 
 from cpython.object cimport PyObject
+from libc.math cimport fabs, ldexp, log
 from libc.stdint cimport uint64_t
 
 from stride0._core.memory.dtype cimport COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at, promote_codes
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.array.array cimport Array, data_of, new_array, swapped_matrix, view_of
+from stride0._core.array.array cimport Array, data_of, new_array, new_like, swapped_matrix, view_of
 from stride0._core.array.views cimport without_axes
 from stride0._core.ops.copy cimport assign_array, copy_array
 from stride0._core.ops.gufuncs cimport (
     CHOLESKY_LOWER, CHOLESKY_UPPER, DET, EIG, EIGH, EIGVALS, EIGVALSH, INV, QR_COMPLETE, QR_RAW, QR_REDUCED, SLOGDET, SOLVE, SVD,
     SVD_FULL, SVD_REDUCED, has_loop, run_lapack,
 )
+from stride0._core.ops.systems cimport are_few, determinants_of_few, solve_few
 from stride0._core.calls.arguments cimport array_argument, flag_argument, implement
 
 from stride0._base.errors import ArgumentValueError, DTypeError, ShapeError, counted, shown
@@ -43,6 +45,8 @@ cdef extern from *:
     """
     bint s0_all_finite(const double* x, Py_ssize_t n) noexcept nogil
     void s0_copy_upper(char* out, const char* a, Py_ssize_t down, Py_ssize_t across, Py_ssize_t rows, Py_ssize_t columns, size_t size) noexcept nogil
+
+cdef double LOG_2 = 0.693147180559945309417232121458
 
 # Set by `linalg/_decompositions`, which is a higher layer: the types of results, and the function that raises where LAPACK failed.
 cdef object Eig = None, Eigh = None, QR = None, Slogdet = None, SVDs = None
@@ -176,9 +180,23 @@ cdef Array compute_square(int routine, Array x):
         out = per_matrix(a, FLOAT64, 1, n, 0)
     else:
         out = per_matrix(a, code, 0 if routine == DET else 2, n, n)
+        if are_few(a) and routine == INV:
+            return narrowed(out, x.code) if solve_few(a, None, out) else None
+        if are_few(a) and routine == DET:
+            return narrowed(determinants(a, out), x.code)
     failed = run_lapack(routine, a, out, None, None)
     # A determinant may overflow; there is none that LAPACK would not compute.
     return None if failed and routine != DET else narrowed(out, x.code)
+
+
+cdef Array determinants(Array a, Array out):
+    cdef Array exponents = new_like(out, FLOAT64)
+    cdef double* factor = <double*>data_of(out)
+    cdef Py_ssize_t k
+    determinants_of_few(a, out, exponents)
+    for k in range(out.size):
+        factor[k] = ldexp(factor[k], <int>(<double*>data_of(exponents))[k])
+    return out
 
 
 cdef object one_result(str op, int routine, Array x):
@@ -226,7 +244,7 @@ cdef Array compute_svdvals(Array x):
     return None if run_lapack(SVD, a, out, None, None) else narrowed(out, x.code)
 
 
-def singular_values(str op, Array x not None):
+cpdef Array singular_values(str op, Array x):
     """The singular values of matrices of a floating-point dtype."""
     refuse_storage_dtypes(op, x)
     out = compute_svdvals(x)
@@ -256,7 +274,7 @@ cdef Array compute_solve(Array x1, Array x2):
         k = <int>len(batch)
         shape[k], shape[k + 1] = b.shape_[b.ndim - 2], b.shape_[b.ndim - 1]
         out = new_array(wide, k + 2, shape, NULL, False)
-    if run_lapack(SOLVE, a, b, out, None):
+    if not solve_few(a, b, out) if are_few(a) else run_lapack(SOLVE, a, b, out, None):
         return None
     if x2.ndim == 1:
         out = without_axes(out, (out.ndim - 1,))
@@ -302,11 +320,23 @@ cdef object eigh(str name, PyObject** given):
     return raise_failure("eigh", x, "x") if found is None else Eigh(*found)
 
 
+cdef void split_determinants(double* factor, double* exponent, Py_ssize_t n) noexcept:
+    """Make signs of factors, and logarithms of magnitudes of the powers of 2 that belong to them."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        exponent[k] = exponent[k] * LOG_2 + log(fabs(factor[k]))
+        factor[k] = 1 if factor[k] > 0 else -1 if factor[k] < 0 else factor[k]
+
+
 cdef object slogdet(str name, PyObject** given):
     cdef Array x = square_argument(given[0], "slogdet", "x"), a = widened(x, wide_code(x.code))
     cdef Array sign = per_matrix(a, a.code, 0, 0, 0), logabsdet = per_matrix(a, FLOAT64, 0, 0, 0)
-    # LAPACK does not fail: a singular matrix has a sign of 0.
-    run_lapack(SLOGDET, a, sign, logabsdet, None)
+    if are_few(a):
+        determinants_of_few(a, sign, logabsdet)
+        split_determinants(<double*>data_of(sign), <double*>data_of(logabsdet), sign.size)
+    else:
+        # LAPACK does not fail: a singular matrix has a sign of 0.
+        run_lapack(SLOGDET, a, sign, logabsdet, None)
     return Slogdet(narrowed(sign, x.code), narrowed(logabsdet, x.code))
 
 

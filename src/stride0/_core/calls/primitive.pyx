@@ -19,8 +19,8 @@ from stride0._core.calls.arguments cimport (
 from stride0._base.errors import DTypeError, ShapeError
 # They register their implementations.
 from stride0._core.calls import (
-    counting, creation, data_types, decompositions, einsum, fourier, indexing, joining, linear_algebra, manipulation, repeating, sorting,
-    statistical,
+    counting, creation, data_types, decompositions, einsum, fourier, indexing, joining, linear_algebra, manipulation, norms, repeating,
+    sorting, statistical,
 )
 
 

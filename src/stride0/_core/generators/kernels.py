@@ -343,6 +343,7 @@ class Emitter:
                 self.add(PRODUCTS, [f"products[{code}]"], f"s0_product_u{bits}")
             elif row.letter == "f":
                 self.add(PRODUCTS, [f"products[{code}]"], f"s0_floating_f{bits}")
+        self.add(PRODUCTS, ["solve_systems"], "s0_solve_systems")
 
 
 def moving_loop(row: Row, any_strides: str) -> str:

@@ -18,6 +18,10 @@
 /* Load the next elements as a pack, of one operand or the products of two, and advance. */
 #define S0_TAKE_load(E, L) s0_load_##E##_##L(p)
 #define S0_TAKE_widen(E, L) s0_widen_##E##_##L(p)
+#define S0_TAKE_load_abs(E, L) s0_load_abs_##E##_##L(p)
+#define S0_TAKE_widen_abs(E, L) s0_widen_abs_##E##_##L(p)
+#define S0_TAKE_load_square(E, L) s0_load_square_##E##_##L(p)
+#define S0_TAKE_widen_square(E, L) s0_widen_square_##E##_##L(p)
 #define S0_TAKE_load_two(E, L) s0_times_##E##_##L(s0_load_##E##_##L(p), s0_load_##E##_##L(r))
 #define S0_TAKE_widen_two(E, L) s0_times_##E##_##L(s0_widen_##E##_##L(p), s0_widen_##E##_##L(r))
 #define S0_TAKE_load_cross(E, L) s0_cross_##E##_##L(s0_load_##E##_##L(p), s0_load_##E##_##L(r))
@@ -26,6 +30,10 @@
 #define S0_TAKE_widen_inner(E, L) s0_inner_##E##_##L(s0_widen_##E##_##L(p), s0_widen_##E##_##L(r))
 #define S0_SKIP_load(L) p += L
 #define S0_SKIP_widen(L) p += L
+#define S0_SKIP_load_abs(L) p += L
+#define S0_SKIP_widen_abs(L) p += L
+#define S0_SKIP_load_square(L) p += L
+#define S0_SKIP_widen_square(L) p += L
 #define S0_SKIP_load_two(L) p += L, r += L
 #define S0_SKIP_widen_two(L) p += L, r += L
 #define S0_SKIP_load_cross(L) p += L, r += L
@@ -36,6 +44,10 @@
 /* Fold the next elements into the accumulators. */
 #define S0_JOIN_load(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load(E, L))
 #define S0_JOIN_widen(fold, E, L) s0_tally_##E##_##L(a##L, S0_TAKE_widen(E, L))
+#define S0_JOIN_load_abs(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load_abs(E, L))
+#define S0_JOIN_widen_abs(fold, E, L) s0_tally_##E##_##L(a##L, S0_TAKE_widen_abs(E, L))
+#define S0_JOIN_load_square(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load_square(E, L))
+#define S0_JOIN_widen_square(fold, E, L) s0_fused_square_##E##_##L(a##L, s0_widen_##E##_##L(p))
 #define S0_JOIN_load_two(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load_two(E, L))
 #define S0_JOIN_load_cross(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_load_cross(E, L))
 #define S0_JOIN_widen_cross(fold, E, L) s0_##fold##_##E##_##L(a##L, S0_TAKE_widen_cross(E, L))
@@ -54,12 +66,12 @@
 
 /* NaN is tested separately, in two vectors at once; at the end in the last vectors, which may overlap. */
 #define S0_LOOK_FOR_NAN(E, x) S0_FOR_ALL(S0_COUNT(x) / 2) nan = S0_OR_NAN_##E(nan, x.of[2 * k], x.of[2 * k + 1])
-#define S0_GROUPS_OF(which, E, L)                                                                                    \
+#define S0_GROUPS_OF(which, E, load, L)                                                                              \
     s0_nan_##E nan = S0_NO_NAN_##E;                                                                                  \
-    a##L = s0_load_##E##_##L(p);                                                                                     \
+    a##L = S0_TAKE_##load(E, L);                                                                                     \
     S0_LOOK_FOR_NAN(E, a##L);                                                                                        \
     for (p += L; p != stop; p += L) {                                                                                \
-        const E##_##L x = s0_load_##E##_##L(p);                                                                      \
+        const E##_##L x = S0_TAKE_##load(E, L);                                                                      \
         S0_LOOK_FOR_NAN(E, x);                                                                                       \
         a##L = s0_##which##_##E##_##L(a##L, x);                                                                      \
     }                                                                                                                \
@@ -71,8 +83,8 @@
         a1.of[0] = NAN;                                                                                              \
         return a1;                                                                                                   \
     }
-#define S0_GROUPS_top(E, load, L) S0_GROUPS_OF(top, E, L)
-#define S0_GROUPS_bottom(E, load, L) S0_GROUPS_OF(bottom, E, L)
+#define S0_GROUPS_top(E, load, L) S0_GROUPS_OF(top, E, load, L)
+#define S0_GROUPS_bottom(E, load, L) S0_GROUPS_OF(bottom, E, load, L)
 
 #if S0_VECTOR == 64
 typedef __mmask16 s0_nan_f32;
@@ -219,6 +231,10 @@ S0_RUN(sum, 1, sum, sum, float32, float, f64, widen, 1, double)
 S0_RUN(sum, 1, sum, sum, float64, double, f64, load, 1, double)
 S0_RUN(sum, 1, sum, sum, complex64, float, f64, widen, 2, double)
 S0_RUN(sum, 1, sum, sum, complex128, double, f64, load, 2, double)
+S0_RUN(sum_squares, 1, sum, sum, float32, float, f64, widen_square, 1, double)
+S0_RUN(sum_squares, 1, sum, sum, float64, double, f64, load_square, 1, double)
+S0_RUN(sum_abs, 1, sum, sum, float32, float, f64, widen_abs, 1, double)
+S0_RUN(sum_abs, 1, sum, sum, float64, double, f64, load_abs, 1, double)
 S0_RUN(dot, 2, sum, sum, float32, float, f64, widen_two, 1, double)
 S0_RUN(dot, 2, sum, sum, float64, double, f64, load_two, 1, double)
 S0_RUN(dot, 2, sum, sum, complex64, float, f64, widen_cross, 2, double)
@@ -230,6 +246,8 @@ S0_RUN(max, 1, max, max, int64, int64_t, i64, load, 1, int64_t)
 S0_RUN(min, 1, min, min, int64, int64_t, i64, load, 1, int64_t)
 S0_RUN(max, 1, max, top, float32, float, f32, load, 1, float)
 S0_RUN(max, 1, max, top, float64, double, f64, load, 1, double)
+S0_RUN(max_abs, 1, max, top, float32, float, f32, load_abs, 1, float)
+S0_RUN(max_abs, 1, max, top, float64, double, f64, load_abs, 1, double)
 S0_RUN(min, 1, min, bottom, float32, float, f32, load, 1, float)
 S0_RUN(min, 1, min, bottom, float64, double, f64, load, 1, double)
 #if defined(__clang__)
@@ -257,11 +275,11 @@ S0_RUN(min, 1, min, bottom, float64, double, f64, load, 1, double)
     for (; i + L <= wide; i += L)                                                                                    \
         s0_store_##E##_##L(q + i, s0_##fold##_##E##_##L(s0_load_##E##_##L(q + i), s0_##load##_##E##_##L(p + i)));
 /* For extremes, NaN is tested separately too. */
-#define S0_FOUR_AMONG(which, fold, E, L)                                                                             \
+#define S0_FOUR_AMONG(which, fold, E, load, L)                                                                             \
     for (; i + L <= wide; i += L) {                                                                                  \
         S0_ASK_FOR_NEXT(L);                                                                                          \
-        const E##_##L x0 = s0_load_##E##_##L(p + i), x1 = s0_load_##E##_##L(p1 + i);                                 \
-        const E##_##L x2 = s0_load_##E##_##L(p2 + i), x3 = s0_load_##E##_##L(p3 + i);                                \
+        const E##_##L x0 = s0_##load##_##E##_##L(p + i), x1 = s0_##load##_##E##_##L(p1 + i);                         \
+        const E##_##L x2 = s0_##load##_##E##_##L(p2 + i), x3 = s0_##load##_##E##_##L(p3 + i);                        \
         E##_##L x = s0_##which##_##E##_##L(s0_##which##_##E##_##L(x0, x1), s0_##which##_##E##_##L(x2, x3));          \
         S0_FOR_ALL(S0_COUNT(x)) {                                                                                    \
             s0_nan_##E nan = S0_OR_NAN_##E(S0_NO_NAN_##E, x0.of[k], x1.of[k]);                                       \
@@ -271,10 +289,10 @@ S0_RUN(min, 1, min, bottom, float64, double, f64, load, 1, double)
     }
 #define S0_MOST_sum(E, load) S0_FOUR(tally, E, load, 16)
 #define S0_MOST_prod(E, load) S0_FOUR(prod, E, load, 16)
-#define S0_MOST_max(E, load) S0_FOUR_AMONG(top, max, E, 16)
-#define S0_MOST_min(E, load) S0_FOUR_AMONG(bottom, min, E, 16)
-#define S0_ROWS(fold, name, type, E, load, scalar, parts)                                                            \
-    static void s0_##fold##_##name##_2(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n,             \
+#define S0_MOST_max(E, load) S0_FOUR_AMONG(top, max, E, load, 16)
+#define S0_MOST_min(E, load) S0_FOUR_AMONG(bottom, min, E, load, 16)
+#define S0_ROWS(what, fold, name, type, E, load, scalar, parts)                                                      \
+    static void s0_##what##_##name##_2(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n,             \
                                        Py_ssize_t m)                                                                 \
     {                                                                                                                \
         Py_ssize_t i, j, first, wide;                                                                                \
@@ -297,11 +315,17 @@ S0_RUN(min, 1, min, bottom, float64, double, f64, load, 1, double)
             }                                                                                                        \
         }                                                                                                            \
     }
-S0_ROWS(sum, float32, float, f64, widen, double, 1)
-S0_ROWS(max, float32, float, f32, load, float, 1)
-S0_ROWS(max, float64, double, f64, load, double, 1)
-S0_ROWS(min, float32, float, f32, load, float, 1)
-S0_ROWS(min, float64, double, f64, load, double, 1)
-S0_ROWS(prod, complex128, double, f64, load, double, 2)
+S0_ROWS(sum, sum, float32, float, f64, widen, double, 1)
+S0_ROWS(sum_squares, sum, float32, float, f64, widen_square, double, 1)
+S0_ROWS(sum_squares, sum, float64, double, f64, load_square, double, 1)
+S0_ROWS(sum_abs, sum, float32, float, f64, widen_abs, double, 1)
+S0_ROWS(sum_abs, sum, float64, double, f64, load_abs, double, 1)
+S0_ROWS(max, max, float32, float, f32, load, float, 1)
+S0_ROWS(max, max, float64, double, f64, load, double, 1)
+S0_ROWS(max_abs, max, float32, float, f32, load_abs, float, 1)
+S0_ROWS(max_abs, max, float64, double, f64, load_abs, double, 1)
+S0_ROWS(min, min, float32, float, f32, load, float, 1)
+S0_ROWS(min, min, float64, double, f64, load, double, 1)
+S0_ROWS(prod, prod, complex128, double, f64, load, double, 2)
 
 #endif

@@ -81,6 +81,17 @@ typedef struct {
     int (*finish)(const s0_lane *lane);
 } s0_sorter;
 
+/* A stack of square matrices and right-hand sides, in any layout, and results in C order: `systems.h`. Strides are in bytes,
+ * from matrix to matrix, from row to row and from column to column. */
+enum { S0_FEW_ROWS = 16 };
+typedef struct {
+    const char *a, *b;      /* NULL for `b` stands for the identity */
+    Py_ssize_t a_strides[3], b_strides[3];
+    Py_ssize_t n, columns;  /* rows of a matrix, at most S0_FEW_ROWS; columns of `b` */
+    double *x;              /* solutions; or, where that is NULL: */
+    double *factor, *exponent;  /* a determinant is the first one times 2 to the power of the second one */
+} s0_systems;
+
 /* Note [Layouts] of generators/common.py; elements of 1, 2, 4, 8 and 16 bytes. */
 enum { S0_LAYOUTS = 5, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5 };
 
@@ -110,6 +121,7 @@ typedef struct {
     s0_loop stream_pairs[S0_PAIRS][S0_DTYPES][S0_LAYOUTS];
     s0_loop stream_casts[S0_DTYPES][S0_DTYPES];
     s0_product products[S0_DTYPES];
+    int (*solve_systems)(const s0_systems *all, Py_ssize_t first, Py_ssize_t last);
     const s0_sorter *sorter;
     int vector; /* bytes of the vectors that these loops use */
     /* Set by the core: whether a long loop may return early, since its call was interrupted. */

@@ -245,11 +245,33 @@ S0_INLINE f64_32 s0_fused_f64_32(f64_32 a, f64_32 x, f64_32 y)
     S0_FOR_ALL(S0_COUNT(a)) a.of[k] = S0_FUSED(f64_v32, a.of[k], x.of[k], y.of[k]);
     return a;
 }
+S0_INLINE f64_32 s0_fused_square_f64_32(f64_32 a, f64_32 x) { return s0_fused_f64_32(a, x, x); }
 /* Not a fold, but defined by the same macros: the products of two packs. */
 #define S0_TIMES(T, a, b) ((a) * (b))
 #define S0_TIMES_1(a, b) ((a) * (b))
 S0_FOLD_1(times, S0_TIMES, f64) S0_FOLD(times, S0_TIMES, f64, 2) S0_FOLD(times, S0_TIMES, f64, 4)
 S0_FOLD(times, S0_TIMES, f64, 8) S0_FOLD(times, S0_TIMES, f64, 16) S0_FOLD(times, S0_TIMES, f64, 32)
+/* The next elements without their signs, or squared. */
+#define S0_ABS_f32(x) ((__typeof__((x) < (x)))(x) & 0x7fffffff)
+#define S0_ABS_f64(x) ((__typeof__((x) < (x)))(x) & 0x7fffffffffffffff)
+#define S0_SQUARE_f64(x) ((x) * (x))
+#define S0_MAPPED(load, what, WHAT, E, type, L)                                                                      \
+    S0_INLINE E##_##L s0_##load##_##what##_##E##_##L(const type *p)                                                  \
+    {                                                                                                                \
+        E##_##L x = s0_##load##_##E##_##L(p);                                                                        \
+        S0_FOR_ALL(S0_COUNT(x)) x.of[k] = (__typeof__(x.of[0]))WHAT##_##E(x.of[k]);                                  \
+        return x;                                                                                                    \
+    }
+#define S0_MAPPED_ALL(load, what, WHAT, E, type, one)                                                                \
+    S0_INLINE E##_1 s0_##load##_##what##_##E##_1(const type *p) { E##_1 x = {{one}}; return x; }                     \
+    S0_MAPPED(load, what, WHAT, E, type, 2) S0_MAPPED(load, what, WHAT, E, type, 4)                                  \
+    S0_MAPPED(load, what, WHAT, E, type, 8) S0_MAPPED(load, what, WHAT, E, type, 16)                                 \
+    S0_MAPPED(load, what, WHAT, E, type, 32)
+S0_MAPPED_ALL(load, abs, S0_ABS, f32, float, __builtin_fabsf(*p))
+S0_MAPPED_ALL(load, abs, S0_ABS, f64, double, __builtin_fabs(*p))
+S0_MAPPED_ALL(widen, abs, S0_ABS, f64, float, __builtin_fabs(*p))
+S0_MAPPED_ALL(load, square, S0_SQUARE, f64, double, *p * *p)
+S0_MAPPED_ALL(widen, square, S0_SQUARE, f64, float, (double)*p * (double)*p)
 /* And the products of two packs of complex numbers, whose parts are neighbours: those of multiply_c, and of the conjugates
  * of the first with the second. A part is the sum or the difference of two products: where there is an instruction for both, it
  * multiplies by 1 besides, which is exact. */
@@ -315,6 +337,7 @@ S0_CROSS_OF(8, 8) S0_CROSS_OF(16, 8) S0_CROSS_OF(32, 8) S0_CROSS_OF(64, 8)
     S0_FOLD(fold, FOLD, E, 16) S0_FOLD(fold, FOLD, E, 32) S0_FOLD(fold, FOLD, E, 64)                                 \
     S0_HALVE(fold, E, 64, 32) S0_HALVE(fold, E, 32, 16) S0_HALVE(fold, E, 16, 8) S0_HALVE(fold, E, 8, 4)             \
     S0_HALVE(fold, E, 4, 2) S0_HALVE(fold, E, 2, 1)
+S0_FOLDS(sum, S0_SUM, f32)
 S0_FOLDS(sum, S0_SUM, f64)
 S0_FOLDS(sum, S0_SUM, u64)
 S0_FOLDS(max, S0_MAX, f32)
@@ -327,5 +350,21 @@ S0_FOLDS(top, S0_TOP, f32)
 S0_FOLDS(top, S0_TOP, f64)
 S0_FOLDS(bottom, S0_BOTTOM, f32)
 S0_FOLDS(bottom, S0_BOTTOM, f64)
+
+/* The sum of the elements of a whole vector: halved, as the accumulators of reductions are. */
+#define S0_TOTAL_16(E, x) S0_TOTAL_8(E, s0_sum_halves_##E##_16(x))
+#define S0_TOTAL_8(E, x) S0_TOTAL_4(E, s0_sum_halves_##E##_8(x))
+#define S0_TOTAL_4(E, x) S0_TOTAL_2(E, s0_sum_halves_##E##_4(x))
+#define S0_TOTAL_2(E, x) s0_sum_halves_##E##_2(x).of[0]
+#if S0_VECTOR == 64
+#define S0_TOTAL_f32(v) S0_TOTAL_16(f32, ((f32_16){{v}}))
+#define S0_TOTAL_f64(v) S0_TOTAL_8(f64, ((f64_8){{v}}))
+#elif S0_VECTOR == 32
+#define S0_TOTAL_f32(v) S0_TOTAL_8(f32, ((f32_8){{v}}))
+#define S0_TOTAL_f64(v) S0_TOTAL_4(f64, ((f64_4){{v}}))
+#else
+#define S0_TOTAL_f32(v) S0_TOTAL_4(f32, ((f32_4){{v}}))
+#define S0_TOTAL_f64(v) S0_TOTAL_2(f64, ((f64_2){{v}}))
+#endif
 
 #endif

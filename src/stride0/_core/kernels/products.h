@@ -259,7 +259,6 @@ S0_PRODUCT(f64, double, double, double, -0.0)
         enum { WIDTH = S0_VECTOR / sizeof(TYPE), COUNT = ACCUMULATORS / WIDTH };                                       \
         double total[S0_AT_ONCE];                                                                                      \
         s0_r##NAME sum[S0_AT_ONCE][COUNT], none, part;                                                                 \
-        TYPE edge[ACCUMULATORS];                                                                                       \
         Py_ssize_t k, stop, whole = n / ACCUMULATORS * ACCUMULATORS;                                                   \
         int i, j, w;                                                                                                   \
         for (i = 0; i < rows; i++)                                                                                     \
@@ -292,11 +291,7 @@ S0_PRODUCT(f64, double, double, double, -0.0)
                 for (w = COUNT / 2; w > 0; w /= 2)                                                                     \
                     for (j = 0; j < w; j++)                                                                            \
                         sum[i][j] += sum[i][j + w];                                                                    \
-                *(s0_q##NAME *)edge = sum[i][0];                                                                       \
-                for (w = WIDTH / 2; w > 0; w /= 2)                                                                     \
-                    for (j = 0; j < w; j++)                                                                            \
-                        edge[j] += edge[j + w];                                                                        \
-                total[i] += edge[0];                                                                                   \
+                total[i] += S0_TOTAL_##NAME(sum[i][0]);                                                                \
             }                                                                                                          \
         }                                                                                                              \
         S0_UNROLLED                                                                                                    \

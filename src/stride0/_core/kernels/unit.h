@@ -13,6 +13,7 @@
 #include "realmath.h"
 #include "scanning.h"
 #include "storage_dtypes.h"
+#include "systems.h"
 #include "tiles.h"
 
 /* The table that all loops stand in, for those that call others. */

@@ -29,6 +29,7 @@ cdef enum Routine:
     N_ROUTINES
 
 cdef bint has_loop(int routine, int code) except -1
+cdef Array readable(Array x)
 cdef bint run_lapack(int routine, Array a, Array b, Array c, Array d) except -1
 cdef int run_fft(int routine, Array x, double factor, Array out) except -1
 cdef int run_matmul(Array x1, Array x2, Array out) except -1

@@ -20,7 +20,7 @@ from stride0._core.plan.plan cimport (
 )
 from stride0._core.plan.table cimport (
     FOLD_BLOCK, KIND_OP, KIND_REDUCTION, KIND_WHERE, Kernel, absorbing, cast_kernel, cost_of, fold_of, input_code, inputs_of,
-    kernel_of, loops_of, result_code,
+    kernel_of, loops_of, merges_rows, result_code,
 )
 from stride0._core.plan.threads cimport run_chunks, threads_worth
 from stride0._core.plan.tuning cimport tuning
@@ -372,7 +372,7 @@ cdef bint run_reduction(const Plan* plan, Kernel kernel, const Program* inner, c
     cdef Plan whole
     cdef Plan fold
     cdef Program program
-    cdef Py_ssize_t several = widened(plan), old = plan.shape[0], count, extent = 0, remainder, size, each
+    cdef Py_ssize_t several = widened(plan) if merges_rows(kernel) else 1, old = plan.shape[0], count, extent = 0, remainder, size, each
     cdef int axis = 0, d, k, result = plan.nop - 1, end = absorbing(kernel) if early else -1
     cdef int code = plan.code[result]
     cdef Split split

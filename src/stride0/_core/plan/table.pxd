@@ -50,7 +50,17 @@ cdef extern from "kernels.h":
         S0_BOOLEAN
         S0_FEW
         S0_SLACK
+        S0_FEW_ROWS     # of matrices that `solve_systems` takes
         FOLD_BLOCK "S0_BLOCK"   # elements that loops fold at once along a run: Note [Order of a reduction]
+    ctypedef struct s0_systems:
+        const char* a
+        const char* b
+        Py_ssize_t a_strides[3]
+        Py_ssize_t b_strides[3]
+        Py_ssize_t n, columns
+        double* x
+        double* factor
+        double* exponent
     ctypedef struct s0_kernels:
         s0_loop ops[S0_OPS][S0_DTYPES][S0_LAYOUTS]
         s0_loop casts[S0_DTYPES][S0_DTYPES][S0_LAYOUTS]
@@ -67,6 +77,7 @@ cdef extern from "kernels.h":
         s0_loop stream_pairs[S0_PAIRS][S0_DTYPES][S0_LAYOUTS]
         s0_loop stream_casts[S0_DTYPES][S0_DTYPES]
         s0_product products[S0_DTYPES]
+        int (*solve_systems)(const s0_systems* all, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         const s0_sorter* sorter
         int vector
         bint (*interrupted)() noexcept nogil
@@ -130,6 +141,7 @@ cdef struct Facts:
     signed char pair_inputs[S0_PAIRS]
     short pair_cost[S0_PAIRS][S0_DTYPES]
     signed char folded[S0_REDUCTIONS]      # inputs of a reduction,
+    bint merged[S0_REDUCTIONS]             # whether its adjacent short rows are folded as one,
     signed char folded_by[S0_REDUCTIONS]   # the reduction that folds its accumulators,
     short absorbing[S0_REDUCTIONS]         # the accumulator that ends it early, or -1,
     signed char accumulator[S0_REDUCTIONS][S0_DTYPES]     # and the dtype of those
@@ -171,6 +183,10 @@ cdef inline int cost_of(Kernel kernel) noexcept nogil:
 cdef inline int absorbing(Kernel kernel) noexcept nogil:
     """The accumulator, of one byte, that ends a reduction early; -1 where there is none."""
     return FACTS.absorbing[kernel.row] if kernel.kind == KIND_REDUCTION else -1
+
+
+cdef inline bint merges_rows(Kernel kernel) noexcept nogil:
+    return FACTS.merged[kernel.row]
 
 
 cdef inline Kernel fold_of(Kernel kernel) noexcept nogil:

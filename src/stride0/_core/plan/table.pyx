@@ -39,6 +39,7 @@ cdef int fill_facts() except -1:
     names = [row.name for row in operations.REDUCTIONS]
     for number, row in enumerate(operations.REDUCTIONS):
         FACTS.folded[number] = row.nin
+        FACTS.merged[number] = row.merged
         FACTS.folded_by[number] = names.index(row.folded_by or row.name)
         FACTS.absorbing[number] = int(row.absorbing or -1)
         for code, dtype in enumerate(ROWS):

@@ -1,0 +1,132 @@
+/* Systems of linear equations of few rows, and determinants: elimination with partial pivoting, as LAPACK's, in the rows of
+ * a copy. Calls of LAPACK take longer than such a matrix, and matrices of the usual sizes leave no loops here. The operations of
+ * an element are those of the textbook, in its order: neither the instruction set nor the stack changes a bit. */
+#ifndef STRIDE0_SYSTEMS_H
+#define STRIDE0_SYSTEMS_H
+
+#include <math.h>
+
+#include "kernels.h"
+#include "packs.h"
+
+/* The factors L and U in place of a matrix, and its rows in the order of the pivots. Returns the sign of that order, or 0
+ * where a pivot is 0. */
+S0_INLINE int s0_factor(double *a, int n, int *order)
+{
+    int sign = 1, singular = 0, i, j, k, best;
+    for (i = 0; i < n; i++)
+        order[i] = i;
+    for (j = 0; j < n; j++) {
+        double greatest = fabs(a[j * n + j]), swapped, pivot;
+        for (best = j, i = j + 1; i < n; i++)
+            if (fabs(a[i * n + j]) > greatest) {
+                greatest = fabs(a[i * n + j]);
+                best = i;
+            }
+        if (greatest == 0) {
+            singular = 1;
+            continue;
+        }
+        if (best != j) {
+            for (k = 0; k < n; k++) {
+                swapped = a[j * n + k];
+                a[j * n + k] = a[best * n + k];
+                a[best * n + k] = swapped;
+            }
+            k = order[j];
+            order[j] = order[best];
+            order[best] = k;
+            sign = -sign;
+        }
+        pivot = a[j * n + j];
+        for (i = j + 1; i < n; i++) {
+            const double factor = a[i * n + j] / pivot;
+            a[i * n + j] = factor;
+            for (k = j + 1; k < n; k++)
+                a[i * n + k] -= factor * a[j * n + k];
+        }
+    }
+    return singular ? 0 : sign;
+}
+
+/* The solutions in place of p right-hand sides, in rows. */
+S0_INLINE void s0_eliminate(const double *a, int n, double *x, Py_ssize_t p)
+{
+    Py_ssize_t c;
+    int i, k;
+    for (i = 1; i < n; i++)
+        for (k = 0; k < i; k++)
+            for (c = 0; c < p; c++)
+                x[i * p + c] -= a[i * n + k] * x[k * p + c];
+    for (i = n - 1; i >= 0; i--) {
+        for (k = i + 1; k < n; k++)
+            for (c = 0; c < p; c++)
+                x[i * p + c] -= a[i * n + k] * x[k * p + c];
+        for (c = 0; c < p; c++)
+            x[i * p + c] /= a[i * n + i];
+    }
+}
+
+/* A determinant as a number from 0.7 to 1.4, or 0, infinity or NaN, times a power of 2, so that it does not overflow. */
+S0_INLINE void s0_multiply_diagonal(const double *a, int n, int sign, double *factor, double *exponent)
+{
+    int i, power, sum = 0;
+    double product = sign;
+    if (!sign)
+        n = 0; /* whatever else is in it */
+    for (i = 0; i < n; i++) {
+        power = 0;
+        product = frexp(product * a[i * n + i], &power);
+        sum += isfinite(product) ? power : 0;
+    }
+    if (fabs(product) < 0.70710678118654752) {
+        product *= 2;
+        sum -= 1;
+    }
+    *factor = product;
+    *exponent = sum;
+}
+
+S0_INLINE int s0_systems_of(const s0_systems *all, Py_ssize_t first, Py_ssize_t last, int n, Py_ssize_t p)
+{
+    double a[S0_FEW_ROWS * S0_FEW_ROWS];
+    int order[S0_FEW_ROWS], i, j, sign;
+    Py_ssize_t m, c;
+    for (m = first; m < last; m++) {
+        const char *from = all->a + m * all->a_strides[0], *sides = all->b + m * all->b_strides[0];
+        double *x = all->x + m * n * p;
+        for (i = 0; i < n; i++)
+            for (j = 0; j < n; j++)
+                a[i * n + j] = *(const double *)(from + i * all->a_strides[1] + j * all->a_strides[2]);
+        sign = s0_factor(a, n, order);
+        if (all->factor) {
+            s0_multiply_diagonal(a, n, sign, all->factor + m, all->exponent + m);
+            continue;
+        }
+        if (!sign)
+            return 0;
+        for (i = 0; i < n; i++)
+            for (c = 0; c < p; c++)
+                x[i * p + c] = all->b ? *(const double *)(sides + order[i] * all->b_strides[1] + c * all->b_strides[2])
+                                      : (double)(order[i] == c);
+        s0_eliminate(a, n, x, p);
+    }
+    return 1;
+}
+
+/* Matrices `first` to `last` of a stack; 0 where one is singular. */
+static int s0_solve_systems(const s0_systems *all, Py_ssize_t first, Py_ssize_t last)
+{
+    const Py_ssize_t n = all->n, p = all->columns;
+    switch (n == p || p == 1 ? 2 * n + (p == 1) : 0) {
+        case 4: return s0_systems_of(all, first, last, 2, 2);
+        case 5: return s0_systems_of(all, first, last, 2, 1);
+        case 6: return s0_systems_of(all, first, last, 3, 3);
+        case 7: return s0_systems_of(all, first, last, 3, 1);
+        case 8: return s0_systems_of(all, first, last, 4, 4);
+        case 9: return s0_systems_of(all, first, last, 4, 1);
+        default: return s0_systems_of(all, first, last, (int)n, p);
+    }
+}
+
+#endif
