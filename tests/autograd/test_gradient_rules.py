@@ -200,11 +200,11 @@ def test_every_function_is_in_one_table() -> None:
     missing = public_functions() - set().union(*names) - {"linalg.lstsq"}
     assert not missing, sorted(missing)
     operators = {"getitem", "setitem", "view"}
-    ranks = {"argpartition", "argselect"}  # what the functions of the chapter `selection` are made of
+    parts = {"argpartition", "argselect", "intervals"}  # what the functions of chapters are made of
     # Those of `special` have tests of their own: test_gradient_special.
     elsewhere = ("strided.", "special.")
     others = {name for name in set().union(*names) - public_functions() if not name.startswith(elsewhere)}
-    assert others == operators | ranks, sorted(others)
+    assert others == operators | parts, sorted(others)
 
 
 def test_every_reason_is_given() -> None:

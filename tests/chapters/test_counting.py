@@ -200,3 +200,50 @@ def test_components_of_interp() -> None:
                 values = [getattr(value, part) for value in fp]
                 wanted = float(np.interp(x, [0, 1], values))
                 np.testing.assert_allclose(getattr(found, part), wanted, rtol=1e-15)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("ends", [(None, None), (-3.0, 1e300), (2, 4 + 1j)])
+def test_interp_has_the_same_bits_where_it_is_recorded(dtype: str, ends: Any) -> None:
+    """The compiled call is for arrays that nothing records; the declaration's body for the others."""
+    special = [np.nan, np.inf, -np.inf, 0.0, 1.0, 2.0]
+    for fp in (RNG.standard_normal(5), [np.inf, 1.0, 1.0, -np.inf, np.nan], np.ones(5)):
+        for xp_ in (np.arange(5.0), [0.0, 1.0, 1.0, 2.0, np.inf], [-np.inf, 0.0, 1.0, 2.0, np.nan]):
+            at = xp.asarray(np.append(RNG.standard_normal(200) * 3, special).astype(dtype))
+            points, values = (xp.asarray(np.asarray(a, dtype)) for a in (xp_, fp))
+            plain = xp.interp(at[::-1], points, values, *ends)
+            with xp.autograd.Tape() as tape:
+                tape.watch(values)
+                recorded = xp.interp(at[::-1], points, values, *ends)
+            assert plain.dtype == recorded.dtype
+            np.testing.assert_array_equal(np.asarray(plain), np.asarray(xp.autograd.stop_gradient(recorded)))
+
+
+def test_one_vector_of_many_places_is_counted_by_several_tables() -> None:
+    for size in (1, 2, 255, 256, 257):
+        for n in (4 * size - 1, 4 * size, 4 * size + 3, 20_000):
+            a = RNG.integers(0, size, n)
+            same(xp.bincount(xp.asarray(a), minlength=size), np.bincount(a, minlength=size))
+
+
+def test_bincount_of_numbers_beyond_memory() -> None:
+    for most in (2**63 - 1, 2**63, 2**64 - 1):
+        with pytest.raises(MemoryError):
+            xp.bincount(xp.asarray([1, most], dtype=xp.uint64))
+
+
+def test_vmap() -> None:
+    a, w = RNG.random((3, 50)), RNG.random((3, 50))
+    x, weights = xp.asarray(a), xp.asarray(w)
+    found = xp.autograd.vmap(lambda x: xp.histogram(x, 7, (0.1, 0.9))[0])(x)
+    same(found, np.stack([np.histogram(row, 7, (0.1, 0.9))[0] for row in a]))
+    found = xp.autograd.vmap(lambda x, w: xp.histogram(x, 7, (0.1, 0.9), weights=w)[0])(x, weights)
+    pairs = zip(a, w, strict=True)
+    same(found, np.stack([np.histogram(row, 7, (0.1, 0.9), weights=u)[0] for row, u in pairs]), 1e-14)
+    places = np.arange(50) % 4
+    found = xp.autograd.vmap(lambda w: xp.bincount(xp.asarray(places), w))(weights)
+    same(found, np.stack([np.bincount(places, row) for row in w]), 1e-14)
+    found = xp.autograd.vmap(lambda x: xp.interp(x, xp.asarray([0.0, 1]), xp.asarray([1.0, 3])))(x)
+    same(found, np.interp(a, [0, 1], [1, 3]), 1e-15)
+    with pytest.raises(xp.BatchingError):
+        xp.autograd.vmap(xp.bincount)(xp.asarray([[0, 1], [1, 2]]))

@@ -334,3 +334,35 @@ def test_no_fractions() -> None:
     x = xp.reshape(xp.arange(6.0), (2, 3))
     for method in _METHODS:
         assert xp.quantile(x, [], axis=0, method=method).shape == (0, 3)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint32", "uint64"])
+@pytest.mark.parametrize("n", [1, 5, 128, 129, 400, 5000, 70_000])
+def test_partition_gives_the_elements_at_the_indices_of_argpartition(dtype: str, n: int) -> None:
+    """By a kernel of its own: to the bit, of NaN and negative zeros too, for equal elements and for views."""
+    rng = np.random.default_rng(n)
+    few = rng.integers(0, 3, n).astype(dtype)
+    many = (rng.random(n) * 1e6).astype(dtype)
+    ends = np.sort(rng.integers(0, 1000, n)).astype(dtype)
+    if dtype.startswith("float"):
+        few[rng.random(n) < 0.3] *= -1
+        for value in (np.nan, -0.0, np.inf):
+            few[rng.random(n) < 0.1] = value
+        few.view(f"u{few.itemsize}")[np.isnan(few)] += rng.integers(0, 9, np.isnan(few).sum()).astype(
+            np.uint8
+        )
+    else:
+        ends[:1], ends[-1:] = np.iinfo(dtype).max, np.iinfo(dtype).min
+    for a in (few, many, ends, np.full(n, 7, dtype)):
+        for b in (a, a[::-1], np.repeat(a, 2)[::2], np.stack([a, a[::-1]]), np.stack([a, a], axis=-1)):
+            axis = 0 if b.shape[0] == n else 1
+            x = xp.asarray(b)
+            for kth in (0, n // 3, -1, [n // 4, n // 2], [0, n - 1]):
+                indices = np.asarray(xp.argpartition(x, kth, axis))
+                found = np.asarray(xp.partition(x, kth, axis))
+                assert found.tobytes() == np.take_along_axis(b, indices, axis).tobytes()
+                for k in kth if isinstance(kth, list) else [kth]:
+                    there = np.take(found, k, axis)
+                    assert np.array_equal(
+                        there, np.take(np.sort(b, axis), k, axis), equal_nan=b.dtype.kind == "f"
+                    )

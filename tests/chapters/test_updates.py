@@ -220,3 +220,41 @@ def test_vmap_of_set(dtype: str) -> None:
         assert np.array_equal(scaled, [[1, 5, 5, 1], [1, 0, 0, 1], [1, 7, 7, 1]])
         jacobian = xp.autograd.jacobian(lambda v: xp.at(x)[keys[0, :]].set(v))(xp.asarray([1.0, 2.0]))
         assert np.array_equal(jacobian, [[1, 0], [0, 1], [0, 0], [0, 0]])
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_put_along_axis_of_one_value_or_one_for_each_index(dtype: str, axis: int) -> None:
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, (4, 5, 6)).astype(dtype)
+    for index in (np.int64, np.int8, np.uint64):
+        for beside in ((4, 5, 6), (1, 5, 6), (4, 1, 6), (1, 1, 6), (1, 1, 1)):
+            shape = list(beside)
+            shape[axis] = 7
+            wide = [7 if k == axis % 3 else n for k, n in enumerate(a.shape)]
+            indices = rng.integers(0 if index is np.uint64 else -4, 4, shape).astype(index)
+            for values in (
+                True,
+                np.ones(()),
+                rng.integers(0, 2, wide).astype(dtype),
+                rng.integers(0, 2, wide),
+            ):
+                for layout in (lambda x: x, lambda x: x[:, ::-1]):
+                    x, wanted = layout(xp.asarray(a, copy=True)), layout(a.copy())
+                    given = values if isinstance(values, bool) else xp.asarray(values)
+                    xp.put_along_axis(x, xp.asarray(indices), given, axis)
+                    np.put_along_axis(wanted, indices, values, axis)
+                    assert np.array_equal(x, wanted)
+
+
+def test_put_along_axis_of_the_array_itself() -> None:
+    for values in ("x", "x[::-1]", 5):
+        a = np.array([2, 0, 1, 1])
+        x = xp.asarray(a, copy=True)
+        xp.put_along_axis(x, x, eval(values, {"x": x}) if isinstance(values, str) else values, 0)
+        before = a.copy()
+        np.put_along_axis(a, before, eval(values, {"x": before}) if isinstance(values, str) else values, 0)
+        assert x.tolist() == a.tolist()
+    with pytest.raises(xp.OutOfBoundsError):
+        xp.put_along_axis(x, xp.asarray([0, 4]), 9, 0)
+    assert x.tolist() == a.tolist()  # nothing was written

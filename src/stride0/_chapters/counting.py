@@ -19,11 +19,11 @@ from stride0._chapters.utility import all, any, diff
 from stride0._core.array.array import Array
 from stride0._core.array.views import reinterpret
 from stride0._core.calls.checks import KINDS, check_array, refuse_dtype
-from stride0._core.calls.primitive import intercepted
+from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.exchange.convert import asarray
 from stride0._core.exchange.numpy_calls import numpy, to_numpy
 from stride0._core.memory import dtype as dt
-from stride0._core.ops.adjoint import put
+from stride0._core.ops.counts import counted
 from stride0._core.ops.functions import (
     add,
     divide,
@@ -78,37 +78,14 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
     ArgumentValueError
         If an element, or `minlength`, is negative.
     """
-    x = check_array("bincount", x)
-    if x.dtype.kind not in KINDS["integral"]:
-        refuse_dtype("bincount", x.dtype, "an integer dtype")
-    if x.ndim != 1:
-        raise ShapeError("bincount", "x must have one axis", [("x", str(x.shape))])
-    size = normalize_index("bincount", "minlength", minlength)
-    if size < 0:
-        raise ArgumentValueError("bincount", "minlength is negative", [("minlength", str(size))])
-    if x.size:
-        if int(min(x)) < 0:
-            raise ArgumentValueError("bincount", "an element is negative", [("x", str(x.shape))])
-        size = builtins.max(size, int(max(x)) + 1)
-    return _collected("bincount", x, weights, size)
-
-
-def _collected(operation: str, places: Array, weights: object, size: int) -> Array:
-    """Return how often each place occurs, or the sum of its weights."""
-    if weights is None:
-        return put(asarray(1), (size,), places)
-    given = check_array(operation, weights, "weights")
-    if given.shape != places.shape:
-        raise ShapeError(
-            operation,
-            "the weights have another shape",
-            [("x", str(places.shape)), ("weights", str(given.shape))],
-        )
-    is_complex = given.dtype.kind in KINDS["complex floating"]
-    return put(astype(given, dt.complex128 if is_complex else dt.float64, copy=False), (size,), places)
 
 
 # --- histogram
+
+
+@primitive
+def intervals(x: Array, edges: Array, first: float, last: float, /) -> Array:
+    """Return in which of the intervals from `first` to `last`, all equally wide, each element lies."""
 
 
 @intercepted
@@ -161,6 +138,12 @@ def histogram(
     flat = reshape(given, (-1,))
     flat = astype(flat, dt.uint8) if flat.dtype == dt.bool else flat
     counted_by = None if weights is None else reshape(check_array("histogram", weights, "weights"), (-1,))
+    if counted_by is not None and counted_by.shape != flat.shape:
+        raise ShapeError(
+            "histogram",
+            "the weights have another shape",
+            [("x", str(flat.shape)), ("weights", str(counted_by.shape))],
+        )
     if isinstance(bins, str):
         if weights is not None:
             raise ArgumentValueError(
@@ -178,7 +161,7 @@ def histogram(
         edges, places = _within_range(flat, normalize_index("histogram", "bins", bins), range)
     number = edges.size - 1
     # What lies outside has a place of its own, behind the last.
-    hist = _collected("histogram", places, counted_by, number + 1)[:number]
+    hist = counted(places, counted_by, number + 1)[:number]
     if density:
         return divide(
             divide(astype(hist, _floating(hist)), astype(diff(edges), dt.float64)), sum(hist)
@@ -236,15 +219,7 @@ def _within_range(x: Array, bins: int, range: tuple[float, float] | None) -> tup
             f"{floating.name} has too few numbers from {first} to {last} for the edges",
             [("bins", str(bins))],
         )
-    inside = logical_and(greater_equal(x, first), less_equal(x, last))
-    there = astype(astype(where(inside, x, edges[0]), floating, copy=False), dt.float64, copy=False)
-    places = astype(multiply(divide(subtract(there, first), last - first), bins), dt.int64)
-    places = minimum(places, bins - 1)
-    # Rounding may have moved an element that lies at an edge beyond it.
-    places = subtract(places, astype(less(there, take(exact, places)), dt.int64))
-    beyond = logical_and(greater_equal(there, take(exact, add(places, 1))), less(places, bins - 1))
-    places = add(places, astype(beyond, dt.int64))
-    return edges, where(inside, places, bins)
+    return edges, intervals(x, exact, first, last)
 
 
 # --- interpolation

@@ -19,6 +19,7 @@ from stride0._core.calls.checks import (
     promotes,
     refuse_dtype,
 )
+from stride0._core.calls.data_types import FINFOS, IINFOS
 from stride0._core.calls.primitive import intercepted, primitive
 from stride0._core.memory.dtype import DType, DTypeLike, promote
 from stride0._tables.dtypes import CODES, ROWS
@@ -85,11 +86,6 @@ class iinfo_object:
 
     def __repr__(self) -> str:
         return f"iinfo(dtype={self.dtype.name}, bits={self.bits}, min={self.min}, max={self.max})"
-
-
-# What `finfo` and `iinfo` have returned: one object for each dtype, as of NumPy's.
-_FINFOS: dict[DType, finfo_object] = {}
-_IINFOS: dict[DType, iinfo_object] = {}
 
 
 @primitive
@@ -162,12 +158,12 @@ def finfo(type: DTypeLike | Array, /) -> finfo_object:
         ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal`` and ``dtype``.
     """
     given = dtype_of("finfo", type)
-    found = _FINFOS.get(given)
+    found = FINFOS.get(given)
     if found is None:
         dtype = component_dtype(given)
         if dtype.kind != "real floating":
             refuse_dtype("finfo", dtype, "a floating-point dtype; iinfo is for integers", "type")
-        found = _FINFOS[given] = finfo_object(dtype)
+        found = FINFOS[given] = finfo_object(dtype)
     return found
 
 
@@ -186,11 +182,11 @@ def iinfo(type: DTypeLike | Array, /) -> iinfo_object:
         ``bits``, ``max``, ``min`` and ``dtype``.
     """
     dtype = dtype_of("iinfo", type)
-    found = _IINFOS.get(dtype)
+    found = IINFOS.get(dtype)
     if found is None:
         if dtype.kind not in KINDS["integral"]:
             refuse_dtype("iinfo", dtype, "an integer dtype; finfo is for floating-point ones", "type")
-        found = _IINFOS[dtype] = iinfo_object(dtype)
+        found = IINFOS[dtype] = iinfo_object(dtype)
     return found
 
 

@@ -289,7 +289,9 @@ def _covariance(
         centre = divide(sum(rows, axis=1, keepdims=True), total)
     deviations = subtract(rows, centre)
     weighted = deviations if weights is None else multiply(deviations, weights)
-    products = matmul(deviations, conj(permute_dims(weighted, (1, 0))))
+    across = permute_dims(weighted, (1, 0))
+    # Of real deviations the transpose is a view of the other factor: half of the products are enough.
+    products = matmul(deviations, conj(across) if across.dtype.kind in KINDS["complex floating"] else across)
     freedom = as_array(total - taken, operation)
     found = divide(
         products, astype(where(greater(freedom, 0), freedom, 0.0), real(products).dtype, copy=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
+from functools import cache
 from typing import Any, cast
 
 from stride0._base.errors import ArgumentValueError, shown
@@ -323,8 +324,14 @@ class _Missing:
 
 
 def _names(x: Array) -> list[str]:
-    """Return the names of attributes that there are."""
-    return sorted({*object.__dir__(x)} - METHODS.keys())
+    """Return the names of attributes that there are: those of the type, to which higher layers add some."""
+    return [*_names_of_type(len(Array.__dict__))]
+
+
+@cache
+def _names_of_type(count: int) -> list[str]:
+    """Return them in order, given how many the type has itself."""
+    return sorted({name for cls in Array.__mro__ for name in vars(cls)} - METHODS.keys())
 
 
 def _add_all() -> None:

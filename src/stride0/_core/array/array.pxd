@@ -73,7 +73,7 @@ cdef struct Hooks:
     int (*evaluate_readers)(Storage storage) except -1    # compute what reads a storage that is about to be written to
     Array (*get_item)(Array x, object key)
     int (*set_item)(Array x, object key, object value) except -1
-    Array (*reduce)(str name, Array x, tuple axes, bint keepdims, object dtype)
+    Array (*reduce_whole)(str name, Array x)
     int (*export_buffer)(Array x, Py_buffer* buffer, int flags) except -1
     str (*repr)(Array x)
     str (*text)(Array x)

@@ -2,7 +2,7 @@
 
 from stride0._core.array.switches cimport guarding
 
-cdef int refuse_attribute(str name) except -1
+cdef int refuse_strictly(str name) except -1
 cdef int refuse_method(str name) except -1
 cdef int refuse_nonstandard(str operation, str fact, str sentence) except -1
 cdef bint is_restricted() except -1
@@ -32,6 +32,13 @@ cdef inline int beyond_standard(str operation, str fact, str sentence) except -1
     """
     if guarding:
         refuse_nonstandard(operation, fact, sentence)
+    return 0
+
+
+cdef inline int refuse_attribute(str name) except -1:
+    """StrictAttributeError in a strict call: the standard's arrays do not have the attribute."""
+    if guarding:
+        refuse_strictly(name)
     return 0
 
 

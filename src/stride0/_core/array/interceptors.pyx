@@ -167,9 +167,9 @@ cdef bint is_strict_call() except -1:
     return STRICTNESS.used and package_depth() == 0 and is_strict_here()
 
 
-cdef int refuse_attribute(str name) except -1:
-    """StrictAttributeError in a strict call: the standard's arrays do not have the attribute."""
-    if guarding and is_strict_call():
+cdef int refuse_strictly(str name) except -1:
+    """`refuse_attribute` while a switch is on."""
+    if is_strict_call():
         raise StrictAttributeError(name, "an attribute of an array", f"Array object: arrays have no attribute {name}")
     return 0
 

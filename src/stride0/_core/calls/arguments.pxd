@@ -27,6 +27,7 @@ cdef class Signature:
     cdef bint variadic        # a parameter is *arrays, or the like: a tuple
     cdef int leading          # how many come before it
     cdef bint bind(self, PyObject* const* args, Py_ssize_t n, PyObject* kwnames, PyObject** given) noexcept
+    cdef bint set_alone(self, PyObject** given) noexcept
     cdef Py_ssize_t index_of(self, str name, Py_ssize_t first) noexcept
 
 

@@ -8,6 +8,9 @@ Note [Declarations]
     binds the arguments of a call to the parameters; `*arrays` is one of them, a tuple. Methods that are more than a
     function with the array in front are declared and implemented in the same way, as "Array.reshape" and the like.
 
+    An implementation of the usual calls only returns NotImplemented for the others, before it has done anything. For these
+    the declaration has a body, which calls functions of the namespace: that of `interp` for tracked and batched arrays.
+
     Unusual arguments go to functions in Python: `calls/checks.py` and `_base/shapes.py` convert arguments of
     unusual types and raise the errors.
 """
@@ -28,6 +31,11 @@ from stride0._core.calls.checks import check_array, check_bool, check_dtype, ref
 
 # Most elements of a shape that is accepted here; `normalize_shape` checks larger ones.
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 40
+
+
+cdef tuple _no_more = ()
+# What *arrays, or the like, is where there are none.
+cdef PyObject* NO_MORE = <PyObject*>_no_more
 
 
 cdef class Signature:
@@ -87,6 +95,15 @@ cdef class Signature:
                         return False
                 given[k] = args[n + j]
         for k in range(n, self.required):
+            if given[k] is NULL:
+                return False
+        return True
+
+    cdef bint set_alone(self, PyObject** given) noexcept:
+        """Write the arguments of a call with the first one alone, but for this; False where more are required."""
+        cdef int k
+        for k in range(1, self.count):
+            given[k] = NO_MORE if self.variadic and k == self.leading else self.fallback[k]
             if given[k] is NULL:
                 return False
         return True

@@ -11,6 +11,20 @@ from stride0._core.calls.checks import KINDS, check_dtype, dtype_of, kinds_named
 
 cdef dict NAMED = KINDS
 
+# What `finfo` and `iinfo` have returned, which the declarations write here: one object for each dtype, as of NumPy's.
+FINFOS = {}
+IINFOS = {}
+cdef dict known_finfos = FINFOS, known_iinfos = IINFOS
+
+
+cdef object finfo(str name, PyObject** given):
+    """The limits of a dtype that were asked for before; others by the declaration."""
+    return known_finfos.get(<object>given[0], NotImplemented) if type(<object>given[0]) is DType else NotImplemented
+
+
+cdef object iinfo(str name, PyObject** given):
+    return known_iinfos.get(<object>given[0], NotImplemented) if type(<object>given[0]) is DType else NotImplemented
+
 
 cdef object result_type(str name, PyObject** given):
     """`given`: a tuple of the arguments."""
@@ -51,5 +65,7 @@ cdef object isdtype(str name, PyObject** given):
     return found
 
 
+implement("finfo", finfo)
+implement("iinfo", iinfo)
 implement("isdtype", isdtype)
 implement("result_type", result_type)

@@ -1,15 +1,20 @@
-"""Functions that take elements at indices. Declared in `_chapters/indexing.py`."""
+"""Functions that take elements at indices or write them. Declared in `_chapters/`: `indexing.py`, `updates.py`."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
+from libc.string cimport memcmp
 
-from stride0._core.memory.dtype cimport dtype_at, itemsize_at, letter_at
+from stride0._core.memory.dtype cimport INT64, dtype_at, is_python_scalar, itemsize_at, letter_at
 from stride0._core.plan.partition cimport LONG_RUN
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.array.array cimport Array, data_of, new_array
+from stride0._core.array.switches cimport guarding
+from stride0._core.array.array cimport Array, data_of, needs_tape, new_array, writable_data
 from stride0._core.array.views cimport c_strides_of
+from stride0._core.ops.operands cimport value_operand
+from stride0._core.ops.apply cimport check_writable, overlaps
+from stride0._core.ops.copy cimport check_codes, copy_array
 from stride0._core.ops.keys cimport read_axis
-from stride0._core.ops.select cimport refuse_changed_indices, s0_gather_along
+from stride0._core.ops.select cimport refuse_changed_indices, s0_gather_along, s0_scatter_along
 from stride0._core.ops.index cimport checked_indices, gather
 from stride0._core.calls.arguments cimport convert_axis, implement
 
@@ -85,10 +90,10 @@ cdef object take_along_axis(str name, PyObject** given):
     source, to = data_of(x), data_of(out)
     places = <const int64_t*>data_of(indices)
     if out.size < LONG_RUN:
-        valid = gather_along(itemsize_at(x.code), out.ndim, out.shape_, at, places, index_strides, source, x_strides, x.shape_[at], to)
+        valid = move_along(True, itemsize_at(x.code), out.ndim, out.shape_, at, places, index_strides, source, x_strides, x.shape_[at], to, 1)
     else:
         with nogil:
-            valid = gather_along(itemsize_at(x.code), out.ndim, out.shape_, at, places, index_strides, source, x_strides, x.shape_[at], to)
+            valid = move_along(True, itemsize_at(x.code), out.ndim, out.shape_, at, places, index_strides, source, x_strides, x.shape_[at], to, 1)
     if not valid:
         refuse_changed_indices(indices, x.shape_[at], at)
     return out
@@ -99,36 +104,96 @@ cdef tuple beside(Array x, int axis):
     return tuple([x.shape_[k] for k in range(x.ndim) if k != axis])
 
 
-cdef bint gather_along(
-    int itemsize, int ndim, const Py_ssize_t* shape, int at, const int64_t* indices, const Py_ssize_t* index_strides,
-    const char* source, const Py_ssize_t* strides, Py_ssize_t size, char* to
+cdef object put_along_axis(str name, PyObject** given):
+    """`given`: x, indices, values, axis. One value, or one for each index, that nothing records; others by the declaration."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t index_strides[MAX_NDIM]
+    cdef Array x, indices, values
+    cdef const int64_t* places
+    cdef char* to
+    cdef char* source
+    cdef int at, axis
+    cdef bint valid, one
+    if guarding or type(<object>given[0]) is not Array or type(<object>given[1]) is not Array:
+        return NotImplemented
+    x, indices = <Array>given[0], <Array>given[1]
+    if letter_at(indices.code) != c"i" and letter_at(indices.code) != c"u":
+        return NotImplemented
+    if indices.ndim != x.ndim or not read_axis(given[3], x.ndim, &at) or x.storage.logged or needs_tape(indices):
+        return NotImplemented
+    for axis in range(x.ndim):
+        shape[axis] = indices.shape_[axis] if axis == at else x.shape_[axis]
+        if indices.shape_[axis] != shape[axis] and indices.shape_[axis] != 1:
+            return NotImplemented
+    if type(<object>given[2]) is not Array and not is_python_scalar(<object>given[2]):
+        return NotImplemented
+    check_writable(x, "setitem")
+    values = value_operand(x, <object>given[2], "setitem")
+    one = values.ndim == 0
+    if needs_tape(values) or x.size == 0 or indices.size == 0 or not (one or has_shape(values, x.ndim, shape)):
+        return NotImplemented
+    check_codes("setitem", values.code, x.code)
+    if overlaps(x, indices) or data_of(indices) == data_of(x):
+        indices = copy_array(indices, INT64, True)
+    if values.code != x.code or not values.c_contiguous or overlaps(x, values) or data_of(values) == data_of(x):
+        values = copy_array(values, x.code, True)
+    indices = checked_indices(indices, x.shape_[at], at, True)
+    c_strides_of(1, indices.ndim, indices.shape_, index_strides)
+    for axis in range(x.ndim):
+        if indices.shape_[axis] == 1:
+            index_strides[axis] = 0
+    # What is written to comes last: while operands are computed, a signal handler may defer what reads it.
+    places, source = <const int64_t*>data_of(indices), data_of(values)
+    to = writable_data(x)
+    if x.size < LONG_RUN:
+        valid = move_along(False, itemsize_at(x.code), x.ndim, shape, at, places, index_strides, to, x.strides_, x.shape_[at], source, not one)
+    else:
+        with nogil:
+            valid = move_along(False, itemsize_at(x.code), x.ndim, shape, at, places, index_strides, to, x.strides_, x.shape_[at], source, not one)
+    if not valid:
+        refuse_changed_indices(indices, x.shape_[at], at)
+    return None
+
+
+cdef bint has_shape(Array x, int ndim, const Py_ssize_t* shape) noexcept:
+    return x.ndim == ndim and memcmp(x.shape_, shape, ndim * sizeof(Py_ssize_t)) == 0
+
+
+cdef bint move_along(
+    bint reading, int itemsize, int ndim, const Py_ssize_t* shape, int at, const int64_t* indices, const Py_ssize_t* index_strides,
+    const char* here, const Py_ssize_t* strides, Py_ssize_t size, char* there, Py_ssize_t step
 ) noexcept nogil:
     """
-    Write the elements at indices along the axis `at`, lane by lane of the last axis; whether all indices are in bounds.
+    Copy the elements at indices along the axis `at` to `there`, or from there, lane by lane of the last axis; whether all indices
+    are in bounds.
 
-    `index_strides` are in elements, `strides` in bytes.
+    `index_strides` are in elements, `strides` in bytes. `there` has an element for each index, or one for all where `step` is 0.
     """
     cdef Py_ssize_t position[MAX_NDIM]
-    cdef Py_ssize_t n = shape[ndim - 1], step = 0 if at == ndim - 1 else strides[ndim - 1]
+    cdef Py_ssize_t n = shape[ndim - 1], lane = 0 if at == ndim - 1 else strides[ndim - 1], each = index_strides[ndim - 1]
     cdef bint valid = True
     cdef int d
     for d in range(ndim):
         position[d] = 0
     while True:
-        valid = s0_gather_along(itemsize, indices, index_strides[ndim - 1], n, source, step, strides[at], size, to) and valid
-        to += n * itemsize
+        if reading:
+            valid = s0_gather_along(itemsize, indices, each, n, here, lane, strides[at], size, there) and valid
+        else:
+            valid = s0_scatter_along(itemsize, indices, each, n, <char*>here, lane, strides[at], size, there, step) and valid
+        there += n * step * itemsize
         for d in range(ndim - 2, -1, -1):
             position[d] += 1
             indices += index_strides[d]
-            source += strides[d] if d != at else 0
+            here += strides[d] if d != at else 0
             if position[d] < shape[d]:
                 break
             indices -= position[d] * index_strides[d]
-            source -= position[d] * strides[d] if d != at else 0
+            here -= position[d] * strides[d] if d != at else 0
             position[d] = 0
         else:
             return valid
 
 
+implement("put_along_axis", put_along_axis)
 implement("take", take)
 implement("take_along_axis", take_along_axis)

@@ -1,23 +1,25 @@
-"""Manipulation functions that write several arrays to a new one: `stack`, `concat`. Declared in `_chapters/manipulation.py`."""
+"""Functions that write arrays to a new one: `stack` and `concat`, declared in `_chapters/manipulation.py`; `pad`."""
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.string cimport memcpy
 
-from stride0._core.memory.dtype cimport DType, itemsize_at
+from stride0._core.memory.dtype cimport DType, is_python_scalar, itemsize_at
 from stride0._core.memory.guards cimport FREE_THREADED
 from stride0._core.plan.plan cimport MAX_NDIM
-from stride0._core.array.array cimport Array, data_of, new_array, s0_tuple_items, same_shape, view_of
+from stride0._core.array.array cimport Array, data_of, needs_tape, new_array, s0_tuple_items, same_shape, view_of
 from stride0._core.array.views cimport c_strides_of
+from stride0._core.ops.operands cimport scalar_array
 from stride0._core.ops.copy cimport assign_array
-from stride0._core.ops.keys cimport read_axis
+from stride0._core.ops.keys cimport read_axis, read_int
 from stride0._core.calls.arguments cimport check_total, convert_axis, implement, read_sizes
 
 from stride0._base.errors import ShapeError
 from stride0._base.shapes import check_ndim, normalize_shape
-from stride0._core.calls.checks import check_arrays, promote_all
+from stride0._core.calls.checks import check_arrays, check_fill, promote_all
 
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 62
+cdef Py_ssize_t MANY_WIDE = <Py_ssize_t>1 << 60     # widths beyond it are refused by the declaration
 
 cdef enum:
     FEW_PARTS = 16
@@ -186,5 +188,90 @@ cdef Array concat_parts(Parts* parts, PyObject* given_axis):
     return join_along("concat", parts, first.ndim, shape, at, False)
 
 
+# --- padding
+
+
+cdef bint read_widths(PyObject* given, int ndim, Py_ssize_t* before, Py_ssize_t* behind):
+    """Read a width, a pair of them, or a tuple of a pair for each axis; False for anything else."""
+    cdef int axis
+    cdef bint each
+    if ndim == 0:
+        return False
+    if type(<object>given) is not tuple:
+        if not read_int(given, before):
+            return False
+        behind[0] = before[0]
+        each = False
+    else:
+        widths = <tuple>given
+        each = len(widths) == ndim and type(widths[0]) is tuple
+        if not each and not read_pair(given, before, behind):
+            return False
+        for axis in range(ndim if each else 0):
+            if not read_pair(<PyObject*>widths[axis], &before[axis], &behind[axis]):
+                return False
+    for axis in range(ndim):
+        if not each:
+            before[axis], behind[axis] = before[0], behind[0]
+        if not 0 <= before[axis] < MANY_WIDE or not 0 <= behind[axis] < MANY_WIDE:
+            return False
+    return True
+
+
+cdef bint read_pair(PyObject* given, Py_ssize_t* before, Py_ssize_t* behind):
+    if type(<object>given) is not tuple or len(<tuple>given) != 2:
+        return False
+    return read_int(<PyObject*>(<tuple>given)[0], before) and read_int(<PyObject*>(<tuple>given)[1], behind)
+
+
+cdef object pad(str name, PyObject** given):
+    """`given`: x, pad_width, mode, constant_values. Widths and one value that are Python's; others by the declaration."""
+    cdef Py_ssize_t before[MAX_NDIM]
+    cdef Py_ssize_t behind[MAX_NDIM]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Array x, out, value = None     # nobody looks at a value that is put nowhere
+    cdef char* first
+    cdef int axis, k
+    if type(<object>given[0]) is not Array or not is_python_scalar(<object>given[3]) or <object>given[2] != "constant":
+        return NotImplemented
+    x = <Array>given[0]
+    if needs_tape(x) or not read_widths(given[1], x.ndim, before, behind):
+        return NotImplemented
+    for axis in range(x.ndim):
+        shape[axis] = x.shape_[axis] + before[axis] + behind[axis]
+    check_total(name, x.ndim, shape)
+    out = new_array(x.code, x.ndim, shape, NULL, False)
+    if out.size != x.size:
+        check_fill(name, "constant_values", <object>given[3], x.dtype)
+        value = scalar_array(<object>given[3], x.code, name)
+    first = data_of(out)
+    memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    for axis in range(x.ndim):
+        # Of the axes before this one the padding too: so each element is written once.
+        for k in range(x.ndim):
+            first += before[k] * out.strides_[k] if k > axis else 0
+        shape[axis] = before[axis]
+        pad_view(out, first, shape, value)
+        shape[axis] = behind[axis]
+        pad_view(out, first + (out.shape_[axis] - behind[axis]) * out.strides_[axis], shape, value)
+        shape[axis] = out.shape_[axis]
+        first = data_of(out)
+    memcpy(shape, x.shape_, x.ndim * sizeof(Py_ssize_t))
+    for axis in range(x.ndim):
+        first += before[axis] * out.strides_[axis]
+    pad_view(out, first, shape, x)
+    return out
+
+
+cdef int pad_view(Array out, char* first, const Py_ssize_t* shape, Array value) except -1:
+    """Write to a part of an array in C order."""
+    cdef int axis
+    for axis in range(out.ndim):
+        if shape[axis] == 0:
+            return 0
+    return assign_array(view_of(out, first, out.ndim, shape, out.strides_), value, "pad")
+
+
 implement("concat", join)
+implement("pad", pad)
 implement("stack", join)

@@ -18,16 +18,16 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
-from stride0._core.memory.dtype cimport dtype_at, letter_at, read_scalar
+from stride0._core.memory.dtype cimport dtype_at, itemsize_at, letter_at, read_scalar
 from stride0._core.memory.guards cimport s0_immortalize
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport reads_value, refuse_method
-from stride0._core.array.array cimport Array, data_of, has_node, needs_tape, refuse_tracked, shape_tuple
+from stride0._core.array.array cimport Array, data_of, has_node, is_plain_value, needs_tape, refuse_tracked, shape_tuple, view_of
 from stride0._core.array.views cimport reinterpret
 from stride0._core.ops.keys cimport read_int
 from stride0._core.exchange.convert cimport nested_lists
-from stride0._core.calls.arguments cimport Implementation, Signature, array_argument, dtype_code_argument, implement, implementation_of
+from stride0._core.calls.arguments cimport MAX_PARAMETERS, Implementation, Signature, array_argument, dtype_code_argument, implement, implementation_of
 from stride0._core.calls.primitive cimport (
     PyObject_Vectorcall, Primitive, argument_needs_tape, call_implementation, s0_enable_vectorcall, s0_nargs, s0_vectorcall,
 )
@@ -67,6 +67,13 @@ cdef class Method:
     cdef frozenset keywords  # names of these arguments
     cdef bint flattening     # and those that name no axis, of arrays that do not have just one
     cdef Implementation implementation   # of the function, a declaration of this module's; else NULL
+    # Of a call with the array alone: the implementation that it goes to at once, or NULL; its name; whether the tape may record
+    # the call; the arguments but the first, borrowed.
+    cdef Implementation direct
+    cdef str direct_name
+    cdef bint recorded
+    cdef int parameters
+    cdef PyObject* alone[MAX_PARAMETERS]
     cdef Signature signature
     cdef str name
     cdef dict __dict__
@@ -82,9 +89,23 @@ cdef class Method:
         self.wider = wider
         self.keywords = keywords
         self.flattening = flattening
+        self.find_direct()
         s0_immortalize(<PyObject*>self)
         if self.signature is not None:
             s0_immortalize(<PyObject*>self.signature)
+
+    cdef int find_direct(self) except -1:
+        cdef Primitive primitive
+        cdef Signature signature = self.signature
+        self.direct, self.direct_name = self.implementation, self.name
+        if self.direct is NULL and type(self.function) is Primitive:
+            primitive = <Primitive>self.function
+            signature, self.recorded = primitive.signature, primitive.differentiable
+            self.direct, self.direct_name = primitive.implementation, primitive.traced_name
+        if self.direct is not NULL and (not signature.set_alone(self.alone) or (self.flattening and self.plain == 2)):
+            self.direct = NULL
+        self.parameters = signature.count if self.direct is not NULL else 0
+        return 0
 
     def __get__(self, instance, owner):
         if instance is None:
@@ -129,7 +150,26 @@ cdef bint is_wider(Method self, PyObject* const* args, Py_ssize_t n, PyObject* n
 
 
 cdef PyObject* call_method(PyObject* this, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
+    """A call: most have no argument by name, and of these most only the array."""
     cdef Method self = <Method>this
+    cdef PyObject* given[MAX_PARAMETERS]
+    cdef Py_ssize_t n = s0_nargs(nargsf)
+    cdef int k
+    if kwnames is not NULL or n != 1 or guarding or self.direct is NULL or type(<object>args[0]) is not Array:
+        return call_usual(self, args, nargsf, kwnames)
+    if (self.recorded and needs_tape(<Array>args[0])) or (self.flattening and (<Array>args[0]).ndim != 1):
+        return call_usual(self, args, nargsf, kwnames)
+    given[0] = args[0]
+    for k in range(1, self.parameters):
+        given[k] = self.alone[k]
+    out = self.direct(self.direct_name, given)
+    if out is NotImplemented:
+        return call_usual(self, args, nargsf, kwnames)
+    Py_INCREF(out)
+    return <PyObject*>out
+
+
+cdef PyObject* call_usual(Method self, PyObject* const* args, size_t nargsf, PyObject* kwnames) except NULL:
     cdef Py_ssize_t n = s0_nargs(nargsf), more = n - self.plain
     cdef tuple names
     cdef object function = self.function
@@ -247,6 +287,10 @@ cdef object flatten(str name, PyObject** given):
 
 
 cdef object ravel(str name, PyObject** given):
+    cdef Array x = <Array>given[0]
+    cdef Py_ssize_t stride = itemsize_at(x.code)
+    if x.c_contiguous and not guarding and not needs_tape(x):
+        return view_of(x, data_of(x), 1, &x.size, &stride)
     return call_view(RESHAPE, given[0], <PyObject*>ONE_AXIS, <PyObject*>None)
 
 
@@ -262,8 +306,16 @@ cdef object permute_dims(str name, PyObject** given):
 
 cdef object transpose(str name, PyObject** given):
     cdef tuple axes = one_tuple(given[1])
-    if not axes or (len(axes) == 1 and axes[0] is None):
-        axes = REVERSED[(<Array>given[0]).ndim]
+    cdef Array x = <Array>given[0]
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t byte_strides[MAX_NDIM]
+    cdef int k
+    if len(axes) == 0 or (len(axes) == 1 and axes[0] is None):
+        if not guarding and not needs_tape(x):
+            for k in range(x.ndim):
+                shape[k], byte_strides[k] = x.shape_[x.ndim - 1 - k], x.strides_[x.ndim - 1 - k]
+            return view_of(x, data_of(x), x.ndim, shape, byte_strides)
+        axes = REVERSED[x.ndim]
     return call_view(PERMUTE_DIMS, given[0], <PyObject*>axes, <PyObject*>None)
 
 
@@ -287,9 +339,12 @@ cdef object view(str name, PyObject** given):
 
 cdef object item(str name, PyObject** given):
     cdef Array x = <Array>given[0]
-    cdef tuple index = one_tuple(given[1])
+    cdef tuple index
     cdef Py_ssize_t offset = 0, left
     cdef int axis
+    if len(<tuple>given[1]) == 0 and is_plain_value(x) and not has_node(x):
+        return read_scalar(data_of(x), x.code)
+    index = one_tuple(given[1])
     if len(index) == 0:
         if x.size != 1:
             raise ShapeError("item", f"an array of {x.size} elements needs an index", [("shape", f"{shape_tuple(x)}")])

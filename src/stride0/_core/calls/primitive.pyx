@@ -19,8 +19,8 @@ from stride0._core.calls.arguments cimport (
 from stride0._base.errors import DTypeError, ShapeError
 # They register their implementations.
 from stride0._core.calls import (
-    creation, data_types, decompositions, einsum, fourier, indexing, joining, linear_algebra, manipulation, norms, repeating, sorting,
-    statistical,
+    counting, creation, data_types, decompositions, einsum, fourier, indexing, joining, linear_algebra, manipulation, norms, repeating,
+    sorting, statistical,
 )
 
 
@@ -86,7 +86,14 @@ cdef class Primitive:
             if n > self.positional:
                 refuse_call(self.function, args, n, kwnames)
             return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
-        out = call_implementation(self.implementation, self.traced_name, self.signature, self.function, args, n, kwnames)
+        cdef PyObject* given[MAX_PARAMETERS]
+        if not self.signature.variadic and bind(self.signature, args, n, kwnames, given):
+            out = self.implementation(self.traced_name, given)
+        else:
+            out = call_implementation(self.implementation, self.traced_name, self.signature, self.function, args, n, kwnames)
+        if out is NotImplemented:
+            # Unusual arguments, for which the declaration has a body.
+            return PyObject_Vectorcall(<PyObject*>self.function, args, n, kwnames)
         Py_INCREF(out)
         return <PyObject*>out
 

@@ -2,10 +2,10 @@
 
 from cpython.object cimport PyObject
 
-from stride0._core.memory.dtype cimport INT64, dtype_at, letter_at, promote_codes
-from stride0._core.array.array cimport Array
+from stride0._core.memory.dtype cimport INT64, dtype_at, itemsize_at, letter_at, promote_codes
+from stride0._core.array.array cimport Array, needs_tape
 from stride0._core.ops.copy cimport broadcast_like, copy_array
-from stride0._core.ops.keys cimport read_axis
+from stride0._core.ops.keys cimport read_axis, read_int
 from stride0._core.ops.index cimport gather
 from stride0._core.ops.sort cimport distinct_values, indices_in, selected_lanes, sorted_lanes
 from stride0._core.calls.arguments cimport array_argument, convert_axis, flag_argument, implement, refuse_complex
@@ -61,16 +61,41 @@ cdef object argpartition(str name, PyObject** given):
     """`given`: x, kth, axis."""
     cdef int axis = 0
     cdef Array x = ordered_argument(given[0], name, given[2], &axis)
-    cdef Py_ssize_t n = x.shape_[axis], first, last
-    kth = <object>given[1]
+    cdef Py_ssize_t first, last
+    read_ranks(name, given[1], x.shape_[axis], &first, &last)
+    return selected_lanes(x, axis, first, last, False, True)
+
+
+cdef object partition(str name, PyObject** given):
+    """`given`: x, kth, axis. Elements of 4 or 8 bytes that nothing records; others by the declaration."""
+    cdef int axis = 0
+    cdef Array x
+    cdef Py_ssize_t first, last
+    if type(<object>given[0]) is not Array:
+        return NotImplemented
+    x = <Array>given[0]
+    if needs_tape(x) or letter_at(x.code) == c"c" or itemsize_at(x.code) < 4:
+        return NotImplemented
+    x = ordered_argument(given[0], name, given[2], &axis)
+    read_ranks(name, given[1], x.shape_[axis], &first, &last)
+    return selected_lanes(x, axis, first, last, False, True, False)
+
+
+cdef int read_ranks(str name, PyObject* given, Py_ssize_t n, Py_ssize_t* first, Py_ssize_t* last) except -1:
+    """Read one rank of n elements, or several, of which the lowest and the highest count: where they begin and end."""
+    if read_int(given, first) and -n <= first[0] < n:
+        first[0] += n if first[0] < 0 else 0
+        last[0] = first[0] + 1
+        return 0
+    kth = <object>given
     positions = [normalize_index(name, "kth", k) for k in (kth if isinstance(kth, (tuple, list)) else (kth,))]
     for k in positions:
         if not -n <= k < n:
             raise OutOfBoundsError(name, f"kth {k} is out of bounds for {counted(n, 'element')}")
     positions = [k + n if k < 0 else k for k in positions]
     # Where no position is asked for, any permutation serves: that with the least element first.
-    first, last = (min(positions), max(positions) + 1) if positions else (0, min(n, 1))
-    return selected_lanes(x, axis, first, last, False, True)
+    first[0], last[0] = (min(positions), max(positions) + 1) if positions else (0, min(n, 1))
+    return 0
 
 
 cdef object unique_values(str name, PyObject** given):
@@ -165,6 +190,7 @@ cdef Array apply_sorter(Array x, object given):
 implement("argpartition", argpartition)
 implement("argselect", argselect)
 implement("argsort", sort_or_argsort)
+implement("partition", partition)
 implement("searchsorted", searchsorted)
 implement("sort", sort_or_argsort)
 implement("unique_values", unique_values)

@@ -1,10 +1,12 @@
 """Conversion to arrays, of nested sequences and of all objects that export memory; arrays as text."""
 
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.list cimport PyList_New, PyList_SET_ITEM
 from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int64_t
 
 from stride0._core.memory.dtype cimport (
-    FLOAT64, LARGEST_ITEM, N_DTYPES, NO_DTYPE, DType, arithmetic_code, dtype_at, format_at, is_python_scalar, is_stored, itemsize_at, known_dtype,
+    FLOAT64, INT64, LARGEST_ITEM, N_DTYPES, NO_DTYPE, DType, arithmetic_code, dtype_at, format_at, is_python_scalar, is_stored, itemsize_at, known_dtype,
     letter_at, promote_codes, read_scalar, scalar_code, write_scalar,
 )
 from stride0._core.plan.plan cimport MAX_NDIM
@@ -394,6 +396,13 @@ cdef list nested(const char* data, int code, int ndim, const Py_ssize_t* shape, 
     cdef Py_ssize_t k
     cdef list out = PyList_New(shape[0])
     cdef object item
+    if ndim == 1 and (code == FLOAT64 or code == INT64):
+        for k in range(shape[0]):
+            item = (<const double*>data)[0] if code == FLOAT64 else (<const int64_t*>data)[0]
+            Py_INCREF(item)
+            PyList_SET_ITEM(out, k, item)
+            data += strides[0]
+        return out
     for k in range(shape[0]):
         item = nested(data, code, ndim - 1, shape + 1, strides + 1) if ndim > 1 else read_scalar(data, code)
         Py_INCREF(item)
@@ -501,6 +510,8 @@ def __round__(Array self not None, ndigits=None):
 @add_special
 def __bytes__(Array self not None):
     beyond_standard("bytes", "bytes are made of an array", "Array object: arrays have no method __bytes__")
+    if self.c_contiguous and not guarding and not self.storage.logged:
+        return PyBytes_FromStringAndSize(data_of(self), self.size * itemsize_at(self.code))
     return memoryview(as_bits(self)).tobytes()
 
 

@@ -53,6 +53,7 @@ cdef extern from *:
         return names == NULL ? NULL : PyDict_GetItem(names, name);
     }
     /* The result of a function of another library, which sets an exception where it is not 0. */
+    #define s0_zeros_behind(n) __builtin_ctzll((unsigned long long)(n))
     static int s0_check(int failed) {
         if (failed && !PyErr_Occurred()) {
             PyErr_SetString(PyExc_BufferError, "the exchange failed");
@@ -62,6 +63,7 @@ cdef extern from *:
     """
     PyObject* s0_of_type(object x, str name) noexcept
     int s0_check(int failed) except -1
+    int s0_zeros_behind(Py_ssize_t n) noexcept nogil
 
 # DLPack's codes of our dtypes.
 cdef uint8_t[N_DTYPES] CODES
@@ -85,12 +87,17 @@ cdef void end_lending(Array x) noexcept:
     s0_count_int(root.exports, -1)
 
 
+cdef void let_go(void* context) noexcept:
+    """Release the array of a tensor."""
+    end_lending(<Array>context)
+    Py_DECREF(<Array>context)
+
+
 cdef void release_array(void* context) noexcept nogil:
     """Release the array of a tensor; consumers may call this from any thread, with or without the GIL."""
     if Py_IsInitialized():
         with gil:
-            end_lending(<Array>context)
-            Py_DECREF(<Array>context)
+            let_go(context)
 
 
 cdef void delete_unversioned(DLManagedTensor* managed) noexcept nogil:
@@ -106,11 +113,14 @@ cdef void delete_versioned(DLManagedTensorVersioned* managed) noexcept nogil:
 
 
 cdef void destroy_unversioned(object capsule) noexcept:
-    """The destructor of a capsule: delete the tensor, unless a consumer has it."""
+    """The destructor of a capsule: delete the tensor, unless a consumer has it. Our own deleter would acquire the GIL anew."""
     cdef DLManagedTensor* managed
     if PyCapsule_IsValid(capsule, "dltensor"):
         managed = <DLManagedTensor*>PyCapsule_GetPointer(capsule, "dltensor")
-        if managed.deleter is not NULL:
+        if managed.deleter is delete_unversioned:
+            let_go(managed.manager_ctx)
+            free(managed)
+        elif managed.deleter is not NULL:
             managed.deleter(managed)
 
 
@@ -118,7 +128,10 @@ cdef void destroy_versioned(object capsule) noexcept:
     cdef DLManagedTensorVersioned* managed
     if PyCapsule_IsValid(capsule, "dltensor_versioned"):
         managed = <DLManagedTensorVersioned*>PyCapsule_GetPointer(capsule, "dltensor_versioned")
-        if managed.deleter is not NULL:
+        if managed.deleter is delete_versioned:
+            let_go(managed.manager_ctx)
+            free(managed)
+        elif managed.deleter is not NULL:
             managed.deleter(managed)
 
 
@@ -136,7 +149,8 @@ cdef void describe(DLTensor* tensor, Array x, int64_t* shape, int64_t* strides) 
     if shape is not <int64_t*>x.shape_:
         memcpy(shape, x.shape_, x.ndim * sizeof(int64_t))
     for axis in range(x.ndim):
-        strides[axis] = x.strides_[axis] // itemsize_at(x.code)
+        # Item sizes are powers of two: a division takes longer than the rest.
+        strides[axis] = x.strides_[axis] >> s0_zeros_behind(itemsize_at(x.code))
 
 
 cdef Storage begin_lending(Array x):

@@ -1,7 +1,7 @@
 """Translates modules from Cython to C, all in one process. Run by the build.
 
 Cython takes longer to start than to translate a module. A module is left alone if no file that it includes or
-cimports is newer than its C, so that a change of one module costs the compilation of one.
+cimports, nor this one, is newer than its C, so that a change of one module costs the compilation of one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from Cython.Compiler.Main import CompilationOptions, Context, compile
 
 # Of all modules; one that wants others says so in its first line.
 DIRECTIVES = {
+    # Classes that users can pickle say how: `__reduce__`. Cython's methods for all others were a thirtieth of a wheel.
+    "auto_pickle": False,
     "boundscheck": False,
     "cdivision": True,
     # A free-threaded interpreter stays one: docs/design/threads.md, "Python threads".
@@ -23,13 +25,20 @@ DIRECTIVES = {
     "language_level": 3,
     "wraparound": False,
 }
+# Functions of Cython's that all modules have are in this one, once: they were a twelfth of a wheel.
+SHARED = "stride0._core._shared"
 
 
 def main(root: str, package: str, depfile: str, *paths: str) -> int:
     """Translate the first half of the paths to the second, which have the names of modules of the package."""
     # Cython keeps most of what it makes: the search for garbage takes a fifth of the time. It needs 0.5 GiB.
     gc.disable()
-    options = CompilationOptions(include_path=[root], language_level=3, compiler_directives=DIRECTIVES)
+    options = CompilationOptions(
+        include_path=[root],
+        language_level=3,
+        compiler_directives=DIRECTIVES,
+        shared_utility_qualified_name=SHARED,
+    )
     tree = create_dependency_tree(Context.from_options(options))
     read: set[str] = set()
     failed = 0
@@ -40,7 +49,7 @@ def main(root: str, package: str, depfile: str, *paths: str) -> int:
         files = [file for file in (source, tree.find_pxd(module)) if file]
         found = set().union(*map(tree.all_dependencies, files))
         read |= found
-        if not os.path.exists(target) or os.path.getmtime(target) < max(map(os.path.getmtime, found)):
+        if not os.path.exists(target) or os.path.getmtime(target) < max(map(os.path.getmtime, [__file__, *found])):
             failed += compile(source, options, module, output_file=target).num_errors
     escaped = (path.replace(" ", "\\ ") for path in (targets[0] + ":", *sorted(read)))
     with open(depfile, "w", encoding="utf-8") as written:

@@ -104,17 +104,19 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
         }                                                                                                            \
     }
 
-/* Elements, `step` of them apart, to indices from -size to size - 1, in order; whether all of them are. */
+/* Elements, `step` of them apart, to indices from -size to size - 1, `index_step` of them apart, in order: each of a lane that
+ * begins `lane` bytes behind the one before. Whether all indices are such. */
 #define S0_SCATTER(width, element)                                                                                   \
-    S0_ALONG int s0_scatter_along_##width(const int64_t *indices, Py_ssize_t n, char *to, Py_ssize_t stride,         \
-                                          Py_ssize_t size, const element *from, Py_ssize_t step)                     \
+    S0_ALONG int s0_scatter_along_##width(const int64_t *indices, Py_ssize_t index_step, Py_ssize_t n, char *to,     \
+                                          Py_ssize_t lane, Py_ssize_t stride, Py_ssize_t size, const element *from,  \
+                                          Py_ssize_t step)                                                           \
     {                                                                                                                \
         uint64_t bad = 0;                                                                                            \
         Py_ssize_t i;                                                                                                \
         for (i = 0; i < n; i++) {                                                                                    \
-            int64_t at = indices[i];                                                                                 \
+            int64_t at = indices[i * index_step];                                                                    \
             S0_PLACE(at, size, bad = 1; continue)                                                                    \
-            *(element *)(to + at * stride) = from[i * step];                                                         \
+            *(element *)(to + i * lane + at * stride) = from[i * step];                                              \
         }                                                                                                            \
         return bad == 0;                                                                                             \
     }                                                                                                                \
@@ -122,8 +124,8 @@ static Py_ssize_t s0_true_indices(const uint8_t *bits, Py_ssize_t n, int64_t *ou
                                   Py_ssize_t size, const element *from, Py_ssize_t step)                             \
     {                                                                                                                \
         if (stride == (Py_ssize_t)sizeof(element) && step == 1)                                                      \
-            return s0_scatter_along_##width(indices, n, to, sizeof(element), size, from, 1);                         \
-        return s0_scatter_along_##width(indices, n, to, stride, size, from, step);                                   \
+            return s0_scatter_along_##width(indices, 1, n, to, 0, sizeof(element), size, from, 1);                   \
+        return s0_scatter_along_##width(indices, 1, n, to, 0, stride, size, from, step);                             \
     }
 
 #define S0_OF_ITEM_SIZE(width, element)                                                                              \
@@ -300,6 +302,18 @@ static int s0_scatter(int width, const int64_t *indices, Py_ssize_t n, char *to,
     case 4: return s0_scatter_4(indices, n, to, stride, size, from, step);
     case 8: return s0_scatter_8(indices, n, to, stride, size, from, step);
     default: return s0_scatter_16(indices, n, to, stride, size, from, step);
+    }
+}
+
+static int s0_scatter_along(int width, const int64_t *indices, Py_ssize_t index_step, Py_ssize_t n, char *to, Py_ssize_t lane,
+                            Py_ssize_t stride, Py_ssize_t size, const void *from, Py_ssize_t step)
+{
+    switch (width) {
+    case 1: return s0_scatter_along_1(indices, index_step, n, to, lane, stride, size, from, step);
+    case 2: return s0_scatter_along_2(indices, index_step, n, to, lane, stride, size, from, step);
+    case 4: return s0_scatter_along_4(indices, index_step, n, to, lane, stride, size, from, step);
+    case 8: return s0_scatter_along_8(indices, index_step, n, to, lane, stride, size, from, step);
+    default: return s0_scatter_along_16(indices, index_step, n, to, lane, stride, size, from, step);
     }
 }
 

@@ -36,7 +36,8 @@ typedef void (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, c
  *   finish    what the words do not contain.
  * `lane` does all of them in one part. `select` writes the indices of the elements that a sort would put at the positions from
  * `first` to `last`, in that order; where it is to write the `whole` lane, also those of the others, before and behind them in
- * no order. It needs space for 3 n + 2 (last - first + 1) words; booleans it does not take. Each step returns whether it was completed: a signal ends it. The scratch memory has
+ * their order. Without `indices` it writes the elements themselves of the whole lane, which are contiguous and have 4 or 8 bytes.
+ * It needs space for 3 n + 2 (last - first + 1) words; booleans it does not take. Each step returns whether it was completed: a signal ends it. The scratch memory has
  * 2 n words, 3 n for indices, and S0_SLACK more, which are read and not used; of S0_FEW elements it is on the stack. */
 enum { S0_UNSIGNED, S0_SIGNED, S0_FLOATING, S0_BOOLEAN };
 enum { S0_FEW = 128, S0_SLACK = 128 };

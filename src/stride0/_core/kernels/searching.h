@@ -53,11 +53,8 @@
 
 #define S0_AT(type, i) (*(const type *)(lane + (i) * stride))
 
-/* NaN is larger than any number, and equal to NaN. */
 #define S0_LESS(a, v) ((a) < (v))
 #define S0_NOT_MORE(a, v) ((a) <= (v))
-#define S0_LESS_OR_NAN(a, v) (((a) < (v)) | (((v) != (v)) & ((a) == (a))))
-#define S0_NOT_MORE_OR_NAN(a, v) (((a) <= (v)) | ((v) != (v)))
 #define S0_FALSE_BELOW(a, v) (((a) == 0) & ((v) != 0))
 #define S0_FALSE_OR_BELOW(a, v) (((a) == 0) | ((v) != 0))
 
@@ -70,18 +67,39 @@ S0_SIDES(u8, uint8_t, S0_LESS, S0_NOT_MORE)
 S0_SIDES(u16, uint16_t, S0_LESS, S0_NOT_MORE)
 S0_SIDES(u32, uint32_t, S0_LESS, S0_NOT_MORE)
 S0_SIDES(u64, uint64_t, S0_LESS, S0_NOT_MORE)
-S0_SIDES(f32, float, S0_LESS_OR_NAN, S0_NOT_MORE_OR_NAN)
-S0_SIDES(f64, double, S0_LESS_OR_NAN, S0_NOT_MORE_OR_NAN)
+S0_SIDES(f32, float, S0_LESS, S0_NOT_MORE)
+S0_SIDES(f64, double, S0_LESS, S0_NOT_MORE)
 S0_SIDES(b8, uint8_t, S0_FALSE_BELOW, S0_FALSE_OR_BELOW)
 
+/* NaN is larger than any number, and equal to NaN: where the searched elements are NaN, which no comparison above finds. */
+#define S0_SEARCH_NANS(name, type)                                                                                   \
+    static void s0_search_nans_##name(const char *lane, Py_ssize_t stride, Py_ssize_t n, const type *wanted,         \
+                                      Py_ssize_t count, int right, int64_t *out)                                     \
+    {                                                                                                                \
+        Py_ssize_t i, numbers = right ? n : -1, size;                                                                \
+        for (i = 0; i < count; i++) {                                                                                \
+            if (wanted[i] == wanted[i])                                                                              \
+                continue;                                                                                            \
+            if (numbers < 0)                                                                                         \
+                for (numbers = 0, size = n; size > 0;) {                                                             \
+                    const Py_ssize_t half = size / 2, at = numbers + half;                                           \
+                    const int is_number = S0_AT(type, at) == S0_AT(type, at);                                        \
+                    numbers = is_number ? at + 1 : numbers;                                                          \
+                    size = is_number ? size - half - 1 : half;                                                       \
+                }                                                                                                    \
+            out[i] = numbers;                                                                                        \
+        }                                                                                                            \
+    }
+S0_SEARCH_NANS(f32, float)
+S0_SEARCH_NANS(f64, double)
+
 /* `kind` as in `sorting.h`. */
-static void s0_search(const char *lane, Py_ssize_t stride, Py_ssize_t n, const char *wanted, Py_ssize_t count, int width,
+static inline void s0_search(const char *lane, Py_ssize_t stride, Py_ssize_t n, const char *wanted, Py_ssize_t count, int width,
                       int kind, int right, int64_t *out)
 {
 #define S0_CASE(w, k, name, type)                                                                                    \
     if (width == w && kind == k) {                                                                                   \
         (right ? s0_search_right_##name : s0_search_left_##name)(lane, stride, n, (const type *)wanted, count, out); \
-        return;                                                                                                      \
     }
     S0_CASE(8, S0_FLOATING, f64, double)
     S0_CASE(4, S0_FLOATING, f32, float)
@@ -95,6 +113,10 @@ static void s0_search(const char *lane, Py_ssize_t stride, Py_ssize_t n, const c
     S0_CASE(1, S0_UNSIGNED, u8, uint8_t)
     S0_CASE(1, S0_BOOLEAN, b8, uint8_t)
 #undef S0_CASE
+    if (kind == S0_FLOATING && width == 8)
+        s0_search_nans_f64(lane, stride, n, (const double *)wanted, count, right, out);
+    else if (kind == S0_FLOATING)
+        s0_search_nans_f32(lane, stride, n, (const float *)wanted, count, right, out);
 }
 
 /* Move the first of each run of equal elements, which are sorted, to the front; returns how many. */
@@ -109,7 +131,7 @@ static void s0_search(const char *lane, Py_ssize_t stride, Py_ssize_t n, const c
         }                                                                                                            \
     }
 
-static Py_ssize_t s0_distinct(char *data, Py_ssize_t n, int width, int kind)
+static inline Py_ssize_t s0_distinct(char *data, Py_ssize_t n, int width, int kind)
 {
     Py_ssize_t i, k = 0;
     int different;

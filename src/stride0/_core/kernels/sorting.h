@@ -389,8 +389,36 @@ static void s0_sort_lane(s0_lane *lane)
 
 /* --- selection: see `s0_sorter` */
 
+/* The elements themselves, of 4 or 8 bytes and contiguous. */
+static void s0_part_lane(const s0_lane *given)
+{
+    s0_lane lane = *given;
+    const Py_ssize_t n = lane.n, first = lane.first, last = lane.last;
+    s0_seen seen;
+    int done;
+    if (n <= S0_FEW) {
+        s0_sort_lane(&lane);
+        return;
+    }
+    uint64_t *const x = lane.scratch + n, *const y = x + n, *const middle = y + n + S0_SLACK;
+    if (!s0_encode_part(&lane, 0, n, &seen))
+        return;
+    done = lane.width == 8 ? s0_part64((const int64_t *)lane.scratch, (const int64_t *)lane.from, n, first, last, (int64_t *)x,
+                                       (int64_t *)y, (int64_t *)middle, (int64_t *)lane.out)
+                           : s0_part32((const int32_t *)lane.scratch, (const int32_t *)lane.from, n, first, last, (int32_t *)x,
+                                       (int32_t *)y, (int32_t *)middle, (int32_t *)lane.out);
+    if (!done || last - first == 1)
+        return;
+    lane.from = (const char *)middle, lane.n = last - first, lane.out += first * lane.width;
+    s0_sort_lane(&lane);
+}
+
 static void s0_select_lane(const s0_lane *given)
 {
+    if (!given->indices) {
+        s0_part_lane(given);
+        return;
+    }
     s0_lane lane = *given, chosen = {0};
     const Py_ssize_t n = lane.n, first = lane.first, count = lane.last - first;
     int64_t *out = (int64_t *)lane.out, *const wanted = lane.whole ? out + first : out;

@@ -68,7 +68,20 @@ cdef extern from *:
             default: memcpy(out, from, 16);
         }
     }
+    /* Whether an element is not 0. A boolean one is a byte, as NumPy's are; a floating-point one is 0 with either sign. */
+    static inline int s0_is_true(const char *place, int code) {
+        unsigned long long bits[2] = {0, 0}, sign = 1;
+        const int parts = S0_LETTER[code] == 'c' ? 2 : 1;
+        s0_copy_item((char *)bits, place, code);
+        if (S0_LETTER[code] == 'f' || S0_LETTER[code] == 'c') {
+            sign <<= 8 * S0_ITEMSIZE[code] / parts - 1;
+            bits[0] &= ~(S0_ITEMSIZE[code] == 8 && parts == 2 ? sign | sign << 32 : sign);
+            bits[1] &= ~sign;
+        }
+        return (bits[0] | bits[1]) != 0;
+    }
     """
+    bint is_true "s0_is_true"(const char* place, int code) noexcept nogil
     void copy_item "s0_copy_item"(char* out, const char* from_, int code) noexcept nogil    # an element
 
 

@@ -32,6 +32,7 @@ cdef enum:
 cdef Array copy_array(Array x, int code, bint c_order):
     """A new array of the elements of x, cast; in their memory order, or in C order."""
     cdef Array out = None
+    cdef int last
     cdef Py_ssize_t inner[2]
     cdef Py_ssize_t outer[2]
     cdef char* args[2]
@@ -41,13 +42,14 @@ cdef Array copy_array(Array x, int code, bint c_order):
         out = new_like(x, code)
         cast_run(x, code, data_of(out))
         return out
-    if c_order and not x.c_contiguous:
+    if not x.c_contiguous and (c_order or (x.ndim == 1 and not may_defer(x.size, x))):
         out = new_array(code, x.ndim, x.shape_, NULL, False)
-        if x.ndim == 2 and x.size < SMALL_MATRIX:
-            # A kernel takes the rows and columns of a small matrix directly, without a plan.
-            args[0], inner[0], outer[0] = data_of(x), x.strides_[1], x.strides_[0]
-            args[1], inner[1], outer[1] = data_of(out), out.strides_[1], out.strides_[0]
-            loops_of(cast_kernel(x.code, code))[3](args, inner, outer, x.shape_[1], x.shape_[0])
+        if 1 <= x.ndim <= 2 and x.size < SMALL_MATRIX:
+            # A kernel takes a short run, or the rows and columns of a small matrix, directly: without a plan.
+            last = x.ndim - 1
+            args[0], inner[0], outer[0] = data_of(x), x.strides_[last], x.strides_[0]
+            args[1], inner[1], outer[1] = data_of(out), out.strides_[last], out.strides_[0]
+            loops_of(cast_kernel(x.code, code))[3](args, inner, outer, x.shape_[last], x.shape_[0] if last else 1)
             return out
     return apply(cast_kernel(x.code, code), code, 1, x, None, None, out, False, "copy", UNARY_NAMES)
 

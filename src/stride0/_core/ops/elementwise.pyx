@@ -269,7 +269,7 @@ cdef int check_exponent(Array base, Array exponent, int loop, str name) except -
             if is_any_negative(data_of(exponent), exponent.size, itemsize_at(exponent.code)):
                 refuse_exponent(name)
             return 0
-        smallest = hooks.reduce("min", exponent, tuple(range(exponent.ndim)), False, None)
+        smallest = hooks.reduce_whole("min", exponent)
         if read_scalar(data_of(<Array>smallest), exponent.code) < 0:
             refuse_exponent(name)
     return 0

@@ -202,11 +202,15 @@ cdef Array empty_gathered(Gathering where_):
         ndim += 1
     return new_array(where_.base.code, ndim, shape, NULL, False)
 
+ctypedef struct wide_element:
+    uint64_t low, high
+
 ctypedef fused bits:
     uint8_t
     uint16_t
     uint32_t
     uint64_t
+    wide_element
 
 ctypedef fused component_type:
     float
@@ -286,6 +290,8 @@ cdef void move_block(Py_ssize_t nbytes, int mode, int code, char* base, Offsets*
             add_runs[uint16_t](NULL, nbytes, base, at, other, stride)
         else:
             add_runs[uint8_t](NULL, nbytes, base, at, other, stride)
+    elif nbytes == 16:
+        move_each[wide_element](NULL, reading, base, at, other, stride)
     elif nbytes == 8:
         move_each[uint64_t](NULL, reading, base, at, other, stride)
     elif nbytes == 4:

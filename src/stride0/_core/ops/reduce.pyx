@@ -27,7 +27,7 @@ from stride0._core.array.array cimport (
     Array, component, data_of, describe_operand, guard_gradient, hooks, is_deferred, new_array, new_like, not_completed,
     read_operand, same_shape, shape_tuple, view_of,
 )
-from stride0._core.array.views cimport c_strides_of, is_broadcast_along, without_axes
+from stride0._core.array.views cimport c_strides_of, is_broadcast_along, is_f_contiguous, without_axes
 from stride0._core.ops.operands cimport BINARY_NAMES, named_shapes, scalar_array
 from stride0._core.ops.copy cimport assign_array, check_codes, copy_array, fill
 from stride0._core.ops.deferred cimport MOST_AXES, divide_pending, try_to_defer_reduction
@@ -205,11 +205,18 @@ def reduce(str name, Array x not None, tuple axes, bint keepdims, dtype=None):
     return reduce_array(name, x, axes, keepdims, dtype)
 
 
+cdef Py_ssize_t run_stride(Array x) noexcept:
+    """The stride of all elements in the order in which a plan reads them, where that is one run of it; else 0."""
+    if x.c_contiguous or is_f_contiguous(x):
+        return itemsize_at(x.code)
+    return x.strides_[0] if x.ndim == 1 else 0
+
+
 cpdef Array reduce_whole(str name, Array x):
     """
     `reduce` of x over all axes, to the dtype that the standard gives such a result.
 
-    One contiguous run needs no plan: Note [Fast path].
+    One run needs no plan: Note [Fast path].
     """
     cdef int number = REDUCTION_NUMBERS[name], code = arithmetic_code(x.code), acc_code = S0_ACCUMULATOR[number][x.code]
     cdef int out_code = S0_REDUCED[number][x.code]
@@ -217,17 +224,17 @@ cpdef Array reduce_whole(str name, Array x):
     cdef Py_ssize_t strides[2]
     cdef char* args[2]
     # Note [Partitions]: from LONG_RUN elements on, the planner decides the order, here as elsewhere.
-    if is_deferred(x) or x.size >= LONG_RUN or x.size == 0 or not x.c_contiguous or acc_code < 0:
+    if is_deferred(x) or x.size >= LONG_RUN or x.size == 0 or acc_code < 0 or run_stride(x) == 0:
         return reduce_array(name, x, tuple(range(x.ndim)), False, None)
     guard_gradient(x, name)
     if code != x.code:
-        x = copy_array(x, code, True)
+        x = copy_array(x, code, False)
     total = new_array(acc_code, 0, NULL, NULL, False)
     # The first element, folded once more, changes no extreme.
     copy_item(data_of(total), &START[number][acc_code][0] if HAS_START[number] else data_of(x), acc_code)
     args[0], args[1] = data_of(x), data_of(total)
-    strides[0], strides[1] = itemsize_at(code), 0
-    loops_of(reduction_kernel(number, code))[0](args, strides, strides, x.size, 1)
+    strides[0], strides[1] = run_stride(x), 0
+    loops_of(reduction_kernel(number, code))[0 if strides[0] == itemsize_at(code) else 1](args, strides, strides, x.size, 1)
     return total if out_code == acc_code else copy_array(total, out_code, True)
 
 
@@ -364,4 +371,8 @@ cpdef Array argreduce(str name, Array x, int axis, bint keepdims):
     return out
 
 
-hooks.reduce = reduce_array
+cdef Array reduce_by_hook(str name, Array x):
+    return reduce_whole(name, x)
+
+
+hooks.reduce_whole = reduce_by_hook

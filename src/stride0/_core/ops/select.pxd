@@ -17,6 +17,9 @@ cdef extern from "gathering.h":
     bint s0_gather_along(
         int itemsize, const int64_t* indices, Py_ssize_t index_step, Py_ssize_t n, const char* source, Py_ssize_t step, Py_ssize_t stride, Py_ssize_t size, char* out
     ) noexcept nogil
+    bint s0_scatter_along(
+        int itemsize, const int64_t* indices, Py_ssize_t index_step, Py_ssize_t n, char* to, Py_ssize_t lane, Py_ssize_t stride, Py_ssize_t size, const void* source, Py_ssize_t step
+    ) noexcept nogil
     bint s0_gather_runs(const int64_t* indices, Py_ssize_t n, const char* source, Py_ssize_t size, Py_ssize_t run, Py_ssize_t lanes, char* out) noexcept nogil
 
 cdef Array gather_fast(Array x, object key)

@@ -334,11 +334,10 @@ cdef tuple true_indices(Array mask):
     else:
         with nogil:
             count = s0_count_true(bits, mask.size)
-    out = []
+    # Most have one axis, for which no list is made.
+    out = (new_array(INT64, 1, &count, NULL, False),) if mask.ndim == 1 else tuple([new_array(INT64, 1, &count, NULL, False) for d in range(mask.ndim)])
     for d in range(mask.ndim):
-        column = new_array(INT64, 1, &count, NULL, False)
-        columns[d] = <int64_t*>data_of(column)
-        out.append(column)
+        columns[d] = <int64_t*>data_of(<Array>(<tuple>out)[d])
     if mask.size < LONG_RUN:
         found = fill_columns(bits, mask.ndim, mask.shape_, columns, count)
     else:
@@ -347,7 +346,7 @@ cdef tuple true_indices(Array mask):
     if found < count:
         for column in out:
             truncate(column, found)
-    return tuple(out)
+    return out
 
 
 cdef Py_ssize_t fill_columns(const uint8_t* bits, int ndim, const Py_ssize_t* shape, int64_t** columns, Py_ssize_t count) noexcept nogil:

@@ -256,16 +256,17 @@ cdef void select_lanes(void* context, int chunk) noexcept nogil:
         TABLE.sorter.select(&lane)
 
 
-cdef Array selected_lanes(Array x, int axis, Py_ssize_t first, Py_ssize_t last, bint descending, bint whole):
+cdef Array selected_lanes(Array x, int axis, Py_ssize_t first, Py_ssize_t last, bint descending, bint whole, bint indices=True):
     """
     The indices of the elements that a sort along an axis would put at the positions from `first` to `last`.
 
     NaN is last, in descending order too. Equal elements keep their order. Of the `whole` lane, indices of elements that come
-    before stand before these, in no order, and those of elements that come after behind them.
+    before stand before these, in their order, and those of elements that come after behind them. Not the indices but the elements
+    themselves of the whole lane are given where they have 4 or 8 bytes.
     """
     cdef Py_ssize_t n = x.shape_[axis], count = n if whole else last - first, chunks = 1, words
     cdef Py_ssize_t shape[MAX_NDIM]
-    cdef int threads = 1, k
+    cdef int threads = 1, k, code = INT64 if indices else x.code
     cdef Array out, source, result, scratch = None
     cdef Lanes lanes
     cdef bint done
@@ -279,17 +280,17 @@ cdef Array selected_lanes(Array x, int axis, Py_ssize_t first, Py_ssize_t last, 
         shape[k] = x.shape_[k]
     shape[axis] = count
     if axis != x.ndim - 1:
-        result = new_array(INT64, x.ndim, shape, NULL, False)
-        assign_array(axis_last(result, axis), selected_lanes(axis_last(x, axis), x.ndim - 1, first, last, descending, whole), "argpartition")
+        result = new_array(code, x.ndim, shape, NULL, False)
+        assign_array(axis_last(result, axis), selected_lanes(axis_last(x, axis), x.ndim - 1, first, last, descending, whole, indices), "argpartition")
         return result
-    out = new_array(INT64, x.ndim, shape, NULL, False)
+    out = new_array(code, x.ndim, shape, NULL, False)
     if out.size == 0:
         return out
-    source = x if x.ndim == 1 or x.c_contiguous else copy_array(x, x.code, True)
+    source = x if (x.ndim == 1 and indices) or x.c_contiguous else copy_array(x, x.code, True)
     lanes.first.source, lanes.first.out = data_of(source), data_of(out)
-    lanes.first.width, lanes.wide = itemsize_at(x.code), sizeof(int64_t)
+    lanes.first.width, lanes.wide = itemsize_at(x.code), itemsize_at(code)
     lanes.first.n, lanes.first.stride = n, source.strides_[axis] if n > 1 else lanes.first.width
-    lanes.first.mask, lanes.first.kind, lanes.first.indices = -1 if descending else 0, kind_of(x.code), True
+    lanes.first.mask, lanes.first.kind, lanes.first.indices = -1 if descending else 0, kind_of(x.code), indices
     lanes.first.nans_last, lanes.first.first, lanes.first.last, lanes.first.whole = True, first, last, whole
     lanes.first.scratch, lanes.count = NULL, x.size // n
     lanes.words = 3 * n + 2 * (last - first + 1) + S0_SLACK if n > S0_FEW else 0

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from stride0._chapters import statistical, utility
+from stride0._chapters.counting import intervals
 from stride0._chapters.elementwise import equal, logical_not, subtract
 from stride0._chapters.indexing import take_along_axis
 from stride0._chapters.manipulation import concat, reshape
@@ -212,6 +213,7 @@ RULES: dict[str, Rule] = {
     "argselect": _argselect,
     "argsort": ordering(argsort),
     "searchsorted": search,
+    "intervals": lambda level, x, edges, first, last: intervals(level.value(x), edges, first, last),
     "isin": membership,
     "diff": differences,
 }

@@ -217,6 +217,7 @@ NO_GRAD: dict[str, str] = {
             "argselect",
             "argsort",
             "count_nonzero",
+            "intervals",
             "nonzero",
             "searchsorted",
         ),

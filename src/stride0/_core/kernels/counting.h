@@ -1,0 +1,136 @@
+/* Counts of numbers, the intervals of a histogram that elements lie in, and values of a curve between its points. */
+#ifndef STRIDE0_COUNTING_H
+#define STRIDE0_COUNTING_H
+
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "searching.h"
+
+/* The largest of n numbers, at least one; a negative number where one of them is negative. */
+static Py_ssize_t s0_largest_place(const int64_t *x, Py_ssize_t n)
+{
+    Py_ssize_t i;
+    int64_t most = x[0], signs = 0;
+    for (i = 0; i < n; i++) {
+        most = x[i] > most ? x[i] : most;
+        signs |= x[i];
+    }
+    return signs < 0 ? -1 : (Py_ssize_t)most;
+}
+
+/* Add one to, or a weight to, the place of a number below `size`. All were, when the size was found; another thread may have
+ * written others since. */
+#define S0_COUNT(table, at)                                                                                          \
+    if ((uint64_t)(at) < (uint64_t)size)                                                                             \
+        table[at]++;
+
+/* Add to `out` how often each of `size` numbers occurs. Where they are few, equal ones follow each other, and each addition
+ * would wait for the one before: four tables take turns. */
+static void s0_count_places(const int64_t *x, Py_ssize_t n, int64_t *out, Py_ssize_t size)
+{
+    enum { few = 256 };
+    Py_ssize_t i = 0, k;
+    if (size <= few && n >= 4 * size) {
+        int64_t more[3][few];
+        memset(more, 0, sizeof more);
+        for (; i + 4 <= n; i += 4) {
+            const int64_t a = x[i], b = x[i + 1], c = x[i + 2], d = x[i + 3];
+            S0_COUNT(out, a)
+            S0_COUNT(more[0], b)
+            S0_COUNT(more[1], c)
+            S0_COUNT(more[2], d)
+        }
+        for (k = 0; k < size; k++)
+            out[k] += more[0][k] + more[1][k] + more[2][k];
+    }
+    for (; i < n; i++) {
+        const int64_t at = x[i];
+        S0_COUNT(out, at)
+    }
+}
+
+/* Add to `out` the weights of each number, in the order of their elements; `parts`: 1, or 2 of complex weights. */
+static void s0_add_weights(const int64_t *x, Py_ssize_t n, const double *weights, int parts, double *out, Py_ssize_t size)
+{
+    Py_ssize_t i;
+    for (i = 0; i < n; i++) {
+        const int64_t at = x[i];
+        if ((uint64_t)at >= (uint64_t)size)
+            continue;
+        out[parts * at] += weights[parts * i];
+        if (parts == 2)
+            out[2 * at + 1] += weights[2 * i + 1];
+    }
+}
+
+/* Intervals of equal width: `count` of them, from edges[0] to edges[count]. */
+typedef struct {
+    double first, last; /* the ends that the width is computed from */
+    double least, most; /* the ends in the dtype of the elements: what lies outside them has the place `count` */
+    const double *edges;
+    Py_ssize_t count;
+} s0_intervals;
+
+/* A quotient gives the place; rounding may have moved an element that lies at an edge beyond it. */
+#define S0_PLACES(name, type)                                                                                        \
+    static void s0_places_##name(const s0_intervals *of, const type *x, Py_ssize_t n, int64_t *out)                  \
+    {                                                                                                                \
+        const double first = of->first, width = of->last - of->first, number = (double)of->count;                    \
+        const double *edges = of->edges;                                                                             \
+        const int64_t count = of->count;                                                                             \
+        Py_ssize_t i;                                                                                                \
+        for (i = 0; i < n; i++) {                                                                                    \
+            const double there = x[i];                                                                               \
+            const int inside = (there >= of->least) & (there <= of->most);                                           \
+            int64_t place = (int64_t)(((inside ? there : first) - first) / width * number);                          \
+            place = place < count ? place : count - 1;                                                               \
+            place = place < 0 ? 0 : place;                                                                           \
+            place -= (place > 0) & (there < edges[place]);                                                           \
+            place += (place < count - 1) & (there >= edges[place + 1]);                                              \
+            out[i] = inside ? place : count;                                                                         \
+        }                                                                                                            \
+    }
+S0_PLACES(f32, float)
+S0_PLACES(f64, double)
+
+/* A curve through n points: values at `x`, those before the first point and behind the last one given. */
+#define S0_INTERPOLATE(name, type)                                                                                   \
+    static void s0_interpolate_##name(const type *points, const type *values, Py_ssize_t n, const type *x,           \
+                                      Py_ssize_t count, type before, type behind, type *out)                         \
+    {                                                                                                                \
+        enum { block = 128 };                                                                                        \
+        int64_t places[block];                                                                                       \
+        Py_ssize_t i, j, size, at;                                                                                   \
+        const type first = points[0], last = points[n - 1];                                                          \
+        for (i = 0; i < count; i += block) {                                                                         \
+            size = count - i < block ? count - i : block;                                                            \
+            s0_search_right_##name((const char *)points, sizeof(type), n, x + i, size, places);                      \
+            for (j = 0; j < size; j++) {                                                                             \
+                const type v = x[i + j];                                                                             \
+                type found = values[0];                                                                              \
+                if (n > 1) {                                                                                         \
+                    at = (Py_ssize_t)places[j] - 1;                                                                  \
+                    at = at < 0 ? 0 : at > n - 2 ? n - 2 : at;                                                       \
+                    const type x0 = points[at], x1 = points[at + 1], y0 = values[at], y1 = values[at + 1];           \
+                    const type slope = (y1 - y0) / (x1 - x0);                                                        \
+                    found = slope * (v - x0) + y0;                                                                   \
+                    found = v == x1 ? y1 : found;                                                                    \
+                    /* From the other end, where this one is infinite; between equal values; at a point. */          \
+                    if (found != found) {                                                                            \
+                        found = slope * (v - x1) + y1;                                                               \
+                        found = found != found && y0 == y1 ? y0 : found;                                             \
+                        found = found != found && v == x0 && x0 - x0 == 0 ? y0 : found;                              \
+                    }                                                                                                \
+                }                                                                                                    \
+                found = v < first ? before : found;                                                                  \
+                found = v > last ? behind : found;                                                                   \
+                out[i + j] = v != v ? v : found;                                                                     \
+            }                                                                                                        \
+        }                                                                                                            \
+    }
+S0_INTERPOLATE(f32, float)
+S0_INTERPOLATE(f64, double)
+
+#endif
