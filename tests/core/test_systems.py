@@ -120,10 +120,11 @@ def test_singular_matrices(n):
     x = xp.asarray(a)
     assert float(xp.linalg.det(x)) == 0
     assert [float(part) for part in xp.linalg.slogdet(x)] == [0, -np.inf]
-    nothing = xp.zeros((n, 0))
-    for call in (lambda: xp.linalg.inv(x), lambda: xp.linalg.solve(x, x), lambda: xp.linalg.solve(x, nothing)):
+    with pytest.raises(xp.linalg.LinAlgError, match="singular"):
+        xp.linalg.inv(x)
+    for sides in (x, x[:, 0], xp.zeros((n, 0))):
         with pytest.raises(xp.linalg.LinAlgError, match="singular"):
-            call()
+            xp.linalg.solve(x, sides)
     stack = xp.stack([xp.eye(n)] * 40 + [x] + [xp.eye(n)] * 40)
     with pytest.raises(xp.linalg.LinAlgError, match=r"\(40,\)"):
         xp.linalg.inv(stack)
