@@ -1,12 +1,10 @@
-/* A loop over any strides, made of the loop over contiguous elements.
- *
- * Note [Blockwise]
- *   A loop over any strides has one element in a register at a time. Where the compiler makes branches of a selection
- *   there, or the operation takes many cycles of one element and as many of a vector, it is faster to gather a block of
- *   each operand into the first-level cache, to run the loop over contiguous elements, and to scatter the block of the
- *   result. Elements of 4 bytes and less always gain where every second one is read, or all in reverse: moving those is
- *   vectorised, as is the operation on contiguous elements. Each block of every operand is read before the results of the block are written, so a result may be the
- *   same elements as an operand. */
+/* A loop over any strides, made of the loop over contiguous elements. */
+/* Note [Blockwise]
+       A loop over any strides has one element in a register at a time. Where the compiler makes branches of a selection there,
+       or a vector of elements takes as long as one, it is faster to gather a block of each operand into the first-level cache,
+       to run the loop over contiguous elements, and to scatter the block of the result. Elements of 4 bytes and less always gain
+       where every second one is read, or all in reverse, since moving those is vectorised. Each block of every operand is read
+       before the results of the block are written, so a result may be the same elements as an operand. */
 #ifndef STRIDE0_BLOCKWISE_H
 #define STRIDE0_BLOCKWISE_H
 
