@@ -217,3 +217,38 @@ def test_special_exponentials() -> None:
     assert float(xp.linalg.expm(xp.asarray([[-50.0]]))[0, 0]) == float(xp.exp(-50.0))
     with pytest.raises(xp.ShapeError, match="square"):
         xp.linalg.expm(xp.ones((2, 3)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("shape", [(40, 40), (60, 25), (25, 60), (3, 40, 30), (2, 3, 30, 30)])
+def test_lstsq_of_larger_matrices_by_one_function_of_lapack(shape: tuple[int, ...], dtype: str) -> None:
+    """The same solution, to rounding, as of the decomposition, which vectors for several matrices take."""
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal(shape).astype(dtype)
+    a[..., -1] = a[..., 0]  # singular
+    for lead in ((), shape[:-2]):
+        for columns in (1, 3):
+            b = rng.standard_normal((*lead, shape[-2], columns)).astype(dtype)
+            for rtol in (None, 1e-3, xp.asarray(np.full(shape[:-2], 1e-3), dtype=xp.float32)):
+                found = xp.linalg.lstsq(xp.asarray(a), xp.asarray(b), rtol=rtol)
+                wanted = np.linalg.pinv(a.astype("c16"), rcond=1e-5) @ b
+                error = 2e-3 if dtype in ("float32", "complex64") else 1e-10
+                np.testing.assert_allclose(np.asarray(found.solution), wanted, rtol=error, atol=error)
+                assert np.all(np.asarray(found.rank) == min(shape[-2:]) - (shape[-2] >= shape[-1]))
+                values = np.linalg.svd(a, compute_uv=False)
+                np.testing.assert_allclose(np.asarray(found.singular_values), values, rtol=error, atol=error)
+                with xp.autograd.Tape() as tape:
+                    x = xp.asarray(a)
+                    tape.watch(x)
+                    recorded = xp.linalg.lstsq(x, xp.asarray(b), rtol=rtol).solution
+                plain = np.asarray(xp.autograd.stop_gradient(recorded))
+                assert np.array_equal(plain, np.asarray(found.solution))
+
+
+def test_lstsq_of_larger_matrices_that_are_not_finite() -> None:
+    for value in (np.nan, np.inf):
+        a = np.eye(30)
+        a[3, 4] = value
+        with pytest.raises(xp.linalg.LinAlgError, match="lstsq"):
+            xp.linalg.lstsq(xp.asarray(a), xp.ones(30))
+    assert xp.linalg.lstsq(xp.zeros((30, 30)), xp.ones(30)).rank == 0

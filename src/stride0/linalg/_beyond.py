@@ -18,6 +18,7 @@ from stride0._core.array.array import Array, empty
 from stride0._core.calls.checks import check_array, check_bool
 from stride0._core.calls.decompositions import as_floating, check_rows, check_square, refuse_storage_dtypes
 from stride0._core.calls.primitive import intercepted, primitive, primitive_in
+from stride0._core.exchange.numpy_calls import least_squares, to_numpy
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import promote
 from stride0._core.ops.copy import assign, copy
@@ -28,6 +29,7 @@ from stride0._core.ops.functions import (
     equal,
     exp,
     greater,
+    greater_equal,
     isfinite,
     multiply,
     reciprocal,
@@ -35,6 +37,7 @@ from stride0._core.ops.functions import (
     subtract,
     where,
 )
+from stride0._core.ops.operands import is_recorded
 from stride0._core.ops.triangular import substitute
 from stride0.linalg._decompositions import (
     LinAlgError,
@@ -44,6 +47,7 @@ from stride0.linalg._decompositions import (
     significant,
     solve,
     svd,
+    svdvals,
 )
 from stride0.linalg._functions import diagonal
 
@@ -51,6 +55,10 @@ __all__ = ["LstsqResult", "expm", "lstsq", "solve_triangular"]
 
 # Rows up to which a triangular system is solved by substitution; products of matrices do the rest.
 FEW_ROWS: Final = 64
+
+# Elements of a matrix from which the function of LAPACK for least squares is faster than the decomposition:
+# it is called by NumPy's Python.
+SMALL_MATRIX: Final = 512
 
 
 class LstsqResult(NamedTuple):
@@ -192,14 +200,16 @@ def lstsq(
     x2 = as_floating(check_array("lstsq", x2, "x2"))
     check_rows("lstsq", x1, x2)
     limit = relative_tolerance("lstsq", x1, rtol)
+    sides = expand_dims(x2, axis=-1) if x2.ndim == 1 else x2
     try:
-        u, s, vh = svd(x1, full_matrices=False)
+        if is_recorded(x1) or is_recorded(x2) or (isinstance(limit, Array) and is_recorded(limit)):
+            s, solution = svdvals(x1), _least_squares(x1, sides, rtol)
+        else:
+            s, solution = _solved(x1, sides, limit)
     except LinAlgError as error:
         facts = [("x1" if name == "x" else name, value) for name, value in error.facts]
         raise LinAlgError("lstsq", error.problem, facts) from None
     counts = significant(s, limit)
-    sides = expand_dims(x2, axis=-1) if x2.ndim == 1 else x2
-    solution = _least_squares(x1, sides, rtol, counts, u, s, vh)
     residuals = sum(square(abs(sides - matmul(x1, solution))), axis=-2)
     if x2.ndim == 1:
         solution, residuals = squeeze(solution, axis=-1), squeeze(residuals, axis=-1)
@@ -207,12 +217,24 @@ def lstsq(
 
 
 @primitive
-def _least_squares(
-    x1: Array, x2: Array, rtol: float | Array | None, counts: Array, u: Array, s: Array, vh: Array
-) -> Array:
-    """Return ``pinv(x1, rtol=rtol) @ x2``, given the SVD of `x1` and which singular values count."""
-    inverses = where(counts, reciprocal(s), 0.0)
-    return matmul(_adjoint(vh), multiply(expand_dims(inverses, axis=-1), matmul(_adjoint(u), x2)))
+def _least_squares(x1: Array, x2: Array, rtol: float | Array | None) -> Array:
+    """Return ``pinv(x1, rtol=rtol) @ x2``."""
+    return _solved(x1, x2, relative_tolerance("lstsq", x1, rtol))[1]
+
+
+def _solved(x1: Array, x2: Array, limit: float | Array) -> tuple[Array, Array]:
+    """Return the singular values of matrices and the solutions of least squares."""
+    small = x1.shape[-2] * x1.shape[-1] < SMALL_MATRIX
+    found = None if small else least_squares(x1, x2, limit)
+    if found is not None:
+        s, solution, rank = found
+        counted = to_numpy(count_nonzero(significant(s, limit), axis=-1)) == rank
+        # LAPACK fails by NaN: then the decomposition says why. It may have rounded the limit, too.
+        if counted.all() and all(greater_equal(s, 0)):
+            return s, solution
+    u, s, vh = svd(x1, full_matrices=False)
+    inverses = where(significant(s, limit), reciprocal(s), 0.0)
+    return s, matmul(_adjoint(vh), multiply(expand_dims(inverses, axis=-1), matmul(_adjoint(u), x2)))
 
 
 def _adjoint(x: Array) -> Array:

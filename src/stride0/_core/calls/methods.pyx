@@ -23,7 +23,7 @@ from stride0._core.memory.guards cimport s0_immortalize
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.switches cimport guarding
 from stride0._core.array.interceptors cimport reads_value, refuse_method
-from stride0._core.array.array cimport Array, data_of, has_node, is_plain_value, needs_tape, refuse_tracked, shape_tuple, view_of
+from stride0._core.array.array cimport Array, alias, data_of, has_node, is_plain_value, needs_tape, refuse_tracked, shape_tuple, view_of
 from stride0._core.array.views cimport reinterpret
 from stride0._core.ops.keys cimport read_int
 from stride0._core.exchange.convert cimport nested_lists
@@ -334,6 +334,8 @@ cdef object squeeze(str name, PyObject** given):
 
 cdef object view(str name, PyObject** given):
     cdef Array x = <Array>given[0]
+    if given[1] is <PyObject*>None and not needs_tape(x):
+        return alias(x)
     return reinterpret(x, dtype_at(x.code if given[1] is <PyObject*>None else dtype_code_argument(given[1], "view", -1)))
 
 

@@ -78,6 +78,12 @@ cdef Array flat(Array x):
     return view_of(x, data_of(x), 1, &size, &stride)
 
 
+cdef enum:
+    # Copied one by one, by one thread: lanes of so many bytes, and results of no more than these.
+    LONG_LANE = 256
+    FEW_BYTES = 1 << 20
+
+
 cdef object repeat(str name, PyObject** given):
     cdef Array x = array_argument(given[0], "repeat", "x"), repeats
     cdef bint flattened = given[2] is <PyObject*>None
@@ -106,6 +112,7 @@ cdef Array repeat_evenly(Array x, Py_ssize_t count, int axis, bint flattened):
     cdef Py_ssize_t counts[MAX_NDIM]
     cdef Py_ssize_t inner = itemsize_at(x.code), size, i, k
     cdef char* to
+    cdef char* source
     cdef Array out
     cdef int at, ndim = x.ndim
     if count < 0:
@@ -128,11 +135,11 @@ cdef Array repeat_evenly(Array x, Py_ssize_t count, int axis, bint flattened):
     if x.c_contiguous and inner <= LARGEST_ITEM and inner & (inner - 1) == 0:
         repeat_items(data_of(out), data_of(x), x.size * itemsize_at(x.code) // inner, count, inner)
         return out
-    if x.c_contiguous and out.size <= FEW_ELEMENTS:
-        to = data_of(out)
+    if x.c_contiguous and (out.size <= FEW_ELEMENTS or (inner >= LONG_LANE and out.size * itemsize_at(x.code) <= FEW_BYTES)):
+        to, source = data_of(out), data_of(x)
         for i in range(x.size * itemsize_at(x.code) // inner):
             for k in range(count):
-                memcpy(to, data_of(x) + i * inner, inner)
+                memcpy(to, source + i * inner, inner)
                 to += inner
         return out
     for at in range(x.ndim):

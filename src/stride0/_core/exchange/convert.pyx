@@ -396,9 +396,16 @@ cdef list nested(const char* data, int code, int ndim, const Py_ssize_t* shape, 
     cdef Py_ssize_t k
     cdef list out = PyList_New(shape[0])
     cdef object item
-    if ndim == 1 and (code == FLOAT64 or code == INT64):
+    if ndim == 1 and letter_at(code) == c"f" and itemsize_at(code) >= 4:
         for k in range(shape[0]):
-            item = (<const double*>data)[0] if code == FLOAT64 else (<const int64_t*>data)[0]
+            item = (<const double*>data)[0] if code == FLOAT64 else <double>(<const float*>data)[0]
+            Py_INCREF(item)
+            PyList_SET_ITEM(out, k, item)
+            data += strides[0]
+        return out
+    if ndim == 1 and code == INT64:
+        for k in range(shape[0]):
+            item = (<const int64_t*>data)[0]
             Py_INCREF(item)
             PyList_SET_ITEM(out, k, item)
             data += strides[0]

@@ -5,6 +5,9 @@ from cpython.object cimport PyObject
 from libc.string cimport memcpy
 
 cdef extern from "Python.h":
+    ctypedef struct Py_complex:
+        double real, imag
+    Py_complex PyComplex_AsCComplex(object value) noexcept      # of a complex number, which cannot fail
     object PyComplex_FromDoubles(double real, double imag)
     int64_t PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
 
@@ -394,6 +397,7 @@ cdef int write_scalar(object value, int code, char* out, str operation) except -
     number has no real value and raises CastError.
     """
     cdef double real, imag
+    cdef Py_complex both
     cdef float half
     cdef char letter = letter_at(code)
     if letter == c"f" or letter == c"c":
@@ -401,7 +405,8 @@ cdef int write_scalar(object value, int code, char* out, str operation) except -
         if isinstance(value, complex):
             if letter == c"f":
                 raise CastError(operation, f"a complex number cannot be cast to the dtype {dtype_at(code).name}")
-            real, imag = value.real, value.imag
+            both = PyComplex_AsCComplex(value)
+            real, imag = both.real, both.imag
         else:
             try:
                 real = odd_float(value) if is_stored(code) and isinstance(value, int) else value

@@ -167,17 +167,11 @@ def _system(function: Callable[..., Array], *options: str) -> Rule:
     return rule
 
 
-def _least_squares(
-    level: Level, x1: Array, x2: Array, rtol: Any, counts: Array, u: Array, s: Array, vh: Array
-) -> Array:
+def _least_squares(level: Level, x1: Array, x2: Array, rtol: Any) -> Array:
     ndim = max(x1.ndim, x2.ndim)
-    matrices = [level.aligned(x, ndim) for x in (x1, x2, u, vh)]
-    vectors = [level.aligned(x, ndim - 1) for x in (counts, s)]
     if isinstance(rtol, Array):
         rtol = level.aligned(rtol, ndim - 2)
-    found: Array = _beyond._least_squares(
-        matrices[0], matrices[1], rtol, vectors[0], matrices[2], vectors[1], matrices[3]
-    )
+    found: Array = _beyond._least_squares(level.aligned(x1, ndim), level.aligned(x2, ndim), rtol)
     return found
 
 
