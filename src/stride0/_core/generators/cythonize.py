@@ -49,7 +49,9 @@ def main(root: str, package: str, depfile: str, *paths: str) -> int:
         files = [file for file in (source, tree.find_pxd(module)) if file]
         found = set().union(*map(tree.all_dependencies, files))
         read |= found
-        if not os.path.exists(target) or os.path.getmtime(target) < max(map(os.path.getmtime, [__file__, *found])):
+        if not os.path.exists(target) or os.path.getmtime(target) < max(
+            map(os.path.getmtime, [__file__, *found])
+        ):
             failed += compile(source, options, module, output_file=target).num_errors
     escaped = (path.replace(" ", "\\ ") for path in (targets[0] + ":", *sorted(read)))
     with open(depfile, "w", encoding="utf-8") as written:
