@@ -451,3 +451,20 @@ def test_repeats_that_no_array_has_room_for() -> None:
     for number in (2**63 + 5, 2**64 - 1):
         with pytest.raises(xp.ShapeError):
             xp.repeat(xp.ones(1), xp.asarray([number], dtype=xp.uint64))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_joined_arrays_keep_the_memory_order_of_fortran(axis: int) -> None:
+    a = np.arange(24.0).reshape(4, 3, 2)
+    x = xp.permute_dims(xp.asarray(a), (2, 1, 0))
+    joined = xp.concat([x, x], axis=axis)
+    np.testing.assert_array_equal(np.asarray(joined), np.concatenate([a.T, a.T], axis=axis))
+    assert np.asarray(joined).flags.f_contiguous
+    for place in (axis, axis - 4):
+        stacked = xp.stack([x, x], axis=place)
+        np.testing.assert_array_equal(np.asarray(stacked), np.stack([a.T, a.T], axis=place))
+        assert np.asarray(stacked)[(slice(None),) * (place % 4) + (0,)].flags.f_contiguous
+    mixed = xp.concat([x, xp.asarray(a.T, copy=True)], axis=axis)
+    np.testing.assert_array_equal(np.asarray(mixed), np.asarray(joined))
+    nothing = xp.concat([x[:, :0], x[:, :0]], axis=axis)
+    assert nothing.shape == np.concatenate([a.T[:, :0], a.T[:, :0]], axis=axis).shape

@@ -275,7 +275,7 @@ def products() -> Iterator[tuple[str, Any]]:
 def systems() -> Iterator[tuple[str, Any]]:
     """Systems of few rows and determinants: of sizes with loops of their own, and others."""
     rng = np.random.default_rng(9)
-    for n in (1, 2, 3, 4, 5, 16):
+    for n in (1, 2, 3, 4, 5, 17, 32):
         x, y = (xp.asarray(rng.standard_normal((9, n, n))) for _ in range(2))
         yield f"inv {n}", xp.linalg.inv(x)
         yield f"det {n}", xp.linalg.det(x)

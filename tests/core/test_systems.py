@@ -10,7 +10,7 @@ import pytest
 
 import stride0 as xp
 
-SIZES = [1, 2, 3, 4, 5, 8, 15, 16]
+SIZES = [1, 2, 3, 4, 5, 8, 15, 16, 32]
 EPS = 2.0**-53
 
 
@@ -81,6 +81,7 @@ def test_residuals_are_small_whatever_the_layout(n, columns):
 
 def test_leading_axes_broadcast():
     rng = np.random.default_rng(1)
+    assert xp.linalg.solve(xp.eye(3), xp.zeros((2, 3, 0))).shape == (2, 3, 0)
     for lead1, lead2 in (((), (2, 3)), ((2, 1), (3,)), ((4, 1, 2), (3, 1)), ((0,), ()), ((2,), ())):
         a, b = rng.standard_normal((*lead1, 3, 3)), rng.standard_normal((*lead2, 3, 2))
         got = np.asarray(xp.linalg.solve(xp.asarray(a), xp.asarray(b)))
@@ -119,9 +120,11 @@ def test_singular_matrices(n):
     x = xp.asarray(a)
     assert float(xp.linalg.det(x)) == 0
     assert [float(part) for part in xp.linalg.slogdet(x)] == [0, -np.inf]
-    for call in (lambda: xp.linalg.inv(x), lambda: xp.linalg.solve(x, x)):
+    with pytest.raises(xp.linalg.LinAlgError, match="singular"):
+        xp.linalg.inv(x)
+    for sides in (x, x[:, 0], xp.zeros((n, 0))):
         with pytest.raises(xp.linalg.LinAlgError, match="singular"):
-            call()
+            xp.linalg.solve(x, sides)
     stack = xp.stack([xp.eye(n)] * 40 + [x] + [xp.eye(n)] * 40)
     with pytest.raises(xp.linalg.LinAlgError, match=r"\(40,\)"):
         xp.linalg.inv(stack)

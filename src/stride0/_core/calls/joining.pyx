@@ -8,7 +8,7 @@ from stride0._core.memory.dtype cimport DType, is_python_scalar, itemsize_at
 from stride0._core.memory.guards cimport FREE_THREADED
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.array.array cimport Array, data_of, needs_tape, new_array, s0_tuple_items, same_shape, view_of
-from stride0._core.array.views cimport c_strides_of
+from stride0._core.array.views cimport c_strides_of, is_f_contiguous
 from stride0._core.ops.operands cimport scalar_array
 from stride0._core.ops.copy cimport assign_array
 from stride0._core.ops.keys cimport read_axis, read_int
@@ -84,6 +84,29 @@ cdef void release_parts(Parts* parts) noexcept:
         Py_DECREF(<object>parts.few[k])
 
 
+cdef bint are_f_contiguous(const Parts* parts) noexcept:
+    """Whether all have the order of Fortran, and not that of C, too."""
+    cdef Py_ssize_t k
+    cdef Array x
+    for k in range(parts.count):
+        x = <Array>parts.items[k]
+        if x.c_contiguous or x.size == 0 or not is_f_contiguous(x):
+            return False
+    return True
+
+
+cdef void joined_strides(int code, int ndim, const Py_ssize_t* shape, int last, Py_ssize_t* strides) noexcept:
+    """Byte strides in the order of Fortran; but for an axis `last`, from 0 on, which is the slowest."""
+    cdef Py_ssize_t stride = itemsize_at(code)
+    cdef int axis
+    for axis in range(ndim):
+        if axis != last:
+            strides[axis] = stride
+            stride *= shape[axis]
+    if last >= 0:
+        strides[last] = stride
+
+
 cdef Array join_along(str operation, Parts* parts, int ndim, const Py_ssize_t* shape, int at, bint stacked):
     """A new array of arrays joined along an axis: one of their own, or a new one where they are `stacked`."""
     cdef Py_ssize_t byte_strides[MAX_NDIM]
@@ -92,7 +115,12 @@ cdef Array join_along(str operation, Parts* parts, int ndim, const Py_ssize_t* s
     cdef Array x, out
     cdef char* to
     check_total(operation, ndim, shape)
-    out = new_array(parts.code, ndim, shape, NULL, False)
+    if are_f_contiguous(parts):
+        # The result has the memory order of its operands.
+        joined_strides(parts.code, ndim, shape, at if stacked else -1, byte_strides)
+        out = new_array(parts.code, ndim, shape, byte_strides, False)
+    else:
+        out = new_array(parts.code, ndim, shape, NULL, False)
     to = data_of(out)
     if out.size == 0:
         return out

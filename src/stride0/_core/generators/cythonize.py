@@ -15,7 +15,7 @@ from Cython.Compiler.Main import CompilationOptions, Context, compile
 
 # Of all modules; one that wants others says so in its first line.
 DIRECTIVES = {
-    # Classes that users can pickle say how: `__reduce__`. Cython's methods for all others were a thirtieth of a wheel.
+    # Classes that users can pickle have `__reduce__`. Cython's methods for others took 3 % of a wheel.
     "auto_pickle": False,
     "boundscheck": False,
     "cdivision": True,
@@ -49,9 +49,8 @@ def main(root: str, package: str, depfile: str, *paths: str) -> int:
         files = [file for file in (source, tree.find_pxd(module)) if file]
         found = set().union(*map(tree.all_dependencies, files))
         read |= found
-        if not os.path.exists(target) or os.path.getmtime(target) < max(
-            map(os.path.getmtime, [__file__, *found])
-        ):
+        newest = max(map(os.path.getmtime, [__file__, *found]))
+        if not os.path.exists(target) or os.path.getmtime(target) < newest:
             failed += compile(source, options, module, output_file=target).num_errors
     escaped = (path.replace(" ", "\\ ") for path in (targets[0] + ":", *sorted(read)))
     with open(depfile, "w", encoding="utf-8") as written:

@@ -20,6 +20,12 @@ static Py_ssize_t s0_largest_place(const int64_t *x, Py_ssize_t n)
     return signs < 0 ? -1 : (Py_ssize_t)most;
 }
 
+/* Add one to, or a weight to, the place of a number below `size`. All were, when the size was found; another thread may have
+ * written others since. */
+#define S0_COUNT(table, at)                                                                                          \
+    if ((uint64_t)(at) < (uint64_t)size)                                                                             \
+        table[at]++;
+
 /* Add to `out` how often each of `size` numbers occurs. Where they are few, equal ones follow each other, and each addition
  * would wait for the one before: four tables take turns. */
 static void s0_count_places(const int64_t *x, Py_ssize_t n, int64_t *out, Py_ssize_t size)
@@ -30,30 +36,33 @@ static void s0_count_places(const int64_t *x, Py_ssize_t n, int64_t *out, Py_ssi
         int64_t more[3][few];
         memset(more, 0, sizeof more);
         for (; i + 4 <= n; i += 4) {
-            out[x[i]]++;
-            more[0][x[i + 1]]++;
-            more[1][x[i + 2]]++;
-            more[2][x[i + 3]]++;
+            const int64_t a = x[i], b = x[i + 1], c = x[i + 2], d = x[i + 3];
+            S0_COUNT(out, a)
+            S0_COUNT(more[0], b)
+            S0_COUNT(more[1], c)
+            S0_COUNT(more[2], d)
         }
         for (k = 0; k < size; k++)
             out[k] += more[0][k] + more[1][k] + more[2][k];
     }
-    for (; i < n; i++)
-        out[x[i]]++;
+    for (; i < n; i++) {
+        const int64_t at = x[i];
+        S0_COUNT(out, at)
+    }
 }
 
 /* Add to `out` the weights of each number, in the order of their elements; `parts`: 1, or 2 of complex weights. */
-static void s0_add_weights(const int64_t *x, Py_ssize_t n, const double *weights, int parts, double *out)
+static void s0_add_weights(const int64_t *x, Py_ssize_t n, const double *weights, int parts, double *out, Py_ssize_t size)
 {
     Py_ssize_t i;
-    if (parts == 1)
-        for (i = 0; i < n; i++)
-            out[x[i]] += weights[i];
-    else
-        for (i = 0; i < n; i++) {
-            out[2 * x[i]] += weights[2 * i];
-            out[2 * x[i] + 1] += weights[2 * i + 1];
-        }
+    for (i = 0; i < n; i++) {
+        const int64_t at = x[i];
+        if ((uint64_t)at >= (uint64_t)size)
+            continue;
+        out[parts * at] += weights[parts * i];
+        if (parts == 2)
+            out[2 * at + 1] += weights[2 * i + 1];
+    }
 }
 
 /* Intervals of equal width: `count` of them, from edges[0] to edges[count]. */

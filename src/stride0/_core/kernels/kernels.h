@@ -83,7 +83,7 @@ typedef struct {
 
 /* A stack of square matrices and right-hand sides, in any layout, and results in C order: `systems.h`. Strides are in bytes,
  * from matrix to matrix, from row to row and from column to column. */
-enum { S0_FEW_ROWS = 16 };
+enum { S0_FEW_ROWS = 32 };
 typedef struct {
     const char *a, *b;      /* NULL for `b` stands for the identity */
     Py_ssize_t a_strides[3], b_strides[3];

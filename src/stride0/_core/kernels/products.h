@@ -20,8 +20,10 @@ enum {
     S0_PANELS = 4,     /* and columns of the second one, in panels of two vectors */
 };
 
-/* Rows of a tile, two vectors wide, whose sums stay in registers; and rows that are multiplied by a vector at once. */
-enum { S0_TALL = 4, S0_AT_ONCE = S0_VECTOR == 64 ? 4 : 1 };
+/* Rows of a tile, two vectors wide, whose sums stay in registers; and rows that are multiplied by a vector at once, of
+ * elements of a size: as many as have registers for their sums. */
+enum { S0_TALL = 4 };
+#define S0_ROWS_AT_ONCE(size) (S0_VECTOR == 64 ? 4 : S0_VECTOR == 32 && (size) == 4 ? 2 : 1)
 
 /* Matrices in C order. Sizes that are known to the compiler leave no loop but the one over the stack. */
 #define S0_TINY(NAME, TYPE, SUM, START)                                                                                \
@@ -257,8 +259,8 @@ S0_PRODUCT(f64, double, double, double, -0.0)
                                   Py_ssize_t n, int rows)                                                              \
     {                                                                                                                  \
         enum { WIDTH = S0_VECTOR / sizeof(TYPE), COUNT = ACCUMULATORS / WIDTH };                                       \
-        double total[S0_AT_ONCE];                                                                                      \
-        s0_r##NAME sum[S0_AT_ONCE][COUNT], none, part;                                                                 \
+        double total[S0_ROWS_AT_ONCE(sizeof(TYPE))];                                                                   \
+        s0_r##NAME sum[S0_ROWS_AT_ONCE(sizeof(TYPE))][COUNT], none, part;                                              \
         Py_ssize_t k, stop, whole = n / ACCUMULATORS * ACCUMULATORS;                                                   \
         int i, j, w;                                                                                                   \
         for (i = 0; i < rows; i++)                                                                                     \
@@ -306,8 +308,8 @@ S0_PRODUCT(f64, double, double, double, -0.0)
         for (i = remainder; i < ACCUMULATORS; i++)                                                                     \
             last[i] = -0.0;                                                                                            \
         memcpy(last, b + n - remainder, remainder * sizeof(TYPE));                                                     \
-        for (i = 0; i + S0_AT_ONCE <= m; i += S0_AT_ONCE)                                                                 \
-            s0_rows_##NAME(a + i * down, down, b, last, out + i, n, S0_AT_ONCE);                                       \
+        for (i = 0; i + S0_ROWS_AT_ONCE(sizeof(TYPE)) <= m; i += S0_ROWS_AT_ONCE(sizeof(TYPE)))                        \
+            s0_rows_##NAME(a + i * down, down, b, last, out + i, n, S0_ROWS_AT_ONCE(sizeof(TYPE)));                    \
         for (; i < m; i++)                                                                                             \
             s0_rows_##NAME(a + i * down, down, b, last, out + i, n, 1);                                                \
     }                                                                                                                  \

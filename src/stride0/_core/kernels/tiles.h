@@ -56,10 +56,12 @@ typedef uint64_t s0_v2u64 __attribute__((vector_size(16)));
 typedef uint32_t s0_v8u32 __attribute__((vector_size(32)));
 typedef uint64_t s0_v4u64 __attribute__((vector_size(32)));
 
+/* Without it GCC unrolls the loops after it has given the vectors places in memory, and each is stored and loaded. */
+#define S0_UNROLL _Pragma("GCC unroll 16")
 /* One round: vectors k and k + count / 2 are interleaved to 2 k and 2 k + 1. After log2(count) rounds the square of
  * `count` elements to the vector is transposed. */
 #define S0_ROUND(from, to, count, low, high)                                                                         \
-    for (k = 0; k < count / 2; k++) {                                                                                \
+    S0_UNROLL for (k = 0; k < count / 2; k++) {                                                                                \
         to[2 * k] = low(from[k], from[k + count / 2]);                                                               \
         to[2 * k + 1] = high(from[k], from[k + count / 2]);                                                          \
     }
@@ -71,10 +73,10 @@ typedef uint64_t s0_v4u64 __attribute__((vector_size(32)));
 #define S0_HIGH_4(a, b) S0_SHUFFLE(a, b, 2, 6, 3, 7)
 
 #define S0_LOAD(vectors, count)                                                                                      \
-    for (k = 0; k < count; k++)                                                                                      \
+    S0_UNROLL for (k = 0; k < count; k++)                                                                            \
         memcpy(&vectors[k], source + k * row, sizeof(vectors[k]));
 #define S0_STORE(vectors, count)                                                                                     \
-    for (k = 0; k < count; k++)                                                                                      \
+    S0_UNROLL for (k = 0; k < count; k++)                                                                            \
         memcpy(target + k * line, &vectors[k], sizeof(vectors[k]));
 #define S0_SQUARE(width) \
     static inline void s0_square_##width(const char *source, Py_ssize_t row, char *target, Py_ssize_t line)
@@ -109,17 +111,17 @@ S0_SQUARE(4)
     s0_v8u32 a[8], b[8];
     int k;
     S0_LOAD(a, 8)
-    for (k = 0; k < 8; k += 2) {
+    S0_UNROLL for (k = 0; k < 8; k += 2) {
         b[k] = S0_SHUFFLE(a[k], a[k + 1], 0, 8, 1, 9, 4, 12, 5, 13);
         b[k + 1] = S0_SHUFFLE(a[k], a[k + 1], 2, 10, 3, 11, 6, 14, 7, 15);
     }
-    for (k = 0; k < 8; k += 4) {
+    S0_UNROLL for (k = 0; k < 8; k += 4) {
         a[k] = S0_SHUFFLE(b[k], b[k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
         a[k + 1] = S0_SHUFFLE(b[k], b[k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
         a[k + 2] = S0_SHUFFLE(b[k + 1], b[k + 3], 0, 1, 8, 9, 4, 5, 12, 13);
         a[k + 3] = S0_SHUFFLE(b[k + 1], b[k + 3], 2, 3, 10, 11, 6, 7, 14, 15);
     }
-    for (k = 0; k < 4; k++) {
+    S0_UNROLL for (k = 0; k < 4; k++) {
         b[k] = S0_SHUFFLE(a[k], a[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
         b[k + 4] = S0_SHUFFLE(a[k], a[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
     }
@@ -131,11 +133,11 @@ S0_SQUARE(8)
     s0_v4u64 a[4], b[4];
     int k;
     S0_LOAD(a, 4)
-    for (k = 0; k < 4; k += 2) {
+    S0_UNROLL for (k = 0; k < 4; k += 2) {
         b[k] = S0_SHUFFLE(a[k], a[k + 1], 0, 4, 2, 6);
         b[k + 1] = S0_SHUFFLE(a[k], a[k + 1], 1, 5, 3, 7);
     }
-    for (k = 0; k < 2; k++) {
+    S0_UNROLL for (k = 0; k < 2; k++) {
         a[k] = S0_SHUFFLE(b[k], b[k + 2], 0, 1, 4, 5);
         a[k + 2] = S0_SHUFFLE(b[k], b[k + 2], 2, 3, 6, 7);
     }

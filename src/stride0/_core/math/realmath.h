@@ -59,7 +59,7 @@ VM_INLINE double vm_remainder_f64_fast(double x, double y, uint64_t *rare)
 {
     double q = x / y, r = fma(-trunc(q), y, x);
     *rare = s0_long_quotient(q, y, 0x1p52);
-    r = ((r < 0) != (x < 0)) & (r != 0) ? r + ((r < 0) == (y < 0) ? -y : y) : r;
+    r = (((r < 0) != (x < 0)) & (r != 0)) ? r + ((r < 0) == (y < 0) ? -y : y) : r;
     return vm_remainder_end_f64(r, y);
 }
 VM_BLOCK_2(remainder_f64, double, uint64_t)

@@ -18,7 +18,7 @@ cdef extern from "counting.h":
         Py_ssize_t count
     Py_ssize_t s0_largest_place(const int64_t* x, Py_ssize_t n) noexcept nogil
     void s0_count_places(const int64_t* x, Py_ssize_t n, int64_t* out, Py_ssize_t size) noexcept nogil
-    void s0_add_weights(const int64_t* x, Py_ssize_t n, const double* weights, int parts, double* out) noexcept nogil
+    void s0_add_weights(const int64_t* x, Py_ssize_t n, const double* weights, int parts, double* out, Py_ssize_t size) noexcept nogil
     void s0_places_f32(const s0_intervals* of_, const float* x, Py_ssize_t n, int64_t* out) noexcept nogil
     void s0_places_f64(const s0_intervals* of_, const double* x, Py_ssize_t n, int64_t* out) noexcept nogil
     void s0_interpolate_f32(const float* points, const float* values, Py_ssize_t n, const float* x, Py_ssize_t count, float before,
@@ -70,7 +70,7 @@ cpdef Array counted(Array places, Array weights, Py_ssize_t size):
         if parts is NULL:
             s0_count_places(x, n, <int64_t*>to, size)
         else:
-            s0_add_weights(x, n, parts, each, <double*>to)
+            s0_add_weights(x, n, parts, each, <double*>to, size)
     return out
 
 

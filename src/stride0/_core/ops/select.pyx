@@ -74,8 +74,15 @@ cdef void next_row(Array x, Rows* rows) noexcept nogil:
         axis -= 1
 
 
-cdef inline bint are_plain_indices(Array index) noexcept:
-    return index.code == INT64 and index.c_contiguous and index.ndim > 0 and index.size > 0
+cdef inline bint are_indices(Array index) noexcept:
+    return index.code == INT64 and index.ndim > 0 and index.size > 0
+
+
+cdef Array plain_indices(Array index):
+    """Indices, of which there is at least one, with contiguous elements, copied if need be; None for any other array."""
+    if not are_indices(index):
+        return None
+    return index if index.c_contiguous else copy_array(index, INT64, True)
 
 
 cdef void truncate(Array x, Py_ssize_t n) noexcept:
@@ -178,8 +185,11 @@ cdef bint write_by_indices(Array x, Array index, Array value) except -1:
     cdef char* to
     cdef int itemsize = itemsize_at(x.code)
     cdef bint valid
-    if not are_plain_indices(index) or x.ndim != 1 or (step and not (value.c_contiguous and same_shape(value, index))):
+    index = plain_indices(index)
+    if index is None or x.ndim != 1 or (step and not same_shape(value, index)):
         return False
+    if not value.c_contiguous:
+        value = copy_array(value, value.code, True)
     places, source = <const int64_t*>data_of(index), data_of(value)
     # Before any element is written.
     if not s0_are_within(places, index.size, x.size):
@@ -229,8 +239,14 @@ cdef Array gather_by_indices(Array x, Array index, int axis):
     cdef char* source
     cdef char* to
     cdef bint valid = True, quick
-    if not are_plain_indices(index) or x.size == 0 or axis >= x.ndim or x.ndim + index.ndim - 1 > MAX_NDIM or not (x.c_contiguous or x.ndim == 1):
+    index = plain_indices(index)
+    if index is None or x.size == 0 or axis >= x.ndim or x.ndim + index.ndim - 1 > MAX_NDIM:
         return None
+    if not x.c_contiguous and x.ndim > 1:
+        # Whole rows are read faster; a copy pays where half of them are.
+        if 2 * index.size < x.shape_[axis]:
+            return None
+        x = copy_array(x, x.code, True)
     for d in range(axis):
         shape[ndim] = x.shape_[d]
         lanes *= x.shape_[d]
@@ -296,7 +312,9 @@ cdef Array gather_points(Array x, tuple keys):
     if len(keys) != ndim or not 2 <= ndim <= 4 or x.size == 0:
         return None
     for d in range(ndim):
-        if type(keys[d]) is not Array or not are_plain_indices(<Array>keys[d]) or not same_shape(<Array>keys[0], <Array>keys[d]):
+        if type(keys[d]) is not Array or not are_indices(<Array>keys[d]) or not same_shape(<Array>keys[0], <Array>keys[d]):
+            return None
+        if not (<Array>keys[d]).c_contiguous:
             return None
         indices[d] = <const int64_t*>data_of(<Array>keys[d])
     first = <Array>keys[0]

@@ -5,13 +5,13 @@ Note [Few rows]
     order of Fortran and the functions for blocks. Matrices of float64 of at most S0_FEW_ROWS rows are eliminated here instead, and the
     threads of the pool take the matrices of a stack. One thread of an AVX-512 server, NumPy 2.4, microseconds:
 
-                           3x3     5x5   100 of 4x4   100 of 8x8   100 of 16x16
-        inv    here        0.17    0.32      7.6          43           176
-               LAPACK      0.78    1.13     36           102           386
-        solve  here        0.18    0.38      7.8          46           183
-               LAPACK      0.82    1.18     39           110           410
-        det    here        0.22    0.25      5.7          19            64
-               LAPACK      0.37    0.46     14            38           141
+                           3x3     5x5   100 of 4x4   100 of 8x8   100 of 16x16   100 of 32x32
+        inv    here        0.17    0.32      7.6          43           176            772
+               LAPACK      0.78    1.13     36           102           386           1744
+        solve  here        0.18    0.38      7.8          46           183            824
+               LAPACK      0.82    1.18     39           110           410           1796
+        det    here        0.22    0.25      5.7          19            64            290
+               LAPACK      0.37    0.46     14            38           141            499
 
     Complex matrices and larger ones are left to LAPACK.
 """
@@ -109,14 +109,16 @@ cdef bint solve_few(Array a, Array b, Array out) except -1:
     The leading axes broadcast to those of `out`. False where a matrix is singular.
     """
     cdef Job job
-    cdef Py_ssize_t n = out.shape_[out.ndim - 2]
+    cdef int axis
     job.all.b, job.all.x, job.all.factor, job.all.columns = NULL, <double*>data_of(out), NULL, out.shape_[out.ndim - 1]
     if b is not None:
         b = stack_of(b, out, job.all.b_strides)
         job.all.b = data_of(b)
     else:
         job.all.b_strides[0] = job.all.b_strides[1] = job.all.b_strides[2] = 0
-    job.count = out.size // (n * job.all.columns) if job.all.columns else 0
+    job.count = 1
+    for axis in range(out.ndim - 2):
+        job.count *= out.shape_[axis]
     return run_systems(&job, a, out)
 
 
