@@ -383,6 +383,8 @@ SLOWER: Final[dict[str, str]] = {
     "which makes the result the same on every processor here",
     "argpartition": "where NumPy has loops for AVX2: indices are written one by one, in order; vectors of "
     "them would be another kernel",
+    "linalg.lstsq": "of some 30 rows: a decomposition, which costs more than LAPACK's function; that is "
+    "called by NumPy's Python, and a call of its loop from C would pay for smaller matrices",
     "Array.__array__": "NumPy's array returns itself; ours makes one of NumPy's on its memory",
     **dict.fromkeys(
         ("pow", "Array.__pow__", "Array.__ipow__", "Array.__rpow__"),

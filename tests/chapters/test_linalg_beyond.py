@@ -220,7 +220,7 @@ def test_special_exponentials() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-@pytest.mark.parametrize("shape", [(40, 40), (60, 25), (25, 60), (3, 40, 30), (2, 3, 30, 30)])
+@pytest.mark.parametrize("shape", [(50, 50), (70, 45), (45, 70), (3, 50, 45), (2, 2, 46, 46)])
 def test_lstsq_of_larger_matrices_by_one_function_of_lapack(shape: tuple[int, ...], dtype: str) -> None:
     """The same solution, to rounding, as of the decomposition, which vectors for several matrices take."""
     rng = np.random.default_rng(0)
@@ -247,8 +247,8 @@ def test_lstsq_of_larger_matrices_by_one_function_of_lapack(shape: tuple[int, ..
 
 def test_lstsq_of_larger_matrices_that_are_not_finite() -> None:
     for value in (np.nan, np.inf):
-        a = np.eye(30)
+        a = np.eye(50)
         a[3, 4] = value
         with pytest.raises(xp.linalg.LinAlgError, match="lstsq"):
-            xp.linalg.lstsq(xp.asarray(a), xp.ones(30))
-    assert xp.linalg.lstsq(xp.zeros((30, 30)), xp.ones(30)).rank == 0
+            xp.linalg.lstsq(xp.asarray(a), xp.ones(50))
+    assert xp.linalg.lstsq(xp.zeros((50, 50)), xp.ones(50)).rank == 0

@@ -58,7 +58,7 @@ FEW_ROWS: Final = 64
 
 # Elements of a matrix from which the function of LAPACK for least squares is faster than the decomposition:
 # it is called by NumPy's Python.
-SMALL_MATRIX: Final = 512
+SMALL_MATRIX: Final = 2048
 
 
 class LstsqResult(NamedTuple):
