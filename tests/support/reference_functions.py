@@ -192,7 +192,9 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
             )
     axis = normalize_axis("stack", axis, len(shape) + 1)
     whole = normalize_shape("stack", (*shape[:axis], len(parts), *shape[axis:]))
-    result = _empty(whole, promote_all(x.dtype for x in parts))
+    # In the order of Fortran, if all parts are, with the new axis as the slowest.
+    slow = [axis, *(k for k in reversed(range(len(whole))) if k != axis)]
+    result = _in_order(parts, whole, promote_all(x.dtype for x in parts), slow)
     result_strides = strides(result)
     for i, x in enumerate(parts if result.size else ()):
         assign(
@@ -203,6 +205,19 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
             "stack",
         )
     return result
+
+
+def _in_order(parts: Sequence[Array], shape: Shape, dtype: DType, slow: list[int]) -> Array:
+    """A new array, the axes of `slow` from the slowest on, if all parts are in the order of Fortran and not of C."""
+    for x in parts:
+        if (
+            not x.size
+            or is_c_contiguous(x)
+            or not is_c_contiguous(_permuted(x, tuple(reversed(range(x.ndim)))))
+        ):
+            return _empty(shape, dtype)
+    found = _empty(tuple(shape[axis] for axis in slow), dtype)
+    return _permuted(found, tuple(slow.index(axis) for axis in range(len(shape))))
 
 
 def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) -> Array:
@@ -226,7 +241,8 @@ def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) 
                 f"All sizes but those of axis {axis} must be equal.",
             )
     total = sum(x.shape[axis] for x in parts)
-    result = _empty(normalize_shape("concat", (*first[:axis], total, *first[axis + 1 :])), dtype)
+    whole = normalize_shape("concat", (*first[:axis], total, *first[axis + 1 :]))
+    result = _in_order(parts, whole, dtype, list(reversed(range(len(whole)))))
     result_strides, start = (strides(result), 0)
     for x in parts:
         if x.size:
