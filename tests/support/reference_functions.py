@@ -208,7 +208,7 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
 
 
 def _in_order(parts: Sequence[Array], shape: Shape, dtype: DType, slow: list[int]) -> Array:
-    """A new array, the axes of `slow` from the slowest on, if all parts are in the order of Fortran and not of C."""
+    """A new array; if all parts are in the order of Fortran, its axes are `slow`, from the slowest on."""
     for x in parts:
         if (
             not x.size

@@ -52,8 +52,8 @@ cdef extern from *:
         PyObject *names = Py_TYPE(x)->tp_dict;
         return names == NULL ? NULL : PyDict_GetItem(names, name);
     }
-    /* The result of a function of another library, which sets an exception where it is not 0. */
     #define s0_zeros_behind(n) __builtin_ctzll((unsigned long long)(n))
+    /* The result of a function of another library, which sets an exception where it is not 0. */
     static int s0_check(int failed) {
         if (failed && !PyErr_Occurred()) {
             PyErr_SetString(PyExc_BufferError, "the exchange failed");
