@@ -133,6 +133,8 @@ def test_errors() -> None:
         apply_updates({"a": xp.ones(1)}, {"b": xp.ones(1)})
     with pytest.raises(xp.ArgumentTypeError, match="a parameter is"):
         minimize_lbfgs(xp.sum, (xp.ones(2, dtype=xp.int64),))
+    with pytest.raises(xp.ArgumentTypeError, match="options is str"):
+        minimize_lbfgs(xp.sum, xp.ones(2), options="C")
 
 
 class Point(NamedTuple):

@@ -290,6 +290,8 @@ def minimize_lbfgs(
 
     Raises
     ------
+    ArgumentTypeError
+        If a parameter has another dtype, or `options` is not a dict.
     ImportError
         Without SciPy.
 
@@ -307,6 +309,12 @@ def minimize_lbfgs(
         raise ImportError(
             "minimize_lbfgs calls SciPy, which cannot be imported: pip install scipy"
         ) from error
+    if options is not None and not isinstance(options, dict):
+        raise ArgumentTypeError(
+            "minimize_lbfgs",
+            f"options is {type(options).__name__}",
+            accepts="a dict of SciPy's options, or None",
+        )
     leaves, structure = flatten(parameters, 1)
     for leaf in leaves:
         if not isinstance(leaf, Array) or leaf.dtype.kind != "real floating":

@@ -5,14 +5,16 @@ LAPACK computes in float64 and complex128; float32 and complex64 are converted, 
 """
 
 from cpython.object cimport PyObject
-from libc.math cimport fabs, ldexp, log
+from libc.math cimport ldexp
 from libc.stdint cimport uint64_t
 
 from stride0._core.memory.dtype cimport COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at, promote_codes
 from stride0._core.plan.plan cimport MAX_NDIM
+from stride0._core.plan.operations cimport OP_ABS, OP_LOG
 from stride0._core.array.array cimport Array, data_of, new_array, new_like, swapped_matrix, view_of
 from stride0._core.array.views cimport without_axes
 from stride0._core.ops.copy cimport assign_array, copy_array
+from stride0._core.ops.elementwise cimport unary_raw
 from stride0._core.ops.gufuncs cimport (
     CHOLESKY_LOWER, CHOLESKY_UPPER, DET, EIG, EIGH, EIGVALS, EIGVALSH, INV, QR_COMPLETE, QR_RAW, QR_REDUCED, SLOGDET, SOLVE, SVD,
     SVD_FULL, SVD_REDUCED, has_loop, run_lapack,
@@ -320,12 +322,17 @@ cdef object eigh(str name, PyObject** given):
     return raise_failure("eigh", x, "x") if found is None else Eigh(*found)
 
 
-cdef void split_determinants(double* factor, double* exponent, Py_ssize_t n) noexcept:
+cdef int split_determinants(Array factors, Array exponents) except -1:
     """Make signs of factors, and logarithms of magnitudes of the powers of 2 that belong to them."""
+    cdef Array logarithms = <Array>unary_raw(OP_LOG, <Array>unary_raw(OP_ABS, factors, "abs"), "log")
+    cdef const double* logarithm = <const double*>data_of(logarithms)
+    cdef double* factor = <double*>data_of(factors)
+    cdef double* exponent = <double*>data_of(exponents)
     cdef Py_ssize_t k
-    for k in range(n):
-        exponent[k] = exponent[k] * LOG_2 + log(fabs(factor[k]))
+    for k in range(factors.size):
+        exponent[k] = exponent[k] * LOG_2 + logarithm[k]
         factor[k] = 1 if factor[k] > 0 else -1 if factor[k] < 0 else factor[k]
+    return 0
 
 
 cdef object slogdet(str name, PyObject** given):
@@ -333,7 +340,7 @@ cdef object slogdet(str name, PyObject** given):
     cdef Array sign = per_matrix(a, a.code, 0, 0, 0), logabsdet = per_matrix(a, FLOAT64, 0, 0, 0)
     if are_few(a):
         determinants_of_few(a, sign, logabsdet)
-        split_determinants(<double*>data_of(sign), <double*>data_of(logabsdet), sign.size)
+        split_determinants(sign, logabsdet)
     else:
         # LAPACK does not fail: a singular matrix has a sign of 0.
         run_lapack(SLOGDET, a, sign, logabsdet, None)

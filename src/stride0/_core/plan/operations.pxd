@@ -15,6 +15,7 @@ cdef extern from "operations.h":
         OP_ISFINITE
         OP_LESS
         OP_LESS_EQUAL
+        OP_LOG
         OP_MAXIMUM
         OP_MINIMUM
         OP_MULTIPLY
