@@ -33,7 +33,7 @@ cdef Array gather_fast(Array x, object key):
     return None
 
 
-cdef Array plain_mask(Array x, Array mask):
+cdef inline Array plain_mask(Array x, Array mask):
     """A mask of the shape of x with contiguous elements, copied if need be; None for any other mask."""
     if mask.ndim == 0 or mask.size == 0 or not same_shape(x, mask):
         return None
@@ -120,6 +120,8 @@ cdef Py_ssize_t gather_rows(Array x, const char* source, const uint8_t* bits, ch
     cdef Py_ssize_t found = 0
     cdef int itemsize = itemsize_at(x.code)
     cdef Rows rows
+    if x.c_contiguous:
+        return s0_gather_true(itemsize, bits, x.size, source, itemsize, to, capacity)
     first_row(x, &rows)
     while rows.count:
         found += s0_gather_true(itemsize, bits, rows.n, source + rows.offset, rows.stride, to + found * itemsize, capacity - found)
@@ -163,6 +165,9 @@ cdef void write_rows(Array x, char* to, const uint8_t* bits, const char* source,
     cdef Py_ssize_t used
     cdef int itemsize = itemsize_at(x.code)
     cdef Rows rows
+    if x.c_contiguous and count < 0:
+        s0_fill(itemsize, bits, x.size, to, itemsize, source, TABLE.vector)
+        return
     first_row(x, &rows)
     while rows.count:
         if count < 0:
