@@ -51,7 +51,7 @@ _LSTSQ: Final = {
 @cache
 def _lstsq() -> Any:
     """Return NumPy's ufunc of least squares; None where it is not as expected: Note [Loops of NumPy]."""
-    found = getattr(getattr(numpy().linalg, "_umath_linalg", None), "lstsq", None)
+    found: Any = getattr(getattr(numpy().linalg, "_umath_linalg", None), "lstsq", None)
     if getattr(found, "signature", "") != "(m,n),(m,nrhs),()->(n,nrhs),(nrhs),(),(p)":
         return None
     return found if {*found.types} >= {types for types, _ in _LSTSQ.values()} else None
