@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t
 
 from stride0._core.memory.dtype cimport COMPLEX128, FLOAT32, FLOAT64, INT64, dtype_at, itemsize_at, letter_at
-from stride0._core.plan.threads cimport run_equal_chunks
+from stride0._core.plan.threads cimport run_equal_chunks, s0_chunk
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
 from stride0._core.array.array cimport Array, data_of, needs_tape, new_array, not_completed, traced
 from stride0._core.ops.operands cimport scalar_array
@@ -30,6 +30,20 @@ cdef extern from "counting.h":
 cdef Array in_order(Array x, int code):
     """x, or a copy of it, of a dtype and contiguous in C order."""
     return x if x.code == code and x.c_contiguous else copy_array(x, code, True)
+
+
+cdef int run_elements(s0_chunk work, void* context, Py_ssize_t* each, Py_ssize_t count, int time, str name) except -1:
+    """Run `work` on `count` elements that take `time` nanoseconds each: at once, or in chunks of `each` on threads."""
+    cdef int threads
+    cdef bint done
+    if count < LONG_RUN:
+        each[0] = count
+        work(context, 0)
+        return 0
+    with nogil:
+        threads = threads_for(count * time)
+        done = run_equal_chunks(work, context, each, count, chunks_for(count * time, threads), threads)
+    return 0 if done else not_completed(name)
 
 
 # --- counts
@@ -108,23 +122,13 @@ cdef Array intervals_of(Array x, Array edges, double first, double last):
     """
     cdef Array given, out = new_array(INT64, x.ndim, x.shape_, NULL, False)
     cdef Placing placing
-    cdef int threads
-    cdef bint done
     placing.single = x.code == FLOAT32
     given, edges = in_order(x, FLOAT32 if placing.single else FLOAT64), in_order(edges, FLOAT64)
     placing.intervals.first, placing.intervals.last = first, last
     placing.intervals.least, placing.intervals.most = <float>first if placing.single else first, <float>last if placing.single else last
     placing.intervals.edges, placing.intervals.count = <const double*>data_of(edges), edges.size - 1
     placing.x, placing.count, placing.out = data_of(given), x.size, <int64_t*>data_of(out)
-    if x.size < LONG_RUN:
-        placing.each = x.size
-        place_chunk(&placing, 0)
-        return out
-    with nogil:
-        threads = threads_for(placing.count * PLACE_TIME)
-        done = run_equal_chunks(place_chunk, &placing, &placing.each, placing.count, chunks_for(placing.count * PLACE_TIME, threads), threads)
-    if not done:
-        not_completed("histogram")
+    run_elements(place_chunk, &placing, &placing.each, placing.count, PLACE_TIME, "histogram")
     return out
 
 
@@ -165,21 +169,11 @@ cdef Array interpolated(Array x, Array points, Array values, Array before, Array
     cdef Py_ssize_t last
     cdef Array out = new_array(x.code, x.ndim, x.shape_, NULL, False)
     cdef Curve curve
-    cdef int threads
-    cdef bint done
     x, points, values = in_order(x, x.code), in_order(points, x.code), in_order(values, x.code)
     last = (values.size - 1) * itemsize_at(x.code)
     curve.points, curve.values, curve.n, curve.single = data_of(points), data_of(values), points.size, x.code == FLOAT32
     curve.x, curve.count, curve.out = data_of(x), x.size, data_of(out)
     curve.before = curve.values if before is None else <const char*>data_of(before)
     curve.behind = curve.values + last if behind is None else <const char*>data_of(behind)
-    if x.size < LONG_RUN:
-        curve.each = x.size
-        interpolate_chunk(&curve, 0)
-        return out
-    with nogil:
-        threads = threads_for(curve.count * INTERPOLATE_TIME)
-        done = run_equal_chunks(interpolate_chunk, &curve, &curve.each, curve.count, chunks_for(curve.count * INTERPOLATE_TIME, threads), threads)
-    if not done:
-        not_completed("interp")
+    run_elements(interpolate_chunk, &curve, &curve.each, curve.count, INTERPOLATE_TIME, "interp")
     return out
