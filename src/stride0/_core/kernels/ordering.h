@@ -441,6 +441,7 @@ static int S0_NAMED(s0_merge)(const s0_word *words, s0_word *other, Py_ssize_t f
 }
 
 #include "selecting.h"
+#include "aside.h"
 
 #undef s0_word
 #undef s0_lanes

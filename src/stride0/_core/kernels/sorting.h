@@ -387,6 +387,42 @@ static void s0_sort_lane(s0_lane *lane)
         s0_finish_lane(lane);
 }
 
+/* --- lanes beside one another: in vectors, as many at once as these have lanes; or one by one */
+
+static void s0_sort_one_by_one(const s0_adjacent *all, Py_ssize_t first, Py_ssize_t last)
+{
+    const int width = all->lane.indices ? 8 : all->lane.width;
+    for (; first < last; first++) {
+        s0_lane lane = all->lane;
+        char *out = lane.out + first * all->out_next;
+        lane.from += first * all->next;
+        if (all->out_stride == width)
+            lane.out = out;
+        else
+            lane.out = (char *)lane.scratch, lane.scratch += lane.n;
+        s0_sort_lane(&lane);
+        if (lane.out == out)
+            continue;
+        for (Py_ssize_t i = 0; i < lane.n; i++)
+            s0_store_raw(out + i * all->out_stride, 0, width, s0_raw_at(lane.out + i * width, width, S0_SIGNED));
+    }
+}
+
+static void s0_sort_lanes(const s0_adjacent *all, Py_ssize_t first, Py_ssize_t last)
+{
+    const Py_ssize_t n = all->lane.n, width = all->lane.width, lanes = S0_VECTOR / width;
+    const int aside = width >= 4 && !all->lane.indices && lanes >= 4 && n > 1 && n * width <= S0_ASIDE;
+    while (first < last) {
+        const Py_ssize_t m = last - first < lanes || !aside ? last - first : lanes;
+        if (s0_table->interrupted())
+            return;
+        if (!aside || 2 * m < lanes
+            || !(width == 8 ? s0_sort_aside64(all, first, m) : s0_sort_aside32(all, first, m)))
+            s0_sort_one_by_one(all, first, first + m);
+        first += m;
+    }
+}
+
 /* --- selection: see `s0_sorter` */
 
 /* The elements themselves, of 4 or 8 bytes and contiguous. */
@@ -459,7 +495,7 @@ static void s0_select_lane(const s0_lane *given)
 static const s0_sorter *s0_make_sorter(void)
 {
     static const s0_sorter sorter = {
-        s0_sort_lane, s0_select_lane, s0_encode_part, s0_plan_lane, s0_order_part, s0_merge_part, s0_decode_part, s0_finish_lane,
+        s0_sort_lane, s0_sort_lanes, s0_select_lane, s0_encode_part, s0_plan_lane, s0_order_part, s0_merge_part, s0_decode_part, s0_finish_lane,
     };
     s0_fill_divisions();
     return &sorter;
