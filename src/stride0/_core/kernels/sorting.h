@@ -65,22 +65,28 @@ static void s0_fill_divisions(void) {}
 typedef uint32_t s0_digits32;
 typedef uint64_t s0_digits64;
 
-#define S0_WORD 32
-#define S0_LANE_MASK __mmask16
-#define S0_BYTES 4
-#define S0_MOVEMASK(x) ((unsigned)_mm256_movemask_ps((__m256)(x)))
-#define S0_DIVISION(bits) s0_division_32(bits)
+/* Those of 64 bits first: indices of shorter words are moved by their functions. */
+#if S0_VECTOR == 64
+#define S0_EACH_PLACE S0_LANES_8
+#else
+#define S0_EACH_PLACE S0_LANES_4
+#endif
+#define S0_WORD 64
+#define S0_LANE_MASK __mmask8
+#define S0_BYTES 8
+#define S0_MOVEMASK(x) ((unsigned)_mm256_movemask_pd((__m256d)(x)))
+#define S0_DIVISION(bits) s0_divisions_64[bits]
 #include "ordering.h"
 #undef S0_WORD
 #undef S0_BYTES
 #undef S0_LANE_MASK
 #undef S0_MOVEMASK
 #undef S0_DIVISION
-#define S0_WORD 64
-#define S0_LANE_MASK __mmask8
-#define S0_BYTES 8
-#define S0_MOVEMASK(x) ((unsigned)_mm256_movemask_pd((__m256d)(x)))
-#define S0_DIVISION(bits) s0_divisions_64[bits]
+#define S0_WORD 32
+#define S0_LANE_MASK __mmask16
+#define S0_BYTES 4
+#define S0_MOVEMASK(x) ((unsigned)_mm256_movemask_ps((__m256)(x)))
+#define S0_DIVISION(bits) s0_division_32(bits)
 #include "ordering.h"
 #undef S0_WORD
 #undef S0_BYTES
@@ -133,8 +139,10 @@ static int s0_encode_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last
     /* NaN is greater than any number, or last in any order. */
     const int64_t top = (lane->width == 8 ? INT64_MAX : INT32_MAX) ^ (lane->nans_last ? lane->mask : 0);
     Py_ssize_t i, count;
-    memset(seen, 0, sizeof(*seen));
-    seen->least = wide ? INT64_MAX : INT32_MAX, seen->most = ~seen->least;
+    if (seen != NULL) {
+        memset(seen, 0, sizeof(*seen));
+        seen->least = wide ? INT64_MAX : INT32_MAX, seen->most = ~seen->least;
+    }
     for (i = first; i < last; i += count, from += count * lane->stride) {
         count = last - i < S0_BATCH ? last - i : S0_BATCH;
         if (i > first && s0_table->interrupted())
@@ -430,22 +438,25 @@ static void s0_part_lane(const s0_lane *given)
 {
     s0_lane lane = *given;
     const Py_ssize_t n = lane.n, first = lane.first, last = lane.last;
-    s0_seen seen;
     int done;
     if (n <= S0_FEW) {
         s0_sort_lane(&lane);
         return;
     }
     uint64_t *const x = lane.scratch + n, *const y = x + n, *const middle = y + n + S0_SLACK;
-    if (!s0_encode_part(&lane, 0, n, &seen))
+    if (!s0_encode_part(&lane, 0, n, NULL))
         return;
     done = lane.width == 8 ? s0_part64((const int64_t *)lane.scratch, (const int64_t *)lane.from, n, first, last, (int64_t *)x,
                                        (int64_t *)y, (int64_t *)middle, (int64_t *)lane.out)
                            : s0_part32((const int32_t *)lane.scratch, (const int32_t *)lane.from, n, first, last, (int32_t *)x,
                                        (int32_t *)y, (int32_t *)middle, (int32_t *)lane.out);
-    if (!done || last - first == 1)
+    if (!done)
         return;
     lane.from = (const char *)middle, lane.n = last - first, lane.out += first * lane.width;
+    if (lane.n == 1) {
+        memcpy(lane.out, middle, (size_t)lane.width);
+        return;
+    }
     s0_sort_lane(&lane);
 }
 
@@ -459,7 +470,6 @@ static void s0_select_lane(const s0_lane *given)
     const Py_ssize_t n = lane.n, first = lane.first, count = lane.last - first;
     int64_t *out = (int64_t *)lane.out, *const wanted = lane.whole ? out + first : out;
     int64_t few[S0_FEW];
-    s0_seen seen;
     int done;
     if (n <= S0_FEW) {
         lane.indices = 1;
@@ -473,7 +483,7 @@ static void s0_select_lane(const s0_lane *given)
     uint64_t *const x = lane.scratch + n, *const y = x + n;
     int64_t *const indices = (int64_t *)(y + n + S0_SLACK), *const words = indices + count + 1;
     lane.indices = 0;
-    if (!s0_encode_part(&lane, 0, n, &seen))
+    if (!s0_encode_part(&lane, 0, n, NULL))
         return;
     if (!lane.whole)
         out = NULL;
