@@ -21,10 +21,10 @@ S0_INLINE int64_t s0_encoded(int64_t raw, int width, int kind)
     return kind == S0_FLOATING ? raw ^ ((raw >> 63) & most) : raw;
 }
 
-/* The words of a lane, of 32 or 64 bits; updates `seen`, if that is not NULL. Zeros of both signs have one word, and so has NaN: that of `top`. */
+/* The words of contiguous elements, of 32 or 64 bits; updates `seen`, if that is not NULL. Zeros of both signs have one word, and so has NaN: that of `top`. */
 #define S0_ENCODE(bits)                                                                                              \
-    S0_INLINE void s0_encode_each_##bits(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind,     \
-                                         int64_t mask, int64_t top, s0_word##bits *to, s0_seen *seen)                \
+    S0_INLINE void s0_encode_each_##bits(const char *from, Py_ssize_t n, int width, int kind, int64_t mask,          \
+                                         int64_t top, s0_word##bits *to, s0_seen *seen)                              \
     {                                                                                                                \
         /* In words and in counts of their width, of which a vector has as many: n is at most S0_BATCH. */              \
         const s0_word##bits limit = (s0_word##bits)(width == 8 ? INT64_MAX : INT32_MAX);                             \
@@ -33,7 +33,7 @@ S0_INLINE int64_t s0_encoded(int64_t raw, int width, int kind)
         s0_word##bits least = limit, most = ~limit, ones = 0, zeroes = 0, nans = 0, zeros = 0, negative = 0;         \
         Py_ssize_t i;                                                                                                \
         for (i = 0; i < n; i++) {                                                                                    \
-            s0_word##bits word = (s0_word##bits)s0_raw_at(from + i * stride, width, kind);                           \
+            s0_word##bits word = (s0_word##bits)s0_raw_at(from + i * width, width, kind);                            \
             if (kind == S0_UNSIGNED && width >= 4)                                                                   \
                 word ^= ~limit;                                                                                      \
             if (kind == S0_FLOATING) {                                                                               \
@@ -59,22 +59,20 @@ S0_INLINE int64_t s0_encoded(int64_t raw, int width, int kind)
         seen->nans += nans, seen->zeros += zeros, seen->negative_zeros += negative;                                  \
     }                                                                                                                \
     /* With constants for the width and the kind, the loop has no branches on them. */                               \
-    static void s0_encode_##bits(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind,             \
-                                 int64_t mask, int64_t top, s0_word##bits *to, s0_seen *seen)                        \
+    static void s0_encode_##bits(const char *from, Py_ssize_t n, int width, int kind, int64_t mask, int64_t top,     \
+                                 s0_word##bits *to, s0_seen *seen)                                                   \
     {                                                                                                                \
         s0_seen unused = {0};                                                                                        \
-        if (seen == NULL && kind == S0_FLOATING && width == bits / 8 && stride == width) {                           \
-            s0_encode_each_##bits(from, bits / 8, n, bits / 8, S0_FLOATING, mask, top, to, NULL);                    \
+        if (seen == NULL && kind == S0_FLOATING && width == bits / 8) {                                              \
+            s0_encode_each_##bits(from, n, bits / 8, S0_FLOATING, mask, top, to, NULL);                              \
             return;                                                                                                  \
         }                                                                                                            \
         seen = seen == NULL ? &unused : seen;                                                                        \
         S0_ENCODE_##bits(S0_ENCODE_CASE, bits)                                                                       \
     }
 #define S0_ENCODE_CASE(w, k, bits)                                                                                   \
-    if (width == w && kind == k && stride == w)                                                                      \
-        s0_encode_each_##bits(from, w, n, w, k, mask, top, to, seen);                                                   \
-    else if (width == w && kind == k)                                                                                \
-        s0_encode_each_##bits(from, stride, n, w, k, mask, top, to, seen);
+    if (width == w && kind == k)                                                                                     \
+        s0_encode_each_##bits(from, n, w, k, mask, top, to, seen);
 #define S0_ENCODE_32(CASE, bits)                                                                                     \
     CASE(4, S0_FLOATING, bits)                                                                                       \
     CASE(4, S0_SIGNED, bits)                                                                                         \

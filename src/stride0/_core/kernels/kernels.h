@@ -71,8 +71,8 @@ typedef struct {
     int rest;       /* bits that are missing */
 } s0_lane;
 
-/* Lanes at equal distances, whose first one is `lane`; their results need not be contiguous. The scratch memory has 8 n words and
- * 2 S0_SLACK more. */
+/* Lanes at equal distances, whose first one is `lane`; their results need not be contiguous. The scratch memory has 16 n words
+ * and 4 S0_SLACK more. */
 typedef struct {
     s0_lane lane;
     Py_ssize_t next, out_stride, out_next; /* bytes from lane to lane, and of the results between elements and between lanes */

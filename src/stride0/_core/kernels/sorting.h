@@ -65,7 +65,8 @@ static void s0_fill_divisions(void) {}
 typedef uint32_t s0_digits32;
 typedef uint64_t s0_digits64;
 
-/* Those of 64 bits first: indices of shorter words are moved by their functions. */
+/* Those of 64 bits first: indices of shorter words are moved by their functions. But those of lanes may be packed into 32. */
+static void s0_order_aside32(void *columns, Py_ssize_t n);
 #if S0_VECTOR == 64
 #define S0_EACH_PLACE S0_LANES_8
 #else
@@ -132,10 +133,27 @@ static void s0_argsort_booleans(const s0_lane *lane)
 
 /* --- the steps of a sort of a lane: see `s0_sorter` of kernels.h */
 
+/* Elements at a stride, contiguous. */
+static void s0_gather(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, char *to)
+{
+#define S0_GATHER(bits)                                                                                              \
+    for (Py_ssize_t i = 0; i < n; i++)                                                                               \
+        ((uint##bits##_t *)to)[i] = *(const uint##bits##_t *)(from + i * stride);
+    switch (width) {
+    case 1: S0_GATHER(8) break;
+    case 2: S0_GATHER(16) break;
+    case 4: S0_GATHER(32) break;
+    default: S0_GATHER(64)
+    }
+#undef S0_GATHER
+}
+
 static int s0_encode_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last, s0_seen *seen)
 {
-    const char *from = lane->from + first * lane->stride;
-    const int wide = lane->width == 8 || lane->indices;
+    enum { gathered = 4096 };
+    char elements[gathered] __attribute__((aligned(8)));
+    const int wide = lane->width == 8 || lane->indices, contiguous = lane->stride == lane->width;
+    const Py_ssize_t most = contiguous ? S0_BATCH : gathered / lane->width;
     /* NaN is greater than any number, or last in any order. */
     const int64_t top = (lane->width == 8 ? INT64_MAX : INT32_MAX) ^ (lane->nans_last ? lane->mask : 0);
     Py_ssize_t i, count;
@@ -143,16 +161,19 @@ static int s0_encode_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last
         memset(seen, 0, sizeof(*seen));
         seen->least = wide ? INT64_MAX : INT32_MAX, seen->most = ~seen->least;
     }
-    for (i = first; i < last; i += count, from += count * lane->stride) {
-        count = last - i < S0_BATCH ? last - i : S0_BATCH;
+    for (i = first; i < last; i += count) {
+        const char *from = lane->from + i * lane->stride;
+        count = last - i < most ? last - i : most;
         if (i > first && s0_table->interrupted())
             return 0;
+        if (!contiguous) {
+            s0_gather(from, lane->stride, count, lane->width, elements);
+            from = elements;
+        }
         if (wide)
-            s0_encode_64(from, lane->stride, count, lane->width, lane->kind, lane->mask, top, (int64_t *)lane->scratch + i,
-                         seen);
+            s0_encode_64(from, count, lane->width, lane->kind, lane->mask, top, (int64_t *)lane->scratch + i, seen);
         else
-            s0_encode_32(from, lane->stride, count, lane->width, lane->kind, lane->mask, top, (int32_t *)lane->scratch + i,
-                         seen);
+            s0_encode_32(from, count, lane->width, lane->kind, lane->mask, top, (int32_t *)lane->scratch + i, seen);
     }
     return 1;
 }
@@ -416,18 +437,28 @@ static void s0_sort_one_by_one(const s0_adjacent *all, Py_ssize_t first, Py_ssiz
     }
 }
 
-static void s0_sort_lanes(const s0_adjacent *all, Py_ssize_t first, Py_ssize_t last)
+static int s0_sort_aside(const s0_adjacent *all, Py_ssize_t first, Py_ssize_t m)
 {
     const Py_ssize_t n = all->lane.n, width = all->lane.width, lanes = S0_VECTOR / width;
-    const int aside = width >= 4 && !all->lane.indices && lanes >= 4 && n > 1 && n * width <= S0_ASIDE;
-    while (first < last) {
-        const Py_ssize_t m = last - first < lanes || !aside ? last - first : lanes;
+    if (all->lane.indices || n < 2 || n * width > S0_ASIDE || 2 * m < lanes)
+        return 0;
+#if S0_VECTOR >= 32
+    if (width == 8)
+        return s0_sort_aside64(all, first, m);
+#endif
+    return width == 4 && s0_sort_aside32(all, first, m);
+}
+
+static void s0_sort_lanes(const s0_adjacent *all, Py_ssize_t first, Py_ssize_t last)
+{
+    /* Two vectors of words of 64 bits, since these may be packed into one. */
+    const Py_ssize_t together = all->lane.width == 8 ? 2 * S0_VECTOR / 8 : S0_VECTOR / 4;
+    for (Py_ssize_t m; first < last; first += m) {
+        m = last - first < together ? last - first : together;
         if (s0_table->interrupted())
             return;
-        if (!aside || 2 * m < lanes
-            || !(width == 8 ? s0_sort_aside64(all, first, m) : s0_sort_aside32(all, first, m)))
+        if (!s0_sort_aside(all, first, m))
             s0_sort_one_by_one(all, first, first + m);
-        first += m;
     }
 }
 

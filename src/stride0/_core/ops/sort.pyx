@@ -192,7 +192,7 @@ cdef Array sorted_aside(Array x, int axis, int code, bint descending, bint indic
     all.lanes.next, all.lanes.out_stride, all.lanes.out_next = x.strides_[other], out.strides_[axis], out.strides_[other]
     if x.ndim > 2:
         all.lanes.next, all.lanes.out_next = n * width, n * wide
-    all.count, all.words = x.size // n, 8 * n + 2 * S0_SLACK
+    all.count, all.words = x.size // n, 16 * n + 4 * S0_SLACK
     groups = all.each = (all.count + S0_BESIDE - 1) // S0_BESIDE
     if x.size >= LONG_RUN:
         threads = threads_for(x.size * SORT_TIME)
