@@ -21,6 +21,15 @@ S0_INLINE int64_t s0_encoded(int64_t raw, int width, int kind)
     return kind == S0_FLOATING ? raw ^ ((raw >> 63) & most) : raw;
 }
 
+/* The word of an element: see below. */
+S0_INLINE int64_t s0_word_of(int64_t raw, int width, int kind, int64_t mask, int64_t top)
+{
+    const int64_t limit = width == 8 ? INT64_MAX : INT32_MAX, infinite = width == 8 ? 0x7FF0000000000000 : 0x7F800000;
+    if (kind == S0_FLOATING && (raw & limit) > infinite)
+        return top ^ mask;
+    return (kind == S0_FLOATING && raw == ~limit ? 0 : s0_encoded(raw, width, kind)) ^ mask;
+}
+
 /* The words of contiguous elements, of 32 or 64 bits; updates `seen`, if that is not NULL. Zeros of both signs have one word, and so has NaN: that of `top`. */
 #define S0_ENCODE(bits)                                                                                              \
     S0_INLINE void s0_encode_each_##bits(const char *from, Py_ssize_t n, int width, int kind, int64_t mask,          \

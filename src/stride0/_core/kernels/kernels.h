@@ -72,7 +72,7 @@ typedef struct {
 } s0_lane;
 
 /* Lanes at equal distances, whose first one is `lane`; their results need not be contiguous. The scratch memory has 16 n words
- * and 4 S0_SLACK more. */
+ * and 2 S0_SLACK more. */
 typedef struct {
     s0_lane lane;
     Py_ssize_t next, out_stride, out_next; /* bytes from lane to lane, and of the results between elements and between lanes */

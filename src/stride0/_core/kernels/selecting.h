@@ -229,26 +229,39 @@ static int S0_NAMED(s0_split)(const s0_word *words, const s0_word *from, s0_word
 /* --- the words of the least ranks, few of them, without divisions */
 
 #if S0_VECTOR >= 32
-#define S0_GROUPS (4 * S0_LANES)
 enum { S0_NAMED(s0_most_least) = 64 };
 
+/* The least words of `rows` vectors of groups to `least`. */
+S0_INLINE void S0_NAMED(s0_group)(const s0_word *from, Py_ssize_t n, const Py_ssize_t apart, const unsigned rows, s0_word *least)
+{
+    s0_lanes v[16], one;
+    S0_FOR_ALL(rows) memcpy(&v[k], from + k * S0_LANES, sizeof(one));
+    for (Py_ssize_t i = apart; i + apart <= n; i += apart)
+        S0_FOR_ALL(rows)
+        {
+            memcpy(&one, from + i + k * S0_LANES, sizeof(one));
+            v[k] = S0_NAMED(s0_lesser)(v[k], one);
+        }
+    S0_FOR_ALL(rows) memcpy(least + k * S0_LANES, &v[k], sizeof(one));
+}
+
 /* The words that are not greater than a bound for the one of rank `count - 1`, with their indices; returns how many, or -1 where
- * they are not few. The bound is the one of that rank among the least words of S0_GROUPS groups. */
+ * they are not known to be few. The bound is the one of that rank among the least words of groups. */
 static Py_ssize_t S0_NAMED(s0_least_words)(const s0_word *from, Py_ssize_t n, Py_ssize_t count, s0_word *found, Py_ssize_t *at)
 {
-    s0_lanes least[4], v;
-    s0_word groups[S0_GROUPS];
-    Py_ssize_t i, k = 0;
-    S0_FOR_ALL(4) memcpy(&least[k], from + k * S0_LANES, sizeof(v));
-    for (i = S0_GROUPS; i + S0_GROUPS <= n; i += S0_GROUPS) {
-        S0_FOR_ALL(4)
-        {
-            memcpy(&v, from + i + k * S0_LANES, sizeof(v));
-            least[k] = S0_NAMED(s0_lesser)(least[k], v);
-        }
+    s0_lanes v;
+    s0_word groups[S0_ORDERED];
+    Py_ssize_t i, k = 0, few = 4 * S0_LANES, many = S0_ORDERED;
+    if (4 * count <= few && n >= 8 * few) {
+        S0_NAMED(s0_group)(from, n, few, 4, groups);
+        S0_NAMED(s0_order_few)(groups, groups, few);
+    } else if (2 * count <= many && 2 * count <= S0_NAMED(s0_most_least) && n >= 4 * many) {
+        S0_NAMED(s0_group)(from, n - many / 2, many, 8, groups);
+        S0_NAMED(s0_group)(from + many / 2, n - many / 2, many, 8, groups + many / 2);
+        S0_NAMED(s0_order_few)(groups, groups, many);
+    } else {
+        return -1;
     }
-    S0_FOR_ALL(4) memcpy(groups + k * S0_LANES, &least[k], sizeof(v));
-    S0_NAMED(s0_order_few)(groups, groups, S0_GROUPS);
     const s0_word bound = groups[count - 1];
     for (i = 0; i < n; i += S0_LANES) {
         unsigned bits = 0;
@@ -278,7 +291,7 @@ S0_INLINE int S0_NAMED(s0_split_least)(const s0_word *words, const s0_word *from
     Py_ssize_t at[S0_NAMED(s0_most_least)], count, i, j, start = 0, lesser = 0, between = 0, greater = last, skipped = 0, taken = 0;
     s0_word *const out = (s0_word *)parts->out, *const middle = (s0_word *)parts->middle;
     int64_t *const places = (int64_t *)parts->out, *const chosen = (int64_t *)parts->middle;
-    if (4 * last > S0_GROUPS || n < 8 * S0_GROUPS || n > S0_BATCH)
+    if (n > S0_BATCH)
         return 0;
     count = S0_NAMED(s0_least_words)(words, n, last, found, at);
     if (count < 0)
@@ -320,7 +333,6 @@ S0_INLINE int S0_NAMED(s0_split_least)(const s0_word *words, const s0_word *from
     }
     return 1;
 }
-#undef S0_GROUPS
 #endif
 
 /* The indices of the words of ranks `first` to `last`, ascending, to `chosen`, and these words to `words`, which have space for

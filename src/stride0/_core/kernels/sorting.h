@@ -148,14 +148,19 @@ static void s0_gather(const char *from, Py_ssize_t stride, Py_ssize_t n, int wid
 #undef S0_GATHER
 }
 
+static int64_t s0_top_of(const s0_lane *lane)
+{
+    /* NaN is greater than any number, or last in any order. */
+    return (lane->width == 8 ? INT64_MAX : INT32_MAX) ^ (lane->nans_last ? lane->mask : 0);
+}
+
 static int s0_encode_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last, s0_seen *seen)
 {
     enum { gathered = 4096 };
     char elements[gathered] __attribute__((aligned(8)));
     const int wide = lane->width == 8 || lane->indices, contiguous = lane->stride == lane->width;
     const Py_ssize_t most = contiguous ? S0_BATCH : gathered / lane->width;
-    /* NaN is greater than any number, or last in any order. */
-    const int64_t top = (lane->width == 8 ? INT64_MAX : INT32_MAX) ^ (lane->nans_last ? lane->mask : 0);
+    const int64_t top = s0_top_of(lane);
     Py_ssize_t i, count;
     if (seen != NULL) {
         memset(seen, 0, sizeof(*seen));
@@ -395,6 +400,24 @@ static int s0_sort_few(const s0_lane *lane)
     return 0;
 }
 
+/* The indices of so few elements that inserting them one by one costs least. */
+static int s0_argsort_few(const s0_lane *lane)
+{
+    enum { few = 8 };
+    int64_t words[few], *const out = (int64_t *)lane->out;
+    const int64_t top = s0_top_of(lane);
+    if (!lane->indices || lane->n > few)
+        return 0;
+    for (Py_ssize_t i = 0, j; i < lane->n; i++) {
+        const int64_t raw = s0_raw_at(lane->from + i * lane->stride, lane->width, lane->kind);
+        const int64_t word = s0_word_of(raw, lane->width, lane->kind, lane->mask, top);
+        for (j = i; j > 0 && words[j - 1] > word; j--)
+            words[j] = words[j - 1], out[j] = out[j - 1];
+        words[j] = word, out[j] = i;
+    }
+    return 1;
+}
+
 static void s0_sort_lane(s0_lane *lane)
 {
     uint64_t few[3 * S0_FEW + S0_SLACK];
@@ -405,7 +428,7 @@ static void s0_sort_lane(s0_lane *lane)
         (lane->indices ? s0_argsort_booleans : s0_sort_booleans)(lane);
         return;
     }
-    if (s0_sort_few(lane))
+    if (s0_sort_few(lane) || s0_argsort_few(lane))
         return;
     if (lane->n <= S0_FEW)
         lane->scratch = few;

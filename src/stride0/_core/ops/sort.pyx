@@ -61,6 +61,7 @@ cdef Array axis_last(Array x, int axis):
 
 cdef enum:
     MOST_PARTS = 64
+    FEW_WORDS = 512     # of scratch memory on the stack
     SORT_TIME = 10      # nanoseconds of an element, roughly
     SELECT_TIME = 4
 
@@ -186,13 +187,14 @@ cdef Array sorted_aside(Array x, int axis, int code, bint descending, bint indic
     cdef Py_ssize_t n = x.shape_[axis], groups, chunks = 1, words
     cdef int other = 1 - axis if x.ndim == 2 else axis - 1, threads = 1, width = itemsize_at(x.code), wide = itemsize_at(code)
     cdef bint done
+    cdef uint64_t few[FEW_WORDS]
     cdef s0_lane* lane = &all.lanes.lane
     lane.source, lane.out, lane.n, lane.stride, lane.width = data_of(x), data_of(out), n, x.strides_[axis], width
     lane.kind, lane.mask, lane.indices, lane.nans_last = kind_of(x.code), -1 if descending else 0, indices, False
     all.lanes.next, all.lanes.out_stride, all.lanes.out_next = x.strides_[other], out.strides_[axis], out.strides_[other]
     if x.ndim > 2:
         all.lanes.next, all.lanes.out_next = n * width, n * wide
-    all.count, all.words = x.size // n, 16 * n + 4 * S0_SLACK
+    all.count, all.words = x.size // n, 16 * n + 2 * S0_SLACK
     groups = all.each = (all.count + S0_BESIDE - 1) // S0_BESIDE
     if x.size >= LONG_RUN:
         threads = threads_for(x.size * SORT_TIME)
@@ -200,8 +202,10 @@ cdef Array sorted_aside(Array x, int axis, int code, bint descending, bint indic
         chunks = min(chunks_for(x.size * SORT_TIME, threads), groups, x.size * (width + wide) // (8 * all.words))
         chunks = max(<Py_ssize_t>1, chunks)
     words = all.words * chunks
-    scratch = new_array(UINT64, 1, &words, NULL, False)
-    lane.scratch = <uint64_t*>data_of(scratch)
+    lane.scratch = few
+    if words > FEW_WORDS:
+        scratch = new_array(UINT64, 1, &words, NULL, False)
+        lane.scratch = <uint64_t*>data_of(scratch)
     if x.size < LONG_RUN:
         sort_adjacent(&all, 0)
         return out
