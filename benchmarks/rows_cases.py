@@ -379,10 +379,6 @@ SLOWER: Final[dict[str, str]] = {
     ),
     "Array.__dlpack__": "20 ns: the binding of its keywords, tests of modes, and the count of exports",
     "Array.__getitem__": "bool: NumPy has two objects for all elements, ours is a new array without axes",
-    "partition": "where NumPy has loops for AVX2: they do not keep the order of the elements of each side, "
-    "which makes the result the same on every processor here",
-    "argpartition": "where NumPy has loops for AVX2: indices are written one by one, in order; vectors of "
-    "them would be another kernel",
     "linalg.lstsq": "of some 30 rows: a decomposition, which costs more than LAPACK's function; that is "
     "called by NumPy's Python, and a call of its loop from C would pay for smaller matrices",
     "Array.__array__": "NumPy's array returns itself; ours makes one of NumPy's on its memory",
@@ -398,13 +394,6 @@ SLOWER: Final[dict[str, str]] = {
         ("vecdot", "linalg.vecdot"),
         "float32: products are added up in float64, at half as many a cycle as BLAS adds in float32",
     ),
-    **dict.fromkeys(
-        ("sort", "Array.argsort"),
-        "short lanes: elements are encoded as integers and decoded, a pass each, for sorts that are stable "
-        "and put NaN last; NumPy's are not stable. Networks for floating-point numbers: another sorter",
-    ),
-    "unique_values": "many numbers of few values: they are sorted, where NumPy has a table of hashes, in no "
-    "order; it would be another kernel",
 }
 
 

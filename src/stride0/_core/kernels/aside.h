@@ -98,12 +98,12 @@ static int S0_NAMED(s0_encode_rows)(s0_lanes *x, Py_ssize_t n, Py_ssize_t rows, 
 {
     const s0_word top = (s0_word)(((uint64_t)1 << (S0_WORD - 1)) - 1);
     const s0_word infinite = (s0_word)(S0_WORD == 64 ? 0x7FF0000000000000 : 0x7F800000);
-    const s0_word turned = mask ^ (kind == S0_UNSIGNED ? ~top : 0), floating = kind == S0_FLOATING ? top : 0;
+    const s0_word inverted = mask ^ (kind == S0_UNSIGNED ? ~top : 0), floating = kind == S0_FLOATING ? top : 0;
     s0_lanes special = {0}, least = {0}, most = {0}, ones = {0}, zeroes = {0};
     Py_ssize_t i, k;
     least += top, most = ~least;
     for (i = 0; i < n; i++) {
-        const s0_lanes raw = x[i], word = raw ^ ((raw >> (S0_WORD - 1)) & floating) ^ turned;
+        const s0_lanes raw = x[i], word = raw ^ ((raw >> (S0_WORD - 1)) & floating) ^ inverted;
         special |= (s0_lanes)((raw & floating) > infinite) | (s0_lanes)(raw == ~top);
         x[i] = word;
         if (S0_WORD == 64) {
@@ -127,10 +127,10 @@ static int S0_NAMED(s0_encode_rows)(s0_lanes *x, Py_ssize_t n, Py_ssize_t rows, 
 static void S0_NAMED(s0_decode_rows)(s0_lanes *x, Py_ssize_t n, int kind, s0_word mask)
 {
     const s0_word top = (s0_word)(((uint64_t)1 << (S0_WORD - 1)) - 1);
-    const s0_word turned = mask ^ (kind == S0_UNSIGNED ? ~top : 0), floating = kind == S0_FLOATING ? top : 0;
-    if (kind == S0_FLOATING || turned)
+    const s0_word inverted = mask ^ (kind == S0_UNSIGNED ? ~top : 0), floating = kind == S0_FLOATING ? top : 0;
+    if (kind == S0_FLOATING || inverted)
         for (Py_ssize_t i = 0; i < n; i++) {
-            const s0_lanes word = x[i] ^ turned;
+            const s0_lanes word = x[i] ^ inverted;
             x[i] = word ^ ((word >> (S0_WORD - 1)) & floating);
         }
 }

@@ -35,10 +35,10 @@ S0_INLINE int64_t s0_word_of(int64_t raw, int width, int kind, int64_t mask, int
     S0_INLINE void s0_encode_each_##bits(const char *from, Py_ssize_t n, int width, int kind, int64_t mask,          \
                                          int64_t top, s0_word##bits *to, s0_seen *seen)                              \
     {                                                                                                                \
-        /* In words and in counts of their width, of which a vector has as many: n is at most S0_BATCH. */              \
+        /* In words and in counts of their width, of which a vector has as many: n is at most S0_BATCH. */           \
         const s0_word##bits limit = (s0_word##bits)(width == 8 ? INT64_MAX : INT32_MAX);                             \
         const s0_word##bits infinite = (s0_word##bits)(width == 8 ? 0x7FF0000000000000 : 0x7F800000);                \
-        const s0_word##bits nan_word = (s0_word##bits)top, turned = (s0_word##bits)mask;                             \
+        const s0_word##bits nan_word = (s0_word##bits)top, inverted = (s0_word##bits)mask;                           \
         s0_word##bits least = limit, most = ~limit, ones = 0, zeroes = 0, nans = 0, zeros = 0, negative = 0;         \
         Py_ssize_t i;                                                                                                \
         for (i = 0; i < n; i++) {                                                                                    \
@@ -53,7 +53,7 @@ S0_INLINE int64_t s0_word_of(int64_t raw, int width, int kind, int64_t mask, int
                 if (seen != NULL)                                                                                    \
                     nans += is_nan, zeros += magnitude == 0, negative += is_negative;                                \
             }                                                                                                        \
-            word ^= turned;                                                                                          \
+            word ^= inverted;                                                                                        \
             to[i] = word;                                                                                            \
             if (seen != NULL) {                                                                                      \
                 ones |= word, zeroes |= ~word;                                                                       \
@@ -110,7 +110,7 @@ S0_INLINE void s0_store_raw(char *to, Py_ssize_t i, int width, int64_t raw)
 
 /* The elements of `words`; where these are packed, their words less `least` have been shifted to the right by `low`. */
 #define S0_DECODE(bits)                                                                                              \
-    static int s0_decode_##bits(const s0_word##bits *words, Py_ssize_t n, int width, int kind, int64_t mask,        \
+    static int s0_decode_##bits(const s0_word##bits *words, Py_ssize_t n, int width, int kind, int64_t mask,         \
                                  int64_t least, int low, char *out)                                                  \
     {                                                                                                                \
         Py_ssize_t i;                                                                                                \

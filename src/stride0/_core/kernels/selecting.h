@@ -207,8 +207,8 @@ static int S0_NAMED(s0_split)(const s0_word *words, const s0_word *from, s0_word
 {
     const s0_word lowest = (s0_word)((uint64_t)1 << (S0_WORD - 1));
     for (Py_ssize_t i = 0, end; i < parts->n; i = end) {
-        /* Words that are equal to `least` in front of a cut come before, those equal to `most` behind the other one behind. The
-         * least word of all has none before it. */
+        /* Words equal to `least` come before the ranks in question up to cuts[0], those equal to `most` behind them from cuts[1]
+         * on. Before the lowest word of all comes none. */
         const int with_least = i < cuts[0], with_most = i >= cuts[1];
         const unsigned swapped[2] = {!with_least && least == lowest ? ~0u : 0, with_most && most == lowest ? ~0u : 0};
         const s0_word low = with_least ? least : least == lowest ? ~lowest : least - 1;
@@ -236,33 +236,41 @@ S0_INLINE void S0_NAMED(s0_group)(const s0_word *from, Py_ssize_t n, const Py_ss
 {
     s0_lanes v[16], one;
     S0_FOR_ALL(rows) memcpy(&v[k], from + k * S0_LANES, sizeof(one));
-    for (Py_ssize_t i = apart; i + apart <= n; i += apart)
+    Py_ssize_t i;
+    for (i = apart; i + (Py_ssize_t)rows * S0_LANES <= n; i += apart)
         S0_FOR_ALL(rows)
         {
             memcpy(&one, from + i + k * S0_LANES, sizeof(one));
             v[k] = S0_NAMED(s0_lesser)(v[k], one);
         }
     S0_FOR_ALL(rows) memcpy(least + k * S0_LANES, &v[k], sizeof(one));
+    for (; i + S0_LANES <= n; i += S0_LANES, least += S0_LANES) {
+        memcpy(&one, from + i, sizeof(one));
+        memcpy(&v[0], least, sizeof(one));
+        one = S0_NAMED(s0_lesser)(v[0], one);
+        memcpy(least, &one, sizeof(one));
+    }
 }
 
-/* The words that are not greater than a bound for the one of rank `count - 1`, with their indices; returns how many, or -1 where
- * they are not known to be few. The bound is the one of that rank among the least words of groups. */
+/* At least the words of the `count` least ranks, with their indices, ascending: those that are not greater than the word of that
+ * rank among the least words of groups. Returns how many, or -1 where they are not known to be few. */
 static Py_ssize_t S0_NAMED(s0_least_words)(const s0_word *from, Py_ssize_t n, Py_ssize_t count, s0_word *found, Py_ssize_t *at)
 {
     s0_lanes v;
     s0_word groups[S0_ORDERED];
     Py_ssize_t i, k = 0, few = 4 * S0_LANES, many = S0_ORDERED;
+    int enough = 0;
     if (4 * count <= few && n >= 8 * few) {
         S0_NAMED(s0_group)(from, n, few, 4, groups);
         S0_NAMED(s0_order_few)(groups, groups, few);
     } else if (2 * count <= many && 2 * count <= S0_NAMED(s0_most_least) && n >= 4 * many) {
-        S0_NAMED(s0_group)(from, n - many / 2, many, 8, groups);
+        S0_NAMED(s0_group)(from, n, many, 8, groups);
         S0_NAMED(s0_group)(from + many / 2, n - many / 2, many, 8, groups + many / 2);
         S0_NAMED(s0_order_few)(groups, groups, many);
     } else {
         return -1;
     }
-    const s0_word bound = groups[count - 1];
+    s0_word bound = groups[count - 1];
     for (i = 0; i < n; i += S0_LANES) {
         unsigned bits = 0;
         if (i + S0_LANES <= n) {
@@ -276,6 +284,12 @@ static Py_ssize_t S0_NAMED(s0_least_words)(const s0_word *from, Py_ssize_t n, Py
             if (k == S0_NAMED(s0_most_least))
                 return -1;
             at[k] = i + __builtin_ctz(bits), found[k] = from[at[k]];
+        }
+        if (k >= S0_NAMED(s0_most_least) / 2 && !enough) {
+            /* More words that are equal to the bound have greater ranks. */
+            if (bound == (s0_word)((uint64_t)1 << (S0_WORD - 1)))
+                break;
+            bound--, enough = 1;
         }
     }
     return k;

@@ -403,7 +403,7 @@ static int s0_sort_few(const s0_lane *lane)
 /* The indices of so few elements that inserting them one by one costs least. */
 static int s0_argsort_few(const s0_lane *lane)
 {
-    enum { few = 8 };
+    enum { few = 12 };
     int64_t words[few], *const out = (int64_t *)lane->out;
     const int64_t top = s0_top_of(lane);
     if (!lane->indices || lane->n > few)

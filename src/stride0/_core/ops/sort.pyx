@@ -1,4 +1,4 @@
-"""Sorting, selection by rank, and searching in sorted arrays (kernels: `sorting.h`, `searching.h`).
+"""Sorting, selection by rank, and searching in sorted arrays (kernels: `sorting.h`, `searching.h`, `distinct.h`).
 
 Note [Sorting]
     Lanes of real numbers are sorted by kernels of our own (`sorting.h`), always stably: that costs no time here.
@@ -11,7 +11,10 @@ Note [Sorting]
 
     Selection (`selecting.h`) finds the words of the first and the last rank that are wanted, by the same divisions, of which it
     goes on with the parts that contain these ranks: some 1.5 n words are moved for a median. A pass over all words takes the
-    indices of what lies between, and these alone are sorted. Threads select from different lanes.
+    indices of what lies between, and these alone are sorted. The words of a few least ranks are found without divisions: none is
+    greater than the greatest of as many of the least words of groups. Threads select from different lanes.
+
+    A partition keeps the order of the elements before and behind the ranks that are wanted, so that it is the same everywhere.
 """
 
 from libc.stdint cimport int64_t, uint64_t
