@@ -350,6 +350,7 @@ EXCEPTIONS: Final[dict[str, str]] = {
     "Array.__round__": "NumPy's arrays have none",
 }
 
+
 def shape_of(n: int) -> tuple[int, int]:
     """The shape of a matrix of about `n` elements."""
     rows = {10: 2, 1_000: 25, 100_000: 250}.get(n) or math.isqrt(n)

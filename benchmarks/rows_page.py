@@ -30,8 +30,8 @@ NumPy's. Where operands come to lie in memory moves single rows by a tenth.
 """
 
 WHY = f"""\
-A row from {NOISE} to {LEVEL} may come out on either side of {LEVEL} the next time. The columns "unexplained" of the tables
-above count the rows below {NOISE} that nothing here is the reason of.
+A row from {NOISE} to {LEVEL} may come out on either side of {LEVEL} the next time. The columns "unexplained" of the
+tables above count the rows below {NOISE} that nothing here is the reason of.
 """
 
 
@@ -53,7 +53,8 @@ def page(reports: list[dict[str, Any]], name: str) -> str:
     parts += [f"\n## Means: {kernels(report)}\n\n{means(report)}" for report in reports]
     parts += [f"\n## Functions: {kernels(report)}\n\n{functions(report)}" for report in reports]
     parts += [f"\n## Rows below {LEVEL}: {kernels(report)}\n\n{below(report)}" for report in reports]
-    parts += [f"\n## Why some stay below\n\n{WHY}\n| rows | of | why, and what it would cost |\n|---|---|---|\n"]
+    parts += [f"\n## Why some stay below\n\n{WHY}\n"]
+    parts += ["| rows | of | why, and what it would cost |\n|---|---|---|\n"]
     parts += [
         f"| {', '.join(f'`{name}`' for name in reason.names.split())} | {reason.scope()} | {reason.why} |\n"
         for reason in REASONS

@@ -13,7 +13,7 @@ NOISE: Final = 0.95  # rows from here to 1.0 may come out on either side
 
 @dataclass(frozen=True)
 class Reason:
-    """What keeps rows of some functions below NumPy's speed; of all parts of a row but those that it names."""
+    """What keeps rows of some functions below NumPy's speed; of any part that it does not name."""
 
     names: str
     why: str
@@ -69,16 +69,16 @@ REASONS: Final = (
     Reason(
         "acos acosh asin asinh atan atanh atan2 cosh log10 log1p log2 pow sinh tan tanh"
         " Array.__pow__ Array.__ipow__ Array.__rpow__",
-        "NumPy has Intel's loops for AVX-512, which are off by 1.2 to 3 units in the last place in float32, where"
-        " ours are within 1 (docs/accuracy.md); in float64 they look coefficients up by an instruction that"
+        "NumPy has Intel's loops for AVX-512: in float32 they are off by 1.2 to 3 units in the last place, ours"
+        " by less than 1 (docs/accuracy.md); in float64 they look coefficients up by an instruction that"
         " other processors lack, and results would differ between processors",
         kernels="v4",
         dtypes="float32 float64",
     ),
     Reason(
         "pow Array.__pow__ Array.__ipow__ Array.__rpow__",
-        "logarithms to 96 bits, without which a power is off by thousands of units in the last place, as NumPy's"
-        " are (docs/accuracy.md)",
+        "logarithms to 96 bits, without which a power is off by thousands of units in the last place, as"
+        " NumPy's are (docs/accuracy.md)",
         dtypes="complex128",
     ),
     Reason(

@@ -139,8 +139,8 @@ def test_unknown_functions_are_refused(capsys: pytest.CaptureFixture[str]) -> No
 def test_reasons_are_of_measured_functions() -> None:
     for reason in reasons.REASONS:
         assert set(reason.names.split()) <= COVERED
-        assert set(reason.dtypes.split()) <= set(cases.DTYPES) and set(reason.layouts.split()) <= set(cases.LAYOUTS)
-        assert set(reason.sizes) <= set(cases.SIZES)
+        assert {*reason.dtypes.split()} <= {*cases.DTYPES} and {*reason.layouts.split()} <= {*cases.LAYOUTS}
+        assert {*reason.sizes} <= {*cases.SIZES}
 
 
 def test_a_reason_covers_the_rows_that_it_names() -> None:
