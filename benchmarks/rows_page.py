@@ -30,8 +30,8 @@ NumPy's. Where operands come to lie in memory moves single rows by a tenth.
 """
 
 WHY = f"""\
-A row from {NOISE} to {LEVEL} may come out on either side of {LEVEL} the next time. The columns "unexplained" of the
-tables above count the rows below {NOISE} that nothing here is the reason of.
+A row from {NOISE} to {LEVEL} may come out on either side of {LEVEL} the next time. The columns
+"unexplained" of the tables above count the rows below {NOISE} that nothing here is the reason of.
 """
 
 

@@ -69,8 +69,8 @@ REASONS: Final = (
     Reason(
         "acos acosh asin asinh atan atanh atan2 cosh log10 log1p log2 pow sinh tan tanh"
         " Array.__pow__ Array.__ipow__ Array.__rpow__",
-        "NumPy has Intel's loops for AVX-512: in float32 they are off by 1.2 to 3 units in the last place, ours"
-        " by less than 1 (docs/accuracy.md); in float64 they look coefficients up by an instruction that"
+        "NumPy has Intel's loops for AVX-512: in float32 they are off by 1.2 to 3 units in the last place,"
+        " ours by less than 1 (docs/accuracy.md); in float64 they look coefficients up by an instruction that"
         " other processors lack, and results would differ between processors",
         kernels="v4",
         dtypes="float32 float64",
