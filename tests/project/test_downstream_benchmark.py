@@ -14,7 +14,7 @@ pytest.importorskip("sklearn", minversion="1.8")
 pytest.importorskip("scipy", minversion="1.17")
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "downstream.py"
-QUICK = "--samples 800 --rounds 1 --sample 0.001 --without torch".split()
+QUICK = ["--samples", "800", "--rounds", "1", "--sample", "0.001", "--without", "torch"]
 
 
 def test_cases_agree_with_numpy_and_the_page_has_them(tmp_path: Path) -> None:
