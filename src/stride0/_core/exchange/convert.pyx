@@ -1,6 +1,5 @@
 """Conversion to arrays, of nested sequences and of all objects that export memory; arrays as text."""
 
-from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.list cimport PyList_New, PyList_SET_ITEM
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t
@@ -21,7 +20,7 @@ from stride0._core.array.array cimport (
 from stride0._core.array.views cimport as_bits
 from stride0._core.ops.operands cimport exports_buffer, is_numpy_scalar, scalar_array
 from stride0._core.ops.copy cimport assign_array, copy_array
-from stride0._core.exchange.buffers cimport exportable, from_buffer, from_plain_buffer, refuse_device
+from stride0._core.exchange.buffers cimport c_bytes, exportable, from_buffer, from_plain_buffer, refuse_device
 from stride0._core.exchange.dlpack cimport import_dlpack
 
 import sys
@@ -528,8 +527,8 @@ def __round__(Array self not None, ndigits=None):
 @add_special
 def __bytes__(Array self not None):
     beyond_standard("bytes", "bytes are made of an array", "Array object: arrays have no method __bytes__")
-    if self.c_contiguous and not guarding and not self.storage.logged:
-        return PyBytes_FromStringAndSize(data_of(self), self.size * itemsize_at(self.code))
+    if not guarding and not self.storage.logged:
+        return c_bytes(self)
     return memoryview(as_bits(self)).tobytes()
 
 
