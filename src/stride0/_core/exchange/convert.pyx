@@ -59,12 +59,10 @@ cdef DType formatless(object source):
 cdef Array foreign_array(object source, object copy, str operation):
     """An array on the memory of an object of another library, or a copy of it."""
     cdef Array x = None if isinstance(source, bytes) else from_plain_buffer(source)
-    if x is None:
-        x = unusual_array(source, copy, operation)
-    elif copy is True or (copy is None and x.storage.readonly and is_numpy_scalar(source)):
-        # NumPy's scalars export read-only memory; the user means a new array.
-        x = copy_array(x, x.code, False)
-    return x
+    # NumPy's scalars export read-only memory, those of times as bytes.
+    if x is None or x.storage.readonly and is_numpy_scalar(source):
+        return unusual_array(source, copy, operation)
+    return copy_array(x, x.code, False) if copy is True else x
 
 
 cdef Array unusual_array(object source, object copy, str operation):
@@ -102,7 +100,7 @@ cdef Array unusual_array(object source, object copy, str operation):
         source = numpy.asarray(source)
         return from_buffer(source.astype(source.dtype.newbyteorder("="), copy=True), operation)
     if copy is True or (copy is None and is_numpy_scalar(source)):
-        # NumPy's scalars export read-only memory; the user means a new array.
+        # Of NumPy's scalars the user means a new array.
         x = copy_array(x, x.code, False)
     return x
 
