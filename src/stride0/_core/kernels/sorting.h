@@ -99,19 +99,18 @@ static void s0_order_aside32(void *columns, Py_ssize_t n);
 
 /* --- the steps of a sort of a lane: see `s0_sorter` of kernels.h */
 
-/* Elements at a stride, contiguous. */
-static void s0_gather(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, char *to)
+static void s0_copy_at(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, char *to, Py_ssize_t to_stride)
 {
-#define S0_GATHER(bits)                                                                                              \
+#define S0_COPY_AT(bits)                                                                                             \
     for (Py_ssize_t i = 0; i < n; i++)                                                                               \
-        ((uint##bits##_t *)to)[i] = *(const uint##bits##_t *)(from + i * stride);
+        *(uint##bits##_t *)(to + i * to_stride) = *(const uint##bits##_t *)(from + i * stride);
     switch (width) {
-    case 1: S0_GATHER(8) break;
-    case 2: S0_GATHER(16) break;
-    case 4: S0_GATHER(32) break;
-    default: S0_GATHER(64)
+    case 1: S0_COPY_AT(8) break;
+    case 2: S0_COPY_AT(16) break;
+    case 4: S0_COPY_AT(32) break;
+    default: S0_COPY_AT(64)
     }
-#undef S0_GATHER
+#undef S0_COPY_AT
 }
 
 static int64_t s0_top_of(const s0_lane *lane)
@@ -138,7 +137,7 @@ static int s0_encode_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last
         if (i > first && s0_table->interrupted())
             return 0;
         if (!contiguous) {
-            s0_gather(from, lane->stride, count, lane->width, elements);
+            s0_copy_at(from, lane->stride, count, lane->width, elements, lane->width);
             from = elements;
         }
         if (wide)
@@ -343,10 +342,8 @@ static void s0_sort_one_by_one(const s0_adjacent *all, Py_ssize_t first, Py_ssiz
         else
             lane.out = (char *)lane.scratch, lane.scratch += lane.n;
         s0_sort_lane(&lane);
-        if (lane.out == out)
-            continue;
-        for (Py_ssize_t i = 0; i < lane.n; i++)
-            s0_store_raw(out + i * all->out_stride, 0, width, s0_raw_at(lane.out + i * width, width, S0_SIGNED));
+        if (lane.out != out)
+            s0_copy_at(lane.out, width, lane.n, width, out, all->out_stride);
     }
 }
 
