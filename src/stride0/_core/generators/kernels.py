@@ -32,6 +32,7 @@ from common import (
     KERNEL_ROWS,
     MIDDLE,
     ROWS,
+    SECONDS,
     STRIP,
     Operand,
     Row,
@@ -162,6 +163,11 @@ class Emitter:
                             *past(name, [row] * (op.nin + 1), layouts[layout]),
                             spared,
                         )
+                if not one_loop and has_seconds(op, row):
+                    how = "d" * op.nin + "c"
+                    name, text, _ = self._elementwise(op, owner, expression, unsigned, SECONDS, how)
+                    place = f"ops[{number}][{CODE[row.name]}][{SECONDS}]"
+                    self.add(ARITHMETIC, [place], name, text, spared=True)
 
     def _elementwise(
         self, op: Any, row: Row, expression: str, unsigned: bool, layout: int, how: str
@@ -184,12 +190,17 @@ class Emitter:
         elif op.out == "real" and row.letter == "c":
             out_row = ROWS[CODE[f"float{row.itemsize * 4}"]]
         out = Operand(op.nin, out_row, how[-1], unsigned and out_row is row)
-        small = op.nin == 1 and row.itemsize <= 4 and row.name not in (*op.gains, *op.call)
-        if layout == 3 and (small or row.name in op.gathered):
-            loop = f"ops[{operations.OPS.index(op)}][{CODE[row.name]}][0]"
-            return name, blockwise_loop(name, loop, [operand.row for operand in (*inputs, out)]), STRIDED
-        text = map_loop(name, inputs, out, fill(expression, row), names_of(op.nin))
-        return name, text, STRIDED if "v" in how and row.name not in op.gains else ARITHMETIC
+        if layout != 3 or row.name in (*op.gains, *op.call):
+            text = map_loop(name, inputs, out, fill(expression, row), names_of(op.nin))
+            return name, text, STRIDED if "v" in how and row.name not in op.gains else ARITHMETIC
+        small = op.nin == 1 and row.itemsize <= 4
+        each, text = "NULL", ""
+        if not small and row.name not in op.gathered:
+            each = f"{name}_each"
+            text = map_loop(each, inputs, out, fill(expression, row), names_of(op.nin))
+        loops = f"ops[{operations.OPS.index(op)}][{CODE[row.name]}]"
+        rows = [operand.row for operand in (*inputs, out)]
+        return name, text + blockwise_loop(name, loops, rows, each), STRIDED
 
     def casts(self) -> None:
         for source in ROWS:
@@ -234,10 +245,11 @@ class Emitter:
             self.add(MOVES, [place], name, text)
             return
         if how == "vv" and name.endswith("_2") and source is not target and not converted(source, target):
-            self.add(STRIDED, [place], name, blockwise_loop(name, f"{place[:-3]}[0]", [source, target]))
+            self.add(STRIDED, [place], name, blockwise_loop(name, place[:-3], [source, target]))
             return
         loop = map_loop(name, [x], out, expression, ["x"])
-        unit = STRIDED if how == "vv" and not converted(source, target) else MOVES
+        moves = source is target or converted(source, target)
+        unit = STRIDED if how == "vv" and not moves else MOVES
         self.add(unit, [place], name, moving_loop(source, loop) if source is target else loop)
 
     def pairs(self) -> None:
@@ -362,11 +374,22 @@ def moving_loop(row: Row, any_strides: str) -> str:
     return any_strides.replace("\n{\n", "\n".join(["\n{", *lines, ""]), 1)
 
 
-def blockwise_loop(name: str, contiguous: str, rows: list[Row]) -> str:
-    """A loop over any strides that runs the one over contiguous elements in the table: Note [Blockwise]."""
+def blockwise_loop(name: str, loops: str, rows: list[Row], each: str = "NULL") -> str:
+    """
+    A loop over any strides that runs those over contiguous elements in the table: Note [Blockwise].
+
+    `each` is the loop over elements one by one, for the strides for which it is faster.
+    """
     codes = ", ".join(str(CODE[row.name]) for row in rows)
-    call = f"s0_blockwise(s0_table, s0_table->{contiguous}, {len(rows)}, codes, a, s, t, n, m);"
-    return function(name, [], [f"static const signed char codes[] = {{{codes}}};", call])
+    how = f"{{offsetof(s0_kernels, {loops}), {each}, {len(rows)}, {{{codes}}}}}"
+    return function(name, [], [f"static const s0_gathering how = {how};", "s0_blockwise(a, s, t, n, m, &how);"])
+
+
+def has_seconds(op: Any, row: Row) -> bool:
+    """Whether there is a loop over every second element: Note [Blockwise]."""
+    if row.itemsize != 8 or row.letter == "c" or op.slow or row.name in op.gains:
+        return False
+    return op.nin == 1 or (op.nin == 2 and op.out == "same" and op.public)
 
 
 def body_of(op: Any, row: Row) -> tuple[str, bool] | None:
