@@ -9,7 +9,8 @@ Note [Built once]
     floating point and the wide unsigned integers, for which AVX-512 has instructions, and reductions of
     complex numbers, whose two parts are a vector, whatever the stride. docs/design/kernels.md has the
     measurements. A loop that is blockwise, of `blockwise.h`, runs another one of the table, which has a build
-    for every set: casts, loops of one operand of 4 bytes and less, and those of the dtypes in `gathered`.
+    for every set: casts, loops of one operand of 4 bytes and less, those of the dtypes in `gathered`, and, at
+    some strides, most others. Moves between any strides are vectorised at some of these, too.
 
 Note [Units]
     A unit is a C file. There are several, so that all processors of a machine are busy until the build ends;
@@ -140,6 +141,8 @@ class Emitter:
                 expression, unsigned = found
                 # Loops on unsigned operands serve both signs.
                 owner = ROWS[CODE["u" + row.name]] if unsigned and row.letter == "i" else row
+                if op.bits:
+                    owner = ROWS[CODE[f"int{8 * row.itemsize}"]]
                 layouts = ELEMENTWISE_LAYOUTS[op.nin]
                 one_loop = row.name in op.call or row.name in op.run
                 places = [f"ops[{number}][{CODE[row.name]}][{layout}]" for layout in range(4)]
@@ -198,7 +201,11 @@ class Emitter:
         if not small and row.name not in op.gathered:
             each = f"{name}_each"
             text = map_loop(each, inputs, out, fill(expression, row), names_of(op.nin))
-        loops = f"ops[{operations.OPS.index(op)}][{CODE[row.name]}]"
+            if op.nin == 2 and op.out == "same" and row.name in ("float32", "complex128"):
+                # One by one, counting and three strides take as long as loads, operation and store.
+                text = text.replace("S0_ELEMENTWISE", "S0_UNROLLED S0_ELEMENTWISE")
+        code = CODE[f"float{8 * row.itemsize}" if op.bits else row.name]
+        loops = f"ops[{operations.OPS.index(op)}][{code}]"
         rows = [operand.row for operand in (*inputs, out)]
         return name, text + blockwise_loop(name, loops, rows, each), STRIDED
 
@@ -223,6 +230,9 @@ class Emitter:
                 for layout, how in enumerate(("vv",) * 4 if seldom else ("cc", "sc", "vv", "vv")):
                     number = 0 if seldom else min(layout, 2)
                     self._cast(f"{place}[{layout}]", f"{name}_{number}", x, y, how, expression)
+                if source.name == "int64" and target.name == "float64":
+                    how = "dc"
+                    self._cast(f"{place}[{SECONDS}]", f"{name}_{SECONDS}", x, y, how, expression)
                 if target.streamed and not seldom:
                     loop, text = past(f"{name}_0", [source, target], "cc")
                     self.add(MOVES, [stream], loop, f"S0_MOVE_PAST({name}_0, {width})\n" if moved else text)
@@ -243,6 +253,9 @@ class Emitter:
                 plain = map_loop(name, [x], out, expression, ["x"])
                 text = f"#if defined(__AVX512DQ__)\n{plain}\n#else\n{text}\n#endif\n"
             self.add(MOVES, [place], name, text)
+            return
+        if how == "cc" and source.name == "int64" and target.name == "float32":
+            self.add(MOVES, [place], name, rounding_loop(name, x, out))
             return
         if how == "vv" and name.endswith("_2") and source is not target and not converted(source, target):
             self.add(STRIDED, [place], name, blockwise_loop(name, place[:-3], [source, target]))
@@ -462,6 +475,29 @@ def truncating_loop(name: str, x: Operand, out: Operand) -> str:
     return function(name, [], block("for (Py_ssize_t j = 0; j < m; j++)", body))
 
 
+def rounding_loop(name: str, x: Operand, out: Operand) -> str:
+    """
+    64-bit integers to float32.
+
+    Those of at most 53 bits are rounded from the double that they are, others one by one.
+    """
+
+    def each(*lines: str) -> list[str]:
+        return elementwise("first", "last", [x.let("x", "i"), *lines])
+
+    blocks = [
+        f"const Py_ssize_t last = n - first < {STRIP} ? n : first + {STRIP};",
+        "uint64_t outside = 0;",
+        *each("outside |= ((uint64_t)x + ((uint64_t)1 << 53)) >> 54;", *out.store("i", "to_f64(x)")),
+        *block("if (outside)", each(*out.store("i", "x"))),
+    ]
+    body = [x.start("a[0] + j * t[0]"), out.start("a[1] + j * t[1]")]
+    body += block(f"for (Py_ssize_t first = 0; first < n; first += {STRIP})", blocks)
+    text = function(name, [], block("for (Py_ssize_t j = 0; j < m; j++)", body))
+    plain = map_loop(name, [x], out, "x", ["x"])
+    return f"#if defined(S0_SPLIT_INTEGERS)\n{text}\n#else\n{plain}\n#endif\n"
+
+
 def whole_run(source: Row, target: Row) -> str:
     """The conversion of a whole run that `storage_dtypes.h` has, or ""."""
     if source.arithmetic and source.run and source.arithmetic == target.name:
@@ -492,9 +528,11 @@ def cast_expression(source: Row, target: Row) -> str | None:
     if source.letter == "c":
         return "x" if target.letter == "c" else None
     if target.letter == "c":
-        return "make_c(x, 0)"
+        return "make_c(to_f64(x), 0)" if source.name == "int64" else "make_c(x, 0)"
     if source.letter == "f" and target.letter in "iu":
         return "to_uint(x)" if target.name == "uint64" else "to_int(x)"
+    if (source.name, target.name) == ("int64", "float64"):
+        return "to_f64(x)"
     return "x"
 
 

@@ -179,7 +179,23 @@ S0_BY_SQUARES(8, S0_SIDE_8)
 #define s0_transpose_4 s0_plain_4
 #define s0_transpose_8 s0_plain_8
 #endif
-#define s0_transpose_16 s0_plain_16
+
+/* Of the four elements of a cache line one after the other: each line of the source is read once. */
+static void s0_transpose_16(const char *source, Py_ssize_t row, char *target, Py_ssize_t line, Py_ssize_t m, Py_ssize_t n)
+{
+    Py_ssize_t i, j;
+    for (j = 0; j + 4 <= n; j += 4, target += 4 * line) {
+        for (i = 0; i < m; i++) {
+            const s0_sixteen *from = (const s0_sixteen *)(source + i * row) + j;
+            const s0_sixteen first = from[0], second = from[1], third = from[2], fourth = from[3];
+            ((s0_sixteen *)target)[i] = first;
+            ((s0_sixteen *)(target + line))[i] = second;
+            ((s0_sixteen *)(target + 2 * line))[i] = third;
+            ((s0_sixteen *)(target + 3 * line))[i] = fourth;
+        }
+    }
+    s0_plain_16(source + 16 * j, row, target, line, m, n - j);
+}
 
 /* A cache line to memory that is not read again soon, by non-temporal stores: written completely, it need not be read
  * before. */
