@@ -150,6 +150,12 @@ class Emitter:
                 # A slow operation does not wait for memory, and its loads wait for non-temporal stores.
                 if one_loop or op.slow or not row.streamed or op.out != "same":
                     streams = []
+                if expression == "x":
+                    # The element itself: what moves it, whatever its dtype.
+                    self.add(MOVES, [*places[:1]], f"move_{row.itemsize}_0")
+                    self.add(MOVES, [*places[1:], *streams[1:]], f"move_{row.itemsize}_2")
+                    self.add(MOVES, streams[:1], f"move_{row.itemsize}_0_past")
+                    continue
                 # The loop over any strides serves all layouts, until another one takes its place.
                 name, text, home = self._elementwise(op, owner, expression, unsigned, 3, layouts[3])
                 self.add(home, places + streams, name, text)
@@ -247,6 +253,11 @@ class Emitter:
             self.add(MOVES, [place], name, text)
             return
         x, out = Operand(0, source, how[0]), Operand(1, target, how[1])
+        if how == "cc" and source is target:
+            call = f"s0_move(a[1] + j * t[1], a[0] + j * t[0], n * {source.itemsize});"
+            text = function(name, [], block("for (Py_ssize_t j = 0; j < m; j++)", [call]))
+            self.add(MOVES, [place], name, text)
+            return
         if how == "cc" and source.letter == "f" and not source.arithmetic and target.letter in "iu":
             text = truncating_loop(name, x, out)
             if target.name not in NARROW:
@@ -395,7 +406,8 @@ def blockwise_loop(name: str, loops: str, rows: list[Row], each: str = "NULL") -
     """
     codes = ", ".join(str(CODE[row.name]) for row in rows)
     how = f"{{offsetof(s0_kernels, {loops}), {each}, {len(rows)}, {{{codes}}}}}"
-    return function(name, [], [f"static const s0_gathering how = {how};", "s0_blockwise(a, s, t, n, m, &how);"])
+    body = [f"static const s0_gathering how = {how};", "s0_blockwise(a, s, t, n, m, &how);"]
+    return function(name, [], body)
 
 
 def has_seconds(op: Any, row: Row) -> bool:
