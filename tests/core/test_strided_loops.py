@@ -19,6 +19,7 @@ from helpers import function_of
 
 import stride0 as xp
 from stride0._core.array.views import strides
+from stride0._core.kernels import _dispatch
 from stride0._tables.operations import OPS
 
 # Around vectors of 16, 32 and 64 bytes, the least run of a block, and blocks of 4096 bytes.
@@ -161,16 +162,19 @@ print(calls)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mprotect by ctypes")
-def test_nothing_beyond_the_elements_is_read() -> None:
+@pytest.mark.parametrize("instruction_set", _dispatch.supported())
+def test_nothing_beyond_the_elements_is_read(instruction_set: str) -> None:
     """Around the operands is memory that must not be read: a loop that does ends the process."""
     here = Path(__file__).parent
     path = os.pathsep.join([str(here), str(here.parent / "support"), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", GUARDED],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": path},
-    )
+    environment = {**os.environ, "PYTHONPATH": path, "STRIDE0_ISA": instruction_set}
+
+    def run(script: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", script]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+    done = run(GUARDED)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 5000
+    beyond = GUARDED.replace("[page : 5 * page]", "[page : 5 * page + 1]")
+    assert run(beyond).returncode != 0, "the memory is not guarded"
