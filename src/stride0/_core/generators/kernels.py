@@ -209,7 +209,7 @@ class Emitter:
             text = map_loop(each, inputs, out, fill(expression, row), names_of(op.nin))
             if op.nin == 2 and op.out == "same" and row.name in ("float32", "complex128"):
                 # One by one, counting and three strides take as long as loads, operation and store.
-                text = text.replace("S0_ELEMENTWISE", "S0_UNROLLED S0_ELEMENTWISE")
+                text = text.replace("S0_ELEMENTWISE", "S0_TWO_AT_ONCE S0_ELEMENTWISE")
         code = CODE[f"float{8 * row.itemsize}" if op.bits else row.name]
         loops = f"ops[{operations.OPS.index(op)}][{code}]"
         rows = [operand.row for operand in (*inputs, out)]

@@ -109,7 +109,7 @@ S0_INLINE void s0_complex128_strided(const char *x, Py_ssize_t sx, const char *y
                                      Py_ssize_t n, int one, int itself)
 {
     const f64_2 last = s0_load_f64_2((const double *)y);
-    S0_UNROLLED
+    S0_TWO_AT_ONCE
     for (Py_ssize_t i = 0; i < n; i++) {
         const f64_2 u = s0_load_f64_2((const double *)(x + i * sx));
         const f64_2 v = itself ? u : one ? last : s0_load_f64_2((const double *)(y + i * sy));

@@ -17,7 +17,7 @@
 #endif
 
 /* Before a loop whose elements are so little work that counting them is a good part of it. */
-#define S0_UNROLLED _Pragma("GCC unroll 2")
+#define S0_TWO_AT_ONCE _Pragma("GCC unroll 2")
 
 #define S0_BODY static inline __attribute__((unused))
 
