@@ -350,63 +350,6 @@ EXCEPTIONS: Final[dict[str, str]] = {
     "Array.__round__": "NumPy's arrays have none",
 }
 
-# Why rows of these functions stay below NumPy's speed, and what it would cost to change that.
-SLOWER: Final[dict[str, str]] = {
-    **dict.fromkeys(
-        ("Array.squeeze", "Array.view", "Array.item", "Array.tolist"),
-        "some 4 ns: the interpreter has instructions for methods of builtin types alone",
-    ),
-    **dict.fromkeys(
-        ("asarray", "strided.contiguous"),
-        "of an array that is returned as it is, NumPy's is a call of 10 ns, since the interpreter has an"
-        " instruction for builtin functions alone",
-    ),
-    **dict.fromkeys(
-        (
-            "Array.dtype",
-            "Array.itemsize",
-            "Array.nbytes",
-            "Array.ndim",
-            "Array.shape",
-            "Array.size",
-            "Array.real",
-        ),
-        "1 ns of 19: Cython calls one more function, and a flag says whether strict mode is on",
-    ),
-    **dict.fromkeys(
-        ("Array.__len__", "Array.__int__", "Array.__float__", "Array.__index__"),
-        "1 to 4 ns: flags say whether strict mode or a tape refuses the call",
-    ),
-    "Array.__dlpack__": "20 ns: the binding of its keywords, tests of modes, and the count of exports",
-    "Array.__getitem__": "bool: NumPy has two objects for all elements, ours is a new array without axes",
-    "partition": "where NumPy has loops for AVX2: they do not keep the order of the elements of each side, "
-    "which makes the result the same on every processor here",
-    "argpartition": "where NumPy has loops for AVX2: indices are written one by one, in order; vectors of "
-    "them would be another kernel",
-    "linalg.lstsq": "of some 30 rows: a decomposition, which costs more than LAPACK's function; that is "
-    "called by NumPy's Python, and a call of its loop from C would pay for smaller matrices",
-    "Array.__array__": "NumPy's array returns itself; ours makes one of NumPy's on its memory",
-    **dict.fromkeys(
-        ("pow", "Array.__pow__", "Array.__ipow__", "Array.__rpow__"),
-        "complex exponents: logarithms to 96 bits, without which a power is off by thousands of units in the "
-        "last place, as NumPy's are (docs/accuracy.md); real ones where NumPy has Intel's loops for AVX-512: "
-        "fewer digits on the way would cost the bound of 1 unit",
-    ),
-    "acosh": "complex: both parts within 1 unit in the last place, by four roots of two parts each; real "
-    "where NumPy has Intel's loops for AVX-512",
-    **dict.fromkeys(
-        ("vecdot", "linalg.vecdot"),
-        "float32: products are added up in float64, at half as many a cycle as BLAS adds in float32",
-    ),
-    **dict.fromkeys(
-        ("sort", "Array.argsort"),
-        "short lanes: elements are encoded as integers and decoded, a pass each, for sorts that are stable "
-        "and put NaN last; NumPy's are not stable. Networks for floating-point numbers: another sorter",
-    ),
-    "unique_values": "many numbers of few values: they are sorted, where NumPy has a table of hashes, in no "
-    "order; it would be another kernel",
-}
-
 
 def shape_of(n: int) -> tuple[int, int]:
     """The shape of a matrix of about `n` elements."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from compare_report import geometric_mean
-from rows_cases import EXCEPTIONS, LAYOUTS, SIZES, SLOWER
+from rows_cases import EXCEPTIONS, LAYOUTS, SIZES
+from rows_reasons import NOISE, REASONS, unexplained
 
 LEVEL = 1.0  # rows below it are listed
 
@@ -28,6 +29,11 @@ alternate between the libraries, the clock is that of the processor time, and ea
 NumPy's. Where operands come to lie in memory moves single rows by a tenth.
 """
 
+WHY = f"""\
+A row from {NOISE} to {LEVEL} may come out on either side of {LEVEL} the next time. The columns
+"unexplained" of the tables above count the rows below {NOISE} that nothing here is the reason of.
+"""
+
 
 def page(reports: list[dict[str, Any]], name: str) -> str:
     """Return the page of several runs, such as those of two instruction sets, with a chart of a name."""
@@ -47,8 +53,12 @@ def page(reports: list[dict[str, Any]], name: str) -> str:
     parts += [f"\n## Means: {kernels(report)}\n\n{means(report)}" for report in reports]
     parts += [f"\n## Functions: {kernels(report)}\n\n{functions(report)}" for report in reports]
     parts += [f"\n## Rows below {LEVEL}: {kernels(report)}\n\n{below(report)}" for report in reports]
-    parts += ["\n## Why some stay below\n\n| rows | why, and what it would cost |\n|---|---|\n"]
-    parts += [f"| {', '.join(f'`{name}`' for name in names)} | {why} |\n" for names, why in grouped(SLOWER)]
+    parts += [f"\n## Why some stay below\n\n{WHY}\n"]
+    parts += ["| rows | of | why, and what it would cost |\n|---|---|---|\n"]
+    parts += [
+        f"| {', '.join(f'`{name}`' for name in reason.names.split())} | {reason.scope()} | {reason.why} |\n"
+        for reason in REASONS
+    ]
     parts += ["\n## What is not measured\n\n| names | why |\n|---|---|\n"]
     parts += [
         f"| {', '.join(f'`{name}`' for name in names)} | {why} |\n" for names, why in grouped(EXCEPTIONS)
@@ -93,8 +103,8 @@ def mean(rows: list[dict[str, Any]]) -> str:
 def means(report: dict[str, Any]) -> str:
     heads = [f"{size:,}" for size in SIZES]
     lines = [
-        f"| layout | {' | '.join(heads)} | rows | below {LEVEL} | below 0.9 |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        f"| layout | {' | '.join(heads)} | rows | below {LEVEL} | below 0.9 | unexplained |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for layout in (*LAYOUTS, "all"):
         parts = {} if layout == "all" else {"layout": layout}
@@ -103,6 +113,7 @@ def means(report: dict[str, Any]) -> str:
             continue
         cells = [mean(judged(report, size=size, **parts)) for size in SIZES]
         counts = [len([row for row in rows if row["speedups"]["numpy"] < level]) for level in (LEVEL, 0.9)]
+        counts.append(len(unexplained(rows, kernels(report).removeprefix("kernels "))))
         lines.append(f"| {layout} | {' | '.join(map(str, [*cells, len(rows), *counts]))} |")
     return "\n".join(lines) + "\n"
 
@@ -127,11 +138,14 @@ def below(report: dict[str, Any]) -> str:
     for row in sorted(judged(report), key=lambda row: float(row["speedups"]["numpy"])):
         if row["speedups"]["numpy"] < LEVEL:
             slow.setdefault(row["statement"], []).append(row)
-    lines = ["| statement | rows below | of | least | where |", "|---|---:|---:|---:|---|"]
+    left = {id(row) for row in unexplained(judged(report), kernels(report).removeprefix("kernels "))}
+    lines = ["| statement | rows below | of | unexplained | least | where |", "|---|---:|---:|---:|---:|---|"]
     for statement, rows in slow.items():
         number = len(judged(report, statement=statement))
         worst = rows[0]
         where = f"{worst['dtype']}, {worst['layout']}, {worst['size']:,}"
         code = statement.replace("|", "\\|")
-        lines.append(f"| `{code}` | {len(rows)} | {number} | {worst['speedups']['numpy']:.2f} | {where} |")
+        unclear = sum(id(row) in left for row in rows) or ""
+        least = f"{worst['speedups']['numpy']:.2f}"
+        lines.append(f"| `{code}` | {len(rows)} | {number} | {unclear} | {least} | {where} |")
     return "\n".join(lines) + "\n"

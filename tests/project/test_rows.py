@@ -22,6 +22,7 @@ sys.path.append(str(BENCHMARKS))  # scripts, which import each other as such
 cases: Any = importlib.import_module("rows_cases")
 report: Any = importlib.import_module("rows")
 page: Any = importlib.import_module("rows_page")
+reasons: Any = importlib.import_module("rows_reasons")
 worker: Any = importlib.import_module("compare_worker")
 sys.path.remove(str(BENCHMARKS))
 
@@ -126,7 +127,7 @@ def test_whole_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert report.main(["--read", str(written), "--page", str(made)]) == 0
     assert "* 0.50: Array.__or__: x | y int64 transposed 50" in capsys.readouterr().out
     text = made.read_text(encoding="utf-8")
-    assert "| `flip` | 2.00 |" in text and "| `x \\| y` | 6 | 6 | 0.50 |" in text
+    assert "| `flip` | 2.00 |" in text and "| `x \\| y` | 6 | 6 | 6 | 0.50 |" in text
 
 
 def test_unknown_functions_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,7 +137,22 @@ def test_unknown_functions_are_refused(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_reasons_are_of_measured_functions() -> None:
-    assert cases.SLOWER.keys() <= COVERED
+    for reason in reasons.REASONS:
+        assert set(reason.names.split()) <= COVERED
+        assert {*reason.dtypes.split()} <= {*cases.DTYPES} and {*reason.layouts.split()} <= {*cases.LAYOUTS}
+        assert {*reason.sizes} <= {*cases.SIZES}
+
+
+def test_a_reason_covers_the_rows_that_it_names() -> None:
+    reason = reasons.Reason("flip sort", "because", kernels="v3", dtypes="int64 bool", sizes=(10,))
+    row = {"function": "flip", "dtype": "bool", "layout": "sliced", "size": 10, "speedups": {"numpy": 0.5}}
+    assert reason.covers(row, "v3") and reason.scope() == "v3; int64, bool; 10"
+    assert not reason.covers(row, "v4")
+    for part, other in (("function", "roll"), ("dtype", "float32"), ("size", 1000)):
+        assert not reason.covers(row | {part: other}, "v3")
+    assert reasons.unexplained([row], "v3") == [row]
+    row["speedups"]["numpy"] = 0.96
+    assert reasons.unexplained([row], "v3") == []
 
 
 def test_the_page_has_every_function_that_is_measured() -> None:

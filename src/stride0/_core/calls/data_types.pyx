@@ -2,7 +2,7 @@
 
 from cpython.object cimport PyObject
 
-from stride0._core.memory.dtype cimport DType, dtype_at, is_python_scalar, weak_code
+from stride0._core.memory.dtype cimport NO_DTYPE, DType, dtype_at, is_python_scalar, promote_codes, weak_code
 from stride0._core.array.array cimport Array
 from stride0._core.calls.arguments cimport implement
 
@@ -28,22 +28,35 @@ cdef object iinfo(str name, PyObject** given):
 
 cdef object result_type(str name, PyObject** given):
     """`given`: a tuple of the arguments."""
-    cdef list dtypes = [], scalars = None
-    cdef DType found
-    cdef int code
-    for i, entry in enumerate(<tuple>given[0]):
+    cdef tuple entries = <tuple>given[0]
+    cdef list dtypes = None, scalars = None       # dtypes: those given, where more than two differ
+    cdef int code = NO_DTYPE, second = NO_DTYPE, found
+    cdef Py_ssize_t i
+    for i in range(len(entries)):
+        entry = entries[i]
         if type(entry) is Array:
-            dtypes.append(dtype_at((<Array>entry).code))
+            found = (<Array>entry).code
         elif type(entry) is DType:
-            dtypes.append(entry)
+            found = (<DType>entry).code
         elif is_python_scalar(entry):
             scalars = [entry] if scalars is None else scalars + [entry]
+            continue
         else:
-            dtypes.append(dtype_of("result_type", entry, f"argument {i}"))
-    if not dtypes:
+            found = (<DType>dtype_of("result_type", entry, f"argument {i}")).code
+        if code < 0 or found == code:
+            code = found
+        elif second < 0 or found == second:
+            second = found
+        elif dtypes is None:
+            dtypes = [dtype_at(code), dtype_at(second), dtype_at(found)]
+        else:
+            dtypes.append(dtype_at(found))
+    if code < 0:
         raise ArgumentValueError("result_type", "at least one array or dtype is needed")
-    found = dtypes[0] if len(dtypes) == 1 else promote_all(dtypes)
-    code = found.code
+    if dtypes is not None:
+        code = (<DType>promote_all(dtypes)).code
+    elif second >= 0:
+        code = promote_codes(code, second)
     if scalars is not None:
         for entry in scalars:
             code = weak_code(code, entry)

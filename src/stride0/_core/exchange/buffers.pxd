@@ -12,4 +12,5 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1
 cdef void set_foreign_storage(Array x, object owner, bint readonly)
 cdef Array copy_unaligned(Array x)
 cdef Array from_buffer(object source, str operation)
+cdef Array from_plain_buffer(object source)
 cdef bytes c_bytes(Array x)

@@ -2,14 +2,15 @@
 
 from cpython.buffer cimport (
     PyBUF_ANY_CONTIGUOUS, PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_F_CONTIGUOUS, PyBUF_ND, PyBUF_STRIDES,
-    PyBUF_WRITABLE,
+    PyBUF_WRITABLE, PyObject_CheckBuffer,
 )
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.memoryview cimport PyMemoryView_FromObject, PyMemoryView_GET_BUFFER
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
+from libc.string cimport strchr, strcmp
 
-from stride0._core.memory.dtype cimport BOOL, NO_DTYPE, N_DTYPES, dtype_at, format_at, is_stored, itemsize_at, letter_at
+from stride0._core.memory.dtype cimport NO_DTYPE, N_DTYPES, dtype_at, format_at, is_stored, itemsize_at, letter_at
 from stride0._core.memory.guards cimport s0_count_int, s0_has_references
 from stride0._core.memory.storage cimport Storage, foreign_storage
 from stride0._core.plan.plan cimport MAX_NDIM, Operand, broadcast, extent, shares_location
@@ -127,27 +128,31 @@ cdef int export_buffer(Array x, Py_buffer* buffer, int flags) except -1:
 # --- in: the buffer protocol
 
 
-cdef int code_of_format(const char* format, Py_ssize_t itemsize) except -2:
-    """Dtype code of a PEP 3118 format; NO_DTYPE where it is none of ours, -1 included."""
-    cdef bytes text = b"B" if format is NULL else format
-    cdef bytes letters
-    if text[:1] in b"@=<>!^" and len(text) > 1:
-        text = text[1:]
-    if text == b"?":
-        return BOOL
-    if text in (b"b", b"h", b"i", b"l", b"q", b"n"):
-        letters = b"i"
-    elif text in (b"B", b"H", b"I", b"L", b"Q", b"N"):
-        letters = b"u"
-    elif text in (b"f", b"d", b"e"):
-        letters = b"f"
-    elif text in (b"Zf", b"Zd"):
-        letters = b"c"
-    else:
-        return NO_DTYPE
-    for code in range(N_DTYPES):
-        if letter_at(code) == letters[0] and itemsize_at(code) == itemsize and (not is_stored(code) or text == format_at(code)):
-            return code
+cdef char kind_of_format(const char* text) noexcept:
+    """Letter of the kind of a PEP 3118 format without byte order: b, i, u, f or c; 0 where it is none of ours."""
+    cdef bint is_complex = text[0] == c"Z"
+    text += is_complex
+    if text[0] == 0 or text[1] != 0:
+        return 0
+    if is_complex:
+        return c"c" if strchr("fd", text[0]) else 0
+    return c"b" if text[0] == c"?" else c"i" if strchr("bhilqn", text[0]) else c"u" if strchr("BHILQN", text[0]) else c"f" if strchr("fde", text[0]) else 0
+
+
+cdef int code_of_format(const char* format, Py_ssize_t itemsize) noexcept:
+    """Dtype code of a PEP 3118 format; NO_DTYPE where it is none of ours."""
+    cdef const char* text = "B"
+    cdef char kind
+    cdef int code
+    if format is not NULL:
+        text = format
+    if text[0] != 0 and text[1] != 0 and strchr("@=<>!^", text[0]):
+        text += 1
+    kind = kind_of_format(text)
+    if kind != 0:
+        for code in range(N_DTYPES):
+            if letter_at(code) == kind and itemsize_at(code) == itemsize and (not is_stored(code) or strcmp(text, format_at(code)) == 0):
+                return code
     return NO_DTYPE
 
 
@@ -188,17 +193,17 @@ cdef Array from_buffer(object source, str operation):
     None where the kernels cannot use that memory (bytes swapped, elements unaligned) but a copy could.
     """
     cdef object view
+    cdef Py_buffer* buffer
+    cdef int code
     try:
         view = PyMemoryView_FromObject(source)
     except (ValueError, BufferError, TypeError) as error:
         # NumPy's dtypes without a buffer format: times, variable-width strings.
         raise DTypeError(operation, f"Unsupported dtype: {error}", (), "the dtypes of the standard") from None
-    cdef Py_buffer* buffer = PyMemoryView_GET_BUFFER(view)
+    buffer = PyMemoryView_GET_BUFFER(view)
     if buffer.suboffsets is not NULL:
         raise ExchangeError(operation, "the buffer is indirect: its rows are pointers", (), "a buffer of one block of memory")
-    cdef int code = code_of_format(buffer.format, buffer.itemsize), axis
-    cdef Py_ssize_t step = buffer.itemsize
-    cdef Array x
+    code = code_of_format(buffer.format, buffer.itemsize)
     if code < 0:
         text = "?" if buffer.format is NULL else (<bytes>buffer.format).decode("ascii", "replace")
         raise DTypeError(operation, f"Unsupported dtype (buffer format {text!r}, {counted(buffer.itemsize, 'byte')})", (),
@@ -207,7 +212,35 @@ cdef Array from_buffer(object source, str operation):
         return None
     if buffer.ndim > MAX_NDIM:
         raise ShapeError(operation, f"{buffer.ndim} axes are too many", (), f"an array has at most {MAX_NDIM} axes")
-    x = blank(code)
+    return on_view(view, code, source)
+
+
+cdef Array from_plain_buffer(object source):
+    """
+    As `from_buffer`; None wherever that raises an error.
+    """
+    cdef object view
+    cdef Py_buffer* buffer
+    cdef int code
+    if not PyObject_CheckBuffer(source):
+        return None
+    try:
+        view = PyMemoryView_FromObject(source)
+    except (ValueError, BufferError, TypeError):
+        return None
+    buffer = PyMemoryView_GET_BUFFER(view)
+    code = code_of_format(buffer.format, buffer.itemsize)
+    if code < 0 or buffer.suboffsets is not NULL or buffer.ndim > MAX_NDIM or is_swapped(buffer.format):
+        return None
+    return on_view(view, code, source)
+
+
+cdef Array on_view(object view, int code, object source):
+    """An array on the memory of a memoryview of `source`; None where the kernels may not load its elements."""
+    cdef Py_buffer* buffer = PyMemoryView_GET_BUFFER(view)
+    cdef Py_ssize_t step = buffer.itemsize
+    cdef int axis
+    cdef Array x = blank(code)
     set_ndim(x, buffer.ndim)
     for axis in range(buffer.ndim - 1, -1, -1):
         x.shape_[axis] = buffer.shape[axis]

@@ -1,6 +1,5 @@
 """Conversion to arrays, of nested sequences and of all objects that export memory; arrays as text."""
 
-from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.list cimport PyList_New, PyList_SET_ITEM
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t
@@ -21,7 +20,7 @@ from stride0._core.array.array cimport (
 from stride0._core.array.views cimport as_bits
 from stride0._core.ops.operands cimport exports_buffer, is_numpy_scalar, scalar_array
 from stride0._core.ops.copy cimport assign_array, copy_array
-from stride0._core.exchange.buffers cimport exportable, from_buffer, refuse_device
+from stride0._core.exchange.buffers cimport c_bytes, exportable, from_buffer, from_plain_buffer, refuse_device
 from stride0._core.exchange.dlpack cimport import_dlpack
 
 import sys
@@ -59,8 +58,20 @@ cdef DType formatless(object source):
 
 cdef Array foreign_array(object source, object copy, str operation):
     """An array on the memory of an object of another library, or a copy of it."""
+    cdef Array x = None if isinstance(source, bytes) else from_plain_buffer(source)
+    # NumPy's scalars export read-only memory, those of times as bytes.
+    if x is None or x.storage.readonly and is_numpy_scalar(source):
+        return unusual_array(source, copy, operation)
+    return copy_array(x, x.code, False) if copy is True else x
+
+
+cdef Array unusual_array(object source, object copy, str operation):
+    """As `foreign_array`, of an object whose buffer, if it has one, says too little or is not for the kernels."""
     cdef Array x = None
     cdef DType stored = formatless(source)
+    if isinstance(source, (str, bytes)) or not is_array_like(source):
+        raise DTypeError(operation, f"Unsupported type {type(source).__name__}", (),
+                         "arrays, Python scalars, nested sequences of them, or objects with the buffer protocol, __dlpack__ or __array__")
     if stored is not None:
         import numpy
 
@@ -89,7 +100,7 @@ cdef Array foreign_array(object source, object copy, str operation):
         source = numpy.asarray(source)
         return from_buffer(source.astype(source.dtype.newbyteorder("="), copy=True), operation)
     if copy is True or (copy is None and is_numpy_scalar(source)):
-        # NumPy's scalars export read-only memory; the user means a new array.
+        # Of NumPy's scalars the user means a new array.
         x = copy_array(x, x.code, False)
     return x
 
@@ -275,9 +286,6 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
         if copy is False:
             raise ArgumentValueError("asarray", "copy=False, but a sequence has to be copied")
         return from_sequence(obj, code, 0)
-    elif isinstance(obj, (str, bytes)) or not is_array_like(obj):
-        raise DTypeError("asarray", f"Unsupported type {type(obj).__name__}", (),
-                         "arrays, Python scalars, nested sequences of them, or objects with the buffer protocol, __dlpack__ or __array__")
     else:
         x = foreign_array(obj, copy, "asarray")
     if code >= 0 and x.code != code:
@@ -517,8 +525,8 @@ def __round__(Array self not None, ndigits=None):
 @add_special
 def __bytes__(Array self not None):
     beyond_standard("bytes", "bytes are made of an array", "Array object: arrays have no method __bytes__")
-    if self.c_contiguous and not guarding and not self.storage.logged:
-        return PyBytes_FromStringAndSize(data_of(self), self.size * itemsize_at(self.code))
+    if not guarding and not self.storage.logged:
+        return c_bytes(self)
     return memoryview(as_bits(self)).tobytes()
 
 

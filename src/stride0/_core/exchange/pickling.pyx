@@ -29,33 +29,46 @@ cdef extern from "Python.h":
     object PyPickleBuffer_FromObject(object exporter)
 
 
-cdef tuple order_in_memory(Array x):
-    """The axes of x from the largest stride to the smallest."""
-    return tuple(sorted(range(x.ndim), key=lambda axis: -abs_stride(x.strides_[axis])))
-
-
 cdef inline Py_ssize_t abs_stride(Py_ssize_t stride) noexcept:
     return -stride if stride < 0 else stride
+
+
+cdef void order_in_memory(Array x, int* order) noexcept:
+    """The axes of x from the largest stride to the smallest, those of equal strides as they are."""
+    cdef int axis, place
+    for axis in range(x.ndim):
+        place = axis
+        while place and abs_stride(x.strides_[order[place - 1]]) < abs_stride(x.strides_[axis]):
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = axis
 
 
 cdef tuple packed(Array x):
     """A contiguous array of the elements of x, each once, and the strides in elements that restore x from it."""
     cdef Py_ssize_t sizes[MAX_NDIM]
     cdef Py_ssize_t strides[MAX_NDIM]
-    cdef Array base = without_broadcast_axes(x, tuple(range(x.ndim))), ordered
+    cdef int order[MAX_NDIM]
+    cdef Array base, ordered
     cdef int place, axis
-    cdef tuple order = order_in_memory(base)
+    cdef bint sorted = True
     cdef list out
-    for place, axis in enumerate(order):
-        sizes[place] = base.shape_[axis]
-        strides[place] = base.strides_[axis]
+    if x.c_contiguous:
+        return x, None
+    base = without_broadcast_axes(x, tuple(range(x.ndim)))
+    order_in_memory(base, order)
+    for place in range(x.ndim):
+        sizes[place] = base.shape_[order[place]]
+        strides[place] = base.strides_[order[place]]
+        sorted = sorted and order[place] == place
     ordered = view_of(base, data_of(base), base.ndim, sizes, strides)
     if not ordered.c_contiguous:
         ordered = copy_array(ordered, ordered.code, True)
-    if order == tuple(range(x.ndim)) and base.size == x.size:
+    if sorted and base.size == x.size:
         return ordered, None
     out = [0] * x.ndim
-    for place, axis in enumerate(order):
+    for place in range(x.ndim):
+        axis = order[place]
         # A broadcast axis, or one of size 1, has the stride 0.
         out[axis] = ordered.strides_[place] // itemsize_at(x.code) if base.shape_[axis] > 1 else 0
     return ordered, tuple(out)

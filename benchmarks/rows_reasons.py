@@ -1,0 +1,98 @@
+"""Why rows of `rows.py` stay below NumPy's speed, and what it would cost to change that.
+
+A reason is for rows that were measured and looked into: `unexplained` lists those that no reason is for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+NOISE: Final = 0.95  # rows from here to 1.0 may come out on either side
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What keeps rows of some functions below NumPy's speed; of any part that it does not name."""
+
+    names: str
+    why: str
+    kernels: str = ""
+    dtypes: str = ""
+    layouts: str = ""
+    sizes: tuple[int, ...] = ()
+
+    def covers(self, row: dict[str, Any], kernels: str) -> bool:
+        """Whether the reason is one for a row of a report, measured on some kernels."""
+        return (
+            row["function"] in self.names.split()
+            and self.kernels in ("", kernels)
+            and row["dtype"] in (self.dtypes or row["dtype"]).split()
+            and row["layout"] in (self.layouts or row["layout"]).split()
+            and row["size"] in (self.sizes or (row["size"],))
+        )
+
+    def scope(self) -> str:
+        """The rows that it is for, in words."""
+        sizes = ", ".join(f"{size:,}" for size in self.sizes)
+        parts = [self.kernels, self.dtypes.replace(" ", ", "), self.layouts.replace(" ", ", "), sizes]
+        return "; ".join(filter(None, parts))
+
+
+REASONS: Final = (
+    Reason(
+        "Array.squeeze Array.view Array.item Array.tolist",
+        "some 4 ns: the interpreter has instructions for methods of builtin types alone",
+    ),
+    Reason(
+        "asarray strided.contiguous",
+        "of an array that is returned as it is, NumPy's is a call of 10 ns, since the interpreter has an"
+        " instruction for builtin functions alone",
+    ),
+    Reason(
+        "Array.dtype Array.itemsize Array.nbytes Array.ndim Array.shape Array.size Array.real",
+        "1 ns of 19: Cython calls one more function, and a flag says whether strict mode is on",
+    ),
+    Reason(
+        "Array.__len__ Array.__int__ Array.__float__ Array.__index__ Array.__bool__",
+        "1 to 4 ns: flags say whether strict mode or a tape refuses the call",
+    ),
+    Reason(
+        "Array.__dlpack__", "20 ns: the binding of its keywords, tests of modes, and the count of exports"
+    ),
+    Reason(
+        "Array.__getitem__",
+        "NumPy has two objects for all elements of bool, ours is a new array without axes",
+        dtypes="bool",
+    ),
+    Reason("Array.__array__", "NumPy's array returns itself; ours makes one of NumPy's on its memory"),
+    Reason(
+        "acos acosh asin asinh atan atanh atan2 cosh log10 log1p log2 pow sinh tan tanh"
+        " Array.__pow__ Array.__ipow__ Array.__rpow__",
+        "NumPy has Intel's loops for AVX-512: in float32 they are off by 1.2 to 3 units in the last place,"
+        " ours by less than 1 (docs/accuracy.md); in float64 they look coefficients up by an instruction that"
+        " other processors lack, and results would differ between processors",
+        kernels="v4",
+        dtypes="float32 float64",
+    ),
+    Reason(
+        "pow Array.__pow__ Array.__ipow__ Array.__rpow__",
+        "logarithms to 96 bits, without which a power is off by thousands of units in the last place, as"
+        " NumPy's are (docs/accuracy.md)",
+        dtypes="complex128",
+    ),
+    Reason(
+        "acosh",
+        "both parts within 1 unit in the last place, by four roots of two parts each",
+        dtypes="complex128",
+    ),
+)
+
+
+def unexplained(rows: list[dict[str, Any]], kernels: str) -> list[dict[str, Any]]:
+    """The rows below NOISE that no reason is for."""
+    return [
+        row
+        for row in rows
+        if row["speedups"]["numpy"] < NOISE and not any(reason.covers(row, kernels) for reason in REASONS)
+    ]
