@@ -101,8 +101,8 @@ typedef struct {
     double *factor, *exponent;  /* a determinant is the first one times 2 to the power of the second one */
 } s0_systems;
 
-/* Note [Layouts] of generators/common.py; elements of 1, 2, 4, 8 and 16 bytes. */
-enum { S0_LAYOUTS = 5, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5 };
+/* Note [Layouts] of generators/common.py, of which S0_SECONDS is one; elements of 1, 2, 4, 8 and 16 bytes. */
+enum { S0_LAYOUTS = 6, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5, S0_SECONDS = 5 };
 
 /* Order non-temporal stores before later stores, for other threads too. */
 static inline void s0_stream_end(void)
