@@ -4,9 +4,11 @@
     python benchmarks/downstream.py -k PCA --rounds 25
     python benchmarks/downstream.py --json now.json --page docs/downstream.md
 
-All libraries run in one process, in alternating rounds, with SCIPY_ARRAY_API=1 and scikit-learn's
-`array_api_dispatch`; on one thread by default, by the processor's time. Each result is compared with NumPy's
-first. A speedup is formed within each round, and the median over the rounds reported.
+Each case is measured in a process of its own, so that the state in which other cases leave the allocators
+does not count (`--shared`: one process for all). All libraries run in it in alternating rounds, with
+SCIPY_ARRAY_API=1 and scikit-learn's `array_api_dispatch`; on one thread by default, by the processor's time.
+Each result is compared with NumPy's first. A speedup is formed within each round, and the median over the
+rounds reported.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ import importlib
 import json
 import os
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 import timeit
 import warnings
@@ -39,8 +43,9 @@ HEAD = """\
 
 Calls of scikit-learn and SciPy at realistic sizes, with arrays of stride0, eager and within
 [`fused()`](fusing.md), beside the same calls with arrays of NumPy and of PyTorch. A figure is NumPy's time
-divided by that of the library: above 1 it is faster than NumPy. All run in alternating rounds in one process,
-with `SCIPY_ARRAY_API=1` and scikit-learn's `array_api_dispatch`, and their results are compared with NumPy's.
+divided by that of the library: above 1 it is faster than NumPy. Each case has a process of its own, in which
+all libraries run in alternating rounds of 50 ms and more, with `SCIPY_ARRAY_API=1` and scikit-learn's
+`array_api_dispatch`; their results are compared with NumPy's.
 
 What a library of arrays can do is limited: sampled by `perf` on arrays of NumPy, 63 % of a call's time (the
 median of all calls) is NumPy's, less than 20 % in 14 of 61; the rest is code of scikit-learn, of SciPy and
@@ -62,6 +67,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="for every library (1)")
     parser.add_argument("--samples", type=int, metavar="N", help="of the data (10,000)")
     parser.add_argument("--without", nargs="+", default=[], choices=("torch",), help="a peer to leave out")
+    parser.add_argument(
+        # Several calls: the first one finds the caches as another library left them.
+        "--sample",
+        type=float,
+        default=0.05,
+        metavar="SECONDS",
+        help="that a library runs in a round",
+    )
+    parser.add_argument("--shared", action="store_true", help="one process for all cases")
+    parser.add_argument("--case", default="", help=argparse.SUPPRESS)  # measured in this process
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures")
     parser.add_argument("--read", type=Path, metavar="FILE", help="report an earlier run's JSON")
     parser.add_argument("--page", type=Path, metavar="FILE", help="write the page of the documentation")
@@ -71,41 +86,65 @@ def main(arguments: list[str] | None = None) -> int:
     else:
         report = run(options)
         write_json(options.json, report)
-    print(f"\n{means(report)}")
+    if not options.case:
+        print(f"\n{means(report)}")
     if options.page:
         options.page.write_text(page(report), encoding="utf-8")
     return 1 if any(row["wrong"] for row in report["rows"]) else 0
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
-    """Measure the chosen cases."""
+    """Measure the chosen cases, each in a process of its own unless all are to share this one."""
     limit_threads(options.threads)
     os.environ["SCIPY_ARRAY_API"] = "1"  # read by SciPy when it is loaded
     libraries = load([OURS, *(name for name in ("torch",) if name not in options.without)])
     importlib.import_module("sklearn").set_config(array_api_dispatch=True)
     cases = importlib.import_module("downstream_cases")
-    made = {
-        name: cases.data(maker(name, library), options.samples or cases.SAMPLES)
-        for name, library in libraries.items()
-    }
     versions = {name: importlib.import_module(name) for name in ("scipy", "sklearn")}
     report: dict[str, Any] = {
         "described": f"{describe({**libraries, **versions})}; {options.threads} thread(s)",
         "rounds": options.rounds,
+        "shared": options.shared,
         "rows": [],
     }
-    clock = time.process_time if options.threads == 1 else time.perf_counter
-    print(f"{report['described']}; {options.rounds} rounds. NumPy's time / the library's.\n")
-    print(header())
-    for group, members in cases.CASES.items():
-        for name, case in members.items():
-            if options.k in name:
-                row = measure(name, case, made, libraries, clock, options.rounds)
-                report["rows"].append({"group": group, **row})
-                print(line(row), flush=True)
-                for label, why in row["wrong"].items():
-                    print(f"\n**WRONG: {label} in {name}: {why}**\n", flush=True)
+    if not options.case:
+        print(f"{report['described']}; {options.rounds} rounds. NumPy's time / the library's.\n\n{header()}")
+    chosen = [
+        (group, name)
+        for group, members in cases.CASES.items()
+        for name in members
+        if (name == options.case if options.case else options.k in name)
+    ]
+    made = {}
+    if options.shared or options.case:
+        samples = options.samples or cases.SAMPLES
+        made = {name: cases.data(maker(name, library), samples) for name, library in libraries.items()}
+    for group, name in chosen:
+        if made:
+            row = measure(name, cases.CASES[group][name], made, libraries, options)
+        else:
+            row = measure_apart(name, options)
+        report["rows"].append({"group": group, **row})
+        if not options.case:
+            print(line(row), flush=True)
+        for label, why in row["wrong"].items():
+            print(f"\n**WRONG: {label} in {name}: {why}**\n", flush=True, file=sys.stderr)
     return report
+
+
+def measure_apart(name: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Measure a case in a new process."""
+    with tempfile.TemporaryDirectory() as place:
+        written = Path(place) / "row.json"
+        passed = ["--case", name, "--json", str(written), "--rounds", str(options.rounds)]
+        passed += ["--threads", str(options.threads), "--sample", str(options.sample)]
+        passed += ["--samples", str(options.samples)] if options.samples else []
+        passed += ["--without", *options.without] if options.without else []
+        done = subprocess.run([sys.executable, __file__, *passed], stdout=subprocess.DEVNULL)
+        if not written.exists():
+            raise SystemExit(f"{name}: the process ended with {done.returncode}")
+        found: dict[str, Any] = json.loads(written.read_text(encoding="utf-8"))["rows"][0]
+        return found
 
 
 def maker(name: str, library: Any) -> Callable[[Any], Any]:
@@ -119,8 +158,7 @@ def measure(
     case: Any,
     made: dict[str, Any],
     libraries: dict[str, Any],
-    clock: Callable[[], float],
-    rounds: int,
+    options: argparse.Namespace,
 ) -> dict[str, Any]:
     """Check that the libraries agree on a case, then time it in all that do."""
     import numpy
@@ -146,10 +184,11 @@ def measure(
         if difference:
             (wrong if library == OURS else unable)[label] = difference
             del calls[label]
+    clock = time.process_time if options.threads == 1 else time.perf_counter
     timers = {label: timeit.Timer(call, timer=clock) for label, call in calls.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        timings = interleave(name, timers, rounds)
+        timings = interleave(name, timers, options.rounds, options.sample)
     return {
         **{"name": name, "wrong": wrong, "unable": unable},
         "seconds": {label: timing.quartiles[1] for label, timing in timings.items()},

@@ -160,8 +160,10 @@ def time_case(case: Case, libraries: dict[str, Any], rounds: int) -> dict[str, T
     return interleave(case.name, timers, rounds)
 
 
-def interleave(case: str, timers: dict[str, timeit.Timer], rounds: int) -> dict[str, Timing]:
-    """Run each library's timer once in every round."""
+def interleave(
+    case: str, timers: dict[str, timeit.Timer], rounds: int, sample: float = SAMPLE_SECONDS
+) -> dict[str, Timing]:
+    """Run each library's timer once in every round, for at least `sample` seconds."""
     numbers: dict[str, int] = {}
     for name, timer in timers.items():
         try:
@@ -169,7 +171,7 @@ def interleave(case: str, timers: dict[str, timeit.Timer], rounds: int) -> dict[
         except (TypeError, ValueError, RuntimeError) as error:  # a peer may lack a case
             print(f"({name} cannot do {case}: {type(error).__name__}: {error})", file=sys.stderr)
             continue
-        numbers[name] = calibrated(timer)
+        numbers[name] = calibrated(timer, sample)
     seconds: dict[str, list[float]] = {name: [] for name in numbers}
     order = list(numbers)
     for _ in range(rounds):
@@ -179,11 +181,11 @@ def interleave(case: str, timers: dict[str, timeit.Timer], rounds: int) -> dict[
     return {name: Timing(values) for name, values in seconds.items()}
 
 
-def calibrated(timer: timeit.Timer) -> int:
-    """How many times the statement runs in one sample."""
+def calibrated(timer: timeit.Timer, sample: float) -> int:
+    """How many times the statement runs in a sample of so many seconds."""
     number = 1
-    while (taken := timer.timeit(number)) < SAMPLE_SECONDS and number < 10_000_000:
-        number = max(number + 1, min(number * 10, int(number * SAMPLE_SECONDS / max(taken, 1e-9)) + 1))
+    while (taken := timer.timeit(number)) < sample and number < 10_000_000:
+        number = max(number + 1, min(number * 10, int(number * sample / max(taken, 1e-9)) + 1))
     return number
 
 

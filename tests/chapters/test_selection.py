@@ -366,3 +366,39 @@ def test_partition_gives_the_elements_at_the_indices_of_argpartition(dtype: str,
                     assert np.array_equal(
                         there, np.take(np.sort(b, axis), k, axis), equal_nan=b.dtype.kind == "f"
                     )
+
+
+def stable_partition(order: np.ndarray, first: int, last: int) -> np.ndarray:
+    """Return the indices of ranks `first` to `last`, between those of lesser and of greater ones."""
+    return np.concatenate([np.sort(order[:first]), order[first:last], np.sort(order[last:])])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint32", "uint64", "uint8"])
+@pytest.mark.parametrize("n", [129, 300, 513, 700, 1100, 70_000])
+def test_partition_keeps_the_order_of_each_side(dtype: str, n: int) -> None:
+    """Where a lane is not sorted as a whole: the least ranks have an algorithm of their own."""
+    rng = np.random.default_rng(n)
+    if dtype.startswith("float"):
+        least, most = -np.inf, np.inf
+    else:
+        least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    many = rng.integers(0, 2**31, n).astype(dtype)
+    up = np.sort(many)
+    ends = np.where(rng.random(n) < 0.5, least, most).astype(dtype)
+    mixed = np.where(rng.random(n) < 0.7, ends, many)
+    late = many.copy()
+    late[-9:] = least
+    if dtype.startswith("float"):
+        mixed[rng.random(n) < 0.2] = np.nan
+        mixed[rng.random(n) < 0.2] = -0.0
+    few = rng.integers(0, 4, n).astype(dtype)
+    for a in (many, up, up[::-1], few, np.full(n, 3, dtype), ends, mixed, late):
+        x = xp.asarray(a)
+        order = np.argsort(a, kind="stable")
+        for kth in (0, 1, 3, 7, 20, 32, 40, [0, 2], [1, 30], n // 2, n - 2, [n // 4, n // 2]):
+            ranks = kth if isinstance(kth, list) else [kth]
+            wanted = stable_partition(order, min(ranks), max(ranks) + 1)
+            assert np.array_equal(xp.argpartition(x, kth), wanted), kth
+            assert np.asarray(xp.partition(x, kth)).tobytes() == a[wanted].tobytes(), kth
+            first, last = min(ranks), max(ranks) + 1
+            assert np.array_equal(argselect(x, first, last), order[first:last]), kth

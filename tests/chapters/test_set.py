@@ -88,6 +88,41 @@ def test_unique_of_anything(numbers):
     check_unique(*both(np.asarray(numbers, np.float64)))
 
 
+def colliding(bits, count):
+    """Different words of 32 or 64 bits for which the table of hashes of `distinct.h` has one entry."""
+    words = np.random.default_rng(bits).integers(1, 2**31, 4_000_000).astype(f"uint{bits}")
+    multiplier = {32: 0x9E3779B1, 64: 0x9E3779B97F4A7C15}[bits]
+    hashes = ((words ^ (words >> (bits // 2))) * words.dtype.type(multiplier)) >> (bits - 12)
+    return np.unique(words[hashes == 7])[:count]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint32", "uint64"])
+def test_unique_values_that_are_few(dtype):
+    rng = np.random.default_rng(5)
+    for count, n in ((1, 256), (3, 255), (255, 1000), (256, 3000), (257, 3000), (900, 3000)):
+        values = rng.permutation(10 * count)[:count].astype(dtype)
+        a = np.concatenate([values, rng.choice(values, n - count if n > count else 0)])
+        check_unique(*both(a), f"{count}")
+        check_unique(*both(np.repeat(a, 2)[::2]), f"{count} of every second")
+    alike = colliding(np.dtype(dtype).itemsize * 8, 200)
+    alike = alike.view(dtype) if dtype.startswith("uint") else alike.astype(dtype)
+    check_unique(*both(rng.choice(alike, 20_000)), "equal hashes")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_few_values_with_zeros_and_nan(dtype):
+    for first in (0.0, -0.0):
+        a = np.asarray([1, first, -first, 2, -first] * 100, dtype)
+        for name in ("unique_values", "unique_counts"):
+            found = getattr(xp, name)(xp.asarray(a))
+            values = np.asarray(found if name == "unique_values" else found.values)
+            assert values.tolist() == [0, 1, 2]
+            assert np.signbit(values[0]) == np.signbit(first)
+        assert np.asarray(xp.unique_counts(xp.asarray(a)).counts).tolist() == [300, 100, 100]
+        a[400] = math.nan
+        assert np.asarray(xp.unique_counts(xp.asarray(a)).counts).tolist() == [300, 99, 100, 1]
+
+
 def test_unique_refuses():
     for name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
         for wrong in ([1, 2], np.ones(2), 1.0, None):

@@ -189,6 +189,67 @@ def test_lines_along_each_axis_and_length():
                 assert_same(xp.sort(x, axis=axis, descending=True), np.flip(np.sort(b, axis=axis), axis=axis))
 
 
+def matrices(dtype, n, count):
+    """Matrices of n rows: any numbers, few values, the ends of the dtype, special numbers in some lanes."""
+    rng = np.random.default_rng(n)
+    size = (n, count)
+    if dtype.startswith("float"):
+        yield (rng.standard_normal(size) * 1e3).astype(dtype)
+        yield np.floor(rng.standard_normal(size) * 3).astype(dtype) + 0.0
+        yield np.where(rng.random(size) < 0.5, math.inf, -math.inf).astype(dtype)
+        special = rng.standard_normal(size).astype(dtype)
+        special[rng.random(size) < 0.1] = -0.0
+        special[rng.random(size) < 0.1] = math.nan
+        special[:, : count // 2] = 1
+        yield special
+    else:
+        least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+        yield rng.integers(least, most, size, dtype, endpoint=True)
+        yield rng.integers(0, 5, size, dtype)
+        yield np.where(rng.random(size) < 0.5, most, least).astype(dtype)
+        # 64 bits that differ in 32 of them, and in one more.
+        for bits in (32, 33):
+            yield ((rng.integers(0, 2**bits, size, np.uint64) << np.uint64(13)) + np.uint64(5)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint32", "uint64"])
+def test_short_lanes_side_by_side(dtype):
+    """By a kernel of their own: to the last bit, along both axes of any layout."""
+    lengths = (1, 2, 4, 5, 8, 9, 16, 17, 32, 33, 50, 64, 65, 100, 250, 400, 512, 513, 1024, 1025)
+    for i, n in enumerate(lengths):
+        count = (40, 3, 17, 8)[i % 4]
+        for a in matrices(dtype, n, count):
+            orders = [expected_order(a, 0, descending) for descending in (False, True)]
+            for b in (a, np.asfortranarray(a), np.repeat(a, 2, 1)[:, ::2], np.repeat(a, 2, 0)[::2]):
+                x = xp.asarray(b)
+                for descending, order in enumerate(orders):
+                    wanted = np.take_along_axis(a, order, 0)
+                    found = np.asarray(xp.sort(x, axis=0, descending=bool(descending)))
+                    assert found.tobytes() == wanted.tobytes(), (n, descending)
+                    found = np.asarray(xp.sort(x.T, axis=1, descending=bool(descending)))
+                    assert found.tobytes() == wanted.T.tobytes(), (n, descending)
+
+
+def test_short_lanes_of_more_axes_and_on_threads():
+    a = np.floor(np.random.default_rng(3).standard_normal((20, 37, 90)) * 1e4)
+    threads, found = xp.get_num_threads(), []
+    try:
+        for count in (1, 2, 5):
+            xp.set_num_threads(count)
+            for dtype in ("float64", "float32"):
+                b = a.astype(dtype)
+                for axis in range(3):
+                    assert_same(xp.sort(xp.asarray(b), axis=axis), np.sort(b, axis=axis))
+                wide = xp.reshape(xp.asarray(b), (-1, 90))
+                found.append((dtype, np.asarray(xp.sort(wide, axis=1)).tobytes()))
+    finally:
+        xp.set_num_threads(threads)
+    assert len(set(found)) == 2
+    broadcast = xp.broadcast_to(xp.asarray(a[0, 0]), (30, 90))
+    assert_same(xp.sort(broadcast, axis=1), np.sort(np.broadcast_to(a[0, 0], (30, 90)), axis=1))
+    assert_same(xp.sort(broadcast, axis=0), np.broadcast_to(a[0, 0], (30, 90)))
+
+
 def test_sort_refuses():
     for name in ("sort", "argsort"):
         function = getattr(xp, name)

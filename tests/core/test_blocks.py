@@ -65,7 +65,9 @@ SIDES = (8, 9, 15, 16, 17, 31, 33, 64, 65, 127, 130, 259)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_transposed_copies(name: str) -> None:
+@pytest.mark.parametrize("stream_from", [1, 1 << 62])
+def test_transposed_copies(name: str, stream_from: int) -> None:
+    tuning.tune(stream_from=stream_from)
     for m, n in itertools.product(SIDES, SIDES):
         a = values(name, (m, n))
         x = xp.asarray(a)
@@ -85,7 +87,9 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("view", VIEWS)
-def test_views(name: str, view: str) -> None:
+@pytest.mark.parametrize("stream_from", [1, 1 << 62])
+def test_views(name: str, view: str, stream_from: int) -> None:
+    tuning.tune(stream_from=stream_from)
     a, b = values(name, (203, 131), 1), values(name, (203, 131), 2)
     v, w = VIEWS[view](a), VIEWS[view](xp.asarray(a))
     other = np.ascontiguousarray(VIEWS[view](b))

@@ -147,6 +147,11 @@ def test_indices_along_each_axis(dtype):
             turned, b = xp.permute_dims(x, tuple(reversed(range(len(shape))))), a.T
             assert_same(xp.take(turned, xp.asarray(i), axis=-1 - axis), np.take(b, i, axis=-1 - axis))
             assert_same(x[(slice(None),) * axis + (xp.asarray(i),)], np.take(a, i, axis=axis))
+            for step in (2, -1, 5):
+                i = rng.integers(-(a[..., ::step].shape[axis]), a[..., ::step].shape[axis], index_shape)
+                assert_same(
+                    xp.take(x[..., ::step], xp.asarray(i), axis=axis), a[..., ::step].take(i, axis=axis)
+                )
 
 
 @pytest.mark.parametrize("bad", [10, -11, 2**62, -(2**63), 2**63 - 1])
@@ -157,12 +162,14 @@ def test_indices_out_of_bounds(bad):
         i[-1] = bad
         k = xp.asarray(i)
         line, square = xp.zeros(10, dtype=getattr(xp, dtype)), xp.zeros((10, 10), dtype=getattr(xp, dtype))
+        wide = xp.zeros((10, 64), dtype=getattr(xp, dtype))[:, ::2]
         for call, axis in (
             (lambda line=line, k=k: line[k], 0),
             (lambda line=line, k=k: xp.take(line, k), 0),
             (lambda line=line, k=k: line[::-1][k], 0),
             (lambda square=square, k=k: square[k], 0),
             (lambda square=square, k=k: xp.take(square, k, axis=0), 0),
+            (lambda wide=wide, k=k: wide[k], 0),
             (lambda square=square, k=k: xp.take(square, k, axis=1), 1),
             (lambda square=square, k=k: square[xp.zeros_like(k), k], 1),
             (lambda square=square, k=k: square[k, xp.zeros_like(k)], 0),

@@ -14,12 +14,13 @@ pytest.importorskip("sklearn", minversion="1.8")
 pytest.importorskip("scipy", minversion="1.17")
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "downstream.py"
+QUICK = ["--samples", "800", "--rounds", "1", "--sample", "0.001", "--without", "torch"]
 
 
 def test_cases_agree_with_numpy_and_the_page_has_them(tmp_path: Path) -> None:
     """In a process of its own: SciPy reads at import whether it takes arrays of any library."""
     written, made = tmp_path / "run.json", tmp_path / "page.md"
-    options = ["--samples", "800", "--rounds", "1", "--without", "torch", "--json", written, "--page", made]
+    options = [*QUICK, "--shared", "--json", written, "--page", made]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("STRIDE0_")}
     done = subprocess.run(
         [sys.executable, "-W", "ignore", BENCHMARK, *options], env=environment, capture_output=True, text=True
@@ -32,6 +33,17 @@ def test_cases_agree_with_numpy_and_the_page_has_them(tmp_path: Path) -> None:
         assert {*row["speedups"]} == {"stride0", "stride0 fused"} and row["seconds"]["numpy"] > 0
     page = made.read_text(encoding="utf-8")
     assert all(f"| {row['name']} |" in page for row in rows) and "| all | " in page
+
+
+def test_a_case_in_a_process_of_its_own(tmp_path: Path) -> None:
+    written = tmp_path / "run.json"
+    options = [*QUICK, "-k", "hilbert", "--json", written]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", BENCHMARK, *options], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (row,) = json.loads(written.read_text(encoding="utf-8"))["rows"]
+    assert row["name"] == "signal.hilbert" and row["speedups"].keys() == {"stride0", "stride0 fused"}
 
 
 def test_a_difference_is_an_error(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 Note [Unique elements]
     Elements are sorted stably and compared with their neighbours: equal ones are adjacent then. NaN is equal
     to nothing, so each NaN is a value of its own. Of -0.0 and 0.0 the one that comes first in the array is
-    returned.
+    returned. Where an array has few values, a table of hashes finds them, and these alone are sorted.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from stride0._core.ops.functions import (
 from stride0._core.ops.index import gather, nonzero
 from stride0._core.ops.operands import as_array
 from stride0._core.ops.reduce import reduce, scan
-from stride0._core.ops.sort import search_among, sort_along
+from stride0._core.ops.sort import few_counts, search_among, sort_along
 
 __all__ = [
     "UniqueAllResult",
@@ -201,7 +201,11 @@ def unique_counts(x: Array, /) -> UniqueCountsResult:
     UniqueCountsResult
         ``values`` of shape ``(n,)``, and int64 ``counts``.
     """
-    ordered = _sorted(check_array("unique_counts", x))
+    few = few_counts(check_array("unique_counts", x))
+    if few is not None:
+        order = sort_along(few[0], 0, False, True)
+        return UniqueCountsResult(gather(few[0], order, 0), gather(few[1], order, 0))
+    ordered = _sorted(x)
     (starts,) = nonzero(_first_of_equals(ordered))
     return UniqueCountsResult(gather(ordered, starts, 0), _counts(starts, ordered.size))
 

@@ -150,7 +150,8 @@ def nan_to_num(
         parts = reinterpret(contiguous(reshape(given, (-1, 1))), component)
         found = reshape(reinterpret(contiguous(_numbers(parts, nan, posinf, neginf)), given.dtype), shape)
     elif given.dtype.kind in _FLOATING:
-        found = _numbers(given, nan, posinf, neginf)
+        # Eight steps read the elements: where none are side by side, those of a copy take less time.
+        found = _numbers(contiguous(given) if given.ndim == 1 else given, nan, posinf, neginf)
     else:
         return astype(given, given.dtype) if new else given
     if new:

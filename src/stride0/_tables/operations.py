@@ -65,6 +65,8 @@ class Op(NamedTuple):
     # Dtypes for which the loop over any strides gathers elements for the one over contiguous elements (Note
     # [Blockwise]): where the compiler makes branches of a selection, or vectors take as long as one element.
     gathered: tuple[str, ...] = ()
+    # Whether the body sees the bits of floating-point operands, as a signed integer.
+    bits: bool = False
     # Loops that a header has: dtype and layout, and what they are called there.
     written: dict[tuple[str, int], str] = {}  # noqa: RUF012 - of a NamedTuple, which nobody writes to
     # Whether an element takes half a nanosecond or more, though neither `otherwise` nor `run` says so.
@@ -206,6 +208,7 @@ OPS: Final = (
             ("complex128", 0): "s0_multiply_complex128",
             ("complex128", 1): "s0_multiply_complex128_left",
             ("complex128", 2): "s0_multiply_complex128_right",
+            ("complex128", 3): "s0_multiply_complex128_strided",
         },
     ),
     _binary(
@@ -290,8 +293,8 @@ OPS: Final = (
         "numeric",
         {"i": "({T})(x > 0) - ({T})(x < 0)", "u": "x > 0", "f": "sign_{t}(x)", "c": "sign_c(x)"},
         "Sign of each element: -1, 0 or 1; `x / abs(x)` where it is complex.",
-        gains=("float64", *_COMPLEX),
-        gathered=("int8", "int16", "int32"),
+        gains=_COMPLEX,
+        gathered=("int8", "int16", "int32", "float64"),
     ),
     _unary(
         "reciprocal",
@@ -300,7 +303,7 @@ OPS: Final = (
         "`1 / x` for each element.",
         otherwise="float64",
         run=_COMPLEX,
-        gains=_REALS,
+        gathered=_REALS,
         since="2024.12",
     ),
     _unary(
@@ -308,7 +311,10 @@ OPS: Final = (
         "numeric",
         {"iu": "x * x", "f": "x * x", "c": "square_c(x)"},
         "Each element multiplied by itself.",
-        written={("complex128", 0): "s0_square_complex128"},
+        written={
+            ("complex128", 0): "s0_square_complex128",
+            ("complex128", 3): "s0_square_complex128_strided",
+        },
     ),
     _unary(
         "sqrt",
@@ -383,7 +389,7 @@ OPS: Final = (
     _binary(
         "not_equal",
         "any",
-        {"b": "x1 != x2", "iu": "x1 != x2", "f": "x1 != x2", "c": "!equal_c(x1, x2)"},
+        {"b": "x1 != x2", "iu": "x1 != x2", "f": "x1 != x2", "c": "not_equal_c(x1, x2)"},
         "Whether each pair of elements differs.",
         operator="!=",
         **_COMPARE,
@@ -404,7 +410,7 @@ OPS: Final = (
         "numeric",
         {"b": "1", "iu": "1", "f": "x - x == 0", "c": "isfinite_c(x)"},
         "Whether each element is neither infinite nor NaN.",
-        gathered=(*_REALS, *_COMPLEX),
+        gathered=(*_REALS, "complex64"),
         **_COMPARE,
     ),
     _unary(
@@ -420,16 +426,16 @@ OPS: Final = (
         "numeric",
         {"b": "0", "iu": "0", "f": "x != x", "c": "isnan_c(x)"},
         "Whether each element is NaN (of a complex one: either component).",
-        gathered=(*_REALS, *_COMPLEX),
+        gathered=(*_REALS, "complex64"),
         **_COMPARE,
     ),
     _unary(
         "signbit",
         "real-valued floating-point",
-        {"f": "signbit_{t}(x)"},
+        {"f": "x < 0"},
         "Whether the sign bit of each element is set, of zeros and NaNs too.",
         since="2023.12",
-        gathered=_REALS,
+        bits=True,
         **_COMPARE,
     ),
     # --- logic and bits

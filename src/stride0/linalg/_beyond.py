@@ -16,9 +16,14 @@ from stride0._chapters.statistical import max, sum
 from stride0._chapters.utility import all, any
 from stride0._core.array.array import Array, empty
 from stride0._core.calls.checks import check_array, check_bool
-from stride0._core.calls.decompositions import as_floating, check_rows, check_square, refuse_storage_dtypes
+from stride0._core.calls.decompositions import (
+    as_floating,
+    check_rows,
+    check_square,
+    least_squares,
+    refuse_storage_dtypes,
+)
 from stride0._core.calls.primitive import intercepted, primitive, primitive_in
-from stride0._core.exchange.numpy_calls import least_squares, to_numpy
 from stride0._core.memory import dtype as dt
 from stride0._core.memory.dtype import promote
 from stride0._core.ops.copy import assign, copy
@@ -29,7 +34,6 @@ from stride0._core.ops.functions import (
     equal,
     exp,
     greater,
-    greater_equal,
     isfinite,
     multiply,
     reciprocal,
@@ -55,10 +59,6 @@ __all__ = ["LstsqResult", "expm", "lstsq", "solve_triangular"]
 
 # Rows up to which a triangular system is solved by substitution; products of matrices do the rest.
 FEW_ROWS: Final = 64
-
-# Elements of a matrix from which the function of LAPACK for least squares is faster than the decomposition:
-# it is called by NumPy's Python.
-SMALL_MATRIX: Final = 2048
 
 
 class LstsqResult(NamedTuple):
@@ -204,16 +204,16 @@ def lstsq(
     try:
         if is_recorded(x1) or is_recorded(x2) or (isinstance(limit, Array) and is_recorded(limit)):
             s, solution = svdvals(x1), _least_squares(x1, sides, rtol)
+            ranks = count_nonzero(significant(s, limit), axis=-1)
         else:
-            s, solution = _solved(x1, sides, limit)
+            s, solution, ranks = _solved(x1, sides, limit)
     except LinAlgError as error:
         facts = [("x1" if name == "x" else name, value) for name, value in error.facts]
         raise LinAlgError("lstsq", error.problem, facts) from None
-    counts = significant(s, limit)
     residuals = sum(square(abs(sides - matmul(x1, solution))), axis=-2)
     if x2.ndim == 1:
         solution, residuals = squeeze(solution, axis=-1), squeeze(residuals, axis=-1)
-    return LstsqResult(solution, residuals, count_nonzero(counts, axis=-1), s)
+    return LstsqResult(solution, residuals, ranks, s)
 
 
 @primitive
@@ -222,19 +222,20 @@ def _least_squares(x1: Array, x2: Array, rtol: float | Array | None) -> Array:
     return _solved(x1, x2, relative_tolerance("lstsq", x1, rtol))[1]
 
 
-def _solved(x1: Array, x2: Array, limit: float | Array) -> tuple[Array, Array]:
-    """Return the singular values of matrices and the solutions of least squares."""
-    small = x1.shape[-2] * x1.shape[-1] < SMALL_MATRIX
-    found = None if small else least_squares(x1, x2, limit)
+def _solved(x1: Array, x2: Array, limit: float | Array) -> tuple[Array, Array, Array]:
+    """Return the singular values of matrices, the solutions of least squares, and the ranks."""
+    found = least_squares(x1, x2, limit)
     if found is not None:
-        s, solution, rank = found
-        counted = to_numpy(count_nonzero(significant(s, limit), axis=-1)) == rank
-        # LAPACK fails by NaN: then the decomposition says why. It may have rounded the limit, too.
-        if counted.all() and all(greater_equal(s, 0)):
-            return s, solution
+        s, solution, ranks = found
+        counts = count_nonzero(significant(s, limit), axis=-1)
+        # LAPACK may have rounded the limit.
+        if all(equal(counts, ranks)):
+            return s, solution, counts
     u, s, vh = svd(x1, full_matrices=False)
-    inverses = where(significant(s, limit), reciprocal(s), 0.0)
-    return s, matmul(_adjoint(vh), multiply(expand_dims(inverses, axis=-1), matmul(_adjoint(u), x2)))
+    counted = significant(s, limit)
+    inverses = where(counted, reciprocal(s), 0.0)
+    solution = matmul(_adjoint(vh), multiply(expand_dims(inverses, axis=-1), matmul(_adjoint(u), x2)))
+    return s, solution, count_nonzero(counted, axis=-1)
 
 
 def _adjoint(x: Array) -> Array:

@@ -31,6 +31,9 @@ from stride0._core.calls.checks import check_array, check_bool, check_dtype, ref
 
 # Most elements of a shape that is accepted here; `normalize_shape` checks larger ones.
 cdef Py_ssize_t MANY_ELEMENTS = <Py_ssize_t>1 << 40
+# Up to it all integers are numbers of float64.
+cdef Py_ssize_t EXACT = <Py_ssize_t>1 << 53
+cdef double MODERATE = 1e150
 
 
 cdef tuple _no_more = ()
@@ -247,6 +250,19 @@ cdef int check_total(str operation, int ndim, const Py_ssize_t* shape) except -1
         if shape[k] and s0_times(&size, shape[k]):
             normalize_shape(operation, tuple([shape[k] for k in range(ndim)]))
     return 0
+
+
+cdef bint read_float(PyObject* x, double* out, bint* is_float) except -1:
+    """Read a float, or an integer that is one, not too large to be added; False for anything else."""
+    cdef Py_ssize_t number
+    if type(<object>x) is float:
+        out[0] = <double><object>x
+        is_float[0] = True
+        return -MODERATE < out[0] < MODERATE
+    if not read_int(x, &number) or number < -EXACT or number > EXACT:
+        return False
+    out[0] = <double>number
+    return True
 
 
 cdef bint convert_flag(PyObject* x, str operation, str name) except -1:

@@ -16,7 +16,8 @@ from stride0._core.ops.operands cimport value_operand
 from stride0._core.ops.copy cimport assign_array, copy_array, count_up, fill, spread
 from stride0._core.ops.keys cimport read_int
 from stride0._core.calls.arguments cimport (
-    array_argument, check_device_argument, check_total, dtype_code_argument, flag_argument, implement, shape_argument,
+    array_argument, check_device_argument, check_total, dtype_code_argument, flag_argument, implement, read_float,
+    shape_argument,
 )
 
 import math
@@ -31,7 +32,6 @@ from stride0._core.ops.functions import add, multiply
 cdef Py_ssize_t FAR = <Py_ssize_t>1 << 60
 # Up to it all integers are numbers of float64.
 cdef Py_ssize_t EXACT = <Py_ssize_t>1 << 53
-cdef double MODERATE = 1e150
 
 
 cdef Array make_array(str operation, PyObject* shape, PyObject* dtype, PyObject* device, bint zeroed):
@@ -212,19 +212,6 @@ cdef object arange(str name, PyObject** given):
     return make_range(numbers, <object>given[3])
 
 
-cdef bint read_float(PyObject* x, double* out, bint* is_float) except -1:
-    """Read a float, or an integer that is one, not too large to be added; False for anything else."""
-    cdef Py_ssize_t number
-    if type(<object>x) is float:
-        out[0] = <double><object>x
-        is_float[0] = True
-        return -MODERATE < out[0] < MODERATE
-    if not read_int(x, &number) or number < -EXACT or number > EXACT:
-        return False
-    out[0] = <double>number
-    return True
-
-
 cdef bint read_range(PyObject** given, double* first, double* step, Py_ssize_t* size) except -1:
     """
     Read start, stop and step where floats are among them, or a dtype is given, and count the elements: exactly.
@@ -332,6 +319,34 @@ cdef Array make_floats(Py_ssize_t count, start, step, DType dtype):
     return copy_array(out, dtype.code, False)
 
 
+cdef object linspace(str name, PyObject** given):
+    """Of moderate real numbers, in float64; the declaration has the others."""
+    cdef double first, last, step
+    cdef double* values
+    cdef bint is_float = False, endpoint = <object>given[5] is True
+    cdef Py_ssize_t num, parts
+    cdef Array out
+    if not read_float(given[0], &first, &is_float) or not read_float(given[1], &last, &is_float) or not read_int(given[2], &num):
+        return NotImplemented
+    if not 0 <= num < FAR or given[3] is not <PyObject*>None or not (endpoint or <object>given[5] is False):
+        return NotImplemented
+    parts = num - endpoint
+    step = (last - first) / parts if parts > 0 else 0
+    if step == 0 and first != last and parts > 0:     # it underflows
+        return NotImplemented
+    check_device_argument(given[4], "linspace")
+    check_total("linspace", 1, &num)
+    out = new_array(FLOAT64, 1, &num, NULL, False)
+    spread(out, first, step)
+    values = <double*>data_of(out)
+    # Rounding may move the ends.
+    if num:
+        values[0] = first
+    if endpoint and num > 1:
+        values[num - 1] = last
+    return out
+
+
 # --- copies
 
 
@@ -358,6 +373,7 @@ implement("empty_like", empty_like)
 implement("eye", eye)
 implement("full", full)
 implement("full_like", full_like)
+implement("linspace", linspace)
 implement("ones", ones)
 implement("ones_like", ones_like)
 implement("strided.contiguous", contiguous)

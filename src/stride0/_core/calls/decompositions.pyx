@@ -8,16 +8,16 @@ from cpython.object cimport PyObject
 from libc.math cimport ldexp
 from libc.stdint cimport uint64_t
 
-from stride0._core.memory.dtype cimport COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at, promote_codes
+from stride0._core.memory.dtype cimport COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, arithmetic_code, dtype_at, is_stored, itemsize_at, letter_at, promote_codes
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.operations cimport OP_ABS, OP_LOG
 from stride0._core.array.array cimport Array, data_of, new_array, new_like, swapped_matrix, view_of
 from stride0._core.array.views cimport without_axes
-from stride0._core.ops.copy cimport assign_array, copy_array
+from stride0._core.ops.copy cimport assign_array, copy_array, fill
 from stride0._core.ops.elementwise cimport unary_raw
 from stride0._core.ops.gufuncs cimport (
-    CHOLESKY_LOWER, CHOLESKY_UPPER, DET, EIG, EIGH, EIGVALS, EIGVALSH, INV, QR_COMPLETE, QR_RAW, QR_REDUCED, SLOGDET, SOLVE, SVD,
-    SVD_FULL, SVD_REDUCED, has_loop, run_lapack,
+    CHOLESKY_LOWER, CHOLESKY_UPPER, DET, EIG, EIGH, EIGVALS, EIGVALSH, INV, LSTSQ, QR_COMPLETE, QR_RAW, QR_REDUCED, SLOGDET, SOLVE, SVD,
+    SVD_FULL, SVD_REDUCED, has_loop, run_lapack, run_lstsq,
 )
 from stride0._core.ops.systems cimport are_few, determinants_of_few, factor_few, solve_few
 from stride0._core.calls.arguments cimport array_argument, flag_argument, implement
@@ -403,6 +403,59 @@ cdef object qr(str name, PyObject** given):
             # The stack was made in C order.
             s0_copy_upper(data_of(r) + k * kept * columns * size, data_of(a) + k * rows * columns * size, size, rows * size, few, columns, size)
     return QR(narrowed(q, x.code), narrowed(r, x.code))
+
+
+cdef Array limits_of(limit, int code, Array x):
+    """Limits of singular values for the matrices of x, in a real dtype; None where one is negative or they do not fit."""
+    cdef Array out
+    cdef Py_ssize_t k
+    cdef double number
+    if isinstance(limit, Array):
+        if (<Array>limit).shape[:-1] != x.shape[:-2]:
+            return None
+        out = without_axes(copy_array(limit, code, True), ((<Array>limit).ndim - 1,))
+    else:
+        out = new_array(code, 0, NULL, NULL, False)
+        fill(out, limit, "lstsq")
+    for k in range(out.size):
+        number = (<float*>data_of(out))[k] if code == FLOAT32 else (<double*>data_of(out))[k]
+        if not number >= 0:
+            return None
+    return out
+
+
+def least_squares(Array x1 not None, Array x2 not None, limit):
+    """
+    Solve least squares by one function of LAPACK.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        Matrices and right-hand sides.
+    limit : float or Array
+        Singular values that are not larger than it times the largest one count as 0; an array has an axis
+        of size 1 for them.
+
+    Returns
+    -------
+    tuple or None
+        Singular values, solutions and ranks, new arrays; None where LAPACK failed, NumPy has no such function, or the
+        arguments are not finite, of one dtype, with a limit and right-hand sides for each matrix.
+    """
+    cdef int code = x1.code, real = FLOAT32 if code == FLOAT32 or code == COMPLEX64 else FLOAT64
+    cdef Py_ssize_t rows = x1.shape_[x1.ndim - 2], columns = x1.shape_[x1.ndim - 1], sides = x2.shape_[x2.ndim - 1]
+    cdef Array limits, solution, residuals, ranks, values
+    if x2.code != code or not x1.size or not x2.size or not has_loop(LSTSQ, code):
+        return None
+    if x2.ndim > 2 and x2.shape[:-2] != x1.shape[:-2]:
+        return None
+    limits = limits_of(limit, real, x1)
+    # LAPACK would print what it finds.
+    if limits is None or not is_finite(widened(x1, wide_code(code))) or not is_finite(widened(x2, wide_code(code))):
+        return None
+    solution, residuals = per_matrix(x1, code, 2, columns, sides), per_matrix(x1, real, 1, sides, 0)
+    ranks, values = per_matrix(x1, INT32, 0, 0, 0), per_matrix(x1, real, 1, min(rows, columns), 0)
+    return None if run_lstsq(x1, x2, limits, solution, residuals, ranks, values) else (values, solution, ranks)
 
 
 def fails(str op, Array x not None):

@@ -13,7 +13,7 @@ from stride0._core.array.array cimport Array, data_of, new_array, view_of
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.gufuncs cimport FFT, IFFT, IRFFT, RFFT_EVEN, RFFT_ODD, run_fft
 from stride0._core.ops.keys cimport read_axis, read_int
-from stride0._core.calls.arguments cimport array_argument, axes_argument, convert_axis, implement
+from stride0._core.calls.arguments cimport array_argument, axes_argument, check_device_argument, convert_axis, implement, read_float
 
 from stride0._core.calls.repeating cimport rolled
 
@@ -304,6 +304,30 @@ cdef object shift(str name, PyObject** given):
     return rolled(x, places)
 
 
+cdef object frequencies(str name, PyObject** given):
+    """`fftfreq` and `rfftfreq` in float64; the declarations have other dtypes, and raise. `given`: n, d, dtype, device."""
+    cdef Py_ssize_t n, i, size, half
+    cdef bint is_real = name == "fft.rfftfreq", is_float = False
+    cdef double spacing
+    cdef double* values
+    cdef Array out
+    if not read_int(given[0], &n) or not 1 <= n < MANY or not read_float(given[1], &spacing, &is_float) or spacing == 0:
+        return NotImplemented
+    if given[2] is not <PyObject*>None:
+        return NotImplemented
+    check_device_argument(given[3], name[4:])
+    size = n // 2 + 1 if is_real else n
+    half = size if is_real else (n + 1) // 2
+    out = new_array(FLOAT64, 1, &size, NULL, False)
+    values = <double*>data_of(out)
+    spacing *= n
+    for i in range(size):
+        values[i] = <double>(i if i < half else i - n) / spacing
+    return out
+
+
+implement("fft.fftfreq", frequencies)
+implement("fft.rfftfreq", frequencies)
 implement("fft.fftshift", shift)
 implement("fft.ifftshift", shift)
 

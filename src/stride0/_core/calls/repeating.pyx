@@ -132,7 +132,9 @@ cdef Array repeat_evenly(Array x, Py_ssize_t count, int axis, bint flattened):
         return out
     for at in range(axis + 1, x.ndim):
         inner *= x.shape_[at]
-    if x.c_contiguous and inner <= LARGEST_ITEM and inner & (inner - 1) == 0:
+    if inner <= LARGEST_ITEM and inner & (inner - 1) == 0:
+        # Two fast passes take less than one that moves the elements one by one.
+        x = copy_array(x, x.code, True) if not x.c_contiguous else x
         repeat_items(data_of(out), data_of(x), x.size * itemsize_at(x.code) // inner, count, inner)
         return out
     if x.c_contiguous and (out.size <= FEW_ELEMENTS or (inner >= LONG_LANE and out.size * itemsize_at(x.code) <= FEW_BYTES)):

@@ -1,6 +1,5 @@
 """Conversion to arrays, of nested sequences and of all objects that export memory; arrays as text."""
 
-from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.list cimport PyList_New, PyList_SET_ITEM
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t
@@ -21,7 +20,7 @@ from stride0._core.array.array cimport (
 from stride0._core.array.views cimport as_bits
 from stride0._core.ops.operands cimport exports_buffer, is_numpy_scalar, scalar_array
 from stride0._core.ops.copy cimport assign_array, copy_array
-from stride0._core.exchange.buffers cimport exportable, from_buffer, from_plain_buffer, refuse_device
+from stride0._core.exchange.buffers cimport c_bytes, exportable, from_buffer, from_plain_buffer, refuse_device
 from stride0._core.exchange.dlpack cimport import_dlpack
 
 import sys
@@ -60,12 +59,10 @@ cdef DType formatless(object source):
 cdef Array foreign_array(object source, object copy, str operation):
     """An array on the memory of an object of another library, or a copy of it."""
     cdef Array x = None if isinstance(source, bytes) else from_plain_buffer(source)
-    if x is None:
-        x = unusual_array(source, copy, operation)
-    elif copy is True or (copy is None and x.storage.readonly and is_numpy_scalar(source)):
-        # NumPy's scalars export read-only memory; the user means a new array.
-        x = copy_array(x, x.code, False)
-    return x
+    # NumPy's scalars export read-only memory, those of times as bytes.
+    if x is None or x.storage.readonly and is_numpy_scalar(source):
+        return unusual_array(source, copy, operation)
+    return copy_array(x, x.code, False) if copy is True else x
 
 
 cdef Array unusual_array(object source, object copy, str operation):
@@ -103,7 +100,7 @@ cdef Array unusual_array(object source, object copy, str operation):
         source = numpy.asarray(source)
         return from_buffer(source.astype(source.dtype.newbyteorder("="), copy=True), operation)
     if copy is True or (copy is None and is_numpy_scalar(source)):
-        # NumPy's scalars export read-only memory; the user means a new array.
+        # Of NumPy's scalars the user means a new array.
         x = copy_array(x, x.code, False)
     return x
 
@@ -528,8 +525,8 @@ def __round__(Array self not None, ndigits=None):
 @add_special
 def __bytes__(Array self not None):
     beyond_standard("bytes", "bytes are made of an array", "Array object: arrays have no method __bytes__")
-    if self.c_contiguous and not guarding and not self.storage.logged:
-        return PyBytes_FromStringAndSize(data_of(self), self.size * itemsize_at(self.code))
+    if not guarding and not self.storage.logged:
+        return c_bytes(self)
     return memoryview(as_bits(self)).tobytes()
 
 

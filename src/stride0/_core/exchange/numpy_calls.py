@@ -14,13 +14,12 @@ from operator import attrgetter
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
-from stride0._core.array.array import Array, empty
+from stride0._core.array.array import Array
 from stride0._core.exchange.convert import asarray
-from stride0._core.memory import dtype as dt
 from stride0._core.ops.blas import set_blas
 from stride0._core.ops.gufuncs import set_gufuncs
 
-__all__ = ["call_quietly", "from_numpy", "least_squares", "numpy", "quiet", "quiet_context", "to_numpy"]
+__all__ = ["call_quietly", "from_numpy", "numpy", "quiet", "quiet_context", "to_numpy"]
 
 
 @cache
@@ -39,64 +38,6 @@ def to_numpy(x: Array) -> Any:
 def from_numpy(a: Any) -> Array:
     """Return an array that is a view of the ndarray (or a copy of the NumPy scalar) `a`."""
     return asarray(a)
-
-
-# The loops of NumPy's `lstsq`, by the dtype of the matrices, with that of their singular values.
-_LSTSQ: Final = {
-    **{dt.float32: ("fff->ffif", dt.float32), dt.float64: ("ddd->ddid", dt.float64)},
-    **{dt.complex64: ("FFf->Ffif", dt.float32), dt.complex128: ("DDd->Ddid", dt.float64)},
-}
-
-
-@cache
-def _lstsq() -> Any:
-    """Return NumPy's ufunc of least squares; None where it is not as expected: Note [Loops of NumPy]."""
-    found: Any = getattr(getattr(numpy().linalg, "_umath_linalg", None), "lstsq", None)
-    if getattr(found, "signature", "") != "(m,n),(m,nrhs),()->(n,nrhs),(nrhs),(),(p)":
-        return None
-    return found if {*found.types} >= {types for types, _ in _LSTSQ.values()} else None
-
-
-def least_squares(x1: Array, x2: Array, limit: float | Array) -> tuple[Array, Array, Any] | None:
-    """
-    Solve least squares by one function of LAPACK.
-
-    Parameters
-    ----------
-    x1, x2 : Array
-        Matrices and right-hand sides.
-    limit : float or Array
-        Singular values that are not larger than it times the largest one count as 0; an array has an axis
-        of size 1 for them.
-
-    Returns
-    -------
-    tuple or None
-        Singular values, solutions and ranks, NaN where LAPACK failed; None where NumPy has no such
-        function, or the arguments are not of one dtype, with a limit and right-hand sides for each matrix.
-    """
-    if _lstsq() is None or x1.dtype != x2.dtype or not x1.size or not x2.size or x1.dtype not in _LSTSQ:
-        return None
-    types, real = _LSTSQ[x1.dtype]
-    lead = x1.shape[:-2]
-    if isinstance(limit, Array):
-        if limit.shape[:-1] != lead:
-            return None
-        smallest: Any = to_numpy(limit)[..., 0].astype(types[-1])
-        if not (smallest >= 0).all():
-            return None
-    else:
-        smallest = limit
-        if not limit >= 0:
-            return None
-    if x2.shape[:-2] not in (lead, ()):
-        return None
-    *_, rows, columns = x1.shape
-    solution = empty((*lead, columns, x2.shape[-1]), x1.dtype)
-    values = empty((*lead, rows if rows < columns else columns), real)
-    out = (to_numpy(solution), None, None, to_numpy(values))
-    found = call_quietly(_lstsq(), to_numpy(x1), to_numpy(x2), smallest, out=out, signature=types)
-    return values, solution, found[2]
 
 
 def quiet() -> Any:
@@ -162,6 +103,7 @@ def _public(name: str, **options: Any) -> Callable[..., Any]:
 _ONE, _TWO = ("d->d", "D->D"), ("dd->d", "DD->D")
 _COMPLEX, _REAL = ("Ff->F", "Dd->D"), ("ff->F", "dd->D")
 _SVD = ("d->ddd", "D->DdD")
+_LSTSQ = ("fff->ffif", "ddd->ddid", "FFf->Ffif", "DDd->Ddid")
 
 ROUTINES: Final = (
     Routine(_linalg("cholesky_lo"), "(m,m)->(m,m)", _ONE, _public("linalg.cholesky")),
@@ -172,6 +114,7 @@ ROUTINES: Final = (
     Routine(_linalg("eigvals"), "(m,m)->(m)", ("d->D", "D->D"), _public("linalg.eigvals")),
     Routine(_linalg("eigvalsh_lo"), "(m,m)->(m)", ("d->d", "D->d"), _public("linalg.eigvalsh")),
     Routine(_linalg("inv"), "(m,m)->(m,m)", _ONE, _public("linalg.inv")),
+    Routine(_linalg("lstsq"), "(m,n),(m,k),()->(n,k),(k),(),(p)", _LSTSQ),
     Routine(_linalg("qr_r_raw", "qr_r_raw_m"), "(m,n)->(p)", _ONE),
     Routine(_linalg("qr_reduced"), "(m,n),(k)->(m,k)", _TWO),
     Routine(_linalg("qr_complete"), "(m,n),(n)->(m,m)", _TWO),

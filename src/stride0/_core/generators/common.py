@@ -3,9 +3,10 @@
 Note [Layouts]
     A loop is written once per layout, so that the compiler sees constant strides and vectorises:
     elementwise 0 all contiguous; 1, 2 and 4 with operands of stride 0, whose value is read once per run;
-    3 any strides, which pairs do not have. Reductions 0 a contiguous run into one accumulator, 1 a strided
-    one, 2 contiguous rows into a row of accumulators, 3 strided ones, 4 a contiguous run whose second operand
-    has stride 0.
+    3 any strides, which pairs do not have; 5 every second element of each operand, into a contiguous result,
+    which the loop of layout 3 calls (Note [Blockwise]). Reductions 0 a contiguous run into one accumulator,
+    1 a strided one, 2 contiguous rows into a row of accumulators, 3 strided ones, 4 a contiguous run whose
+    second operand has stride 0.
 """
 
 from __future__ import annotations
@@ -83,7 +84,11 @@ BITS = {width: _Bits(width) for width in (1, 2, 4, 8, 16)}
 
 
 class Operand:
-    """How a loop reads or writes one operand of a dtype at one layout ('c'ontiguous, 's'calar, 'v'aried)."""
+    """
+    How a loop reads or writes one operand of a dtype at one layout.
+
+    'c'ontiguous, 'd'ouble stride, 's'calar, 'v'aried.
+    """
 
     def __init__(self, index: int, row: Row, how: str, unsigned: bool = False, name: str | None = None):
         self.index, self.row, self.how, self.unsigned = index, row, how, unsigned
@@ -112,7 +117,7 @@ class Operand:
             return f"(({self.memory} *)((char *){self.pointer} + ({i}) * s{self.index}))"
         if self.how == "s":
             return self.pointer
-        return f"({self.pointer} + {'2 * ' if self.complex else ''}({i}))"
+        return f"({self.pointer} + {'2 * ' if self.complex or self.how == 'd' else ''}({i}))"
 
     def load(self, i: str) -> str:
         place = self.at(i)
@@ -189,14 +194,19 @@ def packed_flags(inputs: list[Operand], out: Operand, expression: str, names: li
         if op.how == "s":
             continue
         place = f"{op.pointer} + first + {step} * k"
-        lines += [f"lanes {x};", f"memcpy(&{x}, {place}, sizeof({x}));"]
+        if op.how == "d":
+            lines.append(f"const lanes {x} = S0_EVERY_SECOND({op.pointer} + 2 * first + {2 * step} * k);")
+        else:
+            lines += [f"lanes {x};", f"memcpy(&{x}, {place}, sizeof({x}));"]
     lines.append(f"said[k] = (__m256i)({expression});")
     groups = [f"__m256i said[{size}];", *block(f"S0_FOR_ALL({size})", lines)]
     groups.append(f"s0_store_flags_{size}({out.pointer} + first, said);")
+    # Vectors of every second element would contain one more than there are.
+    before = "<" if "d" in {op.how for op in inputs} else "<="
     return [
         "#if S0_VECTOR == 32",
         f"typedef {inputs[0].memory} lanes __attribute__((vector_size(32)));",
-        *block("for (; first + 32 <= n; first += 32)", groups),
+        *block(f"for (; first + 32 {before} n; first += 32)", groups),
         "#endif",
     ]
 
@@ -208,6 +218,8 @@ ELEMENTWISE_LAYOUTS = {
 }
 # One value as the second of three operands: in `where` and in pairs.
 MIDDLE = {4: "cscc"}
+# Every second element.
+SECONDS = 5
 
 
 def names_of(nin: int) -> list[str]:

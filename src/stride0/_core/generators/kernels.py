@@ -9,7 +9,8 @@ Note [Built once]
     floating point and the wide unsigned integers, for which AVX-512 has instructions, and reductions of
     complex numbers, whose two parts are a vector, whatever the stride. docs/design/kernels.md has the
     measurements. A loop that is blockwise, of `blockwise.h`, runs another one of the table, which has a build
-    for every set: casts, loops of one operand of 4 bytes and less, and those of the dtypes in `gathered`.
+    for every set: casts, loops of one operand of 4 bytes and less, those of the dtypes in `gathered`, and, at
+    some strides, most others. Moves between any strides are vectorised at some of these, too.
 
 Note [Units]
     A unit is a C file. There are several, so that all processors of a machine are busy until the build ends;
@@ -32,6 +33,7 @@ from common import (
     KERNEL_ROWS,
     MIDDLE,
     ROWS,
+    SECONDS,
     STRIP,
     Operand,
     Row,
@@ -140,6 +142,8 @@ class Emitter:
                 expression, unsigned = found
                 # Loops on unsigned operands serve both signs.
                 owner = ROWS[CODE["u" + row.name]] if unsigned and row.letter == "i" else row
+                if op.bits:
+                    owner = ROWS[CODE[f"int{8 * row.itemsize}"]]
                 layouts = ELEMENTWISE_LAYOUTS[op.nin]
                 one_loop = row.name in op.call or row.name in op.run
                 places = [f"ops[{number}][{CODE[row.name]}][{layout}]" for layout in range(4)]
@@ -147,6 +151,12 @@ class Emitter:
                 # A slow operation does not wait for memory, and its loads wait for non-temporal stores.
                 if one_loop or op.slow or not row.streamed or op.out != "same":
                     streams = []
+                if expression == "x":
+                    # The element itself: what moves it, whatever its dtype.
+                    self.add(MOVES, [*places[:1]], f"move_{row.itemsize}_0")
+                    self.add(MOVES, [*places[1:], *streams[1:]], f"move_{row.itemsize}_2")
+                    self.add(MOVES, streams[:1], f"move_{row.itemsize}_0_past")
+                    continue
                 # The loop over any strides serves all layouts, until another one takes its place.
                 name, text, home = self._elementwise(op, owner, expression, unsigned, 3, layouts[3])
                 self.add(home, places + streams, name, text)
@@ -163,6 +173,11 @@ class Emitter:
                             *past(name, [row] * (op.nin + 1), layouts[layout]),
                             spared,
                         )
+                if not one_loop and has_seconds(op, row):
+                    how = "d" * op.nin + "c"
+                    name, text, _ = self._elementwise(op, owner, expression, unsigned, SECONDS, how)
+                    place = f"ops[{number}][{CODE[row.name]}][{SECONDS}]"
+                    self.add(ARITHMETIC, [place], name, text, spared=True)
 
     def _elementwise(
         self, op: Any, row: Row, expression: str, unsigned: bool, layout: int, how: str
@@ -185,12 +200,21 @@ class Emitter:
         elif op.out == "real" and row.letter == "c":
             out_row = ROWS[CODE[f"float{row.itemsize * 4}"]]
         out = Operand(op.nin, out_row, how[-1], unsigned and out_row is row)
-        small = op.nin == 1 and row.itemsize <= 4 and row.name not in (*op.gains, *op.call)
-        if layout == 3 and (small or row.name in op.gathered):
-            loop = f"ops[{operations.OPS.index(op)}][{CODE[row.name]}][0]"
-            return name, blockwise_loop(name, loop, [operand.row for operand in (*inputs, out)]), STRIDED
-        text = map_loop(name, inputs, out, fill(expression, row), names_of(op.nin))
-        return name, text, STRIDED if "v" in how and row.name not in op.gains else ARITHMETIC
+        if layout != 3 or row.name in (*op.gains, *op.call):
+            text = map_loop(name, inputs, out, fill(expression, row), names_of(op.nin))
+            return name, text, STRIDED if "v" in how and row.name not in op.gains else ARITHMETIC
+        small = op.nin == 1 and row.itemsize <= 4
+        each, text = "NULL", ""
+        if not small and row.name not in op.gathered:
+            each = f"{name}_each"
+            text = map_loop(each, inputs, out, fill(expression, row), names_of(op.nin))
+            if op.nin == 2 and op.out == "same" and row.name in ("float32", "complex128"):
+                # One by one, counting and three strides take as long as loads, operation and store.
+                text = text.replace("S0_ELEMENTWISE", "S0_UNROLLED S0_ELEMENTWISE")
+        code = CODE[f"float{8 * row.itemsize}" if op.bits else row.name]
+        loops = f"ops[{operations.OPS.index(op)}][{code}]"
+        rows = [operand.row for operand in (*inputs, out)]
+        return name, text + blockwise_loop(name, loops, rows, each), STRIDED
 
     def casts(self) -> None:
         for source in ROWS:
@@ -213,6 +237,9 @@ class Emitter:
                 for layout, how in enumerate(("vv",) * 4 if seldom else ("cc", "sc", "vv", "vv")):
                     number = 0 if seldom else min(layout, 2)
                     self._cast(f"{place}[{layout}]", f"{name}_{number}", x, y, how, expression)
+                if source.name == "int64" and target.name == "float64":
+                    how = "dc"
+                    self._cast(f"{place}[{SECONDS}]", f"{name}_{SECONDS}", x, y, how, expression)
                 if target.streamed and not seldom:
                     loop, text = past(f"{name}_0", [source, target], "cc")
                     self.add(MOVES, [stream], loop, f"S0_MOVE_PAST({name}_0, {width})\n" if moved else text)
@@ -227,6 +254,11 @@ class Emitter:
             self.add(MOVES, [place], name, text)
             return
         x, out = Operand(0, source, how[0]), Operand(1, target, how[1])
+        if how == "cc" and source is target:
+            call = f"s0_move(a[1] + j * t[1], a[0] + j * t[0], n * {source.itemsize});"
+            text = function(name, [], block("for (Py_ssize_t j = 0; j < m; j++)", [call]))
+            self.add(MOVES, [place], name, text)
+            return
         if how == "cc" and source.letter == "f" and not source.arithmetic and target.letter in "iu":
             text = truncating_loop(name, x, out)
             if target.name not in NARROW:
@@ -234,11 +266,15 @@ class Emitter:
                 text = f"#if defined(__AVX512DQ__)\n{plain}\n#else\n{text}\n#endif\n"
             self.add(MOVES, [place], name, text)
             return
+        if how == "cc" and source.name == "int64" and target.name == "float32":
+            self.add(MOVES, [place], name, rounding_loop(name, x, out))
+            return
         if how == "vv" and name.endswith("_2") and source is not target and not converted(source, target):
-            self.add(STRIDED, [place], name, blockwise_loop(name, f"{place[:-3]}[0]", [source, target]))
+            self.add(STRIDED, [place], name, blockwise_loop(name, place[:-3], [source, target]))
             return
         loop = map_loop(name, [x], out, expression, ["x"])
-        unit = STRIDED if how == "vv" and not converted(source, target) else MOVES
+        moves = source is target or converted(source, target)
+        unit = STRIDED if how == "vv" and not moves else MOVES
         self.add(unit, [place], name, moving_loop(source, loop) if source is target else loop)
 
     def pairs(self) -> None:
@@ -372,11 +408,23 @@ def moving_loop(row: Row, any_strides: str) -> str:
     return any_strides.replace("\n{\n", "\n".join(["\n{", *lines, ""]), 1)
 
 
-def blockwise_loop(name: str, contiguous: str, rows: list[Row]) -> str:
-    """A loop over any strides that runs the one over contiguous elements in the table: Note [Blockwise]."""
+def blockwise_loop(name: str, loops: str, rows: list[Row], each: str = "NULL") -> str:
+    """
+    A loop over any strides that runs those over contiguous elements in the table: Note [Blockwise].
+
+    `each` is the loop over elements one by one, for the strides for which it is faster.
+    """
     codes = ", ".join(str(CODE[row.name]) for row in rows)
-    call = f"s0_blockwise(s0_table, s0_table->{contiguous}, {len(rows)}, codes, a, s, t, n, m);"
-    return function(name, [], [f"static const signed char codes[] = {{{codes}}};", call])
+    how = f"{{offsetof(s0_kernels, {loops}), {each}, {len(rows)}, {{{codes}}}}}"
+    body = [f"static const s0_gathering how = {how};", "s0_blockwise(a, s, t, n, m, &how);"]
+    return function(name, [], body)
+
+
+def has_seconds(op: Any, row: Row) -> bool:
+    """Whether there is a loop over every second element: Note [Blockwise]."""
+    if row.itemsize != 8 or row.letter == "c" or op.slow or row.name in op.gains:
+        return False
+    return op.nin == 1 or (op.nin == 2 and op.out == "same" and op.public)
 
 
 def body_of(op: Any, row: Row) -> tuple[str, bool] | None:
@@ -449,6 +497,29 @@ def truncating_loop(name: str, x: Operand, out: Operand) -> str:
     return function(name, [], block("for (Py_ssize_t j = 0; j < m; j++)", body))
 
 
+def rounding_loop(name: str, x: Operand, out: Operand) -> str:
+    """
+    64-bit integers to float32.
+
+    Those of at most 53 bits are rounded from the double that they are, others one by one.
+    """
+
+    def each(*lines: str) -> list[str]:
+        return elementwise("first", "last", [x.let("x", "i"), *lines])
+
+    blocks = [
+        f"const Py_ssize_t last = n - first < {STRIP} ? n : first + {STRIP};",
+        "uint64_t outside = 0;",
+        *each("outside |= ((uint64_t)x + ((uint64_t)1 << 53)) >> 54;", *out.store("i", "to_f64(x)")),
+        *block("if (outside)", each(*out.store("i", "x"))),
+    ]
+    body = [x.start("a[0] + j * t[0]"), out.start("a[1] + j * t[1]")]
+    body += block(f"for (Py_ssize_t first = 0; first < n; first += {STRIP})", blocks)
+    text = function(name, [], block("for (Py_ssize_t j = 0; j < m; j++)", body))
+    plain = map_loop(name, [x], out, "x", ["x"])
+    return f"#if defined(S0_SPLIT_INTEGERS)\n{text}\n#else\n{plain}\n#endif\n"
+
+
 def whole_run(source: Row, target: Row) -> str:
     """The conversion of a whole run that `storage_dtypes.h` has, or ""."""
     if source.arithmetic and source.run and source.arithmetic == target.name:
@@ -479,9 +550,11 @@ def cast_expression(source: Row, target: Row) -> str | None:
     if source.letter == "c":
         return "x" if target.letter == "c" else None
     if target.letter == "c":
-        return "make_c(x, 0)"
+        return "make_c(to_f64(x), 0)" if source.name == "int64" else "make_c(x, 0)"
     if source.letter == "f" and target.letter in "iu":
         return "to_uint(x)" if target.name == "uint64" else "to_int(x)"
+    if (source.name, target.name) == ("int64", "float64"):
+        return "to_f64(x)"
     return "x"
 
 

@@ -21,46 +21,67 @@ S0_INLINE int64_t s0_encoded(int64_t raw, int width, int kind)
     return kind == S0_FLOATING ? raw ^ ((raw >> 63) & most) : raw;
 }
 
-/* The words of a lane, of 32 or 64 bits; updates `seen`. Zeros of both signs have one word, and so has NaN: that of `top`. */
+/* The word of an element: see below. */
+S0_INLINE int64_t s0_word_of(int64_t raw, int width, int kind, int64_t mask, int64_t top)
+{
+    const int64_t limit = width == 8 ? INT64_MAX : INT32_MAX, infinite = width == 8 ? 0x7FF0000000000000 : 0x7F800000;
+    if (kind == S0_FLOATING && (raw & limit) > infinite)
+        return top ^ mask;
+    return (kind == S0_FLOATING && raw == ~limit ? 0 : s0_encoded(raw, width, kind)) ^ mask;
+}
+
+/* The words of contiguous elements, of 32 or 64 bits; updates `seen`, if that is not NULL. Zeros of both signs have one word, and so has NaN: that of `top`. */
 #define S0_ENCODE(bits)                                                                                              \
-    S0_INLINE void s0_encode_each_##bits(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind,     \
-                                         int64_t mask, int64_t top, s0_word##bits *to, s0_seen *seen)                \
+    S0_INLINE void s0_encode_each_##bits(const char *from, Py_ssize_t n, int width, int kind, int64_t mask,          \
+                                         int64_t top, s0_word##bits *to, s0_seen *seen)                              \
     {                                                                                                                \
-        const int64_t infinite = width == 8 ? 0x7FF0000000000000 : 0x7F800000;                                       \
-        s0_word##bits least = (s0_word##bits)seen->least, most = (s0_word##bits)seen->most;                          \
-        s0_word##bits ones = (s0_word##bits)seen->ones, zeroes = (s0_word##bits)seen->zeroes;                        \
-        Py_ssize_t i, nans = 0, zeros = 0, negative = 0;                                                             \
+        /* In words and in counts of their width, of which a vector has as many: n is at most S0_BATCH. */           \
+        const s0_word##bits limit = (s0_word##bits)(width == 8 ? INT64_MAX : INT32_MAX);                             \
+        const s0_word##bits infinite = (s0_word##bits)(width == 8 ? 0x7FF0000000000000 : 0x7F800000);                \
+        const s0_word##bits nan_word = (s0_word##bits)top, inverted = (s0_word##bits)mask;                           \
+        s0_word##bits least = limit, most = ~limit, ones = 0, zeroes = 0, nans = 0, zeros = 0, negative = 0;         \
+        Py_ssize_t i;                                                                                                \
         for (i = 0; i < n; i++) {                                                                                    \
-            int64_t whole = s0_encoded(s0_raw_at(from + i * stride, width, kind), width, kind);                      \
-            s0_word##bits word;                                                                                      \
+            s0_word##bits word = (s0_word##bits)s0_raw_at(from + i * width, width, kind);                            \
+            if (kind == S0_UNSIGNED && width >= 4)                                                                   \
+                word ^= ~limit;                                                                                      \
             if (kind == S0_FLOATING) {                                                                               \
-                /* The word of -0.0 is -1 so far. */                                                                 \
-                const int nan = (whole > infinite) | (whole < ~infinite);                                            \
-                zeros += (whole == 0) | (whole == -1);                                                               \
-                negative += whole == -1;                                                                             \
-                nans += nan;                                                                                         \
-                whole = nan ? top : whole == -1 ? 0 : whole;                                                         \
+                const s0_word##bits magnitude = word & limit, is_nan = magnitude > infinite;                         \
+                const s0_word##bits is_negative = word == ~limit;                                                    \
+                word ^= (word >> (bits - 1)) & limit;                                                                \
+                word = is_nan ? nan_word : is_negative ? 0 : word;                                                   \
+                if (seen != NULL)                                                                                    \
+                    nans += is_nan, zeros += magnitude == 0, negative += is_negative;                                \
             }                                                                                                        \
-            word = (s0_word##bits)(whole ^ mask);                                                                    \
+            word ^= inverted;                                                                                        \
             to[i] = word;                                                                                            \
-            ones |= word, zeroes |= ~word;                                                                           \
-            least = word < least ? word : least;                                                                     \
-            most = word > most ? word : most;                                                                        \
+            if (seen != NULL) {                                                                                      \
+                ones |= word, zeroes |= ~word;                                                                       \
+                least = word < least ? word : least;                                                                 \
+                most = word > most ? word : most;                                                                    \
+            }                                                                                                        \
         }                                                                                                            \
-        seen->least = least, seen->most = most, seen->ones = (uint64_t)ones, seen->zeroes = (uint64_t)zeroes;        \
+        if (seen == NULL)                                                                                            \
+            return;                                                                                                  \
+        seen->least = least < seen->least ? least : seen->least, seen->most = most > seen->most ? most : seen->most; \
+        seen->ones |= (uint64_t)ones, seen->zeroes |= (uint64_t)zeroes;                                              \
         seen->nans += nans, seen->zeros += zeros, seen->negative_zeros += negative;                                  \
     }                                                                                                                \
     /* With constants for the width and the kind, the loop has no branches on them. */                               \
-    static void s0_encode_##bits(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, int kind,             \
-                                 int64_t mask, int64_t top, s0_word##bits *to, s0_seen *seen)                        \
+    static void s0_encode_##bits(const char *from, Py_ssize_t n, int width, int kind, int64_t mask, int64_t top,     \
+                                 s0_word##bits *to, s0_seen *seen)                                                   \
     {                                                                                                                \
+        s0_seen unused = {0};                                                                                        \
+        if (seen == NULL && kind == S0_FLOATING && width == bits / 8) {                                              \
+            s0_encode_each_##bits(from, n, bits / 8, S0_FLOATING, mask, top, to, NULL);                              \
+            return;                                                                                                  \
+        }                                                                                                            \
+        seen = seen == NULL ? &unused : seen;                                                                        \
         S0_ENCODE_##bits(S0_ENCODE_CASE, bits)                                                                       \
     }
 #define S0_ENCODE_CASE(w, k, bits)                                                                                   \
-    if (width == w && kind == k && stride == w)                                                                      \
-        s0_encode_each_##bits(from, w, n, w, k, mask, top, to, seen);                                                   \
-    else if (width == w && kind == k)                                                                                \
-        s0_encode_each_##bits(from, stride, n, w, k, mask, top, to, seen);
+    if (width == w && kind == k)                                                                                     \
+        s0_encode_each_##bits(from, n, w, k, mask, top, to, seen);
 #define S0_ENCODE_32(CASE, bits)                                                                                     \
     CASE(4, S0_FLOATING, bits)                                                                                       \
     CASE(4, S0_SIGNED, bits)                                                                                         \
@@ -89,7 +110,7 @@ S0_INLINE void s0_store_raw(char *to, Py_ssize_t i, int width, int64_t raw)
 
 /* The elements of `words`; where these are packed, their words less `least` have been shifted to the right by `low`. */
 #define S0_DECODE(bits)                                                                                              \
-    static int s0_decode_##bits(const s0_word##bits *words, Py_ssize_t n, int width, int kind, int64_t mask,        \
+    static int s0_decode_##bits(const s0_word##bits *words, Py_ssize_t n, int width, int kind, int64_t mask,         \
                                  int64_t least, int low, char *out)                                                  \
     {                                                                                                                \
         Py_ssize_t i;                                                                                                \

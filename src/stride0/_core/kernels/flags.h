@@ -27,6 +27,11 @@ S0_INLINE void s0_store_flags_8(uint8_t *to, const __m256i *of)
     _mm_storeu_si128((__m128i *)to, _mm_unpacklo_epi16(even, odd));
     _mm_storeu_si128((__m128i *)(to + 16), _mm_unpackhi_epi16(even, odd));
 }
+
+/* The first, third, fifth and seventh of eight bytes each. */
+#define S0_EVERY_SECOND(p)                                                                                           \
+    (lanes)_mm256_permute4x64_pd(_mm256_unpacklo_pd(_mm256_loadu_pd((const double *)(p)),                            \
+                                                    _mm256_loadu_pd((const double *)(p) + 4)), 0xd8)
 #endif
 
 #endif

@@ -34,13 +34,14 @@ typedef void (*s0_product)(const char *a, const Py_ssize_t *sa, const char *b, c
  *             exchanged,
  *   decode    the elements, or indices, of each part,
  *   finish    what the words do not contain.
- * `lane` does all of them in one part. `select` writes the indices of the elements that a sort would put at the positions from
+ * `lane` does all of them in one part, `lanes` sorts several lanes. `select` writes the indices of the elements that a sort would put at the positions from
  * `first` to `last`, in that order; where it is to write the `whole` lane, also those of the others, before and behind them in
  * their order. Without `indices` it writes the elements themselves of the whole lane, which are contiguous and have 4 or 8 bytes.
  * It needs space for 3 n + 2 (last - first + 1) words; booleans it does not take. Each step returns whether it was completed: a signal ends it. The scratch memory has
  * 2 n words, 3 n for indices, and S0_SLACK more, which are read and not used; of S0_FEW elements it is on the stack. */
 enum { S0_UNSIGNED, S0_SIGNED, S0_FLOATING, S0_BOOLEAN };
-enum { S0_FEW = 128, S0_SLACK = 128 };
+/* Lanes of at most S0_ASIDE bytes are sorted side by side, at most S0_BESIDE at once. */
+enum { S0_FEW = 128, S0_SLACK = 128, S0_ASIDE = 4096, S0_BESIDE = 16 };
 
 typedef struct {
     int64_t least, most;
@@ -70,8 +71,16 @@ typedef struct {
     int rest;       /* bits that are missing */
 } s0_lane;
 
+/* Lanes at equal distances, whose first one is `lane`; their results need not be contiguous. The scratch memory has 16 n words
+ * and 2 S0_SLACK more. */
+typedef struct {
+    s0_lane lane;
+    Py_ssize_t next, out_stride, out_next; /* bytes from lane to lane, and of the results between elements and between lanes */
+} s0_adjacent;
+
 typedef struct {
     void (*lane)(s0_lane *lane);
+    void (*lanes)(const s0_adjacent *all, Py_ssize_t first, Py_ssize_t last);
     void (*select)(const s0_lane *lane);
     int (*encode)(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last, s0_seen *seen);
     void (*plan)(s0_lane *lane, const s0_seen *seen);
@@ -92,8 +101,8 @@ typedef struct {
     double *factor, *exponent;  /* a determinant is the first one times 2 to the power of the second one */
 } s0_systems;
 
-/* Note [Layouts] of generators/common.py; elements of 1, 2, 4, 8 and 16 bytes. */
-enum { S0_LAYOUTS = 5, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5 };
+/* Note [Layouts] of generators/common.py, of which S0_SECONDS is one; elements of 1, 2, 4, 8 and 16 bytes. */
+enum { S0_LAYOUTS = 6, S0_REDUCE_LAYOUTS = 5, S0_WIDTHS = 5, S0_SECONDS = 5 };
 
 /* Order non-temporal stores before later stores, for other threads too. */
 static inline void s0_stream_end(void)

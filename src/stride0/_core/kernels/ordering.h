@@ -441,6 +441,9 @@ static int S0_NAMED(s0_merge)(const s0_word *words, s0_word *other, Py_ssize_t f
 }
 
 #include "selecting.h"
+#if S0_LANES >= 4
+#include "aside.h"
+#endif
 
 #undef s0_word
 #undef s0_lanes

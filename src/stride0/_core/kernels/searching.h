@@ -1,5 +1,4 @@
-/* Binary search in a sorted lane: without branches, and several searches at once to overlap their cache misses. And the
- * distinct elements of one. */
+/* Binary search in a sorted lane: without branches, and several searches at once to overlap their cache misses. */
 #ifndef STRIDE0_SEARCHING_H
 #define STRIDE0_SEARCHING_H
 
@@ -117,39 +116,6 @@ static inline void s0_search(const char *lane, Py_ssize_t stride, Py_ssize_t n, 
         s0_search_nans_f64(lane, stride, n, (const double *)wanted, count, right, out);
     else if (kind == S0_FLOATING)
         s0_search_nans_f32(lane, stride, n, (const float *)wanted, count, right, out);
-}
-
-/* Move the first of each run of equal elements, which are sorted, to the front; returns how many. */
-#define S0_DISTINCT(type)                                                                                            \
-    {                                                                                                                \
-        type *x = (type *)data, one;                                                                                 \
-        for (i = 1; i < n; i++) {                                                                                    \
-            one = x[i];                                                                                              \
-            different = one != x[k];                                                                                 \
-            k += different;                                                                                          \
-            x[k] = different ? one : x[k];                                                                           \
-        }                                                                                                            \
-    }
-
-static inline Py_ssize_t s0_distinct(char *data, Py_ssize_t n, int width, int kind)
-{
-    Py_ssize_t i, k = 0;
-    int different;
-    if (n == 0)
-        return 0;
-    if (kind == S0_FLOATING && width == 8)
-        S0_DISTINCT(double)
-    else if (kind == S0_FLOATING)
-        S0_DISTINCT(float)
-    else if (width == 8)
-        S0_DISTINCT(uint64_t)
-    else if (width == 4)
-        S0_DISTINCT(uint32_t)
-    else if (width == 2)
-        S0_DISTINCT(uint16_t)
-    else
-        S0_DISTINCT(uint8_t)
-    return k + 1;
 }
 
 #endif

@@ -3,6 +3,11 @@
  * Divisions by pivots, as in a sort, but only of the parts that the two outermost ranks are in, give the words of these ranks,
  * and a pass over all words the indices of those between. Of equal words the one that comes first has the lower rank. */
 
+typedef struct {
+    s0_word word;
+    Py_ssize_t less; /* how many words are less than it */
+} S0_NAMED(s0_ranked);
+
 /* A word of x: about the one of rank `low` or `high`, on that side of it which leaves fewer words to divide again. */
 static s0_word S0_NAMED(s0_pivot_near)(const s0_word *x, Py_ssize_t n, Py_ssize_t low, Py_ssize_t high)
 {
@@ -14,12 +19,12 @@ static s0_word S0_NAMED(s0_pivot_near)(const s0_word *x, Py_ssize_t n, Py_ssize_
     return some[place < 0 ? 0 : place < count ? place : count - 1];
 }
 
-/* The words of ranks `low` and `high`, in that order, of `from`, which may be x; x and y are overwritten. Whether it was
- * completed. */
+/* The words of ranks `low` and `high` of `from`, which may be x, and how many words are less than each; `dropped` lesser ones have
+ * been dropped before. x and y are overwritten. Whether it was completed. */
 static int S0_NAMED(s0_words_at)(const s0_word *from, s0_word *x, s0_word *y, Py_ssize_t n, Py_ssize_t low, Py_ssize_t high,
-                                 int divisions, s0_word *at_low, s0_word *at_high)
+                                 Py_ssize_t dropped, int divisions, S0_NAMED(s0_ranked) *at_low, S0_NAMED(s0_ranked) *at_high)
 {
-    s0_word unused;
+    S0_NAMED(s0_ranked) unused;
     while (n > S0_ORDERED && divisions-- > 0) {
         const s0_word pivot = S0_NAMED(s0_pivot_near)(from, n, low, high);
         Py_ssize_t first = S0_NAMED(s0_divide)(from, y, n, pivot, 0);
@@ -29,11 +34,11 @@ static int S0_NAMED(s0_words_at)(const s0_word *from, s0_word *x, s0_word *y, Py
             if (first < 0)
                 return 0;
             if (low < first) {
-                *at_low = pivot;
+                at_low->word = pivot, at_low->less = dropped;
                 at_low = &unused, low = high;
             }
             if (high < first) {
-                *at_high = pivot;
+                at_high->word = pivot, at_high->less = dropped;
                 return 1;
             }
         } else if (first < 0) {
@@ -45,11 +50,11 @@ static int S0_NAMED(s0_words_at)(const s0_word *from, s0_word *x, s0_word *y, Py
             continue;
         }
         if (low < first) {
-            if (!S0_NAMED(s0_words_at)(y, y, x, first, low, low, divisions, at_low, &unused))
+            if (!S0_NAMED(s0_words_at)(y, y, x, first, low, low, dropped, divisions, at_low, &unused))
                 return 0;
             at_low = &unused, low = high;
         }
-        from = x = y + first, y = swap + first, n -= first, low -= first, high -= first;
+        from = x = y + first, y = swap + first, n -= first, low -= first, high -= first, dropped += first;
     }
     if (from != x)
         memcpy(x, from, (size_t)n * S0_BYTES);
@@ -57,98 +62,23 @@ static int S0_NAMED(s0_words_at)(const s0_word *from, s0_word *x, s0_word *y, Py
         S0_NAMED(s0_order_few)(x, x, n);
     else if (!S0_NAMED(s0_order_digits)(x, y, n, (s0_word)((uint64_t)1 << (S0_WORD - 1)), 0, S0_WORD, x))
         return 0;
-    *at_low = x[low], *at_high = x[high];
+    at_low->word = x[low], at_high->word = x[high];
+    while (high > 0 && x[high - 1] == x[high])
+        high--;
+    while (low > 0 && x[low - 1] == x[low])
+        low--;
+    at_low->less = dropped + low, at_high->less = dropped + high;
     return 1;
-}
-
-/* The indices of the words of ranks `first` to `last`, ascending, to `chosen`, and these words to `words`, which have space for
- * one more than that; `x` and `y` have space for n words each. Where `out` is not NULL it gets the indices of lesser ranks, from
- * its start on, and of greater ones, from `out + last` on. Returns whether it was completed, with that many indices. */
-static int S0_NAMED(s0_choose)(const s0_word *from, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last, s0_word *x, s0_word *y,
-                               int64_t *chosen, int64_t *words, int64_t *out)
-{
-    enum { block = 32 };
-    s0_word least, most;
-    Py_ssize_t i, j, end, k = 0, less = 0, no_more = 0, equal_least = 0, equal_most = 0, lesser = 0, skipped, taken;
-    if (!S0_NAMED(s0_words_at)(from, x, y, n, first, last - 1, 2 * s0_bit_length((uint64_t)n), &least, &most))
-        return 0;
-    S0_LOOP(i, 0, n, (less += from[i] < least, no_more += from[i] < most))
-    /* Of the words equal to `least` the first ones have ranks below `first`, of those equal to `most` some have `last` and more. */
-    skipped = first - less, taken = last - no_more;
-    for (i = 0; i < n; i = end) {
-        int any = out != NULL;
-        end = n - i < block ? n : i + block;
-        for (j = i; j < end; j++)
-            any |= (from[j] >= least) & (from[j] <= most);
-        if (!any)
-            continue;
-        for (j = i; j < end; j++) {
-            const s0_word word = from[j];
-            const int is_least = word == least, is_most = word == most;
-            const int before = (word < least) | (is_least & (equal_least < skipped));
-            const int behind = (word > most) | (is_most & (equal_most >= taken));
-            /* Without branches: each index is written to the next position of its part, or where it is overwritten. */
-            int64_t *to = chosen + k;
-            if (out != NULL) {
-                to = before ? out + lesser : to;
-                to = behind ? out + last : to;
-            }
-            *to = j, words[k] = word;
-            equal_least += is_least, equal_most += is_most;
-            lesser += before, last += behind, k += !(before | behind);
-        }
-        if (i % S0_BATCH == 0 && i > 0 && s0_table->interrupted())
-            return 0;
-    }
-    return 1;
-}
-
-/* The elements at `from` whose words are less than `least` (`with_least`: or equal to it) to x, those greater than `most` (or equal
- * to it) to y, the others to `middle`, each in order and with one place more; `counts` of them are there already. */
-S0_INLINE void S0_NAMED(s0_split_run)(const s0_word *words, const s0_word *from, Py_ssize_t n, s0_word least, s0_word most,
-                                      const int with_least, const int with_most, s0_word *x, s0_word *middle, s0_word *y,
-                                      Py_ssize_t counts[3])
-{
-    Py_ssize_t i = 0, lesser = counts[0], between = counts[1], greater = counts[2];
-#if S0_VECTOR >= 32
-    const s0_lanes lowest = (s0_lanes){0} + least, highest = (s0_lanes){0} + most;
-    for (; n - i >= S0_LANES; i += S0_LANES) {
-        s0_lanes v, one;
-        memcpy(&v, words + i, sizeof(v));
-        memcpy(&one, from + i, sizeof(one));
-        const s0_lanes before = with_least ? ~(s0_lanes)(v > lowest) : (s0_lanes)(v < lowest);
-        const s0_lanes behind = with_most ? ~(s0_lanes)(v < highest) : (s0_lanes)(v > highest);
-#if S0_VECTOR == 64
-        const s0_lane_mask first = S0_CAT(S0_CAT(_mm512_movepi, S0_WORD), _mask)((__m512i)before);
-        const s0_lane_mask last = S0_CAT(S0_CAT(_mm512_movepi, S0_WORD), _mask)((__m512i)behind);
-        _mm512_storeu_si512(x + lesser, S0_CAT(_mm512_maskz_compress_epi, S0_WORD)(first, (__m512i)one));
-        _mm512_storeu_si512(y + greater, S0_CAT(_mm512_maskz_compress_epi, S0_WORD)(last, (__m512i)one));
-#else
-        const unsigned first = S0_MOVEMASK((__m256i)before), last = S0_MOVEMASK((__m256i)behind);
-        _mm256_storeu_si256((__m256i *)(x + lesser), _mm256_permutevar8x32_epi32((__m256i)one, S0_DIVISION(first)));
-        _mm256_storeu_si256((__m256i *)(y + greater), _mm256_permutevar8x32_epi32((__m256i)one, S0_DIVISION(last)));
-#endif
-        lesser += __builtin_popcount(first), greater += __builtin_popcount(last);
-        for (unsigned others = ((1u << (S0_LANES - 1)) * 2 - 1) & ~(unsigned)(first | last); others; others &= others - 1)
-            middle[between++] = from[i + __builtin_ctz(others)];
-    }
-#endif
-    for (; i < n; i++) {
-        const s0_word word = words[i];
-        const int before = with_least ? word <= least : word < least, behind = with_most ? word >= most : word > most;
-        x[lesser] = middle[between] = y[greater] = from[i];
-        lesser += before, greater += behind, between += !(before | behind);
-    }
-    counts[0] = lesser, counts[1] = between, counts[2] = greater;
 }
 
 /* The index behind the first `count` words that are equal to one. */
 static Py_ssize_t S0_NAMED(s0_behind_equal)(const s0_word *words, Py_ssize_t n, s0_word one, Py_ssize_t count)
 {
     enum { block = 256 };
-    Py_ssize_t i = 0, j, found;
-    while (i + block <= n) {
-        for (j = 0, found = 0; j < block; j++)
+    Py_ssize_t i = 0, j;
+    while (count > 0 && i + block <= n) {
+        s0_word found = 0;
+        for (j = 0; j < block; j++)
             found += words[i + j] == one;
         if (found >= count)
             break;
@@ -159,39 +89,319 @@ static Py_ssize_t S0_NAMED(s0_behind_equal)(const s0_word *words, Py_ssize_t n, 
     return i;
 }
 
-/* The elements at `from`, whose words are given, to `out`: those of ranks `first` to `last` in no order, in front of them those of
- * lesser ranks and behind them those of greater ones, both in their order: what `s0_choose` gives the indices of. `x` and `y`
- * have space for n words, `y` for S0_SLACK more, `middle` for one more than it gets. Whether it was completed. */
+#if S0_VECTOR >= 32
+/* The lanes of v with a bit, in their order, to `to`; where a whole vector `fits`, others behind them. */
+S0_INLINE Py_ssize_t S0_NAMED(s0_put)(s0_word *to, s0_lanes v, unsigned bits, int fits)
+{
+#if S0_VECTOR == 64
+    const __m512i chosen = S0_CAT(_mm512_maskz_compress_epi, S0_WORD)((s0_lane_mask)bits, (__m512i)v);
+    if (fits)
+        _mm512_storeu_si512(to, chosen);
+    else
+        S0_CAT(_mm512_mask_storeu_epi, S0_WORD)(to, (s0_lane_mask)((1u << __builtin_popcount(bits)) - 1), chosen);
+#else
+    const __m256i chosen = _mm256_permutevar8x32_epi32((__m256i)v, S0_DIVISION(bits));
+    if (fits) {
+        _mm256_storeu_si256((__m256i *)to, chosen);
+    } else if (bits) {
+        s0_word all[S0_LANES];
+        _mm256_storeu_si256((__m256i *)all, chosen);
+        for (int k = 0; k < __builtin_popcount(bits); k++)
+            to[k] = all[k];
+    }
+#endif
+    return (Py_ssize_t)(unsigned)__builtin_popcount(bits);
+}
+
+S0_INLINE unsigned S0_NAMED(s0_bits)(s0_lanes mask)
+{
+#if S0_VECTOR == 64
+    return S0_CAT(S0_CAT(_mm512_movepi, S0_WORD), _mask)((__m512i)mask);
+#else
+    return S0_MOVEMASK((__m256i)mask);
+#endif
+}
+#endif
+
+/* The words of ranks `first` to `last` are those from `least` to `most`. Of the words that are equal to `least` those in front of
+ * `cuts[0]` have lesser ranks, and of those equal to `most` those from `cuts[1]` on greater ones. */
+static int S0_NAMED(s0_bounds)(const s0_word *from, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last, s0_word *x, s0_word *y,
+                               s0_word *least, s0_word *most, Py_ssize_t cuts[2])
+{
+    S0_NAMED(s0_ranked) low, high;
+    if (!S0_NAMED(s0_words_at)(from, x, y, n, first, last - 1, 0, 2 * s0_bit_length((uint64_t)n), &low, &high))
+        return 0;
+    *least = low.word, *most = high.word;
+    cuts[0] = S0_NAMED(s0_behind_equal)(from, n, low.word, first - low.less);
+    cuts[1] = S0_NAMED(s0_behind_equal)(from, n, high.word, last - high.less);
+    return 1;
+}
+
+/* Of elements or `indices` in `out`, those of words with lesser ranks from its start, those with greater ones from `out + last` on;
+ * those between, and their words, elsewhere; `counts` of them are there already. */
+typedef struct {
+    void *out, *middle;
+    int64_t *words;
+    Py_ssize_t n, last, counts[3];
+} S0_NAMED(s0_parts);
+
+/* The words `start` to `end`. Those with lesser ranks are those that are not greater than `low`, those with greater ranks are greater
+ * than `high`; or, where the bits of `swapped` are set, the other way round. */
+S0_INLINE void S0_NAMED(s0_split_run)(const s0_word *words, const s0_word *from, Py_ssize_t start, Py_ssize_t end, s0_word low,
+                                      s0_word high, const unsigned swapped[2], const int indices, S0_NAMED(s0_parts) *parts)
+{
+    Py_ssize_t i = start, lesser = parts->counts[0], between = parts->counts[1], greater = parts->last + parts->counts[2];
+    s0_word *const out = (s0_word *)parts->out, *const middle = (s0_word *)parts->middle;
+    int64_t *const places = (int64_t *)parts->out, *const chosen = (int64_t *)parts->middle;
+    int64_t *const found = parts->words;
+    const unsigned all = (1u << (S0_LANES - 1)) * 2 - 1, before_swapped = ~swapped[0] & all, behind_swapped = swapped[1] & all;
+#if S0_VECTOR >= 32
+    const int each = indices ? S0_VECTOR / 8 : S0_LANES;
+    const Py_ssize_t lesser_fit = parts->last - each, greater_fit = parts->n - each;
+    const unsigned each_mask = (1u << each) - 1;
+    s0_lanes64 place = (s0_lanes64){S0_EACH_PLACE(S0_ITSELF)} + (int64_t)i;
+    for (; end - i >= S0_LANES; i += S0_LANES) {
+        s0_lanes v, one;
+        memcpy(&v, words + i, sizeof(v));
+        const unsigned before = S0_NAMED(s0_bits)((s0_lanes)(v > low)) ^ before_swapped;
+        const unsigned behind = S0_NAMED(s0_bits)((s0_lanes)(v > high)) ^ behind_swapped;
+        if (!indices)
+            memcpy(&one, from + i, sizeof(one));
+        for (int k = 0; k < S0_LANES; k += each) {
+            if (indices) {
+                lesser += s0_put64(places + lesser, place, before >> k & each_mask, lesser <= lesser_fit);
+                greater += s0_put64(places + greater, place, behind >> k & each_mask, greater <= greater_fit);
+                place += each;
+            } else {
+                lesser += S0_NAMED(s0_put)(out + lesser, one, before, lesser <= lesser_fit);
+                greater += S0_NAMED(s0_put)(out + greater, one, behind, greater <= greater_fit);
+            }
+        }
+        for (unsigned others = all ^ (before | behind); others; others &= others - 1) {
+            const Py_ssize_t k = i + __builtin_ctz(others);
+            if (indices)
+                chosen[between] = k, found[between] = words[k];
+            else
+                middle[between] = from[k];
+            between++;
+        }
+    }
+#endif
+    for (; i < end; i++) {
+        const s0_word word = words[i];
+        const int before = ((word > low) ^ before_swapped) & 1, behind = ((word > high) ^ behind_swapped) & 1;
+        /* Without branches: what is written to the next position of the middle may be overwritten. */
+        if (indices) {
+            *(before ? places + lesser : behind ? places + greater : chosen + between) = i;
+            found[between] = word;
+        } else {
+            *(before ? out + lesser : behind ? out + greater : middle + between) = from[i];
+        }
+        lesser += before, greater += behind, between += !(before | behind);
+    }
+    parts->counts[0] = lesser, parts->counts[1] = between, parts->counts[2] = greater - parts->last;
+}
+
+static int S0_NAMED(s0_split)(const s0_word *words, const s0_word *from, s0_word least, s0_word most, const Py_ssize_t cuts[2],
+                              S0_NAMED(s0_parts) *parts)
+{
+    const s0_word lowest = (s0_word)((uint64_t)1 << (S0_WORD - 1));
+    for (Py_ssize_t i = 0, end; i < parts->n; i = end) {
+        /* Words equal to `least` come before the ranks in question up to cuts[0], those equal to `most` behind them from cuts[1]
+         * on. Before the lowest word of all comes none. */
+        const int with_least = i < cuts[0], with_most = i >= cuts[1];
+        const unsigned swapped[2] = {!with_least && least == lowest ? ~0u : 0, with_most && most == lowest ? ~0u : 0};
+        const s0_word low = with_least ? least : least == lowest ? ~lowest : least - 1;
+        const s0_word high = !with_most ? most : most == lowest ? ~lowest : most - 1;
+        end = parts->n - i < S0_BATCH ? parts->n : i + S0_BATCH;
+        for (int k = 0; k < 2; k++)
+            end = i < cuts[k] && cuts[k] < end ? cuts[k] : end;
+        if (from == NULL)
+            S0_NAMED(s0_split_run)(words, from, i, end, low, high, swapped, 1, parts);
+        else
+            S0_NAMED(s0_split_run)(words, from, i, end, low, high, swapped, 0, parts);
+        if (s0_table->interrupted())
+            return 0;
+    }
+    return 1;
+}
+
+/* --- the words of the least ranks, few of them, without divisions */
+
+#if S0_VECTOR >= 32
+enum { S0_NAMED(s0_most_least) = 64 };
+
+/* The least words of `rows` vectors of groups to `least`. */
+S0_INLINE void S0_NAMED(s0_group)(const s0_word *from, Py_ssize_t n, const Py_ssize_t apart, const unsigned rows, s0_word *least)
+{
+    s0_lanes v[16], one;
+    S0_FOR_ALL(rows) memcpy(&v[k], from + k * S0_LANES, sizeof(one));
+    Py_ssize_t i;
+    for (i = apart; i + (Py_ssize_t)rows * S0_LANES <= n; i += apart)
+        S0_FOR_ALL(rows)
+        {
+            memcpy(&one, from + i + k * S0_LANES, sizeof(one));
+            v[k] = S0_NAMED(s0_lesser)(v[k], one);
+        }
+    S0_FOR_ALL(rows) memcpy(least + k * S0_LANES, &v[k], sizeof(one));
+    for (; i + S0_LANES <= n; i += S0_LANES, least += S0_LANES) {
+        memcpy(&one, from + i, sizeof(one));
+        memcpy(&v[0], least, sizeof(one));
+        one = S0_NAMED(s0_lesser)(v[0], one);
+        memcpy(least, &one, sizeof(one));
+    }
+}
+
+/* At least the words of the `count` least ranks, with their indices, ascending: those that are not greater than the word of that
+ * rank among the least words of groups. Returns how many, or -1 where they are not known to be few. */
+static Py_ssize_t S0_NAMED(s0_least_words)(const s0_word *from, Py_ssize_t n, Py_ssize_t count, s0_word *found, Py_ssize_t *at)
+{
+    s0_lanes v;
+    s0_word groups[S0_ORDERED];
+    Py_ssize_t i, k = 0, few = 4 * S0_LANES, many = S0_ORDERED;
+    int enough = 0;
+    if (4 * count <= few && n >= 8 * few) {
+        S0_NAMED(s0_group)(from, n, few, 4, groups);
+        S0_NAMED(s0_order_few)(groups, groups, few);
+    } else if (2 * count <= many && 2 * count <= S0_NAMED(s0_most_least) && n >= 4 * many) {
+        S0_NAMED(s0_group)(from, n, many, 8, groups);
+        S0_NAMED(s0_group)(from + many / 2, n - many / 2, many, 8, groups + many / 2);
+        S0_NAMED(s0_order_few)(groups, groups, many);
+    } else {
+        return -1;
+    }
+    s0_word bound = groups[count - 1];
+    for (i = 0; i < n; i += S0_LANES) {
+        unsigned bits = 0;
+        if (i + S0_LANES <= n) {
+            memcpy(&v, from + i, sizeof(v));
+            bits = S0_NAMED(s0_bits)(~(s0_lanes)(v > bound));
+        } else {
+            for (int j = 0; j < n - i; j++)
+                bits |= (unsigned)(from[i + j] <= bound) << j;
+        }
+        for (; bits; bits &= bits - 1, k++) {
+            if (k == S0_NAMED(s0_most_least))
+                return -1;
+            at[k] = i + __builtin_ctz(bits), found[k] = from[at[k]];
+        }
+        if (k >= S0_NAMED(s0_most_least) / 2 && !enough) {
+            /* More words that are equal to the bound have greater ranks. */
+            if (bound == (s0_word)((uint64_t)1 << (S0_WORD - 1)))
+                break;
+            bound--, enough = 1;
+        }
+    }
+    return k;
+}
+
+/* What `s0_split` does, for ranks from `first` on; 0 where this is not known to be fast. Without parts->out only the words between
+ * are written. */
+S0_INLINE int S0_NAMED(s0_split_least)(const s0_word *words, const s0_word *from, Py_ssize_t first, const int indices,
+                                       S0_NAMED(s0_parts) *parts)
+{
+    const Py_ssize_t n = parts->n, last = parts->last;
+    s0_word found[S0_NAMED(s0_most_least)], sorted[S0_ORDERED];
+    Py_ssize_t at[S0_NAMED(s0_most_least)], count, i, j, start = 0, lesser = 0, between = 0, greater = last, skipped = 0, taken = 0;
+    s0_word *const out = (s0_word *)parts->out, *const middle = (s0_word *)parts->middle;
+    int64_t *const places = (int64_t *)parts->out, *const chosen = (int64_t *)parts->middle;
+    if (n > S0_BATCH)
+        return 0;
+    count = S0_NAMED(s0_least_words)(words, n, last, found, at);
+    if (count < 0)
+        return 0;
+    memcpy(sorted, found, (size_t)count * S0_BYTES);
+    S0_NAMED(s0_order_few)(sorted, sorted, count);
+    const s0_word least = sorted[first], most = sorted[last - 1];
+    /* Of the words equal to `least` the first ones have ranks below `first`, of those equal to `most` some have `last` and more. */
+    for (i = first; i > 0 && sorted[i - 1] == least; i--)
+        skipped++;
+    for (i = last; i > 0 && sorted[i - 1] == most; i--)
+        taken++;
+    for (j = 0; j <= count; j++) {
+        if (j < count && (found[j] > most || (found[j] == most && taken-- <= 0)))
+            continue;
+        /* Between those that are not behind lie those that are. */
+        const Py_ssize_t end = j < count ? at[j] : n;
+        if (out != NULL && indices)
+            for (i = start; i < end; i++)
+                places[greater + i - start] = i;
+        else if (out != NULL)
+            memcpy(out + greater, from + start, (size_t)(end - start) * S0_BYTES);
+        greater += end - start, start = end + 1;
+        if (j == count)
+            break;
+        if (found[j] < least || (found[j] == least && skipped-- > 0)) {
+            if (out != NULL && indices)
+                places[lesser] = end;
+            else if (out != NULL)
+                out[lesser] = from[end];
+            lesser++;
+        } else {
+            if (indices)
+                chosen[between] = end, parts->words[between] = found[j];
+            else
+                middle[between] = from[end];
+            between++;
+        }
+    }
+    return 1;
+}
+#endif
+
+/* The indices of the words of ranks `first` to `last`, ascending, to `chosen`, and these words to `words`, which have space for
+ * one more than that; `x` and `y` have space for n words each. Where `out` is not NULL it gets the indices of lesser ranks, from
+ * its start on, and of greater ones, from `out + last` on. Returns whether it was completed, with that many indices. */
+static int S0_NAMED(s0_choose)(const s0_word *from, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last, s0_word *x, s0_word *y,
+                               int64_t *chosen, int64_t *words, int64_t *out)
+{
+    enum { block = 32 };
+    s0_word least, most;
+    Py_ssize_t i, j, end, k = 0, cuts[2];
+    S0_NAMED(s0_parts) parts = {out, chosen, words, n, last, {0, 0, 0}};
+#if S0_VECTOR >= 32
+    if (S0_NAMED(s0_split_least)(from, NULL, first, 1, &parts))
+        return 1;
+#endif
+    if (!S0_NAMED(s0_bounds)(from, n, first, last, x, y, &least, &most, cuts))
+        return 0;
+    if (out != NULL)
+        return S0_NAMED(s0_split)(from, NULL, least, most, cuts, &parts);
+    for (i = 0; i < n; i = end) {
+        int any = 0;
+        end = n - i < block ? n : i + block;
+        for (j = i; j < end; j++)
+            any |= (from[j] >= least) & (from[j] <= most);
+        if (!any)
+            continue;
+        for (j = i; j < end; j++) {
+            const s0_word word = from[j];
+            const int before = (word < least) | ((word == least) & (j < cuts[0]));
+            const int behind = (word > most) | ((word == most) & (j >= cuts[1]));
+            /* Without branches: each index is written to the next position, where it may be overwritten. */
+            chosen[k] = j, words[k] = word;
+            k += !(before | behind);
+        }
+        if (i % S0_BATCH == 0 && i > 0 && s0_table->interrupted())
+            return 0;
+    }
+    return 1;
+}
+
+/* The elements at `from`, whose words are given, to `out`, but for those of ranks `first` to `last`, which go to `middle` in no
+ * order: in front of their place those of lesser ranks and behind it those of greater ones, both in their order: what `s0_choose`
+ * gives the indices of. `x` and `y` have space for n words, `middle` for one more than it gets. Whether it was completed. */
 static int S0_NAMED(s0_part)(const s0_word *words, const s0_word *from, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last, s0_word *x,
                              s0_word *y, s0_word *middle, s0_word *out)
 {
     s0_word least, most;
-    Py_ssize_t i, end, cuts[2], less = 0, no_more = 0, counts[3] = {0, 0, 0};
-    if (!S0_NAMED(s0_words_at)(words, x, y, n, first, last - 1, 2 * s0_bit_length((uint64_t)n), &least, &most))
+    Py_ssize_t cuts[2];
+    S0_NAMED(s0_parts) parts = {out, middle, NULL, n, last, {0, 0, 0}};
+#if S0_VECTOR >= 32
+    if (S0_NAMED(s0_split_least)(words, from, first, 0, &parts))
+        return 1;
+#endif
+    if (!S0_NAMED(s0_bounds)(words, n, first, last, x, y, &least, &most, cuts))
         return 0;
-    S0_LOOP(i, 0, n, (less += words[i] < least, no_more += words[i] < most))
-    cuts[0] = first == less ? 0 : S0_NAMED(s0_behind_equal)(words, n, least, first - less);
-    cuts[1] = S0_NAMED(s0_behind_equal)(words, n, most, last - no_more);
-    /* A vector is written to x and y at once: what exceeds x is overwritten. */
-    y += S0_LANES;
-    for (i = 0; i < n; i = end) {
-        const int with_least = i < cuts[0], with_most = i >= cuts[1];
-        end = n - i < S0_BATCH ? n : i + S0_BATCH;
-        for (int k = 0; k < 2; k++)
-            end = i < cuts[k] && cuts[k] < end ? cuts[k] : end;
-        if (with_least && with_most)
-            S0_NAMED(s0_split_run)(words + i, from + i, end - i, least, most, 1, 1, x, middle, y, counts);
-        else if (with_least)
-            S0_NAMED(s0_split_run)(words + i, from + i, end - i, least, most, 1, 0, x, middle, y, counts);
-        else if (with_most)
-            S0_NAMED(s0_split_run)(words + i, from + i, end - i, least, most, 0, 1, x, middle, y, counts);
-        else
-            S0_NAMED(s0_split_run)(words + i, from + i, end - i, least, most, 0, 0, x, middle, y, counts);
-        if (s0_table->interrupted())
-            return 0;
-    }
-    memcpy(out, x, (size_t)first * S0_BYTES);
-    memcpy(out + first, middle, (size_t)(last - first) * S0_BYTES);
-    memcpy(out + last, y, (size_t)(n - last) * S0_BYTES);
-    return 1;
+    return S0_NAMED(s0_split)(words, from, least, most, cuts, &parts);
 }

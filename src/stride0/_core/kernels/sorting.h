@@ -65,17 +65,13 @@ static void s0_fill_divisions(void) {}
 typedef uint32_t s0_digits32;
 typedef uint64_t s0_digits64;
 
-#define S0_WORD 32
-#define S0_LANE_MASK __mmask16
-#define S0_BYTES 4
-#define S0_MOVEMASK(x) ((unsigned)_mm256_movemask_ps((__m256)(x)))
-#define S0_DIVISION(bits) s0_division_32(bits)
-#include "ordering.h"
-#undef S0_WORD
-#undef S0_BYTES
-#undef S0_LANE_MASK
-#undef S0_MOVEMASK
-#undef S0_DIVISION
+/* Those of 64 bits first: indices of shorter words are moved by their functions. But those of lanes may be packed into 32. */
+static void s0_order_aside32(void *columns, Py_ssize_t n);
+#if S0_VECTOR == 64
+#define S0_EACH_PLACE S0_LANES_8
+#else
+#define S0_EACH_PLACE S0_LANES_4
+#endif
 #define S0_WORD 64
 #define S0_LANE_MASK __mmask8
 #define S0_BYTES 8
@@ -87,64 +83,68 @@ typedef uint64_t s0_digits64;
 #undef S0_LANE_MASK
 #undef S0_MOVEMASK
 #undef S0_DIVISION
+#define S0_WORD 32
+#define S0_LANE_MASK __mmask16
+#define S0_BYTES 4
+#define S0_MOVEMASK(x) ((unsigned)_mm256_movemask_ps((__m256)(x)))
+#define S0_DIVISION(bits) s0_division_32(bits)
+#include "ordering.h"
+#undef S0_WORD
+#undef S0_BYTES
+#undef S0_LANE_MASK
+#undef S0_MOVEMASK
+#undef S0_DIVISION
 
 #include "encoding.h"
 
-/* --- booleans: every byte but 0 is true, since memory of other libraries may hold others than 1 */
-
-static void s0_sort_booleans(const s0_lane *lane)
-{
-    const char *from = lane->from;
-    const Py_ssize_t n = lane->n, stride = lane->stride;
-    Py_ssize_t i, count = 0, first;
-    if (stride == 1)
-        for (i = 0; i < n; i++)
-            count += from[i] != 0;
-    else
-        for (i = 0; i < n; i++)
-            count += from[i * stride] != 0;
-    first = lane->mask ? count : n - count;
-    memset(lane->out, lane->mask != 0, (size_t)first);
-    memset(lane->out + first, lane->mask == 0, (size_t)(n - first));
-}
-
-/* One pass for the value that comes first, one for the other. If another thread writes to the lane meanwhile, there
- * may be more or fewer of them than elements. */
-static void s0_argsort_booleans(const s0_lane *lane)
-{
-    int64_t *out = (int64_t *)lane->out;
-    Py_ssize_t i, k = 0;
-    int pass;
-    for (pass = 0; pass < 2; pass++)
-        for (i = 0; i < lane->n && k < lane->n; i++) {
-            out[k] = i;
-            k += (lane->from[i * lane->stride] != 0) == (pass ^ (lane->mask != 0));
-        }
-    for (; k < lane->n; k++)
-        out[k] = 0;
-}
-
 /* --- the steps of a sort of a lane: see `s0_sorter` of kernels.h */
+
+/* Elements at a stride, contiguous. */
+static void s0_gather(const char *from, Py_ssize_t stride, Py_ssize_t n, int width, char *to)
+{
+#define S0_GATHER(bits)                                                                                              \
+    for (Py_ssize_t i = 0; i < n; i++)                                                                               \
+        ((uint##bits##_t *)to)[i] = *(const uint##bits##_t *)(from + i * stride);
+    switch (width) {
+    case 1: S0_GATHER(8) break;
+    case 2: S0_GATHER(16) break;
+    case 4: S0_GATHER(32) break;
+    default: S0_GATHER(64)
+    }
+#undef S0_GATHER
+}
+
+static int64_t s0_top_of(const s0_lane *lane)
+{
+    /* NaN is greater than any number, or last in any order. */
+    return (lane->width == 8 ? INT64_MAX : INT32_MAX) ^ (lane->nans_last ? lane->mask : 0);
+}
 
 static int s0_encode_part(const s0_lane *lane, Py_ssize_t first, Py_ssize_t last, s0_seen *seen)
 {
-    const char *from = lane->from + first * lane->stride;
-    const int wide = lane->width == 8 || lane->indices;
-    /* NaN is greater than any number, or last in any order. */
-    const int64_t top = (lane->width == 8 ? INT64_MAX : INT32_MAX) ^ (lane->nans_last ? lane->mask : 0);
+    enum { gathered = 4096 };
+    char elements[gathered] __attribute__((aligned(8)));
+    const int wide = lane->width == 8 || lane->indices, contiguous = lane->stride == lane->width;
+    const Py_ssize_t most = contiguous ? S0_BATCH : gathered / lane->width;
+    const int64_t top = s0_top_of(lane);
     Py_ssize_t i, count;
-    memset(seen, 0, sizeof(*seen));
-    seen->least = wide ? INT64_MAX : INT32_MAX, seen->most = ~seen->least;
-    for (i = first; i < last; i += count, from += count * lane->stride) {
-        count = last - i < S0_BATCH ? last - i : S0_BATCH;
+    if (seen != NULL) {
+        memset(seen, 0, sizeof(*seen));
+        seen->least = wide ? INT64_MAX : INT32_MAX, seen->most = ~seen->least;
+    }
+    for (i = first; i < last; i += count) {
+        const char *from = lane->from + i * lane->stride;
+        count = last - i < most ? last - i : most;
         if (i > first && s0_table->interrupted())
             return 0;
+        if (!contiguous) {
+            s0_gather(from, lane->stride, count, lane->width, elements);
+            from = elements;
+        }
         if (wide)
-            s0_encode_64(from, lane->stride, count, lane->width, lane->kind, lane->mask, top, (int64_t *)lane->scratch + i,
-                         seen);
+            s0_encode_64(from, count, lane->width, lane->kind, lane->mask, top, (int64_t *)lane->scratch + i, seen);
         else
-            s0_encode_32(from, lane->stride, count, lane->width, lane->kind, lane->mask, top, (int32_t *)lane->scratch + i,
-                         seen);
+            s0_encode_32(from, count, lane->width, lane->kind, lane->mask, top, (int32_t *)lane->scratch + i, seen);
     }
     return 1;
 }
@@ -306,65 +306,7 @@ static int s0_finish_lane(const s0_lane *lane)
     return 1;
 }
 
-/* A few elements, by one network, without what is counted for longer lanes; 0 where there is a NaN or a -0.0, whose bits must
- * be kept, or elements of other kinds. */
-#define S0_SORT_FEW(bits, k)                                                                                         \
-    S0_INLINE int s0_sort_few_##bits##_##k(const s0_lane *lane, const Py_ssize_t stride)                             \
-    {                                                                                                                \
-        const int##bits##_t most = INT##bits##_MAX, mask = (int##bits##_t)lane->mask;                                \
-        const int##bits##_t infinite = (int##bits##_t)(bits == 64 ? 0x7FF0000000000000 : 0x7F800000);                \
-        const Py_ssize_t n = lane->n;                                                                                \
-        int##bits##_t words[16 * S0_VECTOR * 8 / bits], *out = (int##bits##_t *)lane->out, special = 0;              \
-        for (Py_ssize_t i = 0; i < n; i++) {                                                                         \
-            int##bits##_t word = *(const int##bits##_t *)(lane->from + i * stride);                                  \
-            if (k == S0_FLOATING) {                                                                                  \
-                special |= ((word & most) > infinite) | (word == ~most);                                             \
-                word ^= (word >> (bits - 1)) & most;                                                                 \
-            }                                                                                                        \
-            words[i] = word ^ (k == S0_UNSIGNED ? ~most : 0) ^ mask;                                                 \
-        }                                                                                                            \
-        if (special)                                                                                                 \
-            return 0;                                                                                                \
-        s0_order_few##bits(words, words, n);                                                                         \
-        for (Py_ssize_t i = 0; i < n; i++) {                                                                         \
-            int##bits##_t word = words[i] ^ mask;                                                                    \
-            if (k == S0_FLOATING)                                                                                    \
-                word ^= (word >> (bits - 1)) & most;                                                                 \
-            out[i] = word ^ (k == S0_UNSIGNED ? ~most : 0);                                                          \
-        }                                                                                                            \
-        return 1;                                                                                                    \
-    }
-S0_SORT_FEW(32, S0_FLOATING)
-S0_SORT_FEW(32, S0_SIGNED)
-S0_SORT_FEW(32, S0_UNSIGNED)
-S0_SORT_FEW(64, S0_FLOATING)
-S0_SORT_FEW(64, S0_SIGNED)
-S0_SORT_FEW(64, S0_UNSIGNED)
-
-#define S0_SORT_FEW_OF(bits, k)                                                                                      \
-    case k:                                                                                                          \
-        return lane->stride == bits / 8 ? s0_sort_few_##bits##_##k(lane, bits / 8)                                   \
-                                        : s0_sort_few_##bits##_##k(lane, lane->stride);
-static int s0_sort_few(const s0_lane *lane)
-{
-    /* Words of 64 bits may be packed into 32, which pays for more of them. */
-    const int rows = lane->width == 4 ? 16 : S0_VECTOR == 64 ? 8 : 4;
-    if (lane->n * lane->width > rows * S0_VECTOR || lane->indices)
-        return 0;
-    if (lane->width == 8)
-        switch (lane->kind) {
-            S0_SORT_FEW_OF(64, S0_FLOATING)
-            S0_SORT_FEW_OF(64, S0_SIGNED)
-            S0_SORT_FEW_OF(64, S0_UNSIGNED)
-        }
-    else if (lane->width == 4)
-        switch (lane->kind) {
-            S0_SORT_FEW_OF(32, S0_FLOATING)
-            S0_SORT_FEW_OF(32, S0_SIGNED)
-            S0_SORT_FEW_OF(32, S0_UNSIGNED)
-        }
-    return 0;
-}
+#include "few.h"
 
 static void s0_sort_lane(s0_lane *lane)
 {
@@ -376,7 +318,7 @@ static void s0_sort_lane(s0_lane *lane)
         (lane->indices ? s0_argsort_booleans : s0_sort_booleans)(lane);
         return;
     }
-    if (s0_sort_few(lane))
+    if (s0_sort_few(lane) || s0_argsort_few(lane))
         return;
     if (lane->n <= S0_FEW)
         lane->scratch = few;
@@ -387,6 +329,52 @@ static void s0_sort_lane(s0_lane *lane)
         s0_finish_lane(lane);
 }
 
+/* --- lanes beside one another: in vectors, as many at once as these have lanes; or one by one */
+
+static void s0_sort_one_by_one(const s0_adjacent *all, Py_ssize_t first, Py_ssize_t last)
+{
+    const int width = all->lane.indices ? 8 : all->lane.width;
+    for (; first < last; first++) {
+        s0_lane lane = all->lane;
+        char *out = lane.out + first * all->out_next;
+        lane.from += first * all->next;
+        if (all->out_stride == width)
+            lane.out = out;
+        else
+            lane.out = (char *)lane.scratch, lane.scratch += lane.n;
+        s0_sort_lane(&lane);
+        if (lane.out == out)
+            continue;
+        for (Py_ssize_t i = 0; i < lane.n; i++)
+            s0_store_raw(out + i * all->out_stride, 0, width, s0_raw_at(lane.out + i * width, width, S0_SIGNED));
+    }
+}
+
+static int s0_sort_aside(const s0_adjacent *all, Py_ssize_t first, Py_ssize_t m)
+{
+    const Py_ssize_t n = all->lane.n, width = all->lane.width, lanes = S0_VECTOR / width;
+    if (all->lane.indices || n < 2 || n * width > S0_ASIDE || 2 * m < lanes)
+        return 0;
+#if S0_VECTOR >= 32
+    if (width == 8)
+        return s0_sort_aside64(all, first, m);
+#endif
+    return width == 4 && s0_sort_aside32(all, first, m);
+}
+
+static void s0_sort_lanes(const s0_adjacent *all, Py_ssize_t first, Py_ssize_t last)
+{
+    /* Two vectors of words of 64 bits, since these may be packed into one. */
+    const Py_ssize_t together = all->lane.width == 8 ? 2 * S0_VECTOR / 8 : S0_VECTOR / 4;
+    for (Py_ssize_t m; first < last; first += m) {
+        m = last - first < together ? last - first : together;
+        if (s0_table->interrupted())
+            return;
+        if (!s0_sort_aside(all, first, m))
+            s0_sort_one_by_one(all, first, first + m);
+    }
+}
+
 /* --- selection: see `s0_sorter` */
 
 /* The elements themselves, of 4 or 8 bytes and contiguous. */
@@ -394,22 +382,25 @@ static void s0_part_lane(const s0_lane *given)
 {
     s0_lane lane = *given;
     const Py_ssize_t n = lane.n, first = lane.first, last = lane.last;
-    s0_seen seen;
     int done;
     if (n <= S0_FEW) {
         s0_sort_lane(&lane);
         return;
     }
     uint64_t *const x = lane.scratch + n, *const y = x + n, *const middle = y + n + S0_SLACK;
-    if (!s0_encode_part(&lane, 0, n, &seen))
+    if (!s0_encode_part(&lane, 0, n, NULL))
         return;
     done = lane.width == 8 ? s0_part64((const int64_t *)lane.scratch, (const int64_t *)lane.from, n, first, last, (int64_t *)x,
                                        (int64_t *)y, (int64_t *)middle, (int64_t *)lane.out)
                            : s0_part32((const int32_t *)lane.scratch, (const int32_t *)lane.from, n, first, last, (int32_t *)x,
                                        (int32_t *)y, (int32_t *)middle, (int32_t *)lane.out);
-    if (!done || last - first == 1)
+    if (!done)
         return;
     lane.from = (const char *)middle, lane.n = last - first, lane.out += first * lane.width;
+    if (lane.n == 1) {
+        memcpy(lane.out, middle, (size_t)lane.width);
+        return;
+    }
     s0_sort_lane(&lane);
 }
 
@@ -423,7 +414,6 @@ static void s0_select_lane(const s0_lane *given)
     const Py_ssize_t n = lane.n, first = lane.first, count = lane.last - first;
     int64_t *out = (int64_t *)lane.out, *const wanted = lane.whole ? out + first : out;
     int64_t few[S0_FEW];
-    s0_seen seen;
     int done;
     if (n <= S0_FEW) {
         lane.indices = 1;
@@ -437,7 +427,7 @@ static void s0_select_lane(const s0_lane *given)
     uint64_t *const x = lane.scratch + n, *const y = x + n;
     int64_t *const indices = (int64_t *)(y + n + S0_SLACK), *const words = indices + count + 1;
     lane.indices = 0;
-    if (!s0_encode_part(&lane, 0, n, &seen))
+    if (!s0_encode_part(&lane, 0, n, NULL))
         return;
     if (!lane.whole)
         out = NULL;
@@ -459,7 +449,7 @@ static void s0_select_lane(const s0_lane *given)
 static const s0_sorter *s0_make_sorter(void)
 {
     static const s0_sorter sorter = {
-        s0_sort_lane, s0_select_lane, s0_encode_part, s0_plan_lane, s0_order_part, s0_merge_part, s0_decode_part, s0_finish_lane,
+        s0_sort_lane, s0_sort_lanes, s0_select_lane, s0_encode_part, s0_plan_lane, s0_order_part, s0_merge_part, s0_decode_part, s0_finish_lane,
     };
     s0_fill_divisions();
     return &sorter;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kernels.h"
+#include "packs.h"
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -179,7 +180,58 @@ S0_BY_SQUARES(8, S0_SIDE_8)
 #define s0_transpose_4 s0_plain_4
 #define s0_transpose_8 s0_plain_8
 #endif
-#define s0_transpose_16 s0_plain_16
+
+/* Of the four elements of a cache line one after the other: each line of the source is read once. */
+static void s0_transpose_16(const char *source, Py_ssize_t row, char *target, Py_ssize_t line, Py_ssize_t m, Py_ssize_t n)
+{
+    Py_ssize_t i, j;
+    for (j = 0; j + 4 <= n; j += 4, target += 4 * line) {
+        for (i = 0; i < m; i++) {
+            const s0_sixteen *from = (const s0_sixteen *)(source + i * row) + j;
+            const s0_sixteen first = from[0], second = from[1], third = from[2], fourth = from[3];
+            ((s0_sixteen *)target)[i] = first;
+            ((s0_sixteen *)(target + line))[i] = second;
+            ((s0_sixteen *)(target + 2 * line))[i] = third;
+            ((s0_sixteen *)(target + 3 * line))[i] = fourth;
+        }
+    }
+    s0_plain_16(source + 16 * j, row, target, line, m, n - j);
+}
+
+/* A contiguous run to another one, or to itself. Its last vector overlaps the one before it: a row that is short takes as long
+ * as its vectors, and not as the elements that would be left. */
+#define S0_MOVE_ENDS(bytes)                                                                                          \
+    if (size >= bytes) {                                                                                             \
+        char first[bytes], last[bytes];                                                                              \
+        memcpy(first, from, bytes), memcpy(last, from + size - bytes, bytes);                                        \
+        memcpy(to, first, bytes), memcpy(to + size - bytes, last, bytes);                                            \
+        return;                                                                                                      \
+    }
+typedef char s0_vector __attribute__((vector_size(S0_VECTOR)));
+static inline void s0_move(char *to, const char *from, Py_ssize_t size)
+{
+    const Py_ssize_t last = size - (Py_ssize_t)sizeof(s0_vector);
+    s0_vector x;
+    if (last >= 0) {
+        for (Py_ssize_t i = 0; i < last; i += (Py_ssize_t)sizeof(s0_vector)) {
+            memcpy(&x, from + i, sizeof(x));
+            memcpy(to + i, &x, sizeof(x));
+        }
+        memcpy(&x, from + last, sizeof(x));
+        memcpy(to + last, &x, sizeof(x));
+        return;
+    }
+#if S0_VECTOR > 32
+    S0_MOVE_ENDS(32)
+#endif
+#if S0_VECTOR > 16
+    S0_MOVE_ENDS(16)
+#endif
+    S0_MOVE_ENDS(8)
+    S0_MOVE_ENDS(4)
+    S0_MOVE_ENDS(2)
+    S0_MOVE_ENDS(1)
+}
 
 /* A cache line to memory that is not read again soon, by non-temporal stores: written completely, it need not be read
  * before. */

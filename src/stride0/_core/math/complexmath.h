@@ -22,9 +22,10 @@ S0_BODY c128 round_c(c128 z) { return make_c(rint(z.re), rint(z.im)); }
 S0_BODY double abs_c(c128 z) { return vm_hypot_f64(z.re, z.im); }
 S0_BODY double abs2_c(c128 z) { return z.re * z.re + z.im * z.im; }
 S0_BODY int equal_c(c128 x, c128 y) { return (x.re == y.re) & (x.im == y.im); }
-S0_BODY int isnan_c(c128 z) { return (z.re != z.re) | (z.im != z.im); }
+S0_BODY int not_equal_c(c128 x, c128 y) { return (x.re != y.re) | (x.im != y.im); }
+S0_BODY int isnan_c(c128 z) { return isunordered(z.re, z.im); }
 S0_BODY int isinf_c(c128 z) { return (fabs(z.re) == INFINITY) | (fabs(z.im) == INFINITY); }
-S0_BODY int isfinite_c(c128 z) { return (z.re - z.re == 0) & (z.im - z.im == 0); }
+S0_BODY int isfinite_c(c128 z) { return !isunordered(z.re - z.re, z.im - z.im); }
 
 /* The textbook formula, which the standard asks for where all parts are finite and allows elsewhere. It adds a negated
  * product and does not subtract one: of a difference beside a sum, GCC 12's vectoriser makes vfmaddsub instructions even

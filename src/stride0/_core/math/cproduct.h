@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "packs.h"
+#include "scalars.h"
 
 /* What the product p of a and b is too large by. */
 S0_INLINE float s0_excess(float a, float b, float p)
@@ -102,5 +103,36 @@ S0_COMPLEX128_PRODUCTS(multiply_complex128, 0, 1, 0, 2)
 S0_COMPLEX128_PRODUCTS(multiply_complex128_left, 1, 0, 1, 2)
 S0_COMPLEX128_PRODUCTS(multiply_complex128_right, 0, 1, 1, 2)
 S0_COMPLEX128_PRODUCTS(square_complex128, 0, 0, 0, 1)
+
+/* The same for any strides, one number in a vector: of x with y, with `one` y for all, or with itself. */
+S0_INLINE void s0_complex128_strided(const char *x, Py_ssize_t sx, const char *y, Py_ssize_t sy, char *z, Py_ssize_t sz,
+                                     Py_ssize_t n, int one, int itself)
+{
+    const f64_2 last = s0_load_f64_2((const double *)y);
+    S0_UNROLLED
+    for (Py_ssize_t i = 0; i < n; i++) {
+        const f64_2 u = s0_load_f64_2((const double *)(x + i * sx));
+        const f64_2 v = itself ? u : one ? last : s0_load_f64_2((const double *)(y + i * sy));
+        s0_store_f64_2((double *)(z + i * sz), s0_cross_f64_2(u, v));
+    }
+}
+
+static void s0_multiply_complex128_strided(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)
+{
+    const int first = s[0] == 0, second = !first; /* the factors commute */
+    for (Py_ssize_t j = 0; j < m; j++) {
+        const char *x = a[first] + j * t[first], *y = a[second] + j * t[second];
+        if (s[second] == 0)
+            s0_complex128_strided(x, s[first], y, 0, a[2] + j * t[2], s[2], n, 1, 0);
+        else
+            s0_complex128_strided(x, s[first], y, s[second], a[2] + j * t[2], s[2], n, 0, 0);
+    }
+}
+
+static void s0_square_complex128_strided(char **a, const Py_ssize_t *s, const Py_ssize_t *t, Py_ssize_t n, Py_ssize_t m)
+{
+    for (Py_ssize_t j = 0; j < m; j++)
+        s0_complex128_strided(a[0] + j * t[0], s[0], a[0] + j * t[0], s[0], a[1] + j * t[1], s[1], n, 0, 1);
+}
 
 #endif

@@ -48,6 +48,9 @@
     {                                                                                                                \
         if (stride == (ptrdiff_t)sizeof(T))                                                                          \
             memcpy(to, x, (size_t)m * sizeof(T));                                                                    \
+        else if (stride == 2 * (ptrdiff_t)sizeof(T)) /* in vectors, as it is read */                                 \
+            for (ptrdiff_t i = 0; i < m; i++)                                                                        \
+                to[i] = ((const T *)x)[2 * i];                                                                       \
         else                                                                                                         \
             for (ptrdiff_t i = 0; i < m; i++)                                                                        \
                 to[i] = *(const T *)(x + i * stride);                                                                \

@@ -16,6 +16,9 @@
 #define S0_ELEMENTWISE
 #endif
 
+/* Before a loop whose elements are so little work that counting them is a good part of it. */
+#define S0_UNROLLED _Pragma("GCC unroll 2")
+
 #define S0_BODY static inline __attribute__((unused))
 
 #define fabs_f64 fabs
@@ -34,9 +37,6 @@
 #define copysign_f32 copysignf
 #define nextafter_f64 nextafter /* equal operands give the second, so that -0 goes to +0 and back */
 #define nextafter_f32 nextafterf
-
-S0_BODY int signbit_f64(double x) { uint64_t u; memcpy(&u, &x, 8); return (int)(u >> 63); }
-S0_BODY int signbit_f32(float x) { uint32_t u; memcpy(&u, &x, 4); return (int)(u >> 31); }
 
 /* -- selections, written without branches, so that the loops vectorise ----------------------------------------------- */
 
@@ -75,6 +75,25 @@ S0_BODY uint64_t to_uint(double x)
     if ((x >= 0x1p63) & (x < 0x1p64))
         return (uint64_t)x;
     return (uint64_t)to_int(x);
+}
+
+/* A 64-bit integer as a double. Of vectors, only AVX-512 has an instruction for it. Elsewhere on x86-64 the upper half and the
+ * lower half become the last digits of 2^84 and of 2^52; all steps are exact but the last one, which rounds. */
+#if defined(__SSE2__) && !defined(__AVX512DQ__)
+#define S0_SPLIT_INTEGERS
+#endif
+S0_BODY double to_f64(int64_t x)
+{
+#ifdef S0_SPLIT_INTEGERS
+    const uint64_t bits = (uint64_t)x ^ 0x8000000000000000u;
+    const uint64_t upper = bits >> 32 | 0x4530000000000000u, lower = (bits & 0xffffffffu) | 0x4330000000000000u;
+    double high, low;
+    memcpy(&high, &upper, sizeof(high));
+    memcpy(&low, &lower, sizeof(low));
+    return (high - (0x1p84 + 0x1p63 + 0x1p52)) + low;
+#else
+    return (double)x;
+#endif
 }
 
 /* Integers below 2^51, and back, in vectors without instructions for 64-bit integers: such an integer is the end of the digits

@@ -17,9 +17,21 @@ enum { VM_BLOCK = 512 };
 /* A block of elements `stride` bytes apart, side by side: where they are, or in the buffer, if they are apart or
    the results `r` will take their place. */
 #define VM_GATHER(T)                                                                                         \
+    static __attribute__((noinline, unused)) void vm_fill_##T(                                               \
+        const char *x, ptrdiff_t stride, T *buffer, ptrdiff_t n) {                                           \
+        const T *from = (const T *)x;                                                                        \
+        if (stride == 0) { /* in vectors, and so is every second element */                                  \
+            const T one = *from;                                                                             \
+            for (ptrdiff_t i = 0; i < n; i++) buffer[i] = one;                                               \
+        } else if (stride == 2 * (ptrdiff_t)sizeof(T)) {                                                     \
+            for (ptrdiff_t i = 0; i < n; i++) buffer[i] = from[2 * i];                                       \
+        } else {                                                                                             \
+            for (ptrdiff_t i = 0; i < n; i++) buffer[i] = *(const T *)(x + i * stride);                      \
+        }                                                                                                    \
+    }                                                                                                        \
     VM_INLINE const T *vm_gather_##T(const char *x, ptrdiff_t stride, const T *r, T *buffer, ptrdiff_t n) {  \
         if (stride == (ptrdiff_t)sizeof(T) && x != (const char *)r) return (const T *)x;                     \
-        for (ptrdiff_t i = 0; i < n; i++) buffer[i] = *(const T *)(x + i * stride);                          \
+        vm_fill_##T(x, stride, buffer, n);                                                                   \
         return buffer;                                                                                       \
     }                                                                                                        \
     VM_INLINE void vm_scatter_##T(const T *buffer, char *y, ptrdiff_t stride, ptrdiff_t n) {                 \

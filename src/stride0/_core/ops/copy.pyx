@@ -11,6 +11,7 @@ from stride0._core.array.interceptors cimport enforce_current_mode, is_restricte
 from stride0._core.array.array cimport (
     Array, data_of, guard_gradient, may_defer, new_array, new_like, read_operand, same_shape, shape_tuple, view_of,
 )
+from stride0._core.array.views cimport is_f_contiguous
 from stride0._core.ops.operands cimport UNARY_NAMES, scalar_array, value_operand
 from stride0._core.ops.apply cimport apply
 
@@ -40,6 +41,11 @@ cdef Array copy_array(Array x, int code, bint c_order):
     check_codes("copy", x.code, code)
     if x.c_contiguous and x.size < LONG_RUN and not may_defer(x.size, x):
         out = new_like(x, code)
+        cast_run(x, code, data_of(out))
+        return out
+    if x.ndim == 2 and not c_order and x.size < LONG_RUN and is_f_contiguous(x) and not may_defer(x.size, x):
+        inner[0], inner[1] = itemsize_at(code), itemsize_at(code) * x.shape_[0]
+        out = new_array(code, 2, x.shape_, inner, False)
         cast_run(x, code, data_of(out))
         return out
     if not x.c_contiguous and (c_order or (x.ndim == 1 and not may_defer(x.size, x))):

@@ -7,7 +7,7 @@ from stride0._core.plan.operations cimport (
     OP_CONJ, OP_MULTIPLY, OP_MULTIPLY_MASKED, OP_POW, OP_SQUARE, S0_CHECK_EXPONENT, S0_COMPARES, S0_LOOP, S0_OUT,
 )
 from stride0._core.memory.dtype cimport (
-    LARGEST_ITEM, UINT64, dtype_at, is_python_scalar, is_stored, itemsize_at, letter_at, promote_codes, read_scalar,
+    BOOL, LARGEST_ITEM, UINT64, dtype_at, is_python_scalar, is_stored, itemsize_at, letter_at, promote_codes, read_scalar,
     scalar_code, weak_code, write_scalar,
 )
 from stride0._core.memory.guards cimport s0_has_references
@@ -74,7 +74,20 @@ cdef object unary_raw(int op, Array a, str name):
             return fast_unary(op, loop, a, data_of(a))
         if a.size <= FEW_CAST:
             return few_unary(op, a, loop)
+    if loop != a.code and loop == BOOL and not may_defer(a.size, a):
+        return of_truth(op, a, name)
     return apply(op_kernel(op, loop), S0_OUT[op][a.code], 1, a, None, None, None, False, name, UNARY_NAMES)
+
+
+cdef Array of_truth(int op, Array a, str name):
+    """An operation on whether each element is true: cast to the result, which the loop for bool then reads and writes."""
+    cdef Array out = apply(cast_kernel(a.code, BOOL), BOOL, 1, a, None, None, None, False, name, UNARY_NAMES)
+    cdef Py_ssize_t strides[2]
+    cdef char* args[2]
+    args[0] = args[1] = data_of(out)
+    strides[0] = strides[1] = 1
+    run_contiguous(op_kernel(op, BOOL), 0, args, strides, out.size)
+    return out
 
 
 cdef inline Array fast_unary(int op, int loop, Array like, char* x):

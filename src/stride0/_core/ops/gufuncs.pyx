@@ -58,7 +58,7 @@ cdef extern from *:
     int fetestexcept(int excepts) noexcept nogil
 
 cdef enum:
-    MOST_OPERANDS = 4
+    MOST_OPERANDS = 7
     MOST_AXES = 2           # of an operand that a loop computes with: its last ones
     HEAVY = 1 << 8          # elements of an operand from which the interpreter's lock is released
     NARROW = 16             # rows and columns of matrices that the threads share
@@ -321,6 +321,24 @@ cdef bint run_lapack(int routine, Array a, Array b, Array c, Array d) except -1:
     if d is not None:
         read_operand(&operands[3], d)
     return call_loop(loop, operands, a.size, True)
+
+
+cdef bint run_lstsq(Array a, Array b, Array limit, Array x, Array residuals, Array ranks, Array s) except -1:
+    """
+    Solve least squares, where `has_loop` says that there is one; the last four arrays are the results.
+
+    `limit` has a number for each matrix, or one for all: singular values that are not larger than it times the largest one
+    count as 0. Whether LAPACK failed for one of the matrices. The leading axes of the operands broadcast to those of `s`.
+    """
+    cdef Operand operands[MOST_OPERANDS]
+    cdef Array each
+    cdef int k
+    guard_gradient(a, "linalg")
+    guard_gradient(b, "linalg")
+    a, b = readable(a), readable(b)
+    for k, each in enumerate((a, b, limit, x, residuals, ranks, s)):
+        read_operand(&operands[k], each)
+    return call_loop(&LOOPS[<int>LSTSQ][slot_of(a.code)], operands, a.size, False)
 
 
 cdef int run_fft(int routine, Array x, double factor, Array out) except -1:

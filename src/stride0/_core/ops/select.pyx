@@ -6,7 +6,7 @@ from stride0._core.memory.dtype cimport BOOL, INT64, copy_item, itemsize_at
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN
 from stride0._core.array.array cimport Array, data_of, new_array, same_shape, writable_data
-from stride0._core.plan.table cimport TABLE
+from stride0._core.plan.table cimport TABLE, cast_kernel, loops_of, s0_loop
 from stride0._core.ops.apply cimport overlaps
 from stride0._core.ops.copy cimport copy_array
 from stride0._core.ops.keys cimport index_value
@@ -22,6 +22,8 @@ from stride0._base.errors import OutOfBoundsError
 
 cdef enum:
     FEW_FILLED = 256  # elements that are filled without a plan
+    NEAR = 4          # strides, in elements, of rows that are moved as they are read,
+    LONG_ROW = 16     # of so many elements
 
 
 cdef Array gather_fast(Array x, object key):
@@ -243,7 +245,7 @@ cdef Array gather_by_indices(Array x, Array index, int axis):
     cdef const int64_t* offsets
     cdef char* source
     cdef char* to
-    cdef bint valid = True, quick
+    cdef bint valid = True, quick, strided = False
     index = plain_indices(index)
     if index is None or x.size == 0 or axis >= x.ndim or x.ndim + index.ndim - 1 > MAX_NDIM:
         return None
@@ -251,7 +253,9 @@ cdef Array gather_by_indices(Array x, Array index, int axis):
         # Whole rows are read faster; a copy pays where half of them are.
         if 2 * index.size < x.shape_[axis]:
             return None
-        x = copy_array(x, x.code, True)
+        strided = is_matrix_of_rows(x) and axis == 0 and index.size <= 2 * x.shape_[0]
+        if not strided:
+            x = copy_array(x, x.code, True)
     for d in range(axis):
         shape[ndim] = x.shape_[d]
         lanes *= x.shape_[d]
@@ -266,7 +270,10 @@ cdef Array gather_by_indices(Array x, Array index, int axis):
     size, stride = x.shape_[axis], run if x.c_contiguous else x.strides_[0]
     out = new_array(x.code, ndim, shape, NULL, False)
     places, source, to = <const int64_t*>data_of(index), data_of(x), data_of(out)
-    if run != itemsize:
+    if strided:
+        with nogil:
+            valid = gather_strided_rows(x, places, index.size, source, to)
+    elif run != itemsize:
         quick = out.size < LONG_RUN
         if quick:
             valid = s0_gather_runs(places, index.size, source, size, run, lanes, to)
@@ -292,6 +299,33 @@ cdef Array gather_by_indices(Array x, Array index, int axis):
     if not valid:
         refuse_changed_indices(index, size, axis)
     return out
+
+
+cdef bint is_matrix_of_rows(Array x) noexcept:
+    """Whether the elements of a row are close to each other, the rows long, and further apart."""
+    cdef Py_ssize_t near = abs(x.strides_[1]) if x.ndim == 2 else 0
+    return near != 0 and near <= NEAR * itemsize_at(x.code) and x.shape_[1] >= LONG_ROW and abs(x.strides_[0]) > near
+
+
+cdef bint gather_strided_rows(Array x, const int64_t* places, Py_ssize_t count, const char* source, char* to) noexcept nogil:
+    """Rows of a matrix at indices, which are read once; whether all are valid."""
+    cdef Py_ssize_t[2] inner = [x.strides_[1], itemsize_at(x.code)]
+    cdef Py_ssize_t[2] outer = [0, 0]
+    cdef Py_ssize_t size = x.shape_[0], n = x.shape_[1], i
+    cdef s0_loop move = loops_of(cast_kernel(x.code, x.code))[3]
+    cdef char* args[2]
+    cdef int64_t at
+    cdef bint valid = True
+    for i in range(count):
+        at = places[i]
+        if at < 0:
+            at += size
+        if <uint64_t>at >= <uint64_t>size:
+            valid = False
+            break
+        args[0], args[1] = <char*>source + at * x.strides_[0], to + i * n * inner[1]
+        move(args, inner, outer, n, 1)
+    return valid
 
 
 cdef bint are_all_within(Array own, Py_ssize_t size) except -1:

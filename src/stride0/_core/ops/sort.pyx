@@ -1,16 +1,20 @@
-"""Sorting, selection by rank, and searching in sorted arrays (kernels: `sorting.h`, `searching.h`).
+"""Sorting, selection by rank, and searching in sorted arrays (kernels: `sorting.h`, `searching.h`, `distinct.h`).
 
 Note [Sorting]
     Lanes of real numbers are sorted by kernels of our own (`sorting.h`), always stably: that costs no time here.
-    Along another axis than the last, a transposed copy is sorted, which costs less than the sort; the columns of a
-    small matrix one by one where they are. NumPy sorts complex numbers, for the set functions.
+    Several short lanes of a matrix are sorted side by side, those of either axis where they are (`aside.h`): a lane to each lane
+    of the vectors. Along another axis than the last, a transposed copy of others is sorted, which costs less than the sort; the
+    columns of a small matrix one by one where they are. NumPy sorts complex numbers, for the set functions.
 
     Threads sort different lanes. Where there are fewer lanes than threads, they sort parts of one lane, which are merged;
     the words that are sorted have one order only, so that the result is the same.
 
     Selection (`selecting.h`) finds the words of the first and the last rank that are wanted, by the same divisions, of which it
     goes on with the parts that contain these ranks: some 1.5 n words are moved for a median. A pass over all words takes the
-    indices of what lies between, and these alone are sorted. Threads select from different lanes.
+    indices of what lies between, and these alone are sorted. The words of a few least ranks are found without divisions: none is
+    greater than the greatest of as many of the least words of groups. Threads select from different lanes.
+
+    A partition keeps the order of the elements before and behind the ranks that are wanted, so that it is the same everywhere.
 """
 
 from libc.stdint cimport int64_t, uint64_t
@@ -21,31 +25,20 @@ from stride0._core.plan.threads cimport is_stopped, run_chunks, run_equal_chunks
 from stride0._core.plan.plan cimport MAX_NDIM
 from stride0._core.plan.partition cimport LONG_RUN, chunks_for, threads_for
 from stride0._core.array.array cimport Array, data_of, guard_gradient, new_array, not_completed, view_of
-from stride0._core.plan.table cimport S0_BOOLEAN, S0_FEW, S0_FLOATING, S0_SIGNED, S0_SLACK, S0_UNSIGNED, TABLE, s0_lane, s0_seen
+from stride0._core.plan.table cimport S0_ASIDE, S0_BESIDE, S0_BOOLEAN, S0_FEW, S0_FLOATING, S0_SIGNED, S0_SLACK, S0_UNSIGNED, TABLE, s0_adjacent, s0_lane, s0_seen
 from stride0._core.ops.copy cimport assign_array, copy_array
 from stride0._core.ops.reduce cimport check_axis
 
 from stride0._base.errors import DTypeError, ShapeError
 
-cdef extern from "searching.h":
+cdef extern from "distinct.h":
+    enum:
+        S0_FEW_DISTINCT
     Py_ssize_t s0_distinct(char* data, Py_ssize_t n, int width, int kind) noexcept nogil
-    void s0_search(const char* lane, Py_ssize_t stride, Py_ssize_t n, const char* wanted, Py_ssize_t count, int width, int kind, int right, int64_t* out) noexcept nogil
+    Py_ssize_t s0_few_values(const char* x, Py_ssize_t n, int width, int kind, char* found, int64_t* counts) noexcept nogil
 
-cdef extern from *:
-    """
-    #define S0_SPREAD(type) \\
-        for (Py_ssize_t i = 0; i < n; i++) *(type *)(to + i * stride) = ((const type *)from)[i];
-    /* Contiguous elements, written `stride` bytes apart. */
-    static void s0_spread(int width, const char *from, Py_ssize_t n, char *to, Py_ssize_t stride) {
-        switch (width) {
-            case 1: S0_SPREAD(uint8_t) break;
-            case 2: S0_SPREAD(uint16_t) break;
-            case 4: S0_SPREAD(uint32_t) break;
-            default: S0_SPREAD(uint64_t)
-        }
-    }
-    """
-    void spread "s0_spread"(int width, const char* from_, Py_ssize_t n, char* to, Py_ssize_t stride) noexcept nogil
+cdef extern from "searching.h":
+    void s0_search(const char* lane, Py_ssize_t stride, Py_ssize_t n, const char* wanted, Py_ssize_t count, int width, int kind, int right, int64_t* out) noexcept nogil
 
 TABLE.interrupted = is_stopped
 
@@ -71,6 +64,7 @@ cdef Array axis_last(Array x, int axis):
 
 cdef enum:
     MOST_PARTS = 64
+    FEW_WORDS = 512     # of scratch memory on the stack
     SORT_TIME = 10      # nanoseconds of an element, roughly
     SELECT_TIME = 4
 
@@ -163,26 +157,65 @@ cdef bint sort_in_parts(Parts* parts, int threads) noexcept nogil:
     return run_chunks(decode_part, parts, count, threads, True) and TABLE.sorter.finish(&parts.lane)
 
 
-cdef Array sorted_columns(Array x, int code, bint descending, bint indices):
-    """`sorted_lanes` of the columns of a small matrix, without transposed copies; `code` is that of the result."""
-    cdef Py_ssize_t rows = x.shape_[0], i, words
-    cdef int wide = itemsize_at(code)
-    cdef Array out = new_array(code, 2, x.shape_, NULL, False), scratch
-    cdef char* to
-    cdef s0_lane lane
-    if x.size == 0:
+ctypedef struct Adjacent:
+    # Lanes of a matrix to sort, in chunks for several threads.
+    s0_adjacent lanes
+    Py_ssize_t words        # of scratch memory for each chunk
+    Py_ssize_t count
+    Py_ssize_t each         # S0_BESIDE lanes each in a chunk
+
+
+cdef void sort_adjacent(void* context, int chunk) noexcept nogil:
+    cdef Adjacent* adjacent = <Adjacent*>context
+    cdef Py_ssize_t first = chunk * adjacent.each * S0_BESIDE
+    cdef s0_adjacent lanes = adjacent.lanes
+    lanes.lane.scratch += chunk * adjacent.words
+    TABLE.sorter.lanes(&lanes, first, min(first + adjacent.each * S0_BESIDE, adjacent.count))
+
+
+cdef bint is_sorted_aside(Array x, int axis, bint indices) noexcept:
+    """Whether lanes are sorted side by side where they are, or one by one, but without transposed copies."""
+    cdef Py_ssize_t n = x.shape_[axis]
+    if x.ndim < 2 or x.size == 0 or not (x.ndim == 2 or (axis == x.ndim - 1 and x.c_contiguous)):
+        return False
+    if itemsize_at(x.code) >= 4 and not indices and n > 1 and n * itemsize_at(x.code) <= S0_ASIDE and x.size > 2 * n:
+        return True
+    return axis == 0 and x.size < LONG_RUN
+
+
+cdef Array sorted_aside(Array x, int axis, int code, bint descending, bint indices):
+    """`sorted_lanes` where `is_sorted_aside`; `code` is that of the result."""
+    cdef Array out = new_array(code, x.ndim, x.shape_, NULL, False), scratch
+    cdef Adjacent all
+    cdef Py_ssize_t n = x.shape_[axis], groups, chunks = 1, words
+    cdef int other = 1 - axis if x.ndim == 2 else axis - 1, threads = 1, width = itemsize_at(x.code), wide = itemsize_at(code)
+    cdef bint done
+    cdef uint64_t few[FEW_WORDS]
+    cdef s0_lane* lane = &all.lanes.lane
+    lane.source, lane.out, lane.n, lane.stride, lane.width = data_of(x), data_of(out), n, x.strides_[axis], width
+    lane.kind, lane.mask, lane.indices, lane.nans_last = kind_of(x.code), -1 if descending else 0, indices, False
+    all.lanes.next, all.lanes.out_stride, all.lanes.out_next = x.strides_[other], out.strides_[axis], out.strides_[other]
+    if x.ndim > 2:
+        all.lanes.next, all.lanes.out_next = n * width, n * wide
+    all.count, all.words = x.size // n, 16 * n + 2 * S0_SLACK
+    groups = all.each = (all.count + S0_BESIDE - 1) // S0_BESIDE
+    if x.size >= LONG_RUN:
+        threads = threads_for(x.size * SORT_TIME)
+        # All scratch memory together is not larger than source and result.
+        chunks = min(chunks_for(x.size * SORT_TIME, threads), groups, x.size * (width + wide) // (8 * all.words))
+        chunks = max(<Py_ssize_t>1, chunks)
+    words = all.words * chunks
+    lane.scratch = few
+    if words > FEW_WORDS:
+        scratch = new_array(UINT64, 1, &words, NULL, False)
+        lane.scratch = <uint64_t*>data_of(scratch)
+    if x.size < LONG_RUN:
+        sort_adjacent(&all, 0)
         return out
-    lane.n, lane.stride, lane.width, lane.kind = rows, x.strides_[0], itemsize_at(x.code), kind_of(x.code)
-    lane.mask, lane.indices, lane.nans_last = -1 if descending else 0, indices, False
-    # A sorted column, and what sorting takes.
-    words = rows + ((3 if indices else 2) * rows + S0_SLACK if rows > S0_FEW else 0)
-    scratch = new_array(UINT64, 1, &words, NULL, False)
-    lane.source, to = data_of(x), data_of(out)
-    for i in range(x.shape_[1]):
-        lane.out, lane.scratch = data_of(scratch), <uint64_t*>data_of(scratch) + rows
-        TABLE.sorter.lane(&lane)
-        spread(wide, data_of(scratch), rows, to + i * wide, out.strides_[0])
-        lane.source += x.strides_[1]
+    with nogil:
+        done = run_equal_chunks(sort_adjacent, &all, &all.each, groups, chunks, threads)
+    if not done:
+        not_completed("sort")
     return out
 
 
@@ -199,8 +232,8 @@ cdef Array sorted_lanes(Array x, int axis, bint descending, bint indices):
         # The dtype that it computes in has the same numbers in the same order.
         result = sorted_lanes(copy_array(x, arithmetic_code(x.code), True), axis, descending, indices)
         return result if indices else copy_array(result, x.code, True)
-    if not last and x.ndim == 2 and x.size < LONG_RUN:
-        return sorted_columns(x, code, descending, indices)
+    if is_sorted_aside(x, axis, indices):
+        return sorted_aside(x, axis, code, descending, indices)
     if not last:
         result = new_array(code, x.ndim, x.shape_, NULL, False)
         assign_array(axis_last(result, axis), sorted_lanes(axis_last(x, axis), x.ndim - 1, descending, indices), "sort")
@@ -322,14 +355,46 @@ def sort_along(Array x not None, int axis, bint descending, bint indices):
     return sorted_lanes(x, axis, descending, indices)
 
 
+def few_counts(Array x not None):
+    """
+    The distinct elements of x and how many there are of each, in no order; None where they are not known to be few.
+
+    Of -0.0 and 0.0 the first one is found.
+    """
+    cdef int width = itemsize_at(x.code), kind
+    cdef char found[8 * S0_FEW_DISTINCT]
+    cdef int64_t each[S0_FEW_DISTINCT]
+    cdef Py_ssize_t n
+    cdef const char* elements
+    cdef Array flat, values, counts
+    guard_gradient(x, "unique_counts")
+    if x.size < S0_FEW_DISTINCT or width < 4 or letter_at(x.code) == c"c":
+        return None
+    kind = kind_of(x.code)
+    flat = x if x.c_contiguous else copy_array(x, x.code, True)
+    elements, n = data_of(flat), x.size
+    with nogil:
+        n = s0_few_values(elements, n, width, kind, found, each)
+    if n < 0:
+        return None
+    values, counts = new_array(x.code, 1, &n, NULL, False), new_array(INT64, 1, &n, NULL, False)
+    memcpy(data_of(values), found, n * width)
+    memcpy(data_of(counts), each, n * sizeof(int64_t))
+    return values, counts
+
+
 cdef Array distinct_values(Array x):
     """The distinct elements of x in order: each NaN is one of them, -0.0 and 0.0 are one."""
     if is_stored(x.code):
         return copy_array(distinct_values(copy_array(x, arithmetic_code(x.code), True)), x.code, True)
     cdef Py_ssize_t stride = itemsize_at(x.code), n
-    cdef Array flat = x if x.c_contiguous else copy_array(x, x.code, True)
-    cdef Array ordered = sorted_lanes(view_of(flat, data_of(flat), 1, &flat.size, &stride), 0, False, False), out
     cdef int width = itemsize_at(x.code), kind = kind_of(x.code)
+    cdef Array flat, ordered, out
+    few = few_counts(x)
+    if few is not None:
+        return sorted_lanes(few[0], 0, False, False)
+    flat = x if x.c_contiguous else copy_array(x, x.code, True)
+    ordered = sorted_lanes(view_of(flat, data_of(flat), 1, &flat.size, &stride), 0, False, False)
     cdef char* values = data_of(ordered)
     with nogil:
         n = s0_distinct(values, ordered.size, width, kind)

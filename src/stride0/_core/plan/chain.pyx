@@ -5,7 +5,7 @@ Note [Tiles]
     tiles: some elements along the innermost axis by some along another one. An operand that a kernel cannot read directly
     is first written to a slot, a buffer of the size of a tile: a leaf of another dtype is cast; one that is contiguous
     along the tile's other axis is transposed, since a loop along the innermost axis would read one element of every cache
-    line and need the next one after the line has been evicted. The result of a step that another step reads is in a slot
+    line and need the next one after the line has been evicted. A copy is transposed into the result itself. The result of a step that another step reads is in a slot
     too. A slot is reused after the last step that reads it.
 
     A value that does not vary along an axis of the tile (a broadcast leaf, or a value computed from such leaves only) has
@@ -540,8 +540,24 @@ cdef void make(Program* program, const Plan* plan, const Chain* chain) noexcept 
         if plan.code[view] != maker.code[value]:
             s0_count(counters.cast)
         emit_output(&maker, cast_kernel(maker.code[value], plan.code[view]), &place, view, True)
+    if is_transposed_copy(&maker, chain):
+        program.calls[0].place[1], program.calls[0].slot, program.count = program.calls[1].place[1], -1, 1
     take_slots(program)
     look_ahead(&maker)
+
+
+cdef bint is_transposed_copy(const Maker* maker, const Chain* chain) noexcept nogil:
+    """Whether a program copies one transposed leaf, from its slot to contiguous elements that are written by ordinary stores."""
+    cdef const Call* calls = maker.program.calls
+    cdef int view = maker.leaves
+    if maker.leaves != 1 or chain.outputs != 1 or maker.program.count != 2 or maker.program.linear:
+        return False
+    if chain.count and (chain.steps[0].kernel.kind != KIND_CAST or chain.steps[0].kernel.row != chain.steps[0].kernel.code):
+        return False
+    return (
+        calls[0].kind == CALL_TRANSPOSE and calls[1].kind == CALL_LOOP and calls[1].place[1] == view
+        and maker.plan.code[view] == maker.plan.code[0] and maker.plan.strides[view][0] == calls[0].size
+    )
 
 
 cdef void look_ahead(Maker* maker) noexcept nogil:

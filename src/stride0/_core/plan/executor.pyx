@@ -69,7 +69,7 @@ cdef void tile_shape(const Program* program, Py_ssize_t n, Py_ssize_t m, Py_ssiz
     cdef Py_ssize_t limit = max(<Py_ssize_t>LEAST_TILE, min(<Py_ssize_t>MOST_TILE, TILE_BYTES // program.widest)), unit = 1
     if program.ahead:
         limit //= AHEAD_PARTS
-    if program.count == 1 and program.slots == 0 and not program.folds:
+    if program.count == 1 and program.slots == 0 and not program.folds and not program.transposed:
         wide[0], high[0] = n, m
     elif program.transposed and not program.folds:
         high[0] = min(<Py_ssize_t>SIDE, ROW_BYTES // program.widest)
@@ -302,15 +302,16 @@ cdef void run_special(const Program* program, const Call* call, Bound* more_boun
     cdef char* source = bound.args[0]
     cdef char* target = bound.args[1]
     cdef char* second = NULL
-    cdef Py_ssize_t n = bound.n, m = bound.m, j, index, count = n * call.size
+    cdef Py_ssize_t n = bound.n, m = bound.m, j, index, count = n * call.size, line
     cdef int result
     if call.kind == CALL_TRANSPOSE:
         # For an operand of negative stride, the last row of the tile comes first.
+        line = bound.outer[1]
         if bound.outer[0] < 0:
             source += (m - 1) * bound.outer[0]
-            target += (m - 1) * count
-            count = -count
-        TABLE.transpose[width_of(call.size)](source, bound.inner[0], target, count, n, m)
+            target += (m - 1) * line
+            line = -line
+        TABLE.transpose[width_of(call.size)](source, bound.inner[0], target, line, n, m)
     elif call.kind == CALL_STREAM:
         for j in range(m):
             TABLE.stream(target + j * bound.outer[1], source + j * bound.outer[0], count)

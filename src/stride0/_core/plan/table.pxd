@@ -25,8 +25,12 @@ cdef extern from "kernels.h":
         int whole
         void* words
         void* other
+    ctypedef struct s0_adjacent:
+        s0_lane lane
+        Py_ssize_t next, out_stride, out_next
     ctypedef struct s0_sorter:
         void (*lane)(s0_lane*) noexcept nogil
+        void (*lanes)(const s0_adjacent*, Py_ssize_t, Py_ssize_t) noexcept nogil
         void (*select)(const s0_lane*) noexcept nogil
         bint (*encode)(const s0_lane*, Py_ssize_t, Py_ssize_t, s0_seen*) noexcept nogil
         void (*plan)(s0_lane*, const s0_seen*) noexcept nogil
@@ -50,6 +54,8 @@ cdef extern from "kernels.h":
         S0_BOOLEAN
         S0_FEW
         S0_SLACK
+        S0_ASIDE
+        S0_BESIDE
         S0_FEW_ROWS     # of matrices that `solve_systems` takes
         FOLD_BLOCK "S0_BLOCK"   # elements that loops fold at once along a run: Note [Order of a reduction]
     ctypedef struct s0_systems:
