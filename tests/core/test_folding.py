@@ -111,7 +111,7 @@ def test_dots(dtype: str) -> None:
 def test_dots_of_two_layouts(dtype: str) -> None:
     data = cases()[0].astype(dtype) if dtype[0] in "fc" else np.arange(-4100, 4100).astype(dtype) ** 5
     other = data[::-1].copy()
-    for n in LENGTHS[::7] + [4096, 4097]:
+    for n in [*LENGTHS[::7], 4096, 4097]:
         found = {bits(xp.vecdot(x, y)) for x in layouts(data[:n]) for y in layouts(other[:n])}
         assert len(found) == 1, n
         if dtype.endswith("int64"):

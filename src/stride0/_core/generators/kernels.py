@@ -322,8 +322,8 @@ class Emitter:
         unsigned = acc.unsigned and row.name == "int64" and found == operations.body_for(red.body, "u")
         owner = ROWS[CODE["u" + row.name]] if unsigned else row
         once = acc.row.letter != "c" and row.name not in red.gains
-        # Loops over any strides serve all layouts, until others take their places. Those of headers are over any,
-        # but rows of complex numbers take too long to copy.
+        # Loops over any strides serve all layouts, until others take their places. Those of headers are over
+        # any, but rows of complex numbers take too long to copy.
         written = {layout for layout in (0, 2) if row.name in red.written.get(layout, ())}
         served = {layout + 1 for layout in written if layout == 0 or row.letter != "c"}
         for layout in (1, 3, 0, 2, 4):
